@@ -1,0 +1,74 @@
+# Every target works on a fresh clone with nothing but make and Python ≥ 3.11.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+# The first interpreter that is new enough and can make an environment; or choose: make PYTHON=...
+CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3
+PYTHON ?= $(shell for python in $(CANDIDATES); do \
+	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-long check lint types layers docstrings format docs clean
+
+help:  ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+demo: $(VENV)/package.stamp  ## Analyse a built-in example and write ./timme-demo
+	$(BIN)/timme demo --output timme-demo --overwrite
+
+test: $(VENV)/dev.stamp  ## Run the tests, then those of the kernels with the JIT off
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/_kernels
+
+test-long: $(VENV)/dev.stamp  ## Run all tests, those that take minutes included
+	$(BIN)/python -m pytest -m "" $(PYTEST_ARGS)
+
+check: lint types layers docstrings test  ## Everything that must pass before a change lands
+
+lint: $(VENV)/dev.stamp  ## Check style and format (ruff)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/dev.stamp  ## Check types (mypy, strict)
+	$(BIN)/mypy
+
+layers: $(VENV)/dev.stamp  ## Check that imports point down only (import-linter)
+	$(BIN)/lint-imports --no-logo
+
+docstrings: $(VENV)/dev.stamp  ## Check docstrings (numpydoc)
+	$(BIN)/numpydoc lint $$(find src -name '*.py' -not -path '*/_[a-z]*')
+
+format: $(VENV)/dev.stamp  ## Format the code and mend what can be mended
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+docs: $(VENV)/docs.stamp  ## Build the documentation into docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+clean:  ## Remove the environment and everything made by the other targets
+	rm -rf $(VENV) build dist docs/_build docs/gallery docs/sg_execution_times.rst timme-demo
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+# ---- the environment -----------------------------------------------------------------------
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "make: needs Python 3.11 or newer with venv and ensurepip (Debian: apt install python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) 'pip>=25.1'
+
+$(VENV)/package.stamp: pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
+	$(PIP) --group dev --editable '.[formats,tables]'
+	@touch $@
+
+$(VENV)/docs.stamp: pyproject.toml | $(BIN)/python
+	$(PIP) --group docs --editable .
+	@touch $@

@@ -1,0 +1,55 @@
+"""TIMME finds which parts of a many-particle system move together."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from timme import objects, pairs, statistics, synthetic, theory
+    from timme.analysis import Analysis
+    from timme.ensemble import Atoms, Ensemble
+    from timme.fluctuations import Fluctuations, measure
+    from timme.hierarchy import Hierarchy, Partition, cluster, link
+    from timme.readers import read
+    from timme.store import load, save
+    from timme.workflow import Settings, analyse, write
+
+_MODULES = ("objects", "pairs", "statistics", "synthetic", "theory")
+_HOMES = {
+    "Analysis": "analysis",
+    "Atoms": "ensemble",
+    "Ensemble": "ensemble",
+    "Fluctuations": "fluctuations",
+    "Hierarchy": "hierarchy",
+    "Partition": "hierarchy",
+    "Settings": "workflow",
+    "analyse": "workflow",
+    "cluster": "hierarchy",
+    "link": "hierarchy",
+    "load": "store",
+    "measure": "fluctuations",
+    "read": "readers",
+    "save": "store",
+    "write": "workflow",
+}
+
+__all__ = ["__version__", *_MODULES, *_HOMES]  # noqa: PLE0604 (names of strings)
+
+
+def __getattr__(name: str) -> object:
+    """Import public names when they are first used, so that ``import timme`` stays light."""
+    if name in _MODULES:
+        return import_module(f"timme.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(f"timme.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'timme' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

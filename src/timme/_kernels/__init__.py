@@ -1,0 +1,1 @@
+"""Compiled loops: arrays in, arrays filled; serial, without the interpreter lock."""

@@ -1,0 +1,121 @@
+"""Sorted edges → merges → a tree in its one canonical form. The only union–find is here."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def _find(leader, site):
+    """Follow leaders to the root, halving the path on the way."""
+    while leader[site] != site:
+        leader[site] = leader[leader[site]]
+        site = leader[site]
+    return site
+
+
+@njit(nogil=True, cache=True)
+def joining_edges(n_sites, edges):
+    """Return the indices of edges that join two clusters, taking edges in the order given."""
+    leader = np.arange(n_sites)
+    joining = np.empty(max(n_sites - 1, 0), np.int64)
+    count = 0
+    for index in range(len(edges)):
+        first = _find(leader, edges[index, 0])
+        second = _find(leader, edges[index, 1])
+        if first != second:
+            leader[max(first, second)] = min(first, second)
+            joining[count] = index
+            count += 1
+            if count == n_sites - 1:
+                break
+    return joining[:count]
+
+
+@njit(nogil=True, cache=True)
+def merge_tree(n_sites, edges, heights):
+    """Turn the sorted edges of a forest into parents and heights of its merges.
+
+    Merges of the same height that touch become one, so that the tree does not depend on the order
+    of equal edges. Sites are nodes 0 … n_sites - 1; merges follow, sorted by height and, where
+    equal, by their lowest site. A root has parent -1.
+    """
+    n_merges = len(edges)
+    leader = np.arange(n_sites)
+    node = np.arange(n_sites)  # of each leader, the node that its cluster has become
+    parent = np.full(n_sites + n_merges, -1)
+    lowest = np.arange(n_sites + n_merges)
+    for merge in range(n_merges):
+        first = _find(leader, edges[merge, 0])
+        second = _find(leader, edges[merge, 1])
+        merged = n_sites + merge
+        parent[node[first]] = merged
+        parent[node[second]] = merged
+        low = min(first, second)
+        leader[max(first, second)] = low
+        lowest[merged] = low  # a leader is the lowest site of its cluster
+        node[low] = merged
+
+    top = np.arange(n_sites + n_merges)  # of a chain of merges of equal height, the last
+    for merged in range(n_sites + n_merges - 1, n_sites - 1, -1):
+        above = parent[merged]
+        if above >= 0 and heights[above - n_sites] == heights[merged - n_sites]:
+            top[merged] = top[above]
+
+    kept = np.array([k for k in range(n_sites, n_sites + n_merges) if top[k] == k], np.int64)
+    start = 0  # within a height, sort by the lowest site; lowest is unique there
+    while start < len(kept):
+        stop = start
+        height = heights[kept[start] - n_sites]
+        while stop < len(kept) and heights[kept[stop] - n_sites] == height:
+            stop += 1
+        run = kept[start:stop]
+        kept[start:stop] = run[np.argsort(lowest[run])]
+        start = stop
+
+    number = np.full(n_sites + n_merges, -1)
+    number[:n_sites] = np.arange(n_sites)
+    for index in range(len(kept)):
+        number[kept[index]] = n_sites + index
+    parents = np.full(n_sites + len(kept), -1)
+    for old in range(n_sites + n_merges):
+        if number[old] >= 0 and parent[old] >= 0:
+            parents[number[old]] = number[top[parent[old]]]
+    return parents, heights[kept - n_sites]
+
+
+@njit(nogil=True, cache=True)
+def sizes_and_lowest(n_sites, parents):
+    """Count the sites below every node, and find the lowest of them."""
+    sizes = np.zeros(len(parents), np.int64)
+    sizes[:n_sites] = 1
+    lowest = np.full(len(parents), n_sites)
+    lowest[:n_sites] = np.arange(n_sites)
+    for node in range(len(parents)):
+        above = parents[node]
+        if above >= 0:
+            sizes[above] += sizes[node]
+            lowest[above] = min(lowest[above], lowest[node])
+    return sizes, lowest
+
+
+@njit(nogil=True, cache=True)
+def leaf_starts(parents, sizes, ranked):
+    """Place every node's sites in one run: the start of each run in leaf order.
+
+    ``ranked`` lists all nodes so that siblings (and roots) stand in the order they are to take.
+    """
+    placed = np.zeros(
+        len(parents) + 1, np.int64
+    )  # sites placed so far below each node; last: roots
+    offset = np.empty(len(parents), np.int64)
+    for node in ranked:
+        above = parents[node]  # -1, a root, counts in the last entry
+        offset[node] = placed[above]
+        placed[above] += sizes[node]
+    starts = offset
+    for node in range(len(parents) - 1, -1, -1):  # parents come after their children
+        if parents[node] >= 0:
+            starts[node] += starts[parents[node]]
+    return starts

@@ -1,0 +1,160 @@
+"""Sums of pair distances over a block of frames, folded into those of the blocks before."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from timme._kernels.space import OPEN, STRAIGHT, TILTED, to_shortest_image
+
+# Sums may be reordered for vector units; NaN must keep its meaning (not seen).
+_FAST = {"reassoc", "contract", "nsz"}
+
+
+@njit(nogil=True, cache=True)
+def merged(weight, mean, m2, other_weight, other_mean, other_m2):
+    """Merge two sets of moments (Chan, Golub and LeVeque's formula)."""
+    if weight == 0.0:
+        return other_weight, other_mean, other_m2
+    if other_weight == 0.0:
+        return weight, mean, m2
+    total = weight + other_weight
+    shift = other_mean - mean
+    return (
+        total,
+        mean + shift * (other_weight / total),
+        m2 + other_m2 + shift * shift * weight * (other_weight / total),
+    )
+
+
+@njit(nogil=True, cache=True)
+def merge_moments(weight, mean, m2, other_weight, other_mean, other_m2):
+    """Merge the moments of many pairs into the first set, in place."""
+    for p in range(len(weight)):
+        weight[p], mean[p], m2[p] = merged(
+            weight[p], mean[p], m2[p], other_weight[p], other_mean[p], other_m2[p]
+        )
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def _moments_of(distances, weights):
+    """Count, weight, mean and sum of squared deviations of the distances that are not NaN.
+
+    Distances are shifted by the first one seen, so that no digits are lost to a large mean.
+    """
+    shift = 0.0
+    for frame in range(len(distances)):
+        if weights[frame] > 0.0 and distances[frame] == distances[frame]:
+            shift = distances[frame]
+            break
+    count = 0
+    total = 0.0
+    first = 0.0
+    second = 0.0
+    for frame in range(len(distances)):
+        seen = distances[frame] == distances[frame]
+        weight = weights[frame] if seen else 0.0
+        deviation = distances[frame] - shift if seen else 0.0
+        count += 1 if weight > 0.0 else 0
+        total += weight
+        first += weight * deviation
+        second += weight * deviation * deviation
+    if count == 0:
+        return count, 0.0, 0.0, 0.0
+    return count, total, shift + first / total, max(second - first * first / total, 0.0)
+
+
+@njit(nogil=True, cache=True)
+def fold_distances(distances, weights, count, weight, mean, m2):
+    """Fold ready-made distances (pairs, frames) of one block into the moments of each pair."""
+    for p in range(len(distances)):
+        n, w, m, s = _moments_of(distances[p], weights)
+        count[p] += n
+        weight[p], mean[p], m2[p] = merged(weight[p], mean[p], m2[p], w, m, s)
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def fold_block(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, m2, reach):
+    """Fold the distances of pairs over one block of frames into the moments of each pair.
+
+    ``xyz`` is (sites, dimensions, frames), so that the frames of a site are contiguous. ``reach``
+    keeps how near a pair has come to half the box, where its nearest image changes: 1 is there.
+    """
+    _, n_dimensions, n_frames = xyz.shape
+    square = np.empty(n_frames)
+    near = np.zeros(n_frames)  # in units of half the box
+    vector = np.empty(n_dimensions)
+    scratch = np.empty((2, n_dimensions))
+    lengths = np.zeros((n_dimensions, n_frames))
+    inverse_lengths = np.zeros((n_dimensions, n_frames))
+    inverse_halves = np.zeros(n_frames)
+    if kind == STRAIGHT:
+        for frame in range(n_frames):
+            for d in range(n_dimensions):
+                lengths[d, frame] = boxes[frame, d, d]
+                inverse_lengths[d, frame] = inverses[frame, d, d]
+    elif kind == TILTED:
+        for frame in range(n_frames):
+            for axis in range(n_dimensions):
+                inverse_width = np.sqrt(np.sum(inverses[frame, :, axis] ** 2))
+                inverse_halves[frame] = max(inverse_halves[frame], 2.0 * inverse_width)
+    for p in range(len(pairs)):
+        a = xyz[pairs[p, 0]]
+        b = xyz[pairs[p, 1]]
+        square[:] = 0.0
+        if kind == TILTED:
+            for frame in range(n_frames):
+                for d in range(n_dimensions):
+                    vector[d] = a[d, frame] - b[d, frame]
+                to_shortest_image(vector, boxes[frame], inverses[frame], kind, scratch)
+                for d in range(n_dimensions):
+                    square[frame] += vector[d] * vector[d]
+                near[frame] = np.sqrt(square[frame]) * inverse_halves[frame]
+        elif kind == STRAIGHT:
+            near[:] = 0.0
+            for d in range(n_dimensions):
+                for frame in range(n_frames):
+                    x = a[d, frame] - b[d, frame]
+                    x -= lengths[d, frame] * np.rint(x * inverse_lengths[d, frame])
+                    square[frame] += x * x
+                    near[frame] = max(near[frame], 2.0 * abs(x) * inverse_lengths[d, frame])
+        else:
+            for d in range(n_dimensions):
+                for frame in range(n_frames):
+                    x = a[d, frame] - b[d, frame]
+                    square[frame] += x * x
+        for frame in range(n_frames):
+            square[frame] = np.sqrt(square[frame])
+        n, w, m, s = _moments_of(square, weights)
+        count[p] += n
+        weight[p], mean[p], m2[p] = merged(weight[p], mean[p], m2[p], w, m, s)
+        if kind != OPEN:
+            for frame in range(n_frames):
+                if near[frame] > reach[p]:  # never for NaN
+                    reach[p] = near[frame]
+
+
+@njit(nogil=True, cache=True)
+def reduce_pairs(pairs, offsets, members, indptr, columns, variance, largest):
+    """Reduce σ² of site pairs to σ² of object pairs: their mean, or the largest of them.
+
+    ``indptr`` and ``columns`` (sorted within a row) hold the site pairs, lower site first; a site
+    that both objects share counts 0.
+    """
+    reduced = np.empty(len(pairs))
+    for p in range(len(pairs)):
+        a, b = pairs[p, 0], pairs[p, 1]
+        total = 0.0
+        top = 0.0
+        for i in members[offsets[a] : offsets[a + 1]]:
+            for j in members[offsets[b] : offsets[b + 1]]:
+                if i != j:
+                    low, high = min(i, j), max(i, j)
+                    row = columns[indptr[low] : indptr[low + 1]]
+                    value = variance[indptr[low] + np.searchsorted(row, high)]
+                    total += value
+                    if not (np.isnan(top) or value <= top):  # NaN, an undefined σ, stays
+                        top = value
+        n_cross = (offsets[a + 1] - offsets[a]) * (offsets[b + 1] - offsets[b])
+        reduced[p] = top if largest else total / n_cross
+    return reduced

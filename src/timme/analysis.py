@@ -1,0 +1,45 @@
+"""The result of one run as frozen data: what was analysed, its hierarchy, and how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from timme._arrays import Coordinates, Floats, Ints, Strings
+from timme.ensemble import Atoms
+from timme.fluctuations import Fluctuations
+from timme.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """A hierarchy with the names and places of what it clusters.
+
+    Objects are what the hierarchy clusters; sites are the points of the ensemble they consist of.
+    Pictures and statistics show and count the objects ``shown`` only.
+    """
+
+    hierarchy: Hierarchy  # of all objects
+    shown: Ints  # objects that are drawn and counted, in the order of the horizontal axis
+    names: Strings  # (objects,), as people write them
+    object_sites: Ints  # (objects,), the site that stands for each object
+    site_objects: Ints  # (sites,), the object whose colour a site carries, -1 for none
+    sites: Atoms  # (sites,), with the bonds between them
+    coordinates: Coordinates  # (sites, dimensions), the first snapshot
+    box: Floats | None  # (dimensions, dimensions), of the first snapshot
+    fluctuations: Fluctuations | None  # None where σ of pairs was not kept
+    length: float | None  # the length a that cutoffs are divided by
+    length_name: str  # what that length is: "C–C bond"
+    shown_name: str  # what the shown objects are: "Cα", "molecule", "particle"
+    sequential: (
+        bool  # whether the natural order of the axis is that of the shown objects (residues)
+    )
+    n_snapshots: int
+    settings: Mapping[str, object]  # the recipe as it was carried out
+    provenance: Mapping[str, object]  # version, command, inputs with SHA-256
+    notes: tuple[str, ...]  # what was chosen or left out, and why
+
+    @property
+    def shown_hierarchy(self) -> Hierarchy:
+        """The hierarchy as the shown objects see it."""
+        return self.hierarchy.restrict(self.shown)

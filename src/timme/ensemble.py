@@ -1,0 +1,533 @@
+"""An ensemble: snapshots of the same sites, with what is known of their names, bonds and box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices, numbers
+
+# Coordinates of one block of frames held in double precision never exceed about this many bytes.
+_BLOCK_BYTES = 150_000_000
+_BLOCK_FRAMES = 128
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atoms:
+    """Names of all points of a system and the covalent bonds between them.
+
+    An ensemble may hold a selection of these atoms only; bonds are always those of the whole.
+    """
+
+    names: Strings  # (atoms,)
+    elements: Strings  # (atoms,), "" where unknown
+    resnames: Strings  # (atoms,)
+    resids: Ints  # (atoms,)
+    icodes: Strings  # (atoms,), "" where there is none
+    chains: Strings  # (atoms,)
+    masses: Floats  # (atoms,), 1 where unknown
+    bonds: Ints  # (bonds, 2), first < second, sorted
+
+    def __len__(self) -> int:
+        """Count the atoms."""
+        return len(self.names)
+
+    def label(self, atom: int) -> str:
+        """Name one atom as people write it: ``A/GLY 35/CA``.
+
+        Parameters
+        ----------
+        atom : int
+            Index of the atom.
+
+        Returns
+        -------
+        str
+            Chain, residue and atom name; the chain is left out where it has none.
+        """
+        residue = f"{self.resnames[atom]} {self.resids[atom]}{self.icodes[atom]}".strip()
+        return "/".join(
+            part for part in (str(self.chains[atom]), residue, self.names[atom]) if part
+        )
+
+    @classmethod
+    def unnamed(cls, count: int, *, bonds: npt.ArrayLike = ()) -> Self:
+        """Make atoms for points that have no names: particles, joints of a chain, cars.
+
+        Parameters
+        ----------
+        count : int
+            Number of points.
+        bonds : array_like, shape (bonds, 2), optional
+            Bonded points.
+
+        Returns
+        -------
+        Atoms
+            Points numbered from 1 in place of residue numbers.
+        """
+        blank = np.full(count, "")
+        return cls(
+            names=blank,
+            elements=blank,
+            resnames=blank,
+            resids=np.arange(1, count + 1),
+            icodes=blank,
+            chains=blank,
+            masses=np.ones(count),
+            bonds=sorted_bonds(bonds),
+        )
+
+
+class Frames(Protocol):
+    """Where coordinates come from: memory, a file, or a mapping of other frames."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of snapshots, sites and dimensions."""
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        """Return snapshots ``start`` to ``stop`` and their boxes.
+
+        Parameters
+        ----------
+        start, stop : int
+            Range of snapshots, as in a slice.
+
+        Returns
+        -------
+        coordinates : ndarray, shape (stop - start, sites, dimensions)
+            Positions, NaN where a site is not seen.
+        boxes : ndarray, shape (stop - start, dimensions, dimensions), or None
+            Box vectors as rows, None where space is open.
+        """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayFrames:
+    """Frames held in memory (or in a memory map)."""
+
+    coordinates: Coordinates  # (snapshots, sites, dimensions)
+    boxes: Floats | None = None  # (snapshots, dimensions, dimensions)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of snapshots, sites and dimensions."""
+        snapshots, sites, dimensions = self.coordinates.shape
+        return snapshots, sites, dimensions
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        """Return a range of snapshots and their boxes.
+
+        Parameters
+        ----------
+        start, stop : int
+            As in a slice.
+
+        Returns
+        -------
+        coordinates : ndarray, shape (stop - start, sites, dimensions)
+            Positions.
+        boxes : ndarray, shape (stop - start, dimensions, dimensions), or None
+            Box vectors as rows.
+        """
+        boxes = None if self.boxes is None else self.boxes[start:stop]
+        return self.coordinates[start:stop], boxes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SelectedFrames:
+    """Some of the sites of other frames."""
+
+    frames: Frames
+    sites: Ints
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        snapshots, _, dimensions = self.frames.shape
+        return snapshots, len(self.sites), dimensions
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        coordinates, boxes = self.frames.read(start, stop)
+        return coordinates[:, self.sites], boxes
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of consecutive snapshots."""
+
+    start: int
+    coordinates: Coordinates  # (frames, sites, dimensions)
+    boxes: Floats | None  # (frames, dimensions, dimensions)
+    weights: Floats  # (frames,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ensemble:
+    """Snapshots of the same sites.
+
+    Sites are the points that are analysed; ``site_atoms`` tells which of the atoms each one is.
+    """
+
+    frames: Frames
+    atoms: Atoms
+    site_atoms: Ints  # (sites,), indices into atoms
+    unit: str = ""  # of the coordinates, as written on axes: "Å", "nm", "µm"; "" where unknown
+    weights: Floats | None = None  # (snapshots,)
+    gaps: bool = False  # NaN coordinates mean "not seen in this snapshot"
+    independent: bool = False  # snapshots without an order in time, such as NMR models
+    rounding: float = 0.0  # spacing of the grid on which the file stores coordinates; 0 unknown
+    sources: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())  # what the reader chose and the user should know
+
+    @classmethod
+    def from_array(
+        cls,
+        coordinates: npt.ArrayLike,
+        *,
+        boxes: npt.ArrayLike | None = None,
+        atoms: Atoms | None = None,
+        weights: npt.ArrayLike | None = None,
+        unit: str = "",
+        gaps: bool = False,
+    ) -> Self:
+        """Make an ensemble from coordinates in memory.
+
+        Parameters
+        ----------
+        coordinates : array_like, shape (snapshots, sites, dimensions)
+            Positions. Single and double precision are kept, all else becomes double.
+        boxes : array_like, optional
+            Periodic box: one length per dimension or one matrix of row vectors, for all
+            snapshots or for each. A length of 0 leaves that direction open.
+        atoms : Atoms, optional
+            Names and bonds of the sites.
+        weights : array_like, shape (snapshots,), optional
+            One number per snapshot.
+        unit : str, optional
+            Unit of the coordinates.
+        gaps : bool, optional
+            Whether NaN means "not seen in this snapshot" rather than an error.
+
+        Returns
+        -------
+        Ensemble
+            The checked ensemble.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> pair = np.array([[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 3.0]]])
+        >>> Ensemble.from_array(pair).n_snapshots
+        2
+        """
+        array = _checked_coordinates(coordinates, gaps=gaps)
+        snapshots, sites, dimensions = array.shape
+        if atoms is not None and (len(atoms) != sites or (atoms.bonds >= sites).any()):
+            raise ValueError(
+                f"{sites} sites need as many atoms, and bonds between these, got {len(atoms)} atoms"
+            )
+        box_array = None if boxes is None else box_matrices(boxes, snapshots, dimensions)
+        return cls(
+            frames=ArrayFrames(frozen(array), box_array),
+            atoms=Atoms.unnamed(sites) if atoms is None else atoms,
+            site_atoms=np.arange(sites),
+            unit=unit,
+            weights=None if weights is None else checked_weights(weights, snapshots),
+            gaps=gaps,
+        )
+
+    @property
+    def n_snapshots(self) -> int:
+        """Number of snapshots."""
+        return self.frames.shape[0]
+
+    @property
+    def n_counting(self) -> int:
+        """Number of snapshots that count: those of weight above 0."""
+        return self.n_snapshots if self.weights is None else int(np.count_nonzero(self.weights))
+
+    @property
+    def n_sites(self) -> int:
+        """Number of sites."""
+        return self.frames.shape[1]
+
+    @property
+    def n_dimensions(self) -> int:
+        """Number of dimensions of space."""
+        return self.frames.shape[2]
+
+    def blocks(self) -> Iterator[Block]:
+        """Walk through all snapshots in blocks of a fixed length.
+
+        The length depends on the size of the system only, never on the machine or the number of
+        workers, so that sums over blocks are the same everywhere.
+
+        Yields
+        ------
+        Block
+            Consecutive snapshots, in order.
+        """
+        length = self.block_length
+        for start in range(0, self.n_snapshots, length):
+            yield self.block(start)
+
+    @property
+    def block_length(self) -> int:
+        """Number of snapshots in every block but the last."""
+        bytes_per_frame = 8 * max(1, self.n_sites * self.n_dimensions)
+        return max(8, min(_BLOCK_FRAMES, _BLOCK_BYTES // bytes_per_frame))
+
+    def block(self, start: int) -> Block:
+        """Read the block that starts at a snapshot.
+
+        Parameters
+        ----------
+        start : int
+            First snapshot of the block.
+
+        Returns
+        -------
+        Block
+            Checked coordinates: finite, or NaN where the ensemble has gaps.
+        """
+        stop = min(start + self.block_length, self.n_snapshots)
+        coordinates, boxes = self.frames.read(start, stop)
+        if not self.gaps:
+            self._refuse_non_finite(coordinates, start)
+        weights = np.ones(stop - start) if self.weights is None else self.weights[start:stop]
+        return Block(start, coordinates, boxes, weights)
+
+    def snapshot(self, index: int = 0) -> tuple[Coordinates, Floats | None]:
+        """Return one snapshot and its box.
+
+        Parameters
+        ----------
+        index : int, optional
+            Which snapshot.
+
+        Returns
+        -------
+        coordinates : ndarray, shape (sites, dimensions)
+            Positions.
+        box : ndarray, shape (dimensions, dimensions), or None
+            Box vectors as rows.
+        """
+        coordinates, boxes = self.frames.read(index, index + 1)
+        return coordinates[0], None if boxes is None else boxes[0]
+
+    def select(self, sites: npt.ArrayLike) -> Ensemble:
+        """Keep some of the sites.
+
+        Parameters
+        ----------
+        sites : array_like of int
+            Indices of the sites to keep, in the order wanted.
+
+        Returns
+        -------
+        Ensemble
+            The same snapshots of fewer sites; bonds of the whole system stay known.
+        """
+        chosen = indices(sites, self.n_sites, "sites")
+        if chosen.size == 0:
+            raise ValueError(
+                f"a selection needs at least 1 of the {self.n_sites} sites, got none: "
+                "check the names in the selection"
+            )
+        # Frames of files keep the chosen sites of each frame and never hold a block of all.
+        narrowed = getattr(self.frames, "select", None)
+        frames = _SelectedFrames(self.frames, chosen) if narrowed is None else narrowed(chosen)
+        return replace(self, frames=frames, site_atoms=self.site_atoms[chosen])
+
+    def site_label(self, site: int) -> str:
+        """Name one site for messages.
+
+        Parameters
+        ----------
+        site : int
+            Index of the site.
+
+        Returns
+        -------
+        str
+            The label of its atom.
+        """
+        return self.atoms.label(int(self.site_atoms[site]))
+
+    def _refuse_non_finite(self, coordinates: Coordinates, start: int) -> None:
+        finite = np.isfinite(coordinates)
+        if finite.all():
+            return
+        frame, site, _ = np.argwhere(~finite)[0]
+        source = f"{self.sources[0]}: " if self.sources else ""
+        raise ValueError(
+            f"{source}coordinates must be finite, but atom {self.site_label(int(site))} "
+            f"(site {site + 1}) of snapshot {start + frame + 1} is "
+            f"{coordinates[frame, site].tolist()}: repair or leave out that snapshot or atom, "
+            "or say that missing values are gaps"
+        )
+
+
+def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Floats:
+    """Bring any way of giving a box into one matrix of row vectors per snapshot.
+
+    Parameters
+    ----------
+    boxes : array_like
+        Lengths (dimensions,), a matrix (dimensions, dimensions), or one of either per snapshot.
+    snapshots, dimensions : int
+        Shape of the ensemble.
+
+    Returns
+    -------
+    ndarray, shape (snapshots, dimensions, dimensions)
+        Box vectors as rows, the shortest set that spans the same lattice.
+
+    Examples
+    --------
+    >>> box_matrices([2.0, 3.0], snapshots=1, dimensions=2)
+    array([[[2., 0.],
+            [0., 3.]]])
+    """
+    given = numbers(boxes, "boxes")
+    square = given.shape == (dimensions, dimensions)
+    if square and snapshots == dimensions and not _is_diagonal(given):
+        raise ValueError(
+            f"a box of shape {given.shape} for {snapshots} snapshots may mean lengths of each or "
+            f"one matrix: pass shape {(snapshots, dimensions, dimensions)}"
+        )
+    lengths = given.shape in {(dimensions,), (snapshots, dimensions)} and not square
+    matrices = given[..., None] * np.eye(dimensions) if lengths else given
+    if matrices.shape not in {(dimensions, dimensions), (snapshots, dimensions, dimensions)}:
+        raise ValueError(
+            f"a box needs {dimensions} lengths or a {dimensions} × {dimensions} matrix, once or "
+            f"for each of {snapshots} snapshots, got shape {given.shape}"
+        )
+    full = np.broadcast_to(matrices, (snapshots, dimensions, dimensions)).copy()
+    if not np.isfinite(full).all() or (np.einsum("fii->fi", full) < 0).any():
+        raise ValueError("box lengths must be finite and not negative: check the box of the file")
+    for index in np.flatnonzero([not _is_diagonal(matrix) for matrix in full]):
+        full[index] = _reduced(full[index])
+    return frozen(full)
+
+
+def checked_weights(weights: npt.ArrayLike, snapshots: int) -> Floats:
+    """Check one weight per snapshot.
+
+    Parameters
+    ----------
+    weights : array_like, shape (snapshots,)
+        Weights, not negative, at least two above zero; only their ratios count.
+    snapshots : int
+        Number of snapshots.
+
+    Returns
+    -------
+    ndarray, shape (snapshots,)
+        The weights in double precision, the largest 1.
+    """
+    array = numbers(weights, "weights")
+    if array.shape != (snapshots,):
+        raise ValueError(
+            f"weights need one number for each of {snapshots} snapshots, got shape {array.shape}"
+        )
+    if (
+        not np.isfinite(array).all()
+        or (array < 0).any()
+        or np.count_nonzero(array) < min(2, snapshots)
+    ):
+        raise ValueError(
+            "weights must be finite, not negative, and above zero for at least 2 snapshots: "
+            "leave out the snapshots that should not count"
+        )
+    return frozen(array / array.max())
+
+
+def sorted_bonds(bonds: npt.ArrayLike) -> Ints:
+    """Put bonds into their one form: lower index first, sorted, none twice.
+
+    Parameters
+    ----------
+    bonds : array_like, shape (bonds, 2)
+        Pairs of atom indices.
+
+    Returns
+    -------
+    ndarray, shape (bonds, 2)
+        The same bonds.
+
+    Examples
+    --------
+    >>> sorted_bonds([(2, 1), (0, 1), (1, 2)])
+    array([[0, 1],
+           [1, 2]])
+    """
+    array = np.asarray(bonds, dtype=np.int64).reshape(-1, 2)
+    return frozen(np.unique(np.sort(array, axis=1), axis=0))
+
+
+def _checked_coordinates(coordinates: npt.ArrayLike, *, gaps: bool) -> Coordinates:
+    try:
+        array = np.asanyarray(coordinates)
+    except ValueError:
+        raise ValueError(
+            "snapshots need the same number of sites each, got a ragged list: "
+            "pad missing sites with NaN and read them as gaps"
+        ) from None
+    if array.dtype == object or np.iscomplexobj(array) or array.dtype.kind not in "fiu":
+        raise ValueError(
+            f"coordinates must be real numbers, got an array of {array.dtype}: "
+            "convert it to float first"
+        )
+    if np.ma.isMaskedArray(array):
+        array = np.ma.filled(array.astype(np.float64), np.nan)
+    if array.ndim != 3:
+        raise ValueError(
+            "coordinates need the shape (snapshots, sites, dimensions), "
+            f"got {array.ndim} dimension{'s' * (array.ndim != 1)} of shape {array.shape}"
+        )
+    if 0 in array.shape:
+        raise ValueError(f"coordinates must not be empty, got shape {array.shape}")
+    if array.dtype not in {np.dtype(np.float32), np.dtype(np.float64)}:
+        array = array.astype(np.float64)
+    if gaps and np.isinf(array).any():
+        raise ValueError("coordinates must be finite or NaN (a gap), got an infinite one")
+    return array
+
+
+def _is_diagonal(matrix: Floats) -> bool:
+    return bool((matrix == np.diag(np.diag(matrix))).all())
+
+
+def _reduced(matrix: Floats) -> Floats:
+    """Shorten box vectors until none gets shorter by adding another (Minkowski reduction)."""
+    if abs(np.linalg.det(matrix)) < 1e-12 * np.abs(matrix).max() ** len(matrix):
+        raise ValueError("a tilted box needs vectors that span space, got a flat one")
+    vectors = _shortened(matrix)
+    changed = True
+    while changed:
+        changed = False
+        for row in np.argsort(-np.linalg.norm(vectors, axis=1), kind="stable"):
+            others = np.delete(vectors, row, axis=0)
+            shifts = np.array(np.meshgrid(*[(-1, 0, 1)] * len(others))).reshape(len(others), -1).T
+            candidates = vectors[row] + shifts @ others
+            lengths = np.linalg.norm(candidates, axis=1)
+            if lengths.min() < np.linalg.norm(vectors[row]) * (1 - 1e-12):
+                vectors[row] = candidates[lengths.argmin()]
+                changed = True
+    return vectors
+
+
+def _shortened(matrix: Floats) -> Floats:
+    """Take whole multiples of shorter vectors off the longer ones."""
+    vectors = matrix[np.argsort(np.linalg.norm(matrix, axis=1), kind="stable")]
+    for row in range(1, len(vectors)):
+        for other in range(row - 1, -1, -1):
+            along = vectors[row] @ vectors[other] / (vectors[other] @ vectors[other])
+            vectors[row] -= np.rint(along) * vectors[other]
+    return vectors

@@ -1,0 +1,263 @@
+"""Measure σ: how much the distance of each pair of objects fluctuates over the snapshots."""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from timme._arrays import Floats, Ints, frozen
+from timme._kernels import moments as kernel
+from timme.moments import Metric, Moments, Progress, moments
+from timme.objects import Objects
+from timme.pairs import Pairs
+
+_NEAR_HALF_BOX = 0.9
+_LARGEST_MATRIX = 20_000  # objects; 3.2 GB
+_LARGEST_LIST = 100_000_000  # pairs; about 6 GB while they are measured
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fluctuations:
+    """σ of pairs of objects."""
+
+    n_objects: int
+    pairs: Ints  # (pairs, 2), lower first
+    sigma: Floats  # (pairs,)
+    common: Ints  # (pairs,), snapshots in which both are seen
+    unit: str = ""
+
+    def matrix(self) -> Floats:
+        """Return σ as a symmetric matrix.
+
+        Returns
+        -------
+        ndarray, shape (objects, objects)
+            0 on the diagonal, NaN where a pair was not measured.
+        """
+        if self.n_objects > _LARGEST_MATRIX:
+            raise ValueError(
+                f"a matrix of {self.n_objects} × {self.n_objects} would not fit into memory: "
+                "use .pairs and .sigma"
+            )
+        full = np.full((self.n_objects, self.n_objects), np.nan)
+        np.fill_diagonal(full, 0.0)
+        first, second = self.pairs.T
+        full[first, second] = full[second, first] = self.sigma
+        return full
+
+
+def measure(
+    objects: Objects,
+    pairs: Pairs,
+    *,
+    min_overlap: int | None = None,
+    metric: Metric | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Fluctuations:
+    """Measure σ of pairs of objects.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    pairs : Pairs
+        Who with whom.
+    min_overlap : int, optional
+        Snapshots in which both must be seen; pairs with fewer are left out. By default
+        :func:`default_overlap`.
+    metric : callable, optional
+        Distance (…,) between two arrays of points (…, dimensions); Euclidean, through the walls
+        of a periodic box, if not given.
+    workers : int, optional
+        Number of threads; all cores by default.
+    progress : callable, optional
+        Called with the work done and the whole work.
+
+    Returns
+    -------
+    Fluctuations
+        Population standard deviation of each pair's distance, reduced over the members of
+        objects.
+
+    Examples
+    --------
+    >>> import timme
+    >>> ensemble = timme.read([[[0.0], [1.0]], [[0.0], [1.5]]])
+    >>> objects = timme.objects.points(ensemble)
+    >>> measure(objects, timme.pairs.all(objects)).sigma
+    array([0.25])
+    """
+    if len(pairs) > _LARGEST_LIST:
+        raise ValueError(
+            f"{len(pairs):,} pairs are too many to hold: use timme.cluster, which never holds "
+            "them, or compare objects in contact only"
+        )
+    parts = list(
+        measure_in_chunks(
+            objects,
+            pairs,
+            chunk=max(1, len(pairs)),
+            min_overlap=min_overlap,
+            metric=metric,
+            workers=workers,
+            progress=progress,
+        )
+    )
+    return parts[0]
+
+
+def measure_in_chunks(
+    objects: Objects,
+    pairs: Pairs,
+    *,
+    chunk: int,
+    min_overlap: int | None = None,
+    metric: Metric | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Fluctuations]:
+    """Measure σ of one piece of the pairs after another.
+
+    Parameters
+    ----------
+    objects, pairs
+        As for :func:`measure`.
+    chunk : int
+        Pairs in a piece, about.
+    min_overlap, metric, workers, progress
+        As for :func:`measure`.
+
+    Yields
+    ------
+    Fluctuations
+        Of consecutive pairs.
+    """
+    ensemble = objects.ensemble
+    _check(objects, pairs)
+    overlap = default_overlap(ensemble.n_counting, gaps=ensemble.gaps)
+    overlap = overlap if min_overlap is None else operator.index(min_overlap)
+    if not 2 <= overlap <= ensemble.n_counting:
+        raise ValueError(
+            f"a minimum overlap must be from 2 to {ensemble.n_counting} snapshots, got {overlap}"
+        )
+    done, n_near = 0, 0
+    for index in pairs.chunks(chunk):
+
+        def advance(part: int, whole: int, done: int = done, size: int = len(index)) -> None:
+            if progress is not None:
+                progress(done + size * part // whole, len(pairs))
+
+        variance, common, reach = _measured(objects, index, metric, workers, advance)
+        kept = common >= overlap
+        n_near += int(np.count_nonzero(reach[kept] > _NEAR_HALF_BOX))
+        done += len(index)
+        yield Fluctuations(
+            n_objects=len(objects),
+            pairs=frozen(index[kept]),
+            sigma=frozen(np.sqrt(variance[kept])),
+            common=frozen(common[kept]),
+            unit=ensemble.unit,
+        )
+    if n_near:
+        warnings.warn(
+            f"{n_near:,} of {len(pairs):,} pairs come near or beyond half the periodic box, where "
+            "the nearest image may change and σ is too small: compare nearer pairs, or unwrap the "
+            "trajectory and leave out the box",
+            stacklevel=2,
+        )
+
+
+def default_overlap(n_snapshots: int, *, gaps: bool) -> int:
+    """Return how many snapshots two sites must share if the user does not say.
+
+    Parameters
+    ----------
+    n_snapshots : int
+        Number of snapshots that count.
+    gaps : bool
+        Whether sites may be missing from snapshots.
+
+    Returns
+    -------
+    int
+        Half of the snapshots where there are gaps (a short overlap underestimates slow motion),
+        all of them otherwise; at least 2.
+    """
+    return max(2, math.ceil(n_snapshots / 2)) if gaps else n_snapshots
+
+
+def _check(objects: Objects, pairs: Pairs) -> None:
+    n_snapshots = objects.ensemble.n_snapshots
+    if n_snapshots < 2:
+        source = f"{objects.ensemble.sources[0]}: " if objects.ensemble.sources else ""
+        raise ValueError(
+            f"{source}fluctuations need at least 2 snapshots, got {n_snapshots}: "
+            "read more models or frames"
+        )
+    if pairs.n_objects != len(objects):
+        raise ValueError(
+            f"pairs were chosen among {pairs.n_objects} objects, but there are {len(objects)}"
+        )
+
+
+def _measured(
+    objects: Objects,
+    index: Ints,
+    metric: Metric | None,
+    workers: int | None,
+    progress: Progress,
+) -> tuple[Floats, Ints, Floats]:
+    """Variance, snapshots in common and reach of pairs of objects."""
+    if objects.are_points:
+        centres = objects.centres()
+        result = moments(centres, index, metric=metric, workers=workers, progress=progress)
+        return result.variance, result.count, result.reach
+    needed = _cross_pairs(objects, index)
+    site_pairs = np.column_stack(needed.nonzero()).astype(np.int64)
+    result = moments(
+        objects.ensemble, site_pairs, metric=metric, workers=workers, progress=progress
+    )
+    return _reduced(objects, index, needed, site_pairs, result)
+
+
+def _cross_pairs(objects: Objects, index: Ints) -> sparse.csr_array:
+    """Pairs of sites, lower first, that pairs of objects consist of; none is there twice."""
+    membership = objects.membership()
+    compared = sparse.csr_array(
+        (np.ones(len(index), bool), index.T), shape=(len(objects), len(objects))
+    )
+    crossing = membership.T @ compared @ membership
+    upper = sparse.csr_array(sparse.triu(crossing + crossing.T, 1))
+    upper.sort_indices()
+    return upper
+
+
+def _reduced(
+    objects: Objects, index: Ints, needed: sparse.csr_array, site_pairs: Ints, result: Moments
+) -> tuple[Floats, Ints, Floats]:
+    variance = result.variance
+    if len(objects.rigid):
+        n_sites = objects.ensemble.n_sites
+        rigid = objects.rigid[:, 0] * n_sites + objects.rigid[:, 1]
+        variance[np.isin(site_pairs[:, 0] * n_sites + site_pairs[:, 1], rigid)] = 0.0
+
+    def reduce(values: Floats, *, largest: bool) -> Floats:
+        reduced: Floats = kernel.reduce_pairs(
+            index, objects.offsets, objects.members, needed.indptr, needed.indices, values, largest
+        )
+        return reduced
+
+    n_snapshots = objects.ensemble.n_counting
+    missing = reduce((n_snapshots - result.count).astype(np.float64), largest=True)
+    return (
+        reduce(variance, largest=objects.reduction == "max"),
+        (n_snapshots - missing).astype(np.int64),
+        reduce(result.reach, largest=True),
+    )

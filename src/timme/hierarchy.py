@@ -1,0 +1,404 @@
+"""Join pairs in order of σ: the hierarchy of co-moving clusters, from rigid pieces to the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from timme._arrays import Floats, Ints, frozen, indices, numbers
+from timme._kernels import linkage
+from timme.fluctuations import Fluctuations, measure_in_chunks
+from timme.moments import Metric, Progress
+from timme.objects import Objects
+from timme.pairs import Pairs
+
+_CHUNK = 4_000_000  # pairs whose σ are held at a time where all are compared
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """Sites, each in exactly one cluster."""
+
+    labels: Ints  # (sites,), 0 is the largest cluster, ties go to the one with the lowest site
+    cutoff: float  # in the units of the heights
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of sites in each cluster, largest first."""
+        return np.bincount(self.labels)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters, single sites included."""
+        return int(self.labels.max()) + 1
+
+    def members(self, cluster: int) -> Ints:
+        """Return the sites of one cluster.
+
+        Parameters
+        ----------
+        cluster : int
+            Label of the cluster.
+
+        Returns
+        -------
+        ndarray of int
+            Its sites in ascending order.
+        """
+        return np.flatnonzero(self.labels == cluster)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hierarchy:
+    """A forest of clusters within clusters, each with the height (cutoff) at which it forms.
+
+    Nodes are the sites, 0 … n_sites - 1, followed by the merges, sorted by height and then by
+    their lowest site. In leaf order, the sites of a node are one run: ``starts[node]`` and
+    ``sizes[node]`` give it. The larger part of every cluster comes first in that order.
+    """
+
+    parents: Ints  # (nodes,), -1 for a root
+    heights: Floats  # (merges,), ascending
+    unit: str = ""
+    quantity: str = "σ"  # what the height is, as written on an axis
+    sizes: Ints = field(init=False)  # (nodes,)
+    starts: Ints = field(init=False)  # (nodes,)
+    order: Ints = field(init=False)  # (sites,), sites in leaf order
+
+    def __post_init__(self) -> None:
+        """Derive sizes and leaf order."""
+        sizes, lowest = linkage.sizes_and_lowest(self.n_sites, self.parents)
+        ranked = np.lexsort((lowest, -sizes))
+        starts = linkage.leaf_starts(self.parents, sizes, ranked)
+        for name, array in (
+            ("parents", self.parents),
+            ("heights", self.heights),
+            ("sizes", sizes),
+            ("starts", starts),
+            ("order", np.argsort(starts[: self.n_sites])),
+        ):
+            object.__setattr__(self, name, frozen(array))
+
+    @property
+    def n_sites(self) -> int:
+        """Number of sites."""
+        return len(self.parents) - len(self.heights)
+
+    @property
+    def births(self) -> Floats:
+        """Height at which each node forms; -inf for single sites."""
+        return np.concatenate([np.full(self.n_sites, -np.inf), self.heights])
+
+    @property
+    def deaths(self) -> Floats:
+        """Height at which each node becomes part of a larger one; inf for roots."""
+        return np.append(self.births, np.inf)[self.parents]
+
+    @property
+    def levels(self) -> Floats:
+        """Distinct heights, ascending: the cutoffs at which anything changes."""
+        return np.unique(self.heights)
+
+    @property
+    def gaps(self) -> Floats:
+        """Height that separates each site from the next in leaf order; inf between trees.
+
+        Two sites are in one cluster at a cutoff if no gap between them is above it.
+        """
+        gaps = np.full(self.n_sites, np.inf)  # of each position, the gap before it
+        first_born = np.append(self.starts, -1)[self.parents] == self.starts
+        inner = ~first_born & (self.parents >= 0)
+        gaps[self.starts[inner]] = self.deaths[inner]
+        return gaps[1:]
+
+    def cut(self, cutoff: float) -> Partition:
+        """Return the clusters at a cutoff: all pairs with σ ≤ cutoff joined.
+
+        Parameters
+        ----------
+        cutoff : float
+            In the units of the heights.
+
+        Returns
+        -------
+        Partition
+            One label per site.
+        """
+        if np.isnan(cutoff):
+            raise ValueError("a cutoff must be a number, got nan")
+        apart = self.gaps > min(cutoff, np.finfo(np.float64).max)  # trees are apart at any cutoff
+        runs = np.concatenate([[0], np.cumsum(apart)])
+        labels = np.empty(self.n_sites, dtype=np.int64)
+        labels[self.order] = runs
+        sizes = np.bincount(labels)
+        lowest = np.full(len(sizes), self.n_sites)
+        np.minimum.at(lowest, labels, np.arange(self.n_sites))
+        rank = np.empty(len(sizes), dtype=np.int64)
+        rank[np.lexsort((lowest, -sizes))] = np.arange(len(sizes))
+        return Partition(frozen(rank[labels]), float(cutoff))
+
+    def core(self, cutoff: float) -> Ints:
+        """Return the sites of the largest cluster at a cutoff.
+
+        Parameters
+        ----------
+        cutoff : float
+            In the units of the heights.
+
+        Returns
+        -------
+        ndarray of int
+            Sites of the core, ascending.
+        """
+        return self.cut(cutoff).members(0)
+
+    def restrict(self, sites: npt.ArrayLike) -> Hierarchy:
+        """Return the hierarchy as seen by some of the sites: clusters counted in these alone.
+
+        Parameters
+        ----------
+        sites : array_like of int
+            Sites to keep, each once; they are numbered anew in this order.
+
+        Returns
+        -------
+        Hierarchy
+            A hierarchy of ``len(sites)`` sites with the same heights between them.
+        """
+        chosen = indices(sites, self.n_sites, "shown sites")
+        if chosen.size == 0:
+            raise ValueError("at least 1 site must be shown, got none")
+        position = np.argsort(self.order)[chosen]
+        walk = np.argsort(position)
+        stops = position[walk]
+        heights = np.empty(0)
+        if len(walk) > 1:
+            heights = np.maximum.reduceat(self.gaps[: stops[-1]], stops[:-1])
+        edges = np.column_stack([walk[:-1], walk[1:]])
+        return _grow(len(chosen), edges, heights, self.unit, self.quantity)
+
+    def to_linkage(self) -> Floats:
+        """Return the hierarchy as a linkage matrix of SciPy.
+
+        Clusters that form from several parts at once become merges of equal height; separate
+        trees are joined at infinite height.
+
+        Returns
+        -------
+        ndarray, shape (sites - 1, 4)
+            As made by :func:`scipy.cluster.hierarchy.linkage`.
+        """
+        rows: list[tuple[float, float, float, float]] = []
+        name = np.arange(len(self.parents))  # of each node, its number in the linkage
+
+        def join(parts: Ints, height: float) -> int:
+            joined, size = int(name[parts[0]]), int(self.sizes[parts[0]])
+            for part in parts[1:]:
+                size += int(self.sizes[part])
+                other = int(name[part])
+                rows.append((min(joined, other), max(joined, other), height, size))
+                joined = self.n_sites + len(rows) - 1
+            return joined
+
+        *merges, roots = self._parts()
+        for merge, parts in enumerate(merges):
+            name[self.n_sites + merge] = join(parts, float(self.heights[merge]))
+        join(roots, np.inf)
+        return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+    def to_newick(self, names: Sequence[str] | None = None) -> str:
+        """Return the hierarchy in Newick form, with heights as branch lengths.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Name of each site; numbers from 1 by default.
+
+        Returns
+        -------
+        str
+            One tree per line, each ended by a semicolon. Sites stand at height 0.
+        """
+        labels = [str(site + 1) for site in range(self.n_sites)] if names is None else list(names)
+        if len(labels) != self.n_sites:
+            raise ValueError(f"names need one for each of {self.n_sites} sites, got {len(labels)}")
+        quoted = ["'" + label.replace("'", "''") + "'" for label in labels]
+        height = np.concatenate([np.zeros(self.n_sites), self.heights])
+        length = np.append(height, np.nan)[self.parents] - height
+        branch = ["" if np.isnan(x) else f":{x:.9g}" for x in length]
+        *merges, roots = self._parts()
+        text: list[str] = []
+        for root in roots:
+            waiting: list[str | int] = [int(root)]  # texts to be written and nodes to be opened
+            while waiting:
+                item = waiting.pop()
+                if isinstance(item, str):
+                    text.append(item)
+                elif item < self.n_sites:
+                    text += (quoted[item], branch[item])
+                else:
+                    text.append("(")
+                    waiting.append(f"){branch[item]}")
+                    for part in merges[item - self.n_sites][:0:-1]:
+                        waiting += (int(part), ",")
+                    waiting.append(int(merges[item - self.n_sites][0]))
+            text.append(";\n")
+        return "".join(text)
+
+    def _parts(self) -> list[Ints]:
+        """List the parts of each merge in leaf order; the last list holds the roots."""
+        n_nodes = len(self.parents)
+        above = np.where(self.parents < 0, n_nodes, self.parents)
+        ranked = np.lexsort((self.starts, above))
+        bounds = np.searchsorted(above[ranked], np.arange(self.n_sites + 1, n_nodes + 1))
+        return np.split(ranked, bounds)
+
+
+def link(
+    sigma: Fluctuations | npt.ArrayLike | sparse.csr_array, *, unit: str = "", quantity: str = "σ"
+) -> Hierarchy:
+    """Join pairs in increasing σ into a hierarchy of clusters (single linkage).
+
+    Equal σ join in one step, so the result never depends on the order of pairs.
+
+    Parameters
+    ----------
+    sigma : Fluctuations, array_like or sparse array
+        Measured σ of pairs, or any ready-made matrix of the same meaning: square, symmetric and
+        not negative. Entries that are NaN or infinite, and those a sparse matrix does not hold,
+        are pairs that are not compared.
+    unit : str, optional
+        Unit of a ready-made matrix; a Fluctuations brings its own.
+    quantity : str, optional
+        Name of the height for axes.
+
+    Returns
+    -------
+    Hierarchy
+        One tree for each connected piece of the pairs.
+
+    Examples
+    --------
+    >>> hierarchy = link([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]])
+    >>> hierarchy.levels
+    array([0.1, 0.4])
+    >>> hierarchy.cut(0.2).labels
+    array([0, 0, 1])
+    """
+    if isinstance(sigma, Fluctuations):
+        return _grow(sigma.n_objects, sigma.pairs, sigma.sigma, sigma.unit, quantity)
+    n_sites, pairs, heights = _matrix_edges(sigma)
+    return _grow(n_sites, pairs, heights, unit, quantity)
+
+
+def cluster(
+    objects: Objects,
+    pairs: Pairs,
+    *,
+    min_overlap: int | None = None,
+    metric: Metric | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Hierarchy:
+    """Measure and link in one step; for all pairs, the matrix of σ is never held.
+
+    Of each piece of the pairs, only those that join clusters are kept, with those before it.
+
+    Parameters
+    ----------
+    objects, pairs, min_overlap, metric, workers, progress
+        As for :func:`timme.measure`.
+
+    Returns
+    -------
+    Hierarchy
+        The same as ``link(measure(objects, pairs))``.
+    """
+    edges, heights = np.empty((0, 2), np.int64), np.empty(0)
+    for part in measure_in_chunks(
+        objects,
+        pairs,
+        chunk=_CHUNK,
+        min_overlap=min_overlap,
+        metric=metric,
+        workers=workers,
+        progress=progress,
+    ):
+        edges, heights = spanning_forest(
+            len(objects),
+            np.concatenate([edges, part.pairs]),
+            np.concatenate([heights, part.sigma]),
+        )
+    return _grow(len(objects), edges, heights, objects.ensemble.unit, "σ")
+
+
+def _grow(n_sites: int, edges: Ints, heights: Floats, unit: str, quantity: str) -> Hierarchy:
+    edges, heights = spanning_forest(n_sites, edges, heights)
+    parents, heights = linkage.merge_tree(n_sites, edges, heights)
+    return Hierarchy(parents, heights, unit=unit, quantity=quantity)
+
+
+def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats]:
+    """Keep the lowest edges that hold every cluster together, sorted by height.
+
+    Parameters
+    ----------
+    n_sites : int
+        Number of sites.
+    edges : ndarray, shape (edges, 2)
+        Pairs of sites.
+    heights : ndarray, shape (edges,)
+        Height of each; edges of infinite height join nothing.
+
+    Returns
+    -------
+    edges : ndarray, shape (joins, 2)
+        At most ``n_sites - 1`` edges.
+    heights : ndarray, shape (joins,)
+        Their heights, ascending.
+    """
+    finite = np.flatnonzero(np.isfinite(heights))
+    ranked = finite[np.argsort(heights[finite], kind="stable")]
+    edges, heights = edges[ranked], np.asarray(heights, dtype=np.float64)[ranked]
+    joining = linkage.joining_edges(n_sites, edges)
+    return edges[joining], heights[joining]
+
+
+def _matrix_edges(matrix: npt.ArrayLike | sparse.csr_array) -> tuple[int, Ints, Floats]:
+    """Read the pairs of a matrix: its upper triangle, where finite and, if sparse, held."""
+    if isinstance(matrix, sparse.sparray | sparse.spmatrix):
+        held: sparse.coo_array = matrix.tocoo()
+        shape, dtype = held.shape, held.dtype
+        entries = [held.row, held.col, held.data]
+    else:
+        dense = numbers(matrix, "matrices of σ")
+        shape, dtype = dense.shape, dense.dtype
+        entries = [*np.indices(shape).reshape(len(shape), -1), dense.ravel()]
+    if dtype.kind not in "fiu":
+        raise ValueError(f"a matrix of σ must hold real numbers, got {dtype}")
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise ValueError(f"a matrix of σ must be square and not empty, got shape {shape}")
+    rows, columns = entries[0].astype(np.int64), entries[1].astype(np.int64)
+    values = entries[2].astype(np.float64)
+    compared = np.isfinite(values) & (rows != columns)
+    rows, columns, values = rows[compared], columns[compared], values[compared]
+    if (values < 0).any():
+        raise ValueError("a matrix of σ must not be negative: check what it holds")
+    _refuse_asymmetric(shape[0], rows, columns, values)
+    upper = rows < columns
+    return shape[0], np.column_stack([rows[upper], columns[upper]]), values[upper]
+
+
+def _refuse_asymmetric(n_sites: int, rows: Ints, columns: Ints, values: Floats) -> None:
+    here, there = np.argsort(rows * n_sites + columns), np.argsort(columns * n_sites + rows)
+    same = np.array_equal(rows[here], columns[there]) and np.array_equal(columns[here], rows[there])
+    difference = np.abs(values[here] - values[there]).max(initial=0.0) if same else np.inf
+    if difference > 1e-6 * values.max(initial=0.0):
+        raise ValueError(
+            "a matrix of σ must be symmetric, but mirrored entries differ by "
+            f"{difference:.3g}: pass np.maximum(m, m.T) or the mean of both"
+        )

@@ -1,0 +1,429 @@
+"""What is rigid by itself: points, links, bodies and groups, the objects that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
+from timme.ensemble import Ensemble, Frames
+from timme.space import Boxes
+
+Reduction = Literal["rms", "max", "centre"]
+Centre = Literal["geometry", "mass"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Objects:
+    """Groups of one or more sites, each with a centre.
+
+    The members of object ``k`` are ``members[offsets[k]:offsets[k + 1]]``.
+    """
+
+    ensemble: Ensemble
+    kind: str  # what they are, for messages: "points", "links", "bodies", "residues", …
+    members: Ints  # sites of all objects, one after another
+    offsets: Ints  # (objects + 1,)
+    centre_weights: Floats  # (members,), weight of each member in the centre, 1 in all per object
+    reduction: Reduction  # from σ of cross pairs to σ of objects; "centre": σ of the centres
+    names: Strings  # (objects,)
+    rigid: Ints = field(default_factory=lambda: np.empty((0, 2), np.int64))  # site pairs of σ = 0
+
+    def __len__(self) -> int:
+        """Count the objects."""
+        return len(self.offsets) - 1
+
+    def sites(self, index: int) -> Ints:
+        """Return the members of one object.
+
+        Parameters
+        ----------
+        index : int
+            Which object.
+
+        Returns
+        -------
+        ndarray of int
+            Its sites.
+        """
+        return self.members[self.offsets[index] : self.offsets[index + 1]]
+
+    @property
+    def are_points(self) -> bool:
+        """Whether every object is compared by one point: its only site, or its centre."""
+        return self.reduction == "centre" or len(self.members) == len(self)
+
+    @property
+    def anchors(self) -> Ints:
+        """The site that stands for each object: the heaviest in its centre, the first of equals."""
+        owner = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        ranked = np.lexsort((np.arange(len(owner)), -self.centre_weights, owner))
+        return self.members[ranked[self.offsets[:-1]]]
+
+    @property
+    def centred_on_sites(self) -> bool:
+        """Whether every centre is one of the sites (atoms and bodies, not residues)."""
+        return bool(np.count_nonzero(self.centre_weights) == len(self))
+
+    def centres(self) -> Ensemble:
+        """Return the centres of the objects as an ensemble of as many sites.
+
+        Returns
+        -------
+        Ensemble
+            In a periodic box, members are first brought next to one another.
+        """
+        anchors = self.anchors
+        if self.centred_on_sites and len(np.unique(anchors)) == len(anchors):
+            whole = np.array_equal(anchors, np.arange(self.ensemble.n_sites))
+            return self.ensemble if whole else self.ensemble.select(anchors)
+        frames = _CentreFrames(
+            self.ensemble.frames, self.members, self.offsets, self.centre_weights
+        )
+        return replace(self.ensemble, frames=frames, site_atoms=self.ensemble.site_atoms[anchors])
+
+    def membership(self) -> sparse.csr_array:
+        """Return which sites belong to which object.
+
+        Returns
+        -------
+        csr_array of bool, shape (objects, sites)
+            True for members.
+        """
+        shape = (len(self), self.ensemble.n_sites)
+        return sparse.csr_array(
+            (np.ones(len(self.members), bool), self.members, self.offsets), shape=shape
+        )
+
+
+def points(ensemble: Ensemble) -> Objects:
+    """Take every site as an object: atoms, particles, Cα, cars.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+
+    Returns
+    -------
+    Objects
+        As many as there are sites.
+    """
+    sites = np.arange(ensemble.n_sites)
+    names = [ensemble.site_label(site) for site in sites.tolist()]
+    return _objects(ensemble, "points", sites[:, None], names=names)
+
+
+def links(
+    ensemble: Ensemble, bonds: npt.ArrayLike | None = None, *, reduction: Reduction = "max"
+) -> Objects:
+    """Take every bond as a rigid rod between its two ends.
+
+    For two links that share a joint, ``max`` gives σ of the two far ends, ``rms`` half of it: the
+    other distances are lengths of links, which do not count as fluctuating.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots of the joints.
+    bonds : array_like, shape (bonds, 2), optional
+        Pairs of sites; the bonds of the ensemble by default.
+    reduction : {"max", "rms", "centre"}, optional
+        How σ of the cross pairs become σ of two links.
+
+    Returns
+    -------
+    Objects
+        One per bond, in the order of the bonds.
+    """
+    ends = site_bonds(ensemble) if bonds is None else _checked_links(bonds, ensemble.n_sites)
+    if len(ends) == 0:
+        raise ValueError("links need bonds, got none: pass bonds=, or use points")
+    labels = [ensemble.site_label(site) for site in range(ensemble.n_sites)]
+    names = [f"{labels[a]}–{labels[b]}" for a, b in ends.tolist()]
+    made = _objects(ensemble, "links", ends, names=names, reduction=reduction)
+    return replace(made, rigid=frozen(np.sort(ends, axis=1)))
+
+
+def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = "rms") -> Objects:
+    """Take every atom with its covalent neighbours as a rigid body.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    reach : int, optional
+        Neighbours up to this many bonds away belong to a body.
+    reduction : {"rms", "max", "centre"}, optional
+        How σ of the cross pairs become σ of two bodies.
+
+    Returns
+    -------
+    Objects
+        One per site, centred on it.
+    """
+    _check_reduction(reduction)
+    if reach < 0:
+        raise ValueError(f"bodies reach at least 0 bonds, got {reach}")
+    n_sites = ensemble.n_sites
+    near = within_bonds(site_bonds(ensemble), n_sites, reach)
+    owner, member = near.nonzero()
+    ranked = np.lexsort((member, owner != member, owner))  # the atom itself comes first
+    owner, member = owner[ranked], member[ranked]
+    names = [ensemble.site_label(site) for site in range(n_sites)]
+    return Objects(
+        ensemble=ensemble,
+        kind="bodies",
+        members=frozen(member.astype(np.int64)),
+        offsets=frozen(np.searchsorted(owner, np.arange(n_sites + 1))),
+        centre_weights=frozen((owner == member).astype(np.float64)),
+        reduction=reduction,
+        names=np.array(names),
+    )
+
+
+def groups(
+    ensemble: Ensemble,
+    sets: Sequence[npt.ArrayLike],
+    *,
+    reduction: Reduction = "rms",
+    centre: Centre = "geometry",
+    names: Sequence[str] | None = None,
+    kind: str = "groups",
+) -> Objects:
+    """Take the user's own sets of sites as objects.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    sets : sequence of array_like of int
+        Sites of each group; a site may be in several groups, or in none.
+    reduction : {"rms", "max", "centre"}, optional
+        How σ of the cross pairs become σ of two groups; "centre" compares their centres alone.
+    centre : {"geometry", "mass"}, optional
+        What the centre of a group is.
+    names : sequence of str, optional
+        Names of the groups.
+    kind : str, optional
+        What they are, for messages.
+
+    Returns
+    -------
+    Objects
+        One per set.
+    """
+    if centre not in get_args(Centre):
+        raise ValueError(f"a centre is that of geometry or mass, got {centre!r}")
+    members = []
+    for number, sites in enumerate(sets, start=1):
+        members.append(indices(sites, ensemble.n_sites, f"sites of group {number}"))
+        if len(members[-1]) == 0:
+            raise ValueError(f"a group needs at least 1 site: group {number} is empty")
+    labels = (
+        [f"group {number}" for number in range(1, len(members) + 1)] if names is None else names
+    )
+    masses = ensemble.atoms.masses[ensemble.site_atoms] if centre == "mass" else None
+    return _objects(ensemble, kind, members, names=labels, reduction=reduction, masses=masses)
+
+
+def residues(
+    ensemble: Ensemble, *, reduction: Reduction = "rms", centre: Centre = "geometry"
+) -> Objects:
+    """Take every residue as an object.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    reduction, centre
+        As for :func:`groups`.
+
+    Returns
+    -------
+    Objects
+        In the order of their first sites.
+    """
+    atoms, chosen = ensemble.atoms, ensemble.site_atoms
+    keys = [
+        atoms.chains[chosen],
+        atoms.resids[chosen],
+        atoms.icodes[chosen],
+        atoms.resnames[chosen],
+    ]
+    _, numbers = np.unique(
+        np.column_stack([np.unique(key, return_inverse=True)[1] for key in keys]),
+        axis=0,
+        return_inverse=True,
+    )
+    return _labelled_groups(ensemble, numbers.ravel(), "residues", reduction, centre)
+
+
+def molecules(
+    ensemble: Ensemble, *, reduction: Reduction = "rms", centre: Centre = "mass"
+) -> Objects:
+    """Take every molecule, a piece that bonds hold together, as an object.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    reduction, centre
+        As for :func:`groups`.
+
+    Returns
+    -------
+    Objects
+        In the order of their first sites.
+    """
+    if len(ensemble.atoms.bonds) == 0:
+        raise ValueError(
+            "molecules need covalent bonds, and none are known: read a topology with bonds, "
+            "or use residues or points"
+        )
+    graph = _adjacency(ensemble.atoms.bonds, len(ensemble.atoms))
+    _, numbers = sparse.csgraph.connected_components(graph, directed=False)
+    chosen = numbers[ensemble.site_atoms].astype(np.int64)
+    return _labelled_groups(ensemble, chosen, "molecules", reduction, centre)
+
+
+def site_bonds(ensemble: Ensemble) -> Ints:
+    """Return the covalent bonds whose two atoms are both sites.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+
+    Returns
+    -------
+    ndarray, shape (bonds, 2)
+        Pairs of sites.
+    """
+    site = np.full(len(ensemble.atoms), -1)
+    site[ensemble.site_atoms] = np.arange(ensemble.n_sites)
+    ends = site[ensemble.atoms.bonds]
+    return np.sort(ends[(ends >= 0).all(axis=1)], axis=1)
+
+
+def within_bonds(bonds: Ints, n_atoms: int, reach: int) -> sparse.csr_array:
+    """Find the atoms that at most so many bonds separate, each from itself included.
+
+    Parameters
+    ----------
+    bonds : ndarray, shape (bonds, 2)
+        Pairs of atoms.
+    n_atoms : int
+        Number of atoms.
+    reach : int
+        Number of bonds.
+
+    Returns
+    -------
+    csr_array of bool, shape (atoms, atoms)
+        True for atoms that near.
+    """
+    step = _adjacency(bonds, n_atoms) + sparse.eye_array(n_atoms, dtype=bool, format="csr")
+    near = sparse.eye_array(n_atoms, dtype=bool, format="csr")
+    for _ in range(reach):
+        near = near @ step
+    return sparse.csr_array(near)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CentreFrames:
+    """Centres of groups of sites of other frames."""
+
+    frames: Frames
+    members: Ints
+    offsets: Ints
+    weights: Floats
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        snapshots, _, dimensions = self.frames.shape
+        return snapshots, len(self.offsets) - 1, dimensions
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        coordinates, boxes = self.frames.read(start, stop)
+        n_frames, _, n_dimensions = coordinates.shape
+        walk = coordinates[:, self.members].astype(np.float64)
+        first = self.offsets[:-1]
+        origins = walk[:, first].copy()
+        # Steps from each member to the next, through the walls of the box, make a group whole.
+        steps = np.diff(walk, axis=1, prepend=walk[:, :1])
+        steps = Boxes.of(boxes, n_frames, n_dimensions).shorten(steps)
+        steps[:, first] = 0.0
+        offsets = np.nancumsum(steps, axis=1)
+        offsets -= np.repeat(offsets[:, first], np.diff(self.offsets), axis=1)
+        offsets[np.isnan(walk)] = np.nan  # a group with a member that is not seen is not seen
+        moved = np.add.reduceat(offsets * self.weights[:, None], first, axis=1)
+        return origins + moved, boxes
+
+
+def _objects(
+    ensemble: Ensemble,
+    kind: str,
+    members: Sequence[Ints] | Ints,
+    *,
+    names: Sequence[str],
+    reduction: Reduction = "rms",
+    masses: Floats | None = None,
+) -> Objects:
+    if len(members) == 0:
+        raise ValueError(f"{kind} need at least 1 object, got none")
+    _check_reduction(reduction)
+    if len(names) != len(members):
+        raise ValueError(f"names need one for each of {len(members)} objects, got {len(names)}")
+    flat = np.concatenate(list(members)).astype(np.int64)
+    counts = np.array([len(sites) for sites in members])
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    weights = np.ones(len(flat)) if masses is None else masses[flat]
+    totals = np.add.reduceat(weights, offsets[:-1])
+    if not (totals > 0).all():
+        raise ValueError("centres of mass need masses above 0: use centres of geometry")
+    weights = weights / np.repeat(totals, counts)
+    return Objects(
+        ensemble, kind, frozen(flat), frozen(offsets), frozen(weights), reduction, np.array(names)
+    )
+
+
+def _labelled_groups(
+    ensemble: Ensemble, labels: Ints, kind: str, reduction: Reduction, centre: Centre
+) -> Objects:
+    """Group sites by label, in the order in which labels first appear."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))[inverse]
+    sets = np.split(np.argsort(rank, kind="stable"), np.cumsum(np.bincount(rank))[:-1])
+    names = [ensemble.site_label(int(sites[0])).rsplit("/", 1)[0] for sites in sets]
+    return groups(ensemble, sets, reduction=reduction, centre=centre, names=names, kind=kind)
+
+
+def _adjacency(bonds: Ints, n_atoms: int) -> sparse.csr_array:
+    ends = np.concatenate([bonds, bonds[:, ::-1]])
+    entries = (np.ones(len(ends), bool), (ends[:, 0], ends[:, 1]))
+    return sparse.csr_array(entries, shape=(n_atoms, n_atoms))
+
+
+def _checked_links(bonds: npt.ArrayLike, n_sites: int) -> Ints:
+    array = np.asarray(bonds)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(f"links need two sites each, got {array.dtype} of shape {array.shape}")
+    if array.min() < 0 or array.max() >= n_sites:
+        raise ValueError(f"links join sites 0 to {n_sites - 1}, got {array.min()} to {array.max()}")
+    ends = np.sort(array.astype(np.int64), axis=1)
+    if (ends[:, 0] == ends[:, 1]).any() or len(np.unique(ends, axis=0)) != len(ends):
+        raise ValueError("links join two different sites, and each pair of sites once")
+    return array.astype(np.int64)
+
+
+def _check_reduction(reduction: str) -> None:
+    if reduction not in get_args(Reduction):
+        raise ValueError(
+            f"a reduction is one of {', '.join(get_args(Reduction))}, got {reduction!r}"
+        )

@@ -1,0 +1,153 @@
+"""One colour for every cluster, the same in plots, scripts and tables: the core is dark blue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from timme._arrays import Ints, Strings, frozen
+from timme.analysis import Analysis
+from timme.order import families_at
+
+CORE = "#00008b"
+REST = "#bdbdbd"  # sites of clusters that are too small to be coloured
+
+# Colours of families 1, 2, …, far from one another, from the core, from grey and from white. There
+# are fewer than the 31 that VMD has room for beside core and rest.
+WIDE = (
+    *("#d62728", "#f2a900", "#2ca02c", "#8e44ad", "#17a2b8", "#f078e1", "#a5874b", "#0f69e1"),
+    *("#ff7878", "#a5c300", "#961e4b", "#00d2e6", "#695a1e", "#9696ff", "#5ac396", "#b46987"),
+    *("#006987", "#4bf087", "#ffb4f0", "#006900", "#6978b4", "#5a4b87", "#2d8769", "#0096ff"),
+)
+
+# Fewer colours that readers with any form of colour blindness tell apart (Okabe & Ito, Tol).
+SAFE = (
+    *("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d55e00"),
+    *("#f0e442", "#882255", "#44aa99", "#999933", "#aa4499"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Colouring:
+    """The coloured clusters at one cutoff, counted in shown objects; all else is the rest."""
+
+    cutoff: float  # in the units of the heights
+    min_size: int  # shown objects a cluster needs to be coloured
+    labels: Ints  # (objects,), 0 is the core, -1 the rest
+    colours: Strings  # (clusters,), as #rrggbb
+    sizes: Ints  # (clusters,), in shown objects
+
+    @property
+    def object_colours(self) -> Strings:
+        """Colour of every object, grey for the rest."""
+        return np.append(self.colours, REST)[self.labels]
+
+
+def family_colours(families: Ints, *, palette: Sequence[str] = WIDE) -> Strings:
+    """Return the colour of each family: dark blue for 0, then the palette, over and over.
+
+    Parameters
+    ----------
+    families : ndarray of int
+        Families as numbered by :mod:`timme.order`.
+    palette : sequence of str, optional
+        Colours of families 1, 2, … as #rrggbb: `WIDE`, `SAFE` or your own.
+
+    Returns
+    -------
+    ndarray of str
+        Colours as #rrggbb, in the shape of `families`.
+
+    Examples
+    --------
+    >>> family_colours(np.array([0, 1, 25]))
+    array(['#00008b', '#d62728', '#d62728'], dtype='<U7')
+    """
+    numbered = np.asarray(families)
+    return np.where(numbered == 0, CORE, np.array(palette)[(numbered - 1) % len(palette)])
+
+
+def colouring(
+    analysis: Analysis, cutoff: float, *, min_size: int = 3, palette: Sequence[str] = WIDE
+) -> Colouring:
+    """Find the clusters to colour at a cutoff.
+
+    Colours, labels and sizes are those of the shown objects. An object that is not shown takes part
+    in the cluster of the shown ones it moves with: at a cutoff, a cluster of all objects holds
+    exactly one cluster of shown objects, or none.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    cutoff : float
+        In the units of the heights.
+    min_size : int, optional
+        Clusters of fewer shown objects belong to the grey rest.
+    palette : sequence of str, optional
+        Colours of families 1, 2, ….
+
+    Returns
+    -------
+    Colouring
+        Label of every object and colour of every label.
+    """
+    shown = analysis.shown_hierarchy
+    partition = shown.cut(cutoff)
+    coloured = int(np.count_nonzero(partition.sizes >= min_size))  # labels are sorted by size
+    labels = labels_of_objects(analysis, cutoff)
+    families = families_at(shown, cutoff)[:coloured]
+    return Colouring(
+        cutoff=float(cutoff),
+        min_size=min_size,
+        labels=frozen(np.where(labels < coloured, labels, -1)),
+        colours=frozen(family_colours(families, palette=palette)),
+        sizes=frozen(partition.sizes[:coloured]),
+    )
+
+
+def labels_of_objects(analysis: Analysis, cutoff: float) -> Ints:
+    """Return, for all objects, the label of their cluster among the shown objects.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    cutoff : float
+        In the units of the heights.
+
+    Returns
+    -------
+    ndarray of int, shape (objects,)
+        0 is the largest cluster of shown objects; -1 where no shown object is in the cluster.
+    """
+    everywhere = analysis.hierarchy.cut(cutoff).labels
+    of_cluster = np.full(everywhere.max() + 1, -1)
+    of_cluster[everywhere[analysis.shown]] = analysis.shown_hierarchy.cut(cutoff).labels
+    return frozen(of_cluster[everywhere])
+
+
+def cluster_colours(
+    analysis: Analysis, cutoff: float, *, min_size: int = 3, palette: Sequence[str] = WIDE
+) -> Strings:
+    """Return the colour of every object at a cutoff.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    cutoff : float
+        In the units of the heights.
+    min_size : int, optional
+        Clusters of fewer shown objects are grey.
+    palette : sequence of str, optional
+        Colours of families 1, 2, ….
+
+    Returns
+    -------
+    ndarray of str, shape (objects,)
+        Colours as #rrggbb.
+    """
+    return colouring(analysis, cutoff, min_size=min_size, palette=palette).object_colours

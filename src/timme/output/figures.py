@@ -1,0 +1,173 @@
+"""Save plots as files: the same bytes for the same result, as vectors and as pixels."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timme import theory
+from timme._arrays import Floats
+from timme.analysis import Analysis
+from timme.output import plots
+from timme.output.axes import Order, places_of
+from timme.output.colours import WIDE
+from timme.output.files import write_atomically
+from timme.statistics import curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("svg", "png")
+_DPI = 300
+
+FIGURES = ("dilution", "fraction", "size-distribution", "cluster-sizes", "sigma-matrix")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How figures are drawn."""
+
+    cutoff: float | None = None  # of the dashed line, in the units of the heights
+    min_size: int = 3  # clusters of fewer shown objects are left white
+    large: int = 10  # the R of the fraction in clusters of R or more
+    palette: Sequence[str] = WIDE
+    order: Order = "auto"  # along the axis of the dilution and of the σ matrix
+
+
+# Names inside an SVG are drawn from a setting of the whole process, which one thread at a time may
+# change for the length of a save.
+_saving = threading.Lock()
+
+
+def save_figure(figure: Figure, path: str | Path) -> Path:
+    """Save a figure in the format of its file's suffix.
+
+    Parameters
+    ----------
+    figure : Figure
+        What to save.
+    path : str or Path
+        Where to; whatever is there is replaced.
+
+    Returns
+    -------
+    Path
+        The file written, without a date or anything else that differs from run to run.
+    """
+    import matplotlib as mpl
+
+    target = Path(path)
+    kind = target.suffix.lower().lstrip(".")
+    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    buffer = io.BytesIO()
+    with _saving, mpl.rc_context({"svg.hashsalt": "timme"}):
+        figure.savefig(buffer, format=kind, dpi=_DPI, metadata=dates.get(kind))
+    return write_atomically(target, buffer.getvalue())
+
+
+def save_figures(analysis: Analysis, folder: str | Path, look: Look) -> tuple[Path, ...]:
+    """Save all plots of an analysis, as SVG and as PNG.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    folder : str or Path
+        An existing folder.
+    look : Look
+        How they are drawn.
+
+    Returns
+    -------
+    tuple of Path
+        The files: those of `FIGURES`, ``sigma-matrix`` only where σ of pairs was kept.
+    """
+    written = []
+    for name in FIGURES:
+        if name == "sigma-matrix" and analysis.fluctuations is None:
+            continue
+        figure = draw(analysis, name, look)
+        written += [save_figure(figure, Path(folder) / f"{name}.{kind}") for kind in FORMATS]
+    return tuple(written)
+
+
+def draw(analysis: Analysis, name: str, look: Look) -> Figure:
+    """Draw one plot of an analysis.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    name : str
+        One of `FIGURES`.
+    look : Look
+        How it is drawn.
+
+    Returns
+    -------
+    Figure
+        Of its own, ready to be saved or changed.
+    """
+    hierarchy, length, cutoff = analysis.shown_hierarchy, analysis.length, look.cutoff
+    counted = curves(hierarchy, large=look.large)
+    if name == "dilution":
+        places = places_of(analysis, look.order)
+        axes = plots.dilution(
+            hierarchy,
+            places=places,
+            min_size=look.min_size,
+            cutoff=cutoff,
+            length=length,
+            palette=look.palette,
+        )
+    elif name == "fraction":
+        expected = _expected_fraction(analysis, look.large)
+        axes = plots.fraction(counted, theory=expected, cutoff=cutoff, length=length)
+    elif name == "size-distribution":
+        axes = plots.size_distribution(counted, theory=_expected_sizes(analysis), length=length)
+    elif name == "cluster-sizes":
+        axes = plots.cluster_sizes(counted, cutoff=cutoff, length=length)
+    elif name == "sigma-matrix":
+        axes = _sigma_matrix(analysis, look)
+    else:
+        raise ValueError(f"a figure is one of {', '.join(FIGURES)}, got {name!r}")
+    figure = axes.get_figure(root=True)
+    assert figure is not None  # noqa: S101 (it was made a moment ago)
+    return figure
+
+
+def _sigma_matrix(analysis: Analysis, look: Look) -> Axes:
+    if analysis.fluctuations is None:
+        raise ValueError("σ of pairs was not kept in this result: too many pairs, or a matrix")
+    places = places_of(analysis, look.order)
+    order = analysis.shown_hierarchy.order if places is None else places.order
+    return plots.sigma_matrix(analysis.fluctuations, order=analysis.shown[order], places=places)
+
+
+def _expected_fraction(analysis: Analysis, large: int) -> plots.Theory | None:
+    """P(r ≥ R) of the freely-jointed chain, where that is what was analysed."""
+    if not _is_chain(analysis):
+        return None
+    return lambda cutoffs: theory.tail_fraction(_joined(analysis, cutoffs), large=large)
+
+
+def _expected_sizes(analysis: Analysis) -> plots.Theory | None:
+    if not _is_chain(analysis):
+        return None
+    sizes = np.arange(1, 6)[:, None]
+    return lambda cutoffs: theory.size_fraction(sizes, _joined(analysis, cutoffs))
+
+
+def _is_chain(analysis: Analysis) -> bool:
+    return analysis.settings.get("theory") == "freely-jointed chain" and analysis.n_snapshots == 2
+
+
+def _joined(analysis: Analysis, cutoffs: Floats) -> Floats:
+    return theory.join_probability(cutoffs, link_length=analysis.length or 1.0)

@@ -1,0 +1,341 @@
+"""The paper's plots, as functions that draw on axes and return them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timme._arrays import Floats, Ints
+from timme.fluctuations import Fluctuations
+from timme.hierarchy import Hierarchy
+from timme.order import stripes
+from timme.output.axes import (
+    COLUMN,
+    Places,
+    cutoff_limits,
+    draw_cutoff_axis,
+    draw_places,
+    new_axes,
+    stairs,
+)
+from timme.output.colours import CORE, WIDE
+from timme.output.dilution import draw_stripes
+from timme.statistics import Curves, curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Theory = Callable[[Floats], Floats]
+
+# A matrix of σ has at most so many pixels along each side: about what a column in print resolves.
+_MOST_PIXELS = 500
+_NOT_MEASURED = "#dcdcdc"
+
+
+def dilution(
+    hierarchy: Hierarchy,
+    *,
+    places: Places | None = None,
+    min_size: int = 3,
+    cutoff: float | None = None,
+    length: float | None = None,
+    palette: Sequence[str] = WIDE,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the dilution plot: which sites are in which cluster, at every cutoff.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        Clusters within clusters, of the shown sites.
+    places : Places, optional
+        Natural order of the sites, such as that of residues; by site label by default.
+    min_size : int, optional
+        Clusters of fewer sites are left white.
+    cutoff : float, optional
+        Where to draw a dashed line.
+    length : float, optional
+        The length a of a second axis, σ / a.
+    palette : sequence of str, optional
+        Colours of families 1, 2, …; the core is always dark blue.
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes
+        Cutoffs grow upwards; the stripes are its first collection.
+    """
+    axes = new_axes(COLUMN, 2.8) if ax is None else ax
+    counted = curves(hierarchy, sizes=())
+    limits = cutoff_limits(counted, cutoff)
+    order = None if places is None else places.order
+    draw_stripes(axes, stripes(hierarchy, order=order, min_size=min_size), palette=palette)
+    if cutoff is not None:
+        _draw_cutoff(axes.axhline, cutoff)
+    draw_places(axes, places, hierarchy.n_sites)
+    draw_cutoff_axis(axes, "y", counted, limits=limits, length=length)
+    return axes
+
+
+def fraction(
+    counted: Curves,
+    *,
+    theory: Theory | None = None,
+    cutoff: float | None = None,
+    length: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the fraction of sites in large clusters against the cutoff.
+
+    Parameters
+    ----------
+    counted : Curves
+        Curves at all levels.
+    theory : callable, optional
+        Fraction expected at an array of cutoffs, drawn dashed.
+    cutoff : float, optional
+        Where to draw a dashed line.
+    length : float, optional
+        The length a of a second axis, σ / a.
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    axes = new_axes() if ax is None else ax
+    limits = cutoff_limits(counted, cutoff)
+    axes.plot(
+        *stairs(counted, counted.large_fraction, limits[1]),
+        drawstyle="steps-post",
+        color=CORE,
+        linewidth=1.2,
+        label="measured",
+    )
+    if theory is not None:
+        _draw_theory(axes, theory, limits, "#d55e00")
+        size = axes.xaxis.get_ticklabels()[0].get_fontsize()
+        axes.legend(loc="upper left", frameon=False, fontsize=size)  # the curve starts at 0 there
+    if cutoff is not None:
+        _draw_cutoff(axes.axvline, cutoff)
+    axes.set(ylim=(-0.02, 1.02), ylabel=rf"Fraction in clusters $r \geq {counted.large}$")
+    draw_cutoff_axis(axes, "x", counted, limits=limits, length=length)
+    return axes
+
+
+def size_distribution(
+    counted: Curves,
+    *,
+    theory: Theory | None = None,
+    length: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the fraction of sites in clusters of each small size against the cutoff.
+
+    Parameters
+    ----------
+    counted : Curves
+        Curves at all levels.
+    theory : callable, optional
+        Fractions (sizes, cutoffs) expected at an array of cutoffs, drawn dashed.
+    length : float, optional
+        The length a of a second axis, σ / a.
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    axes = new_axes() if ax is None else ax
+    limits = cutoff_limits(counted)
+    for size, values, colour in zip(
+        counted.sizes, counted.size_fractions, _ramp(len(counted.sizes)), strict=True
+    ):
+        axes.plot(
+            *stairs(counted, values, limits[1]),
+            drawstyle="steps-post",
+            color=colour,
+            linewidth=1.2,
+            label=f"$r$ = {size}",
+        )
+    if theory is not None:
+        _draw_theory(axes, theory, limits, "black")
+    axes.set(ylim=(-0.02, 1.02), ylabel="Fraction of sites $P(r)$")
+    draw_cutoff_axis(axes, "x", counted, limits=limits, length=length)
+    _draw_legend(axes)
+    return axes
+
+
+def cluster_sizes(
+    counted: Curves,
+    *,
+    cutoff: float | None = None,
+    length: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the largest cluster, the mean size and the number of clusters against the cutoff.
+
+    Parameters
+    ----------
+    counted : Curves
+        Curves at all levels.
+    cutoff : float, optional
+        Where to draw a dashed line.
+    length : float, optional
+        The length a of a second axis, σ / a.
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on, with a logarithmic vertical axis.
+    """
+    axes = new_axes() if ax is None else ax
+    limits = cutoff_limits(counted, cutoff)
+    drawn = (
+        ("largest", counted.largest.astype(np.float64), CORE, "-"),
+        (r"mean $\langle r \rangle$", counted.mean_size, "#d55e00", "-"),
+        ("number", counted.n_clusters.astype(np.float64), "#666666", (0, (4, 1))),
+    )
+    for label, values, colour, style in drawn:
+        axes.plot(
+            *stairs(counted, values, limits[1]),
+            drawstyle="steps-post",
+            color=colour,
+            linestyle=style,
+            linewidth=1.2,
+            label=label,
+        )
+    if cutoff is not None:
+        _draw_cutoff(axes.axvline, cutoff)
+    axes.set_yscale("log")
+    axes.set(ylim=(0.8, 1.25 * counted.n_sites), ylabel="Sites, or clusters")
+    draw_cutoff_axis(axes, "x", counted, limits=limits, length=length)
+    _draw_legend(axes)
+    return axes
+
+
+def sigma_matrix(
+    fluctuations: Fluctuations,
+    *,
+    order: Ints | None = None,
+    places: Places | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw σ of all measured pairs as a matrix; grey where a pair was not measured.
+
+    Parameters
+    ----------
+    fluctuations : Fluctuations
+        σ of pairs of objects.
+    order : ndarray of int, optional
+        The objects along both axes; all of them as they are numbered by default.
+    places : Places, optional
+        What to write along the axes: the natural order of the same objects.
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on. Where there are more objects than pixels, a pixel is the mean of the
+        pairs it covers.
+    """
+    from matplotlib.colors import PowerNorm
+
+    axes = new_axes(COLUMN, 2.9) if ax is None else ax
+    along = np.arange(fluctuations.n_objects) if order is None else order
+    mean = _binned_means(fluctuations, along)
+    n_sites = len(along)
+    axes.set_facecolor(_NOT_MEASURED)
+    finite = mean[np.isfinite(mean)]
+    top = float(np.percentile(finite, 98)) if len(finite) else 1.0
+    image = axes.imshow(
+        np.ma.masked_invalid(mean),
+        cmap="viridis",
+        extent=(0, n_sites, n_sites, 0),
+        interpolation="nearest",
+        norm=PowerNorm(0.5, vmin=0, vmax=top or 1.0),  # σ of small and large motions side by side
+    )
+    draw_places(axes, places, n_sites)
+    axes.set_yticks(axes.get_xticks(), [tick.get_text() for tick in axes.get_xticklabels()])
+    axes.set(ylabel=axes.get_xlabel(), ylim=(n_sites, 0))
+    bar = axes.figure.colorbar(image, ax=axes, extend="max", fraction=0.05, pad=0.03)
+    unit = f" ({fluctuations.unit})" if fluctuations.unit else ""
+    bar.set_label(rf"$\sigma${unit}", size=axes.xaxis.label.get_fontsize())
+    bar.ax.tick_params(
+        labelsize=axes.yaxis.get_ticklabels()[0].get_fontsize(), width=0.6, length=2.5
+    )
+    bar.outline.set_linewidth(0.6)
+    return axes
+
+
+def _draw_cutoff(line: Callable[..., Any], cutoff: float) -> None:
+    from matplotlib.patheffects import withStroke
+
+    line(
+        cutoff,
+        color="black",
+        linewidth=0.8,
+        linestyle=(0, (4, 2)),
+        path_effects=[withStroke(linewidth=2, foreground="white")],  # seen on dark stripes too
+    )
+
+
+def _draw_theory(axes: Axes, theory: Theory, limits: tuple[float, float], colour: str) -> None:
+    grid = np.linspace(*limits, 500)
+    for number, values in enumerate(np.atleast_2d(theory(grid))):
+        axes.plot(
+            grid,
+            values,
+            color=colour,
+            linewidth=0.8,
+            linestyle=(0, (3, 2)),
+            label=None if number else "theory",
+        )
+
+
+def _draw_legend(axes: Axes) -> None:
+    """Put the legend beside the axes, where it covers nothing."""
+    axes.legend(
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+        frameon=False,
+        fontsize=axes.xaxis.get_ticklabels()[0].get_fontsize(),
+        handlelength=1.5,
+        borderaxespad=0.3,
+    )
+
+
+def _ramp(count: int) -> list[str]:
+    """Return colours that grow lighter in order, and that colour-blind readers can follow."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps["viridis"](value)) for value in np.linspace(0.2, 0.92, count)]
+
+
+def _binned_means(fluctuations: Fluctuations, along: Ints) -> Floats:
+    """Average σ over the pairs in each pixel; NaN where there are none."""
+    n_sites = len(along)
+    size = min(n_sites, _MOST_PIXELS)
+    place = np.full(fluctuations.n_objects, -1)
+    place[along] = np.arange(n_sites) * size // n_sites
+    ends = place[fluctuations.pairs]
+    kept = (ends >= 0).all(axis=1) & np.isfinite(fluctuations.sigma)
+    rows, columns = np.concatenate([ends[kept], ends[kept][:, ::-1]]).T
+    values = np.tile(fluctuations.sigma[kept], 2)
+    flat = rows * size + columns
+    counts = np.bincount(flat, minlength=size * size)
+    sums = np.bincount(flat, values, size * size)
+    mean = np.full(size * size, np.nan)
+    np.divide(sums, counts, out=mean, where=counts > 0)
+    return mean.reshape(size, size)

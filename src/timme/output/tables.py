@@ -1,0 +1,254 @@
+"""Tables and trees: results as text that spreadsheets, pandas and SciPy read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from timme._arrays import Ints
+from timme.analysis import Analysis
+from timme.hierarchy import Hierarchy
+from timme.output.colours import WIDE, colouring, labels_of_objects
+from timme.output.files import write_atomically
+from timme.statistics import Curves, curves
+
+
+def write_tables(
+    analysis: Analysis,
+    folder: str | Path,
+    cutoffs: Sequence[float],
+    *,
+    min_size: int = 3,
+    large: int = 10,
+    palette: Sequence[str] = WIDE,
+) -> tuple[Path, ...]:
+    """Write all tables of an analysis.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    folder : str or Path
+        An existing folder.
+    cutoffs : sequence of float
+        Where to list the clusters, in the units of the heights.
+    min_size : int, optional
+        Clusters of fewer shown objects are not listed.
+    large : int, optional
+        The R of the fraction in clusters of R or more.
+    palette : sequence of str, optional
+        Colours of families 1, 2, ….
+
+    Returns
+    -------
+    tuple of Path
+        The files: ``clusters.csv``, ``sites.csv``, ``levels.csv``, ``hierarchy.json``,
+        ``hierarchy.nwk``, ``linkage.csv`` and ``linkage.npy``.
+    """
+    counted = curves(analysis.shown_hierarchy, large=large)
+    linkage = analysis.hierarchy.to_linkage()
+    binary = io.BytesIO()
+    np.save(binary, linkage, allow_pickle=False)
+    contents: dict[str, str | bytes] = {
+        "clusters.csv": clusters_csv(analysis, cutoffs, min_size=min_size, palette=palette),
+        "sites.csv": sites_csv(analysis, cutoffs),
+        "levels.csv": levels_csv(counted, length=analysis.length),
+        "hierarchy.json": hierarchy_json(analysis),
+        "hierarchy.nwk": analysis.hierarchy.to_newick(analysis.names.tolist()),
+        "linkage.csv": _csv(
+            ["first", "second", _with_unit("height", analysis.hierarchy.unit), "objects"],
+            ([int(a), int(b), height, int(size)] for a, b, height, size in linkage),
+        ),
+        "linkage.npy": binary.getvalue(),
+    }
+    return tuple(write_atomically(Path(folder) / name, text) for name, text in contents.items())
+
+
+def clusters_csv(
+    analysis: Analysis,
+    cutoffs: Sequence[float],
+    *,
+    min_size: int = 3,
+    palette: Sequence[str] = WIDE,
+) -> str:
+    """List the coloured clusters at each cutoff, one per row.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    cutoffs : sequence of float
+        In the units of the heights.
+    min_size : int, optional
+        Clusters of fewer shown objects are not listed.
+    palette : sequence of str, optional
+        Colours of families 1, 2, ….
+
+    Returns
+    -------
+    str
+        CSV. Cluster 1 is the core; size counts shown objects, objects all of them; formed and
+        joined are the cutoffs between which the cluster is as it is; members are runs of shown
+        objects.
+    """
+    shown = analysis.shown_hierarchy
+    names = _short_names(analysis)
+    rows: list[list[object]] = []
+    for cutoff in cutoffs:
+        found = colouring(analysis, cutoff, min_size=min_size, palette=palette)
+        labels, (formed, joined) = shown.cut(cutoff).labels, _lives(shown, cutoff)
+        objects = np.bincount(found.labels[found.labels >= 0], minlength=len(found.sizes))
+        for label, (size, colour) in enumerate(zip(found.sizes, found.colours, strict=True)):
+            members = _runs_text(np.flatnonzero(labels == label), names)
+            life = (formed[label], joined[label])
+            rows.append([cutoff, label + 1, int(size), int(objects[label]), colour, *life, members])
+    unit = shown.unit
+    header = [_with_unit("cutoff", unit), "cluster", "size", "objects", "colour"]
+    return _csv([*header, _with_unit("formed", unit), _with_unit("joined", unit), "members"], rows)
+
+
+def sites_csv(analysis: Analysis, cutoffs: Sequence[float]) -> str:
+    """List all objects with their cluster at each cutoff, one per row.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    cutoffs : sequence of float
+        In the units of the heights.
+
+    Returns
+    -------
+    str
+        CSV. The site label is the place of a shown object in the dilution plot by site label.
+        Clusters of any size are numbered from 1, the core; 0 has no shown object in it.
+    """
+    sites, site = analysis.sites, analysis.object_sites
+    site_labels = np.full(len(analysis.names), "", dtype=np.dtype("<U20"))
+    ranked = analysis.shown[analysis.shown_hierarchy.order]
+    site_labels[ranked] = np.arange(1, len(ranked) + 1).astype(str)
+    columns: dict[str, Iterable[object]] = {
+        "object": range(1, len(analysis.names) + 1),
+        "name": analysis.names,
+        "chain": sites.chains[site],
+        "residue": sites.resnames[site],
+        "number": np.char.add(sites.resids[site].astype(str), sites.icodes[site]),
+        "site label": site_labels,
+    }
+    for cutoff in cutoffs:
+        name = f"cluster at {cutoff:g} {analysis.hierarchy.unit}".rstrip()
+        columns[name] = labels_of_objects(analysis, cutoff) + 1
+    return _csv(list(columns), zip(*columns.values(), strict=True))
+
+
+def levels_csv(counted: Curves, *, length: float | None = None) -> str:
+    """List every curve at every level.
+
+    Parameters
+    ----------
+    counted : Curves
+        Curves at all levels.
+    length : float, optional
+        The length a of a column of cutoffs divided by it.
+
+    Returns
+    -------
+    str
+        CSV, one level per row; the first, -inf, is below all levels.
+    """
+    columns = {_with_unit("cutoff", counted.unit): counted.cutoffs.tolist()}
+    if length is not None:
+        columns["cutoff / a"] = (counted.cutoffs / length).tolist()
+    columns |= {
+        "clusters": counted.n_clusters.tolist(),
+        "largest": counted.largest.tolist(),
+        "mean size": counted.mean_size.tolist(),
+    }
+    for size, values in zip(counted.sizes, counted.size_fractions, strict=True):
+        columns[f"P(r = {size})"] = values.tolist()
+    columns[f"P(r >= {counted.large})"] = counted.large_fraction.tolist()
+    columns["largest fraction"] = counted.largest_fraction.tolist()
+    return _csv(list(columns), zip(*columns.values(), strict=True))
+
+
+def hierarchy_json(analysis: Analysis) -> str:
+    """Return the hierarchy of all objects as JSON.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    str
+        Nodes are the objects, from 0, followed by the merges. ``parents`` has one entry per node,
+        -1 for a root; ``heights`` one per merge; ``order`` lists the objects in leaf order;
+        ``shown`` those that are drawn and counted.
+    """
+    hierarchy = analysis.hierarchy
+    content = {
+        "format": "timme-hierarchy",
+        "version": 1,
+        "quantity": hierarchy.quantity,
+        "unit": hierarchy.unit,
+        "names": analysis.names.tolist(),
+        "parents": hierarchy.parents.tolist(),
+        "heights": hierarchy.heights.tolist(),
+        "order": hierarchy.order.tolist(),
+        "shown": analysis.shown.tolist(),
+    }
+    return json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _lives(hierarchy: Hierarchy, cutoff: float) -> tuple[list[float], list[float]]:
+    """Return the cutoffs between which each cluster at a cutoff is as it is, by label."""
+    births, deaths = hierarchy.births, hierarchy.deaths
+    alive = np.flatnonzero((births <= cutoff) & (deaths > cutoff))
+    labels = hierarchy.cut(cutoff).labels[hierarchy.order[hierarchy.starts[alive]]]
+    ranked = alive[np.argsort(labels)]
+    return births[ranked].tolist(), deaths[ranked].tolist()
+
+
+def _short_names(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return what each shown object is called in a list: its chain, and its number or name."""
+    sites, site = analysis.sites, analysis.object_sites[analysis.shown]
+    numbers = np.char.add(sites.resids[site].astype(str), sites.icodes[site]).tolist()
+    chains = sites.chains[site].tolist()
+    named = list(zip(chains, numbers, strict=True))
+    if len(set(named)) < len(named):  # several objects to a residue
+        return [("", name) for name in analysis.names[analysis.shown].tolist()]
+    return named
+
+
+def _runs_text(members: Ints, names: list[tuple[str, str]]) -> str:
+    """Write members as runs of neighbours: ``A 5-32 40, B 7-9``."""
+    text = ""
+    last = object()
+    chain = [names[member][0] for member in members]
+    change = [k for k in range(1, len(members)) if chain[k] != chain[k - 1]]
+    gaps = np.flatnonzero(np.diff(members) != 1) + 1
+    for run in np.split(members, np.union1d(gaps, change).astype(np.int64)):
+        (name, first), (_, stop) = names[run[0]], names[run[-1]]
+        if name != last:
+            text += f"{', ' if text else ''}{name}"
+        text += f" {first}" if len(run) == 1 else f" {first}-{stop}"
+        last = name
+    return text.strip()
+
+
+def _with_unit(name: str, unit: str) -> str:
+    return f"{name} ({unit})" if unit else name
+
+
+def _csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()

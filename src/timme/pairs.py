@@ -1,0 +1,357 @@
+"""Who is compared with whom: all pairs, those in contact, neighbours, or the user's own."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.spatial import cKDTree
+
+from timme._arrays import Coordinates, Floats, Ints, frozen
+from timme._kernels import neighbours
+from timme._kernels.space import TILTED
+from timme.ensemble import Ensemble
+from timme.moments import Progress, moments
+from timme.objects import Objects, within_bonds
+from timme.space import Boxes
+
+_MOST_ON_AVERAGE = 10_000  # objects of which all pairs are listed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of objects, each once, lower first, sorted; all pairs are symbolic."""
+
+    n_objects: int
+    index: Ints | None  # (pairs, 2); None for all pairs but those left out
+    left_out: Ints  # (left out, 2), of all pairs
+    description: str
+
+    def __len__(self) -> int:
+        """Count the pairs."""
+        if self.index is not None:
+            return len(self.index)
+        return self.n_objects * (self.n_objects - 1) // 2 - len(self.left_out)
+
+    def chunks(self, size: int) -> Iterator[Ints]:
+        """Walk through the pairs in pieces.
+
+        Parameters
+        ----------
+        size : int
+            Pairs in a piece, about.
+
+        Yields
+        ------
+        ndarray, shape (pairs, 2)
+            Consecutive pairs; of all pairs, whole rows.
+        """
+        if self.index is not None:
+            for start in range(0, max(1, len(self.index)), size):
+                yield self.index[start : start + size]
+            return
+        lengths = np.arange(self.n_objects - 1, -1, -1)
+        piece = (np.cumsum(lengths) - lengths) // size
+        for rows in np.split(np.arange(self.n_objects), np.flatnonzero(np.diff(piece)) + 1):
+            first = np.repeat(rows, lengths[rows])
+            second = np.concatenate([np.arange(row + 1, self.n_objects) for row in rows])
+            yield _without(np.column_stack([first, second]), self.left_out, self.n_objects)
+
+
+def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the paper's word)
+    """Compare every object with every other, also those far apart.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out.
+
+    Returns
+    -------
+    Pairs
+        Symbolic: no list is made.
+    """
+    near = _too_near(objects, min_bonds)
+    return Pairs(len(objects), None, near, _described("all pairs", min_bonds))
+
+
+def within(
+    objects: Objects,
+    radius: float,
+    *,
+    at_least: int = 1,
+    min_bonds: int = 0,
+    progress: Progress | None = None,
+) -> Pairs:
+    """Compare objects in contact: centres no farther apart than a radius in some snapshots.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    radius : float
+        In the units of the coordinates.
+    at_least : int, optional
+        Number of snapshots in which they must be in contact.
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out.
+    progress : callable, optional
+        Called with snapshots done and their number.
+
+    Returns
+    -------
+    Pairs
+        The pairs in contact.
+    """
+    if not (np.isfinite(radius) and radius > 0):
+        raise ValueError(f"a contact radius must be above 0, got {radius}")
+    if not 1 <= operator.index(at_least) <= objects.ensemble.n_snapshots:
+        raise ValueError(
+            f"contacts are needed in 1 to {objects.ensemble.n_snapshots} snapshots, got {at_least}"
+        )
+    n_objects = len(objects)
+    centres = objects.centres()
+    keys, counts = np.empty(0, np.int64), np.empty(0, np.int64)
+    for block in centres.blocks():
+        boxes = Boxes.of(block.boxes, *block.coordinates.shape[::2])
+        found = [keys]
+        for frame, points in enumerate(block.coordinates):
+            pairs = _neighbours(points, radius, boxes, frame)
+            found.append(pairs[:, 0] * n_objects + pairs[:, 1])
+        times = np.concatenate([counts, np.ones(sum(map(len, found[1:])), np.int64)])
+        keys, inverse = np.unique(np.concatenate(found), return_inverse=True)
+        counts = np.bincount(inverse, weights=times, minlength=len(keys)).astype(np.int64)
+        if progress is not None:
+            progress(block.start + len(block.weights), centres.n_snapshots)
+    index = np.column_stack(np.divmod(keys[counts >= at_least], n_objects))
+    unit = f" {centres.unit}" if centres.unit else ""
+    times_text = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
+    text = f"in contact within {radius:g}{unit} in at least {times_text}"
+    return _listed(objects, index, text, min_bonds)
+
+
+def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
+    """Compare objects that follow one another in the same chain.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared, in the order of the sequence.
+    reach : int, optional
+        Largest distance along the sequence.
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out.
+
+    Returns
+    -------
+    Pairs
+        Neighbours in the sequence.
+    """
+    if reach < 1:
+        raise ValueError(f"sequence neighbours are at least 1 apart, got {reach}")
+    n_objects = len(objects)
+    chains = objects.ensemble.atoms.chains[objects.ensemble.site_atoms[objects.anchors]]
+    first = np.repeat(np.arange(n_objects), reach)
+    second = first + np.tile(np.arange(1, reach + 1), n_objects)
+    index = np.column_stack([first, second])[second < n_objects]
+    index = index[chains[index[:, 0]] == chains[index[:, 1]]]
+    return _listed(objects, index, f"up to {reach} apart in the sequence", min_bonds)
+
+
+def nearest(
+    objects: Objects, count: int, *, by: Literal["first", "mean"] = "first", min_bonds: int = 0
+) -> Pairs:
+    """Compare every object with its nearest ones.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    count : int
+        Number of nearest partners of each object; equal distances go to the lower index.
+    by : {"first", "mean"}, optional
+        Distance of the centres in the first snapshot, or its mean over all snapshots (which needs
+        no superposition).
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out before partners are counted.
+
+    Returns
+    -------
+    Pairs
+        Pairs of which at least one is among the nearest of the other.
+    """
+    if not 1 <= count < len(objects):
+        raise ValueError(f"nearest partners are 1 to {len(objects) - 1}, got {count}")
+    if by not in {"first", "mean"}:
+        raise ValueError(f"nearest are judged by 'first' or 'mean', got {by!r}")
+    near = _too_near(objects, min_bonds)
+    find = _nearest_in_first if by == "first" else _nearest_on_average
+    index = find(objects.centres(), count, near)
+    text = f"the {count} nearest {'in the first snapshot' if by == 'first' else 'on average'}"
+    return _listed(objects, index, text, min_bonds)
+
+
+def sharing(objects: Objects) -> Pairs:
+    """Compare objects that have a site in common, such as links at a joint.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+
+    Returns
+    -------
+    Pairs
+        Pairs with a common member.
+    """
+    membership = objects.membership()
+    common = sparse.triu(membership @ membership.T, 1)
+    return _listed(objects, np.column_stack(common.nonzero()), "with a site in common", 0)
+
+
+def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pairs:
+    """Compare the user's own pairs.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    index : array_like, shape (pairs, 2)
+        Pairs of objects, numbered from 0, in any order.
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out.
+
+    Returns
+    -------
+    Pairs
+        The same, each once.
+    """
+    array = np.asarray(index)
+    if array.size == 0:
+        array = np.empty((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"pairs need two whole numbers each, got {array.dtype} of shape {array.shape}"
+        )
+    if array.size and (array.min() < 0 or array.max() >= len(objects)):
+        raise ValueError(
+            f"pairs must name objects 0 to {len(objects) - 1}, got {array.min()} to {array.max()}"
+        )
+    return _listed(objects, array.astype(np.int64), "listed by the user", min_bonds)
+
+
+def _listed(objects: Objects, index: Ints, description: str, min_bonds: int) -> Pairs:
+    index = np.sort(index, axis=1).astype(np.int64)
+    index = index[index[:, 0] != index[:, 1]]
+    keys = np.unique(index[:, 0] * len(objects) + index[:, 1])
+    index = np.column_stack(np.divmod(keys, len(objects)))
+    near = _too_near(objects, min_bonds)
+    index = _without(index, near, len(objects))
+    return Pairs(len(objects), frozen(index), near[:0], _described(description, min_bonds))
+
+
+def _described(text: str, min_bonds: int) -> str:
+    return f"{text}, at least {min_bonds} bonds apart" if min_bonds > 0 else text
+
+
+def _too_near(objects: Objects, min_bonds: int) -> Ints:
+    """Pairs of objects fewer bonds apart, counted in the whole covalent graph.
+
+    Objects centred on an atom are counted from it, others from their nearest members.
+    """
+    if min_bonds < 0:
+        raise ValueError(f"bonds apart must not be negative, got {min_bonds}")
+    ensemble = objects.ensemble
+    if min_bonds == 0 or len(ensemble.atoms.bonds) == 0:
+        return np.empty((0, 2), np.int64)
+    near = within_bonds(ensemble.atoms.bonds, len(ensemble.atoms), min_bonds - 1)
+    if objects.centred_on_sites:
+        atoms = ensemble.site_atoms[objects.anchors]
+        between = near[atoms][:, atoms]
+    else:
+        # Columns of the membership are sites; those of the bond graph are atoms.
+        belongs = objects.membership()
+        between = belongs @ near[ensemble.site_atoms][:, ensemble.site_atoms] @ belongs.T
+    return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
+
+
+def _without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
+    if len(left_out) == 0:
+        return index
+    keys = index[:, 0] * n_objects + index[:, 1]
+    return index[~np.isin(keys, left_out[:, 0] * n_objects + left_out[:, 1])]
+
+
+def _neighbours(points: Coordinates, radius: float, boxes: Boxes, frame: int) -> Ints:
+    """Pairs of points of one frame within a radius; points that are not seen have none."""
+    seen = np.flatnonzero(~np.isnan(points).any(axis=1))
+    places = np.ascontiguousarray(points[seen], dtype=np.float64)
+    box, inverse = boxes.matrices[frame], boxes.inverses[frame]
+    room = 16 * len(seen)
+    while True:
+        found = np.empty((room, 2), np.int64)
+        total = neighbours.pairs_within(places, radius, box, inverse, boxes.kind, found)
+        if total <= room:
+            return seen[found[:total]]
+        room = total
+
+
+def _nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
+    points, box = centres.snapshot(0)
+    if np.isnan(points).any():
+        raise ValueError(
+            "nearest in the first snapshot needs every site seen there: use by='mean', or contacts"
+        )
+    n_points, n_dimensions = points.shape
+    boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions)
+    most = np.bincount(left_out.ravel(), minlength=n_points).max(initial=0)
+    candidates = _candidates(points, boxes, min(n_points, count + 1 + int(most)))
+    candidates = _without(candidates, np.concatenate([left_out, left_out[:, ::-1]]), n_points)
+    vectors = boxes.shorten((points[candidates[:, 0]] - points[candidates[:, 1]])[None])[0]
+    return _lowest_of_each(candidates, (vectors**2).sum(axis=1), count)
+
+
+def _candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
+    """Pairs (point, other) that hold the nearest ``count`` of each point, and all as near."""
+    n_points = len(points)
+    if boxes.kind == TILTED:
+        return np.column_stack(np.nonzero(~np.eye(n_points, dtype=bool)))
+    lengths = np.diag(boxes.matrices[0])
+    places = np.where(lengths > 0, points % np.where(lengths > 0, lengths, 1.0), points)
+    tree = cKDTree(places, boxsize=lengths) if lengths.any() else cKDTree(places)
+    farthest = np.asarray(tree.query(places, k=[count])[0])[:, 0]
+    near = tree.query_ball_point(places, farthest * (1 + 1e-9))
+    owner = np.repeat(np.arange(n_points), [len(others) for others in near])
+    pairs = np.column_stack([owner, np.concatenate([np.array(others) for others in near])])
+    different: Ints = pairs[pairs[:, 0] != pairs[:, 1]]
+    return different
+
+
+def _nearest_on_average(centres: Ensemble, count: int, left_out: Ints) -> Ints:
+    if centres.n_sites > _MOST_ON_AVERAGE:
+        raise ValueError(
+            f"nearest on average compares all pairs, too many for {centres.n_sites} objects: "
+            "use by='first', or contacts"
+        )
+    index = np.column_stack(np.triu_indices(centres.n_sites, 1)).astype(np.int64)
+    index = _without(index, left_out, centres.n_sites)
+    measured = moments(centres, index)
+    seen = measured.count > 0
+    both = np.concatenate([index[seen], index[seen][:, ::-1]])
+    return _lowest_of_each(both, np.tile(measured.mean[seen], 2), count)
+
+
+def _lowest_of_each(candidates: Ints, distances: Floats, count: int) -> Ints:
+    """For each object keep its lowest candidates; equal ones by the partner's index."""
+    ranked = np.lexsort((candidates[:, 1], distances, candidates[:, 0]))
+    own = candidates[ranked, 0]
+    place = np.arange(len(own)) - np.searchsorted(own, own)
+    lowest: Ints = candidates[ranked][place < count]
+    return lowest

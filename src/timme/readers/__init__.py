@@ -1,0 +1,112 @@
+"""Reading: files, arrays and other libraries' objects become an Ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
+
+from timme.ensemble import Ensemble
+from timme.readers import choices
+from timme.readers.bonds import guess_bonds, unit_label
+from timme.readers.download import fetch
+from timme.readers.matrices import read_matrix
+from timme.readers.residues import default_sites, shown_sites
+from timme.readers.select import select_atoms
+from timme.readers.sources import Options, atom_group, open_source
+
+__all__ = [
+    "default_sites",
+    "fetch",
+    "guess_bonds",
+    "read",
+    "read_matrix",
+    "select_atoms",
+    "shown_sites",
+]
+
+
+def read(  # noqa: PLR0913, a reader has as many options as there are kinds of files
+    source: Any,
+    trajectories: str | Path | Sequence[str | Path] = (),
+    *,
+    select: str | npt.ArrayLike | None = None,
+    start: int | None = None,
+    stop: int | None = None,
+    step: int | None = None,
+    unit: str | None = None,
+    box: npt.ArrayLike | Literal[False] | None = None,
+    bonds: str | npt.ArrayLike = "auto",
+    weights: npt.ArrayLike | None = None,
+    gaps: bool | None = None,
+    columns: Sequence[str] | None = None,
+    common_atoms: bool = False,
+    allow_truncated: bool = False,
+) -> Ensemble:
+    """Read snapshots of the same sites.
+
+    Parameters
+    ----------
+    source : path, list of paths, array, or object of another library
+        A structure file with one or more models (PDB, mmCIF, also .gz), a PDB code
+        (``pdb:1bnr``), several structure files, a topology, a table of tracked particles (CSV,
+        DataFrame), an array of shape (snapshots, sites, dimensions) or its ``.npy`` file, an
+        MDAnalysis Universe or AtomGroup, or an mdtraj Trajectory.
+    trajectories : path or sequence of paths, optional
+        Trajectories of the atoms of a topology, one after the other.
+    select : str or array_like, optional
+        Atoms to keep: a preset (``ca``, ``backbone``, ``heavy``, ``water-oxygen``), a selection
+        in the MDAnalysis language, or indices.
+    start, stop, step : int, optional
+        Snapshots to keep, as in a slice.
+    unit : str, optional
+        Unit of the coordinates (``Å``, ``nm``, ``µm``) where it is not that of the source: Å for
+        files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
+    box : array_like or False, optional
+        Periodic box in place of that of the file: lengths or row vectors, for all snapshots or for
+        each. False leaves space open. The cell of a crystal in a structure file is not a box.
+    bonds : {"auto", "file", "guess", "none"} or array_like, optional
+        Covalent bonds: those of the file and, where these are not complete, those guessed from
+        distances; or those of the file only, guessed only, none, or pairs of atoms.
+    weights : array_like, shape (snapshots,), optional
+        One number for each snapshot that is kept, or for each in the source.
+    gaps : bool, optional
+        Whether NaN means "not seen in this snapshot"; by default in tables only.
+    columns : sequence of str, optional
+        Names of the columns of a table: frame, particle, coordinates. By default trackpy's
+        ``frame``, ``particle``, ``x``, ``y`` and, if there is one, ``z``.
+    common_atoms : bool, optional
+        Go on with the atoms that all models share where models differ.
+    allow_truncated : bool, optional
+        Use the whole frames of a trajectory that is cut off.
+
+    Returns
+    -------
+    Ensemble
+        Snapshots, names, bonds and box; ``notes`` say what was chosen on the way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ensemble = read(np.zeros((5, 4, 3)), start=1)
+    >>> ensemble.n_snapshots, ensemble.n_sites
+    (4, 4)
+    """
+    ensemble = open_source(
+        source,
+        [trajectories] if isinstance(trajectories, str | Path) else list(trajectories),
+        Options(columns, common_atoms, allow_truncated),
+    )
+    kept = choices.kept_snapshots(ensemble, start, stop, step)
+    ensemble = replace(
+        ensemble,
+        frames=choices.with_box(choices.sliced(ensemble.frames, kept), box),
+        unit=ensemble.unit if unit is None else unit_label(unit),
+        gaps=ensemble.gaps if gaps is None else gaps,
+        weights=choices.weights_of(weights, ensemble.n_snapshots, kept),
+    )
+    ensemble = choices.with_bonds_chosen(ensemble, bonds)
+    return choices.selected(ensemble, select, atom_group(source))

@@ -1,0 +1,245 @@
+"""Covalent bonds: guessed from distances where a file does not give them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Bools, Coordinates, Floats, Ints
+from timme.ensemble import Atoms, sorted_bonds
+from timme.readers.elements import covalent_radii
+from timme.readers.residues import is_ion, is_water, residue_index
+
+_TOLERANCE = (
+    0.4  # Å beyond the sum of radii: thermal stretching, and room before the second neighbours
+)
+_CLASH = 0.4  # Å: nearer than this is a misplaced atom, not a bond
+_OTHER_RESIDUE = 0.3  # Å by which a hydrogen prefers the atoms of its own residue
+
+_ANGSTROM = {
+    **dict.fromkeys(("", "å", "a", "ang", "angstrom", "angstroms", "ångström"), 1.0),
+    **dict.fromkeys(("nm", "nanometer", "nanometre"), 10.0),
+    **dict.fromkeys(("pm", "picometer", "picometre"), 0.01),
+    **dict.fromkeys(("bohr", "au", "a0"), 0.529177),
+}
+
+
+def guess_bonds(
+    atoms: Atoms, coordinates: Coordinates, *, box: Floats | None = None, angstrom: float = 1.0
+) -> Ints:
+    """Guess covalent bonds from distances and covalent radii.
+
+    A hydrogen is bound once, to its nearest heavy atom; waters are bound within themselves; metals,
+    noble gases, ions and atoms of unknown element have no bonds. Atoms too far apart are not
+    bound, whatever their names, so that no bond is invented across a gap in a chain.
+
+    Parameters
+    ----------
+    atoms : Atoms
+        Names and elements; its own bonds are not looked at.
+    coordinates : ndarray, shape (atoms, 3)
+        Positions in one snapshot.
+    box : ndarray, shape (3, 3), optional
+        Box vectors as rows, for molecules that reach across the border.
+    angstrom : float, optional
+        Length of the unit of the coordinates in Å.
+
+    Returns
+    -------
+    ndarray, shape (bonds, 2)
+        Bonded atoms, lower index first, sorted.
+
+    Examples
+    --------
+    >>> ethane = Atoms.unnamed(2)
+    >>> ethane = replace(ethane, elements=np.array(["C", "C"]))
+    >>> guess_bonds(ethane, np.array([[0.0, 0.0, 0.0], [1.54, 0.0, 0.0]]))
+    array([[0, 1]])
+    """
+    radii = np.where(is_ion(atoms), 0.0, covalent_radii(atoms.elements))
+    bondable = np.flatnonzero((radii > 0) & np.isfinite(coordinates).all(axis=1))
+    if len(bondable) < 2:
+        return sorted_bonds(())
+    reach = 2 * float(radii.max()) + _TOLERANCE
+    positions = np.asarray(coordinates[bondable], dtype=np.float64) * angstrom
+    pairs, distances = _near_pairs(positions, None if box is None else box * angstrom, reach)
+    first, second = bondable[pairs[:, 0]], bondable[pairs[:, 1]]
+    bonded = (distances < radii[first] + radii[second] + _TOLERANCE) & (distances > _CLASH)
+    residues = residue_index(atoms)
+    same = residues[first] == residues[second]
+    waters = is_water(atoms)
+    bonded &= same | ~(waters[first] | waters[second])
+    first, second, distances, same = first[bonded], second[bonded], distances[bonded], same[bonded]
+    light = np.isin(atoms.elements, ("H", "D"))
+    heavy = ~light[first] & ~light[second]
+    hydrogens = _nearest_heavy(light, first, second, distances + _OTHER_RESIDUE * ~same)
+    return sorted_bonds(np.concatenate([np.column_stack([first[heavy], second[heavy]]), hydrogens]))
+
+
+def unit_in_angstrom(unit: str) -> float | None:
+    """Tell how long a unit is.
+
+    Parameters
+    ----------
+    unit : str
+        Name of the unit, such as ``Å`` or ``nm``.
+
+    Returns
+    -------
+    float or None
+        Its length in Å, None for a unit at which covalent bonds make no sense.
+    """
+    return _ANGSTROM.get(unit.strip().lower())
+
+
+def unit_label(unit: str) -> str:
+    """Write a unit as it stands on axes.
+
+    Parameters
+    ----------
+    unit : str
+        Name of the unit, as it is typed.
+
+    Returns
+    -------
+    str
+        ``Å`` for all ways to write it, ``µm`` for ``um``, and others as they are.
+
+    Examples
+    --------
+    >>> unit_label("angstrom"), unit_label("um"), unit_label("px")
+    ('Å', 'µm', 'px')
+    """
+    plain = unit.strip()
+    if plain and _ANGSTROM.get(plain.lower()) == 1.0:
+        return "Å"
+    return {"um": "µm", "μm": "µm", "micron": "µm"}.get(plain, plain)
+
+
+def likely_angstrom(
+    atoms: Atoms, coordinates: Coordinates, *, unit: str, source: str
+) -> tuple[float, str]:
+    """Tell how long the unit of the coordinates is in Å, judged by the distances between atoms.
+
+    Parameters
+    ----------
+    atoms : Atoms
+        Elements of the atoms.
+    coordinates : ndarray, shape (atoms, 3)
+        Positions in one snapshot.
+    unit : str
+        The unit that is believed.
+    source : str
+        Name of the file, for the warning.
+
+    Returns
+    -------
+    angstrom : float
+        Length of the unit that the distances speak for.
+    note : str
+        The warning that was given, "" if the belief holds.
+
+    Warns
+    -----
+    UserWarning
+        When nm seem to be given as Å, or the other way round.
+    """
+    angstrom = unit_in_angstrom(unit) or 1.0
+    spacing = _typical_spacing(atoms, coordinates)
+    if spacing is None or 0.5 <= spacing * angstrom <= 8.0:
+        return angstrom, ""
+    likely = "nm" if spacing * angstrom < 0.5 else "Å"
+    if not 0.5 <= spacing * _ANGSTROM[likely.lower()] <= 8.0:
+        return angstrom, ""
+    note = (
+        f"{source}: neighbouring atoms are {spacing:.3g} {unit or 'Å'} apart, "
+        f"which looks like {likely}: pass unit={likely!r}"
+    )
+    warnings.warn(note, UserWarning, stacklevel=2)
+    return _ANGSTROM[likely.lower()], note
+
+
+def with_bonds(atoms: Atoms, *bonds: npt.ArrayLike) -> Atoms:
+    """Give atoms other bonds.
+
+    Parameters
+    ----------
+    atoms : Atoms
+        The atoms.
+    *bonds : array_like, shape (bonds, 2)
+        Sets of bonds, all of which are taken.
+
+    Returns
+    -------
+    Atoms
+        The same names with the new bonds.
+    """
+    arrays = [np.asarray(pairs, dtype=np.int64).reshape(-1, 2) for pairs in bonds]
+    joined = np.concatenate(arrays) if arrays else np.empty((0, 2), dtype=np.int64)
+    if len(joined) and (joined.min() < 0 or joined.max() >= len(atoms)):
+        raise ValueError(
+            f"bonds need indices from 0 to {len(atoms) - 1}, "
+            f"got {int(joined.min())} to {int(joined.max())}"
+        )
+    return replace(atoms, bonds=sorted_bonds(joined[joined[:, 0] != joined[:, 1]]))
+
+
+def _typical_spacing(atoms: Atoms, coordinates: Coordinates) -> float | None:
+    """Median distance to the nearest atom, over at most a thousand atoms."""
+    from scipy.spatial import cKDTree
+
+    known = np.flatnonzero(
+        (covalent_radii(atoms.elements) > 0) & np.isfinite(coordinates).all(axis=1)
+    )
+    if len(known) < 4 or coordinates.shape[1] != 3:
+        return None
+    positions = np.asarray(coordinates[known], dtype=np.float64)
+    chosen = positions[:: max(1, len(known) // 1000)]
+    distances = np.asarray(cKDTree(positions).query(chosen, k=2)[0])
+    return float(np.median(distances[:, 1])) or None
+
+
+def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -> Ints:
+    """Bind every hydrogen to the nearest of its heavy neighbours."""
+    mixed = light[first] != light[second]
+    first, second, distances = first[mixed], second[mixed], distances[mixed]
+    hydrogen = np.where(light[first], first, second)
+    heavy = np.where(light[first], second, first)
+    order = np.lexsort((heavy, distances, hydrogen))
+    _, nearest = np.unique(hydrogen[order], return_index=True)
+    return np.column_stack([hydrogen[order][nearest], heavy[order][nearest]])
+
+
+def _near_pairs(positions: Floats, box: Floats | None, reach: float) -> tuple[Ints, Floats]:
+    """List pairs nearer than ``reach`` and their distances, across the borders of a box too."""
+    from scipy.spatial import cKDTree
+
+    if box is None or not np.any(box):
+        pairs = cKDTree(positions).query_pairs(reach, output_type="ndarray").astype(np.int64)
+        return pairs, np.linalg.norm(positions[pairs[:, 0]] - positions[pairs[:, 1]], axis=1)
+    wrapped, images, owners = _images(positions, box, reach)
+    near = cKDTree(wrapped).sparse_distance_matrix(cKDTree(images), reach, output_type="coo_matrix")
+    first, second = near.row.astype(np.int64), owners[near.col]
+    once = first < second
+    return np.column_stack([first[once], second[once]]), near.data[once]
+
+
+def _images(positions: Floats, box: Floats, reach: float) -> tuple[Floats, Floats, Ints]:
+    """Wrap points into the box, and copy those within reach of a border to the other side."""
+    closed = np.any(box != 0, axis=1)
+    # Directions without a length are open: any vector serves there, as nothing is shifted along it.
+    cell = np.where(closed[:, None], box, np.eye(len(box)))
+    inverse = np.linalg.inv(cell)
+    fractions = positions @ inverse
+    fractions[:, closed] -= np.floor(fractions[:, closed])
+    margins = reach * np.linalg.norm(inverse, axis=0)
+    copies, owners = fractions, np.arange(len(positions))
+    for axis in np.flatnonzero(closed):
+        low, high = copies[:, axis] < margins[axis], copies[:, axis] > 1 - margins[axis]
+        shift = np.eye(len(box))[axis]
+        copies = np.concatenate([copies, copies[low] + shift, copies[high] - shift])
+        owners = np.concatenate([owners, owners[low], owners[high]])
+    return fractions @ cell, copies @ cell, owners

@@ -1,0 +1,267 @@
+"""Choices: the snapshots, box, weights, bonds and sites that a user asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Coordinates, Floats, Ints
+from timme.ensemble import ArrayFrames, Atoms, Ensemble, Frames, box_matrices, checked_weights
+from timme.readers.bonds import guess_bonds, likely_angstrom, unit_in_angstrom, with_bonds
+from timme.readers.files import STRUCTURES, kind
+from timme.readers.libraries import UniverseFrames
+from timme.readers.select import select_atoms
+from timme.readers.sources import MDTRAJ
+from timme.readers.trajectories import TrajectoryFrames
+
+Sliceable = ArrayFrames | TrajectoryFrames | UniverseFrames
+
+
+def kept_snapshots(
+    ensemble: Ensemble, start: int | None, stop: int | None, step: int | None
+) -> range:
+    """Choose snapshots as a slice does.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        All snapshots.
+    start, stop, step : int, optional
+        Bounds and stride.
+
+    Returns
+    -------
+    range
+        Indices of the snapshots, at least one.
+    """
+    if step is not None and step < 1:
+        raise ValueError(f"step must be 1 or more, got {step}: snapshots are read forwards")
+    total = ensemble.n_snapshots
+    kept = range(total)[start:stop:step]
+    if not kept:
+        raise ValueError(
+            f"{_name(ensemble)}: zero snapshots are left of {total} with "
+            f"start={start}, stop={stop}, step={step}: choose others"
+        )
+    return kept
+
+
+def sliced(frames: Frames, kept: range) -> Sliceable:
+    """Keep some of the snapshots.
+
+    Parameters
+    ----------
+    frames : Frames
+        All snapshots.
+    kept : range
+        Which to keep.
+
+    Returns
+    -------
+    Frames
+        The chosen ones; nothing is read or copied.
+    """
+    part = slice(kept.start, kept.stop, kept.step)
+    if isinstance(frames, TrajectoryFrames | UniverseFrames):
+        return replace(frames, chosen=frames.chosen[part])
+    if not isinstance(frames, ArrayFrames):
+        raise TypeError(f"frames of type {type(frames).__name__} cannot be sliced")
+    boxes = None if frames.boxes is None else frames.boxes[part]
+    return ArrayFrames(frames.coordinates[part], boxes)
+
+
+def with_box(frames: Sliceable, box: npt.ArrayLike | Literal[False] | None) -> Frames:
+    """Put another box in place of that of the source.
+
+    Parameters
+    ----------
+    frames : Frames
+        Snapshots.
+    box : array_like, False or None
+        The new box, False for open space, None for that of the source.
+
+    Returns
+    -------
+    Frames
+        The same coordinates in the box.
+    """
+    if box is None:
+        return frames
+    snapshots, _, dimensions = frames.shape
+    boxes = None if box is False else box_matrices(np.asarray(box), snapshots, dimensions)
+    if isinstance(frames, ArrayFrames):
+        return ArrayFrames(frames.coordinates, boxes)
+    return BoxedFrames(frames, boxes)
+
+
+def weights_of(weights: npt.ArrayLike | None, total: int, kept: range) -> Floats | None:
+    """Check the weights of the snapshots that are kept.
+
+    Parameters
+    ----------
+    weights : array_like or None
+        One number for each kept snapshot or for each of all.
+    total : int
+        Number of all snapshots.
+    kept : range
+        Which are kept.
+
+    Returns
+    -------
+    ndarray, shape (snapshots,), or None
+        One weight per kept snapshot.
+    """
+    if weights is None:
+        return None
+    array = np.asarray(weights)
+    if array.shape == (total,) and len(kept) != total:
+        array = array[kept.start : kept.stop : kept.step]
+    return checked_weights(array, len(kept))
+
+
+def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
+    """Give the atoms of an ensemble the bonds that the user wants.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        All atoms, with the bonds that the source gives.
+    bonds : {"auto", "file", "guess", "none"} or array_like
+        Which bonds to take.
+
+    Returns
+    -------
+    Ensemble
+        The same snapshots with the bonds.
+
+    Warns
+    -----
+    UserWarning
+        When distances between atoms speak for another unit.
+    """
+    atoms = ensemble.atoms
+    if not isinstance(bonds, str):
+        return replace(ensemble, atoms=with_bonds(atoms, bonds))
+    if bonds not in {"auto", "file", "guess", "none"}:
+        raise ValueError(
+            f"bonds are 'auto', 'file', 'guess', 'none' or pairs of atoms, got {bonds!r}"
+        )
+    if bonds == "none":
+        return replace(ensemble, atoms=with_bonds(atoms))
+    if bonds == "file" or not _molecular(ensemble):
+        return ensemble
+    coordinates, box = ensemble.snapshot()
+    angstrom, note = likely_angstrom(atoms, coordinates, unit=ensemble.unit, source=_name(ensemble))
+    if note:
+        ensemble = replace(ensemble, notes=(*ensemble.notes, note))
+    if bonds == "auto" and _complete_bonds(ensemble):
+        return ensemble
+    guessed = guess_bonds(atoms, coordinates, box=box, angstrom=angstrom)
+    given = atoms.bonds if bonds == "auto" else ()
+    return replace(ensemble, atoms=with_bonds(atoms, given, guessed))
+
+
+def selected(
+    ensemble: Ensemble, select: str | npt.ArrayLike | None, group: Ints | None
+) -> Ensemble:
+    """Keep the sites that the user wants.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        All atoms.
+    select : str, array_like or None
+        A selection.
+    group : ndarray of int or None
+        Atoms to which the selection is bound.
+
+    Returns
+    -------
+    Ensemble
+        The same snapshots of the chosen sites.
+    """
+    if select is None:
+        return (
+            ensemble if group is None or len(group) == ensemble.n_sites else ensemble.select(group)
+        )
+    if not isinstance(select, str):
+        chosen = select_atoms(
+            ensemble.atoms if group is None else Atoms.unnamed(len(group)), None, select
+        )
+        return ensemble.select(chosen if group is None else group[chosen])
+    coordinates: Coordinates | None = ensemble.snapshot()[0]
+    if ensemble.n_dimensions != 3:
+        coordinates = None
+    chosen = select_atoms(ensemble.atoms, coordinates, select)
+    if group is not None:
+        chosen = chosen[np.isin(chosen, group)]
+    return ensemble.select(chosen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoxedFrames:
+    """Frames in another box than that of their source."""
+
+    frames: TrajectoryFrames | UniverseFrames
+    boxes: Floats | None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of snapshots, sites and dimensions."""
+        return self.frames.shape
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        """Return a range of snapshots and their boxes.
+
+        Parameters
+        ----------
+        start, stop : int
+            Range of snapshots, as in a slice.
+
+        Returns
+        -------
+        coordinates : ndarray, shape (stop - start, sites, 3)
+            Positions.
+        boxes : ndarray, shape (stop - start, 3, 3), or None
+            Box vectors as rows, None where space is open.
+        """
+        coordinates, _ = self.frames.read(start, stop)
+        return coordinates, None if self.boxes is None else self.boxes[start:stop]
+
+    def select(self, sites: Ints) -> BoxedFrames:
+        """Keep some of the sites.
+
+        Parameters
+        ----------
+        sites : ndarray of int
+            Indices of the sites to keep.
+
+        Returns
+        -------
+        BoxedFrames
+            The same frames of fewer sites.
+        """
+        return replace(self, frames=self.frames.select(sites))
+
+
+def _molecular(ensemble: Ensemble) -> bool:
+    """Tell whether covalent bonds make sense: elements, space, a unit of their size."""
+    known = (ensemble.atoms.elements != "").any()
+    return (
+        bool(known) and ensemble.n_dimensions == 3 and unit_in_angstrom(ensemble.unit) is not None
+    )
+
+
+def _complete_bonds(ensemble: Ensemble) -> bool:
+    # PDB and mmCIF files list the unusual bonds only, and mdtraj knows those of standard residues.
+    source = ensemble.sources[0] if ensemble.sources else ""
+    partial = source == MDTRAJ or kind(Path(source)) in STRUCTURES
+    return len(ensemble.atoms.bonds) > 0 and not partial
+
+
+def _name(ensemble: Ensemble) -> str:
+    return ensemble.sources[0] if ensemble.sources else "array"

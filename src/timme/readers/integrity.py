@@ -1,0 +1,248 @@
+"""Integrity: whether a trajectory file is whole, read from its own structure.
+
+Readers of these formats stop silently at the first frame that is cut off, so that a damaged file
+looks like a shorter one. Here the sizes that every frame announces are followed through the file.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from timme._arrays import Ints
+
+_XTC_MAGIC, _XTC_MAGIC_LARGE, _TRR_MAGIC = 1995, 2023, 1993
+_XTC_SMALL = 9  # systems of at most this many atoms are stored without compression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Where the whole frames of a trajectory file are."""
+
+    n_atoms: int
+    offsets: Ints  # (frames,), bytes from the start of the file
+    damage: str  # what is wrong after the last whole frame, "" for a whole file
+    rounding: float = 0.0  # spacing of the grid of the coordinates, in units of the file
+
+
+class _DamageError(ValueError):
+    """A frame that is not what it should be."""
+
+
+def layout(path: Path, suffix: str) -> Layout | None:
+    """Follow the frames of a file.
+
+    Parameters
+    ----------
+    path : Path
+        Trajectory.
+    suffix : str
+        Kind of the file: ``.xtc``, ``.trr``, ``.dcd``, ``.nc``, ``.ncdf`` or ``.xyz``.
+
+    Returns
+    -------
+    Layout or None
+        Where its frames are, None for other kinds.
+    """
+    if suffix not in _WALKERS or path.suffix.lower() in {".gz", ".bz2"}:
+        return None
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(0)
+        found = _WALKERS[suffix](stream, size)
+    if not len(found.offsets):
+        raise ValueError(
+            f"{path}: no whole frame was found ({found.damage or 'the file holds none'}): "
+            f"a whole {suffix[1:].upper()} file is needed; copy or write it again"
+        )
+    return found
+
+
+def _walk_xtc(stream: BinaryIO, size: int) -> Layout:
+    precision = 0.0
+
+    def frame_end(start: int) -> tuple[int, int]:
+        nonlocal precision
+        magic, n_atoms = struct.unpack(">2i", _take(stream, start, 8))
+        if magic not in (_XTC_MAGIC, _XTC_MAGIC_LARGE):
+            raise _DamageError("it does not start as an XTC frame does")
+        (again,) = struct.unpack(">i", _take(stream, start + 52, 4))
+        if again != n_atoms or n_atoms < 0:
+            raise _DamageError(f"it announces both {n_atoms} and {again} atoms")
+        if n_atoms <= _XTC_SMALL:
+            return start + 56 + 12 * n_atoms, n_atoms
+        (precision,) = struct.unpack(">f", _take(stream, start + 56, 4))
+        large = magic == _XTC_MAGIC_LARGE
+        count_format, count_size = (">q", 8) if large else (">i", 4)
+        (count,) = struct.unpack(count_format, _take(stream, start + 88, count_size))
+        if count < 0:
+            raise _DamageError(f"it announces {count} bytes")
+        return start + 88 + count_size + (count + 3) // 4 * 4, n_atoms
+
+    found = _walk(frame_end, size)
+    rounding = 1 / precision if precision > 0 else 0.0
+    return Layout(found.n_atoms, found.offsets, found.damage, rounding)
+
+
+def _walk_trr(stream: BinaryIO, size: int) -> Layout:
+    def frame_end(start: int) -> tuple[int, int]:
+        magic, _, length = struct.unpack(">3i", _take(stream, start, 12))
+        if magic != _TRR_MAGIC or not 0 <= length < 256:
+            raise _DamageError("it does not start as a TRR frame does")
+        start += 12 + (length + 3) // 4 * 4
+        numbers = struct.unpack(">13i", _take(stream, start, 52))
+        sizes, n_atoms = numbers[:10], numbers[10]
+        if min(sizes) < 0 or n_atoms < 1:
+            raise _DamageError(f"it announces {n_atoms} atoms")
+        vectors = max(sizes[7:10])
+        real = sizes[2] // 9 if sizes[2] else vectors // (3 * n_atoms)
+        if real not in (4, 8):
+            raise _DamageError("it is neither in single nor in double precision")
+        return start + 52 + 2 * real + sum(sizes), n_atoms
+
+    return _walk(frame_end, size)
+
+
+def _walk_dcd(stream: BinaryIO, size: int) -> Layout:
+    """Count frames by size: all but the first take the same number of bytes."""
+    try:
+        header = _dcd_header(stream)
+    except (_DamageError, struct.error):
+        return _no_frames("it does not start as a DCD file does")
+    starts = [header.start]
+    ends = [header.start + header.first]
+    while ends[-1] < size:
+        starts.append(ends[-1])
+        ends.append(ends[-1] + header.rest)
+    whole = len(ends) - (ends[-1] > size)
+    damage = "" if whole == len(ends) else f"frame {whole + 1} is cut off"
+    if not damage and header.announced > whole:
+        damage = (
+            f"the header announces {header.announced} frames, but frame {whole + 1} is not there"
+        )
+    for number in range(whole):
+        if (
+            struct.unpack(f"{header.order}i", _take(stream, starts[number], 4))[0]
+            not in header.marks
+        ):
+            whole, damage = number, f"frame {number + 1} does not start as a DCD frame does"
+            break
+    return Layout(header.n_atoms, np.array(starts[:whole], dtype=np.int64), damage)
+
+
+def _walk_netcdf(stream: BinaryIO, _: int) -> Layout:
+    """Let the reader of the format lay out its records: it stumbles where bytes are missing."""
+    from scipy.io import netcdf_file
+
+    try:
+        with netcdf_file(stream, mmap=True) as file:
+            n_frames, n_atoms, _ = file.variables["coordinates"].shape
+    except (ValueError, TypeError, KeyError, IndexError, OSError) as error:
+        return _no_frames(f"it is damaged or cut off: {' '.join(str(error).split())}")
+    return Layout(int(n_atoms), np.arange(n_frames), "")
+
+
+def _walk_xyz(stream: BinaryIO, _: int) -> Layout:
+    """Count lines: a frame is a number of atoms, a title and a line for each atom."""
+    offsets, n_atoms, place, damage = list[int](), 0, 0, ""
+    for line in stream:
+        if line.strip():
+            try:
+                count = int(line)
+            except ValueError:
+                damage = f"frame {len(offsets) + 1} does not start with its number of atoms"
+                break
+            lines = list(islice(stream, count + 1))
+            if len(lines) < count + 1 or len(lines[-1].split()) < 4:
+                damage = f"frame {len(offsets) + 1} is cut off"
+                break
+            offsets.append(place)
+            n_atoms = count
+            place += sum(map(len, lines))
+        place += len(line)
+    return Layout(n_atoms, np.array(offsets, dtype=np.int64), damage)
+
+
+def _no_frames(damage: str) -> Layout:
+    return Layout(0, np.zeros(0, dtype=np.int64), damage)
+
+
+@dataclass(frozen=True, slots=True)
+class _DcdHeader:
+    order: str  # "<" or ">"
+    announced: int  # number of frames
+    n_atoms: int
+    start: int  # of the first frame, in bytes
+    first: int  # bytes of the first frame
+    rest: int  # bytes of every other frame, in which fixed atoms are left out
+    marks: tuple[int, ...]  # lengths of the record with which a frame may start
+
+
+def _dcd_header(stream: BinaryIO) -> _DcdHeader:
+    head = _take(stream, 0, 8)
+    if head[4:8] != b"CORD":
+        raise _DamageError("no CORD")
+    order = "<" if struct.unpack("<i", head[:4])[0] == 84 else ">"
+    control = struct.unpack(f"{order}20i", _take(stream, 8, 80))
+    (title,) = struct.unpack(f"{order}i", _take(stream, 92, 4))
+    place = 92 + 8 + title
+    _, n_atoms, _ = struct.unpack(f"{order}3i", _take(stream, place, 12))
+    place += 12
+    fixed, charmm = control[8], control[19] != 0
+    if n_atoms < 1 or not 0 <= fixed < n_atoms or title < 0:
+        raise _DamageError("impossible numbers")
+    if fixed:
+        place += 8 + 4 * (n_atoms - fixed)
+    cell = 56 if charmm and control[10] else 0
+    axes = 4 if charmm and control[11] else 3
+    return _DcdHeader(
+        order=order,
+        announced=control[0],
+        n_atoms=n_atoms,
+        start=place,
+        first=cell + axes * (8 + 4 * n_atoms),
+        rest=cell + axes * (8 + 4 * (n_atoms - fixed)),
+        marks=(48,) if cell else (4 * n_atoms, 4 * (n_atoms - fixed)),
+    )
+
+
+def _walk(frame_end: Callable[[int], tuple[int, int]], size: int) -> Layout:
+    offsets, start, n_atoms, damage = list[int](), 0, 0, ""
+    while start < size and not damage:
+        try:
+            stop, count = frame_end(start)
+        except _DamageError as error:
+            damage = f"frame {len(offsets) + 1} is damaged or cut off: {error}"
+            break
+        if offsets and count != n_atoms:
+            damage = f"frame {len(offsets) + 1} has {count} atoms, the others have {n_atoms}"
+        elif stop > size:
+            damage = f"frame {len(offsets) + 1} is cut off: {stop - size} bytes are missing"
+        else:
+            offsets.append(start)
+            start, n_atoms = stop, count
+    return Layout(n_atoms, np.array(offsets, dtype=np.int64), damage)
+
+
+def _take(stream: BinaryIO, start: int, count: int) -> bytes:
+    stream.seek(start)
+    data = stream.read(count)
+    if len(data) < count:
+        raise _DamageError(f"{count - len(data)} bytes are missing at the end of the file")
+    return data
+
+
+_WALKERS: dict[str, Callable[[BinaryIO, int], Layout]] = {
+    ".xtc": _walk_xtc,
+    ".trr": _walk_trr,
+    ".dcd": _walk_dcd,
+    ".nc": _walk_netcdf,
+    ".ncdf": _walk_netcdf,
+    ".xyz": _walk_xyz,
+}

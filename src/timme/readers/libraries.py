@@ -1,0 +1,265 @@
+"""Objects of other libraries (MDAnalysis, mdtraj, pandas), known by their attributes."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from timme._arrays import Coordinates, Floats, Ints, Strings
+from timme.ensemble import Atoms, box_matrices, sorted_bonds
+from timme.readers.elements import element_masses, guess_elements
+
+
+def is_atom_group(source: object) -> bool:
+    """Tell whether an object is an MDAnalysis Universe or AtomGroup.
+
+    Parameters
+    ----------
+    source : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for what has atoms of a universe with a trajectory.
+    """
+    return (
+        hasattr(source, "universe")
+        and hasattr(source, "atoms")
+        and hasattr(source.universe, "trajectory")
+    )
+
+
+def is_mdtraj(source: object) -> bool:
+    """Tell whether an object is an mdtraj Trajectory.
+
+    Parameters
+    ----------
+    source : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for what has coordinates, a topology and unit cells.
+    """
+    return all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_vectors"))
+
+
+def is_table(source: object) -> bool:
+    """Tell whether an object is a table with named columns, such as a pandas DataFrame.
+
+    Parameters
+    ----------
+    source : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for what has columns.
+    """
+    return (
+        hasattr(source, "columns") and hasattr(source, "__getitem__") and hasattr(source, "__len__")
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UniverseFrames:
+    """Frames of an MDAnalysis trajectory."""
+
+    reader: Any
+    chosen: range
+    sites: Ints
+    periodic: bool
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of snapshots, sites and dimensions."""
+        return len(self.chosen), len(self.sites), 3
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        """Return a range of snapshots and their boxes.
+
+        Parameters
+        ----------
+        start, stop : int
+            Range of snapshots, as in a slice.
+
+        Returns
+        -------
+        coordinates : ndarray, shape (stop - start, sites, 3)
+            Positions.
+        boxes : ndarray, shape (stop - start, 3, 3), or None
+            Box vectors as rows, None where space is open.
+        """
+        frames = self.chosen[start:stop]
+        coordinates = np.empty((len(frames), *self.shape[1:]), dtype=np.float32)
+        boxes = np.zeros((len(frames), 3, 3))
+        for row, frame in enumerate(frames):
+            step = self.reader[frame]
+            coordinates[row] = step.positions[self.sites]
+            box = box_of(step)
+            if box is not None:
+                boxes[row] = box
+        return coordinates, box_matrices(boxes, len(frames), 3) if self.periodic else None
+
+    def select(self, sites: Ints) -> Self:
+        """Keep some of the sites.
+
+        Parameters
+        ----------
+        sites : ndarray of int
+            Indices of the sites to keep.
+
+        Returns
+        -------
+        UniverseFrames
+            The same frames of fewer sites.
+        """
+        return replace(self, sites=self.sites[sites])
+
+
+def universe_frames(group: Any) -> UniverseFrames:
+    """Take the frames of the trajectory behind an AtomGroup.
+
+    Parameters
+    ----------
+    group : AtomGroup
+        Atoms that are kept.
+
+    Returns
+    -------
+    UniverseFrames
+        All frames, read by a reader of its own, so that the user's stays at its frame.
+    """
+    with quiet():
+        reader = group.universe.trajectory.copy()
+        periodic = box_of(reader[0]) is not None
+    return UniverseFrames(
+        reader, range(len(reader)), np.asarray(group.ix, dtype=np.int64), periodic
+    )
+
+
+def atoms_of_universe(group: Any) -> Atoms:
+    """Take names and bonds from an MDAnalysis AtomGroup.
+
+    Parameters
+    ----------
+    group : AtomGroup
+        Atoms.
+
+    Returns
+    -------
+    Atoms
+        The same atoms; bonds are those that the topology gives.
+    """
+    count = len(group)
+    resnames = _attribute(group, "resnames", count)
+    names = _attribute(group, "names", count)
+    if not (names != "").any():
+        names = _attribute(group, "types", count)
+    chains = _attribute(group, "chainIDs", count)
+    if not (chains != "").any():
+        chains = _attribute(group, "segids", count)
+    elements = _attribute(group, "elements", count)
+    elements = np.where(
+        elements == "", guess_elements(names, resnames), np.char.capitalize(elements)
+    )
+    masses = np.asarray(getattr(group, "masses", np.zeros(count)), dtype=np.float64)
+    return Atoms(
+        names=names,
+        elements=elements,
+        resnames=resnames,
+        resids=np.asarray(getattr(group, "resids", np.arange(1, count + 1)), dtype=np.int64),
+        icodes=_attribute(group, "icodes", count),
+        chains=np.where(chains == "SYSTEM", "", chains),
+        masses=np.where(np.isfinite(masses) & (masses > 0), masses, element_masses(elements)),
+        bonds=_bonds_of(group, count),
+    )
+
+
+def atoms_of_mdtraj(topology: Any) -> Atoms:
+    """Take names and bonds from an mdtraj Topology.
+
+    Parameters
+    ----------
+    topology : Topology
+        Atoms.
+
+    Returns
+    -------
+    Atoms
+        The same atoms and bonds.
+    """
+    atoms = list(topology.atoms)
+    names = np.array([atom.name for atom in atoms], dtype=np.str_)
+    resnames = np.array([atom.residue.name for atom in atoms], dtype=np.str_)
+    symbols = [
+        getattr(atom.element, "symbol", "") if atom.element is not None else "" for atom in atoms
+    ]
+    # Virtual sites are an element of their own there.
+    elements = np.array([symbol if symbol != "VS" else "" for symbol in symbols], dtype=np.str_)
+    return Atoms(
+        names=names,
+        elements=elements,
+        resnames=resnames,
+        resids=np.array([atom.residue.resSeq for atom in atoms], dtype=np.int64),
+        icodes=np.full(len(atoms), ""),
+        chains=np.array([_chain_of(atom.residue) for atom in atoms], dtype=np.str_),
+        masses=element_masses(elements),
+        bonds=sorted_bonds([(a.index, b.index) for a, b in topology.bonds]),
+    )
+
+
+def box_of(step: Any) -> Floats | None:
+    """Take the box of an MDAnalysis time step.
+
+    Parameters
+    ----------
+    step : Timestep
+        One frame.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), or None
+        Box vectors as rows, None where space is open.
+    """
+    if step.dimensions is None or not np.any(step.dimensions[:3]):
+        return None
+    return np.asarray(step.triclinic_dimensions, dtype=np.float64)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Silence MDAnalysis, which warns of masses, boxes and times that play no part here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _chain_of(residue: Any) -> str:
+    name = getattr(residue.chain, "chain_id", None) or residue.segment_id
+    return str(name or chr(ord("A") + residue.chain.index % 26))
+
+
+def _attribute(group: Any, name: str, count: int) -> Strings:
+    values = getattr(group, name, None)
+    if values is None or len(values) != count:
+        return np.full(count, "")
+    return np.char.strip(np.array([str(value) for value in values], dtype=np.str_))
+
+
+def _bonds_of(group: Any, count: int) -> Ints:
+    bonds = getattr(group, "bonds", None)
+    if bonds is None or not len(bonds):
+        return sorted_bonds(())
+    places = np.full(group.universe.atoms.n_atoms, -1)
+    places[group.ix] = np.arange(count)
+    pairs = places[np.asarray(bonds.indices, dtype=np.int64)]
+    return sorted_bonds(pairs[(pairs >= 0).all(axis=1)])

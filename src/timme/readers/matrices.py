@@ -1,0 +1,131 @@
+"""Ready-made matrices: numpy files, MatrixMarket, and the predicted aligned errors of AlphaFold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timme._arrays import Floats
+from timme.readers.files import checked_file, kind, one_line, read_bytes
+
+
+def read_matrix(path: str | Path) -> Any:
+    """Read a symmetric matrix of σ, or of anything else that is small for what moves together.
+
+    Parameters
+    ----------
+    path : path
+        ``.npy``; MatrixMarket (``.mtx``, also ``.gz``), in which pairs that are not listed are not
+        compared; or the JSON file of AlphaFold's predicted aligned error.
+
+    Returns
+    -------
+    ndarray or scipy.sparse.csr_array, shape (sites, sites)
+        The matrix. The two directions of an aligned error are replaced by the larger.
+    """
+    path = checked_file(path)
+    readers = {".npy": _from_npy, ".mtx": _from_market, ".mm": _from_market, ".json": _from_json}
+    if kind(path) not in readers:
+        raise ValueError(
+            f"{path}: a matrix needs the form .npy, .mtx or .json, "
+            f"got {path.suffix or 'no extension'}"
+        )
+    matrix = readers[kind(path)](path)
+    values = matrix.data if kind(path) in {".mtx", ".mm"} and hasattr(matrix, "tocsr") else matrix
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
+        raise ValueError(f"{path}: a square matrix is needed, got shape {tuple(matrix.shape)}")
+    if values.dtype.kind not in "fiu":
+        raise ValueError(f"{path}: a matrix of real numbers is needed, got {values.dtype}")
+    if np.isnan(values).any() or (values < 0).any():
+        raise ValueError(
+            f"{path}: the matrix must not hold negative or missing values: repair it first"
+        )
+    return _symmetric(matrix.astype(np.float64), path)
+
+
+def _from_npy(path: Path) -> Any:
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise ValueError(
+            f"{path}: not an array of numbers ({one_line(error)}): save it with numpy.save as float"
+        ) from None
+
+
+def _from_market(path: Path) -> Any:
+    import io
+
+    from scipy.io import mmread
+
+    try:
+        matrix = mmread(io.BytesIO(read_bytes(path)), spmatrix=False)
+    except (ValueError, OverflowError, StopIteration) as error:
+        raise ValueError(f"{path}: not a MatrixMarket file ({one_line(error)})") from None
+    return matrix.tocsr() if hasattr(matrix, "tocsr") else matrix
+
+
+def _from_json(path: Path) -> Floats:
+    try:
+        content = json.loads(read_bytes(path))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not a JSON file ({error})") from None
+    if isinstance(content, list) and len(content) == 1:
+        content = content[0]
+    if not isinstance(content, dict):
+        content = {}
+    for name in ("predicted_aligned_error", "pae"):
+        if name in content:
+            matrix = _numbers(content[name], path, name)
+            break
+    else:
+        if not {"distance", "residue1", "residue2"} <= content.keys():
+            raise ValueError(
+                f"{path}: no predicted aligned error was found: "
+                "the file needs 'predicted_aligned_error', 'pae', "
+                "or 'residue1', 'residue2' and 'distance'"
+            )
+        matrix = _from_pairs(content, path)
+    if matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]:
+        # The error of i aligned on j is not that of j on i: two parts are as loose as the worse.
+        matrix = np.maximum(matrix, matrix.T)
+        np.fill_diagonal(matrix, 0.0)
+    return matrix
+
+
+def _from_pairs(content: dict[str, Any], path: Path) -> Floats:
+    first, second, distances = (
+        _numbers(content[name], path, name) for name in ("residue1", "residue2", "distance")
+    )
+    if not len(first) == len(second) == len(distances) or first.ndim != 1 or not len(first):
+        raise ValueError(
+            f"{path}: 'residue1', 'residue2' and 'distance' need the same number of values"
+        )
+    size = int(max(first.max(), second.max()))
+    if min(first.min(), second.min()) < 1 or len(first) != size * size:
+        raise ValueError(
+            f"{path}: every pair of {size} residues is needed once, got {len(first)} pairs"
+        )
+    matrix = np.zeros((size, size))
+    matrix[first.astype(np.int64) - 1, second.astype(np.int64) - 1] = distances
+    return matrix
+
+
+def _numbers(values: Any, path: Path, name: str) -> Floats:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise ValueError(f"{path}: {name!r} must be rows of numbers, all of one length") from None
+
+
+def _symmetric(matrix: Any, path: Path) -> Any:
+    difference = abs(matrix - matrix.T)
+    largest = float(difference.max()) if matrix.shape[0] else 0.0
+    if largest > 1e-6 * max(1.0, float(abs(matrix).max())):
+        raise ValueError(
+            f"{path}: a symmetric matrix is needed, but two directions differ by {largest:g}: "
+            "symmetrise it first"
+        )
+    return matrix

@@ -1,0 +1,204 @@
+"""Sources: what kind of thing was given, opened with all its snapshots and atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timme._arrays import Coordinates, Ints, frozen
+from timme.ensemble import ArrayFrames, Atoms, Ensemble
+from timme.readers.download import fetch
+from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES, checked_file, kind, one_line
+
+MDTRAJ = "mdtraj Trajectory"  # what such a source is called
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How files are read."""
+
+    columns: Sequence[str] | None
+    common_atoms: bool
+    allow_truncated: bool
+
+
+def open_source(source: Any, trajectories: list[str | Path], options: Options) -> Ensemble:
+    """Open a source, with all its snapshots and atoms.
+
+    Parameters
+    ----------
+    source : path, list of paths, array, or object of another library
+        What `timme.read` was given.
+    trajectories : list of paths
+        Trajectories of the atoms of a topology.
+    options : Options
+        How files are read.
+
+    Returns
+    -------
+    Ensemble
+        All there is; bonds are those that the source gives.
+    """
+    from timme.readers import libraries
+
+    if isinstance(source, str | Path):
+        return _from_path(_located(source), [Path(path) for path in trajectories], options)
+    if trajectories:
+        raise ValueError(
+            f"trajectories need a topology file, got {type(source).__name__}: "
+            "name a PDB, GRO, PSF or similar file"
+        )
+    if (
+        isinstance(source, list | tuple)
+        and source
+        and all(isinstance(item, str | Path) for item in source)
+    ):
+        return _from_paths([_located(item) for item in source], options)
+    if libraries.is_atom_group(source):
+        return _from_universe(source)
+    if libraries.is_mdtraj(source):
+        return _from_mdtraj(source)
+    if libraries.is_table(source):
+        from timme.readers.tables import tracks_from_frame
+
+        return _from_tracks(tracks_from_frame(source, options.columns), "DataFrame")
+    return Ensemble.from_array(source)
+
+
+def atom_group(source: Any) -> Ints | None:
+    """Tell which atoms of its universe an AtomGroup holds.
+
+    Parameters
+    ----------
+    source : object
+        What `timme.read` was given.
+
+    Returns
+    -------
+    ndarray of int or None
+        Indices of the atoms, None for other sources.
+    """
+    from timme.readers.libraries import is_atom_group
+
+    return np.asarray(source.atoms.ix, dtype=np.int64) if is_atom_group(source) else None
+
+
+def _located(source: str | Path) -> Path:
+    if isinstance(source, str) and source.lower().startswith("pdb:"):
+        return fetch(source[4:])
+    return checked_file(source)
+
+
+def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemble:
+    suffix = kind(path)
+    if trajectories:
+        return _from_trajectories(path, trajectories, options)
+    if suffix in STRUCTURES:
+        return _from_paths([path], options)
+    if suffix == ".npy":
+        return _from_npy(path)
+    if suffix in TABLES:
+        from timme.readers.tables import read_table
+
+        return _from_tracks(read_table(path, options.columns), str(path))
+    if suffix in BARE_TRAJECTORIES:
+        return _from_trajectories(None, [path], options)
+    return _from_trajectories(path, [path], options)
+
+
+def _from_paths(paths: list[Path], options: Options) -> Ensemble:
+    from timme.readers.structures import read_structures
+
+    if any(kind(path) in BARE_TRAJECTORIES for path in paths):
+        raise ValueError(
+            f"{paths[0]}: a list of files needs structures, each a snapshot: "
+            "give a topology first and these files as its trajectories"
+        )
+    found = read_structures(paths, common_atoms=options.common_atoms)
+    return Ensemble(
+        frames=ArrayFrames(frozen(found.coordinates)),
+        atoms=found.atoms,
+        site_atoms=np.arange(len(found.atoms)),
+        unit="Å",
+        independent=True,
+        rounding=0.001,
+        sources=tuple(str(path) for path in paths),
+        notes=found.notes,
+    )
+
+
+def _from_trajectories(topology: Path | None, paths: list[Path], options: Options) -> Ensemble:
+    from timme.readers.trajectories import open_trajectories, read_topology
+
+    atoms = None if topology is None else read_topology(topology)
+    frames, notes = open_trajectories(
+        paths,
+        n_atoms=None if atoms is None else len(atoms),
+        topology=str(topology),
+        allow_truncated=options.allow_truncated,
+    )
+    if atoms is None:
+        atoms = Atoms.unnamed(frames.shape[1])
+        notes += (f"{paths[0]}: without a topology, sites have no names and no bonds",)
+    files = [path for path in (topology, *paths) if path is not None]
+    return Ensemble(
+        frames=frames,
+        atoms=atoms,
+        site_atoms=np.arange(len(atoms)),
+        unit="Å",
+        rounding=max((file.rounding for file in frames.files), default=0.0),
+        sources=tuple(dict.fromkeys(str(path) for path in files)),
+        notes=notes,
+    )
+
+
+def _from_universe(source: Any) -> Ensemble:
+    from timme.readers.libraries import atoms_of_universe, universe_frames
+
+    everything = source.universe.atoms
+    files = (source.universe.filename, getattr(source.universe.trajectory, "filename", None))
+    return Ensemble(
+        frames=universe_frames(everything),
+        atoms=atoms_of_universe(everything),
+        site_atoms=np.arange(len(everything)),
+        unit="Å",
+        sources=tuple(dict.fromkeys(str(name) for name in files if name)) or ("Universe",),
+    )
+
+
+def _from_mdtraj(source: Any) -> Ensemble:
+    from timme.readers.libraries import atoms_of_mdtraj
+
+    atoms = None if source.topology is None else atoms_of_mdtraj(source.topology)
+    return replace(
+        Ensemble.from_array(source.xyz, boxes=source.unitcell_vectors, atoms=atoms, unit="nm"),
+        sources=(MDTRAJ,),
+    )
+
+
+def _from_tracks(tracks: Any, name: str) -> Ensemble:
+    ensemble = Ensemble.from_array(tracks.coordinates, atoms=tracks.atoms, gaps=True)
+    return replace(ensemble, sources=(name,), notes=tracks.notes)
+
+
+def _from_npy(path: Path) -> Ensemble:
+    try:
+        ensemble = Ensemble.from_array(_loaded_array(path))
+    except ValueError as error:
+        message = str(error).removeprefix(f"{path}: ")
+        raise ValueError(f"{path}: {message}") from None
+    return replace(ensemble, sources=(str(path),))
+
+
+def _loaded_array(path: Path) -> Coordinates:
+    try:
+        array: Coordinates = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise ValueError(
+            f"{path}: not an array of numbers ({one_line(error)}): save it with numpy.save as float"
+        ) from None
+    return array

@@ -1,0 +1,335 @@
+"""Structure files: models of PDB and mmCIF files, matched atom by atom by their names."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Floats, Ints, Strings
+from timme.ensemble import Atoms, sorted_bonds
+from timme.readers.elements import NON_METALS, element_masses, guess_elements
+from timme.readers.files import STRUCTURES, kind, one_line, read_bytes
+from timme.readers.matching import Model, matched
+from timme.readers.residues import NUCLEIC, PROTEIN, WATER, is_named
+
+_MODEL = re.compile(rb"^MODEL .*$", re.MULTILINE)
+_MAX_MODELS = 9999
+_MAX_LINK = 3.5  # Å: a link listed in a file but longer than this joins no two atoms of the model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Structures:
+    """Models of one or more files, matched."""
+
+    atoms: Atoms  # with the bonds that the files give
+    coordinates: Floats  # (models, atoms, 3)
+    notes: tuple[str, ...]
+
+
+def read_structures(paths: Sequence[Path], *, common_atoms: bool = False) -> Structures:
+    """Read all models of PDB and mmCIF files and match their atoms.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files (``.pdb``, ``.ent``, ``.cif``, ``.mmcif``, also ``.gz``).
+    common_atoms : bool, optional
+        Go on with the atoms that all models share where they differ.
+
+    Returns
+    -------
+    Structures
+        Atoms in the order of the first model, coordinates of every model.
+    """
+    models: list[Model] = []
+    links = np.empty((0, 2), dtype=np.int64)
+    for path in paths:
+        found, found_links = _read(path)
+        links = links if models else found_links
+        models.extend(found)
+    matching = matched(models, common_atoms=common_atoms)
+    first, kept = models[0], matching.orders[0]
+    atoms = Atoms(
+        names=first.names[kept],
+        elements=first.elements[kept],
+        resnames=first.resnames[kept],
+        resids=first.resids[kept],
+        icodes=first.icodes[kept],
+        chains=first.chains[kept],
+        masses=element_masses(first.elements[kept]),
+        bonds=_renumbered(links, kept, len(first.names)),
+    )
+    coordinates = np.stack(
+        [model.coordinates[order] for model, order in zip(models, matching.orders, strict=True)]
+    )
+    return Structures(atoms, coordinates, matching.notes)
+
+
+def _read(path: Path) -> tuple[list[Model], Ints]:
+    """Read the models of one file, and the bonds that it gives for the first."""
+    if kind(path) not in STRUCTURES:
+        return _read_other(path)
+    structures = _parsed(path)
+    models = list[Model]()
+    for structure in structures:
+        models.extend(_models(structure, path, already=len(models)))
+    if not models:
+        raise ValueError(
+            f"{path}: no atoms were found: a PDB or mmCIF file with ATOM records is needed"
+        )
+    return models, sorted_bonds(_links(structures[0], models[0]))
+
+
+def _read_other(path: Path) -> tuple[list[Model], Ints]:
+    """Read the frames of a file that MDAnalysis reads, such as GRO."""
+    from timme.readers.trajectories import open_trajectories, read_topology
+
+    atoms = read_topology(path)
+    frames, _ = open_trajectories([path], n_atoms=len(atoms), topology=str(path))
+    coordinates, _ = frames.read(0, frames.shape[0])
+    blank = np.full(len(atoms), "")
+    models = [
+        Model(
+            label=f"{path}: frame {number}",
+            names=atoms.names,
+            elements=atoms.elements,
+            resnames=atoms.resnames,
+            resids=atoms.resids,
+            icodes=atoms.icodes,
+            chains=atoms.chains,
+            altlocs=blank,
+            occupancies=np.ones(len(atoms)),
+            serials=np.arange(1, len(atoms) + 1),
+            coordinates=np.asarray(positions, dtype=np.float64),
+        )
+        for number, positions in enumerate(coordinates, start=1)
+    ]
+    return models, atoms.bonds
+
+
+def _parsed(path: Path) -> list[Any]:
+    data = read_bytes(path)
+    if kind(path) in {".cif", ".mmcif"}:
+        return [_parsed_mmcif(data, path)]
+    return [_parsed_pdb(part, path, line) for part, line in _parts(data)]
+
+
+def _parsed_pdb(data: bytes, path: Path, first_line: int) -> Any:
+    import gemmi
+
+    _refuse_bad_coordinates(data, path, first_line)
+    try:
+        return gemmi.read_pdb_string(_numbered(data))
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(f"{path}: not a valid PDB file: {one_line(error)}") from None
+
+
+def _parsed_mmcif(data: bytes, path: Path) -> Any:
+    import gemmi
+
+    try:
+        document = gemmi.cif.read_string(data)
+        blocks = [block for block in document if block.find_loop("_atom_site.Cartn_x")]
+        if blocks:
+            return gemmi.make_structure_from_block(blocks[0])
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise ValueError(f"{path}: not a valid mmCIF file: {one_line(error)}") from None
+    raise ValueError(f"{path}: not a valid mmCIF file: it has no _atom_site table with coordinates")
+
+
+def _parts(data: bytes) -> list[tuple[bytes, int]]:
+    """Split what the parser would not take as models, with the number of the first line."""
+    starts = [match.start() for match in _MODEL.finditer(data)]
+    if len(starts) > _MAX_MODELS:
+        # The parser reads four digits of the number of a model.
+        cuts = [0, *starts[_MAX_MODELS::_MAX_MODELS], len(data)]
+        lines = [1 + data.count(b"\n", 0, cut) for cut in cuts]
+        return [(data[a:b], line) for a, b, line in zip(cuts, cuts[1:], lines, strict=False)]
+    if starts or data.count(b"\nEND") < 2:
+        return [(data, 1)]
+    parts, current, first_line = [], list[bytes](), 1
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        current.append(line)
+        if line.rstrip() in {b"END", b"ENDMDL"}:
+            parts.append((b"\n".join(current), first_line))
+            current, first_line = [], number + 1
+    parts.append((b"\n".join(current), first_line))
+    return [part for part in parts if b"ATOM" in part[0] or b"HETATM" in part[0]]
+
+
+def _numbered(data: bytes) -> bytes:
+    """Number models anew where several have the same number, or a long one."""
+    numbers = _MODEL.findall(data)
+    if len({number[:14] for number in numbers}) == len(numbers):
+        return data
+    counter = itertools.count(1)
+    return _MODEL.sub(lambda _: b"MODEL     %4d" % next(counter), data)
+
+
+def _refuse_bad_coordinates(data: bytes, path: Path, first_line: int) -> None:
+    """Find coordinates that are no numbers, which the parser would take for zero."""
+    model = 1
+    for number, line in enumerate(data.split(b"\n"), start=first_line):
+        if line.startswith((b"ATOM  ", b"HETATM")):
+            try:
+                # The sum is finite only if all three are.
+                total = float(line[30:38]) + float(line[38:46]) + float(line[46:54])
+                if total - total == 0.0:
+                    continue
+            except ValueError:
+                pass
+            text = line.decode("latin-1")
+            raise ValueError(
+                f"{path}: line {number}, model {model}, atom {text[12:16].strip()} of "
+                f"{text[17:20].strip()} {text[22:27].strip()}: coordinates must be numbers, got "
+                f"{text[30:54].strip()!r}: repair that line or leave out the model"
+            )
+        if line.startswith(b"MODEL "):
+            fields = line.split()
+            model = int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else model + 1
+
+
+def _models(structure: Any, path: Path, *, already: int) -> list[Model]:
+    import gemmi
+
+    flat: Any = gemmi.FlatStructure(structure)
+    if len(flat) == 0:
+        return []
+    names, resnames = _texts(flat.atom_names), _texts(flat.residue_names)
+    chains = _texts(flat.chain_ids)
+    if not (chains != "").any():
+        chains = _segments(structure, chains)
+    elements = flat.element_names.astype(np.str_)
+    # Names that are not in their columns make metals of carbons: CA, CD and HG of amino acids.
+    polymer = is_named(resnames, PROTEIN | NUCLEIC | WATER)
+    unknown = ~np.isin(elements, ("C", "N", "O", "H", "S", "P", "D", "Se")) & polymer
+    unknown |= (elements == "X") | (elements == "")
+    if unknown.any():
+        elements = np.where(unknown, guess_elements(names, resnames), elements)
+    icodes = np.char.strip(_texts(flat.icodes[:, None]))
+    altlocs = _texts(flat.altlocs[:, None])
+    coordinates = np.array(flat.pos, dtype=np.float64)
+    ends = np.cumsum([model.count_atom_sites() for model in structure])
+    models = list[Model]()
+    for model, stop in zip(structure, ends, strict=True):
+        part = _file_order(flat.serials, stop - model.count_atom_sites(), stop)
+        if len(part):
+            found = Model(
+                label=f"{path}: model {already + len(models) + 1}",
+                names=names[part],
+                elements=elements[part],
+                resnames=resnames[part],
+                resids=flat.resnums[part].astype(np.int64),
+                icodes=icodes[part],
+                chains=chains[part],
+                altlocs=altlocs[part],
+                occupancies=flat.occ[part].astype(np.float64),
+                serials=flat.serials[part].astype(np.int64),
+                coordinates=coordinates[part],
+            )
+            _refuse_non_finite(found)
+            models.append(found)
+    return models
+
+
+def _file_order(serials: Ints, start: int, stop: int) -> Ints:
+    """Undo the grouping of atoms by residue number, which joins residues of equal number."""
+    part = serials[start:stop]
+    order = np.argsort(part, kind="stable")
+    unique = len(order) > 0 and bool((np.diff(part[order]) > 0).all())
+    return start + (order if unique else np.arange(len(part)))
+
+
+def _refuse_non_finite(model: Model) -> None:
+    bad = np.flatnonzero(~np.isfinite(model.coordinates).all(axis=1))
+    if len(bad):
+        raise ValueError(
+            f"{model.label}, atom {model.atom_label(int(bad[0]))}: coordinates must be numbers, "
+            f"got {model.coordinates[bad[0]].tolist()}: repair that atom or leave out the model"
+        )
+
+
+def _texts(characters: npt.NDArray[np.int8]) -> Strings:
+    """Turn rows of zero-padded characters into strings."""
+    width = characters.shape[1]
+    return np.ascontiguousarray(characters).view(f"S{width}")[:, 0].astype(f"U{width}")
+
+
+def _segments(structure: Any, blank: Strings) -> Strings:
+    """Take the segments of simulation programs for chains where there are no chains."""
+    segments = [
+        residue.segment
+        for model in structure
+        for chain in model
+        for residue in chain
+        for _ in range(len(residue))
+    ]
+    return np.array(segments, dtype=np.str_) if len(segments) == len(blank) else blank
+
+
+def _links(structure: Any, model: Model) -> list[tuple[int, int]]:
+    """List the covalent links that a file names, as atoms of its first model."""
+    pairs = [*_conect(structure, model), *_connections(structure, model)]
+    return [(a, b) for a, b in pairs if _is_covalent(model, a, b)]
+
+
+def _conect(structure: Any, model: Model) -> list[tuple[int, int]]:
+    if not len(structure.conect_map):
+        return []
+    places = {int(serial): place for place, serial in enumerate(model.serials)}
+    if len(places) < len(model.serials):  # numbers that wrap around tell nothing
+        return []
+    return [
+        (places[one], places[other])
+        for one, others in structure.conect_map.items()
+        for other in others
+        if one in places and other in places
+    ]
+
+
+def _connections(structure: Any, model: Model) -> list[tuple[int, int]]:
+    import gemmi
+
+    covalent = (gemmi.ConnectionType.Covale, gemmi.ConnectionType.Disulf)
+    links = [
+        link for link in structure.connections
+        if link.type in covalent and link.asu != gemmi.Asu.Different
+    ]  # fmt: skip
+    if not links:
+        return []
+    places: dict[tuple[str, int, str, str], list[int]] = {}
+    for place, key in enumerate(model.keys()):
+        places.setdefault(key, []).append(place)
+    return [
+        (one, other)
+        for link in links
+        for one in places.get(_partner_key(link.partner1), ())
+        for other in places.get(_partner_key(link.partner2), ())
+        if model.altlocs[one] == model.altlocs[other]
+        or "" in (model.altlocs[one], model.altlocs[other])
+    ]
+
+
+def _partner_key(partner: Any) -> tuple[str, int, str, str]:
+    seqid = partner.res_id.seqid
+    return partner.chain_name, int(seqid.num or 0), seqid.icode.strip(), partner.atom_name
+
+
+def _is_covalent(model: Model, a: int, b: int) -> bool:
+    if a == b or not {str(model.elements[a]), str(model.elements[b])} <= NON_METALS:
+        return False
+    return bool(np.linalg.norm(model.coordinates[a] - model.coordinates[b]) < _MAX_LINK)
+
+
+def _renumbered(links: Ints, kept: Ints, count: int) -> Ints:
+    places = np.full(count, -1)
+    places[kept] = np.arange(len(kept))
+    pairs = places[links]
+    return sorted_bonds(pairs[np.all(pairs >= 0, axis=1)])

@@ -1,0 +1,284 @@
+"""Trajectories: frames of one or more files, read when they are needed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from timme._arrays import Coordinates, Floats, Ints
+from timme.ensemble import Atoms, box_matrices
+from timme.readers.files import checked_file, kind, one_line, read_bytes
+from timme.readers.integrity import layout
+from timme.readers.libraries import atoms_of_universe, box_of, quiet
+
+_NM = 10.0  # Å
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrajectoryFile:
+    """One trajectory file that was found whole."""
+
+    path: str
+    n_atoms: int
+    n_frames: int
+    offsets: Ints | None = None  # (frames,) for formats that need them for random access
+    rounding: float = 0.0  # Å
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrajectoryFrames:
+    """Frames of trajectory files in a row; files stay closed until they are read."""
+
+    files: tuple[TrajectoryFile, ...]
+    chosen: range  # frames that count, numbered through all files
+    sites: Ints | None = None  # atoms that are kept, all if None
+    periodic: bool = False
+    _open: dict[int, Any] = field(default_factory=dict, repr=False)
+    _lock: Any = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of snapshots, sites and dimensions."""
+        sites = self.files[0].n_atoms if self.sites is None else len(self.sites)
+        return len(self.chosen), sites, 3
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        """Return a range of snapshots and their boxes.
+
+        Parameters
+        ----------
+        start, stop : int
+            Range of snapshots, as in a slice.
+
+        Returns
+        -------
+        coordinates : ndarray, shape (stop - start, sites, 3)
+            Positions.
+        boxes : ndarray, shape (stop - start, 3, 3), or None
+            Box vectors as rows, None where space is open.
+        """
+        frames = self.chosen[start:stop]
+        coordinates = np.empty((len(frames), *self.shape[1:]), dtype=np.float32)
+        boxes = np.zeros((len(frames), 3, 3))
+        first_frames = np.cumsum([0] + [file.n_frames for file in self.files])
+        with self._lock:
+            for row, frame in enumerate(frames):
+                file = int(np.searchsorted(first_frames, frame, side="right")) - 1
+                positions, box = self._frame(file, int(frame - first_frames[file]))
+                coordinates[row] = positions if self.sites is None else positions[self.sites]
+                if box is not None:
+                    boxes[row] = box
+        if not self.periodic:
+            return coordinates, None
+        return coordinates, box_matrices(boxes, len(frames), 3)
+
+    def select(self, sites: Ints) -> Self:
+        """Keep some of the sites, so that no more than those are held.
+
+        Parameters
+        ----------
+        sites : ndarray of int
+            Indices of the sites to keep.
+
+        Returns
+        -------
+        TrajectoryFrames
+            The same frames of fewer sites.
+        """
+        kept = sites if self.sites is None else self.sites[sites]
+        return replace(self, sites=kept, _open={}, _lock=threading.Lock())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to other processes without open files."""
+        return type(self), (self.files, self.chosen, self.sites, self.periodic)
+
+    def _frame(self, file: int, frame: int) -> tuple[Coordinates, Floats | None]:
+        description = self.files[file]
+        try:
+            with quiet():
+                if file not in self._open:
+                    self._open[file] = _opened(description)
+                return (_read_frame if description.offsets is None else _read_xdr)(
+                    self._open[file], frame
+                )
+        except (
+            OSError,
+            ValueError,
+            EOFError,
+            StopIteration,
+            IndexError,
+            RuntimeError,
+            KeyError,
+        ) as error:
+            raise ValueError(
+                f"{description.path}: frame {frame + 1} cannot be read ({one_line(error)}): "
+                "copy or write the file again, or stop before that frame"
+            ) from None
+
+
+def open_trajectories(
+    paths: Sequence[Path], *, n_atoms: int | None, topology: str = "", allow_truncated: bool = False
+) -> tuple[TrajectoryFrames, tuple[str, ...]]:
+    """Look at trajectory files without reading their frames.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files, in the order in which their frames follow one another.
+    n_atoms : int or None
+        Number of atoms that the topology has, None without a topology.
+    topology : str, optional
+        Name of the topology, for messages.
+    allow_truncated : bool, optional
+        Use the whole frames of a file that is cut off.
+
+    Returns
+    -------
+    frames : TrajectoryFrames
+        All frames of all files.
+    notes : tuple of str
+        What was found.
+    """
+    files, notes = list[TrajectoryFile](), list[str]()
+    expected, owner = n_atoms, topology
+    for path in paths:
+        file, note = _described(checked_file(path), expected, allow_truncated=allow_truncated)
+        if expected is not None and file.n_atoms != expected:
+            raise ValueError(
+                f"{path}: {file.n_atoms} atoms, but {owner} has {expected}: "
+                "topology and trajectories need the same atoms; choose the matching files"
+            )
+        expected, owner = file.n_atoms, owner or str(path)
+        files.append(file)
+        notes.extend([note] if note else [])
+    total = sum(file.n_frames for file in files)
+    frames = TrajectoryFrames(tuple(files), range(total), periodic=True)
+    firsts = np.cumsum([0] + [file.n_frames for file in files if file.n_frames])[:-1]
+    periodic = any(np.any(frames.read(first, first + 1)[1]) for first in firsts)
+    return replace(frames, periodic=periodic), tuple(notes)
+
+
+def read_topology(path: Path) -> Atoms:
+    """Read names and bonds from any topology that MDAnalysis reads.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Atoms
+        All atoms of the file.
+    """
+    import MDAnalysis
+    from MDAnalysis.core._get_readers import get_parser_for
+
+    checked_file(path)
+    try:
+        with quiet():
+            with get_parser_for(str(path))(_clean(path)) as parser:
+                topology = parser.parse()
+            return atoms_of_universe(MDAnalysis.Universe(topology, to_guess=()).atoms)
+    except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
+        raise ValueError(
+            f"{path}: not a topology that can be read ({one_line(error)}): "
+            "give a PDB, mmCIF, GRO, PSF, TPR, PRMTOP, LAMMPS data or similar file"
+        ) from None
+
+
+def _clean(path: Path) -> Any:
+    """Free PDB files of marks, line ends and encodings at which parsers stumble."""
+    if kind(path) not in {".pdb", ".ent"} or path.suffix.lower() == ".bz2":
+        return str(path)
+    from MDAnalysis.lib.util import NamedStream
+
+    text = read_bytes(path).decode("latin-1")
+    return NamedStream(
+        io.StringIO(text), str(path.with_suffix("") if path.suffix == ".gz" else path)
+    )
+
+
+def _described(
+    path: Path, n_atoms: int | None, *, allow_truncated: bool
+) -> tuple[TrajectoryFile, str]:
+    suffix = kind(path)
+    found = layout(path, suffix)
+    note = ""
+    if found is not None and found.damage:
+        if not allow_truncated:
+            raise ValueError(
+                f"{path}: {found.damage}: copy or write the file again; allow_truncated=True "
+                f"(--allow-truncated) goes on with the {len(found.offsets)} whole frames before it"
+            )
+        note = f"{path}: {found.damage}; the {len(found.offsets)} whole frames before it are used"
+    if found is not None and suffix in {".xtc", ".trr"}:
+        return (
+            TrajectoryFile(
+                str(path),
+                found.n_atoms,
+                len(found.offsets),
+                found.offsets,
+                round(_NM * found.rounding, 9),
+            ),
+            note,
+        )
+    if found is not None:
+        return TrajectoryFile(str(path), found.n_atoms, len(found.offsets)), note
+    return _described_by_reader(path, n_atoms), note
+
+
+def _described_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
+    try:
+        with quiet(), contextlib.closing(_reader(str(path), n_atoms or 0)) as reader:
+            rounding = (
+                0.01 if kind(path) == ".gro" else 0.001 if kind(path) in {".pdb", ".ent"} else 0.0
+            )
+            return TrajectoryFile(
+                str(path), int(reader.n_atoms), int(reader.n_frames), rounding=rounding
+            )
+    except Exception as error:  # noqa: BLE001, readers raise what they stumble over
+        raise ValueError(
+            f"{path}: not a trajectory that can be read ({one_line(error)}): "
+            "give a whole XTC, TRR, DCD, NetCDF, GRO, XYZ or LAMMPS dump file"
+        ) from None
+
+
+def _opened(file: TrajectoryFile) -> Any:
+    if file.offsets is None:
+        return _reader(file.path, file.n_atoms)
+    # The plain file classes keep no index beside the input, as the readers built on them do.
+    from MDAnalysis.lib.formats.libmdaxdr import TRRFile, XTCFile
+
+    opened = (XTCFile if kind(Path(file.path)) == ".xtc" else TRRFile)(file.path)
+    opened.set_offsets(file.offsets)
+    return opened
+
+
+def _reader(path: str, n_atoms: int) -> Any:
+    from MDAnalysis.coordinates.core import get_reader_for
+
+    suffixes = {".dump": "LAMMPSDUMP", ".lammpstrj": "LAMMPSDUMP", ".nc": "NCDF"}
+    name = suffixes.get(kind(Path(path)))
+    return get_reader_for(path, format=name)(path, n_atoms=n_atoms)
+
+
+def _read_xdr(opened: Any, frame: int) -> tuple[Coordinates, Floats | None]:
+    opened.seek(frame)
+    found = opened.read()
+    if not getattr(found, "hasx", True):
+        raise ValueError("it holds no positions")
+    box = np.asarray(found.box, dtype=np.float64) * _NM
+    return np.asarray(found.x) * np.float32(_NM), box if box.any() else None
+
+
+def _read_frame(reader: Any, frame: int) -> tuple[Coordinates, Floats | None]:
+    step = reader[frame]
+    return step.positions, box_of(step)

@@ -1,0 +1,127 @@
+"""An Analysis ↔ one file: a zip archive of plain arrays and a text in JSON, nothing executable."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from timme._arrays import frozen
+from timme.analysis import Analysis
+from timme.ensemble import Atoms
+from timme.fluctuations import Fluctuations
+from timme.hierarchy import Hierarchy
+
+FORMAT = 1
+_MARK = "timme result"
+_PLAIN = (
+    "length",
+    "length_name",
+    "shown_name",
+    "sequential",
+    "n_snapshots",
+    "settings",
+    "provenance",
+    "notes",
+)
+_ARRAYS = ("shown", "names", "object_sites", "site_objects", "coordinates")
+
+
+def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
+    """Write an analysis into one file.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What to keep.
+    file : path or binary file
+        Where to write.
+    """
+    hierarchy, pairs = analysis.hierarchy, analysis.fluctuations
+    arrays: dict[str, Any] = {name: getattr(analysis, name) for name in _ARRAYS}
+    arrays |= {"parents": hierarchy.parents, "heights": hierarchy.heights}
+    arrays |= {
+        f"atoms.{f.name}": getattr(analysis.sites, f.name) for f in dataclasses.fields(Atoms)
+    }
+    if analysis.box is not None:
+        arrays["box"] = analysis.box
+    if pairs is not None:
+        arrays |= {
+            "pairs": pairs.pairs.astype(np.int32),
+            "sigma": pairs.sigma,
+            "common": pairs.common,
+        }
+    text = {name: getattr(analysis, name) for name in _PLAIN}
+    text |= {
+        "mark": _MARK,
+        "format": FORMAT,
+        "unit": hierarchy.unit,
+        "quantity": hierarchy.quantity,
+    }
+    arrays["text"] = np.frombuffer(json.dumps(text, ensure_ascii=False).encode(), dtype=np.uint8)
+    if isinstance(file, str | Path):
+        with Path(file).open("wb") as handle:
+            np.savez_compressed(handle, **arrays)
+    else:
+        np.savez_compressed(file, **arrays)
+
+
+def load(path: str | Path) -> Analysis:
+    """Read an analysis back.
+
+    Parameters
+    ----------
+    path : path
+        A file written by :func:`save`.
+
+    Returns
+    -------
+    Analysis
+        The same data.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        text = json.loads(arrays.pop("text").tobytes())
+        ours = text["mark"] == _MARK
+    except OSError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+        ours = False
+    if not ours:
+        raise ValueError(
+            f"{path}: not a result of timme, or a damaged one: give the result.npz of a run"
+        )
+    if text["format"] != FORMAT:
+        raise ValueError(
+            f"{path}: written in format {text['format']}, this version reads format {FORMAT}: "
+            "use the version that wrote it, or run the analysis again"
+        )
+    return _analysis(arrays, text)
+
+
+def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
+    arrays = {name: frozen(array) for name, array in arrays.items()}
+    hierarchy = Hierarchy(arrays["parents"], arrays["heights"], text["unit"], text["quantity"])
+    pairs = None
+    if "pairs" in arrays:
+        pairs = Fluctuations(
+            n_objects=hierarchy.n_sites,
+            pairs=frozen(arrays["pairs"].astype(np.int64)),
+            sigma=arrays["sigma"],
+            common=arrays["common"],
+            unit=hierarchy.unit,
+        )
+    plain = {name: text[name] for name in _PLAIN} | {"notes": tuple(text["notes"])}
+    return Analysis(
+        hierarchy=hierarchy,
+        fluctuations=pairs,
+        sites=Atoms(*(arrays[f"atoms.{f.name}"] for f in dataclasses.fields(Atoms))),
+        box=arrays.get("box"),
+        **{name: arrays[name] for name in _ARRAYS},
+        **plain,
+    )

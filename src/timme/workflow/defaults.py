@@ -1,0 +1,322 @@
+"""What is compared, with whom, and what is shown, where the user leaves it to the system."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from timme import objects as make
+from timme import pairs as choose
+from timme._arrays import Ints
+from timme.ensemble import Atoms, Ensemble
+from timme.moments import Progress
+from timme.objects import Objects, site_bonds
+from timme.pairs import Pairs
+from timme.readers.residues import is_nucleic, is_protein, is_water, shown_sites
+from timme.readers.select import select_atoms
+from timme.workflow.lists import read_groups, read_pairs
+from timme.workflow.settings import CENTRES, REDUCTIONS, Settings
+
+_ALL_PAIRS_SITES = 20_000  # particles beyond this are compared with their nearest by default
+_ANGSTROM = {"Å": 1.0, "nm": 0.1, "pm": 100.0, "µm": 1e-4}
+
+
+def kind_of(ensemble: Ensemble) -> str:
+    """Tell biopolymers, other molecules, liquids of small molecules, networks and particles.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots of the selected sites.
+
+    Returns
+    -------
+    str
+        "biopolymer", "molecule", "liquid", "network" or "particles".
+    """
+    atoms = site_atoms(ensemble)
+    if (is_protein(atoms) | is_nucleic(atoms)).any():
+        return "biopolymer"
+    if len(ensemble.atoms.bonds) == 0:
+        return "particles"
+    if not (atoms.elements != "").any():
+        return "network"
+    per_molecule = np.diff(make.molecules(ensemble).offsets)
+    return "liquid" if len(per_molecule) > 1 and np.median(per_molecule) <= 12 else "molecule"
+
+
+def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Objects, Settings]:
+    """Make the objects that are compared.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots of the selected sites.
+    kind : str
+        As told by :func:`kind_of`.
+    chosen : Settings
+        What the user chose.
+
+    Returns
+    -------
+    objects : Objects
+        What is compared.
+    settings : Settings
+        With what was left open filled in.
+    """
+    name = chosen.objects
+    if name == "auto":
+        bonded = len(site_bonds(ensemble)) > 0
+        name = (
+            {"network": "links", "liquid": "molecules"}.get(kind, "bodies") if bonded else "points"
+        )
+    options: dict[str, Any] = {}
+    if chosen.reduction is not None:
+        options["reduction"] = _one_of("reduction", chosen.reduction, REDUCTIONS)
+    if chosen.centre is not None and name not in {"points", "bodies", "links"}:
+        options["centre"] = _one_of("centre", chosen.centre, CENTRES)
+    if name == "points":
+        compared = make.points(ensemble)
+    elif name == "bodies":
+        if len(site_bonds(ensemble)) == 0:
+            raise ValueError(
+                "bodies need covalent bonds between the selected sites, and there are none: "
+                "use --objects points, or select more atoms"
+            )
+        compared = make.bodies(ensemble, reach=chosen.reach, **options)
+    elif name == "links":
+        compared = make.links(ensemble, **options)
+    elif name == "residues":
+        compared = make.residues(ensemble, **options)
+    elif name == "molecules":
+        compared = make.molecules(ensemble, **options)
+    else:
+        sets, names = read_groups(name, lambda text: select(ensemble, text))
+        compared = make.groups(ensemble, sets, names=names, **options)
+    return compared, replace(chosen, objects=name, reduction=compared.reduction)
+
+
+def choose_pairs(
+    compared: Objects, kind: str, chosen: Settings, progress: Progress | None
+) -> tuple[Pairs, Settings]:
+    """Choose who is compared with whom.
+
+    Parameters
+    ----------
+    compared : Objects
+        What is compared.
+    kind : str
+        As told by :func:`kind_of`.
+    chosen : Settings
+        What the user chose.
+    progress : callable, optional
+        Called with the work done and the whole work.
+
+    Returns
+    -------
+    pairs : Pairs
+        Who with whom.
+    settings : Settings
+        With what was left open filled in.
+    """
+    name = chosen.pairs
+    molecular = kind in {"biopolymer", "molecule", "liquid"}
+    if name == "auto":
+        many = "all" if len(compared) <= _ALL_PAIRS_SITES else "nearest"
+        name = "sharing" if compared.kind == "links" else "contact" if molecular else many
+        if chosen.radius is not None:
+            name = "contact"
+        elif chosen.neighbours is not None:
+            name = "nearest"
+    bonds = chosen.min_bonds
+    if bonds is None:
+        counted = molecular and compared.kind not in {"links", "molecules"} and name != "sequence"
+        bonds = 4 if counted else 0
+    neighbours = chosen.neighbours
+    radius = chosen.radius
+    if name == "all":
+        partners = choose.all(compared, min_bonds=bonds)
+    elif name == "contact":
+        radius = _radius(compared, molecular=molecular) if radius is None else radius
+        partners = choose.within(
+            compared, radius, at_least=chosen.contacts, min_bonds=bonds, progress=progress
+        )
+    elif name == "sequence":
+        neighbours = neighbours or 1
+        partners = choose.sequence(compared, reach=neighbours, min_bonds=bonds)
+    elif name == "nearest":
+        neighbours = neighbours or min(12, len(compared) - 1)
+        partners = choose.nearest(compared, neighbours, min_bonds=bonds)
+    elif name == "sharing":
+        partners = choose.sharing(compared)
+    else:
+        partners = choose.given(compared, read_pairs(name, len(compared)), min_bonds=bonds)
+    settled = replace(chosen, pairs=name, radius=radius, neighbours=neighbours, min_bonds=bonds)
+    return partners, settled
+
+
+def _radius(compared: Objects, *, molecular: bool) -> float:
+    per_angstrom = _ANGSTROM.get(compared.ensemble.unit)
+    if not molecular or per_angstrom is None:
+        raise ValueError("pairs in contact need a radius in the units of the coordinates: --radius")
+    return 10.0 * per_angstrom
+
+
+def choose_shown(compared: Objects, chosen: Settings) -> tuple[Ints, str, bool]:
+    """Choose the objects that are drawn and counted.
+
+    Parameters
+    ----------
+    compared : Objects
+        What is compared.
+    chosen : Settings
+        What the user chose.
+
+    Returns
+    -------
+    shown : ndarray of int
+        Objects, in their natural order.
+    name : str
+        What one of them is.
+    sequential : bool
+        Whether that order is that of a sequence.
+    """
+    ensemble = compared.ensemble
+    everything = np.arange(len(compared))
+    if chosen.show is not None:
+        picked = np.isin(np.arange(ensemble.n_sites), select(ensemble, chosen.show))
+        if compared.centred_on_sites:
+            objects = everything[picked[compared.anchors]]
+        else:
+            objects = everything[
+                np.logical_or.reduceat(picked[compared.members], compared.offsets[:-1])
+            ]
+        if len(objects) == 0:
+            raise ValueError(f"the shown sites {chosen.show!r} are none of the {compared.kind}")
+        return objects, "site", _is_polymer(ensemble)
+    standing = shown_sites(site_atoms(ensemble))
+    if compared.centred_on_sites and len(standing):
+        picked = np.isin(compared.anchors, standing)
+        names = np.unique(ensemble.atoms.names[ensemble.site_atoms[standing]])
+        name = "Cα" if list(names) == ["CA"] else "residue"
+        return everything[picked], name, True
+    singular = {"bodies": "atom", "points": "site", "groups": "group"}
+    name = singular.get(compared.kind, compared.kind.removesuffix("s"))
+    sequential = compared.kind == "links" or (compared.kind == "residues" and _is_polymer(ensemble))
+    return everything, name, sequential
+
+
+def choose_length(compared: Objects, kind: str, chosen: Settings) -> tuple[float | None, str]:
+    """Choose the length a by which cutoffs are divided.
+
+    Parameters
+    ----------
+    compared : Objects
+        What is compared.
+    kind : str
+        As told by :func:`kind_of`.
+    chosen : Settings
+        What the user chose.
+
+    Returns
+    -------
+    length : float or None
+        In the units of the coordinates.
+    name : str
+        What has that length.
+    """
+    ensemble = compared.ensemble
+    if chosen.length is not None:
+        if not (math.isfinite(chosen.length) and chosen.length > 0):
+            raise ValueError(f"the length a must be above 0, got {chosen.length}")
+        return chosen.length, "a"
+    if compared.kind == "links":
+        points, _ = ensemble.snapshot(0)
+        ends = compared.members.reshape(-1, 2)
+        return float(np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1).mean()), "link"
+    per_angstrom = _ANGSTROM.get(ensemble.unit)
+    if kind in {"particles", "network"} or per_angstrom is None:
+        return None, ""
+    if is_water(site_atoms(ensemble)).all():
+        return 0.96 * per_angstrom, "O–H bond"
+    return 1.54 * per_angstrom, "C–C bond"
+
+
+def site_atoms(ensemble: Ensemble) -> Atoms:
+    """Name the sites, with the bonds between them.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots of the selected sites.
+
+    Returns
+    -------
+    Atoms
+        As many as there are sites.
+    """
+    atoms, chosen = ensemble.atoms, ensemble.site_atoms
+    return Atoms(
+        names=atoms.names[chosen],
+        elements=atoms.elements[chosen],
+        resnames=atoms.resnames[chosen],
+        resids=atoms.resids[chosen],
+        icodes=atoms.icodes[chosen],
+        chains=atoms.chains[chosen],
+        masses=atoms.masses[chosen],
+        bonds=site_bonds(ensemble),
+    )
+
+
+def _is_polymer(ensemble: Ensemble) -> bool:
+    return len(shown_sites(site_atoms(ensemble))) > 0
+
+
+def painted_by(compared: Objects) -> Ints:
+    """Find the object whose colour each site carries: the one it is the centre of, or first in.
+
+    Parameters
+    ----------
+    compared : Objects
+        What is compared.
+
+    Returns
+    -------
+    ndarray of int, shape (sites,)
+        Objects; -1 where a site is in none.
+    """
+    painted = np.full(compared.ensemble.n_sites, -1)
+    if compared.centred_on_sites:
+        painted[compared.anchors] = np.arange(len(compared))
+    else:
+        owner = np.repeat(np.arange(len(compared)), np.diff(compared.offsets))
+        painted[compared.members[::-1]] = owner[::-1]
+    return painted
+
+
+def select(ensemble: Ensemble, text: str) -> Ints:
+    """Choose sites by the selection language.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots of the selected sites.
+    text : str
+        A preset or a selection.
+
+    Returns
+    -------
+    ndarray of int
+        Sites.
+    """
+    return select_atoms(site_atoms(ensemble), ensemble.snapshot(0)[0], text)
+
+
+def _one_of(what: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        raise ValueError(f"{what} is one of {', '.join(known)}, got {value!r}")
+    return value

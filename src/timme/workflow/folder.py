@@ -1,0 +1,206 @@
+"""An Analysis → one folder of figures, tables, structures and scripts, written whole or not."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from timme import store
+from timme.analysis import Analysis
+from timme.output.axes import Order
+from timme.output.colours import SAFE, WIDE
+from timme.output.figures import Look, save_figure, save_figures
+from timme.output.figures import draw as draw_figure
+from timme.output.scripts import write_scripts
+from timme.output.structures import write_structures
+from timme.output.tables import write_tables
+from timme.statistics import Suggestion, suggest
+
+RESULT = "result.npz"
+
+
+def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) -> tuple[str, ...]:
+    """Write everything that can be drawn and listed of an analysis into one folder.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    folder : path
+        Folder to make.
+    overwrite : bool, optional
+        Whether an earlier result in that folder may be replaced.
+
+    Returns
+    -------
+    tuple of str
+        Names of the files in the folder.
+    """
+    target = checked_folder(folder, overwrite=overwrite)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        _fill(analysis, made)
+        made.chmod(0o755)
+        if target.exists():
+            # Anything the folder held besides an earlier result is left where it is.
+            target.mkdir(exist_ok=True)
+            for path in made.iterdir():
+                path.replace(target / path.name)
+            made.rmdir()
+        else:
+            made.replace(target)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return tuple(sorted(path.name for path in target.iterdir()))
+
+
+def checked_folder(folder: str | Path, *, overwrite: bool) -> Path:
+    """Refuse a folder into which a result cannot go, before any work is done.
+
+    Parameters
+    ----------
+    folder : path
+        Folder to be written.
+    overwrite : bool
+        Whether an earlier result may be replaced.
+
+    Returns
+    -------
+    Path
+        The same.
+    """
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise FileExistsError(f"{target} is a file: choose a folder (-o)")
+    if target.is_dir() and any(target.iterdir()):
+        if not overwrite:
+            raise FileExistsError(f"{target} exists: choose another folder (-o) or add --overwrite")
+        if not (target / RESULT).is_file():
+            raise FileExistsError(f"{target} holds no result of timme: choose another folder (-o)")
+    return target
+
+
+def suggestions(analysis: Analysis) -> tuple[Suggestion, ...]:
+    """List the cutoffs worth looking at, the one of the pictures first.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    tuple of Suggestion
+        The user's own cutoff, if there is one, then those that the hierarchy suggests.
+    """
+    settings = analysis.settings
+    found = suggest(analysis.shown_hierarchy, large=_whole(settings["large"]))
+    chosen = settings.get("cutoff")
+    if isinstance(chosen, int | float):
+        return (Suggestion(float(chosen), "chosen by the user"), *found)
+    return found
+
+
+def summary(analysis: Analysis) -> list[tuple[str, str]]:
+    """Describe an analysis in a few rows.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    list of (str, str)
+        What, and its value.
+    """
+    settings, hierarchy = analysis.settings, analysis.shown_hierarchy
+    unit = f" {hierarchy.unit}" if hierarchy.unit else ""
+    rows = []
+    inputs = analysis.provenance.get("inputs")
+    if isinstance(inputs, list) and inputs:
+        rows.append(("input", ", ".join(str(entry["name"]) for entry in inputs)))
+    if analysis.n_snapshots:
+        rows += [
+            ("snapshots", f"{analysis.n_snapshots:,}"),
+            ("sites", f"{_whole(settings['n_sites']):,}"),
+            ("objects", f"{analysis.hierarchy.n_sites:,} {settings['objects']}"),
+            ("pairs", f"{_whole(settings['n_pairs']):,} {settings['compared']}"),
+        ]
+    shown = f"{hierarchy.n_sites:,} × {analysis.shown_name}"
+    rows += [("shown", shown), ("levels", f"{len(hierarchy.levels):,}")]
+    for number, suggestion in enumerate(suggestions(analysis)):
+        cutoff = f"σc = {suggestion.cutoff:.4g}{unit}"
+        if analysis.length:
+            cutoff += f" (σc/a = {suggestion.cutoff / analysis.length:.3g})"
+        sizes = hierarchy.cut(suggestion.cutoff).sizes
+        largest = ", ".join(str(size) for size in sizes[:5] if size > 1) or "1"
+        rows.append(
+            ("cutoffs" if number == 0 else "", f"{cutoff}: {suggestion.reason}; largest {largest}")
+        )
+    return rows
+
+
+def draw(
+    analysis: Analysis, name: str, path: str | Path, *, order: Order = "auto", **changes: Any
+) -> Path:
+    """Draw one figure of an analysis again, with other choices.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    name : str
+        One of :data:`timme.output.figures.FIGURES`.
+    path : path
+        File to write; its suffix is the format.
+    order : {"auto", "label", "sequence"} or sequence of int, optional
+        Order of the shown objects along the axis.
+    **changes
+        Fields of :class:`Settings` that concern pictures.
+
+    Returns
+    -------
+    Path
+        The file written.
+    """
+    settings = {**analysis.settings, **changes}
+    length = settings["length"] or analysis.length
+    changed = replace(analysis, settings=settings, length=length)
+    return save_figure(draw_figure(changed, name, _look(changed, order)), path)
+
+
+def _fill(analysis: Analysis, folder: Path) -> None:
+    look = _look(analysis)
+    cutoffs = [suggestion.cutoff for suggestion in suggestions(analysis)]
+    shared: dict[str, Any] = {"min_size": look.min_size, "palette": look.palette}
+    store.save(analysis, folder / RESULT)
+    write_tables(analysis, folder, cutoffs, large=look.large, **shared)
+    save_figures(analysis, folder, look)
+    if look.cutoff is not None:
+        structures = write_structures(analysis, folder, look.cutoff, **shared)
+        write_scripts(analysis, folder, look.cutoff, structures, **shared)
+
+
+def _look(analysis: Analysis, order: Order = "auto") -> Look:
+    settings = analysis.settings
+    palettes = {"wide": WIDE, "safe": SAFE}
+    if settings["palette"] not in palettes:
+        raise ValueError(f"a palette is one of {', '.join(palettes)}, got {settings['palette']!r}")
+    found = suggestions(analysis)
+    return Look(
+        cutoff=found[0].cutoff if found else None,
+        min_size=_whole(settings["min_size"]),
+        large=_whole(settings["large"]),
+        palette=palettes[str(settings["palette"])],
+        order=order,
+    )
+
+
+def _whole(value: object) -> int:
+    return int(str(value))

@@ -1,0 +1,235 @@
+"""Settings → Analysis: the one recipe behind the command line and the library call."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import timme
+from timme._arrays import Coordinates, Floats
+from timme.analysis import Analysis
+from timme.ensemble import Atoms, Ensemble
+from timme.fluctuations import Fluctuations, measure
+from timme.hierarchy import Hierarchy, cluster, link
+from timme.moments import Progress
+from timme.objects import Objects
+from timme.pairs import Pairs
+from timme.readers import read, read_matrix
+from timme.readers.residues import default_sites
+from timme.workflow.defaults import (
+    choose_length,
+    choose_objects,
+    choose_pairs,
+    choose_shown,
+    kind_of,
+    painted_by,
+    select,
+    site_atoms,
+)
+from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
+from timme.workflow.settings import Settings
+
+_KEPT_PAIRS = 2_000_000  # more pairs than this are linked on the fly and their σ not kept
+
+
+def analyse(
+    source: Any,
+    trajectories: Any = (),
+    *,
+    settings: Settings | None = None,
+    command: str = "",
+    progress: Progress | None = None,
+    **options: Any,
+) -> Analysis:
+    """Find the hierarchy of co-moving clusters of an ensemble by the default recipe.
+
+    Parameters
+    ----------
+    source : path, array, DataFrame, Universe, Ensemble, …
+        Anything that :func:`timme.read` takes, an Ensemble, or a file with a matrix of σ.
+    trajectories : path or sequence of paths, optional
+        Trajectories that belong to the topology `source`.
+    settings : Settings, optional
+        All choices at once.
+    command : str, optional
+        Command line to be kept with the result.
+    progress : callable, optional
+        Called with the work done and the whole work.
+    **options
+        Fields of :class:`Settings` that differ from it.
+
+    Returns
+    -------
+    Analysis
+        The result, ready for :func:`timme.write`.
+
+    Examples
+    --------
+    >>> import timme
+    >>> analysis = timme.analyse(timme.synthetic.chain(50))
+    >>> analysis.hierarchy.n_sites
+    50
+    """
+    chosen = replace(settings or Settings(), **options)
+    with noted_warnings() as noted:
+        if _is_matrix(source):
+            made = _from_matrix(source, chosen)
+        else:
+            made = _from_ensemble(_read(source, trajectories, chosen), chosen, progress)
+    made = replace(
+        made,
+        provenance={
+            "version": timme.__version__,
+            "command": command,
+            "inputs": _fingerprints([source, *_as_list(trajectories)]),
+        },
+        notes=(*made.notes, *noted),
+    )
+    return replace(made, notes=(*made.notes, *remarks_on(made)))
+
+
+def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
+    if isinstance(source, Ensemble):
+        ensemble = source
+    else:
+        ensemble = read(
+            source,
+            trajectories,
+            start=chosen.start,
+            stop=chosen.stop,
+            step=chosen.step,
+            unit=chosen.unit,
+            box=chosen.box,
+            weights=chosen.weights,
+            columns=chosen.columns,
+            common_atoms=chosen.common_atoms,
+            allow_truncated=chosen.allow_truncated,
+        )
+    if chosen.select is not None:
+        return ensemble.select(select(ensemble, chosen.select))
+    sites, note = default_sites(site_atoms(ensemble))
+    if len(sites) == ensemble.n_sites:
+        return ensemble
+    return replace(ensemble.select(sites), notes=(*ensemble.notes, note))
+
+
+def _from_ensemble(ensemble: Ensemble, chosen: Settings, progress: Progress | None) -> Analysis:
+    if ensemble.gaps:
+        ensemble = without_short_tracks(ensemble, chosen.min_overlap)
+    kind = kind_of(ensemble)
+    compared, chosen = choose_objects(ensemble, kind, chosen)
+    partners, chosen = choose_pairs(compared, kind, chosen, progress)
+    if len(partners) == 0:
+        raise ValueError(
+            f"no pairs of {compared.kind} are {partners.description}: "
+            "choose a larger radius, other pairs or fewer bonds apart"
+        )
+    hierarchy, sigma = _linked(compared, partners, chosen, progress)
+    shown, shown_name, sequential = choose_shown(compared, chosen)
+    length, length_name = choose_length(compared, kind, chosen)
+    coordinates, box = _picture(ensemble)
+    return Analysis(
+        hierarchy=hierarchy,
+        shown=shown,
+        names=compared.names,
+        object_sites=compared.anchors,
+        site_objects=painted_by(compared),
+        sites=site_atoms(ensemble),
+        coordinates=coordinates,
+        box=box,
+        fluctuations=sigma,
+        length=length,
+        length_name=length_name,
+        shown_name=shown_name,
+        sequential=sequential,
+        n_snapshots=ensemble.n_snapshots,
+        settings=chosen.plain()
+        | {"n_sites": ensemble.n_sites, "n_pairs": len(partners), "compared": partners.description},
+        provenance={},
+        notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, chosen)),
+    )
+
+
+def _from_matrix(source: Any, chosen: Settings) -> Analysis:
+    unit = chosen.unit or ""
+    hierarchy = link(read_matrix(source), unit=unit)
+    n_sites = hierarchy.n_sites
+    return Analysis(
+        hierarchy=hierarchy,
+        shown=np.arange(n_sites),
+        names=np.array([str(site + 1) for site in range(n_sites)]),
+        object_sites=np.arange(n_sites),
+        site_objects=np.arange(n_sites),
+        sites=Atoms.unnamed(n_sites),
+        coordinates=np.empty((n_sites, 0)),
+        box=None,
+        fluctuations=None,
+        length=chosen.length,
+        length_name="a" if chosen.length else "",
+        shown_name="site",
+        sequential=True,
+        n_snapshots=0,
+        settings=chosen.plain() | {"n_sites": n_sites, "compared": "pairs of the matrix"},
+        provenance={},
+        notes=(),
+    )
+
+
+def _linked(
+    compared: Objects, partners: Pairs, chosen: Settings, progress: Progress | None
+) -> tuple[Hierarchy, Fluctuations | None]:
+    if len(partners) > _KEPT_PAIRS and partners.index is None:
+        made = cluster(compared, partners, min_overlap=chosen.min_overlap, progress=progress)
+        return made, None
+    sigma = measure(compared, partners, min_overlap=chosen.min_overlap, progress=progress)
+    return link(sigma), sigma
+
+
+def _picture(ensemble: Ensemble) -> tuple[Coordinates, Floats | None]:
+    """Return the first snapshot; sites that are not in it stand where they are first seen."""
+    coordinates, box = ensemble.snapshot(0)
+    coordinates = np.array(coordinates)
+    if ensemble.gaps:
+        for block in ensemble.blocks():
+            for frame in block.coordinates:
+                unseen = np.isnan(coordinates).any(axis=1)
+                coordinates[unseen] = frame[unseen]
+    return coordinates, box
+
+
+def _is_matrix(source: Any) -> bool:
+    """Tell a file with a ready-made matrix of σ from one with snapshots."""
+    if not isinstance(source, str | Path):
+        return False
+    name = str(source).lower().removesuffix(".gz")
+    if name.endswith(".npy") and Path(source).is_file():
+        try:
+            return bool(np.load(source, mmap_mode="r", allow_pickle=False).ndim == 2)
+        except (ValueError, EOFError, OSError):
+            return False  # the reader says what is wrong
+    return name.endswith((".json", ".mtx"))
+
+
+def _as_list(trajectories: Any) -> list[Any]:
+    return [trajectories] if isinstance(trajectories, str | Path) else list(trajectories)
+
+
+def _fingerprints(sources: Sequence[Any]) -> list[dict[str, str]]:
+    """Names and SHA-256 of the input files."""
+    found = []
+    flat = [
+        part for source in sources for part in (source if isinstance(source, list) else [source])
+    ]
+    for source in flat:
+        if isinstance(source, str | Path) and Path(source).is_file():
+            with Path(source).open("rb") as handle:
+                digest = hashlib.file_digest(handle, "sha256").hexdigest()
+            found.append({"name": Path(source).name, "sha256": digest})
+        elif isinstance(source, str):
+            found.append({"name": source, "sha256": ""})
+    return found

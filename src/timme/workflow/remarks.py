@@ -1,0 +1,167 @@
+"""What the user should know about a result: what was left out, limits, and likely mistakes."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from timme.analysis import Analysis
+from timme.ensemble import Ensemble
+from timme.fluctuations import Fluctuations, default_overlap
+from timme.objects import Objects
+from timme.pairs import Pairs
+from timme.workflow.settings import Settings
+
+
+def notes_on(
+    ensemble: Ensemble,
+    compared: Objects,
+    partners: Pairs,
+    sigma: Fluctuations | None,
+    chosen: Settings,
+) -> Iterator[str]:
+    """Say what the user should know of what was measured.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    compared : Objects
+        What was compared.
+    partners : Pairs
+        Who with whom.
+    sigma : Fluctuations or None
+        What was measured, if it was kept.
+    chosen : Settings
+        What the user chose.
+
+    Yields
+    ------
+    str
+        A sentence.
+    """
+    unit = f" {ensemble.unit}" if ensemble.unit else ""
+    if ensemble.rounding:
+        yield (
+            f"coordinates are stored in steps of {ensemble.rounding:g}{unit}: "
+            f"σ below {ensemble.rounding / math.sqrt(6):.2g}{unit} is rounding"
+        )
+    if ensemble.gaps:
+        overlap = chosen.min_overlap or default_overlap(ensemble.n_snapshots, gaps=True)
+        left = "" if sigma is None else f"; {len(partners) - len(sigma.sigma):,} pairs share fewer"
+        yield f"σ is taken over the snapshots in which both are seen, at least {overlap}{left}"
+    pieces = _pieces(len(compared), partners)
+    if pieces > 1:
+        yield f"the pairs connect {len(compared):,} {compared.kind} into {pieces:,} separate pieces"
+
+
+def _pieces(n_objects: int, partners: Pairs) -> int:
+    """Count the pieces into which the compared pairs fall.
+
+    Parameters
+    ----------
+    n_objects : int
+        Number of objects.
+    partners : Pairs
+        Who is compared with whom.
+
+    Returns
+    -------
+    int
+        Number of connected pieces; all pairs count as one.
+    """
+    if partners.index is None:
+        return 1
+    entries = (np.ones(len(partners.index), bool), partners.index.T)
+    graph = sparse.csr_array(entries, shape=(n_objects, n_objects))
+    return int(sparse.csgraph.connected_components(graph, directed=False)[0])
+
+
+def remarks_on(made: Analysis) -> Iterator[str]:
+    """Say why, when everything shown is one cluster at every cutoff that means anything.
+
+    Parameters
+    ----------
+    made : Analysis
+        The result.
+
+    Yields
+    ------
+    str
+        A sentence.
+    """
+    sigma = made.fluctuations
+    shown = made.shown_hierarchy
+    if sigma is None or shown.n_sites < 3 or np.count_nonzero(shown.parents < 0) > 1:
+        return
+    typical = float(np.median(sigma.sigma))
+    if len(shown.heights) and shown.heights[-1] <= 0.05 * typical:
+        unit = f" {shown.unit}" if shown.unit else ""
+        yield (
+            f"everything shown is one cluster from {shown.heights[-1]:.2g}{unit} on, while half of "
+            f"the pairs fluctuate by more than {typical:.2g}{unit}: some of the compared pairs are "
+            "held at a fixed distance (bonded neighbours, locked torsions). Compare pairs more "
+            "bonds apart (--min-bonds 4), or bodies instead of points"
+        )
+
+
+def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensemble:
+    """Leave out sites that are seen too rarely to be compared with any other.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots with gaps.
+    min_overlap : int or None
+        Snapshots that two sites must share.
+
+    Returns
+    -------
+    Ensemble
+        With a note of what was left out.
+    """
+    overlap = min_overlap or default_overlap(ensemble.n_snapshots, gaps=True)
+    seen = sum(
+        np.isfinite(block.coordinates).all(axis=2).sum(axis=0) for block in ensemble.blocks()
+    )
+    long = np.flatnonzero(np.asarray(seen) >= overlap)
+    if len(long) < 2:
+        raise ValueError(
+            f"{len(long)} of {ensemble.n_sites} sites are seen in at least {overlap} of "
+            f"{ensemble.n_snapshots} snapshots: choose a smaller minimum overlap (--min-overlap)"
+        )
+    if len(long) == ensemble.n_sites:
+        return ensemble
+    note = (
+        f"left out {ensemble.n_sites - len(long):,} of {ensemble.n_sites:,} sites that are seen in "
+        f"fewer than {overlap} of {ensemble.n_snapshots} snapshots (--min-overlap)"
+    )
+    return replace(ensemble.select(long), notes=(*ensemble.notes, note))
+
+
+@contextmanager
+def noted_warnings() -> Iterator[list[str]]:
+    """Turn warnings meant for the user into notes; pass on the others.
+
+    Yields
+    ------
+    list of str
+        Filled when the context ends.
+    """
+    noted: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield noted
+    for warning in caught:
+        if warning.category is UserWarning:
+            noted.append(str(warning.message))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )

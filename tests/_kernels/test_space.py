@@ -1,0 +1,66 @@
+"""Shortest periodic images; these run without compilation as well."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import naive
+from tests.strategies import seeds, straight_boxes, tilted_boxes
+from timme._kernels import space
+from timme.ensemble import box_matrices
+from timme.space import Boxes
+
+
+@given(st.data(), st.integers(1, 3), seeds)
+def test_straight_boxes_give_the_nearest_of_all_images(
+    data: st.DataObject, n_dimensions: int, seed: int
+) -> None:
+    box = data.draw(straight_boxes(1, n_dimensions))
+    vector = np.random.default_rng(seed).normal(scale=10, size=n_dimensions)
+    shortest, scratch = vector.copy(), np.empty((2, n_dimensions))
+    space.to_shortest_image(shortest, box[0], np.linalg.inv(box[0]), space.STRAIGHT, scratch)
+    expected = naive.distance(np.zeros(n_dimensions), vector, box[0])
+    assert np.linalg.norm(shortest) == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.data(), st.integers(2, 3), seeds)
+def test_tilted_boxes_give_the_nearest_of_all_images(
+    data: st.DataObject, n_dimensions: int, seed: int
+) -> None:
+    box = data.draw(tilted_boxes(1, n_dimensions))
+    vectors = np.random.default_rng(seed).normal(scale=10, size=(1, 4, n_dimensions))
+    prepared = Boxes.of(box_matrices(box, 1, n_dimensions), 1, n_dimensions)
+    shortened = prepared.shorten(vectors)
+    for vector, shortest in zip(vectors[0], shortened[0], strict=True):
+        expected = naive.distance(np.zeros(n_dimensions), vector, box[0])
+        assert np.linalg.norm(shortest) == pytest.approx(expected, rel=1e-9)
+        cells = (vector - shortest) @ np.linalg.inv(box[0])
+        assert cells == pytest.approx(np.rint(cells), abs=1e-9)  # an image, not just as long
+
+
+def test_an_open_direction_is_never_wrapped() -> None:
+    boxes = Boxes.of(np.diag([2.0, 0.0])[None], 1, 2)
+    assert boxes.kind == space.STRAIGHT
+    shortened = boxes.shorten(np.array([[[1.5, 70.0]]]))
+    assert shortened.ravel().tolist() == pytest.approx([-0.5, 70.0])
+
+
+def test_frames_may_be_tilted_straight_and_open_in_turn() -> None:
+    tilted, slab, none = [[5.0, 0], [1.0, 5.0]], np.diag([5.0, 0.0]), np.zeros((2, 2))
+    boxes = Boxes.of(np.array([tilted, slab, none]), 3, 2)
+    shortened = boxes.shorten(np.full((3, 1, 2), 4.0))
+    assert shortened[:, 0].ravel().tolist() == pytest.approx([-2.0, -1.0, -1.0, 4.0, 4.0, 4.0])
+
+
+def test_no_box_leaves_vectors_as_they_are_and_never_changes_the_argument() -> None:
+    vectors = np.array([[[7.0, -9.0]]])
+    assert Boxes.of(None, 1, 2).shorten(vectors).tolist() == vectors.tolist()
+    Boxes.of(np.eye(2)[None], 1, 2).shorten(vectors)
+    assert vectors.tolist() == [[[7.0, -9.0]]]
+
+
+def test_all_vectors_of_all_frames_are_shortened_in_the_box_of_their_frame() -> None:
+    boxes = Boxes.of(np.array([[[2.0]], [[3.0]]]), 2, 1)
+    shortened = boxes.shorten(np.array([[[1.4], [0.3]], [[1.4], [2.0]]]))
+    assert shortened.ravel().tolist() == pytest.approx([-0.6, 0.3, 1.4, -1.0])

@@ -1,0 +1,55 @@
+"""What tests share: hypothesis settings, matplotlib without a screen, real data, universes."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+os.environ["MPLBACKEND"] = "Agg"
+
+# HYPOTHESIS_MAX_EXAMPLES=1000 searches harder; CI always tries the same examples.
+hypothesis.settings.register_profile(
+    "timme",
+    deadline=None,  # the first call of a kernel compiles it
+    derandomize="CI" in os.environ,
+    max_examples=int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "50")),
+)
+hypothesis.settings.load_profile("timme")
+
+MakeUniverse = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of real structures and trajectories, which is not part of the project."""
+    folder = Path(__file__).parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("needs the real data in ../shared/data, which is not here")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def make_universe() -> MakeUniverse:
+    """Function that makes an MDAnalysis Universe in memory from (snapshots, sites, 3)."""
+
+    def make(snapshots: npt.ArrayLike, **attributes: list[Any]) -> Any:
+        """Universe of one residue per site; attributes such as names=[...] are set per atom."""
+        import MDAnalysis as mda
+
+        positions = np.asarray(snapshots, dtype=np.float32)
+        n_sites = positions.shape[1]
+        universe = mda.Universe.empty(
+            n_sites, n_residues=n_sites, atom_resindex=np.arange(n_sites), trajectory=True
+        )
+        universe.add_TopologyAttr("resids", np.arange(1, n_sites + 1))
+        for name, values in attributes.items():
+            universe.add_TopologyAttr(name, values)
+        universe.load_new(positions, order="fac")
+        return universe
+
+    return make

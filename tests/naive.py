@@ -1,0 +1,269 @@
+"""The slow, obvious reference: every definition of the analysis, written out as loops.
+
+Nothing here is clever and nothing is shared with the package, so that agreement means something.
+
+Snapshots are an array (frames, sites, dim); a NaN coordinate says that the site was not seen in
+that snapshot. Boxes are None, or an array (frames, dim, dim) whose rows are the box vectors. Pairs
+and sigmas are parallel: sigmas[k] belongs to pairs[k], and a NaN sigma never joins anything.
+"""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Vector = Sequence[float] | npt.NDArray[np.floating[Any]]
+Pairs = Sequence[tuple[int, int]] | npt.NDArray[np.integer[Any]]
+
+
+class Statistics(TypedDict):
+    """What is counted of one partition."""
+
+    n_clusters: int
+    largest: int
+    mean_size: float
+    fraction_of_size: dict[int, float]
+    fraction_at_least: float
+    largest_fraction: float
+
+
+# Distances and their fluctuation
+
+
+def distance(a: Vector, b: Vector, box: npt.ArrayLike | None = None) -> float:
+    """Euclidean distance; in a box, that of b and the nearest of all periodic images of a."""
+    if box is None:
+        return math.dist(a, b)
+    vectors = np.asarray(box, dtype=np.float64)
+    inverse = np.linalg.inv(vectors)
+    difference = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
+    wrapped = difference - np.round(difference @ inverse) @ vectors
+    # Two shifts each way hold the nearest image of any usual cell. A cell that is very skewed may
+    # need more: an image within the length of `wrapped` is at most this many cells away.
+    farthest = np.linalg.norm(wrapped) * np.linalg.norm(inverse, axis=0) + 0.5
+    shifts = [range(-reach, reach + 1) for reach in np.maximum(2, np.ceil(farthest).astype(int))]
+    images = (wrapped + np.array(shift) @ vectors for shift in itertools.product(*shifts))
+    return min(math.hypot(*image) for image in images)
+
+
+def sigma(distances: Vector, weights: Vector | None = None) -> float:
+    """Population standard deviation; NaN of nothing, or where all weights are zero."""
+    if weights is None:
+        weights = [1.0] * len(distances)
+    total = math.fsum(weights)
+    if total == 0:
+        return math.nan
+    shares = [w / total for w in weights]
+    mean = math.fsum(w * r for w, r in zip(shares, distances, strict=True))
+    return math.sqrt(math.fsum(w * (r - mean) ** 2 for w, r in zip(shares, distances, strict=True)))
+
+
+def pair_distances(
+    snapshots: Floats, a: int, b: int, boxes: Floats | None = None
+) -> tuple[list[float], list[int]]:
+    """Distance of two sites in every snapshot that saw both, and which snapshots these are."""
+    frames = [
+        frame
+        for frame, sites in enumerate(snapshots)
+        if not np.isnan(sites[a]).any() and not np.isnan(sites[b]).any()
+    ]
+    distances = [
+        distance(snapshots[frame][a], snapshots[frame][b], None if boxes is None else boxes[frame])
+        for frame in frames
+    ]
+    return distances, frames
+
+
+def pair_sigma(
+    snapshots: Floats,
+    a: int,
+    b: int,
+    *,
+    weights: Vector | None = None,
+    boxes: Floats | None = None,
+) -> tuple[float, int]:
+    """Fluctuation of the distance of two sites, and the number of snapshots that saw both."""
+    distances, frames = pair_distances(snapshots, a, b, boxes)
+    common = None if weights is None else [weights[frame] for frame in frames]
+    return sigma(distances, common), len(frames)
+
+
+def object_sigma(
+    snapshots: Floats,
+    members_a: Iterable[int],
+    members_b: Iterable[int],
+    *,
+    reduction: Literal["rms", "max"] = "rms",
+    weights: Vector | None = None,
+    boxes: Floats | None = None,
+    rigid: Collection[frozenset[int]] = (),
+) -> float:
+    """Fluctuation of two groups of sites, reduced over all cross pairs.
+
+    A site that both groups share counts 0, and so does a pair of sites in `rigid` (the two ends of
+    a link). A cross pair never seen together makes the whole unknown: NaN.
+    """
+    sigmas = []
+    for i, j in itertools.product(members_a, members_b):
+        if i == j or frozenset((i, j)) in rigid:
+            sigmas.append(0.0)
+        else:
+            sigmas.append(pair_sigma(snapshots, i, j, weights=weights, boxes=boxes)[0])
+    if any(math.isnan(s) for s in sigmas):
+        return math.nan
+    if reduction == "max":
+        return max(sigmas)
+    return math.sqrt(math.fsum(s**2 for s in sigmas) / len(sigmas))
+
+
+def link_sigma(snapshots: Floats, link_a: tuple[int, int], link_b: tuple[int, int]) -> float:
+    """Fluctuation of two links that share a joint: that of their two far ends."""
+    shared = set(link_a) & set(link_b)
+    if len(shared) != 1:
+        raise ValueError(f"two links need to share one joint, got {link_a} and {link_b}")
+    (end_a,) = set(link_a) - shared
+    (end_b,) = set(link_b) - shared
+    return pair_sigma(snapshots, end_a, end_b)[0]
+
+
+# Which pairs are compared
+
+
+def contacts(
+    snapshots: Floats, radius: float, *, at_least: int = 1, boxes: Floats | None = None
+) -> list[tuple[int, int]]:
+    """Pairs no farther apart than the radius in at least that many snapshots."""
+    return [
+        (i, j)
+        for i, j in itertools.combinations(range(snapshots.shape[1]), 2)
+        if sum(r <= radius for r in pair_distances(snapshots, i, j, boxes)[0]) >= at_least
+    ]
+
+
+def nearest(snapshot: Floats, k: int, box: Floats | None = None) -> set[tuple[int, int]]:
+    """Pairs of which one is among the k nearest of the other; of equally near ones, the first."""
+    seen = [i for i, position in enumerate(snapshot) if not np.isnan(position).any()]
+    pairs = set()
+    for i in seen:
+        ranked = sorted((distance(snapshot[i], snapshot[j], box), j) for j in seen if j != i)
+        pairs |= {(min(i, j), max(i, j)) for _, j in ranked[:k]}
+    return pairs
+
+
+def bond_separation(n: int, bonds: Pairs) -> Floats:
+    """Number of bonds between any two of n sites, infinite where no path of bonds leads."""
+    bonded = _neighbours(n, bonds)
+    separation = np.full((n, n), np.inf)
+    for start in range(n):
+        separation[start, start] = 0
+        queue = [start]
+        for site in queue:
+            for other in bonded[site]:
+                if separation[start, other] == np.inf:
+                    separation[start, other] = separation[start, site] + 1
+                    queue.append(other)
+    return separation
+
+
+# The hierarchy
+
+
+def clusters(n: int, pairs: Pairs, sigmas: Vector, cutoff: float) -> list[frozenset[int]]:
+    """Sites connected by pairs within the cutoff; the cluster with the lowest site first."""
+    joined = _neighbours(n, [p for p, s in zip(pairs, sigmas, strict=True) if s <= cutoff])
+    found: list[frozenset[int]] = []
+    visited: set[int] = set()
+    for start in range(n):
+        if start in visited:
+            continue
+        cluster = {start}
+        stack = [start]
+        while stack:
+            for other in joined[stack.pop()]:
+                if other not in cluster:
+                    cluster.add(other)
+                    stack.append(other)
+        visited |= cluster
+        found.append(frozenset(cluster))
+    return found
+
+
+def labels(n: int, pairs: Pairs, sigmas: Vector, cutoff: float) -> list[int]:
+    """Cluster of every site, counted from the largest; ties: the one with the lowest site first."""
+    label_of = {}
+    for label, cluster in enumerate(_largest_first(clusters(n, pairs, sigmas, cutoff))):
+        for site in cluster:
+            label_of[site] = label
+    return [label_of[site] for site in range(n)]
+
+
+def levels(sigmas_of_pairs: Vector, n: int, pairs: Pairs) -> list[float]:
+    """Cutoffs at which the partition changes, lowest first."""
+    changes = []
+    before = clusters(n, pairs, sigmas_of_pairs, -math.inf)
+    for cutoff in sorted({float(s) for s in sigmas_of_pairs if not math.isnan(s)}):
+        after = clusters(n, pairs, sigmas_of_pairs, cutoff)
+        if after != before:
+            changes.append(cutoff)
+        before = after
+    return changes
+
+
+def site_order(n: int, pairs: Pairs, sigmas: Vector) -> list[int]:
+    """Sites from left to right, so that every cluster is contiguous at every cutoff.
+
+    From the top of the hierarchy down, each cluster is replaced in its place by the parts it splits
+    into, the largest part first; ties: the part with the lowest site first.
+    """
+    order = _largest_first(clusters(n, pairs, sigmas, math.inf))
+    for cutoff in [*reversed(levels(sigmas, n, pairs)), -math.inf]:
+        parts = clusters(n, pairs, sigmas, cutoff)
+        order = [part for whole in order for part in _largest_first(p for p in parts if p <= whole)]
+    return [site for (site,) in order]
+
+
+def cophenetic(n: int, pairs: Pairs, sigmas: Vector) -> Floats:
+    """Lowest cutoff at which two sites are in one cluster; infinite if never, 0 on the diagonal."""
+    height = np.full((n, n), np.inf)
+    for cutoff in reversed(levels(sigmas, n, pairs)):
+        for cluster in clusters(n, pairs, sigmas, cutoff):
+            for i, j in itertools.permutations(cluster, 2):
+                height[i, j] = cutoff
+    np.fill_diagonal(height, 0.0)
+    return height
+
+
+def statistics(
+    labels: Sequence[int] | npt.NDArray[np.integer[Any]],
+    large: int = 10,
+    sizes: Sequence[int] = (1, 2, 3, 4, 5),
+) -> Statistics:
+    """Count one partition; means and fractions are over sites, not over clusters."""
+    n = len(labels)
+    size_of = Counter(int(label) for label in labels)
+    seen = [size_of[int(label)] for label in labels]
+    return {
+        "n_clusters": len(size_of),
+        "largest": max(seen),
+        "mean_size": sum(seen) / n,
+        "fraction_of_size": {r: seen.count(r) / n for r in sizes},
+        "fraction_at_least": sum(size >= large for size in seen) / n,
+        "largest_fraction": max(seen) / n,
+    }
+
+
+def _neighbours(n: int, pairs: Iterable[Any]) -> list[list[int]]:
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    for i, j in pairs:
+        neighbours[i].append(int(j))
+        neighbours[j].append(int(i))
+    return neighbours
+
+
+def _largest_first(found: Iterable[frozenset[int]]) -> list[frozenset[int]]:
+    return sorted(found, key=lambda cluster: (-len(cluster), min(cluster)))

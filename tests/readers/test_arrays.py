@@ -1,0 +1,178 @@
+"""Arrays, and objects of other libraries."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.conftest import MakeUniverse
+from tests.readers.builders import waters, write_pdb
+from timme._arrays import Coordinates
+from timme.ensemble import ArrayFrames, Ensemble
+from timme.readers import read
+
+
+def coordinates(ensemble: Ensemble) -> Coordinates:
+    return ensemble.frames.read(0, ensemble.n_snapshots)[0]
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3, 10])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_arrays_of_any_dimension(dimensions: int, dtype: Any) -> None:
+    array = np.arange(4 * 5 * dimensions).reshape(4, 5, dimensions).astype(dtype)
+    ensemble = read(array, start=1, step=2)
+    np.testing.assert_array_equal(coordinates(ensemble), array[1::2])
+
+
+def test_lists_of_numbers_are_arrays() -> None:
+    assert read([[[0.0], [1.0]], [[0.0], [2.0]]]).frames.shape == (2, 2, 1)
+
+
+def test_npy_files_are_mapped_not_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(24.0).reshape(4, 2, 3))
+    ensemble = read(path, step=2)
+    assert isinstance(ensemble.frames, ArrayFrames)
+    assert isinstance(ensemble.frames.coordinates.base, np.memmap)
+    assert ensemble.sources == (str(path),)
+    assert isinstance(read(np.load(path, mmap_mode="r")).frames, ArrayFrames)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ([[[0.0, 1.0]], [[0.0, 1.0], [2.0, 3.0]]], "ragged"),
+        (np.zeros((2, 2, 2), dtype=complex), "real numbers, got an array of complex128"),
+        (np.array([[["a"]]], dtype=object), "real numbers, got an array of object"),
+        (np.zeros((3, 2)), "shape .*, got 2 dimensions"),
+        (np.zeros((0, 5, 3)), "must not be empty"),
+    ],
+)
+def test_arrays_that_are_no_snapshots_are_refused(source: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read(source)
+
+
+def test_npy_files_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"a\.npy: not an array of numbers"):
+        read(path)
+    path.write_bytes(b"hello")
+    with pytest.raises(ValueError, match=r"a\.npy: not an array of numbers"):
+        read(path)
+
+
+def test_weights_go_with_the_kept_or_with_all_snapshots() -> None:
+    array = np.zeros((6, 2, 3))
+    for weights in (np.arange(6.0), np.arange(0.0, 6.0, 2.0)):
+        found = read(array, step=2, weights=weights).weights
+        assert found is not None
+        assert (found / found.max()).tolist() == [0.0, 0.5, 1.0]
+    with pytest.raises(ValueError, match="one number for each of 3 snapshots, got shape"):
+        read(array, step=2, weights=[1.0, 2.0])
+
+
+def test_nan_may_be_a_gap() -> None:
+    array = np.zeros((2, 3, 2))
+    array[1, 1] = np.nan
+    assert read(array, gaps=True).gaps
+    with pytest.raises(ValueError, match="must be finite"):
+        list(read(array).blocks())
+
+
+def test_boxes_of_arrays_are_sliced_with_them() -> None:
+    boxes = np.arange(1.0, 13.0).reshape(6, 2)
+    ensemble = read(np.zeros((6, 2, 2)), step=2, box=boxes[::2])
+    np.testing.assert_array_equal(ensemble.frames.read(1, 2)[1], [np.diag(boxes[2])])
+
+
+def test_bonds_may_be_given() -> None:
+    assert read(np.zeros((2, 3, 2)), bonds=[(1, 0), (1, 2)]).atoms.bonds.tolist() == [
+        [0, 1],
+        [1, 2],
+    ]
+    with pytest.raises(ValueError, match="bonds need indices from 0 to 2, got 0 to 3"):
+        read(np.zeros((2, 3, 2)), bonds=[(0, 3)])
+    with pytest.raises(ValueError, match="bonds are 'auto'"):
+        read(np.zeros((2, 3, 2)), bonds="some")
+
+
+def test_trajectories_need_a_topology_file() -> None:
+    with pytest.raises(ValueError, match="trajectories need a topology file, got ndarray"):
+        read(np.zeros((2, 3, 2)), "a.xtc")
+
+
+def test_a_universe_is_read_where_it_stands(make_universe: MakeUniverse) -> None:
+    positions = np.random.default_rng(1).normal(size=(5, 4, 3)).astype(np.float32)
+    universe = make_universe(positions, names=["CA", "CB", "CA", "CB"], resnames=["ALA"] * 4)
+    universe.trajectory[3]
+    ensemble = read(universe, start=1)
+    np.testing.assert_array_equal(coordinates(ensemble), positions[1:])
+    assert universe.trajectory.frame == 3
+    assert ensemble.unit == "Å"
+    assert ensemble.atoms.elements.tolist() == ["C"] * 4
+
+
+def test_an_atom_group_is_a_selection(make_universe: MakeUniverse) -> None:
+    positions = np.random.default_rng(1).normal(size=(3, 4, 3)).astype(np.float32)
+    universe = make_universe(positions, names=["CA", "CB", "CA", "CB"], resnames=["ALA"] * 4)
+    group = universe.select_atoms("name CB")
+    ensemble = read(group)
+    np.testing.assert_array_equal(coordinates(ensemble), positions[:, [1, 3]])
+    assert ensemble.site_atoms.tolist() == [1, 3]
+    assert read(group, select="resid 4").site_atoms.tolist() == [3]
+    assert read(group, select=[1]).site_atoms.tolist() == [3]
+    with pytest.raises(ValueError, match="at least 1"):
+        read(group, select="name CA")
+
+
+def test_universe_frames_travel_to_other_processes(make_universe: MakeUniverse) -> None:
+    positions = np.random.default_rng(1).normal(size=(3, 4, 3)).astype(np.float32)
+    frames = read(make_universe(positions)).frames
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(frames)).read(0, 3)[0], positions)
+
+
+def test_a_universe_of_files_keeps_its_box(shared_data: Path, tmp_path: Path) -> None:
+    mda = pytest.importorskip("MDAnalysis")
+    for suffix in ("pdb", "xtc"):
+        source = shared_data / "water" / f"tip3p_300K_1ATM.{suffix}"
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    files = [str(tmp_path / f"tip3p_300K_1ATM.{suffix}") for suffix in ("pdb", "xtc")]
+    ours, theirs = read(*files, stop=5), read(mda.Universe(*files), stop=5)
+    np.testing.assert_allclose(coordinates(ours), coordinates(theirs), atol=1e-5)
+    box, other = ours.snapshot(4)[1], theirs.snapshot(4)[1]
+    assert box is not None
+    assert other is not None
+    np.testing.assert_allclose(box, other, atol=1e-5)
+    np.testing.assert_array_equal(ours.atoms.bonds, theirs.atoms.bonds)
+
+
+def test_links_of_a_pdb_file_are_not_all_bonds_of_a_universe(tmp_path: Path) -> None:
+    mda = pytest.importorskip("MDAnalysis")
+    path = write_pdb(tmp_path / "a.pdb", [waters(4)], extra=["CONECT    1    2"])
+    assert len(read(mda.Universe(str(path))).atoms.bonds) == 8
+
+
+def test_bonds_of_a_universe_in_memory_are_kept(make_universe: MakeUniverse) -> None:
+    positions = np.zeros((2, 3, 3)) + np.array([[0.0, 0, 0], [1.5, 0, 0], [3.0, 0, 0]])
+    universe = make_universe(positions, names=["C", "C", "C"])
+    universe.add_TopologyAttr("bonds", [(0, 2)])
+    assert read(universe).atoms.bonds.tolist() == [[0, 2]]
+    assert read(universe, bonds="guess").atoms.bonds.tolist() == [[0, 1], [1, 2]]
+
+
+def test_an_mdtraj_trajectory_is_in_nm(tmp_path: Path) -> None:
+    mdtraj = pytest.importorskip("mdtraj")
+    path = write_pdb(tmp_path / "a.pdb", [waters(4), waters(4)])
+    trajectory = mdtraj.load(str(path))
+    trajectory.unitcell_vectors = np.tile(2.0 * np.eye(3), (2, 1, 1))
+    ensemble = read(trajectory, select="name O")
+    assert ensemble.unit == "nm"
+    np.testing.assert_allclose(coordinates(ensemble)[0, 0], [0.1, 0.1, 0.1], atol=1e-6)
+    np.testing.assert_array_equal(ensemble.snapshot()[1], 2.0 * np.eye(3))
+    np.testing.assert_array_equal(ensemble.atoms.bonds, read(path).atoms.bonds)

@@ -1,0 +1,130 @@
+"""Trajectories that are cut off or damaged."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.readers.builders import trajectory_positions, waters, write_pdb, write_trajectory
+from timme.readers import read
+from timme.readers.integrity import layout
+
+FORMATS = ["xtc", "trr", "dcd"]
+N_ATOMS = 12
+
+
+@pytest.fixture
+def topology(tmp_path: Path) -> Path:
+    return write_pdb(tmp_path / "top.pdb", [waters(4)])
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("n_atoms", [3, 9, 10, 12, 500])
+@pytest.mark.parametrize("box", [None, (30.0, 30.0, 30.0, 90.0, 90.0, 90.0)])
+def test_whole_files_are_whole(
+    tmp_path: Path, suffix: str, n_atoms: int, box: tuple[float, ...] | None
+) -> None:
+    path = write_trajectory(tmp_path / f"a.{suffix}", trajectory_positions(7, n_atoms), box=box)
+    found = layout(path, f".{suffix}")
+    assert found is not None
+    assert (found.n_atoms, len(found.offsets), found.damage) == (n_atoms, 7, "")
+
+
+def test_offsets_are_those_of_the_format(tmp_path: Path) -> None:
+    from MDAnalysis.lib.formats.libmdaxdr import TRRFile, XTCFile
+
+    for suffix, opener in (("xtc", XTCFile), ("trr", TRRFile)):
+        path = write_trajectory(tmp_path / f"a.{suffix}", trajectory_positions(5, 40))
+        found = layout(path, f".{suffix}")
+        assert found is not None
+        with opener(str(path)) as file:
+            np.testing.assert_array_equal(found.offsets, file.offsets)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("cut", [1, 4, 30, 100])
+def test_a_file_that_is_cut_off_names_the_frame(
+    tmp_path: Path, topology: Path, suffix: str, cut: int
+) -> None:
+    positions = trajectory_positions(6, N_ATOMS)
+    path = write_trajectory(tmp_path / f"a.{suffix}", positions)
+    path.write_bytes(path.read_bytes()[:-cut])
+    with pytest.raises(ValueError, match=rf"a\.{suffix}: frame 6 .*allow_truncated"):
+        read(topology, path)
+    ensemble = read(topology, path, allow_truncated=True)
+    assert ensemble.n_snapshots == 5
+    assert "the 5 whole frames before it are used" in ensemble.notes[0]
+    np.testing.assert_allclose(ensemble.frames.read(0, 5)[0], positions[:5], atol=2e-3)
+
+
+def test_a_dcd_cut_between_frames_is_found_by_its_header(tmp_path: Path, topology: Path) -> None:
+    path = write_trajectory(tmp_path / "a.dcd", trajectory_positions(6, N_ATOMS))
+    found = layout(path, ".dcd")
+    assert found is not None
+    path.write_bytes(path.read_bytes()[: found.offsets[4]])
+    with pytest.raises(ValueError, match="header announces 6 frames, but frame 5 is not there"):
+        read(topology, path)
+    assert read(topology, path, allow_truncated=True).n_snapshots == 4
+
+
+def test_a_dcd_whose_header_was_not_updated_is_whole(tmp_path: Path, topology: Path) -> None:
+    path = write_trajectory(tmp_path / "a.dcd", trajectory_positions(6, N_ATOMS))
+    data = bytearray(path.read_bytes())
+    data[8:12] = struct.pack("<i", 0)
+    path.write_bytes(data)
+    assert read(topology, path).n_snapshots == 6
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_file_damaged_in_the_middle_names_the_frame(
+    tmp_path: Path, topology: Path, suffix: str
+) -> None:
+    path = write_trajectory(tmp_path / f"a.{suffix}", trajectory_positions(6, N_ATOMS))
+    found = layout(path, f".{suffix}")
+    assert found is not None
+    data = bytearray(path.read_bytes())
+    data[found.offsets[3] : found.offsets[3] + 4] = b"\xff\xff\xff\xff"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"frame 4"):
+        read(topology, path)
+    assert read(topology, path, allow_truncated=True).n_snapshots == 3
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_file_without_a_whole_frame_is_refused(
+    tmp_path: Path, topology: Path, suffix: str
+) -> None:
+    path = write_trajectory(tmp_path / f"a.{suffix}", trajectory_positions(1, N_ATOMS))
+    path.write_bytes(path.read_bytes()[:-8])
+    for allowed in (False, True):
+        with pytest.raises(ValueError, match="no whole frame was found"):
+            read(topology, path, allow_truncated=allowed)
+
+
+def test_a_netcdf_file_that_is_cut_off_is_refused(tmp_path: Path, topology: Path) -> None:
+    path = write_trajectory(tmp_path / "a.nc", trajectory_positions(6, N_ATOMS))
+    path.write_bytes(path.read_bytes()[:-50])
+    with pytest.raises(ValueError, match=r"a\.nc: "):
+        read(topology, path)
+
+
+def test_an_xyz_file_that_is_cut_off_is_refused(tmp_path: Path, topology: Path) -> None:
+    path = write_trajectory(tmp_path / "a.xyz", trajectory_positions(6, N_ATOMS))
+    path.write_text("\n".join(path.read_text().split("\n")[:-4]))
+    with pytest.raises(ValueError, match=r"a\.xyz: frame 6 is cut off"):
+        read(topology, path)
+    assert read(topology, path, allow_truncated=True).n_snapshots == 5
+
+
+def test_large_xtc_frames_have_long_counts(tmp_path: Path) -> None:
+    path = write_trajectory(tmp_path / "a.xtc", trajectory_positions(1, 40))
+    data = path.read_bytes()
+    (count,) = struct.unpack(">i", data[88:92])
+    large = struct.pack(">i", 2023) + data[4:88] + struct.pack(">q", count) + data[92:]
+    path.write_bytes(large * 3)
+    found = layout(path, ".xtc")
+    assert found is not None
+    assert (len(found.offsets), found.damage) == (3, "")

@@ -1,0 +1,112 @@
+"""Ready-made matrices."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+
+from timme.readers import read_matrix
+
+SYMMETRIC = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]])
+ALIGNED = [[0.2, 1.0, 3.0], [0.5, 0.3, 2.0], [2.0, 1.5, 0.1]]
+
+
+def test_npy(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", SYMMETRIC)
+    np.testing.assert_array_equal(read_matrix(tmp_path / "a.npy"), SYMMETRIC)
+
+
+@pytest.mark.parametrize("suffix", [".mtx", ".mtx.gz"])
+def test_matrix_market_keeps_to_the_listed_pairs(tmp_path: Path, suffix: str) -> None:
+    plain = tmp_path / "plain.mtx"
+    sparse = scipy.sparse.coo_array(
+        ([1.0, 1.0, 2.0, 2.0], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3)
+    )
+    scipy.io.mmwrite(plain, sparse)
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(
+        gzip.compress(plain.read_bytes()) if suffix.endswith("gz") else plain.read_bytes()
+    )
+    matrix = read_matrix(path)
+    assert isinstance(matrix, scipy.sparse.csr_array)
+    assert matrix.nnz == 4
+    np.testing.assert_array_equal(matrix.toarray(), sparse.toarray())
+
+
+def test_dense_matrix_market(tmp_path: Path) -> None:
+    scipy.io.mmwrite(tmp_path / "a.mtx", SYMMETRIC)
+    np.testing.assert_array_equal(read_matrix(tmp_path / "a.mtx"), SYMMETRIC)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"predicted_aligned_error": ALIGNED, "max_predicted_aligned_error": 31.75}],
+        {"predicted_aligned_error": ALIGNED},
+        {"pae": ALIGNED, "atom_plddts": []},
+        [
+            {
+                "residue1": [i + 1 for i in range(3) for _ in range(3)],
+                "residue2": [j + 1 for _ in range(3) for j in range(3)],
+                "distance": [value for row in ALIGNED for value in row],
+            }
+        ],
+    ],
+    ids=["database", "plain", "pae", "pairs"],
+)
+def test_aligned_errors_are_the_larger_of_both_directions(tmp_path: Path, content: Any) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(content))
+    np.testing.assert_array_equal(read_matrix(path), SYMMETRIC)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.zeros((2, 3)), r"square matrix is needed, got shape \(2, 3\)"),
+        (np.zeros(3), "square matrix is needed"),
+        (
+            np.array([[0.0, 1.0], [2.0, 0.0]]),
+            "symmetric matrix is needed, but two directions differ by 1",
+        ),
+        (np.array([[0.0, -1.0], [-1.0, 0.0]]), "negative or missing"),
+        (np.array([[0.0, np.nan], [np.nan, 0.0]]), "negative or missing"),
+        (np.zeros((2, 2), dtype=complex), "real numbers is needed"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(tmp_path: Path, matrix: Any, message: str) -> None:
+    np.save(tmp_path / "a.npy", matrix)
+    with pytest.raises(ValueError, match=message):
+        read_matrix(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.json", "{", "not a JSON file"),
+        ("a.json", "[]", "no predicted aligned error"),
+        ("a.json", '{"pae": [[1, 2], [3]]}', "rows of numbers"),
+        ("a.json", '{"pae": [[1, 2]]}', "square matrix"),
+        (
+            "a.json",
+            '{"residue1": [1], "residue2": [2], "distance": [1]}',
+            "every pair of 2 residues",
+        ),
+        ("a.mtx", "hello", "not a MatrixMarket file"),
+        ("a.npy", "hello", "not an array of numbers"),
+        ("a.txt", "1", r"needs the form \.npy, \.mtx or \.json"),
+        ("a.json", "", "is empty"),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path: Path, name: str, content: str, message: str) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        read_matrix(path)

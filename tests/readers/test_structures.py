@@ -1,0 +1,414 @@
+"""Models of structure files."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.readers.builders import Record, as_mmcif, atom, pdb_text, peptide, write_pdb
+from timme._arrays import Coordinates
+from timme.ensemble import Ensemble
+from timme.readers import read
+
+
+def coordinates(ensemble: Ensemble) -> Coordinates:
+    return ensemble.frames.read(0, ensemble.n_snapshots)[0]
+
+
+def test_models_are_snapshots(tmp_path: Path) -> None:
+    path = write_pdb(tmp_path / "a.pdb", [peptide(0.0), peptide(1.0), peptide(2.0)])
+    ensemble = read(path)
+    assert ensemble.frames.shape == (3, 10, 3)
+    assert coordinates(ensemble)[2, 0].tolist() == [2.0, 0.0, 0.0]
+    assert ensemble.independent
+    assert ensemble.unit == "Å"
+    assert ensemble.rounding == 0.001
+    assert ensemble.sources == (str(path),)
+    assert ensemble.atoms.label(1) == "A/ALA 1/CA"
+
+
+def test_barnase_has_the_bonds_of_its_covalent_graph(shared_data: Path) -> None:
+    ensemble = read(shared_data / "nmr" / "1bnr.pdb")
+    assert ensemble.frames.shape == (20, 1727, 3)
+    # A connected chain has one bond less than atoms, and one more for each ring:
+    # 3 Trp (two rings each), 7 Tyr, 4 Phe, 2 His, 3 Pro.
+    assert len(ensemble.atoms.bonds) == 1726 + 22
+    assert not ensemble.notes
+
+
+def test_one_structure_is_one_snapshot(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdb"
+    path.write_text(pdb_text([peptide()]).replace("MODEL        1\n", "").replace("ENDMDL\n", ""))
+    assert read(path).n_snapshots == 1
+
+
+@pytest.mark.parametrize("suffix", [".pdb", ".ent", ".pdb.gz", ".PDB"])
+def test_pdb_files_by_any_name(tmp_path: Path, suffix: str) -> None:
+    text = pdb_text([peptide(), peptide(1.0)]).encode()
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
+    assert read(path).frames.shape == (2, 10, 3)
+
+
+@pytest.mark.parametrize("suffix", [".cif", ".mmcif", ".cif.gz"])
+def test_mmcif_gives_the_same_as_pdb(tmp_path: Path, suffix: str) -> None:
+    records = [*peptide(), atom("CA", 7, (30.0, 0.0, 0.0), icode="B", chain="C")]
+    text = pdb_text([records, [(*r[:6], r[6] + 1.0, *r[7:]) for r in records]])
+    plain = as_mmcif(tmp_path / "plain.cif", text)
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(
+        gzip.compress(plain.read_bytes()) if suffix.endswith("gz") else plain.read_bytes()
+    )
+    pdb = tmp_path / "a.pdb"
+    pdb.write_text(text)
+    one, other = read(path), read(pdb)
+    np.testing.assert_array_equal(coordinates(one), coordinates(other))
+    np.testing.assert_array_equal(one.atoms.bonds, other.atoms.bonds)
+    for field in ("names", "elements", "resnames", "resids", "icodes", "chains", "masses"):
+        np.testing.assert_array_equal(getattr(one.atoms, field), getattr(other.atoms, field))
+
+
+def test_mmcif_uses_author_numbers(tmp_path: Path) -> None:
+    records = [
+        atom("CA", 101, (0.0, 0.0, 0.0), chain="Z"),
+        atom("CA", 102, (3.8, 0.0, 0.0), chain="Z"),
+    ]
+    ensemble = read(as_mmcif(tmp_path / "a.cif", pdb_text([records])))
+    assert ensemble.atoms.resids.tolist() == [101, 102]
+    assert ensemble.atoms.chains.tolist() == ["Z", "Z"]
+
+
+def test_atoms_in_another_order_are_matched(tmp_path: Path) -> None:
+    second = peptide(5.0)
+    ensemble = read(write_pdb(tmp_path / "a.pdb", [peptide(), second[::-1]]))
+    both = coordinates(ensemble)
+    np.testing.assert_allclose(both[1] - both[0], np.tile([5.0, 0.0, 0.0], (10, 1)), atol=1e-9)
+    assert "another order" in ensemble.notes[0]
+
+
+def test_models_that_differ_name_the_first_difference(tmp_path: Path) -> None:
+    path = write_pdb(tmp_path / "a.pdb", [peptide(), peptide()[:-1]])
+    with pytest.raises(
+        ValueError, match=r"a\.pdb: model 2: atom A/ALA 2/CB of .*model 1 is not there"
+    ):
+        read(path)
+
+
+def test_an_atom_too_many_is_named_too(tmp_path: Path) -> None:
+    path = write_pdb(tmp_path / "a.pdb", [peptide()[:-1], peptide()])
+    with pytest.raises(ValueError, match=r"model 1: atom A/ALA 2/CB of .*model 2 is not there"):
+        read(path)
+
+
+def test_common_atoms_goes_on_and_says_how_many_were_left_out(tmp_path: Path) -> None:
+    extra = [atom("OXT", 2, (9.0, 9.0, 9.0))]
+    path = write_pdb(tmp_path / "a.pdb", [peptide()[:-1], peptide() + extra])
+    ensemble = read(path, common_atoms=True)
+    assert ensemble.n_sites == 9
+    assert "9 atoms that all share were kept, 2 were left out" in ensemble.notes[0]
+
+
+def test_models_without_common_atoms_are_refused(tmp_path: Path) -> None:
+    path = write_pdb(tmp_path / "a.pdb", [peptide(chain="A"), peptide(chain="B")])
+    with pytest.raises(ValueError, match="share no atoms"):
+        read(path, common_atoms=True)
+
+
+@pytest.mark.parametrize("n_models", [1, 2])
+def test_duplicate_atoms_are_named(tmp_path: Path, n_models: int) -> None:
+    path = write_pdb(tmp_path / "a.pdb", [[*peptide(), peptide()[3]]] * n_models)
+    with pytest.raises(ValueError, match=r"model 1: atom A/ALA 1/O is there twice"):
+        read(path)
+
+
+def alternative(occupancies: tuple[float, float]) -> list[Record]:
+    return [
+        *peptide()[:4],
+        atom("CB", 1, (0.0, 5.0, 0.0), altloc="A", occupancy=occupancies[0]),
+        atom("CB", 1, (0.0, 6.0, 0.0), altloc="B", occupancy=occupancies[1]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("occupancies", "y"), [((0.3, 0.7), 6.0), ((0.7, 0.3), 5.0), ((0.5, 0.5), 5.0)]
+)
+def test_the_alternative_of_highest_occupancy_is_taken(
+    tmp_path: Path, occupancies: tuple[float, float], y: float
+) -> None:
+    ensemble = read(write_pdb(tmp_path / "a.pdb", [alternative(occupancies)]))
+    assert ensemble.n_sites == 5
+    assert coordinates(ensemble)[0, 4, 1] == y
+    assert ensemble.notes == (
+        "1 atoms have alternative locations: those of highest occupancy were taken",
+    )
+
+
+def test_all_models_take_the_same_alternative(tmp_path: Path) -> None:
+    path = write_pdb(tmp_path / "a.pdb", [alternative((0.4, 0.6)), alternative((0.5, 0.5))])
+    assert coordinates(read(path))[:, 4, 1].tolist() == [6.0, 6.0]
+
+
+def test_a_residue_takes_one_alternative_as_a_whole(tmp_path: Path) -> None:
+    records = [
+        *peptide()[:4],
+        atom("CB", 1, (0.0, 5.0, 0.0), altloc="A", occupancy=0.5),
+        atom("OG", 1, (0.0, 5.0, 1.0), altloc="A", occupancy=0.4),
+        atom("CB", 1, (0.0, 6.0, 0.0), altloc="B", occupancy=0.5),
+        atom("OG", 1, (0.0, 6.0, 1.0), altloc="B", occupancy=0.6),
+    ]
+    ensemble = read(write_pdb(tmp_path / "a.pdb", [records]))
+    assert coordinates(ensemble)[0, 4:, 1].tolist() == [6.0, 6.0]
+
+
+def test_two_kinds_of_residue_at_one_place_are_not_mixed(tmp_path: Path) -> None:
+    records = [
+        atom("CA", 1, (0.0, 0.0, 0.0), resname="SER", altloc="A", occupancy=0.6),
+        atom("OG", 1, (0.0, 2.0, 0.0), resname="SER", altloc="A", occupancy=0.6),
+        atom("CA", 1, (0.1, 0.0, 0.0), resname="THR", altloc="B", occupancy=0.4),
+        atom("OG1", 1, (0.1, 2.0, 0.0), resname="THR", altloc="B", occupancy=0.4),
+    ]
+    ensemble = read(write_pdb(tmp_path / "a.pdb", [records]))
+    assert ensemble.atoms.names.tolist() == ["CA", "OG"]
+
+
+def test_the_same_altloc_twice_is_a_duplicate(tmp_path: Path) -> None:
+    records = [*alternative((0.5, 0.5)), atom("CB", 1, (1.0, 1.0, 1.0), altloc="A", occupancy=0.5)]
+    with pytest.raises(ValueError, match=r"A/ALA 1/CB \(altloc A\) is there twice"):
+        read(write_pdb(tmp_path / "a.pdb", [records]))
+
+
+def test_insertion_codes_and_chains_keep_residues_apart(tmp_path: Path) -> None:
+    places = [("A", ""), ("A", "A"), ("A", "B"), ("B", "")]
+    records = [
+        atom("CA", 52, (4.0 * number, 0.0, 0.0), chain=chain, icode=icode)
+        for number, (chain, icode) in enumerate(places)
+    ]
+    ensemble = read(write_pdb(tmp_path / "a.pdb", [records, records[::-1]]))
+    assert [ensemble.atoms.label(index) for index in range(4)] == [
+        "A/ALA 52/CA",
+        "A/ALA 52A/CA",
+        "A/ALA 52B/CA",
+        "B/ALA 52/CA",
+    ]
+    both = coordinates(ensemble)
+    np.testing.assert_array_equal(both[0], both[1])
+
+
+@pytest.mark.parametrize(
+    "field", ["********", "     nan", "     NaN", "     inf", "   a.bcd", "        "]
+)
+def test_coordinates_that_are_no_numbers_are_named(tmp_path: Path, field: str) -> None:
+    lines = pdb_text([peptide(), peptide()]).split("\n")
+    # Model 2 starts after MODEL, 10 atoms and ENDMDL.
+    lines[14] = lines[14][:30] + field + lines[14][38:]
+    path = tmp_path / "a.pdb"
+    path.write_text("\n".join(lines))
+    with pytest.raises(
+        ValueError, match=r"a\.pdb: line 15, model 2, atom CA of ALA 1: coordinates must"
+    ):
+        read(path)
+
+
+@pytest.mark.parametrize("value", ["?", "nan", "********"])
+def test_mmcif_coordinates_that_are_no_numbers_are_named(tmp_path: Path, value: str) -> None:
+    path = as_mmcif(tmp_path / "a.cif", pdb_text([[atom("CA", 1, (1.0, 77.125, 2.0))]]))
+    path.write_text(path.read_text().replace("77.125", value))
+    with pytest.raises(
+        ValueError, match=r"a\.cif: model 1, atom A/ALA 1/CA: coordinates must be numbers"
+    ):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace(b"\n", b"\r\n"),
+        lambda text: text.replace(b"\n", b"\r"),
+        lambda text: b"\xef\xbb\xbf" + text,
+        lambda text: b"REMARK   1 caf\xe9 \xff\xfe\n" + text,
+    ],
+    ids=["crlf", "cr", "bom", "latin-1"],
+)
+def test_line_ends_marks_and_encodings_do_not_matter(
+    tmp_path: Path, change: Callable[[bytes], bytes]
+) -> None:
+    text = pdb_text([peptide(), peptide(1.0)]).encode()
+    path, plain = tmp_path / "a.pdb", tmp_path / "plain.pdb"
+    path.write_bytes(change(text))
+    plain.write_bytes(text)
+    np.testing.assert_array_equal(coordinates(read(path)), coordinates(read(plain)))
+    cif = as_mmcif(tmp_path / "plain.cif", text.decode())
+    if b"REMARK" not in change(text):
+        changed = tmp_path / "a.cif"
+        changed.write_bytes(change(cif.read_bytes()))
+        np.testing.assert_array_equal(coordinates(read(changed)), coordinates(read(cif)))
+
+
+@pytest.mark.parametrize("suffix", [".pdb", ".cif"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"hello there\n", "no atoms were found|not a valid mmCIF"),
+    ],
+)
+def test_files_without_structures_are_refused(
+    tmp_path: Path, suffix: str, content: bytes, message: str
+) -> None:
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read(path)
+
+
+def test_a_mmcif_without_atoms_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.cif"
+    path.write_text("data_x\n_cell.length_a 10\n")
+    with pytest.raises(
+        ValueError, match=r"a\.cif: not a valid mmCIF file: it has no _atom_site table"
+    ):
+        read(path)
+
+
+def test_a_line_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdb"
+    path.write_text(pdb_text([peptide()])[:460])
+    with pytest.raises(ValueError, match=r"a\.pdb: "):
+        read(path)
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError, match="this is a directory"):
+        read(tmp_path)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"b\.pdb: there is no such file"):
+        read(tmp_path / "b.pdb")
+
+
+def test_a_damaged_gzip_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdb.gz"
+    path.write_bytes(gzip.compress(pdb_text([peptide()]).encode())[:-20])
+    with pytest.raises(ValueError, match="damaged or cut off"):
+        read(path)
+
+
+def test_a_list_of_files_is_an_ensemble(tmp_path: Path) -> None:
+    paths = [write_pdb(tmp_path / f"{shift}.pdb", [peptide(float(shift))]) for shift in range(3)]
+    ensemble = read(paths)
+    assert coordinates(ensemble)[:, 0, 0].tolist() == [0.0, 1.0, 2.0]
+    assert len(ensemble.sources) == 3
+
+
+def test_files_that_differ_name_both(tmp_path: Path) -> None:
+    one = write_pdb(tmp_path / "one.pdb", [peptide()])
+    two = write_pdb(tmp_path / "two.pdb", [peptide()[1:]])
+    with pytest.raises(ValueError, match=r"two\.pdb: model 1: atom A/ALA 1/N of .*one\.pdb"):
+        read([one, two])
+
+
+def test_open_and_closed_structures_share_most_atoms(shared_data: Path) -> None:
+    paths = [shared_data / "xray" / "1ake.pdb", shared_data / "xray" / "4ake.pdb"]
+    ensemble = read(paths, common_atoms=True)
+    assert ensemble.n_snapshots == 2
+    assert ensemble.n_sites > 3300
+
+
+def test_frames_separated_by_end_only_are_snapshots(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdb"
+    text = "".join(
+        pdb_text([peptide(shift)]).replace("MODEL        1\n", "").replace("ENDMDL\n", "")
+        for shift in (0.0, 1.0, 2.0)
+    )
+    path.write_text(text)
+    assert coordinates(read(path))[:, 0, 0].tolist() == [0.0, 1.0, 2.0]
+
+
+def test_models_may_have_the_same_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdb"
+    path.write_text(pdb_text([peptide(), peptide(1.0)]).replace("MODEL        2", "MODEL        1"))
+    assert read(path).n_snapshots == 2
+
+
+def test_more_models_than_four_digits_count(tmp_path: Path) -> None:
+    models = [[atom("CA", 1, (0.01 * number, 0.0, 0.0))] for number in range(10_003)]
+    found = coordinates(read(write_pdb(tmp_path / "a.pdb", models)))
+    np.testing.assert_allclose(found[:, 0, 0], 0.01 * np.arange(10_003), atol=1e-9)
+
+
+def test_names_out_of_their_columns_are_not_metals(tmp_path: Path) -> None:
+    lines = pdb_text([peptide()]).split("\n")
+    shifted = [
+        f"{line[:12]}{line[12:16].strip():<4}{line[16:76]}" if line.startswith("ATOM") else line
+        for line in lines
+    ]
+    path = tmp_path / "a.pdb"
+    path.write_text("\n".join(shifted))
+    ensemble = read(path)
+    assert ensemble.atoms.elements.tolist() == ["N", "C", "C", "O", "C"] * 2
+    assert len(ensemble.atoms.bonds) == 9
+
+
+def test_segments_tell_chains_apart_where_there_are_no_chains(tmp_path: Path) -> None:
+    lines = pdb_text([peptide(chain="") + peptide(20.0, chain="")]).split("\n")
+    for number in range(1, 21):
+        segment = "ONE " if number <= 10 else "TWO "
+        lines[number] = lines[number][:72] + segment + lines[number][76:]
+    path = tmp_path / "a.pdb"
+    path.write_text("\n".join(lines))
+    assert read(path).atoms.chains.tolist() == ["ONE"] * 10 + ["TWO"] * 10
+
+
+def test_residue_numbers_that_start_again_are_not_duplicates(tmp_path: Path) -> None:
+    records = [
+        atom("O", number % 10_000, (3.0 * number % 100, 3.0 * (number // 33), 0.0), resname="HOH")
+        for number in range(1, 10_010)
+    ]
+    assert read(write_pdb(tmp_path / "a.pdb", [records])).n_sites == 10_009
+
+
+def test_the_cell_of_a_crystal_is_not_a_box(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdb"
+    cell = "CRYST1   20.000   20.000   20.000  90.00  90.00  90.00 P 1           1\n"
+    path.write_text(cell + pdb_text([peptide(), peptide()]))
+    assert read(path).snapshot()[1] is None
+    box = read(path, box=[20.0, 20.0, 20.0]).snapshot()[1]
+    np.testing.assert_array_equal(box, 20.0 * np.eye(3))
+
+
+def test_links_of_the_file_are_bonds(tmp_path: Path) -> None:
+    records = [*peptide(), atom("SG", 9, (20.0, 0.0, 0.0)), atom("SG", 10, (20.0, 2.9, 0.0))]
+    without = read(write_pdb(tmp_path / "a.pdb", [records]))
+    path = write_pdb(tmp_path / "b.pdb", [records], extra=["CONECT   11   12", "CONECT   12   11"])
+    new = set(map(tuple, read(path).atoms.bonds.tolist())) - set(
+        map(tuple, without.atoms.bonds.tolist())
+    )
+    assert new == {(10, 11)}
+
+
+def test_links_to_metals_are_not_covalent(tmp_path: Path) -> None:
+    records = [*peptide(), atom("ZN", 9, (20.0, 0.0, 0.0), resname="ZN", element="ZN")]
+    records.append(atom("SG", 10, (20.0, 2.3, 0.0), resname="CYS"))
+    path = write_pdb(tmp_path / "a.pdb", [records], extra=["CONECT   11   12"])
+    assert 10 not in read(path).atoms.bonds
+
+
+def test_reading_structures_needs_no_heavy_library(tmp_path: Path) -> None:
+    path = write_pdb(tmp_path / "a.pdb", [peptide(), peptide(1.0)])
+    program = (
+        "import sys, timme.readers\n"
+        "assert not {'MDAnalysis', 'pandas', 'gemmi', 'mdtraj'} & set(sys.modules), 'import'\n"
+        f"timme.read({str(path)!r}, select='ca')\n"
+        "assert not {'MDAnalysis', 'pandas', 'mdtraj'} & set(sys.modules), 'read'\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program], check=True, env={"PYTHONPATH": ":".join(sys.path)}
+    )

@@ -1,0 +1,236 @@
+import math
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import naive
+from tests.strategies import seeds, tilted_boxes
+from timme.ensemble import Atoms, Ensemble, box_matrices, checked_weights, sorted_bonds
+
+SNAPSHOTS = np.random.default_rng(0).normal(size=(5, 4, 3))
+
+
+def with_entry(value: float) -> Any:
+    array = SNAPSHOTS.copy()
+    array[3, 2, 1] = value
+    return array
+
+
+# Coordinates
+
+
+@pytest.mark.parametrize("n_snapshots", [1, 7, 8, 127, 128, 129, 256, 300])
+def test_blocks_cover_every_snapshot_once_and_in_order(n_snapshots: int) -> None:
+    array = np.arange(2.0 * n_snapshots).reshape(n_snapshots, 2, 1)
+    ensemble = Ensemble.from_array(array, weights=np.arange(1.0, n_snapshots + 1))
+    blocks = list(ensemble.blocks())
+    assert np.concatenate([block.coordinates for block in blocks]).tolist() == array.tolist()
+    assert np.concatenate([block.weights for block in blocks]).tolist() == [
+        float(k) for k in range(1, n_snapshots + 1)
+    ]
+    assert [block.start for block in blocks] == list(range(0, n_snapshots, ensemble.block_length))
+
+
+def test_single_and_double_precision_are_kept_and_the_rest_becomes_double() -> None:
+    for given_as, kept in [
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.float16, np.float64),
+        (np.int8, np.float64),
+        (np.uint64, np.float64),
+        (np.dtype(">f4"), np.float64),
+    ]:
+        array = np.arange(8).reshape(2, 2, 2).astype(given_as)
+        block = Ensemble.from_array(array).block(0)
+        assert block.coordinates.dtype == kept
+        assert block.coordinates.tolist() == array.tolist()
+
+
+def test_coordinates_are_read_only_and_the_argument_stays_writable() -> None:
+    array = SNAPSHOTS.copy()
+    ensemble = Ensemble.from_array(array)
+    with pytest.raises(ValueError, match="read-only"):
+        ensemble.block(0).coordinates[0, 0, 0] = 1.0
+    assert array.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "message"),
+    [
+        ([[[0.0], [1.0]], [[0.0]]], "ragged"),
+        (SNAPSHOTS.astype(complex), "real numbers, got an array of complex128"),
+        (SNAPSHOTS.astype(object), "real numbers, got an array of object"),
+        (SNAPSHOTS.astype(str), "real numbers"),
+        (SNAPSHOTS > 0, "real numbers, got an array of bool"),
+        (SNAPSHOTS.astype("datetime64[s]"), "real numbers"),
+        (SNAPSHOTS[0], r"\(snapshots, sites, dimensions\), got 2 dimensions of shape \(4, 3\)"),
+        (SNAPSHOTS[0, 0], r"got 1 dimension of shape \(3,\)"),
+        (3.0, r"got 0 dimensions of shape \(\)"),
+        (SNAPSHOTS[None], r"got 4 dimensions of shape \(1, 5, 4, 3\)"),
+        (SNAPSHOTS[:0], r"must not be empty, got shape \(0, 4, 3\)"),
+        (SNAPSHOTS[:, :0], r"must not be empty, got shape \(5, 0, 3\)"),
+        (SNAPSHOTS[:, :, :0], r"must not be empty, got shape \(5, 4, 0\)"),
+    ],
+)
+def test_arrays_that_are_no_snapshots_are_refused(coordinates: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Ensemble.from_array(coordinates)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_coordinate_that_is_no_number_names_its_snapshot_and_site(value: float) -> None:
+    with pytest.raises(ValueError, match=r"atom 3 \(site 3\) of snapshot 4 is .*(nan|inf)"):
+        list(Ensemble.from_array(with_entry(value)).blocks())
+
+
+def test_the_snapshot_of_a_bad_coordinate_is_counted_over_all_blocks() -> None:
+    array = np.zeros((300, 2, 1))
+    array[290, 1] = math.nan
+    with pytest.raises(ValueError, match=r"site 2\) of snapshot 291 "):
+        list(Ensemble.from_array(array).blocks())
+
+
+def test_gaps_may_be_nan_but_not_infinite() -> None:
+    block = Ensemble.from_array(with_entry(math.nan), gaps=True).block(0)
+    assert np.isnan(block.coordinates).sum() == 1
+    with pytest.raises(ValueError, match="infinite"):
+        Ensemble.from_array(with_entry(math.inf), gaps=True)
+
+
+def test_masked_coordinates_are_never_used() -> None:
+    masked = np.ma.masked_array(SNAPSHOTS.copy())
+    masked[3, 2] = np.ma.masked
+    with pytest.raises(ValueError, match="mask|finite"):
+        list(Ensemble.from_array(masked).blocks())
+    block = Ensemble.from_array(masked, gaps=True).block(0)
+    assert np.isnan(np.asarray(block.coordinates)[3, 2]).all()
+
+
+def test_atoms_need_to_be_as_many_as_sites() -> None:
+    with pytest.raises(ValueError, match="4"):
+        Ensemble.from_array(SNAPSHOTS, atoms=Atoms.unnamed(3))
+
+
+# Selections
+
+
+def test_a_selection_keeps_coordinates_in_the_order_wanted_and_all_bonds() -> None:
+    ensemble = Ensemble.from_array(SNAPSHOTS, atoms=Atoms.unnamed(4, bonds=[(0, 1), (2, 3)]))
+    chosen = ensemble.select([3, 1])
+    assert chosen.block(0).coordinates.tolist() == SNAPSHOTS[:, [3, 1]].tolist()
+    assert chosen.site_atoms.tolist() == [3, 1]
+    assert chosen.select([1]).site_atoms.tolist() == [1]
+    assert chosen.atoms.bonds.tolist() == [[0, 1], [2, 3]]
+    assert chosen.site_label(0) == "4"
+
+
+def test_an_empty_selection_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 1 of the 4 sites, got none"):
+        Ensemble.from_array(SNAPSHOTS).select([])
+
+
+@pytest.mark.parametrize(
+    "sites", [[4], [-1], [0.5], np.array([True, False, True, False]), [1, 1]], ids=str
+)
+def test_selections_that_are_no_sites_are_refused(sites: Any) -> None:
+    with pytest.raises(ValueError, match="site"):
+        Ensemble.from_array(SNAPSHOTS).select(sites)
+
+
+# Boxes
+
+
+def test_every_way_to_give_a_box_means_the_same() -> None:
+    lengths = np.array([2.0, 3.0, 4.0])
+    expected = np.broadcast_to(np.diag(lengths), (5, 3, 3)).tolist()
+    for given_as in (lengths, np.tile(lengths, (5, 1)), np.diag(lengths), np.array(expected)):
+        assert box_matrices(given_as, 5, 3).tolist() == expected
+
+
+def test_lengths_for_as_many_snapshots_as_dimensions_are_never_taken_for_a_matrix() -> None:
+    lengths = np.array([[10.0, 10, 10], [10.1, 10, 10], [10, 10.2, 10.1]])
+    try:
+        matrices = box_matrices(lengths, 3, 3)
+    except ValueError as error:
+        assert "matri" in str(error)  # noqa: PT017 (an error is one of two good answers)
+    else:
+        assert matrices.tolist() == [np.diag(row).tolist() for row in lengths]
+
+
+@given(st.data(), st.integers(2, 3), seeds)
+def test_reduced_boxes_span_the_same_lattice(
+    data: st.DataObject, n_dimensions: int, seed: int
+) -> None:
+    tilted = data.draw(tilted_boxes(2, n_dimensions))
+    reduced = box_matrices(tilted, 2, n_dimensions)
+    change = reduced @ np.linalg.inv(tilted)
+    assert change == pytest.approx(np.rint(change), abs=1e-9)
+    assert np.abs(np.linalg.det(change)) == pytest.approx(1)
+    assert np.linalg.norm(reduced, axis=2).sum() <= np.linalg.norm(tilted, axis=2).sum() + 1e-9
+    point = np.random.default_rng(seed).normal(scale=5, size=n_dimensions)
+    origin = np.zeros(n_dimensions)
+    assert naive.distance(origin, point, reduced[0]) == pytest.approx(
+        naive.distance(origin, point, tilted[0])
+    )
+
+
+def test_a_very_skewed_box_is_reduced_at_once() -> None:
+    start = time.perf_counter()
+    reduced = box_matrices([[1.0, 0.0], [2e4, 1.0]], 1, 2)
+    assert time.perf_counter() - start < 1
+    assert np.abs(reduced[0]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("box", "message"),
+    [
+        ([1.0, 2.0], r"3 lengths or a 3 × 3 matrix.* got shape \(2,\)"),
+        (np.ones((4, 3)), r"got shape \(4, 3\)"),
+        (np.ones((4, 3, 3)), r"got shape \(4, 3, 3\)"),
+        (5.0, r"3 lengths"),
+        ([1.0, -2.0, 3.0], "not negative"),
+        (np.full((5, 3), -2.0), "not negative"),
+        (np.diag([1.0, -2.0, 3.0]), "not negative"),
+        ([1.0, math.nan, 3.0], "finite"),
+        ([1.0, math.inf, 3.0], "finite"),
+        ([[1.0, 0, 0], [1.0, 0, 0], [0, 1.0, 1.0]], "flat"),
+        ([[1.0, 0, 0], [1.0, 1.0, 0], [0, 0, 0]], "flat"),
+    ],
+)
+def test_boxes_that_are_none_are_refused(box: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Ensemble.from_array(SNAPSHOTS, boxes=box)
+
+
+# Weights, bonds
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, 1.0], r"each of 5 snapshots, got shape \(2,\)"),
+        (np.ones((5, 1)), r"got shape \(5, 1\)"),
+        ([1.0, 1, 1, 1, -1], "not negative"),
+        ([1.0, 1, 1, 1, math.nan], "finite"),
+        ([1.0, 1, 1, 1, math.inf], "finite"),
+        ([0.0, 0, 0, 0, 1], "at least 2 snapshots"),
+    ],
+)
+def test_weights_that_weigh_nothing_are_refused(weights: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Ensemble.from_array(SNAPSHOTS, weights=weights)
+
+
+def test_weights_are_read_only() -> None:
+    assert not checked_weights([1, 2], 2).flags.writeable
+
+
+def test_bonds_have_one_form() -> None:
+    bonds = [(3, 1), (0, 2), (1, 3)]
+    assert sorted_bonds(bonds).tolist() == [[0, 2], [1, 3]]
+    assert sorted_bonds([]).shape == (0, 2)
+    assert bonds == [(3, 1), (0, 2), (1, 3)]

@@ -1,0 +1,156 @@
+import itertools
+import random
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import naive
+from tests.output.builders import Graph, graphs, linked
+from timme._arrays import Ints
+from timme.hierarchy import Hierarchy, link
+from timme.order import Stripes, families_at, stripes
+
+
+def cutoffs_of(hierarchy: Hierarchy) -> list[float]:
+    """One cutoff below, at, and above every level."""
+    levels = hierarchy.levels
+    between = (levels[1:] + levels[:-1]) / 2
+    return [-np.inf, *levels.tolist(), *between.tolist(), levels.max(initial=0) + 1]
+
+
+def families_of_sites(shown: Stripes, cutoff: float) -> Ints:
+    """Family of each site as the stripes have it at a cutoff, -1 where nothing is drawn."""
+    held = np.full(len(shown.order), -1)
+    alive = (shown.low <= cutoff) & (cutoff < shown.high)
+    for start, stop, family in zip(
+        shown.start[alive], shown.stop[alive], shown.family[alive], strict=True
+    ):
+        assert (held[shown.order[start:stop]] == -1).all(), "a site is covered twice"
+        held[shown.order[start:stop]] = family
+    return held
+
+
+@given(graphs(), st.randoms(use_true_random=False), st.booleans(), st.integers(1, 4))
+def test_stripes_cover_each_cluster_once_in_its_family(
+    graph: Graph, shuffle: random.Random, by_label: bool, min_size: int
+) -> None:
+    hierarchy = linked(graph)
+    order = list(range(graph[0]))
+    shuffle.shuffle(order)
+    shown = stripes(hierarchy, order=None if by_label else order, min_size=min_size)
+    assert shown.order.tolist() == (hierarchy.order.tolist() if by_label else order)
+    for cutoff in cutoffs_of(hierarchy):
+        partition = hierarchy.cut(cutoff)
+        expected = families_at(hierarchy, cutoff)[partition.labels]
+        expected[partition.sizes[partition.labels] < min_size] = -1
+        assert families_of_sites(shown, cutoff).tolist() == expected.tolist()
+
+
+@given(graphs(max_sites=20))
+def test_the_core_is_family_0_and_clusters_never_share_a_family(graph: Graph) -> None:
+    hierarchy = linked(graph)
+    for cutoff in cutoffs_of(hierarchy):
+        families = families_at(hierarchy, cutoff)
+        assert families[0] == 0
+        assert len(set(families.tolist())) == len(families)
+
+
+@given(graphs(max_sites=16))
+def test_the_larger_part_inherits_the_family_unless_the_core_takes_it(graph: Graph) -> None:
+    hierarchy = linked(graph)
+    levels = [-np.inf, *hierarchy.levels]
+    for below, above in itertools.pairwise(levels):
+        whole, parts = hierarchy.cut(above), hierarchy.cut(below)
+        families, part_families = families_at(hierarchy, above), families_at(hierarchy, below)
+        swapped = {0, *families_swapped(hierarchy, below), *families_swapped(hierarchy, above)}
+        for label in range(whole.n_clusters):
+            larger = naive_larger_part(whole.members(label), parts.labels)
+            if families[label] not in swapped and part_families[larger] not in swapped:
+                assert part_families[larger] == families[label]
+
+
+def families_swapped(hierarchy: Hierarchy, cutoff: float) -> set[int]:
+    """Families whose colour is not the inherited one at a cutoff."""
+    families = families_at(hierarchy, cutoff)
+    at_label_0 = hierarchy.cut(cutoff).labels[hierarchy.order[0]]
+    return {int(families[at_label_0])}
+
+
+def naive_larger_part(members: Ints, labels: Ints) -> int:
+    parts: dict[int, list[int]] = {}
+    for site in members.tolist():
+        parts.setdefault(int(labels[site]), []).append(site)
+    return min(parts, key=lambda part: (-len(parts[part]), min(parts[part])))
+
+
+@given(graphs())
+def test_by_site_label_there_is_one_stripe_per_node_and_swap(graph: Graph) -> None:
+    hierarchy = linked(graph)
+    shown = stripes(hierarchy)
+    at_label_0 = [
+        int(families_at(hierarchy, cutoff)[hierarchy.cut(cutoff).labels[hierarchy.order[0]]])
+        for cutoff in [-np.inf, *hierarchy.levels]
+    ]
+    swaps = np.count_nonzero(np.diff(at_label_0))
+    assert len(shown.start) <= len(hierarchy.parents) + 2 * swaps
+    assert (shown.low < shown.high).all()
+
+
+@given(graphs())
+def test_neighbouring_stripes_of_one_run_are_merged(graph: Graph) -> None:
+    shown = stripes(linked(graph), order=range(graph[0]))
+    ends = {
+        (a, b, f, high)
+        for a, b, f, high in zip(shown.start, shown.stop, shown.family, shown.high, strict=True)
+    }
+    for a, b, f, low in zip(shown.start, shown.stop, shown.family, shown.low, strict=True):
+        assert (a, b, f, low) not in ends
+
+
+def test_a_core_that_crumbles_hands_its_colour_to_the_next() -> None:
+    # Five sites joined at 4 split above into {0 … 4} and {5 … 8}; the four last until 1.
+    pairs = [(0, 1), (1, 2), (2, 3), (3, 4), (5, 6), (6, 7), (7, 8), (4, 5)]
+    hierarchy = linked((9, pairs, [4.0, 4.0, 4.0, 4.0, 1.0, 1.0, 1.0, 6.0]))
+    assert families_at(hierarchy, 6).tolist() == [0]
+    assert families_at(hierarchy, 4).tolist() == [0, 1]
+    four = hierarchy.cut(2).labels[5]
+    assert families_at(hierarchy, 2)[four] == 0
+    assert families_at(hierarchy, 2)[hierarchy.cut(2).labels[0]] == 1
+    shown = stripes(hierarchy, min_size=4)
+    drawn = np.column_stack([shown.start, shown.stop, shown.low, shown.high, shown.family])
+    assert drawn.tolist() == [
+        [5, 9, 1, 4, 0],
+        [0, 5, 4, 6, 0],
+        [5, 9, 4, 6, 1],
+        [0, 9, 6, np.inf, 0],
+    ]
+
+
+def test_stripes_follow_the_slow_site_order() -> None:
+    graph = (6, [(0, 5), (1, 2), (2, 3), (3, 5)], [3.0, 1.0, 1.0, 2.0])
+    assert stripes(linked(graph)).order.tolist() == naive.site_order(*graph)
+
+
+@pytest.mark.parametrize("order", [[0, 1], [0, 1, 1], [1, 2, 3]])
+def test_an_order_names_every_site_once(order: list[int]) -> None:
+    with pytest.raises(ValueError, match="each of the 3 sites once"):
+        stripes(link([[0, 1, 2], [1, 0, 3], [2, 3, 0]]), order=order)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("shape", ["chain", "caterpillar"])
+def test_twenty_thousand_sites_take_seconds_in_any_order(shape: str, seed: int) -> None:
+    n_sites = 20_000
+    rng = np.random.default_rng(seed)
+    ends = np.arange(n_sites - 1) if shape == "chain" else np.zeros(n_sites - 1, dtype=int)
+    pairs = [(int(end), k + 1) for k, end in enumerate(ends)]
+    hierarchy = linked((n_sites, pairs, rng.random(n_sites - 1).tolist()))
+    started = time.perf_counter()
+    by_label = stripes(hierarchy)
+    shuffled = stripes(hierarchy, order=rng.permutation(n_sites))
+    assert time.perf_counter() - started < 10
+    assert len(by_label.start) < 2.5 * n_sites
+    assert len(shuffled.start) < 15 * n_sites
