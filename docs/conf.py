@@ -14,7 +14,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build"]
@@ -34,4 +34,5 @@ if examples.is_dir():
         "filename_pattern": r"\.py$",
         "within_subsection_order": "FileNameSortKey",
         "show_memory": False,
+        "capture_repr": (),
     }

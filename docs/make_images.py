@@ -14,7 +14,7 @@ from timme.output.axes import places_of
 IMAGES = Path(__file__).parent / "images"
 
 
-def barnase(path):
+def barnase(path: str) -> None:
     """Draw the dilution of barnase: all atoms analysed, Cα shown."""
     analysis = timme.analyse(path)
     figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
@@ -28,12 +28,12 @@ def barnase(path):
     figure.savefig(IMAGES / "barnase-dilution.png", dpi=150)
 
 
-def chain():
+def chain() -> None:
     """Draw the fractions in clusters of 1 to 5 links, theory dashed."""
     links = timme.objects.links(timme.synthetic.chain())
     counted = statistics.curves(timme.cluster(links, timme.pairs.sharing(links)))
 
-    def expected(cutoffs):
+    def expected(cutoffs: np.ndarray) -> np.ndarray:
         return theory.size_fraction(np.arange(1, 6)[:, None], theory.join_probability(cutoffs))
 
     figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")

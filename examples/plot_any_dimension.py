@@ -19,7 +19,8 @@ from timme.output.colours import REST, cluster_colours
 rng = np.random.default_rng(3)
 sizes = (12, 9, 7, 5, *[1] * 40)
 group = np.repeat(np.arange(len(sizes)), sizes)
-heading = rng.uniform(0, 2 * np.pi, len(sizes)) + np.cumsum(rng.normal(0, 0.4, (60, len(sizes))), 0)
+turns = rng.normal(0, 0.4, (60, len(sizes)))
+heading = rng.uniform(0, 2 * np.pi, len(sizes)) + np.cumsum(turns, axis=0)
 walk = np.cumsum(0.5 * np.stack([np.cos(heading), np.sin(heading)], axis=2), axis=0)
 place = rng.uniform(0, 40, (len(sizes), 2))[group] + rng.normal(0, 1.2, (len(group), 2))
 crowd = place + walk[:, group] + rng.normal(0, 0.15, (60, len(group), 2))
@@ -38,6 +39,7 @@ for person in np.argsort(colours != REST, kind="stable"):
 left.scatter(*crowd[-1].T, c=colours, s=14, zorder=3)
 left.set(aspect="equal", xlabel="x (m)", ylabel="y (m)")
 plots.dilution(analysis.hierarchy, cutoff=cutoff, ax=right)
+plt.show()
 
 # %%
 # Ten dimensions: three parts of three parts of ten points, displaced by 1, 0.3 and 0.05 at the

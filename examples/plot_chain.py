@@ -18,18 +18,18 @@ from timme.output import plots
 # is an unbroken run of joined links.
 
 
-def counted(n_snapshots):
+def counted(n_snapshots: int) -> statistics.Curves:
     """Count the clusters of a chain at every cutoff."""
     links = timme.objects.links(timme.synthetic.chain(10_000, n_snapshots, seed=1))
     return statistics.curves(timme.cluster(links, timme.pairs.sharing(links)))
 
 
-def sizes(cutoffs):
+def sizes(cutoffs: np.ndarray) -> np.ndarray:
     """Fractions in clusters of 1 to 5 links, Eq. (15)."""
     return theory.size_fraction(np.arange(1, 6)[:, None], theory.join_probability(cutoffs))
 
 
-def large(cutoffs):
+def large(cutoffs: np.ndarray) -> np.ndarray:
     """Fraction in clusters of 10 or more links, Eq. (21)."""
     return theory.tail_fraction(theory.join_probability(cutoffs), large=10)
 
@@ -38,6 +38,7 @@ two = counted(2)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
 plots.size_distribution(two, theory=sizes, ax=left)
 plots.fraction(two, theory=large, ax=right)
+plt.show()
 
 # %%
 # More snapshots. The variance of σ² falls as 1/N, Eq. (20), so every pair of neighbours comes to

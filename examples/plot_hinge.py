@@ -27,7 +27,7 @@ for suggestion in statistics.suggest(hierarchy):
 low, high = statistics.long_lived(hierarchy)[0]
 cutoff = (low + high) / 2
 clusters = hierarchy.cut(cutoff)
-print(clusters.sizes, "equal to the planted bodies:", (clusters.labels == planted.labels[0]).all())
+print(clusters.sizes, "as planted:", (clusters.labels == planted.labels[0]).all())
 
 # %%
 # The dilution plot, and σ of all pairs in the order of site labels: three blocks of small σ.
@@ -35,14 +35,16 @@ print(clusters.sizes, "equal to the planted bodies:", (clusters.labels == plante
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 plots.dilution(hierarchy, cutoff=cutoff, ax=left)
 plots.sigma_matrix(analysis.fluctuations, order=hierarchy.order, ax=right)
+plt.show()
 
 # %%
 # Four snapshots, each seen from its own side: what keeps its shape is one colour.
 
 colours = cluster_colours(analysis, cutoff)
-figure, panels = plt.subplots(1, 4, figsize=(9, 2.6), subplot_kw={"projection": "3d"})
+figure, panels = plt.subplots(1, 4, figsize=(9, 2.4), subplot_kw={"projection": "3d"})
 for axes, frame in zip(panels, (0, 25, 50, 75), strict=True):
-    axes.scatter(*planted.ensemble.snapshot(frame)[0].T, c=colours, s=10, depthshade=False)
+    axes.scatter(*planted.ensemble.snapshot(frame)[0].T, c=colours, s=14, depthshade=False)
     axes.set_axis_off()
     axes.set_aspect("equal")
+figure.subplots_adjust(0, 0, 1, 1, 0, 0)
 plt.show()

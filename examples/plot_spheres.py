@@ -18,8 +18,7 @@ from timme.output.colours import REST, colouring
 diameter = 1.3  # µm
 ensemble = timme.synthetic.spheres(diameter=diameter)
 analysis = timme.analyse(ensemble, radius=1.1 * diameter, length=diameter)
-hierarchy = analysis.hierarchy
-counted = statistics.curves(hierarchy)
+counted = statistics.curves(analysis.hierarchy)
 cutoff = statistics.inflection(counted)
 print(f"steepest rise at σc/a = {cutoff / diameter:.3f}")
 
@@ -29,30 +28,31 @@ print(f"steepest rise at σc/a = {cutoff / diameter:.3f}")
 
 figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
 plots.fraction(counted, cutoff=cutoff, length=diameter, ax=axes)
+plt.show()
 
 # %%
 # The same in the dilution plot. Spheres have no natural order, so they lie in the order of site
 # labels, in which every cluster is one stripe.
 
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-plots.dilution(hierarchy, cutoff=cutoff, length=diameter, ax=axes)
+plots.dilution(analysis.hierarchy, cutoff=cutoff, length=diameter, ax=axes)
+plt.show()
 
 # %%
-# The box from above: sticks join spheres of one cluster that touch in this snapshot, the core is
-# dark blue, and spheres in clusters of fewer than three are small and grey.
+# The box from above: sticks join spheres of one cluster that touch in this snapshot (not
+# through a wall), the core is dark blue, and spheres in clusters of fewer than three are small and
+# grey.
 
 found = colouring(analysis, cutoff, min_size=3)
 first, second = analysis.fluctuations.pairs.T
 points, width = analysis.coordinates, analysis.box[0, 0]
-apart = points[first] - points[second]
-near = np.linalg.norm(apart, axis=1) < 1.1 * diameter  # touching here, and not through a wall
+near = np.linalg.norm(points[first] - points[second], axis=1) < 1.1 * diameter
 joined = near & (found.labels[first] == found.labels[second]) & (found.labels[first] >= 0)
 pairs = np.column_stack([first, second])[joined]
 pairs = pairs[np.argsort(points[pairs, 2].mean(axis=1))]  # the top ones are drawn last
 
 figure, axes = plt.subplots(figsize=(6, 6), layout="constrained")
-free = points[found.labels < 0]
-axes.scatter(*free[:, :2].T, s=12, color=REST, linewidths=0)
+axes.scatter(*points[found.labels < 0, :2].T, s=12, color=REST, linewidths=0)
 colours = found.object_colours[pairs[:, 0]]
 axes.add_collection(LineCollection(points[pairs, :2], colors=colours, lw=5, capstyle="round"))
 axes.set(aspect="equal", xlim=(0, width), ylim=(0, width), xlabel="x (µm)", ylabel="y (µm)")

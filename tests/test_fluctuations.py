@@ -1,6 +1,6 @@
 import itertools
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -26,6 +26,7 @@ EPS = np.finfo(np.float64).eps
 NEAR_HALF_BOX = "ignore:.*half the periodic box:UserWarning"
 
 Bonds = list[tuple[int, int]]
+CrossReduction = Literal["rms", "max"]
 
 
 def points_of(array: Floats, **options: Any) -> Objects:
@@ -45,7 +46,7 @@ def close(expected: Any, scale: float = 100.0) -> Any:
 
 @given(bond_graphs(max_sites=7), seeds, st.sampled_from(["rms", "max"]), st.integers(1, 4))
 def test_bodies_agree_with_the_reference(
-    graph: tuple[int, Bonds], seed: int, reduction: Reduction, n_dimensions: int
+    graph: tuple[int, Bonds], seed: int, reduction: CrossReduction, n_dimensions: int
 ) -> None:
     n_sites, bonds = graph
     array = np.random.default_rng(seed).normal(size=(3, n_sites, n_dimensions))
@@ -61,7 +62,7 @@ def test_bodies_agree_with_the_reference(
 @pytest.mark.filterwarnings(NEAR_HALF_BOX)
 @given(boxed_snapshots(), seeds, st.sampled_from(["rms", "max"]))
 def test_groups_with_weights_in_boxes_agree_with_the_reference(
-    boxed: tuple[Floats, Floats], seed: int, reduction: Reduction
+    boxed: tuple[Floats, Floats], seed: int, reduction: CrossReduction
 ) -> None:
     array, boxes = boxed
     rng = np.random.default_rng(seed)
@@ -81,7 +82,7 @@ def test_groups_with_weights_in_boxes_agree_with_the_reference(
 
 @given(gapped_snapshots(), st.integers(2, 5), st.sampled_from(["rms", "max"]))
 def test_groups_with_gaps_agree_with_the_reference(
-    array: Floats, min_overlap: int, reduction: Reduction
+    array: Floats, min_overlap: int, reduction: CrossReduction
 ) -> None:
     assume(min_overlap <= len(array))
     n_sites = array.shape[1]
@@ -106,9 +107,7 @@ def test_links_at_a_joint_are_compared_by_their_far_ends(
     array = np.random.default_rng(seed).normal(size=(n_snapshots, n_sites, 3))
     bonds = [(k + 1, k) if k % 2 else (k, k + 1) for k in range(n_sites - 1)]
     ensemble = Ensemble.from_array(array)
-    expected = [
-        naive.link_sigma(array, bonds[k], bonds[k + 1]) for k in range(len(bonds) - 1)
-    ]
+    expected = [naive.link_sigma(array, bonds[k], bonds[k + 1]) for k in range(len(bonds) - 1)]
     made: dict[Reduction, Floats] = {}
     for reduction in ("max", "rms"):
         rods = objects.links(ensemble, bonds, reduction=reduction)
@@ -131,7 +130,9 @@ def test_pairs_that_share_too_few_snapshots_are_left_out(array: Floats, min_over
     assert found.common.tolist() == [common for _, common in expected.values()]
 
 
-@pytest.mark.parametrize(("n_snapshots", "gaps", "overlap"), [(2, True, 2), (5, True, 3), (5, False, 5)])
+@pytest.mark.parametrize(
+    ("n_snapshots", "gaps", "overlap"), [(2, True, 2), (5, True, 3), (5, False, 5)]
+)
 def test_by_default_half_of_gapped_snapshots_must_be_shared(
     n_snapshots: int, gaps: bool, overlap: int
 ) -> None:
@@ -304,7 +305,12 @@ def test_groups_near_half_the_box_warn_as_well() -> None:
 
 @pytest.mark.parametrize(
     ("distance", "axis", "box"),
-    [(4.0, 0, [10.0, 10, 10]), (4.9, 0, None), (4.9, 1, [10.0, 0, 10]), (4.9, 0, [10.5, 10.5, 1e3])],
+    [
+        (4.0, 0, [10.0, 10, 10]),
+        (4.9, 0, None),
+        (4.9, 1, [10.0, 0, 10]),
+        (4.9, 0, [10.5, 10.5, 1e3]),
+    ],
     ids=["well within", "no box", "along an open direction", "just within"],
 )
 def test_no_warning_comes_without_need(distance: float, axis: int, box: list[float] | None) -> None:

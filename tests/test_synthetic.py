@@ -1,13 +1,17 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from timme import objects, pairs, synthetic
+from timme._arrays import Ints
+from timme.ensemble import Ensemble
 from timme.hierarchy import cluster
 
 
-def same_clusters(first: object, second: object) -> bool:
+def same_clusters(first: Ints, second: Ints) -> bool:
     """Whether two labellings are equal up to the numbers of clusters."""
-    joint = np.unique(np.column_stack([first, second]), axis=0)  # type: ignore[list-item]
+    joint = np.unique(np.column_stack([first, second]), axis=0)
     return len(joint) == len(np.unique(joint[:, 0])) == len(np.unique(joint[:, 1]))
 
 
@@ -84,13 +88,13 @@ def test_a_chain_of_nothing_is_refused(arguments: tuple[int, int, float]) -> Non
 
 
 def test_a_seed_makes_the_same_system_again() -> None:
-    makers = {
-        "chain": lambda seed: synthetic.chain(20, 3, seed=seed),
-        "hinged": lambda seed: synthetic.hinged(2, 5, 4, seed=seed).ensemble,
-        "planted": lambda seed: synthetic.planted(n_snapshots=3, seed=seed).ensemble,
-        "spheres": lambda seed: synthetic.spheres(30, 2, seed=seed),
-    }
-    for make in makers.values():
+    makers: list[Callable[[int], Ensemble]] = [
+        lambda seed: synthetic.chain(20, 3, seed=seed),
+        lambda seed: synthetic.hinged(2, 5, 4, seed=seed).ensemble,
+        lambda seed: synthetic.planted(n_snapshots=3, seed=seed).ensemble,
+        lambda seed: synthetic.spheres(30, 2, seed=seed),
+    ]
+    for make in makers:
         first, again, other = (make(seed).block(0).coordinates for seed in (4, 4, 5))
         assert first.tobytes() == again.tobytes()
         assert first.tobytes() != other.tobytes()

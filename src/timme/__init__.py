@@ -36,7 +36,29 @@ _HOMES = {
     "write": "workflow",
 }
 
-__all__ = ["__version__", *_MODULES, *_HOMES]  # noqa: PLE0604 (names of strings)
+__all__ = [
+    "Analysis",
+    "Atoms",
+    "Ensemble",
+    "Fluctuations",
+    "Hierarchy",
+    "Partition",
+    "Settings",
+    "__version__",
+    "analyse",
+    "cluster",
+    "link",
+    "load",
+    "measure",
+    "objects",
+    "pairs",
+    "read",
+    "save",
+    "statistics",
+    "synthetic",
+    "theory",
+    "write",
+]
 
 
 def __getattr__(name: str) -> object:

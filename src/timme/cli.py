@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shlex
 import shutil
 import sys
@@ -17,6 +18,7 @@ from timme import __version__
 if TYPE_CHECKING:
     from timme.analysis import Analysis
     from timme.moments import Progress
+    from timme.output.structures import Written
 
 _EXAMPLES = """
 \b
@@ -27,7 +29,7 @@ Examples
   timme run pdb:1bnr                          fetched from the PDB first
   timme run top.psf traj.dcd -b 100 -dt 10    every tenth frame from 100 on
   timme run water.pdb water.xtc --objects molecules --radius 4
-  timme run tracks.csv --pairs nearest        particles tracked with gaps
+  timme run tracks.csv                        particles tracked with gaps
   timme plot timme-1bnr/result.npz --cutoff 0.06 -o dilution.pdf
 """
 
@@ -58,8 +60,11 @@ def app() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every error becomes one line and exit code 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console without σ or Å shows a ? instead
     try:
-        app.main(args=given, prog_name="timme", standalone_mode=False)
+        app.main(args=given, prog_name="timme", standalone_mode=False, obj=given)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
@@ -99,7 +104,11 @@ _shown = _options(
     click.option("--length", type=float, help="Length a for the axis σ/a (1.54 Å for proteins)."),
     click.option("--large", type=int, help="R of the fraction in clusters of R or more (10)."),
     click.option("--min-size", type=int, help="Clusters of fewer are grey (3)."),
-    click.option("--palette", type=click.Choice(["wide", "safe"]), help="safe: for colour-blind."),
+    click.option(
+        "--palette",
+        type=click.Choice(["wide", "safe"]),
+        help="Colours; safe for the colour-blind.",
+    ),
 )
 
 
@@ -108,6 +117,15 @@ _shown = _options(
 
 @app.command(
     epilog="""
+\b
+Examples
+  timme run 1bnr.pdb -o barnase               all atoms as bodies, shown as Cα
+  timme run 1bnr.pdb -s ca --objects points   the Cα atoms alone
+  timme run top.psf a.dcd b.dcd -b 100 -dt 10 two trajectories in a row
+  timme run 1ake.pdb 4ake.pdb --common-atoms  structures of the same molecule
+  timme run water.pdb water.xtc --objects molecules --radius 4
+  timme run tracks.csv --min-overlap 100      particles that are seen now and then
+  timme run pae.json                          AlphaFold's predicted aligned error
 \b
 What it writes
   result.npz                      everything, to be plotted or compared again
@@ -190,7 +208,7 @@ def run(
         columns=None if columns is None else columns.split(","),
         **_given(options),
     )
-    command = shlex.join(["timme", *sys.argv[1:]])
+    command = shlex.join(["timme", *click.get_current_context().obj])
     with _progress("measuring") as progress:
         analysis = analyse(
             topology, trajectories, settings=settings, command=command, progress=progress
@@ -278,8 +296,9 @@ def plot(
     path = output or Path(f"{what}.png")
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists: choose another name (-o) or add --overwrite")
-    along = order if order in ORDERS else read_order(order)
-    draw(load(_result_file(result)), what, path, order=along, **_given(options))
+    analysis = load(_result_file(result))
+    along = order if order in ORDERS else read_order(order, analysis.shown)
+    draw(analysis, what, path, order=along, **_given(options))
     click.echo(path)
 
 
@@ -319,9 +338,10 @@ def _copied(path: Path, folder: Path) -> Path:
 
 def _one_line(error: Exception) -> str:
     """Say what is wrong in one line; the file system's own errors name their file last."""
+    text = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    text = " ".join(str(error).split())
+        text = f"{error.filename}: {error.strerror}"
+    text = " ".join(text.split())
     return (
         text
         if isinstance(error, ValueError | OSError) and text
@@ -374,16 +394,16 @@ def _progress(what: str) -> Iterator[Progress]:
         yield progress
 
 
-def _report(analysis: Analysis, folder: Path, written: Sequence[str]) -> None:
+def _report(analysis: Analysis, folder: Path, written: Written) -> None:
     from timme.workflow import summary
 
     rows = summary(analysis)
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         click.echo(f"{name:<{width}}  {value}")
-    for note in analysis.notes:
+    for note in (*analysis.notes, *written.notes):
         click.echo(f"note: {note}")
-    click.echo(f"wrote {len(written)} files into {folder}; look at")
+    click.echo(f"wrote {len(written.paths)} files into {folder}; look at")
     for name in ("dilution.png", "fraction.png", "clusters.csv", "clusters.pml"):
-        if name in written:
+        if folder / name in written.paths:
             click.echo(f"  {folder / name}")

@@ -318,6 +318,8 @@ class Ensemble:
             Box vectors as rows.
         """
         coordinates, boxes = self.frames.read(index, index + 1)
+        if not self.gaps:
+            self._refuse_non_finite(coordinates, index)
         return coordinates[0], None if boxes is None else boxes[0]
 
     def select(self, sites: npt.ArrayLike) -> Ensemble:
@@ -359,14 +361,18 @@ class Ensemble:
         """
         return self.atoms.label(int(self.site_atoms[site]))
 
+    @property
+    def prefix(self) -> str:
+        """Names of the files, as they stand at the beginning of a message."""
+        return f"{', '.join(self.sources)}: " if self.sources else ""
+
     def _refuse_non_finite(self, coordinates: Coordinates, start: int) -> None:
         finite = np.isfinite(coordinates)
         if finite.all():
             return
         frame, site, _ = np.argwhere(~finite)[0]
-        source = f"{self.sources[0]}: " if self.sources else ""
         raise ValueError(
-            f"{source}coordinates must be finite, but atom {self.site_label(int(site))} "
+            f"{self.prefix}coordinates must be finite, but atom {self.site_label(int(site))} "
             f"(site {site + 1}) of snapshot {start + frame + 1} is "
             f"{coordinates[frame, site].tolist()}: repair or leave out that snapshot or atom, "
             "or say that missing values are gaps"
@@ -395,6 +401,8 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
             [0., 3.]]])
     """
     given = numbers(boxes, "boxes")
+    if not np.isfinite(given).all():
+        raise ValueError("box lengths must be finite: check the box of the file")
     square = given.shape == (dimensions, dimensions)
     if square and snapshots == dimensions and not _is_diagonal(given):
         raise ValueError(
@@ -409,8 +417,8 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
             f"for each of {snapshots} snapshots, got shape {given.shape}"
         )
     full = np.broadcast_to(matrices, (snapshots, dimensions, dimensions)).copy()
-    if not np.isfinite(full).all() or (np.einsum("fii->fi", full) < 0).any():
-        raise ValueError("box lengths must be finite and not negative: check the box of the file")
+    if (np.einsum("fii->fi", full) < 0).any():
+        raise ValueError("box lengths must be 0 or more, not negative: check the box of the file")
     for index in np.flatnonzero([not _is_diagonal(matrix) for matrix in full]):
         full[index] = _reduced(full[index])
     return frozen(full)

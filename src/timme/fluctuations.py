@@ -13,6 +13,7 @@ from scipy import sparse
 
 from timme._arrays import Floats, Ints, frozen
 from timme._kernels import moments as kernel
+from timme.ensemble import Ensemble
 from timme.moments import Metric, Moments, Progress, moments
 from timme.objects import Objects
 from timme.pairs import Pairs
@@ -174,6 +175,21 @@ def measure_in_chunks(
         )
 
 
+def require_snapshots(ensemble: Ensemble) -> None:
+    """Refuse an ensemble of which no fluctuation can be measured.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots, of which there must be at least two.
+    """
+    if ensemble.n_snapshots < 2:
+        raise ValueError(
+            f"{ensemble.prefix}fluctuations need at least 2 snapshots, got {ensemble.n_snapshots}: "
+            "read more models or frames"
+        )
+
+
 def default_overlap(n_snapshots: int, *, gaps: bool) -> int:
     """Return how many snapshots two sites must share if the user does not say.
 
@@ -194,13 +210,7 @@ def default_overlap(n_snapshots: int, *, gaps: bool) -> int:
 
 
 def _check(objects: Objects, pairs: Pairs) -> None:
-    n_snapshots = objects.ensemble.n_snapshots
-    if n_snapshots < 2:
-        source = f"{objects.ensemble.sources[0]}: " if objects.ensemble.sources else ""
-        raise ValueError(
-            f"{source}fluctuations need at least 2 snapshots, got {n_snapshots}: "
-            "read more models or frames"
-        )
+    require_snapshots(objects.ensemble)
     if pairs.n_objects != len(objects):
         raise ValueError(
             f"pairs were chosen among {pairs.n_objects} objects, but there are {len(objects)}"

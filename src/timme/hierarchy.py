@@ -70,7 +70,8 @@ class Hierarchy:
     order: Ints = field(init=False)  # (sites,), sites in leaf order
 
     def __post_init__(self) -> None:
-        """Derive sizes and leaf order."""
+        """Check the tree; derive sizes and leaf order."""
+        _refuse_bad_tree(self.parents, self.heights)
         sizes, lowest = linkage.sizes_and_lowest(self.n_sites, self.parents)
         ranked = np.lexsort((lowest, -sizes))
         starts = linkage.leaf_starts(self.parents, sizes, ranked)
@@ -256,6 +257,26 @@ class Hierarchy:
         ranked = np.lexsort((self.starts, above))
         bounds = np.searchsorted(above[ranked], np.arange(self.n_sites + 1, n_nodes + 1))
         return np.split(ranked, bounds)
+
+
+def _refuse_bad_tree(parents: Ints, heights: Floats) -> None:
+    """Refuse what is no tree, before a compiled loop runs over it."""
+    if parents.ndim != 1 or heights.ndim != 1 or parents.dtype.kind != "i":
+        raise ValueError("a hierarchy needs a parent for each node and a height for each merge")
+    nodes, n_sites = np.arange(len(parents)), len(parents) - len(heights)
+    inner = parents >= 0
+    above = parents[inner]
+    if (
+        n_sites < 1
+        or (parents < -1).any()
+        or (above >= len(parents)).any()
+        or (above < n_sites).any()
+        or (above <= nodes[inner]).any()
+        or (np.bincount(above, minlength=len(parents))[n_sites:] < 2).any()
+    ):
+        raise ValueError("parents of a hierarchy must be merges, each of 2 parts or more before it")
+    if not (np.isfinite(heights).all() and (np.diff(heights) >= 0).all()):
+        raise ValueError("heights of a hierarchy must be finite and ascend")
 
 
 def link(

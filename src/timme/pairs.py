@@ -320,11 +320,11 @@ def _nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
 
 def _candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
     """Pairs (point, other) that hold the nearest ``count`` of each point, and all as near."""
-    n_points = len(points)
     if boxes.kind == TILTED:
-        return np.column_stack(np.nonzero(~np.eye(n_points, dtype=bool)))
-    lengths = np.diag(boxes.matrices[0])
+        return _tilted_candidates(points, boxes, count)
+    n_points, lengths = len(points), np.diag(boxes.matrices[0])
     places = np.where(lengths > 0, points % np.where(lengths > 0, lengths, 1.0), points)
+    places = np.where((lengths > 0) & (places >= lengths), 0.0, places)  # -1e-17 % 10 is 10
     tree = cKDTree(places, boxsize=lengths) if lengths.any() else cKDTree(places)
     farthest = np.asarray(tree.query(places, k=[count])[0])[:, 0]
     near = tree.query_ball_point(places, farthest * (1 + 1e-9))
@@ -332,6 +332,24 @@ def _candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
     pairs = np.column_stack([owner, np.concatenate([np.array(others) for others in near])])
     different: Ints = pairs[pairs[:, 0] != pairs[:, 1]]
     return different
+
+
+def _tilted_candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
+    """As above: contacts within a radius that suits nearly all, and all others of the few left."""
+    n_points, n_dimensions = points.shape
+    volume = abs(np.linalg.det(boxes.matrices[0]))
+    radius = (volume * count / n_points) ** (1.0 / n_dimensions)
+    while True:
+        pairs = _neighbours(points, radius, boxes, 0)
+        lacking = np.flatnonzero(np.bincount(pairs.ravel(), minlength=n_points) < count - 1)
+        if len(lacking) <= max(50, n_points // 50):
+            break
+        radius *= 1.3
+    others = np.tile(np.arange(n_points), len(lacking))
+    owners = np.repeat(lacking, n_points)
+    alone = np.column_stack([owners, others])[owners != others]
+    both = np.concatenate([pairs, pairs[:, ::-1], alone])
+    return np.unique(both, axis=0)
 
 
 def _nearest_on_average(centres: Ensemble, count: int, left_out: Ints) -> Ints:

@@ -5,18 +5,32 @@ from __future__ import annotations
 import dataclasses
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from timme._arrays import frozen
+from timme._arrays import frozen, indices
 from timme.analysis import Analysis
 from timme.ensemble import Atoms
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy
 
 FORMAT = 1
+
+# What damaged archives, arrays and texts end in, apart from errors of the file system.
+_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _MARK = "timme result"
 _PLAIN = (
     "length",
@@ -83,29 +97,27 @@ def load(path: str | Path) -> Analysis:
     Analysis
         The same data.
     """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        text = json.loads(arrays.pop("text").tobytes())
-        ours = text["mark"] == _MARK
-    except OSError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
-        ours = False
-    if not ours:
+    with Path(path).open("rb") as file:  # which np.load leaves open if it fails
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {name: frozen(archive[name]) for name in archive.files}
+            text = json.loads(arrays.pop("text").tobytes())
+            if text["mark"] == _MARK and text["format"] == FORMAT:
+                return _analysis(arrays, text)
+            other = text["format"] if text["mark"] == _MARK else None
+        except _DAMAGE:
+            other = None
+    if other is None:
         raise ValueError(
             f"{path}: not a result of timme, or a damaged one: give the result.npz of a run"
         )
-    if text["format"] != FORMAT:
-        raise ValueError(
-            f"{path}: written in format {text['format']}, this version reads format {FORMAT}: "
-            "use the version that wrote it, or run the analysis again"
-        )
-    return _analysis(arrays, text)
+    raise ValueError(
+        f"{path}: written in format {other}, this version reads format {FORMAT}: "
+        "use the version that wrote it, or run the analysis again"
+    )
 
 
 def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
-    arrays = {name: frozen(array) for name, array in arrays.items()}
     hierarchy = Hierarchy(arrays["parents"], arrays["heights"], text["unit"], text["quantity"])
     pairs = None
     if "pairs" in arrays:
@@ -117,7 +129,7 @@ def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
             unit=hierarchy.unit,
         )
     plain = {name: text[name] for name in _PLAIN} | {"notes": tuple(text["notes"])}
-    return Analysis(
+    made = Analysis(
         hierarchy=hierarchy,
         fluctuations=pairs,
         sites=Atoms(*(arrays[f"atoms.{f.name}"] for f in dataclasses.fields(Atoms))),
@@ -125,3 +137,23 @@ def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
         **{name: arrays[name] for name in _ARRAYS},
         **plain,
     )
+    _refuse_misfits(made)
+    return made
+
+
+def _refuse_misfits(made: Analysis) -> None:
+    """Refuse arrays that do not fit together; a zip archive checks each for itself only."""
+    n_objects, n_sites = made.hierarchy.n_sites, len(made.sites)
+    indices(made.shown, n_objects, "shown objects")
+    fits = (
+        made.names.shape == made.object_sites.shape == (n_objects,)
+        and made.site_objects.shape == (n_sites,)
+        and made.coordinates.ndim == 2
+        and len(made.coordinates) == n_sites
+        and made.object_sites.min() >= 0
+        and made.object_sites.max() < n_sites
+        and made.site_objects.min() >= -1
+        and made.site_objects.max() < n_objects
+    )
+    if not fits:
+        raise ValueError("arrays of different systems")

@@ -164,7 +164,7 @@ def join_probability(cutoff: npt.ArrayLike, *, link_length: float = 1.0) -> npt.
     array([0.1, 0.5, 0.9])
     """
     a = _checked_length(link_length)
-    x = np.clip(np.asarray(cutoff, dtype=np.float64) / a, 0, 1)
+    x = np.clip(np.asarray(cutoff, dtype=np.float64), 0, a) / a
     return np.asarray(x * (8 - 6 * x + x**3) / 3)
 
 

@@ -14,7 +14,8 @@ from timme._kernels import linkage
 def tree(n_sites: int, pairs: Ints, sigmas: Floats) -> tuple[Ints, Floats]:
     ranked = np.argsort(sigmas, kind="stable")
     kept = ranked[linkage.joining_edges(n_sites, pairs[ranked])]
-    return linkage.merge_tree(n_sites, pairs[kept], sigmas[kept])
+    parents, heights = linkage.merge_tree(n_sites, pairs[kept], sigmas[kept])
+    return parents, heights
 
 
 def test_a_hand_made_tree_has_its_canonical_form() -> None:
@@ -80,4 +81,6 @@ def test_merges_are_those_of_the_reference(listed: PairList) -> None:
         before = after
     assert found == sorted(expected)
     listed_as = [(height, min(sites)) for height, _, sites in found]
-    assert listed_as == [(h, min(s)) for h, s in zip(heights.tolist(), below[listed.n_sites :], strict=True)]
+    assert listed_as == [
+        (h, min(s)) for h, s in zip(heights.tolist(), below[listed.n_sites :], strict=True)
+    ]

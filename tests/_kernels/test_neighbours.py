@@ -82,7 +82,7 @@ def test_a_distance_equal_to_the_radius_is_a_contact() -> None:
 
 def test_too_little_room_is_told_by_the_number_that_is_needed() -> None:
     points, open_space = np.zeros((5, 2)), Boxes.of(None, 1, 2)
-    found, squares = np.full((3, 2), -1), np.empty(3)
+    found = np.full((3, 2), -1)
     total = neighbours.pairs_within(
         points, 1.0, open_space.matrices[0], open_space.inverses[0], open_space.kind, found
     )

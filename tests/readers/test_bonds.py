@@ -122,7 +122,8 @@ def test_nm_given_as_angstrom_is_warned_of(tmp_path: Path) -> None:
     records = [(*r[:6], r[6] / 10, r[7] / 10, r[8] / 10, *r[9:]) for r in peptide(n_residues=4)]
     path = write_pdb(tmp_path / "a.pdb", [records, records])
     with pytest.warns(
-        UserWarning, match=r"a\.pdb: neighbouring atoms are 0\.1.* looks like nm: pass unit='nm'"
+        UserWarning,
+        match=r"a\.pdb: neighbouring atoms are 0\.1.* looks like nm: say so with unit='nm'",
     ):
         ensemble = read(path)
     assert "looks like nm" in ensemble.notes[-1]
@@ -136,7 +137,7 @@ def test_nm_given_as_angstrom_is_warned_of(tmp_path: Path) -> None:
 
 def test_angstrom_called_nm_is_warned_of(tmp_path: Path) -> None:
     path = write_pdb(tmp_path / "a.pdb", [peptide()])
-    with pytest.warns(UserWarning, match=r"looks like Å: pass unit='Å'"):
+    with pytest.warns(UserWarning, match=r"looks like Å: say so with unit='Å'"):
         read(path, unit="nm")
 
 

@@ -68,32 +68,11 @@ def test_aligned_errors_are_the_larger_of_both_directions(tmp_path: Path, conten
 
 
 @pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        (np.zeros((2, 3)), r"square matrix is needed, got shape \(2, 3\)"),
-        (np.zeros(3), "square matrix is needed"),
-        (
-            np.array([[0.0, 1.0], [2.0, 0.0]]),
-            "symmetric matrix is needed, but two directions differ by 1",
-        ),
-        (np.array([[0.0, -1.0], [-1.0, 0.0]]), "negative or missing"),
-        (np.array([[0.0, np.nan], [np.nan, 0.0]]), "negative or missing"),
-        (np.zeros((2, 2), dtype=complex), "real numbers is needed"),
-    ],
-)
-def test_what_is_no_matrix_is_refused(tmp_path: Path, matrix: Any, message: str) -> None:
-    np.save(tmp_path / "a.npy", matrix)
-    with pytest.raises(ValueError, match=message):
-        read_matrix(tmp_path / "a.npy")
-
-
-@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("a.json", "{", "not a JSON file"),
         ("a.json", "[]", "no predicted aligned error"),
         ("a.json", '{"pae": [[1, 2], [3]]}', "rows of numbers"),
-        ("a.json", '{"pae": [[1, 2]]}', "square matrix"),
         (
             "a.json",
             '{"residue1": [1], "residue2": [2], "distance": [1]}',

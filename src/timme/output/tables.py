@@ -221,7 +221,8 @@ def _short_names(analysis: Analysis) -> list[tuple[str, str]]:
     numbers = np.char.add(sites.resids[site].astype(str), sites.icodes[site]).tolist()
     chains = sites.chains[site].tolist()
     named = list(zip(chains, numbers, strict=True))
-    if len(set(named)) < len(named):  # several objects to a residue
+    own = analysis.settings.get("kind") == "groups"
+    if own or len(set(named)) < len(named):  # several objects to a residue
         return [("", name) for name in analysis.names[analysis.shown].tolist()]
     return named
 

@@ -56,7 +56,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         DataFrame), an array of shape (snapshots, sites, dimensions) or its ``.npy`` file, an
         MDAnalysis Universe or AtomGroup, or an mdtraj Trajectory.
     trajectories : path or sequence of paths, optional
-        Trajectories of the atoms of a topology, one after the other.
+        Trajectories of the atoms of a topology, one after the other. Structure files after a
+        structure file are snapshots as it is, matched atom by atom.
     select : str or array_like, optional
         Atoms to keep: a preset (``ca``, ``backbone``, ``heavy``, ``water-oxygen``), a selection
         in the MDAnalysis language, or indices.
@@ -101,12 +102,15 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         Options(columns, common_atoms, allow_truncated),
     )
     kept = choices.kept_snapshots(ensemble, start, stop, step)
+    frames = choices.sliced(ensemble.frames, kept)
     ensemble = replace(
         ensemble,
-        frames=choices.with_box(choices.sliced(ensemble.frames, kept), box),
+        frames=frames,
         unit=ensemble.unit if unit is None else unit_label(unit),
         gaps=ensemble.gaps if gaps is None else gaps,
         weights=choices.weights_of(weights, ensemble.n_snapshots, kept),
     )
+    # Bonds go through the walls of the box in which the file was written.
     ensemble = choices.with_bonds_chosen(ensemble, bonds)
+    ensemble = replace(ensemble, frames=choices.with_box(frames, box))
     return choices.selected(ensemble, select, atom_group(source))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from timme._arrays import Floats
 from timme.readers.files import checked_file, kind, one_line, read_bytes
@@ -34,16 +35,10 @@ def read_matrix(path: str | Path) -> Any:
             f"got {path.suffix or 'no extension'}"
         )
     matrix = readers[kind(path)](path)
-    values = matrix.data if kind(path) in {".mtx", ".mm"} and hasattr(matrix, "tocsr") else matrix
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
-        raise ValueError(f"{path}: a square matrix is needed, got shape {tuple(matrix.shape)}")
-    if values.dtype.kind not in "fiu":
-        raise ValueError(f"{path}: a matrix of real numbers is needed, got {values.dtype}")
-    if np.isnan(values).any() or (values < 0).any():
-        raise ValueError(
-            f"{path}: the matrix must not hold negative or missing values: repair it first"
-        )
-    return _symmetric(matrix.astype(np.float64), path)
+    values = matrix.data if isinstance(matrix, sparse.csr_array) else matrix
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError(f"{path}: the matrix holds NaN: write inf for pairs that are not compared")
+    return matrix
 
 
 def _from_npy(path: Path) -> Any:
@@ -99,7 +94,7 @@ def _from_pairs(content: dict[str, Any], path: Path) -> Floats:
     first, second, distances = (
         _numbers(content[name], path, name) for name in ("residue1", "residue2", "distance")
     )
-    if not len(first) == len(second) == len(distances) or first.ndim != 1 or not len(first):
+    if first.ndim != 1 or not first.shape == second.shape == distances.shape or not first.size:
         raise ValueError(
             f"{path}: 'residue1', 'residue2' and 'distance' need the same number of values"
         )
@@ -118,14 +113,3 @@ def _numbers(values: Any, path: Path, name: str) -> Floats:
         return np.array(values, dtype=np.float64)
     except (ValueError, TypeError):
         raise ValueError(f"{path}: {name!r} must be rows of numbers, all of one length") from None
-
-
-def _symmetric(matrix: Any, path: Path) -> Any:
-    difference = abs(matrix - matrix.T)
-    largest = float(difference.max()) if matrix.shape[0] else 0.0
-    if largest > 1e-6 * max(1.0, float(abs(matrix).max())):
-        raise ValueError(
-            f"{path}: a symmetric matrix is needed, but two directions differ by {largest:g}: "
-            "symmetrise it first"
-        )
-    return matrix

@@ -95,10 +95,14 @@ def _located(source: str | Path) -> Path:
 
 def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemble:
     suffix = kind(path)
+    if suffix in STRUCTURES and all(kind(other) in STRUCTURES for other in trajectories):
+        return _from_paths([path, *trajectories], options)
+    if trajectories and suffix in BARE_TRAJECTORIES:
+        raise ValueError(
+            f"{path}: a trajectory has no names: give the topology first, then its trajectories"
+        )
     if trajectories:
         return _from_trajectories(path, trajectories, options)
-    if suffix in STRUCTURES:
-        return _from_paths([path], options)
     if suffix == ".npy":
         return _from_npy(path)
     if suffix in TABLES:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Ints
 from timme.ensemble import Atoms, Ensemble
-from timme.moments import Progress
+from timme.moments import Progress, moments
 from timme.objects import Objects, site_bonds
 from timme.pairs import Pairs
 from timme.readers.residues import is_nucleic, is_protein, is_water, shown_sites
@@ -123,21 +122,12 @@ def choose_pairs(
     settings : Settings
         With what was left open filled in.
     """
-    name = chosen.pairs
     molecular = kind in {"biopolymer", "molecule", "liquid"}
-    if name == "auto":
-        many = "all" if len(compared) <= _ALL_PAIRS_SITES else "nearest"
-        name = "sharing" if compared.kind == "links" else "contact" if molecular else many
-        if chosen.radius is not None:
-            name = "contact"
-        elif chosen.neighbours is not None:
-            name = "nearest"
-    bonds = chosen.min_bonds
+    name = _pairs_wanted(compared, chosen, molecular=molecular)
+    neighbours, radius, bonds = chosen.neighbours, chosen.radius, chosen.min_bonds
     if bonds is None:
         counted = molecular and compared.kind not in {"links", "molecules"} and name != "sequence"
         bonds = 4 if counted else 0
-    neighbours = chosen.neighbours
-    radius = chosen.radius
     if name == "all":
         partners = choose.all(compared, min_bonds=bonds)
     elif name == "contact":
@@ -146,17 +136,37 @@ def choose_pairs(
             compared, radius, at_least=chosen.contacts, min_bonds=bonds, progress=progress
         )
     elif name == "sequence":
-        neighbours = neighbours or 1
+        neighbours = 1 if neighbours is None else neighbours
         partners = choose.sequence(compared, reach=neighbours, min_bonds=bonds)
     elif name == "nearest":
-        neighbours = neighbours or min(12, len(compared) - 1)
-        partners = choose.nearest(compared, neighbours, min_bonds=bonds)
+        neighbours = min(12, len(compared) - 1) if neighbours is None else neighbours
+        by: Literal["first", "mean"] = "mean" if compared.ensemble.gaps else "first"
+        partners = choose.nearest(compared, neighbours, by=by, min_bonds=bonds)
     elif name == "sharing":
         partners = choose.sharing(compared)
     else:
         partners = choose.given(compared, read_pairs(name, len(compared)), min_bonds=bonds)
     settled = replace(chosen, pairs=name, radius=radius, neighbours=neighbours, min_bonds=bonds)
     return partners, settled
+
+
+def _pairs_wanted(compared: Objects, chosen: Settings, *, molecular: bool) -> str:
+    name = chosen.pairs
+    if name == "auto":
+        many = "all" if len(compared) <= _ALL_PAIRS_SITES else "nearest"
+        name = {"links": "sharing", "groups": many}.get(compared.kind, "contact")
+        name = name if molecular or compared.kind == "links" else many
+        if chosen.radius is not None:
+            name = "contact"
+        elif chosen.neighbours is not None:
+            name = "nearest"
+    for option, value, served in (
+        ("radius", chosen.radius, ("contact",)),
+        ("neighbours", chosen.neighbours, ("nearest", "sequence")),
+    ):
+        if value is not None and name not in served:
+            raise ValueError(f"--{option} is for {' and '.join(served)} pairs, not for {name}")
+    return name
 
 
 def _radius(compared: Objects, *, molecular: bool) -> float:
@@ -231,13 +241,10 @@ def choose_length(compared: Objects, kind: str, chosen: Settings) -> tuple[float
     """
     ensemble = compared.ensemble
     if chosen.length is not None:
-        if not (math.isfinite(chosen.length) and chosen.length > 0):
-            raise ValueError(f"the length a must be above 0, got {chosen.length}")
         return chosen.length, "a"
     if compared.kind == "links":
-        points, _ = ensemble.snapshot(0)
         ends = compared.members.reshape(-1, 2)
-        return float(np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1).mean()), "link"
+        return float(moments(ensemble, ends).mean.mean()), "link"
     per_angstrom = _ANGSTROM.get(ensemble.unit)
     if kind in {"particles", "network"} or per_angstrom is None:
         return None, ""

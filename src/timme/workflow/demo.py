@@ -32,7 +32,9 @@ def analyse_demo(system: str, *, progress: Progress | None = None) -> Analysis:
         made = analyse(synthetic.chain(), length=1.0, command=command, progress=progress)
         return replace(made, settings={**made.settings, "theory": "freely-jointed chain"})
     if system == "hinge":
-        return analyse(synthetic.hinged().ensemble, command=command, progress=progress)
+        # Within the range of cutoffs in which the three bodies live side by side.
+        ensemble = synthetic.hinged().ensemble
+        return analyse(ensemble, cutoff=0.04, command=command, progress=progress)
     if system == "spheres":
         # Spheres of diameter 1.3 µm touch, or nearly so, when their centres are 10 % farther apart.
         ensemble = synthetic.spheres()

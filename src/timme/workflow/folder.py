@@ -12,17 +12,24 @@ from timme import store
 from timme.analysis import Analysis
 from timme.output.axes import Order
 from timme.output.colours import SAFE, WIDE
-from timme.output.figures import Look, save_figure, save_figures
+from timme.output.figures import FIGURES, Look, save_figure, save_figures
 from timme.output.figures import draw as draw_figure
 from timme.output.scripts import write_scripts
-from timme.output.structures import write_structures
+from timme.output.structures import Written, write_structures
 from timme.output.tables import write_tables
 from timme.statistics import Suggestion, suggest
+from timme.workflow.settings import Settings
 
 RESULT = "result.npz"
 
+_FORMATS = {".png", ".svg", ".pdf", ".eps", ".jpg", ".tif"}
 
-def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) -> tuple[str, ...]:
+# Names that a result may have: files of an earlier one are known by them.
+_STEMS = {*FIGURES, "result", "clusters", "sites", "levels", "hierarchy", "linkage"}
+_SUFFIXES = set(".npz .svg .png .csv .json .nwk .npy .pdb .cif .pml .cxc .tcl".split())
+
+
+def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) -> Written:
     """Write everything that can be drawn and listed of an analysis into one folder.
 
     Parameters
@@ -36,18 +43,22 @@ def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) ->
 
     Returns
     -------
-    tuple of str
-        Names of the files in the folder.
+    Written
+        The files, and why others could not be written.
     """
     target = checked_folder(folder, overwrite=overwrite)
+    new_parents = [parent for parent in target.parents if not parent.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
-        _fill(analysis, made)
+        notes = _fill(analysis, made)
+        names = sorted(path.name for path in made.iterdir())
         made.chmod(0o755)
         if target.exists():
             # Anything the folder held besides an earlier result is left where it is.
-            target.mkdir(exist_ok=True)
+            for path in target.iterdir():
+                if path.is_file() and path.stem in _STEMS and path.suffix in _SUFFIXES:
+                    path.unlink()
             for path in made.iterdir():
                 path.replace(target / path.name)
             made.rmdir()
@@ -55,8 +66,10 @@ def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) ->
             made.replace(target)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
+        for parent in new_parents:
+            parent.rmdir()
         raise
-    return tuple(sorted(path.name for path in target.iterdir()))
+    return Written(tuple(target / name for name in names), notes)
 
 
 def checked_folder(folder: str | Path, *, overwrite: bool) -> Path:
@@ -75,8 +88,8 @@ def checked_folder(folder: str | Path, *, overwrite: bool) -> Path:
         The same.
     """
     target = Path(folder)
-    if target.exists() and not target.is_dir():
-        raise FileExistsError(f"{target} is a file: choose a folder (-o)")
+    if (target.exists() or target.is_symlink()) and not target.is_dir():
+        raise FileExistsError(f"{target} is no folder: choose one (-o)")
     if target.is_dir() and any(target.iterdir()):
         if not overwrite:
             raise FileExistsError(f"{target} exists: choose another folder (-o) or add --overwrite")
@@ -129,7 +142,7 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
         rows += [
             ("snapshots", f"{analysis.n_snapshots:,}"),
             ("sites", f"{_whole(settings['n_sites']):,}"),
-            ("objects", f"{analysis.hierarchy.n_sites:,} {settings['objects']}"),
+            ("objects", f"{analysis.hierarchy.n_sites:,} {settings['kind']}"),
             ("pairs", f"{_whole(settings['n_pairs']):,} {settings['compared']}"),
         ]
     shown = f"{hierarchy.n_sites:,} × {analysis.shown_name}"
@@ -169,35 +182,41 @@ def draw(
     Path
         The file written.
     """
-    settings = {**analysis.settings, **changes}
-    length = settings["length"] or analysis.length
-    changed = replace(analysis, settings=settings, length=length)
+    target = Path(path)
+    if target.suffix.lower() not in _FORMATS:
+        raise ValueError(f"{target}: a figure is written as {', '.join(sorted(_FORMATS))}")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target}: there is no folder {target.parent}: make it first")
+    Settings(**changes)  # refuses what means nothing
+    length = changes.get("length", analysis.length)
+    changed = replace(analysis, settings={**analysis.settings, **changes}, length=length)
     return save_figure(draw_figure(changed, name, _look(changed, order)), path)
 
 
-def _fill(analysis: Analysis, folder: Path) -> None:
+def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
     look = _look(analysis)
     cutoffs = [suggestion.cutoff for suggestion in suggestions(analysis)]
     shared: dict[str, Any] = {"min_size": look.min_size, "palette": look.palette}
     store.save(analysis, folder / RESULT)
     write_tables(analysis, folder, cutoffs, large=look.large, **shared)
     save_figures(analysis, folder, look)
-    if look.cutoff is not None:
-        structures = write_structures(analysis, folder, look.cutoff, **shared)
-        write_scripts(analysis, folder, look.cutoff, structures, **shared)
+    if look.cutoff is None:
+        return ("no structures: nothing ever joins",)
+    if analysis.coordinates.shape[1] == 0:
+        return ("no structures: a matrix has no coordinates",)
+    structures = write_structures(analysis, folder, look.cutoff, **shared)
+    write_scripts(analysis, folder, look.cutoff, structures, **shared)
+    return structures.notes
 
 
 def _look(analysis: Analysis, order: Order = "auto") -> Look:
     settings = analysis.settings
-    palettes = {"wide": WIDE, "safe": SAFE}
-    if settings["palette"] not in palettes:
-        raise ValueError(f"a palette is one of {', '.join(palettes)}, got {settings['palette']!r}")
     found = suggestions(analysis)
     return Look(
         cutoff=found[0].cutoff if found else None,
         min_size=_whole(settings["min_size"]),
         large=_whole(settings["large"]),
-        palette=palettes[str(settings["palette"])],
+        palette=SAFE if settings["palette"] == "safe" else WIDE,
         order=order,
     )
 

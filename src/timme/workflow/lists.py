@@ -38,6 +38,8 @@ def read_groups(path: str, select: Callable[[str], Ints]) -> tuple[list[Ints], l
         except ValueError as error:
             raise ValueError(f"{place}: {error}") from error
         names.append(name.strip())
+    if len(sets) < 2:
+        raise ValueError(f"{path}: at least 2 groups are needed, got {len(sets)}")
     return sets, names
 
 
@@ -65,29 +67,40 @@ def read_pairs(path: str, n_objects: int) -> Ints:
             raise ValueError(f"{place}: expected two whole numbers, got {line!r}") from None
         if not (1 <= first <= n_objects and 1 <= second <= n_objects):
             raise ValueError(f"{place}: objects are 1 to {n_objects}, got {line!r}")
+        if first == second:
+            raise ValueError(f"{place}: an object cannot be compared with itself, got {line!r}")
         pairs.append((first - 1, second - 1))
+    if not pairs:
+        raise ValueError(f"{path}: no pairs, expected lines of two object numbers")
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def read_order(path: str) -> list[int]:
-    """Read objects in the order wanted, numbers from 1.
+def read_order(path: str, shown: Ints) -> list[int]:
+    """Read the shown objects in the order wanted, numbers from 1.
 
     Parameters
     ----------
     path : str
         Text file, numbers separated by blanks, commas, semicolons or line ends.
+    shown : ndarray of int
+        The objects that are shown, of which each must be there once.
 
     Returns
     -------
     list of int
         Numbered from 0.
     """
-    order = []
+    order: list[int] = []
     for place, line in _lines(path, "--order", ORDERS):
         try:
             order += [int(field) - 1 for field in line.replace(",", " ").replace(";", " ").split()]
         except ValueError:
             raise ValueError(f"{place}: expected whole numbers, got {line!r}") from None
+    if sorted(order) != sorted(shown.tolist()):
+        raise ValueError(
+            f"{path}: an order names each of the {len(shown)} shown objects once, by its number in "
+            f"sites.csv, from {shown.min() + 1} to {shown.max() + 1}; got {len(order)} numbers"
+        )
     return order
 
 

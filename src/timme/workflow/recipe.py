@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import timme
 from timme._arrays import Coordinates, Floats
 from timme.analysis import Analysis
 from timme.ensemble import Atoms, Ensemble
-from timme.fluctuations import Fluctuations, measure
+from timme.fluctuations import Fluctuations, measure, require_snapshots
 from timme.hierarchy import Hierarchy, cluster, link
 from timme.moments import Progress
 from timme.objects import Objects
@@ -32,7 +31,7 @@ from timme.workflow.defaults import (
     site_atoms,
 )
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
-from timme.workflow.settings import Settings
+from timme.workflow.settings import DISPLAY, Settings
 
 _KEPT_PAIRS = 2_000_000  # more pairs than this are linked on the fly and their σ not kept
 
@@ -78,17 +77,20 @@ def analyse(
     chosen = replace(settings or Settings(), **options)
     with noted_warnings() as noted:
         if _is_matrix(source):
-            made = _from_matrix(source, chosen)
+            made = _from_matrix(source, _as_list(trajectories), chosen)
+            files: tuple[str, ...] = (str(source),)
         else:
-            made = _from_ensemble(_read(source, trajectories, chosen), chosen, progress)
+            ensemble = _read(source, trajectories, chosen)
+            made = _from_ensemble(ensemble, chosen, progress)
+            files = ensemble.sources
     made = replace(
         made,
         provenance={
             "version": timme.__version__,
             "command": command,
-            "inputs": _fingerprints([source, *_as_list(trajectories)]),
+            "inputs": [_fingerprint(file) for file in files],
         },
-        notes=(*made.notes, *noted),
+        notes=tuple(dict.fromkeys((*made.notes, *noted))),
     )
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
@@ -119,14 +121,20 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
 
 
 def _from_ensemble(ensemble: Ensemble, chosen: Settings, progress: Progress | None) -> Analysis:
+    require_snapshots(ensemble)
     if ensemble.gaps:
         ensemble = without_short_tracks(ensemble, chosen.min_overlap)
     kind = kind_of(ensemble)
     compared, chosen = choose_objects(ensemble, kind, chosen)
+    if len(compared) < 2:
+        raise ValueError(
+            f"{ensemble.prefix}at least 2 {compared.kind} are needed, got {len(compared)}: "
+            "select more sites, or choose other objects"
+        )
     partners, chosen = choose_pairs(compared, kind, chosen, progress)
     if len(partners) == 0:
         raise ValueError(
-            f"no pairs of {compared.kind} are {partners.description}: "
+            f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
             "choose a larger radius, other pairs or fewer bonds apart"
         )
     hierarchy, sigma = _linked(compared, partners, chosen, progress)
@@ -149,15 +157,27 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, progress: Progress | No
         sequential=sequential,
         n_snapshots=ensemble.n_snapshots,
         settings=chosen.plain()
-        | {"n_sites": ensemble.n_sites, "n_pairs": len(partners), "compared": partners.description},
+        | {
+            "kind": compared.kind,
+            "n_sites": ensemble.n_sites,
+            "n_pairs": len(partners),
+            "compared": partners.description,
+        },
         provenance={},
         notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, chosen)),
     )
 
 
-def _from_matrix(source: Any, chosen: Settings) -> Analysis:
-    unit = chosen.unit or ""
-    hierarchy = link(read_matrix(source), unit=unit)
+def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Analysis:
+    unused = sorted(chosen.differing() - {"unit", *DISPLAY})
+    if trajectories or unused:
+        what = ", ".join(["trajectories"] * bool(trajectories) + unused)
+        raise ValueError(f"{source}: a matrix of σ is linked as it is: leave out {what}")
+    matrix = read_matrix(source)
+    try:
+        hierarchy = link(matrix, unit=chosen.unit or "")
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from None
     n_sites = hierarchy.n_sites
     return Analysis(
         hierarchy=hierarchy,
@@ -174,7 +194,7 @@ def _from_matrix(source: Any, chosen: Settings) -> Analysis:
         shown_name="site",
         sequential=True,
         n_snapshots=0,
-        settings=chosen.plain() | {"n_sites": n_sites, "compared": "pairs of the matrix"},
+        settings=chosen.plain() | {"kind": "sites", "n_sites": n_sites},
         provenance={},
         notes=(),
     )
@@ -219,17 +239,10 @@ def _as_list(trajectories: Any) -> list[Any]:
     return [trajectories] if isinstance(trajectories, str | Path) else list(trajectories)
 
 
-def _fingerprints(sources: Sequence[Any]) -> list[dict[str, str]]:
-    """Names and SHA-256 of the input files."""
-    found = []
-    flat = [
-        part for source in sources for part in (source if isinstance(source, list) else [source])
-    ]
-    for source in flat:
-        if isinstance(source, str | Path) and Path(source).is_file():
-            with Path(source).open("rb") as handle:
-                digest = hashlib.file_digest(handle, "sha256").hexdigest()
-            found.append({"name": Path(source).name, "sha256": digest})
-        elif isinstance(source, str):
-            found.append({"name": source, "sha256": ""})
-    return found
+def _fingerprint(name: str) -> dict[str, str]:
+    """Name and SHA-256 of an input; what is no file has none."""
+    if not Path(name).is_file():
+        return {"name": name, "sha256": ""}
+    with Path(name).open("rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    return {"name": Path(name).name, "sha256": digest}

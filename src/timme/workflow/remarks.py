@@ -101,7 +101,7 @@ def remarks_on(made: Analysis) -> Iterator[str]:
     if sigma is None or shown.n_sites < 3 or np.count_nonzero(shown.parents < 0) > 1:
         return
     typical = float(np.median(sigma.sigma))
-    if len(shown.heights) and shown.heights[-1] <= 0.05 * typical:
+    if typical > 0 and len(shown.heights) and shown.heights[-1] <= 0.05 * typical:
         unit = f" {shown.unit}" if shown.unit else ""
         yield (
             f"everything shown is one cluster from {shown.heights[-1]:.2g}{unit} on, while half of "
@@ -133,7 +133,7 @@ def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensembl
     long = np.flatnonzero(np.asarray(seen) >= overlap)
     if len(long) < 2:
         raise ValueError(
-            f"{len(long)} of {ensemble.n_sites} sites are seen in at least {overlap} of "
+            f"{ensemble.prefix}{len(long)} of {ensemble.n_sites} sites are seen in at least {overlap} of "
             f"{ensemble.n_snapshots} snapshots: choose a smaller minimum overlap (--min-overlap)"
         )
     if len(long) == ensemble.n_sites:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,18 @@ PAIRS = ("auto", "contact", "all", "sequence", "nearest", "sharing")
 REDUCTIONS = ("rms", "max", "centre")
 ORDERS = ("auto", "label", "sequence")
 CENTRES = ("mass", "geometry")
+PALETTES = ("wide", "safe")
+DISPLAY = ("large", "min_size", "cutoff", "length", "palette")  # settings of pictures alone
+
+_LOWEST = {
+    "reach": 0,
+    "contacts": 1,
+    "neighbours": 1,
+    "min_bonds": 0,
+    "min_overlap": 2,
+    "large": 1,
+    "min_size": 1,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +62,33 @@ class Settings:
     cutoff: float | None = None
     length: float | None = None
     palette: str = "wide"  # wide, or safe for colour-blind readers
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that mean nothing."""
+        for name, lowest in _LOWEST.items():
+            value = getattr(self, name)
+            if value is not None and not value >= lowest:
+                option = name.replace("_", "-")
+                raise ValueError(f"{option} must be at least {lowest}, got {value}")
+        for name in ("radius", "length"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name} must be above 0, got {value}")
+        if self.cutoff is not None and not math.isfinite(self.cutoff):
+            raise ValueError(f"cutoff must be a number, got {self.cutoff}")
+        if self.palette not in PALETTES:
+            raise ValueError(f"palette is one of {', '.join(PALETTES)}, got {self.palette!r}")
+
+    def differing(self) -> set[str]:
+        """Return the names of the settings that are not at their default.
+
+        Returns
+        -------
+        set of str
+            Names of fields.
+        """
+        default = Settings()
+        return {f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name)}
 
     def plain(self) -> dict[str, Any]:
         """Return the settings as they can be written in a file.

@@ -1,0 +1,95 @@
+"""Real systems through the command line, as in the README."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import timme as library
+from tests.cli.conftest import Run
+from tests.cli.test_folder import FILES
+
+
+def analysed(timme: Run, *arguments: object) -> tuple[library.Analysis, str]:
+    found = timme("run", *arguments, "-o", "out")
+    assert (found.code, found.err) == (0, "")
+    return library.load("out/result.npz"), found.out
+
+
+def test_barnase_is_analysed_as_the_paper_does(folder: Path, timme: Run, shared_data: Path) -> None:
+    made, out = analysed(timme, shared_data / "nmr" / "1bnr.pdb")
+    assert sorted(path.name for path in (folder / "out").iterdir()) == FILES
+    for line in ("snapshots  20", "sites      1,727", "objects    1,727 bodies"):
+        assert line in out
+    assert "in contact within 10 Å in at least 1 snapshot, at least 4 bonds apart" in out
+    assert "shown      110 × Cα" in out
+    assert made.sites.resids[made.object_sites[made.shown]].tolist() == list(range(1, 111))
+    assert made.length == 1.54
+    assert len(made.shown_hierarchy.levels) > 50  # it dilutes; one cluster would have few levels
+
+
+@pytest.mark.usefixtures("without_figures")
+@pytest.mark.parametrize(
+    ("options", "objects", "kind", "shown"),
+    [
+        (["-s", "ca"], 76, "points", "76 × Cα"),
+        (["--objects", "points"], 1231, "points", "76 × Cα"),
+        (["--objects", "residues"], 76, "residues", "76 × residue"),
+        (["-s", "backbone"], 305, "bodies", "76 × Cα"),
+        (["-s", "heavy"], 602, "bodies", "76 × Cα"),
+    ],
+)
+def test_ubiquitin_is_analysed_in_several_ways(
+    timme: Run, shared_data: Path, options: list[str], objects: int, kind: str, shown: str
+) -> None:
+    made, out = analysed(timme, shared_data / "nmr" / "1d3z.pdb", *options)
+    assert (made.hierarchy.n_sites, made.n_snapshots) == (objects, 10)
+    assert made.settings["objects"] == kind
+    assert f"shown      {shown}" in out
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_atoms_as_points_three_bonds_apart_are_one_cluster_and_it_says_why(
+    timme: Run, shared_data: Path
+) -> None:
+    path = shared_data / "nmr" / "1bnr.pdb"
+    _, out = analysed(timme, path, "--objects", "points", "--min-bonds", 3)
+    note = next(line for line in out.splitlines() if "one cluster from" in line)
+    assert note.startswith("note: everything shown is one cluster")
+    assert "--min-bonds 4" in note
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_water_is_compared_molecule_by_molecule_in_its_box(timme: Run, shared_data: Path) -> None:
+    water = shared_data / "water" / "tip3p_300K_1ATM.pdb"
+    frames = water.with_suffix(".xtc")
+    made, out = analysed(timme, water, frames, "--objects", "molecules", "-dt", 4)
+    assert made.hierarchy.n_sites == 258
+    assert made.n_snapshots == 101
+    assert made.box is not None
+    assert "shown      258 × molecule" in out
+    assert "half the periodic box" in out
+    assert sorted(path.name for path in water.parent.iterdir()) == [water.name, frames.name]
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_liquids_are_molecules_by_default(timme: Run, shared_data: Path) -> None:
+    water = shared_data / "water" / "tip3p_300K_1ATM.pdb"
+    made, _ = analysed(timme, water, water.with_suffix(".xtc"), "-e", 20, "--radius", 5)
+    assert made.settings["objects"] == "molecules"
+    assert made.length == 0.96
+    assert made.fluctuations is not None
+    assert np.isfinite(made.fluctuations.sigma).all()
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_tracks_with_gaps_say_what_they_leave_out(timme: Run, shared_data: Path) -> None:
+    path = shared_data / "tracks" / "bulk_water_tracks.csv"
+    made, out = analysed(timme, path)
+    assert made.n_snapshots == 300
+    assert made.coordinates.shape[1] == 2
+    assert "left out 1,240 of 1,505 sites that are seen in fewer than 150 of 300" in out
+    assert "at least 150; 6,725 pairs share fewer" in out
+    assert made.hierarchy.n_sites == 265
