@@ -404,6 +404,7 @@ def _report(analysis: Analysis, folder: Path, written: Written) -> None:
     for note in (*analysis.notes, *written.notes):
         click.echo(f"note: {note}")
     click.echo(f"wrote {len(written.paths)} files into {folder}; look at")
-    for name in ("dilution.png", "fraction.png", "clusters.csv", "clusters.pml"):
+    pictures = ("dilution.png", "fraction.png", "size-distribution.png")
+    for name in (*pictures, "clusters.csv", "clusters.pml"):
         if folder / name in written.paths:
             click.echo(f"  {folder / name}")

@@ -368,7 +368,7 @@ def test_orders_move_the_stripes(folder: Path, timme: Run, result: Path) -> None
         ("\n".join(["2"] * 24), "own.txt"),
         (" ".join(map(str, range(1, 25))), "own.txt"),
         (" ".join(map(str, range(2, 242, 10))), "own.txt"),
-        (" ".join(map(str, range(0, 120, 5))), "own.txt, line 1: objects are counted from 1"),
+        (" ".join(map(str, range(0, 120, 5))), "sites.csv"),
         ("", "own.txt"),
     ],
     ids=["words", "few", "twice", "not shown", "too large", "zero", "none"],

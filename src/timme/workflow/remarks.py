@@ -133,8 +133,8 @@ def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensembl
     long = np.flatnonzero(np.asarray(seen) >= overlap)
     if len(long) < 2:
         raise ValueError(
-            f"{ensemble.prefix}{len(long)} of {ensemble.n_sites} sites are seen in at least {overlap} of "
-            f"{ensemble.n_snapshots} snapshots: choose a smaller minimum overlap (--min-overlap)"
+            f"{ensemble.prefix}{len(long)} of {ensemble.n_sites} sites are seen in at least "
+            f"{overlap} of {ensemble.n_snapshots} snapshots: choose a smaller minimum overlap (--min-overlap)"
         )
     if len(long) == ensemble.n_sites:
         return ensemble
