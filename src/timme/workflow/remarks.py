@@ -134,7 +134,8 @@ def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensembl
     if len(long) < 2:
         raise ValueError(
             f"{ensemble.prefix}{len(long)} of {ensemble.n_sites} sites are seen in at least "
-            f"{overlap} of {ensemble.n_snapshots} snapshots: choose a smaller minimum overlap (--min-overlap)"
+            f"{overlap} of {ensemble.n_snapshots} snapshots: choose a smaller minimum overlap "
+            "(--min-overlap)"
         )
     if len(long) == ensemble.n_sites:
         return ensemble
