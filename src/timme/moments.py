@@ -11,6 +11,7 @@ import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import moments as kernel
+from timme._kernels.space import OPEN
 from timme.ensemble import Block, Ensemble
 from timme.space import Boxes
 
@@ -69,10 +70,32 @@ class Moments:
         Moments
             As if all had been measured together.
         """
-        weight, mean, m2 = self.weight.copy(), self.mean.copy(), self.m2.copy()
-        kernel.merge_moments(weight, mean, m2, other.weight, other.mean, other.m2)
-        reach = np.maximum(self.reach, other.reach)
-        return Moments(self.count + other.count, weight, mean, m2, reach)
+        merged = Moments.empty(len(self.count))
+        kernel.merge_moments(*merged.arrays, *self.arrays)
+        kernel.merge_moments(*merged.arrays, *other.arrays)
+        return merged
+
+    @property
+    def arrays(self) -> tuple[Ints, Floats, Floats, Floats, Floats]:
+        """All arrays, in the order of the fields."""
+        return self.count, self.weight, self.mean, self.m2, self.reach
+
+    def part(self, tile: slice) -> Moments:
+        """Return some of the pairs.
+
+        Parameters
+        ----------
+        tile : slice
+            Which pairs.
+
+        Returns
+        -------
+        Moments
+            A view: what is merged into it is merged into the whole.
+        """
+        return Moments(
+            self.count[tile], self.weight[tile], self.mean[tile], self.m2[tile], self.reach[tile]
+        )
 
 
 def moments(
@@ -107,15 +130,102 @@ def moments(
         Of each pair.
     """
     result = Moments.empty(len(pairs))
-    tiles = [slice(start, start + _TILE) for start in range(0, len(pairs), _TILE)]
+    tiles = pair_tiles(len(pairs))
     with ThreadPoolExecutor(workers or available_cores()) as pool:
         for block in ensemble.blocks():
-            fold = _euclidean(block) if metric is None else _by_metric(block, metric)
-            for _ in pool.map(lambda tile, fold=fold: fold(pairs[tile], result, tile), tiles):
+            prepared = PreparedBlock(block, metric)
+
+            def fold(tile: slice, prepared: PreparedBlock = prepared) -> None:
+                into = result.part(tile)
+                kernel.merge_moments(*into.arrays, *prepared.moments(pairs[tile]).arrays)
+
+            for _ in pool.map(fold, tiles):
                 pass
             if progress is not None:
                 progress(block.start + len(block.weights), ensemble.n_snapshots)
     return result
+
+
+def pair_tiles(n_pairs: int) -> list[slice]:
+    """Cut a list of pairs into the tiles that one worker takes at a time.
+
+    Parameters
+    ----------
+    n_pairs : int
+        Number of pairs.
+
+    Returns
+    -------
+    list of slice
+        In order.
+    """
+    return [slice(start, start + _TILE) for start in range(0, n_pairs, _TILE)]
+
+
+class PreparedBlock:
+    """A block of frames laid out for the loops: the frames of a site next to one another."""
+
+    def __init__(self, block: Block, metric: Metric | None = None) -> None:
+        """Lay out a block.
+
+        Parameters
+        ----------
+        block : Block
+            Consecutive snapshots.
+        metric : callable, optional
+            Distance, Euclidean if not given.
+        """
+        n_frames, _, n_dimensions = block.coordinates.shape
+        self._metric = metric
+        self._weights = block.weights
+        self._boxes = Boxes.of(block.boxes, n_frames, n_dimensions)
+        self._plain = block.complete and self._boxes.kind == OPEN
+        if metric is None:
+            precision = np.float32 if block.single else np.float64
+            self._xyz = np.ascontiguousarray(block.coordinates.transpose(1, 2, 0), precision)
+        else:
+            self._points = block.coordinates.astype(np.float64)
+            self._unseen = np.asarray(np.isnan(self._points).any(axis=2))
+
+    def moments(self, pairs: Ints) -> Moments:
+        """Return the moments of pairs over the block.
+
+        Parameters
+        ----------
+        pairs : ndarray, shape (pairs, 2)
+            Pairs of sites.
+
+        Returns
+        -------
+        Moments
+            Of each pair.
+        """
+        found = Moments.empty(len(pairs))
+        count, weight, mean, m2, _ = found.arrays
+        if self._metric is not None:
+            distances = self._distances(pairs, self._metric)
+            kernel.moments_of_distances(distances, self._weights, count, weight, mean, m2)
+        elif self._plain:
+            kernel.moments_of_all_frames(self._xyz, pairs, count, weight, mean, m2)
+        else:
+            boxes = self._boxes
+            kernel.moments_of_frames(
+                self._xyz,
+                self._weights,
+                boxes.matrices,
+                boxes.inverses,
+                boxes.kind,
+                pairs,
+                *found.arrays,
+            )
+        return found
+
+    def _distances(self, pairs: Ints, metric: Metric) -> Floats:
+        a, b = pairs.T
+        unseen = self._unseen[:, a] | self._unseen[:, b]
+        distances = np.asarray(metric(self._points[:, a], self._points[:, b]), dtype=np.float64)
+        _check_metric(distances, unseen)
+        return np.ascontiguousarray(np.where(unseen, np.nan, distances).T)
 
 
 def available_cores() -> int:
@@ -129,53 +239,6 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-_Fold = Callable[[Ints, Moments, slice], None]
-
-
-def _euclidean(block: Block) -> _Fold:
-    n_frames, _, n_dimensions = block.coordinates.shape
-    boxes = Boxes.of(block.boxes, n_frames, n_dimensions)
-    xyz = np.ascontiguousarray(block.coordinates.transpose(1, 2, 0), dtype=np.float64)
-
-    def fold(pairs: Ints, into: Moments, tile: slice) -> None:
-        kernel.fold_block(
-            xyz,
-            block.weights,
-            boxes.matrices,
-            boxes.inverses,
-            boxes.kind,
-            pairs,
-            into.count[tile],
-            into.weight[tile],
-            into.mean[tile],
-            into.m2[tile],
-            into.reach[tile],
-        )
-
-    return fold
-
-
-def _by_metric(block: Block, metric: Metric) -> _Fold:
-    points = block.coordinates.astype(np.float64)
-    unseen = np.asarray(np.isnan(points).any(axis=2))
-
-    def fold(pairs: Ints, into: Moments, tile: slice) -> None:
-        a, b = pairs.T
-        distances = np.asarray(metric(points[:, a], points[:, b]), dtype=np.float64)
-        _check_metric(distances, unseen[:, a] | unseen[:, b])
-        distances = np.where(unseen[:, a] | unseen[:, b], np.nan, distances)
-        kernel.fold_distances(
-            np.ascontiguousarray(distances.T),
-            block.weights,
-            into.count[tile],
-            into.weight[tile],
-            into.mean[tile],
-            into.m2[tile],
-        )
-
-    return fold
 
 
 def _check_metric(distances: Floats, unseen: Bools) -> None:

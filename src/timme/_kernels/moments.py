@@ -1,11 +1,11 @@
-"""Sums of pair distances over a block of frames, folded into those of the blocks before."""
+"""Moments of pair distances over a block of frames, and how those of two blocks merge."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from timme._kernels.space import OPEN, STRAIGHT, TILTED, to_shortest_image
+from timme._kernels.space import STRAIGHT, TILTED, to_shortest_image
 
 # Sums may be reordered for vector units; NaN must keep its meaning (not seen).
 _FAST = {"reassoc", "contract", "nsz"}
@@ -28,9 +28,13 @@ def merged(weight, mean, m2, other_weight, other_mean, other_m2):
 
 
 @njit(nogil=True, cache=True)
-def merge_moments(weight, mean, m2, other_weight, other_mean, other_m2):
+def merge_moments(
+    count, weight, mean, m2, reach, other_count, other_weight, other_mean, other_m2, other_reach
+):
     """Merge the moments of many pairs into the first set, in place."""
     for p in range(len(weight)):
+        count[p] += other_count[p]
+        reach[p] = max(reach[p], other_reach[p])
         weight[p], mean[p], m2[p] = merged(
             weight[p], mean[p], m2[p], other_weight[p], other_mean[p], other_m2[p]
         )
@@ -65,20 +69,56 @@ def _moments_of(distances, weights):
 
 
 @njit(nogil=True, cache=True)
-def fold_distances(distances, weights, count, weight, mean, m2):
-    """Fold ready-made distances (pairs, frames) of one block into the moments of each pair."""
+def moments_of_distances(distances, weights, count, weight, mean, m2):
+    """Fill in the moments of ready-made distances (pairs, frames)."""
     for p in range(len(distances)):
-        n, w, m, s = _moments_of(distances[p], weights)
-        count[p] += n
-        weight[p], mean[p], m2[p] = merged(weight[p], mean[p], m2[p], w, m, s)
+        count[p], weight[p], mean[p], m2[p] = _moments_of(distances[p], weights)
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def fold_block(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, m2, reach):
-    """Fold the distances of pairs over one block of frames into the moments of each pair.
+def moments_of_all_frames(xyz, pairs, count, weight, mean, m2):
+    """Fill in the moments of pairs in open space, all frames seen and of weight 1.
 
-    ``xyz`` is (sites, dimensions, frames), so that the frames of a site are contiguous. ``reach``
-    keeps how near a pair has come to half the box, where its nearest image changes: 1 is there.
+    ``xyz`` is (sites, dimensions, frames), so that the frames of a site are contiguous and the
+    loops over them vectors. Single precision stays single within the block.
+    """
+    _, n_dimensions, n_frames = xyz.shape
+    zero = xyz.dtype.type(0.0)
+    square = np.zeros(n_frames, xyz.dtype)  # over all dimensions but the last
+    last = n_dimensions - 1
+    for p in range(len(pairs)):
+        a = xyz[pairs[p, 0]]
+        b = xyz[pairs[p, 1]]
+        for d in range(last):
+            if d == 0:
+                for frame in range(n_frames):
+                    x = a[d, frame] - b[d, frame]
+                    square[frame] = x * x
+            else:
+                for frame in range(n_frames):
+                    x = a[d, frame] - b[d, frame]
+                    square[frame] += x * x
+        x = a[last, 0] - b[last, 0]
+        shift = np.sqrt(square[0] + x * x)
+        first = zero
+        second = zero
+        for frame in range(n_frames):
+            x = a[last, frame] - b[last, frame]
+            x = np.sqrt(square[frame] + x * x) - shift
+            first += x
+            second += x * x
+        count[p] = n_frames
+        weight[p] = n_frames
+        mean[p] = shift + first / n_frames
+        m2[p] = max(second - first * first / n_frames, zero)
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def moments_of_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, m2, reach):
+    """Fill in the moments of pairs in any box, with weights and unseen frames (NaN).
+
+    ``reach`` gets how near a pair comes to half the box, where its nearest image changes: 1 is
+    there.
     """
     _, n_dimensions, n_frames = xyz.shape
     square = np.empty(n_frames)
@@ -102,6 +142,7 @@ def fold_block(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, 
         a = xyz[pairs[p, 0]]
         b = xyz[pairs[p, 1]]
         square[:] = 0.0
+        near[:] = 0.0
         if kind == TILTED:
             for frame in range(n_frames):
                 for d in range(n_dimensions):
@@ -111,27 +152,24 @@ def fold_block(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, 
                     square[frame] += vector[d] * vector[d]
                 near[frame] = np.sqrt(square[frame]) * inverse_halves[frame]
         elif kind == STRAIGHT:
-            near[:] = 0.0
             for d in range(n_dimensions):
                 for frame in range(n_frames):
-                    x = a[d, frame] - b[d, frame]
+                    x = np.float64(a[d, frame]) - b[d, frame]
                     x -= lengths[d, frame] * np.rint(x * inverse_lengths[d, frame])
                     square[frame] += x * x
                     near[frame] = max(near[frame], 2.0 * abs(x) * inverse_lengths[d, frame])
         else:
             for d in range(n_dimensions):
                 for frame in range(n_frames):
-                    x = a[d, frame] - b[d, frame]
+                    x = np.float64(a[d, frame]) - b[d, frame]
                     square[frame] += x * x
         for frame in range(n_frames):
             square[frame] = np.sqrt(square[frame])
-        n, w, m, s = _moments_of(square, weights)
-        count[p] += n
-        weight[p], mean[p], m2[p] = merged(weight[p], mean[p], m2[p], w, m, s)
-        if kind != OPEN:
-            for frame in range(n_frames):
-                if near[frame] > reach[p]:  # never for NaN
-                    reach[p] = near[frame]
+        count[p], weight[p], mean[p], m2[p] = _moments_of(square, weights)
+        reach[p] = 0.0
+        for frame in range(n_frames):
+            if near[frame] > reach[p]:  # never for NaN
+                reach[p] = near[frame]
 
 
 @njit(nogil=True, cache=True)
