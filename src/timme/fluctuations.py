@@ -14,7 +14,7 @@ from scipy import sparse
 from timme._arrays import Floats, Ints, frozen
 from timme._kernels import moments as kernel
 from timme.ensemble import Ensemble
-from timme.moments import Metric, Moments, Progress, moments
+from timme.moments import Engine, Metric, Moments, Progress, moments
 from timme.objects import Objects
 from timme.pairs import Pairs
 
@@ -59,7 +59,7 @@ def measure(
     *,
     min_overlap: int | None = None,
     metric: Metric | None = None,
-    workers: int | None = None,
+    workers: int | Engine | None = None,
     progress: Progress | None = None,
 ) -> Fluctuations:
     """Measure σ of pairs of objects.
@@ -76,8 +76,9 @@ def measure(
     metric : callable, optional
         Distance (…,) between two arrays of points (…, dimensions); Euclidean, through the walls
         of a periodic box, if not given.
-    workers : int, optional
-        Number of threads; all cores by default.
+    workers : int or Engine, optional
+        Number of threads, all cores by default; or another engine, such as
+        :class:`timme.distributed.Cluster`.
     progress : callable, optional
         Called with the work done and the whole work.
 
@@ -121,7 +122,7 @@ def measure_in_chunks(
     chunk: int,
     min_overlap: int | None = None,
     metric: Metric | None = None,
-    workers: int | None = None,
+    workers: int | Engine | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Fluctuations]:
     """Measure σ of one piece of the pairs after another.
@@ -221,7 +222,7 @@ def _measured(
     objects: Objects,
     index: Ints,
     metric: Metric | None,
-    workers: int | None,
+    workers: int | Engine | None,
     progress: Progress,
 ) -> tuple[Floats, Ints, Floats]:
     """Variance, snapshots in common and reach of pairs of objects."""

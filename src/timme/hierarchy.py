@@ -12,7 +12,7 @@ from scipy import sparse
 from timme._arrays import Floats, Ints, frozen, indices, numbers
 from timme._kernels import linkage
 from timme.fluctuations import Fluctuations, measure_in_chunks
-from timme.moments import Metric, Progress
+from timme.moments import Engine, Metric, Progress
 from timme.objects import Objects
 from timme.pairs import Pairs
 
@@ -322,7 +322,7 @@ def cluster(
     *,
     min_overlap: int | None = None,
     metric: Metric | None = None,
-    workers: int | None = None,
+    workers: int | Engine | None = None,
     progress: Progress | None = None,
 ) -> Hierarchy:
     """Measure and link in one step; for all pairs, the matrix of σ is never held.

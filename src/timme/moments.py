@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -98,18 +100,144 @@ class Moments:
         )
 
 
+class Engine(Protocol):
+    """What does the work: threads of this process, or a cluster of computers.
+
+    Whatever does it, blocks are merged in their order, so that results are the same to the last
+    bit.
+    """
+
+    def merges(
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+    ) -> Iterator[Callable[[Moments], None]]:
+        """Measure blocks; yield, for each in order, a function that merges it into moments.
+
+        Parameters
+        ----------
+        ensemble : Ensemble
+            Snapshots.
+        pairs : ndarray, shape (pairs, 2)
+            Pairs of sites.
+        metric : callable or None
+            Distance, Euclidean if None.
+        starts : sequence of int
+            First snapshots of the blocks.
+
+        Yields
+        ------
+        callable
+            Takes the moments of the blocks before, and changes them.
+        """
+
+    def map(
+        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Yield ``function(shared, item)`` for each item, in order.
+
+        Parameters
+        ----------
+        function : callable
+            A function of a module, so that it can be sent elsewhere.
+        shared : object
+            What all calls need, sent once.
+        items : sequence
+            What each call needs.
+
+        Yields
+        ------
+        object
+            Results.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Threads of this process."""
+
+    count: int | None = None  # all cores if None
+
+    def merges(
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+    ) -> Iterator[Callable[[Moments], None]]:
+        """Measure one block after another, the tiles of pairs in threads.
+
+        Parameters
+        ----------
+        ensemble, pairs, metric, starts
+            As for :class:`Engine`.
+
+        Yields
+        ------
+        callable
+            As for :class:`Engine`.
+        """
+        with ThreadPoolExecutor(self.count or available_cores()) as pool:
+            for start in starts:
+                prepared = PreparedBlock(ensemble.block(start), metric)
+
+                def merge(into: Moments, prepared: PreparedBlock = prepared) -> None:
+                    def fold(tile: slice) -> None:
+                        found = prepared.moments(pairs[tile])
+                        kernel.merge_moments(*into.part(tile).arrays, *found.arrays)
+
+                    for _ in pool.map(fold, pair_tiles(len(pairs))):
+                        pass
+
+                yield merge
+
+    def map(
+        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Call a function for each item, in threads.
+
+        Parameters
+        ----------
+        function, shared, items
+            As for :class:`Engine`.
+
+        Yields
+        ------
+        object
+            As for :class:`Engine`.
+        """
+        with ThreadPoolExecutor(self.count or available_cores()) as pool:
+            yield from pool.map(partial(function, shared), items)
+
+
+def engine_of(workers: int | Engine | None) -> Engine:
+    """Return what does the work.
+
+    Parameters
+    ----------
+    workers : int, Engine or None
+        Number of threads, all cores if None, or an engine as it is.
+
+    Returns
+    -------
+    Engine
+        Threads, or the engine.
+    """
+    if workers is None:
+        return Threads()
+    if isinstance(workers, int):
+        if workers < 1:
+            raise ValueError(f"at least 1 worker is needed, got {workers}")
+        return Threads(workers)
+    return workers
+
+
 def moments(
     ensemble: Ensemble,
     pairs: Ints,
     *,
     metric: Metric | None = None,
-    workers: int | None = None,
+    workers: int | Engine | None = None,
     progress: Progress | None = None,
 ) -> Moments:
     """Sum the distances of pairs of sites over all snapshots.
 
-    Blocks of frames follow one another; within a block, threads share the pairs. The result is
-    the same to the last bit for any number of threads.
+    Blocks of frames are merged one after another; within a block, workers share the pairs. The
+    result is the same to the last bit for any number of workers.
 
     Parameters
     ----------
@@ -119,8 +247,8 @@ def moments(
         Pairs of sites.
     metric : callable, optional
         Distance of two arrays of points; Euclidean, by the shortest image, if not given.
-    workers : int, optional
-        Number of threads; all cores by default.
+    workers : int or Engine, optional
+        Number of threads, all cores by default; or another engine.
     progress : callable, optional
         Called with snapshots done and their number.
 
@@ -129,21 +257,14 @@ def moments(
     Moments
         Of each pair.
     """
-    result = Moments.empty(len(pairs))
-    tiles = pair_tiles(len(pairs))
-    with ThreadPoolExecutor(workers or available_cores()) as pool:
-        for block in ensemble.blocks():
-            prepared = PreparedBlock(block, metric)
-
-            def fold(tile: slice, prepared: PreparedBlock = prepared) -> None:
-                into = result.part(tile)
-                kernel.merge_moments(*into.arrays, *prepared.moments(pairs[tile]).arrays)
-
-            for _ in pool.map(fold, tiles):
-                pass
-            if progress is not None:
-                progress(block.start + len(block.weights), ensemble.n_snapshots)
-    return result
+    running = Moments.empty(len(pairs))
+    starts = range(0, ensemble.n_snapshots, ensemble.block_length)
+    merges = engine_of(workers).merges(ensemble, pairs, metric, starts)
+    for start, merge in zip(starts, merges, strict=True):
+        merge(running)
+        if progress is not None:
+            progress(min(start + ensemble.block_length, ensemble.n_snapshots), ensemble.n_snapshots)
+    return running
 
 
 def pair_tiles(n_pairs: int) -> list[slice]:
@@ -163,18 +284,17 @@ def pair_tiles(n_pairs: int) -> list[slice]:
 
 
 class PreparedBlock:
-    """A block of frames laid out for the loops: the frames of a site next to one another."""
+    """A block of frames laid out for the loops: the frames of a site next to one another.
+
+    Parameters
+    ----------
+    block : Block
+        Consecutive snapshots.
+    metric : callable, optional
+        Distance, Euclidean if not given.
+    """
 
     def __init__(self, block: Block, metric: Metric | None = None) -> None:
-        """Lay out a block.
-
-        Parameters
-        ----------
-        block : Block
-            Consecutive snapshots.
-        metric : callable, optional
-            Distance, Euclidean if not given.
-        """
         n_frames, _, n_dimensions = block.coordinates.shape
         self._metric = metric
         self._weights = block.weights
