@@ -319,3 +319,14 @@ def test_no_warning_comes_without_need(distance: float, axis: int, box: list[flo
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         measured(points_of(apart(distance, axis), boxes=box))
+
+
+def test_all_pairs_but_those_left_out_are_measured() -> None:
+    n_sites = 60
+    bonds = [(k, k + 1) for k in range(n_sites - 1)]
+    array = np.random.default_rng(5).normal(size=(4, n_sites, 3))
+    made = objects.points(Ensemble.from_array(array, atoms=Atoms.unnamed(n_sites, bonds=bonds)))
+    found = measure(made, pairs.all(made, min_bonds=4))
+    apart = naive.bond_separation(n_sites, bonds)
+    expected = [(i, j) for i in range(n_sites) for j in range(i + 1, n_sites) if apart[i, j] >= 4]
+    assert sorted(map(tuple, found.pairs.tolist())) == expected

@@ -15,12 +15,13 @@ from scipy.spatial.distance import squareform
 
 from tests import naive
 from tests.strategies import PairList, moved_snapshots, pair_lists, seeds, snapshots
-from timme import hierarchy as module
+from timme import allpairs as module
 from timme import objects, pairs
 from timme._arrays import Floats
+from timme.allpairs import cluster
 from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations, measure
-from timme.hierarchy import Hierarchy, Partition, cluster, link
+from timme.hierarchy import Hierarchy, Partition, link
 from timme.objects import Reduction
 
 MATRIX = np.array([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]])

@@ -5,8 +5,8 @@ import pytest
 
 from timme import objects, pairs, synthetic
 from timme._arrays import Ints
+from timme.allpairs import cluster
 from timme.ensemble import Ensemble
-from timme.hierarchy import cluster
 
 
 def same_clusters(first: Ints, second: Ints) -> bool:
@@ -98,3 +98,33 @@ def test_a_seed_makes_the_same_system_again() -> None:
         first, again, other = (make(seed).block(0).coordinates for seed in (4, 4, 5))
         assert first.tobytes() == again.tobytes()
         assert first.tobytes() != other.tobytes()
+
+
+def test_an_elastic_solid_is_single_and_the_same_for_a_seed() -> None:
+    first, again, other = (
+        synthetic.elastic(50, 4, seed=seed).block(0).coordinates for seed in (4, 4, 5)
+    )
+    assert first.dtype == np.float32
+    assert first.tobytes() == again.tobytes()
+    assert first.tobytes() != other.tobytes()
+
+
+def test_neighbours_in_an_elastic_solid_move_together_and_slowly() -> None:
+    motion, jitter = 1.0, 0.05
+    solid = synthetic.elastic(1_000, 200, motion=motion, jitter=jitter, seed=1)
+    coordinates = np.concatenate([block.coordinates for block in solid.blocks()])
+    moves = coordinates - coordinates.mean(axis=0)
+    step = np.diff(coordinates, axis=0).std()
+    # waves lose 1 - 0.95 of themselves in a step, the noise all of itself
+    expected = np.sqrt(2 * 0.05 * motion**2 + 2 * jitter**2)
+    assert step == pytest.approx(expected, rel=0.3)
+    assert step < moves.std() / 2
+    near, far = moves[:, 1] - moves[:, 0], moves[:, -1] - moves[:, 0]
+    assert near.std() < far.std() / 2
+
+
+@pytest.mark.parametrize("arguments", [(0, 2, 1.0), (5, 0, 1.0), (5, 2, 0.0), (5, 2, np.nan)])
+def test_an_elastic_solid_of_nothing_is_refused(arguments: tuple[int, int, float]) -> None:
+    n_sites, n_snapshots, density = arguments
+    with pytest.raises(ValueError, match="an elastic solid needs"):
+        synthetic.elastic(n_sites, n_snapshots, density=density)

@@ -9,10 +9,11 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from timme import objects, pairs, statistics, synthetic, theory
+    from timme.allpairs import cluster
     from timme.analysis import Analysis
     from timme.ensemble import Atoms, Ensemble
     from timme.fluctuations import Fluctuations, measure
-    from timme.hierarchy import Hierarchy, Partition, cluster, link
+    from timme.hierarchy import Hierarchy, Partition, link
     from timme.readers import read
     from timme.store import load, save
     from timme.workflow import Settings, analyse, write
@@ -27,7 +28,7 @@ _HOMES = {
     "Partition": "hierarchy",
     "Settings": "workflow",
     "analyse": "workflow",
-    "cluster": "hierarchy",
+    "cluster": "allpairs",
     "link": "hierarchy",
     "load": "store",
     "measure": "fluctuations",

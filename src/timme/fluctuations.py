@@ -112,7 +112,13 @@ def measure(
             progress=progress,
         )
     )
-    return parts[0]
+    return Fluctuations(
+        n_objects=len(objects),
+        pairs=frozen(np.concatenate([part.pairs for part in parts])),
+        sigma=frozen(np.concatenate([part.sigma for part in parts])),
+        common=frozen(np.concatenate([part.common for part in parts])),
+        unit=objects.ensemble.unit,
+    )
 
 
 def measure_in_chunks(

@@ -11,12 +11,7 @@ from scipy import sparse
 
 from timme._arrays import Floats, Ints, frozen, indices, numbers
 from timme._kernels import linkage
-from timme.fluctuations import Fluctuations, measure_in_chunks
-from timme.moments import Engine, Metric, Progress
-from timme.objects import Objects
-from timme.pairs import Pairs
-
-_CHUNK = 4_000_000  # pairs whose σ are held at a time where all are compared
+from timme.fluctuations import Fluctuations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +175,7 @@ class Hierarchy:
         if len(walk) > 1:
             heights = np.maximum.reduceat(self.gaps[: stops[-1]], stops[:-1])
         edges = np.column_stack([walk[:-1], walk[1:]])
-        return _grow(len(chosen), edges, heights, self.unit, self.quantity)
+        return grow(len(chosen), edges, heights, unit=self.unit, quantity=self.quantity)
 
     def to_linkage(self) -> Floats:
         """Return the hierarchy as a linkage matrix of SciPy.
@@ -311,53 +306,33 @@ def link(
     array([0, 0, 1])
     """
     if isinstance(sigma, Fluctuations):
-        return _grow(sigma.n_objects, sigma.pairs, sigma.sigma, sigma.unit, quantity)
+        unit = sigma.unit
+        return grow(sigma.n_objects, sigma.pairs, sigma.sigma, unit=unit, quantity=quantity)
     n_sites, pairs, heights = _matrix_edges(sigma)
-    return _grow(n_sites, pairs, heights, unit, quantity)
+    return grow(n_sites, pairs, heights, unit=unit, quantity=quantity)
 
 
-def cluster(
-    objects: Objects,
-    pairs: Pairs,
-    *,
-    min_overlap: int | None = None,
-    metric: Metric | None = None,
-    workers: int | Engine | None = None,
-    progress: Progress | None = None,
+def grow(
+    n_sites: int, edges: Ints, heights: Floats, *, unit: str = "", quantity: str = "σ"
 ) -> Hierarchy:
-    """Measure and link in one step; for all pairs, the matrix of σ is never held.
-
-    Of each piece of the pairs, only those that join clusters are kept, with those before it.
+    """Grow a hierarchy from edges.
 
     Parameters
     ----------
-    objects, pairs, min_overlap, metric, workers, progress
-        As for :func:`timme.measure`.
+    n_sites : int
+        Number of sites.
+    edges : ndarray, shape (edges, 2)
+        Pairs of sites.
+    heights : ndarray, shape (edges,)
+        Height of each; edges of infinite height join nothing.
+    unit, quantity : str, optional
+        Of the heights.
 
     Returns
     -------
     Hierarchy
-        The same as ``link(measure(objects, pairs))``.
+        One tree for each piece that edges connect.
     """
-    edges, heights = np.empty((0, 2), np.int64), np.empty(0)
-    for part in measure_in_chunks(
-        objects,
-        pairs,
-        chunk=_CHUNK,
-        min_overlap=min_overlap,
-        metric=metric,
-        workers=workers,
-        progress=progress,
-    ):
-        edges, heights = spanning_forest(
-            len(objects),
-            np.concatenate([edges, part.pairs]),
-            np.concatenate([heights, part.sigma]),
-        )
-    return _grow(len(objects), edges, heights, objects.ensemble.unit, "σ")
-
-
-def _grow(n_sites: int, edges: Ints, heights: Floats, unit: str, quantity: str) -> Hierarchy:
     edges, heights = spanning_forest(n_sites, edges, heights)
     parents, heights = linkage.merge_tree(n_sites, edges, heights)
     return Hierarchy(parents, heights, unit=unit, quantity=quantity)

@@ -60,7 +60,7 @@ class Pairs:
         for rows in np.split(np.arange(self.n_objects), np.flatnonzero(np.diff(piece)) + 1):
             first = np.repeat(rows, lengths[rows])
             second = np.concatenate([np.arange(row + 1, self.n_objects) for row in rows])
-            yield _without(np.column_stack([first, second]), self.left_out, self.n_objects)
+            yield without(np.column_stack([first, second]), self.left_out, self.n_objects)
 
 
 def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the paper's word)
@@ -247,13 +247,36 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
     return _listed(objects, array.astype(np.int64), "listed by the user", min_bonds)
 
 
+def without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
+    """Remove some pairs from a list.
+
+    Parameters
+    ----------
+    index : ndarray, shape (pairs, 2)
+        Pairs of objects.
+    left_out : ndarray, shape (left out, 2)
+        Pairs to remove, in the same orientation.
+    n_objects : int
+        Number of objects.
+
+    Returns
+    -------
+    ndarray, shape (pairs, 2)
+        The others, in the same order.
+    """
+    if len(left_out) == 0:
+        return index
+    keys = index[:, 0] * n_objects + index[:, 1]
+    return index[~np.isin(keys, left_out[:, 0] * n_objects + left_out[:, 1])]
+
+
 def _listed(objects: Objects, index: Ints, description: str, min_bonds: int) -> Pairs:
     index = np.sort(index, axis=1).astype(np.int64)
     index = index[index[:, 0] != index[:, 1]]
     keys = np.unique(index[:, 0] * len(objects) + index[:, 1])
     index = np.column_stack(np.divmod(keys, len(objects)))
     near = _too_near(objects, min_bonds)
-    index = _without(index, near, len(objects))
+    index = without(index, near, len(objects))
     return Pairs(len(objects), frozen(index), near[:0], _described(description, min_bonds))
 
 
@@ -282,13 +305,6 @@ def _too_near(objects: Objects, min_bonds: int) -> Ints:
     return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
 
 
-def _without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
-    if len(left_out) == 0:
-        return index
-    keys = index[:, 0] * n_objects + index[:, 1]
-    return index[~np.isin(keys, left_out[:, 0] * n_objects + left_out[:, 1])]
-
-
 def _neighbours(points: Coordinates, radius: float, boxes: Boxes, frame: int) -> Ints:
     """Pairs of points of one frame within a radius; points that are not seen have none."""
     seen = np.flatnonzero(~np.isnan(points).any(axis=1))
@@ -313,7 +329,7 @@ def _nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
     boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions)
     most = np.bincount(left_out.ravel(), minlength=n_points).max(initial=0)
     candidates = _candidates(points, boxes, min(n_points, count + 1 + int(most)))
-    candidates = _without(candidates, np.concatenate([left_out, left_out[:, ::-1]]), n_points)
+    candidates = without(candidates, np.concatenate([left_out, left_out[:, ::-1]]), n_points)
     vectors = boxes.shorten((points[candidates[:, 0]] - points[candidates[:, 1]])[None])[0]
     return _lowest_of_each(candidates, (vectors**2).sum(axis=1), count)
 
@@ -359,7 +375,7 @@ def _nearest_on_average(centres: Ensemble, count: int, left_out: Ints) -> Ints:
             "use by='first', or contacts"
         )
     index = np.column_stack(np.triu_indices(centres.n_sites, 1)).astype(np.int64)
-    index = _without(index, left_out, centres.n_sites)
+    index = without(index, left_out, centres.n_sites)
     measured = moments(centres, index)
     seen = measured.count > 0
     both = np.concatenate([index[seen], index[seen][:, ::-1]])

@@ -11,10 +11,11 @@ import numpy as np
 
 import timme
 from timme._arrays import Coordinates, Floats
+from timme.allpairs import cluster
 from timme.analysis import Analysis
 from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import Fluctuations, measure, require_snapshots
-from timme.hierarchy import Hierarchy, cluster, link
+from timme.hierarchy import Hierarchy, link
 from timme.moments import Progress
 from timme.objects import Objects
 from timme.pairs import Pairs

@@ -1,0 +1,154 @@
+"""Pairs that may change a hierarchy: others are given up as soon as their sums are too large."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# Sums may be reordered for vector units; every test leaves room for their rounding.
+_FAST = {"reassoc", "contract", "nsz"}
+
+LANES = 128  # sites of a tile, whose frames lie side by side
+_FIRST_STAGE = 8  # frames looked at before a pair can be given up
+_SINGLE = np.float32
+_ROUNDING = np.float32(1.0 - 1e-5)  # of sums over a few hundred frames in single precision
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def _add_frames(columns, row, lengths, weights, frames, lanes, n_lanes, shift, first, second):
+    """Add some frames to the sums of one site with the sites of a tile.
+
+    ``lanes`` lists those that are still looked at; if there are ``LANES``, these are all, in order.
+    """
+    n_dimensions = columns.shape[1]
+    square = np.empty(LANES, _SINGLE)
+    coordinate = np.empty(LANES, _SINGLE)
+    for frame in range(frames[0], frames[1]):
+        square[:n_lanes] = _SINGLE(0.0)
+        for d in range(n_dimensions):
+            column = columns[frame, d]
+            own = row[frame, d]
+            if n_lanes == LANES:
+                for k in range(LANES):
+                    coordinate[k] = column[k] - own
+            else:
+                for k in range(n_lanes):
+                    coordinate[k] = column[lanes[k]] - own
+            length = lengths[frame, d]
+            if length > _SINGLE(0.0):
+                inverse = _SINGLE(1.0) / length
+                for k in range(n_lanes):
+                    coordinate[k] -= length * np.rint(coordinate[k] * inverse)
+            for k in range(n_lanes):
+                square[k] += coordinate[k] * coordinate[k]
+        if frame == 0:
+            for k in range(n_lanes):
+                shift[k] = np.sqrt(square[k])
+        else:
+            weight = weights[frame]
+            for k in range(n_lanes):
+                deviation = np.sqrt(square[k]) - shift[k]
+                first[k] += weight * deviation
+                second[k] += weight * deviation * deviation
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def _keep_low(n_lanes, total, slack, bound, lanes, shift, first, second):
+    """Keep the lanes whose sum of squared deviations may still end below its bound.
+
+    ``slack`` is the largest error of a distance: what it and the rounding of sums may have added
+    is taken off before a pair is given up.
+    """
+    kept = 0
+    inverse = _SINGLE(1.0) / total
+    two = _SINGLE(2.0)
+    for k in range(n_lanes):
+        low = second[k] * _ROUNDING - first[k] * first[k] * inverse
+        low -= two * slack * np.sqrt(total * second[k]) + total * slack * slack
+        if not low > bound[k]:
+            lanes[kept] = lanes[k]
+            bound[kept] = bound[k]
+            shift[kept] = shift[k]
+            first[kept] = first[k]
+            second[kept] = second[k]
+            kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, found):
+    """Fill ``found`` with the pairs of one band of sites that cannot be given up.
+
+    ``tiles`` is (tiles, frames, dimensions, LANES), sites in leaf order; ``bounds`` holds, for each
+    gap between neighbours in that order, the sum of squared deviations above which a pair across
+    it cannot matter; ``totals`` are the weights of the frames so far. Returns the number of pairs;
+    if that is more than ``found`` can hold, the caller comes again with more room.
+    """
+    n_tiles, n_frames, n_dimensions, _ = tiles.shape
+    rows = np.empty((LANES, n_frames, n_dimensions), _SINGLE)
+    for lane in range(LANES):
+        for frame in range(n_frames):
+            for d in range(n_dimensions):
+                rows[lane, frame, d] = tiles[band, frame, d, lane]
+    running = np.zeros(LANES, _SINGLE)  # of each site of the band, its bound so far
+    within = np.empty(LANES, _SINGLE)
+    lanes = np.empty(LANES, np.int64)
+    bound = np.empty(LANES, _SINGLE)
+    shift = np.empty(LANES, _SINGLE)
+    first = np.empty(LANES, _SINGLE)
+    second = np.empty(LANES, _SINGLE)
+    total = 0
+    base = band * LANES
+    for tile in range(band, n_tiles):
+        start = tile * LANES
+        n_columns = min(LANES, n_sites - start)
+        for own in range(min(LANES, n_sites - base)):
+            # Bounds of the columns: the highest gap on the way from this site.
+            low_lane = own + 1 if tile == band else 0
+            top = running[own]
+            for k in range(low_lane, n_columns):
+                if start + k > 0:
+                    top = max(top, bounds[start + k - 1])
+                within[k] = top
+            running[own] = top
+            n_lanes = 0
+            if low_lane == 0 and n_columns == LANES:
+                for k in range(LANES):
+                    lanes[k] = k
+                    bound[k] = within[k]
+                n_lanes = LANES
+            else:
+                for k in range(low_lane, n_columns):
+                    lanes[n_lanes] = k
+                    bound[n_lanes] = within[k]
+                    n_lanes += 1
+            first[:] = _SINGLE(0.0)
+            second[:] = _SINGLE(0.0)
+            done = 0
+            stage = _FIRST_STAGE
+            while done < n_frames and n_lanes > 0:
+                stop = min(done + stage, n_frames)
+                _add_frames(
+                    tiles[tile],
+                    rows[own],
+                    lengths,
+                    weights,
+                    (done, stop),
+                    lanes,
+                    n_lanes,
+                    shift,
+                    first,
+                    second,
+                )
+                done = stop
+                n_lanes = _keep_low(
+                    n_lanes, totals[done - 1], slack, bound, lanes, shift, first, second
+                )
+                if done > _FIRST_STAGE:
+                    stage *= 2
+            for k in range(n_lanes):
+                if total < len(found):
+                    found[total, 0] = base + own
+                    found[total, 1] = start + lanes[k]
+                total += 1
+    return total

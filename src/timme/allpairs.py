@@ -1,0 +1,231 @@
+"""Measure and link in one step: exact single linkage over all pairs without all the work.
+
+The sum of squared deviations over some frames never exceeds that over all. So a pair can be given
+up as soon as its sum over a few frames passes the bound at which it could still matter: link a
+cheap graph of candidates first; in its leaf order, two sites are joined at the highest gap between
+them, and only a pair with a lower σ can change the hierarchy. What is not given up is measured in
+the ordinary way, so that the answer equals that of all pairs bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import cKDTree
+
+from timme._arrays import Ints
+from timme._kernels import allpairs as kernel
+from timme._kernels.space import OPEN, STRAIGHT
+from timme.ensemble import Ensemble
+from timme.fluctuations import measure_in_chunks, require_snapshots
+from timme.hierarchy import Hierarchy, grow, spanning_forest
+from timme.moments import Engine, Metric, Progress, engine_of
+from timme.objects import Objects
+from timme.pairs import Pairs, given, without
+from timme.space import Boxes
+
+_CHUNK = 4_000_000  # pairs whose σ are held at a time
+_FEWEST = 512  # objects below which all pairs are measured right away
+_NEAREST, _RANDOM = 6, 6  # candidates of each object
+_FRAMES_BYTES = 400_000_000  # coordinates in which pairs are given up
+_MARGIN = 1 + 1e-4  # far above the rounding of σ, far below any difference that counts
+
+
+def cluster(
+    objects: Objects,
+    pairs: Pairs,
+    *,
+    min_overlap: int | None = None,
+    metric: Metric | None = None,
+    workers: int | Engine | None = None,
+    progress: Progress | None = None,
+) -> Hierarchy:
+    """Measure and link in one step; for all pairs, the matrix of σ is never held.
+
+    Parameters
+    ----------
+    objects, pairs, min_overlap, metric, workers, progress
+        As for :func:`timme.measure`.
+
+    Returns
+    -------
+    Hierarchy
+        The same as ``link(measure(objects, pairs))``.
+
+    Examples
+    --------
+    >>> import timme
+    >>> objects = timme.objects.points(timme.synthetic.planted().ensemble)
+    >>> timme.cluster(objects, timme.pairs.all(objects)).cut(0.2).sizes
+    array([10, 10, 10, 10, 10, 10, 10, 10, 10])
+    """
+    require_snapshots(objects.ensemble)
+    forest = _Forest(objects, min_overlap, metric, workers)
+    if pairs.index is None and metric is None and _can_prune(objects):
+        candidates = _candidates(objects, pairs.left_out)
+        forest.add(given(objects, candidates), None)
+        tree = forest.hierarchy()
+        pairs = given(objects, _survivors(objects, tree, pairs.left_out, workers, progress))
+        progress = None  # the rest is quick
+    forest.add(pairs, progress)
+    return forest.hierarchy()
+
+
+class _Forest:
+    """The lowest edges found so far that hold every cluster together."""
+
+    def __init__(
+        self,
+        objects: Objects,
+        min_overlap: int | None,
+        metric: Metric | None,
+        workers: int | Engine | None,
+    ) -> None:
+        self._objects = objects
+        self._options = (min_overlap, metric, workers)
+        self._edges, self._heights = np.empty((0, 2), np.int64), np.empty(0)
+
+    def add(self, pairs: Pairs, progress: Progress | None) -> None:
+        """Measure pairs piece by piece; of each piece, only those that join clusters stay."""
+        min_overlap, metric, workers = self._options
+        for part in measure_in_chunks(
+            self._objects,
+            pairs,
+            chunk=_CHUNK,
+            min_overlap=min_overlap,
+            metric=metric,
+            workers=workers,
+            progress=progress,
+        ):
+            self._edges, self._heights = spanning_forest(
+                len(self._objects),
+                np.concatenate([self._edges, part.pairs]),
+                np.concatenate([self._heights, part.sigma]),
+            )
+
+    def hierarchy(self) -> Hierarchy:
+        unit = self._objects.ensemble.unit
+        return grow(len(self._objects), self._edges, self._heights, unit=unit)
+
+
+def _can_prune(objects: Objects) -> bool:
+    """Whether pairs can be given up safely: points, all seen, in open space or a straight box."""
+    ensemble = objects.ensemble
+    if len(objects) < _FEWEST or not objects.are_points or ensemble.gaps:
+        return False
+    _, box = ensemble.snapshot(0)
+    kind = Boxes.of(None if box is None else box[None], 1, ensemble.n_dimensions).kind
+    return kind in {OPEN, STRAIGHT}
+
+
+def _candidates(objects: Objects, left_out: Ints) -> Ints:
+    """Pairs that are likely to be low, and enough others to hold all together."""
+    points, _ = objects.centres().snapshot(0)
+    n_points = len(points)
+    near = np.asarray(cKDTree(points).query(points, k=_NEAREST + 1)[1])[:, 1:]
+    far = np.random.default_rng(0).integers(0, n_points, (n_points, _RANDOM))
+    others = np.concatenate([near, far], axis=1)
+    index = np.column_stack([np.repeat(np.arange(n_points), others.shape[1]), others.ravel()])
+    # A tree of fewer points names one that is not there.
+    index = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
+    index = np.sort(index, axis=1)
+    return without(index, left_out, n_points)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """What every band of sites needs to find the pairs that may matter."""
+
+    tiles: npt.NDArray[np.float32]  # (tiles, frames, dimensions, lanes), sites in leaf order
+    lengths: npt.NDArray[np.float32]  # (frames, dimensions), of the box; 0 where it is open
+    weights: npt.NDArray[np.float32]  # (frames,)
+    bounds: npt.NDArray[np.float32]  # (sites - 1,), on sums of squared deviations
+    slack: float  # largest error of a distance
+    n_sites: int
+
+
+def _survivors(
+    objects: Objects,
+    tree: Hierarchy,
+    left_out: Ints,
+    workers: int | Engine | None,
+    progress: Progress | None,
+) -> Ints:
+    """Pairs that may change the hierarchy of the candidates."""
+    search = _prepared(objects.centres(), tree)
+    n_bands = len(search.tiles)
+    found = []
+    results = engine_of(workers).map(_band_survivors, search, range(n_bands))
+    for band, pairs in enumerate(results, start=1):
+        found.append(pairs)
+        if progress is not None:
+            rest = (1 - band / n_bands) ** 2  # later bands have fewer partners
+            progress(int(len(tree.order) * (1 - rest)), len(tree.order))
+    index = np.sort(tree.order[np.concatenate(found)], axis=1)
+    return without(index, left_out, len(objects))
+
+
+def _band_survivors(search: _Search, band: int) -> Ints:
+    totals = np.cumsum(search.weights, dtype=np.float32)
+    room = 1 << 14
+    while True:
+        found = np.empty((room, 2), np.int64)
+        total = kernel.survivors(
+            search.tiles,
+            search.lengths,
+            search.weights,
+            totals,
+            search.bounds,
+            np.float32(search.slack),
+            search.n_sites,
+            band,
+            found,
+        )
+        if total <= room:
+            return found[:total].copy()
+        room = total
+
+
+def _prepared(centres: Ensemble, tree: Hierarchy) -> _Search:
+    n_frames, n_sites, n_dimensions = centres.frames.shape
+    held = max(32, _FRAMES_BYTES // (4 * n_sites * n_dimensions))
+    chosen = _spread(n_frames)[:held]
+    place = np.full(n_frames, -1)
+    place[chosen] = np.arange(len(chosen))
+    n_tiles = -(-n_sites // kernel.LANES)
+    tiles = np.zeros((n_tiles, len(chosen), n_dimensions, kernel.LANES), np.float32)
+    lengths = np.zeros((len(chosen), n_dimensions), np.float32)
+    weights = np.empty(len(chosen), np.float32)
+    largest, total = 0.0, 0.0
+    for block in centres.blocks():
+        total += float(block.weights.sum())
+        for frame in np.flatnonzero(place[block.start : block.start + len(block.weights)] >= 0):
+            rank = place[block.start + frame]
+            points = block.coordinates[frame][tree.order].astype(np.float64)
+            if block.boxes is None or not block.boxes[frame].any():
+                points -= points.mean(axis=0)  # small numbers have small errors
+            else:
+                lengths[rank] = np.diag(block.boxes[frame])
+            largest = max(largest, float(np.abs(points).max()))
+            padded = np.zeros((n_tiles * kernel.LANES, n_dimensions))
+            padded[:n_sites] = points
+            tiles[:, rank] = padded.reshape(n_tiles, kernel.LANES, n_dimensions).transpose(0, 2, 1)
+            weights[rank] = block.weights[frame]
+    with np.errstate(over="ignore"):
+        bounds = (tree.gaps**2 * total * _MARGIN).astype(np.float32)
+    # Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴.
+    slack = 4e-7 * largest * np.sqrt(n_dimensions)
+    return _Search(tiles, lengths, weights, bounds, slack, n_sites)
+
+
+def _spread(n_frames: int) -> Ints:
+    """Order frames so that the first few are far apart, and sums over them grow quickly."""
+    bits = max(1, int(n_frames - 1).bit_length())
+    numbers = np.arange(1 << bits)
+    mirrored = np.zeros_like(numbers)
+    for bit in range(bits):
+        mirrored |= ((numbers >> bit) & 1) << (bits - 1 - bit)
+    spread: Ints = mirrored[mirrored < n_frames]
+    return spread

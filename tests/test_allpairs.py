@@ -1,0 +1,143 @@
+"""Pairs that are given up early never change the answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.strategies import seeds
+from timme import allpairs, synthetic
+from timme._arrays import Floats
+from timme.ensemble import Atoms, Ensemble
+from timme.fluctuations import measure
+from timme.hierarchy import Hierarchy, link
+from timme.objects import Objects, bodies, molecules, points
+from timme.pairs import Pairs
+from timme.pairs import all as all_pairs
+
+
+def same(first: Hierarchy, second: Hierarchy) -> bool:
+    """To the last bit."""
+    return first.parents.tobytes() == second.parents.tobytes() and (
+        first.heights.tobytes() == second.heights.tobytes()
+    )
+
+
+@pytest.fixture
+def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Prune even few sites; collect the fraction of all pairs that was given up each time."""
+    monkeypatch.setattr(allpairs, "_FEWEST", 3)
+    fractions: list[float] = []
+    find = allpairs._survivors
+
+    def counting(objects: Objects, *arguments: object) -> object:
+        found = find(objects, *arguments)  # type: ignore[arg-type]
+        fractions.append(1 - len(found) / len(all_pairs(objects)))
+        return found
+
+    monkeypatch.setattr(allpairs, "_survivors", counting)
+    return fractions
+
+
+def check(objects: Objects, pairs: Pairs | None = None) -> None:
+    pairs = all_pairs(objects) if pairs is None else pairs
+    assert same(allpairs.cluster(objects, pairs), link(measure(objects, pairs)))
+
+
+def moving(seed: int, shape: tuple[int, int, int]) -> Floats:
+    """Points that swing together, the more so the nearer they are, with some noise."""
+    rng = np.random.default_rng(seed)
+    n_frames, n_sites, n_dimensions = shape
+    home = rng.uniform(-5, 5, (n_sites, n_dimensions))
+    modes = np.sin(home @ rng.normal(0, 0.3, (n_dimensions, 3 * n_dimensions)))
+    swing = rng.normal(size=(n_frames, 3 * n_dimensions))[:, None] * modes
+    swing = swing.reshape(n_frames, n_sites, n_dimensions, 3).sum(axis=3)
+    return np.asarray(home + swing + rng.normal(0, 0.05, shape), dtype=np.float64)
+
+
+@given(
+    seeds,
+    st.integers(2, 40),
+    st.integers(3, 300),
+    st.integers(1, 4),
+    st.sampled_from([np.float32, np.float64]),
+)
+@settings(max_examples=40)
+def test_the_hierarchy_equals_that_of_all_pairs_bit_for_bit(
+    seed: int, n_frames: int, n_sites: int, n_dimensions: int, dtype: type
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(allpairs, "_FEWEST", 3)
+        array = moving(seed, (n_frames, n_sites, n_dimensions)).astype(dtype)
+        check(points(Ensemble.from_array(array)))
+
+
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        synthetic.planted((6, 5, 20)).ensemble,
+        synthetic.hinged(4, 120, 60).ensemble,
+        synthetic.chain(500, 30),
+        Ensemble.from_array(np.round(moving(1, (20, 400, 2)))),
+        Ensemble.from_array(moving(2, (300, 260, 3)), weights=np.linspace(0, 1, 300)),
+        Ensemble.from_array(moving(3, (30, 500, 3)) + 1e6),
+        Ensemble.from_array(moving(4, (12, 400, 3)), boxes=[8.0, 9.0, 0.0]),
+        Ensemble.from_array(moving(5, (12, 300, 3)), boxes=[[9, 0, 0], [2, 8, 0], [1, 2, 9]]),
+    ],
+    ids=["planted", "hinged", "chain", "ties", "weights", "far away", "slab", "tilted"],
+)
+@pytest.mark.filterwarnings("ignore:.* half the periodic box")
+def test_every_kind_of_ensemble_gives_the_same(given_up: list[float], ensemble: Ensemble) -> None:
+    check(points(ensemble))
+    assert all(fraction > 0 for fraction in given_up)
+
+
+def test_most_pairs_of_slow_motion_are_given_up(given_up: list[float]) -> None:
+    check(points(Ensemble.from_array(moving(7, (100, 1000, 3)))))
+    assert given_up[0] > 0.8
+
+
+def test_perfectly_rigid_pieces_stay_perfectly_rigid(given_up: list[float]) -> None:
+    array = np.repeat(moving(8, (1, 200, 3)), 9, axis=0)
+    array[:, 100:, 0] += np.arange(9.0)[:, None]
+    check(points(Ensemble.from_array(array)))
+    assert given_up
+
+
+def test_gaps_and_few_sites_are_measured_in_the_ordinary_way(given_up: list[float]) -> None:
+    array = moving(9, (20, 60, 2))
+    array[3, 5] = np.nan
+    check(points(Ensemble.from_array(array, gaps=True)))
+    assert given_up == []
+
+
+def test_pairs_that_are_left_out_stay_out(given_up: list[float]) -> None:
+    bonds = [(k, k + 1) for k in range(299)]
+    array = np.cumsum(moving(10, (20, 300, 3)) * 0.2, axis=1)
+    objects = points(Ensemble.from_array(array, atoms=Atoms.unnamed(300, bonds=bonds)))
+    check(objects, all_pairs(objects, min_bonds=4))
+    assert given_up
+
+
+def test_centres_and_bodies_give_the_same(given_up: list[float]) -> None:
+    bonds = [(k, k + 1) for k in range(0, 120, 3)]
+    atoms = Atoms.unnamed(120, bonds=bonds)
+    ensemble = Ensemble.from_array(moving(11, (15, 120, 3)), atoms=atoms)
+    check(molecules(ensemble, reduction="centre"))
+    assert len(given_up) == 1
+    check(bodies(ensemble))
+
+
+@pytest.mark.parametrize("n_frames", [1, 2, 3, 8, 100, 257])
+def test_frames_are_spread_each_once(n_frames: int) -> None:
+    order = allpairs._spread(n_frames)
+    assert sorted(order.tolist()) == list(range(n_frames))
+    first = np.sort(order[:8])
+    assert np.diff(first).min(initial=n_frames) >= n_frames // 16
+
+
+def test_pieces_of_the_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allpairs, "_CHUNK", 50)
+    check(points(Ensemble.from_array(moving(12, (10, 40, 2)))))
