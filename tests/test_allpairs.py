@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.strategies import seeds
 from timme import allpairs, synthetic
-from timme._arrays import Floats
+from timme._arrays import Coordinates, Floats
 from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import measure
 from timme.hierarchy import Hierarchy, link
-from timme.objects import Objects, bodies, molecules, points
+from timme.objects import Objects, Reduction, bodies, links, molecules, points
 from timme.pairs import Pairs
 from timme.pairs import all as all_pairs
 
@@ -70,7 +70,7 @@ def test_the_hierarchy_equals_that_of_all_pairs_bit_for_bit(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(allpairs, "_FEWEST", 3)
-        array = moving(seed, (n_frames, n_sites, n_dimensions)).astype(dtype)
+        array: Coordinates = moving(seed, (n_frames, n_sites, n_dimensions)).astype(dtype)
         check(points(Ensemble.from_array(array)))
 
 
@@ -121,13 +121,43 @@ def test_pairs_that_are_left_out_stay_out(given_up: list[float]) -> None:
     assert given_up
 
 
-def test_centres_and_bodies_give_the_same(given_up: list[float]) -> None:
-    bonds = [(k, k + 1) for k in range(0, 120, 3)]
-    atoms = Atoms.unnamed(120, bonds=bonds)
-    ensemble = Ensemble.from_array(moving(11, (15, 120, 3)), atoms=atoms)
-    check(molecules(ensemble, reduction="centre"))
-    assert len(given_up) == 1
-    check(bodies(ensemble))
+def network(n_sites: int, n_frames: int, **options: object) -> Ensemble:
+    """Short chains of bonded sites."""
+    bonds = [(k, k + 1) for k in range(n_sites - 1) if k % 7]
+    atoms = Atoms.unnamed(n_sites, bonds=bonds)
+    return Ensemble.from_array(
+        moving(n_sites, (n_frames, n_sites, 3)),
+        atoms=atoms,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize("reduction", ["rms", "max", "centre"])
+@pytest.mark.parametrize("n_sites", [5, 128, 300, 700])
+def test_bodies_and_groups_give_the_same(
+    given_up: list[float], n_sites: int, reduction: Reduction
+) -> None:
+    ensemble = network(n_sites, 100)
+    check(bodies(ensemble, reduction=reduction))
+    check(molecules(ensemble, reduction=reduction))
+    assert len(given_up) == 2 if n_sites > 20 else given_up
+
+
+@pytest.mark.filterwarnings("ignore:.* half the periodic box")
+def test_weighted_bodies_in_a_box_give_the_same(given_up: list[float]) -> None:
+    weights = np.linspace(0.1, 1, 30)
+    check(bodies(network(200, 30, boxes=[9.0, 9.0, 9.0], weights=weights)))
+    assert given_up
+
+
+def test_most_pairs_of_bodies_are_given_up(given_up: list[float]) -> None:
+    check(bodies(network(900, 60)))
+    assert given_up[0] > 0.8
+
+
+def test_links_are_measured_in_the_ordinary_way(given_up: list[float]) -> None:
+    check(links(network(60, 20)))
+    assert given_up == []
 
 
 @pytest.mark.parametrize("n_frames", [1, 2, 3, 8, 100, 257])

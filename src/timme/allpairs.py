@@ -9,7 +9,9 @@ the ordinary way, so that the answer equals that of all pairs bit for bit.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,35 +20,43 @@ from scipy.spatial import cKDTree
 from timme._arrays import Ints
 from timme._kernels import allpairs as kernel
 from timme._kernels.space import OPEN, STRAIGHT
+from timme.checkpoint import Checkpoint, digest
 from timme.ensemble import Ensemble
-from timme.fluctuations import measure_in_chunks, require_snapshots
+from timme.fluctuations import Fluctuations, measure_in_chunks, require_snapshots
 from timme.hierarchy import Hierarchy, grow, spanning_forest
 from timme.moments import Engine, Metric, Progress, engine_of
 from timme.objects import Objects
 from timme.pairs import Pairs, given, without
 from timme.space import Boxes
 
-_CHUNK = 4_000_000  # pairs whose σ are held at a time
+CHUNK = 4_000_000  # pairs whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
 _NEAREST, _RANDOM = 6, 6  # candidates of each object
 _FRAMES_BYTES = 400_000_000  # coordinates in which pairs are given up
+_GROUP_FRAMES = 64  # of groups, whose sums have no stages
 _MARGIN = 1 + 1e-4  # far above the rounding of σ, far below any difference that counts
 
 
-def cluster(
+def cluster(  # noqa: PLR0913, as for measure
     objects: Objects,
     pairs: Pairs,
     *,
+    chunk: int | None = None,
     min_overlap: int | None = None,
     metric: Metric | None = None,
     workers: int | Engine | None = None,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Hierarchy:
     """Measure and link in one step; for all pairs, the matrix of σ is never held.
 
     Parameters
     ----------
-    objects, pairs, min_overlap, metric, workers, progress
+    objects, pairs
+        As for :func:`timme.measure`.
+    chunk : int, optional
+        Pairs whose σ are held at a time, about.
+    min_overlap, metric, workers, progress, checkpoint
         As for :func:`timme.measure`.
 
     Returns
@@ -62,42 +72,47 @@ def cluster(
     array([10, 10, 10, 10, 10, 10, 10, 10, 10])
     """
     require_snapshots(objects.ensemble)
-    forest = _Forest(objects, min_overlap, metric, workers)
+    forest = _Forest(
+        objects,
+        chunk=chunk or CHUNK,
+        min_overlap=min_overlap,
+        metric=metric,
+        workers=workers,
+    )
     if pairs.index is None and metric is None and _can_prune(objects):
         candidates = _candidates(objects, pairs.left_out)
-        forest.add(given(objects, candidates), None)
+        forest.add(given(objects, candidates))
         tree = forest.hierarchy()
-        pairs = given(objects, _survivors(objects, tree, pairs.left_out, workers, progress))
+        found = _survivors(objects, tree, workers=workers, progress=progress, checkpoint=checkpoint)
+        pairs = given(objects, without(found, pairs.left_out, len(objects)))
         progress = None  # the rest is quick
-    forest.add(pairs, progress)
+    forest.add(pairs, progress=progress, checkpoint=checkpoint)
     return forest.hierarchy()
 
 
 class _Forest:
     """The lowest edges found so far that hold every cluster together."""
 
-    def __init__(
-        self,
-        objects: Objects,
-        min_overlap: int | None,
-        metric: Metric | None,
-        workers: int | Engine | None,
-    ) -> None:
+    def __init__(self, objects: Objects, **options: Any) -> None:
         self._objects = objects
-        self._options = (min_overlap, metric, workers)
+        self._options = options
         self._edges, self._heights = np.empty((0, 2), np.int64), np.empty(0)
 
-    def add(self, pairs: Pairs, progress: Progress | None) -> None:
+    def add(
+        self,
+        pairs: Pairs,
+        *,
+        progress: Progress | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
         """Measure pairs piece by piece; of each piece, only those that join clusters stay."""
-        min_overlap, metric, workers = self._options
         for part in measure_in_chunks(
             self._objects,
             pairs,
-            chunk=_CHUNK,
-            min_overlap=min_overlap,
-            metric=metric,
-            workers=workers,
             progress=progress,
+            checkpoint=checkpoint,
+            so_far=self._edges_so_far,
+            **self._options,
         ):
             self._edges, self._heights = spanning_forest(
                 len(self._objects),
@@ -105,15 +120,19 @@ class _Forest:
                 np.concatenate([self._heights, part.sigma]),
             )
 
+    def _edges_so_far(self) -> Fluctuations:
+        common = np.zeros(len(self._edges), np.int64)  # nobody asks for it
+        return Fluctuations(len(self._objects), self._edges, self._heights, common)
+
     def hierarchy(self) -> Hierarchy:
         unit = self._objects.ensemble.unit
         return grow(len(self._objects), self._edges, self._heights, unit=unit)
 
 
 def _can_prune(objects: Objects) -> bool:
-    """Whether pairs can be given up safely: points, all seen, in open space or a straight box."""
+    """Whether pairs can be given up safely: all seen, in open space or a straight box."""
     ensemble = objects.ensemble
-    if len(objects) < _FEWEST or not objects.are_points or ensemble.gaps:
+    if len(objects) < _FEWEST or len(objects.rigid) or ensemble.gaps:
         return False
     _, box = ensemble.snapshot(0)
     kind = Boxes.of(None if box is None else box[None], 1, ensemble.n_dimensions).kind
@@ -136,88 +155,144 @@ def _candidates(objects: Objects, left_out: Ints) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
-    """What every band of sites needs to find the pairs that may matter."""
+    """What every band of objects needs to find the pairs that may matter."""
 
-    tiles: npt.NDArray[np.float32]  # (tiles, frames, dimensions, lanes), sites in leaf order
+    tiles: npt.NDArray[np.float32]  # (tiles, frames, dimensions, lanes)
     lengths: npt.NDArray[np.float32]  # (frames, dimensions), of the box; 0 where it is open
     weights: npt.NDArray[np.float32]  # (frames,)
-    bounds: npt.NDArray[np.float32]  # (sites - 1,), on sums of squared deviations
+    bounds: npt.NDArray[np.float32]  # (objects - 1,), on sums of squared deviations
     slack: float  # largest error of a distance
-    n_sites: int
+    n_objects: int
+    groups: _Groups | None  # None for points, which are the sites of the tiles in leaf order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Groups:
+    """Groups in leaf order, a band of them to some tiles of sites."""
+
+    begin: Ints  # (bands + 1,), first tile of each band
+    offsets: Ints  # (groups + 1,)
+    members: Ints  # members of each group, numbered within the tiles of its band
+    largest: bool  # reduced to the largest of cross pairs, not to their mean
 
 
 def _survivors(
     objects: Objects,
     tree: Hierarchy,
-    left_out: Ints,
+    *,
     workers: int | Engine | None,
     progress: Progress | None,
+    checkpoint: Checkpoint | None,
 ) -> Ints:
     """Pairs that may change the hierarchy of the candidates."""
     search = _prepared(objects.centres(), tree)
     n_bands = len(search.tiles)
-    found = []
-    results = engine_of(workers).map(_band_survivors, search, range(n_bands))
-    for band, pairs in enumerate(results, start=1):
-        found.append(pairs)
-        if progress is not None:
-            rest = (1 - band / n_bands) ** 2  # later bands have fewer partners
-            progress(int(len(tree.order) * (1 - rest)), len(tree.order))
-    index = np.sort(tree.order[np.concatenate(found)], axis=1)
-    return without(index, left_out, len(objects))
+    first, found = 0, [np.empty((0, 2), np.int64)]
+    key = digest(tree.parents, tree.heights)
+    kept = None if checkpoint is None else checkpoint.recall("bands", key=key)
+    if kept is not None:
+        first, found = int(kept["done"]), [kept["found"]]
+    results = engine_of(workers).map(_band_survivors, search, range(first, n_bands))
+    with nullcontext() if checkpoint is None else checkpoint.under_way():
+        for band, pairs in enumerate(results, start=first + 1):
+            found.append(pairs)
+            if checkpoint is not None and checkpoint.due:
+                found = [np.concatenate(found)]
+                checkpoint.keep("bands", key=key, done=band, found=found[0])
+                checkpoint.tick()
+            if progress is not None:
+                rest = (1 - band / n_bands) ** 2  # later bands have fewer partners
+                progress(int(len(tree.order) * (1 - rest)), len(tree.order))
+    return np.sort(tree.order[np.concatenate(found)], axis=1)
 
 
 def _band_survivors(search: _Search, band: int) -> Ints:
+    tiles, slack = search.tiles, np.float32(search.slack)
     totals = np.cumsum(search.weights, dtype=np.float32)
+    groups = search.groups
     room = 1 << 14
     while True:
         found = np.empty((room, 2), np.int64)
-        total = kernel.survivors(
-            search.tiles,
-            search.lengths,
-            search.weights,
-            totals,
-            search.bounds,
-            np.float32(search.slack),
-            search.n_sites,
-            band,
-            found,
-        )
+        if groups is None:
+            total = kernel.survivors(
+                tiles,
+                search.lengths,
+                search.weights,
+                totals,
+                search.bounds,
+                slack,
+                search.n_objects,
+                band,
+                found,
+            )
+        else:
+            total = kernel.group_survivors(
+                tiles,
+                groups.begin,
+                search.lengths,
+                search.weights,
+                search.bounds,
+                slack,
+                groups.offsets,
+                groups.members,
+                groups.largest,
+                band,
+                found,
+            )
         if total <= room:
             return found[:total].copy()
         room = total
 
 
-def _prepared(centres: Ensemble, tree: Hierarchy) -> _Search:
-    n_frames, n_sites, n_dimensions = centres.frames.shape
-    held = max(32, _FRAMES_BYTES // (4 * n_sites * n_dimensions))
-    chosen = _spread(n_frames)[:held]
+def _in_bands(objects: Objects, order: Ints) -> tuple[Ints, _Groups]:
+    """Lay the sites of groups out in tiles, those of a band of groups together, each site once."""
+    sizes = np.diff(objects.offsets)[order]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    members, sites, begin = [], [], [0]
+    for start in range(0, len(order), kernel.LANES):
+        band = [objects.sites(k) for k in order[start : start + kernel.LANES].tolist()]
+        unique, local = np.unique(np.concatenate(band), return_inverse=True)
+        n_tiles = -(-len(unique) // kernel.LANES)
+        members.append(local)
+        sites.append(np.pad(unique, (0, n_tiles * kernel.LANES - len(unique)), mode="edge"))
+        begin.append(begin[-1] + n_tiles)
+    largest = objects.reduction == "max"
+    groups = _Groups(np.array(begin), offsets, np.concatenate(members), largest)
+    return np.concatenate(sites), groups
+
+
+def _prepared(ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups | None) -> _Search:
+    """Lay out the frames in which pairs are given up: sites side by side, spread frames first."""
+    n_frames, _, n_dimensions = ensemble.frames.shape
+    n_tiles = -(-len(sites) // kernel.LANES)
+    n_lanes = n_tiles * kernel.LANES
+    held = max(32, _FRAMES_BYTES // (4 * n_lanes * n_dimensions))
+    chosen = _spread(n_frames)[: held if groups is None else min(held, _GROUP_FRAMES)]
     place = np.full(n_frames, -1)
     place[chosen] = np.arange(len(chosen))
-    n_tiles = -(-n_sites // kernel.LANES)
-    tiles = np.zeros((n_tiles, len(chosen), n_dimensions, kernel.LANES), np.float32)
+    tiles = np.empty((n_tiles, len(chosen), n_dimensions, kernel.LANES), np.float32)
     lengths = np.zeros((len(chosen), n_dimensions), np.float32)
     weights = np.empty(len(chosen), np.float32)
+    padded = np.pad(sites, (0, n_lanes - len(sites)), mode="edge")
     largest, total = 0.0, 0.0
-    for block in centres.blocks():
+    for block in ensemble.blocks():
         total += float(block.weights.sum())
         for frame in np.flatnonzero(place[block.start : block.start + len(block.weights)] >= 0):
             rank = place[block.start + frame]
-            points = block.coordinates[frame][tree.order].astype(np.float64)
+            points = block.coordinates[frame].astype(np.float64)
             if block.boxes is None or not block.boxes[frame].any():
                 points -= points.mean(axis=0)  # small numbers have small errors
             else:
                 lengths[rank] = np.diag(block.boxes[frame])
             largest = max(largest, float(np.abs(points).max()))
-            padded = np.zeros((n_tiles * kernel.LANES, n_dimensions))
-            padded[:n_sites] = points
-            tiles[:, rank] = padded.reshape(n_tiles, kernel.LANES, n_dimensions).transpose(0, 2, 1)
+            laid = points[padded].reshape(n_tiles, kernel.LANES, n_dimensions)
+            tiles[:, rank] = laid.transpose(0, 2, 1)
             weights[rank] = block.weights[frame]
     with np.errstate(over="ignore"):
         bounds = (tree.gaps**2 * total * _MARGIN).astype(np.float32)
     # Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴.
     slack = 4e-7 * largest * np.sqrt(n_dimensions)
-    return _Search(tiles, lengths, weights, bounds, slack, n_sites)
+    return _Search(tiles, lengths, weights, bounds, slack, len(tree.order), groups)
 
 
 def _spread(n_frames: int) -> Ints:

@@ -152,3 +152,91 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
                     found[total, 1] = start + lanes[k]
                 total += 1
     return total
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, lanes, sums):
+    """Fill in lower bounds on the squared deviations of the sites of two runs of tiles."""
+    n_frames = tiles.shape[1]
+    n_dimensions = tiles.shape[2]
+    row = np.empty((n_frames, n_dimensions), _SINGLE)
+    shift = np.empty(LANES, _SINGLE)
+    first = np.empty(LANES, _SINGLE)
+    second = np.empty(LANES, _SINGLE)
+    inverse = _SINGLE(1.0) / total
+    two = _SINGLE(2.0)
+    zero = _SINGLE(0.0)
+    for own_tile in range(own_tiles[0], own_tiles[1]):
+        for lane in range(LANES):
+            for frame in range(n_frames):
+                for d in range(n_dimensions):
+                    row[frame, d] = tiles[own_tile, frame, d, lane]
+            own = (own_tile - own_tiles[0]) * LANES + lane
+            for tile in range(other_tiles[0], other_tiles[1]):
+                first[:] = zero
+                second[:] = zero
+                span = (0, n_frames)
+                columns = tiles[tile]
+                _add_frames(
+                    columns, row, lengths, weights, span, lanes, LANES, shift, first, second
+                )
+                base = (tile - other_tiles[0]) * LANES
+                for k in range(LANES):
+                    low = second[k] * _ROUNDING - first[k] * first[k] * inverse
+                    low -= two * slack * np.sqrt(total * second[k]) + total * slack * slack
+                    sums[own, base + k] = max(low, zero)
+
+
+@njit(nogil=True, cache=True)
+def group_survivors(
+    tiles, begin, lengths, weights, bounds, slack, offsets, members, largest, band, found
+):
+    """Fill ``found`` with the pairs of groups of one band that cannot be given up.
+
+    ``tiles`` hold the sites of the groups, those of ``LANES`` groups in tiles ``begin[band]`` to
+    ``begin[band + 1]``; the members of each group (``offsets``, ``members``) are numbered within
+    these. Sums of their sites are reduced to their mean, or to the ``largest``.
+    """
+    n_groups = len(offsets) - 1
+    n_bands = len(begin) - 1
+    total = np.sum(weights)
+    lanes = np.arange(LANES)
+    widest = 0
+    for other in range(n_bands):
+        widest = max(widest, (begin[other + 1] - begin[other]) * LANES)
+    sums = np.empty(((begin[band + 1] - begin[band]) * LANES, widest), _SINGLE)
+    joint = np.empty(widest, _SINGLE)
+    running = np.zeros(LANES, _SINGLE)
+    count = 0
+    base = band * LANES
+    for other in range(band, n_bands):
+        start = other * LANES
+        width = (begin[other + 1] - begin[other]) * LANES
+        own_tiles = (begin[band], begin[band + 1])
+        other_tiles = (begin[other], begin[other + 1])
+        _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, lanes, sums)
+        for own in range(min(LANES, n_groups - base)):
+            mine = members[offsets[base + own] : offsets[base + own + 1]]
+            joint[:width] = _SINGLE(0.0)
+            for site in mine:
+                for k in range(width):
+                    value = sums[site, k]
+                    joint[k] = max(joint[k], value) if largest else joint[k] + value
+            low_lane = own + 1 if other == band else 0
+            top = running[own]
+            for k in range(low_lane, min(LANES, n_groups - start)):
+                if start + k > 0:
+                    top = max(top, bounds[start + k - 1])
+                theirs = members[offsets[start + k] : offsets[start + k + 1]]
+                value = _SINGLE(0.0)
+                for site in theirs:
+                    value = max(value, joint[site]) if largest else value + joint[site]
+                if not largest:
+                    value /= _SINGLE(len(mine) * len(theirs))
+                if not value > top:
+                    if count < len(found):
+                        found[count, 0] = base + own
+                        found[count, 1] = start + k
+                    count += 1
+            running[own] = top
+    return count

@@ -119,7 +119,7 @@ def cutoff_limits(counted: Curves, cutoff: float | None = None) -> tuple[float, 
 
     The range ends a quarter beyond the level at which the largest cluster has 95 % of its final
     size: a few loose ends, such as the termini of a protein, join so late that they would press
-    everything else into a corner.
+    everything else into a corner. It starts at 0 unless nothing joins over more than half of it.
 
     Parameters
     ----------
@@ -142,7 +142,9 @@ def cutoff_limits(counted: Curves, cutoff: float | None = None) -> tuple[float, 
     largest = counted.largest[finite]
     settled = levels[np.argmax(largest >= 0.95 * largest[-1])]
     margin = 0.05 * np.ptp(levels)
-    low = 0.0 if levels[0] >= 0 else levels[0] - margin
+    low = levels[0] - margin
+    if levels[0] >= 0:
+        low = 0.0 if levels[0] < 0.6 * settled else max(0.0, levels[0] - (settled - levels[0]) / 4)
     high = min(levels[-1] + margin, settled + 0.25 * (settled - low))
     if cutoff is not None:
         high = max(high, cutoff + 0.1 * (cutoff - low))

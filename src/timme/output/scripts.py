@@ -24,6 +24,10 @@ from timme.output.structures import Written
 # VMD's 33 numbered colours may be changed, but 8 and 16 are the white and black of its display.
 _VMD_COLOURS = [number for number in range(33) if number not in {8, 16}]
 
+# Particles of clusters are knots of thick sticks; the rest are balls of half their size, so that one
+# sees past them. In units of the distance of neighbours.
+_STICK, _NODE, _REST = 0.2, 0.3, 0.25
+
 
 def write_scripts(
     analysis: Analysis,
@@ -101,7 +105,7 @@ def pymol(drawn: Picture) -> str:
             f"select cluster_{label}, timme and b={label}",
             f"color timme_{label}, cluster_{label}",
         ]
-    radius = 0.12 * drawn.spacing
+    stick, node, rest = (f"{size * drawn.spacing:.4g}" for size in (_STICK, _NODE, _REST))
     lines += {
         "cartoon": [
             "show cartoon, timme",
@@ -116,12 +120,12 @@ def pymol(drawn: Picture) -> str:
         ],
         "particles": [
             "unbond timme, timme",
-            f"alter rest, vdw={0.25 * drawn.spacing:.4g}",
-            f"alter timme and b>0, vdw={radius:.4g}",
+            f"alter rest, vdw={rest}",
+            f"alter timme and b>0, vdw={node}",
             "rebuild",
             "show spheres, timme",
             *(f"bond timme and id {a}, timme and id {b}" for a, b in drawn.sticks.tolist()),
-            f"set stick_radius, {radius:.4g}, timme",
+            f"set stick_radius, {stick}, timme",
             "show sticks, timme and b>0",
         ],
     }[drawn.style]
@@ -156,7 +160,7 @@ def chimerax(drawn: Picture) -> str:
             f"name cluster_{label} timme & @@bfactor={label}",
             f"color cluster_{label} {colour}",
         ]
-    radius = 0.12 * drawn.spacing
+    stick, node, rest = (f"{size * drawn.spacing:.4g}" for size in (_STICK, _NODE, _REST))
     lines += {
         "cartoon": [
             "show timme target c",
@@ -174,11 +178,11 @@ def chimerax(drawn: Picture) -> str:
             "~bond timme",
             "show timme target a",
             "style timme sphere",
-            f"size rest atomRadius {0.25 * drawn.spacing:.4g}",
-            f"size timme & @@bfactor>0 atomRadius {radius:.4g}",
+            f"size rest atomRadius {rest}",
+            f"size timme & @@bfactor>0 atomRadius {node}",
             *(
                 f"pbond timme & @@serial_number={a} timme & @@serial_number={b} "
-                f"color {colours[label]} radius {radius:.4g} dashes 0"
+                f"color {colours[label]} radius {stick} dashes 0"
                 for (a, b), label in zip(drawn.sticks.tolist(), drawn.stick_labels, strict=True)
             ),
         ],
@@ -220,8 +224,8 @@ def vmd(drawn: Picture) -> str:
         "cartoon": ("Tube 0.15 12", "NewCartoon 0.3 12 4.5"),
         "sticks": ("Licorice 0.08 12 12", "Licorice 0.3 12 12"),
         "particles": (
-            f"VDW {0.25 * drawn.spacing / 1.5:.4g} 12",  # VMD's radius of an unknown atom is 1.5
-            f"Licorice {0.12 * drawn.spacing:.4g} 12 12",
+            f"VDW {_REST * drawn.spacing / 1.5:.4g} 12",  # VMD's radius of an unknown atom is 1.5
+            f"Licorice {_NODE * drawn.spacing:.4g} 12 12",
         ),
     }[drawn.style]
     colours, owner = np.unique(drawn.found.colours, return_inverse=True)
