@@ -12,7 +12,7 @@ PYTHON ?= $(shell for python in $(CANDIDATES); do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long check lint types layers docstrings format docs clean
+.PHONY: help demo test test-long bench check lint types layers docstrings format docs clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -26,6 +26,9 @@ test: $(VENV)/dev.stamp  ## Run the tests, then those of the kernels with the JI
 
 test-long: $(VENV)/dev.stamp  ## Run all tests, those that take minutes included
 	$(BIN)/python -m pytest -m "" $(PYTEST_ARGS)
+
+bench: $(VENV)/bench.stamp  ## Measure speed and memory beside other libraries, write docs/benchmarks.md
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 check: lint types layers docstrings test  ## Everything that must pass before a change lands
 
@@ -52,7 +55,7 @@ docs: $(VENV)/docs.stamp  ## Build the documentation into docs/_build/html
 clean:  ## Remove the environment and everything made by the other targets
 	rm -rf $(VENV) build dist docs/_build docs/gallery docs/sg_execution_times.rst timme-demo
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests -name __pycache__ -prune -exec rm -rf {} +
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- the environment -----------------------------------------------------------------------
 
@@ -66,7 +69,11 @@ $(VENV)/package.stamp: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
-	$(PIP) --group dev --editable '.[formats,tables]'
+	$(PIP) --group dev --editable '.[cluster,formats,tables]'
+	@touch $@
+
+$(VENV)/bench.stamp: pyproject.toml | $(BIN)/python
+	$(PIP) --group bench --editable .
 	@touch $@
 
 $(VENV)/docs.stamp: pyproject.toml | $(BIN)/python

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,8 +34,8 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     fractions: list[float] = []
     find = allpairs._survivors
 
-    def counting(objects: Objects, *arguments: object) -> object:
-        found = find(objects, *arguments)  # type: ignore[arg-type]
+    def counting(objects: Objects, tree: Hierarchy, **options: Any) -> object:
+        found = find(objects, tree, **options)
         fractions.append(1 - len(found) / len(all_pairs(objects)))
         return found
 

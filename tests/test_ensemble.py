@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests import naive
 from tests.strategies import seeds, tilted_boxes
-from timme.ensemble import Atoms, Ensemble, box_matrices, checked_weights, sorted_bonds
+from timme.ensemble import Atoms, Ensemble, checked_weights, sorted_bonds
+from timme.space import box_matrices
 
 SNAPSHOTS = np.random.default_rng(0).normal(size=(5, 4, 3))
 
@@ -237,3 +238,16 @@ def test_bonds_have_one_form() -> None:
     assert sorted_bonds(bonds).tolist() == [[0, 2], [1, 3]]
     assert sorted_bonds([]).shape == (0, 2)
     assert bonds == [(3, 1), (0, 2), (1, 3)]
+
+
+def test_lengths_and_angles_make_the_box_vectors() -> None:
+    straight = box_matrices([4.0, 5.0, 6.0, 90.0, 90.0, 90.0], 2, 3)
+    np.testing.assert_array_equal(straight[0], np.diag([4.0, 5.0, 6.0]))
+    tilted = box_matrices([4.0, 5.0, 6.0, 80.0, 75.0, 70.0], 1, 3)[0]
+    assert np.linalg.norm(tilted, axis=1) == pytest.approx([4.0, 5.0, 6.0])
+    a, b, c = tilted
+    for one, other, degrees in ((b, c, 80.0), (a, c, 75.0), (a, b, 70.0)):
+        cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+        assert np.degrees(np.arccos(cosine)) == pytest.approx(degrees)
+    with pytest.raises(ValueError, match="span space"):
+        box_matrices([4.0, 5.0, 6.0, 10.0, 90.0, 120.0], 1, 3)

@@ -29,7 +29,7 @@ from timme.objects import Objects
 from timme.pairs import Pairs, given, without
 from timme.space import Boxes
 
-CHUNK = 4_000_000  # pairs whose σ are held at a time
+_CHUNK = 4_000_000  # pairs whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
 _NEAREST, _RANDOM = 6, 6  # candidates of each object
 _FRAMES_BYTES = 400_000_000  # coordinates in which pairs are given up
@@ -74,7 +74,7 @@ def cluster(  # noqa: PLR0913, as for measure
     require_snapshots(objects.ensemble)
     forest = _Forest(
         objects,
-        chunk=chunk or CHUNK,
+        chunk=chunk or _CHUNK,
         min_overlap=min_overlap,
         metric=metric,
         workers=workers,
@@ -185,8 +185,11 @@ def _survivors(
     checkpoint: Checkpoint | None,
 ) -> Ints:
     """Pairs that may change the hierarchy of the candidates."""
-    search = _prepared(objects.centres(), tree)
-    n_bands = len(search.tiles)
+    if objects.are_points:
+        search = _prepared(objects.centres(), tree, tree.order, None)
+    else:
+        search = _prepared(objects.ensemble, tree, *_in_bands(objects, tree.order))
+    n_bands = len(search.tiles) if search.groups is None else len(search.groups.begin) - 1
     first, found = 0, [np.empty((0, 2), np.int64)]
     key = digest(tree.parents, tree.heights)
     kept = None if checkpoint is None else checkpoint.recall("bands", key=key)

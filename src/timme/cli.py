@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import io
+import os
 import shlex
 import shutil
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +22,7 @@ from timme import __version__
 
 if TYPE_CHECKING:
     from timme.analysis import Analysis
+    from timme.checkpoint import Checkpoint
     from timme.moments import Progress
     from timme.output.structures import Written
 
@@ -182,6 +188,19 @@ Files of your own
 @click.option("--columns", help="Columns of a table: frame,particle,x,y[,z].")
 @click.option("--common-atoms", is_flag=True, help="Go on with the atoms that all models share.")
 @click.option("--allow-truncated", is_flag=True, help="Use the whole frames of a damaged file.")
+@click.option("--gaps", is_flag=True, default=None, help="NaN means: not seen in this snapshot.")
+@click.option(
+    "--bonds",
+    type=click.Choice(["auto", "file", "guess", "none"]),
+    default="auto",
+    show_default=True,
+    help="Covalent bonds: of the file, guessed from distances, or both where needed (auto).",
+)
+@click.option("--memory", help="Memory that may be taken, as 2GB; less takes longer.")
+@click.option("--resume", is_flag=True, help="Go on with an interrupted run, to the same result.")
+@click.option("-v", "--verbose", is_flag=True, help="Say how much memory is needed, and for what.")
+@click.option("--workers", type=int, help="Threads, or workers of a local cluster (all cores).")
+@click.option("--cluster", help="Measure on dask: local, or the ADDRESS of a scheduler.")
 @_debug
 def run(
     topology: str,
@@ -191,6 +210,10 @@ def run(
     box: str | None,
     weights: Path | None,
     columns: str | None,
+    resume: bool,
+    verbose: bool,
+    workers: int | None,
+    cluster: str | None,
     **options: Any,
 ) -> None:
     """Analyse snapshots: TOPOLOGY [TRAJECTORIES...].
@@ -209,12 +232,26 @@ def run(
         **_given(options),
     )
     command = shlex.join(["timme", *click.get_current_context().obj])
-    with _progress("measuring") as progress:
-        analysis = analyse(
-            topology, trajectories, settings=settings, command=command, progress=progress
-        )
-    written = write(analysis, folder, overwrite=overwrite)
+    with _checkpoint(folder, resume=resume, overwrite=overwrite) as checkpoint:
+        with (
+            _compiling_told(verbose=verbose),
+            _progress("measuring") as progress,
+            _engine(workers, cluster) as engine,
+        ):
+            analysis = analyse(
+                topology,
+                trajectories,
+                settings=settings,
+                command=command,
+                progress=progress,
+                checkpoint=checkpoint,
+                tell=partial(click.echo, err=True) if verbose else None,
+                **engine,
+            )
+        written = write(analysis, folder, overwrite=overwrite)
     _report(analysis, folder, written)
+    if resume and not checkpoint.resumed:
+        click.echo(f"note: {checkpoint.path} is not there: nothing to resume, all was measured")
 
 
 @app.command(name="demo")
@@ -378,6 +415,87 @@ def _parsed_weights(path: Path | None) -> list[float] | None:
         return [float(word) for word in path.read_text(encoding="utf-8-sig").split()]
     except (ValueError, UnicodeDecodeError):
         raise ValueError(f"{path}: expected one number per snapshot") from None
+
+
+@contextmanager
+def _checkpoint(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Checkpoint]:
+    """Save a long run beside its folder; when it is told to stop, save at once and say so."""
+    from timme.checkpoint import Checkpoint
+
+    path = folder.with_name(f"{folder.name}.checkpoint")
+    if path.exists() and not (resume or overwrite):
+        raise FileExistsError(
+            f"{path} is left of an interrupted run: add --resume to go on with it, "
+            "or --overwrite to start anew"
+        )
+    interval = float(os.environ.get("TIMME_CHECKPOINT_INTERVAL", "30"))
+    received: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        if len(received) > 1 or not checkpoint.stop():  # a second time means at once
+            raise KeyboardInterrupt
+
+    try:
+        with (
+            Checkpoint(path, resume=resume, interval=interval) as checkpoint,
+            _handled(stop, signal.SIGINT, signal.SIGTERM),
+        ):
+            yield checkpoint
+    except KeyboardInterrupt:
+        hope = (
+            f"call the same again with --resume to go on ({path})"
+            if path.exists()
+            else "nothing was written"
+        )
+        click.echo(f"timme: interrupted, {hope}", err=True)
+        sys.exit(128 + (received or [signal.SIGINT])[0])
+
+
+@contextmanager
+def _handled(handler: Callable[..., None], *numbers: signal.Signals) -> Iterator[None]:
+    """Handle signals for a while; Python allows it in the main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+@contextmanager
+def _compiling_told(*, verbose: bool) -> Iterator[None]:
+    """Say to whoever is waiting that kernels are being compiled, which is done once."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        told = not (verbose or sys.stderr.isatty())
+
+        def on_start(self, _: object) -> None:
+            if not self.told:
+                self.told = True
+                click.echo("compiling, once after installation …", err=True)
+
+        def on_end(self, _: object) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
+
+
+@contextmanager
+def _engine(workers: int | None, cluster: str | None) -> Iterator[dict[str, Any]]:
+    """Choose who measures: threads, or a cluster for as long as it is needed."""
+    if cluster is None:
+        yield {"workers": workers}
+        return
+    from timme.distributed import connect
+
+    with connect(cluster, workers=workers) as client:
+        yield {"client": client}
 
 
 @contextmanager

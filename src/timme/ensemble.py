@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices, numbers
+from timme.space import box_matrices
 
 # Coordinates of one block of frames held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000
@@ -17,7 +18,7 @@ _BLOCK_FRAMES = 256
 
 # Coordinates in single precision are summed in it from so many snapshots on: their rounding then
 # averages out to 1e-5 of σ = 0.05 at a distance of 50. Fewer are brought into double precision.
-_SINGLE_FROM = 256
+SINGLE_FROM = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -307,7 +308,7 @@ class Ensemble:
             self._refuse_non_finite(coordinates, start)
         weights = np.ones(stop - start) if self.weights is None else self.weights[start:stop]
         complete = not self.gaps and self.weights is None
-        single = coordinates.dtype == np.float32 and self.n_snapshots >= _SINGLE_FROM
+        single = coordinates.dtype == np.float32 and self.n_snapshots >= SINGLE_FROM
         return Block(start, coordinates, boxes, weights, complete=complete, single=single)
 
     def snapshot(self, index: int = 0) -> tuple[Coordinates, Floats | None]:
@@ -383,53 +384,8 @@ class Ensemble:
             f"{self.prefix}coordinates must be finite, but atom {self.site_label(int(site))} "
             f"(site {site + 1}) of snapshot {start + frame + 1} is "
             f"{coordinates[frame, site].tolist()}: repair or leave out that snapshot or atom, "
-            "or say that missing values are gaps"
+            "or say that missing values are gaps (gaps=True, --gaps)"
         )
-
-
-def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Floats:
-    """Bring any way of giving a box into one matrix of row vectors per snapshot.
-
-    Parameters
-    ----------
-    boxes : array_like
-        Lengths (dimensions,), a matrix (dimensions, dimensions), or one of either per snapshot.
-    snapshots, dimensions : int
-        Shape of the ensemble.
-
-    Returns
-    -------
-    ndarray, shape (snapshots, dimensions, dimensions)
-        Box vectors as rows, the shortest set that spans the same lattice.
-
-    Examples
-    --------
-    >>> box_matrices([2.0, 3.0], snapshots=1, dimensions=2)
-    array([[[2., 0.],
-            [0., 3.]]])
-    """
-    given = numbers(boxes, "boxes")
-    if not np.isfinite(given).all():
-        raise ValueError("box lengths must be finite: check the box of the file")
-    square = given.shape == (dimensions, dimensions)
-    if square and snapshots == dimensions and not _is_diagonal(given):
-        raise ValueError(
-            f"a box of shape {given.shape} for {snapshots} snapshots may mean lengths of each or "
-            f"one matrix: pass shape {(snapshots, dimensions, dimensions)}"
-        )
-    lengths = given.shape in {(dimensions,), (snapshots, dimensions)} and not square
-    matrices = given[..., None] * np.eye(dimensions) if lengths else given
-    if matrices.shape not in {(dimensions, dimensions), (snapshots, dimensions, dimensions)}:
-        raise ValueError(
-            f"a box needs {dimensions} lengths or a {dimensions} × {dimensions} matrix, once or "
-            f"for each of {snapshots} snapshots, got shape {given.shape}"
-        )
-    full = np.broadcast_to(matrices, (snapshots, dimensions, dimensions)).copy()
-    if (np.einsum("fii->fi", full) < 0).any():
-        raise ValueError("box lengths must be 0 or more, not negative: check the box of the file")
-    for index in np.flatnonzero([not _is_diagonal(matrix) for matrix in full]):
-        full[index] = _reduced(full[index])
-    return frozen(full)
 
 
 def checked_weights(weights: npt.ArrayLike, snapshots: int) -> Floats:
@@ -514,36 +470,3 @@ def _checked_coordinates(coordinates: npt.ArrayLike, *, gaps: bool) -> Coordinat
     if gaps and np.isinf(array).any():
         raise ValueError("coordinates must be finite or NaN (a gap), got an infinite one")
     return array
-
-
-def _is_diagonal(matrix: Floats) -> bool:
-    return bool((matrix == np.diag(np.diag(matrix))).all())
-
-
-def _reduced(matrix: Floats) -> Floats:
-    """Shorten box vectors until none gets shorter by adding another (Minkowski reduction)."""
-    if abs(np.linalg.det(matrix)) < 1e-12 * np.abs(matrix).max() ** len(matrix):
-        raise ValueError("a tilted box needs vectors that span space, got a flat one")
-    vectors = _shortened(matrix)
-    changed = True
-    while changed:
-        changed = False
-        for row in np.argsort(-np.linalg.norm(vectors, axis=1), kind="stable"):
-            others = np.delete(vectors, row, axis=0)
-            shifts = np.array(np.meshgrid(*[(-1, 0, 1)] * len(others))).reshape(len(others), -1).T
-            candidates = vectors[row] + shifts @ others
-            lengths = np.linalg.norm(candidates, axis=1)
-            if lengths.min() < np.linalg.norm(vectors[row]) * (1 - 1e-12):
-                vectors[row] = candidates[lengths.argmin()]
-                changed = True
-    return vectors
-
-
-def _shortened(matrix: Floats) -> Floats:
-    """Take whole multiples of shorter vectors off the longer ones."""
-    vectors = matrix[np.argsort(np.linalg.norm(matrix, axis=1), kind="stable")]
-    for row in range(1, len(vectors)):
-        for other in range(row - 1, -1, -1):
-            along = vectors[row] @ vectors[other] / (vectors[other] @ vectors[other])
-            vectors[row] -= np.rint(along) * vectors[other]
-    return vectors

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import operator
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
 from timme._arrays import Floats, Ints, frozen
 from timme._kernels import moments as kernel
+from timme.checkpoint import Checkpoint, digest
 from timme.ensemble import Ensemble
 from timme.moments import Engine, Metric, Moments, Progress, moments
 from timme.objects import Objects
@@ -21,6 +23,7 @@ from timme.pairs import Pairs
 _NEAR_HALF_BOX = 0.9
 _LARGEST_MATRIX = 20_000  # objects; 3.2 GB
 _LARGEST_LIST = 100_000_000  # pairs; about 6 GB while they are measured
+_PIECES = "pieces"  # name under which a checkpoint keeps what is finished
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,14 +56,16 @@ class Fluctuations:
         return full
 
 
-def measure(
+def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     objects: Objects,
     pairs: Pairs,
     *,
+    chunk: int | None = None,
     min_overlap: int | None = None,
     metric: Metric | None = None,
     workers: int | Engine | None = None,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Fluctuations:
     """Measure σ of pairs of objects.
 
@@ -70,6 +75,9 @@ def measure(
         What is compared.
     pairs : Pairs
         Who with whom.
+    chunk : int, optional
+        Pairs measured at a time, about; all at once by default. Fewer take less memory and more
+        passes over the snapshots, and change nothing in the result.
     min_overlap : int, optional
         Snapshots in which both must be seen; pairs with fewer are left out. By default
         :func:`default_overlap`.
@@ -81,6 +89,8 @@ def measure(
         :class:`timme.distributed.Cluster`.
     progress : callable, optional
         Called with the work done and the whole work.
+    checkpoint : Checkpoint, optional
+        Where the work is saved at intervals, and from which it goes on.
 
     Returns
     -------
@@ -101,27 +111,28 @@ def measure(
             f"{len(pairs):,} pairs are too many to hold: use timme.cluster, which never holds "
             "them, or compare objects in contact only"
         )
-    parts = list(
-        measure_in_chunks(
-            objects,
-            pairs,
-            chunk=max(1, len(pairs)),
-            min_overlap=min_overlap,
-            metric=metric,
-            workers=workers,
-            progress=progress,
-        )
-    )
-    return Fluctuations(
-        n_objects=len(objects),
-        pairs=frozen(np.concatenate([part.pairs for part in parts])),
-        sigma=frozen(np.concatenate([part.sigma for part in parts])),
-        common=frozen(np.concatenate([part.common for part in parts])),
-        unit=objects.ensemble.unit,
-    )
+    parts = list[Fluctuations]()
+
+    def joined() -> Fluctuations:
+        parts[:] = [_joined(parts)]
+        return parts[0]
+
+    for part in measure_in_chunks(
+        objects,
+        pairs,
+        chunk=len(objects) ** 2 if chunk is None else chunk,
+        min_overlap=min_overlap,
+        metric=metric,
+        workers=workers,
+        progress=progress,
+        checkpoint=checkpoint,
+        so_far=joined,
+    ):
+        parts.append(part)
+    return joined()
 
 
-def measure_in_chunks(
+def measure_in_chunks(  # noqa: PLR0913, as above
     objects: Objects,
     pairs: Pairs,
     *,
@@ -130,6 +141,8 @@ def measure_in_chunks(
     metric: Metric | None = None,
     workers: int | Engine | None = None,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+    so_far: Callable[[], Fluctuations] | None = None,
 ) -> Iterator[Fluctuations]:
     """Measure σ of one piece of the pairs after another.
 
@@ -139,8 +152,12 @@ def measure_in_chunks(
         As for :func:`measure`.
     chunk : int
         Pairs in a piece, about.
-    min_overlap, metric, workers, progress
+    min_overlap, metric, workers, progress, checkpoint
         As for :func:`measure`.
+    so_far : callable, optional
+        Returns what stands for all pieces that were yielded, such as the pairs of them that still
+        matter. A resumed run yields it in place of these pieces; without it, the checkpoint holds
+        the piece in hand only.
 
     Yields
     ------
@@ -155,14 +172,21 @@ def measure_in_chunks(
         raise ValueError(
             f"a minimum overlap must be from 2 to {ensemble.n_counting} snapshots, got {overlap}"
         )
-    done, n_near = 0, 0
-    for index in pairs.chunks(chunk):
+    finished = _Finished(checkpoint, objects, pairs, chunk) if so_far else _Finished()
+    if finished.part is not None:
+        yield finished.part
+    n_near = finished.n_near
+    done = 0
+    for number, index in enumerate(pairs.chunks(finished.chunk or chunk), start=1):
+        if number <= finished.count:
+            done += len(index)
+            continue
 
         def advance(part: int, whole: int, done: int = done, size: int = len(index)) -> None:
             if progress is not None:
                 progress(done + size * part // whole, len(pairs))
 
-        variance, common, reach = _measured(objects, index, metric, workers, advance)
+        variance, common, reach = _measured(objects, index, metric, workers, advance, checkpoint)
         kept = common >= overlap
         n_near += int(np.count_nonzero(reach[kept] > _NEAR_HALF_BOX))
         done += len(index)
@@ -173,6 +197,8 @@ def measure_in_chunks(
             common=frozen(common[kept]),
             unit=ensemble.unit,
         )
+        if so_far is not None:
+            finished.keep(number, n_near, so_far)
     if n_near:
         warnings.warn(
             f"{n_near:,} of {len(pairs):,} pairs come near or beyond half the periodic box, where "
@@ -216,6 +242,77 @@ def default_overlap(n_snapshots: int, *, gaps: bool) -> int:
     return max(2, math.ceil(n_snapshots / 2)) if gaps else n_snapshots
 
 
+def count_site_pairs(objects: Objects, index: Ints) -> int:
+    """Count the pairs of sites whose distances make up those of pairs of objects.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    index : ndarray, shape (pairs, 2)
+        Pairs of objects.
+
+    Returns
+    -------
+    int
+        Distances to be measured in each snapshot; none is there twice.
+    """
+    return int(_cross_pairs(objects, index).nnz)
+
+
+class _Finished:
+    """The pieces of a checkpoint that need not be measured again."""
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint | None = None,
+        objects: Objects | None = None,
+        pairs: Pairs | None = None,
+        chunk: int = 0,
+    ) -> None:
+        self.part: Fluctuations | None = None  # what stands for the finished pieces
+        self.count, self.n_near, self.chunk = 0, 0, chunk
+        self._checkpoint = checkpoint
+        if checkpoint is None or objects is None or pairs is None:
+            return
+        chosen = pairs.left_out if pairs.index is None else pairs.index
+        self._key = digest([pairs.index is None, len(objects)], chosen)
+        kept = checkpoint.recall(_PIECES, key=self._key)
+        if kept is not None:
+            # Pieces are those of the run that was interrupted, whatever this one would choose.
+            self.count, self.n_near, self.chunk = (
+                int(kept[name]) for name in ("count", "near", "chunk")
+            )
+            index, sigma, common = (frozen(kept[name]) for name in ("pairs", "sigma", "common"))
+            unit = objects.ensemble.unit
+            self.part = Fluctuations(len(objects), index, sigma, common, unit)
+
+    def keep(self, count: int, n_near: int, so_far: Callable[[], Fluctuations]) -> None:
+        if self._checkpoint is not None:
+            part = so_far()
+            self._checkpoint.keep(
+                _PIECES,
+                key=self._key,
+                count=count,
+                near=n_near,
+                chunk=self.chunk,
+                pairs=part.pairs,
+                sigma=part.sigma,
+                common=part.common,
+            )
+
+
+def _joined(parts: list[Fluctuations]) -> Fluctuations:
+    if len(parts) == 1:
+        return parts[0]
+    return replace(
+        parts[0],
+        pairs=frozen(np.concatenate([part.pairs for part in parts])),
+        sigma=frozen(np.concatenate([part.sigma for part in parts])),
+        common=frozen(np.concatenate([part.common for part in parts])),
+    )
+
+
 def _check(objects: Objects, pairs: Pairs) -> None:
     require_snapshots(objects.ensemble)
     if pairs.n_objects != len(objects):
@@ -230,17 +327,18 @@ def _measured(
     metric: Metric | None,
     workers: int | Engine | None,
     progress: Progress,
+    checkpoint: Checkpoint | None,
 ) -> tuple[Floats, Ints, Floats]:
     """Variance, snapshots in common and reach of pairs of objects."""
+    summed = partial(
+        moments, metric=metric, workers=workers, progress=progress, checkpoint=checkpoint
+    )
     if objects.are_points:
-        centres = objects.centres()
-        result = moments(centres, index, metric=metric, workers=workers, progress=progress)
+        result = summed(objects.centres(), index)
         return result.variance, result.count, result.reach
     needed = _cross_pairs(objects, index)
     site_pairs = np.column_stack(needed.nonzero()).astype(np.int64)
-    result = moments(
-        objects.ensemble, site_pairs, metric=metric, workers=workers, progress=progress
-    )
+    result = summed(objects.ensemble, site_pairs)
     return _reduced(objects, index, needed, site_pairs, result)
 
 

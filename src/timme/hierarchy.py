@@ -61,19 +61,22 @@ class Hierarchy:
     unit: str = ""
     quantity: str = "σ"  # what the height is, as written on an axis
     sizes: Ints = field(init=False)  # (nodes,)
+    lowest: Ints = field(init=False)  # (nodes,), lowest site of each
     starts: Ints = field(init=False)  # (nodes,)
     order: Ints = field(init=False)  # (sites,), sites in leaf order
 
     def __post_init__(self) -> None:
         """Check the tree; derive sizes and leaf order."""
         _refuse_bad_tree(self.parents, self.heights)
-        sizes, lowest = linkage.sizes_and_lowest(self.n_sites, self.parents)
+        parents = np.array(self.parents)  # loops are compiled for arrays that may be written
+        sizes, lowest = linkage.sizes_and_lowest(self.n_sites, parents)
         ranked = np.lexsort((lowest, -sizes))
-        starts = linkage.leaf_starts(self.parents, sizes, ranked)
+        starts = linkage.leaf_starts(parents, sizes, ranked)
         for name, array in (
             ("parents", self.parents),
             ("heights", self.heights),
             ("sizes", sizes),
+            ("lowest", lowest),
             ("starts", starts),
             ("order", np.argsort(starts[: self.n_sites])),
         ):
@@ -334,8 +337,25 @@ def grow(
         One tree for each piece that edges connect.
     """
     edges, heights = spanning_forest(n_sites, edges, heights)
-    parents, heights = linkage.merge_tree(n_sites, edges, heights)
+    parents, heights = _canonical(n_sites, edges, heights)
     return Hierarchy(parents, heights, unit=unit, quantity=quantity)
+
+
+def _canonical(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats]:
+    """Build the tree that does not depend on the order of equal edges.
+
+    Merges of equal height that touch become one; merges are sorted by height and then by their
+    lowest site.
+    """
+    parent, lowest, last = linkage.merge_tree(n_sites, edges, heights)
+    merges = np.arange(n_sites, len(parent))
+    kept = merges[last[merges] == merges]
+    kept = kept[np.lexsort((lowest[kept], heights[kept - n_sites]))]
+    nodes = np.concatenate([np.arange(n_sites), kept])
+    number = np.full(len(parent) + 1, -1)  # the last is what -1, no parent, becomes
+    number[nodes] = np.arange(len(nodes))
+    above = np.where(parent[nodes] >= 0, last[parent[nodes]], -1)
+    return number[above], heights[kept - n_sites]
 
 
 def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ import numpy as np
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import moments as kernel
 from timme._kernels.space import OPEN
+from timme.checkpoint import Checkpoint, digest
 from timme.ensemble import Block, Ensemble
 from timme.space import Boxes
 
@@ -233,6 +235,7 @@ def moments(
     metric: Metric | None = None,
     workers: int | Engine | None = None,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Moments:
     """Sum the distances of pairs of sites over all snapshots.
 
@@ -251,20 +254,62 @@ def moments(
         Number of threads, all cores by default; or another engine.
     progress : callable, optional
         Called with snapshots done and their number.
+    checkpoint : Checkpoint, optional
+        Where sums are saved at intervals, and from which they go on.
 
     Returns
     -------
     Moments
         Of each pair.
     """
-    running = Moments.empty(len(pairs))
-    starts = range(0, ensemble.n_snapshots, ensemble.block_length)
+    saved = _Saved(checkpoint, ensemble, pairs)
+    running, first = saved.recalled()
+    starts = range(first, ensemble.n_snapshots, ensemble.block_length)
     merges = engine_of(workers).merges(ensemble, pairs, metric, starts)
-    for start, merge in zip(starts, merges, strict=True):
-        merge(running)
-        if progress is not None:
-            progress(min(start + ensemble.block_length, ensemble.n_snapshots), ensemble.n_snapshots)
+    with saved.under_way():
+        for start, merge in zip(starts, merges, strict=True):
+            merge(running)
+            done = min(start + ensemble.block_length, ensemble.n_snapshots)
+            saved.keep(running, done)
+            if progress is not None:
+                progress(done, ensemble.n_snapshots)
+    saved.forget()
     return running
+
+
+class _Saved:
+    """The sums of one reduction in a checkpoint; does nothing where there is none."""
+
+    _NAME = "moments"
+
+    def __init__(self, checkpoint: Checkpoint | None, ensemble: Ensemble, pairs: Ints) -> None:
+        self._checkpoint = checkpoint
+        self._n_pairs = len(pairs)
+        if checkpoint is not None:
+            first, _ = ensemble.snapshot(0)
+            self._key = digest(ensemble.frames.shape, [ensemble.block_length], first, pairs)
+
+    def recalled(self) -> tuple[Moments, int]:
+        """Return the sums so far, and the snapshot from which to go on."""
+        if self._checkpoint is not None:
+            kept = self._checkpoint.recall(self._NAME, key=self._key)
+            if kept is not None:
+                sums = (kept[field.name] for field in fields(Moments))
+                return Moments(*sums), int(kept["done"])
+        return Moments.empty(self._n_pairs), 0
+
+    def under_way(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._checkpoint is None else self._checkpoint.under_way()
+
+    def keep(self, running: Moments, done: int) -> None:
+        if self._checkpoint is not None:
+            sums = {field.name: getattr(running, field.name) for field in fields(Moments)}
+            self._checkpoint.keep(self._NAME, key=self._key, done=done, **sums)
+            self._checkpoint.tick()
+
+    def forget(self) -> None:
+        if self._checkpoint is not None:
+            self._checkpoint.forget(self._NAME)
 
 
 def pair_tiles(n_pairs: int) -> list[slice]:
@@ -297,7 +342,7 @@ class PreparedBlock:
     def __init__(self, block: Block, metric: Metric | None = None) -> None:
         n_frames, _, n_dimensions = block.coordinates.shape
         self._metric = metric
-        self._weights = block.weights
+        self._weights = np.array(block.weights)  # loops are compiled for arrays they may write
         self._boxes = Boxes.of(block.boxes, n_frames, n_dimensions)
         self._plain = block.complete and self._boxes.kind == OPEN
         if metric is None:
@@ -320,6 +365,7 @@ class PreparedBlock:
         Moments
             Of each pair.
         """
+        pairs = np.array(pairs)
         found = Moments.empty(len(pairs))
         count, weight, mean, m2, _ = found.arrays
         if self._metric is not None:

@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen
-from timme._kernels import linkage
-from timme.hierarchy import Hierarchy, spanning_forest
+from timme.hierarchy import Hierarchy, grow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +158,7 @@ class _Tree:
 def _cores(hierarchy: Hierarchy, birth: Ints) -> Ints:
     """Return the node that is the largest cluster at each level; ties: the lowest site."""
     n_sites = hierarchy.n_sites
-    _, lowest = linkage.sizes_and_lowest(n_sites, hierarchy.parents)
+    lowest = hierarchy.lowest
     # A cluster only ever dies into a larger one, so the largest alive is the largest so far.
     rank = hierarchy.sizes * (n_sites + 1) + (n_sites - lowest)
     best = np.maximum.accumulate(rank)
@@ -188,11 +187,10 @@ def _runs(tree: _Tree, axis: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     level = _highest_between(tree.gaps, tree.position[axis])
     chain = np.column_stack([np.arange(n_sites - 1), np.arange(1, n_sites)])
     joining = np.where(level < len(tree.cutoffs) - 1, level, np.inf)
-    parents, heights = linkage.merge_tree(n_sites, *spanning_forest(n_sites, chain, joining))
-    sizes, start = linkage.sizes_and_lowest(n_sites, parents)
-    birth = np.concatenate([np.zeros(n_sites, dtype=np.int64), heights.astype(np.int64)])
-    death = np.append(birth, len(tree.cutoffs) - 1)[parents]
-    return start, start + sizes, birth, death
+    runs = grow(n_sites, chain, joining)
+    birth = np.concatenate([np.zeros(n_sites, dtype=np.int64), runs.heights.astype(np.int64)])
+    death = np.append(birth, len(tree.cutoffs) - 1)[runs.parents]
+    return runs.lowest, runs.lowest + runs.sizes, birth, death
 
 
 def _highest_between(gaps: Ints, position: Ints) -> Ints:

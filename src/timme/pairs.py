@@ -13,13 +13,15 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from timme._arrays import Coordinates, Floats, Ints, frozen
-from timme._kernels import neighbours
 from timme._kernels.space import TILTED
 from timme.ensemble import Ensemble
 from timme.moments import Progress, moments
+from timme.neighbours import pairs_within
 from timme.objects import Objects, within_bonds
 from timme.space import Boxes
 
+_COUNTED_AT_ONCE = 1_000_000  # contacts; many are counted faster, few take less memory
+_SQUARE = 64  # objects on each side of the squares in which all pairs are walked
 _MOST_ON_AVERAGE = 10_000  # objects of which all pairs are listed
 
 
@@ -49,18 +51,29 @@ class Pairs:
         Yields
         ------
         ndarray, shape (pairs, 2)
-            Consecutive pairs; of all pairs, whole rows.
+            Some of the pairs, each in one piece only.
         """
         if self.index is not None:
             for start in range(0, max(1, len(self.index)), size):
                 yield self.index[start : start + size]
             return
-        lengths = np.arange(self.n_objects - 1, -1, -1)
-        piece = (np.cumsum(lengths) - lengths) // size
-        for rows in np.split(np.arange(self.n_objects), np.flatnonzero(np.diff(piece)) + 1):
-            first = np.repeat(rows, lengths[rows])
-            second = np.concatenate([np.arange(row + 1, self.n_objects) for row in rows])
-            yield without(np.column_stack([first, second]), self.left_out, self.n_objects)
+        # Squares of objects, whose frames stay in the cache while all of their pairs are measured.
+        waiting = np.empty((0, 2), np.int64)
+        for first in range(0, self.n_objects, _SQUARE):
+            band = without(self._band(first), self.left_out, self.n_objects)
+            waiting = np.concatenate([waiting, band])
+            while len(waiting) > size:
+                yield waiting[:size]
+                waiting = waiting[size:]
+        yield waiting
+
+    def _band(self, first: int) -> Ints:
+        """All pairs of some consecutive objects with later ones, square by square."""
+        n_squares = -(-(self.n_objects - first) // _SQUARE)
+        square, row, column = np.indices((n_squares, _SQUARE, _SQUARE)).reshape(3, -1)
+        row, column = first + row, first + square * _SQUARE + column
+        there = (row < column) & (column < self.n_objects)
+        return np.column_stack([row[there], column[there]])
 
 
 def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the paper's word)
@@ -88,6 +101,7 @@ def within(
     *,
     at_least: int = 1,
     min_bonds: int = 0,
+    most: int | None = None,
     progress: Progress | None = None,
 ) -> Pairs:
     """Compare objects in contact: centres no farther apart than a radius in some snapshots.
@@ -102,6 +116,8 @@ def within(
         Number of snapshots in which they must be in contact.
     min_bonds : int, optional
         Pairs fewer bonds apart are left out.
+    most : int, optional
+        Pairs that may be found before it is given up for lack of memory.
     progress : callable, optional
         Called with snapshots done and their number.
 
@@ -119,17 +135,22 @@ def within(
     n_objects = len(objects)
     centres = objects.centres()
     keys, counts = np.empty(0, np.int64), np.empty(0, np.int64)
+    room = 0
+    found, n_found = list[Ints](), 0
     for block in centres.blocks():
         boxes = Boxes.of(block.boxes, *block.coordinates.shape[::2])
-        found = [keys]
         for frame, points in enumerate(block.coordinates):
-            pairs = _neighbours(points, radius, boxes, frame)
+            pairs = pairs_within(points, radius, boxes, frame, room=room)
+            room = max(room, len(pairs) * 5 // 4)  # snapshots are much alike
             found.append(pairs[:, 0] * n_objects + pairs[:, 1])
-        times = np.concatenate([counts, np.ones(sum(map(len, found[1:])), np.int64)])
-        keys, inverse = np.unique(np.concatenate(found), return_inverse=True)
-        counts = np.bincount(inverse, weights=times, minlength=len(keys)).astype(np.int64)
+            n_found += len(pairs)
+            if n_found > max(_COUNTED_AT_ONCE, 2 * len(keys)):
+                keys, counts = _counted(keys, counts, found)
+                found, n_found = [], 0
+                _refuse_too_many(len(keys), most, centres)
         if progress is not None:
             progress(block.start + len(block.weights), centres.n_snapshots)
+    keys, counts = _counted(keys, counts, found)
     index = np.column_stack(np.divmod(keys[counts >= at_least], n_objects))
     unit = f" {centres.unit}" if centres.unit else ""
     times_text = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
@@ -305,18 +326,20 @@ def _too_near(objects: Objects, min_bonds: int) -> Ints:
     return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
 
 
-def _neighbours(points: Coordinates, radius: float, boxes: Boxes, frame: int) -> Ints:
-    """Pairs of points of one frame within a radius; points that are not seen have none."""
-    seen = np.flatnonzero(~np.isnan(points).any(axis=1))
-    places = np.ascontiguousarray(points[seen], dtype=np.float64)
-    box, inverse = boxes.matrices[frame], boxes.inverses[frame]
-    room = 16 * len(seen)
-    while True:
-        found = np.empty((room, 2), np.int64)
-        total = neighbours.pairs_within(places, radius, box, inverse, boxes.kind, found)
-        if total <= room:
-            return seen[found[:total]]
-        room = total
+def _counted(keys: Ints, counts: Ints, found: list[Ints]) -> tuple[Ints, Ints]:
+    """Add pairs found in further snapshots to those found before, with how often they were."""
+    times = np.concatenate([counts, np.ones(sum(map(len, found)), np.int64)])
+    merged, inverse = np.unique(np.concatenate([keys, *found]), return_inverse=True)
+    return merged, np.bincount(inverse, weights=times, minlength=len(merged)).astype(np.int64)
+
+
+def _refuse_too_many(n_pairs: int, most: int | None, centres: Ensemble) -> None:
+    if most is not None and n_pairs > most:
+        raise ValueError(
+            f"{centres.prefix}more than {most:,} pairs are in contact, for which memory does not "
+            "last: choose a smaller radius (--radius), select fewer sites (-s), or allow more "
+            "memory (--memory)"
+        )
 
 
 def _nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
@@ -356,7 +379,7 @@ def _tilted_candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
     volume = abs(np.linalg.det(boxes.matrices[0]))
     radius = (volume * count / n_points) ** (1.0 / n_dimensions)
     while True:
-        pairs = _neighbours(points, radius, boxes, 0)
+        pairs = pairs_within(points, radius, boxes)
         lacking = np.flatnonzero(np.bincount(pairs.ravel(), minlength=n_points) < count - 1)
         if len(lacking) <= max(50, n_points // 50):
             break

@@ -9,22 +9,17 @@ from tests import naive
 from tests.strategies import boxes, seeds
 from timme._arrays import Floats
 from timme._kernels import neighbours
-from timme.ensemble import box_matrices
-from timme.space import Boxes
+from timme.neighbours import pairs_within
+from timme.space import Boxes, box_matrices
 
 
 def within(points: Floats, radius: float, box: Floats | None = None) -> list[tuple[int, int]]:
     """Pairs found, sorted."""
     n_points, n_dimensions = points.shape
     matrices = None if box is None else box_matrices(box, 1, n_dimensions)
-    prepared = Boxes.of(matrices, 1, n_dimensions)
-    room = n_points * (n_points - 1) // 2
-    found = np.empty((room, 2), np.int64)
-    total = neighbours.pairs_within(
-        points, radius, prepared.matrices[0], prepared.inverses[0], prepared.kind, found
-    )
-    assert total <= room, "a pair is found twice"
-    return sorted((int(i), int(j)) for i, j in found[:total])
+    found = pairs_within(points, radius, Boxes.of(matrices, 1, n_dimensions))
+    assert len(found) <= n_points * (n_points - 1) // 2, "a pair is found twice"
+    return sorted((int(i), int(j)) for i, j in found)
 
 
 @given(seeds, st.integers(1, 5), st.integers(1, 14), st.sampled_from([0.05, 0.3, 1.0, 4.0]))
@@ -82,9 +77,18 @@ def test_a_distance_equal_to_the_radius_is_a_contact() -> None:
 
 def test_too_little_room_is_told_by_the_number_that_is_needed() -> None:
     points, open_space = np.zeros((5, 2)), Boxes.of(None, 1, 2)
-    found = np.full((3, 2), -1)
+    one = np.ones(3, np.int64)
+    found = np.empty((3, 2), np.int64)
     total = neighbours.pairs_within(
-        points, 1.0, open_space.matrices[0], open_space.inverses[0], open_space.kind, found
+        points,
+        np.zeros((5, 3), np.int64),
+        one,
+        np.zeros(3, np.bool_),
+        1.0,
+        open_space.matrices[0],
+        open_space.inverses[0],
+        open_space.kind,
+        found,
     )
     assert total == 10
     assert found.tolist() == [[0, 1], [0, 2], [0, 3]]

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from tests import naive
 from tests.strategies import seeds, straight_boxes, tilted_boxes
 from timme._kernels import space
-from timme.ensemble import box_matrices
-from timme.space import Boxes
+from timme.space import Boxes, box_matrices
 
 
 @given(st.data(), st.integers(1, 3), seeds)
@@ -19,7 +18,9 @@ def test_straight_boxes_give_the_nearest_of_all_images(
     box = data.draw(straight_boxes(1, n_dimensions))
     vector = np.random.default_rng(seed).normal(scale=10, size=n_dimensions)
     shortest, scratch = vector.copy(), np.empty((2, n_dimensions))
-    space.to_shortest_image(shortest, box[0], np.linalg.inv(box[0]), space.STRAIGHT, scratch)
+    inverse = np.linalg.inv(box[0])
+    half = space.half_width(inverse)
+    space.to_shortest_image(shortest, box[0], inverse, space.STRAIGHT, half, scratch)
     expected = naive.distance(np.zeros(n_dimensions), vector, box[0])
     assert np.linalg.norm(shortest) == pytest.approx(expected, rel=1e-12)
 

@@ -10,7 +10,6 @@ from timme.output.colours import (
     REST,
     SAFE,
     WIDE,
-    cluster_colours,
     colouring,
     family_colours,
     labels_of_objects,
@@ -25,7 +24,7 @@ def test_an_object_has_the_colour_of_the_shown_cluster_it_moves_with(
     shown = data.draw(st.lists(st.integers(0, n_sites - 1), min_size=1, unique=True))
     analysis = particles(graph, shown=np.array(shown))
     cutoff, min_size = data.draw(st.floats(-1, 9)), data.draw(st.integers(1, 3))
-    colours = cluster_colours(analysis, cutoff, min_size=min_size)
+    colours = colouring(analysis, cutoff, min_size=min_size).object_colours
     everywhere = analysis.hierarchy.cut(cutoff).labels
     small = analysis.shown_hierarchy.cut(cutoff)
     families = families_at(analysis.shown_hierarchy, cutoff)
@@ -43,7 +42,7 @@ def test_the_core_is_dark_blue_at_every_level() -> None:
     hierarchy = analysis.shown_hierarchy
     for cutoff in hierarchy.levels:
         core = analysis.shown[hierarchy.core(cutoff)]
-        assert set(cluster_colours(analysis, cutoff, min_size=1)[core]) == {CORE}
+        assert set(colouring(analysis, cutoff, min_size=1).object_colours[core]) == {CORE}
 
 
 def test_labels_count_from_the_core_and_miss_what_is_not_shown() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.output.builders import particles, random_graph, residues
 from timme.analysis import Analysis
-from timme.output.colours import REST, cluster_colours, colouring
+from timme.output.colours import REST, colouring
 from timme.output.picture import Picture, picture
 from timme.output.scripts import chimerax, pymol, vmd, write_scripts
 from timme.output.structures import Written, write_structures
@@ -85,7 +85,7 @@ def test_every_atom_gets_the_colour_of_its_cluster(make: Any, suffix: str, tmp_p
     assert name in text
     made = gemmi.read_structure(str(tmp_path / name))
     drawn = [colours[int(item.atom.b_iso)] for item in made[0].all()]
-    assert drawn == cluster_colours(analysis, CUTOFF)[analysis.site_objects].tolist()
+    assert drawn == colouring(analysis, CUTOFF).object_colours[analysis.site_objects].tolist()
     assert len(set(drawn)) > 2
     assert REST in drawn
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
 from tests.output.builders import linked, particles, random_graph, residues
-from timme.output.colours import cluster_colours
+from timme.output.colours import colouring
 from timme.output.tables import (
     clusters_csv,
     hierarchy_json,
@@ -32,7 +32,7 @@ def test_clusters_are_listed_as_cut_with_their_life() -> None:
     assert table["objects"].sum() <= len(analysis.names)
     for label, row in enumerate(table.itertuples()):
         member = analysis.shown[partition.members(label)[0]]
-        assert row.colour == cluster_colours(analysis, cutoff, min_size=2)[member]
+        assert row.colour == colouring(analysis, cutoff, min_size=2).object_colours[member]
 
 
 def test_members_are_runs_of_residues_within_chains() -> None:

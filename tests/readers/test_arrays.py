@@ -176,3 +176,16 @@ def test_an_mdtraj_trajectory_is_in_nm(tmp_path: Path) -> None:
     np.testing.assert_allclose(coordinates(ensemble)[0, 0], [0.1, 0.1, 0.1], atol=1e-6)
     np.testing.assert_array_equal(ensemble.snapshot()[1], 2.0 * np.eye(3))
     np.testing.assert_array_equal(ensemble.atoms.bonds, read(path).atoms.bonds)
+
+
+def test_transformations_of_a_universe_are_seen_and_its_frame_stays(
+    make_universe: MakeUniverse,
+) -> None:
+    from MDAnalysis.transformations import translate
+
+    universe = make_universe(np.arange(36.0).reshape(4, 3, 3))
+    universe.trajectory.add_transformations(translate([100.0, 0.0, 0.0]))
+    _ = universe.trajectory[2]
+    ensemble = read(universe)
+    np.testing.assert_allclose(coordinates(ensemble)[1, :, 0], [109.0, 112.0, 115.0])
+    assert universe.trajectory.frame == 2

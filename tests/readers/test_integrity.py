@@ -106,8 +106,13 @@ def test_a_file_without_a_whole_frame_is_refused(
 
 def test_a_netcdf_file_that_is_cut_off_is_refused(tmp_path: Path, topology: Path) -> None:
     path = write_trajectory(tmp_path / "a.nc", trajectory_positions(6, N_ATOMS))
-    path.write_bytes(path.read_bytes()[:-50])
-    with pytest.raises(ValueError, match=r"a\.nc: "):
+    whole = path.read_bytes()
+    for cut in (50, 500, len(whole) - 40):
+        path.write_bytes(whole[:-cut])
+        with pytest.raises(ValueError, match=r"a\.nc: the file is cut off or damaged: .*again$"):
+            read(topology, path)
+    path.write_bytes(b"\x89HDF" + whole[4:])
+    with pytest.raises(ValueError, match=r"a\.nc: the file does not start as a NetCDF 3 file"):
         read(topology, path)
 
 

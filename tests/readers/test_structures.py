@@ -412,3 +412,25 @@ def test_reading_structures_needs_no_heavy_library(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", program], check=True, env={"PYTHONPATH": ":".join(sys.path)}
     )
+
+
+def test_the_cell_of_several_models_is_no_box_but_told(tmp_path: Path) -> None:
+    models = [peptide(), peptide(1.0)]
+    real = "CRYST1   20.000   21.000   22.000  90.00  90.00  90.00 P 1           1"
+    dummy = "CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1"
+    path = write_pdb(tmp_path / "a.pdb", models)
+    for record, expected in ((real, ["--box 20,21,22"]), (dummy, [])):
+        (tmp_path / "b.pdb").write_text(f"{record}\n{path.read_text()}")
+        notes = [note for note in read(tmp_path / "b.pdb").notes if "periodic box" in note]
+        assert [note.split("if it is one, ")[1] for note in notes] == expected
+    (tmp_path / "c.pdb").write_text(
+        f"{real}\n{write_pdb(tmp_path / 'd.pdb', models[:1]).read_text()}"
+    )
+    assert read(tmp_path / "c.pdb").notes == ()
+
+
+def test_numbers_far_apart_in_any_order_are_matched(tmp_path: Path) -> None:
+    records = [atom("CA", number, (float(number), 0.0, 0.0)) for number in (1, 2, 7000, 8000)]
+    path = write_pdb(tmp_path / "a.pdb", [records, records[::-1]])
+    found = read(path).frames.read(0, 2)[0]
+    np.testing.assert_array_equal(found[0], found[1])

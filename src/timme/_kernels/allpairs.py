@@ -24,7 +24,8 @@ def _add_frames(columns, row, lengths, weights, frames, lanes, n_lanes, shift, f
     square = np.empty(LANES, _SINGLE)
     coordinate = np.empty(LANES, _SINGLE)
     for frame in range(frames[0], frames[1]):
-        square[:n_lanes] = _SINGLE(0.0)
+        for k in range(n_lanes):
+            square[k] = _SINGLE(0.0)
         for d in range(n_dimensions):
             column = columns[frame, d]
             own = row[frame, d]
@@ -122,8 +123,9 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
                     lanes[n_lanes] = k
                     bound[n_lanes] = within[k]
                     n_lanes += 1
-            first[:] = _SINGLE(0.0)
-            second[:] = _SINGLE(0.0)
+            for k in range(LANES):
+                first[k] = _SINGLE(0.0)
+                second[k] = _SINGLE(0.0)
             done = 0
             stage = _FIRST_STAGE
             while done < n_frames and n_lanes > 0:
@@ -173,8 +175,9 @@ def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, la
                     row[frame, d] = tiles[own_tile, frame, d, lane]
             own = (own_tile - own_tiles[0]) * LANES + lane
             for tile in range(other_tiles[0], other_tiles[1]):
-                first[:] = zero
-                second[:] = zero
+                for k in range(LANES):
+                    first[k] = zero
+                    second[k] = zero
                 span = (0, n_frames)
                 columns = tiles[tile]
                 _add_frames(
@@ -199,7 +202,9 @@ def group_survivors(
     """
     n_groups = len(offsets) - 1
     n_bands = len(begin) - 1
-    total = np.sum(weights)
+    total = _SINGLE(0.0)
+    for frame in range(len(weights)):
+        total += weights[frame]
     lanes = np.arange(LANES)
     widest = 0
     for other in range(n_bands):
@@ -217,7 +222,8 @@ def group_survivors(
         _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, lanes, sums)
         for own in range(min(LANES, n_groups - base)):
             mine = members[offsets[base + own] : offsets[base + own + 1]]
-            joint[:width] = _SINGLE(0.0)
+            for k in range(width):
+                joint[k] = _SINGLE(0.0)
             for site in mine:
                 for k in range(width):
                     value = sums[site, k]

@@ -1,4 +1,4 @@
-"""Sorted edges → merges → a tree in its one canonical form. The only union–find is here."""
+"""Sorted edges → merges → sizes and order of a tree. The only union–find is here."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ def joining_edges(n_sites, edges):
 
 @njit(nogil=True, cache=True)
 def merge_tree(n_sites, edges, heights):
-    """Turn the sorted edges of a forest into parents and heights of its merges.
+    """Turn the sorted edges of a forest into the parents of its nodes, two parts to a merge.
 
-    Merges of the same height that touch become one, so that the tree does not depend on the order
-    of equal edges. Sites are nodes 0 … n_sites - 1; merges follow, sorted by height and, where
-    equal, by their lowest site. A root has parent -1.
+    Sites are nodes 0 … n_sites - 1, merges follow in the order of the edges; a root has parent -1.
+    Also returns the lowest site of each node and, of a chain of merges of equal height, the last.
     """
     n_merges = len(edges)
     leader = np.arange(n_sites)
@@ -56,42 +55,22 @@ def merge_tree(n_sites, edges, heights):
         leader[max(first, second)] = low
         lowest[merged] = low  # a leader is the lowest site of its cluster
         node[low] = merged
-
-    top = np.arange(n_sites + n_merges)  # of a chain of merges of equal height, the last
+    last = np.arange(n_sites + n_merges)
     for merged in range(n_sites + n_merges - 1, n_sites - 1, -1):
         above = parent[merged]
         if above >= 0 and heights[above - n_sites] == heights[merged - n_sites]:
-            top[merged] = top[above]
-
-    kept = np.array([k for k in range(n_sites, n_sites + n_merges) if top[k] == k], np.int64)
-    start = 0  # within a height, sort by the lowest site; lowest is unique there
-    while start < len(kept):
-        stop = start
-        height = heights[kept[start] - n_sites]
-        while stop < len(kept) and heights[kept[stop] - n_sites] == height:
-            stop += 1
-        run = kept[start:stop]
-        kept[start:stop] = run[np.argsort(lowest[run])]
-        start = stop
-
-    number = np.full(n_sites + n_merges, -1)
-    number[:n_sites] = np.arange(n_sites)
-    for index in range(len(kept)):
-        number[kept[index]] = n_sites + index
-    parents = np.full(n_sites + len(kept), -1)
-    for old in range(n_sites + n_merges):
-        if number[old] >= 0 and parent[old] >= 0:
-            parents[number[old]] = number[top[parent[old]]]
-    return parents, heights[kept - n_sites]
+            last[merged] = last[above]
+    return parent, lowest, last
 
 
 @njit(nogil=True, cache=True)
 def sizes_and_lowest(n_sites, parents):
     """Count the sites below every node, and find the lowest of them."""
     sizes = np.zeros(len(parents), np.int64)
-    sizes[:n_sites] = 1
     lowest = np.full(len(parents), n_sites)
-    lowest[:n_sites] = np.arange(n_sites)
+    for site in range(n_sites):
+        sizes[site] = 1
+        lowest[site] = site
     for node in range(len(parents)):
         above = parents[node]
         if above >= 0:

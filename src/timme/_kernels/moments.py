@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from timme._kernels.space import STRAIGHT, TILTED, to_shortest_image
+from timme._kernels.space import STRAIGHT, TILTED, half_width, to_shortest_image
 
 # Sums may be reordered for vector units; NaN must keep its meaning (not seen).
 _FAST = {"reassoc", "contract", "nsz"}
@@ -76,6 +76,46 @@ def moments_of_distances(distances, weights, count, weight, mean, m2):
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
+def _sums_in_space(a, b):
+    """Sums over frames of the distance of two sites, less the first, and of its square, in 3-D."""
+    x = a[0, 0] - b[0, 0]
+    y = a[1, 0] - b[1, 0]
+    z = a[2, 0] - b[2, 0]
+    shift = np.sqrt(x * x + y * y + z * z)
+    first = shift - shift
+    second = shift - shift
+    for frame in range(a.shape[1]):
+        x = a[0, frame] - b[0, frame]
+        y = a[1, frame] - b[1, frame]
+        z = a[2, frame] - b[2, frame]
+        r = np.sqrt(x * x + y * y + z * z) - shift
+        first += r
+        second += r * r
+    return shift, first, second
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def _sums(a, b, square):
+    """The same in any number of dimensions; ``square`` has room for as many numbers as frames."""
+    n_dimensions, n_frames = a.shape
+    for frame in range(n_frames):
+        x = a[0, frame] - b[0, frame]
+        square[frame] = x * x
+    for d in range(1, n_dimensions):
+        for frame in range(n_frames):
+            x = a[d, frame] - b[d, frame]
+            square[frame] += x * x
+    shift = np.sqrt(square[0])
+    first = shift - shift
+    second = shift - shift
+    for frame in range(n_frames):
+        r = np.sqrt(square[frame]) - shift
+        first += r
+        second += r * r
+    return shift, first, second
+
+
+@njit(nogil=True, cache=True)
 def moments_of_all_frames(xyz, pairs, count, weight, mean, m2):
     """Fill in the moments of pairs in open space, all frames seen and of weight 1.
 
@@ -83,34 +123,15 @@ def moments_of_all_frames(xyz, pairs, count, weight, mean, m2):
     loops over them vectors. Single precision stays single within the block.
     """
     _, n_dimensions, n_frames = xyz.shape
-    zero = xyz.dtype.type(0.0)
-    square = np.zeros(n_frames, xyz.dtype)  # over all dimensions but the last
-    last = n_dimensions - 1
+    square = np.empty(n_frames, xyz.dtype)
     for p in range(len(pairs)):
         a = xyz[pairs[p, 0]]
         b = xyz[pairs[p, 1]]
-        for d in range(last):
-            if d == 0:
-                for frame in range(n_frames):
-                    x = a[d, frame] - b[d, frame]
-                    square[frame] = x * x
-            else:
-                for frame in range(n_frames):
-                    x = a[d, frame] - b[d, frame]
-                    square[frame] += x * x
-        x = a[last, 0] - b[last, 0]
-        shift = np.sqrt(square[0] + x * x)
-        first = zero
-        second = zero
-        for frame in range(n_frames):
-            x = a[last, frame] - b[last, frame]
-            x = np.sqrt(square[frame] + x * x) - shift
-            first += x
-            second += x * x
+        shift, first, second = _sums_in_space(a, b) if n_dimensions == 3 else _sums(a, b, square)
         count[p] = n_frames
         weight[p] = n_frames
         mean[p] = shift + first / n_frames
-        m2[p] = max(second - first * first / n_frames, zero)
+        m2[p] = max(second - first * first / n_frames, 0.0)
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
@@ -127,7 +148,7 @@ def moments_of_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight,
     scratch = np.empty((2, n_dimensions))
     lengths = np.zeros((n_dimensions, n_frames))
     inverse_lengths = np.zeros((n_dimensions, n_frames))
-    inverse_halves = np.zeros(n_frames)
+    halves = np.empty(n_frames)
     if kind == STRAIGHT:
         for frame in range(n_frames):
             for d in range(n_dimensions):
@@ -135,22 +156,23 @@ def moments_of_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight,
                 inverse_lengths[d, frame] = inverses[frame, d, d]
     elif kind == TILTED:
         for frame in range(n_frames):
-            for axis in range(n_dimensions):
-                inverse_width = np.sqrt(np.sum(inverses[frame, :, axis] ** 2))
-                inverse_halves[frame] = max(inverse_halves[frame], 2.0 * inverse_width)
+            halves[frame] = half_width(inverses[frame])
     for p in range(len(pairs)):
         a = xyz[pairs[p, 0]]
         b = xyz[pairs[p, 1]]
-        square[:] = 0.0
-        near[:] = 0.0
+        for frame in range(n_frames):
+            square[frame] = 0.0
+            near[frame] = 0.0
         if kind == TILTED:
             for frame in range(n_frames):
                 for d in range(n_dimensions):
                     vector[d] = a[d, frame] - b[d, frame]
-                to_shortest_image(vector, boxes[frame], inverses[frame], kind, scratch)
+                to_shortest_image(
+                    vector, boxes[frame], inverses[frame], kind, halves[frame], scratch
+                )
                 for d in range(n_dimensions):
                     square[frame] += vector[d] * vector[d]
-                near[frame] = np.sqrt(square[frame]) * inverse_halves[frame]
+                near[frame] = np.sqrt(square[frame]) / halves[frame]
         elif kind == STRAIGHT:
             for d in range(n_dimensions):
                 for frame in range(n_frames):
@@ -173,6 +195,19 @@ def moments_of_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight,
 
 
 @njit(nogil=True, cache=True)
+def _place(indptr, columns, row, column):
+    """Find an entry of a sparse matrix by halving its row."""
+    low, high = indptr[row], indptr[row + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if columns[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(nogil=True, cache=True)
 def reduce_pairs(pairs, offsets, members, indptr, columns, variance, largest):
     """Reduce σ² of site pairs to σ² of object pairs: their mean, or the largest of them.
 
@@ -187,9 +222,7 @@ def reduce_pairs(pairs, offsets, members, indptr, columns, variance, largest):
         for i in members[offsets[a] : offsets[a + 1]]:
             for j in members[offsets[b] : offsets[b + 1]]:
                 if i != j:
-                    low, high = min(i, j), max(i, j)
-                    row = columns[indptr[low] : indptr[low + 1]]
-                    value = variance[indptr[low] + np.searchsorted(row, high)]
+                    value = variance[_place(indptr, columns, min(i, j), max(i, j))]
                     total += value
                     if not (np.isnan(top) or value <= top):  # NaN, an undefined σ, stays
                         top = value

@@ -9,44 +9,58 @@ OPEN, STRAIGHT, TILTED = 0, 1, 2
 
 
 @njit(nogil=True, cache=True)
-def to_shortest_image(vector, box, inverse, kind, scratch):
+def half_width(inverse):
+    """Return half the smallest width of a box: no shorter image of a shorter vector exists."""
+    dimensions = len(inverse)
+    largest = 0.0
+    for axis in range(dimensions):
+        square = 0.0
+        for k in range(dimensions):
+            square += inverse[k, axis] * inverse[k, axis]
+        largest = max(largest, square)
+    return 0.5 / np.sqrt(largest) if largest > 0.0 else np.inf
+
+
+@njit(nogil=True, cache=True)
+def to_shortest_image(vector, box, inverse, kind, half, scratch):
     """Replace a vector by the shortest of its periodic images.
 
-    Rounding to the nearest cell is enough in a straight box. In a tilted one, whose vectors must be
-    reduced, the shortest is that or one of its neighbours. ``scratch`` holds two vectors.
+    Rounding to the nearest cell is enough in a straight box, and in a tilted one for vectors no
+    longer than ``half`` its smallest width. Else, in a box whose vectors are reduced, the shortest
+    is that or one of its neighbours. ``scratch`` holds two vectors.
     """
     dimensions = len(vector)
     if kind == STRAIGHT:
         for axis in range(dimensions):
             vector[axis] -= np.rint(vector[axis] * inverse[axis, axis]) * box[axis, axis]
         return
-    start, fraction = scratch[0], scratch[1]
     for axis in range(dimensions):
-        fraction[axis] = 0.0
+        fraction = 0.0
         for k in range(dimensions):
-            fraction[axis] += vector[k] * inverse[k, axis]
-    for axis in range(dimensions):
-        for k in range(dimensions):
-            vector[k] -= np.rint(fraction[axis]) * box[axis, k]
+            fraction += vector[k] * inverse[k, axis]
+        scratch[0, axis] = np.rint(fraction)
     best = 0.0
     for k in range(dimensions):
-        start[k] = vector[k]
-        best += vector[k] * vector[k]
-    candidate = fraction
-    for image in range(3**dimensions):
-        code = image
-        candidate[:] = start
         for axis in range(dimensions):
-            step = code % 3 - 1
-            code //= 3
-            for k in range(dimensions):
-                candidate[k] += step * box[axis, k]
+            vector[k] -= scratch[0, axis] * box[axis, k]
+        best += vector[k] * vector[k]
+    if best <= half * half:
+        return
+    for k in range(dimensions):
+        scratch[0, k] = vector[k]
+    for image in range(3**dimensions):
         square = 0.0
         for k in range(dimensions):
-            square += candidate[k] * candidate[k]
+            code = image
+            scratch[1, k] = scratch[0, k]
+            for axis in range(dimensions):
+                scratch[1, k] += (code % 3 - 1) * box[axis, k]
+                code //= 3
+            square += scratch[1, k] * scratch[1, k]
         if square < best:
             best = square
-            vector[:] = candidate
+            for k in range(dimensions):
+                vector[k] = scratch[1, k]
 
 
 @njit(nogil=True, cache=True)
@@ -54,6 +68,7 @@ def all_to_shortest_images(vectors, boxes, inverses, kind):
     """Replace vectors (frames, vectors, dimensions) by their shortest images, in place."""
     scratch = np.empty((2, vectors.shape[2]))
     for frame in range(vectors.shape[0]):
+        half = half_width(inverses[frame])
         for index in range(vectors.shape[1]):
             vector = vectors[frame, index]
-            to_shortest_image(vector, boxes[frame], inverses[frame], kind, scratch)
+            to_shortest_image(vector, boxes[frame], inverses[frame], kind, half, scratch)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Order = str | Sequence[int]  # auto, label, sequence, or the objects themselves
 
+_TICK_SIZE = 7
 COLUMN = 3.4  # width of a journal's column, in inches
 _STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000])
 
@@ -108,10 +109,30 @@ def new_axes(width: float = COLUMN, height: float = 2.5) -> Axes:
     axes = figure.add_subplot()
     for spine in axes.spines.values():
         spine.set_linewidth(0.6)
-    axes.tick_params(labelsize=7, width=0.6, length=2.5)
+    axes.tick_params(labelsize=_TICK_SIZE, width=0.6, length=2.5)
     axes.xaxis.label.set_fontsize(8)
     axes.yaxis.label.set_fontsize(8)
     return axes
+
+
+def tick_size(axes: Axes) -> float:
+    """Return the size of the numbers along an axis, whether or not there are any.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where.
+
+    Returns
+    -------
+    float
+        In points.
+    """
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+
+    size = axes.xaxis.get_tick_params().get("labelsize", rcParams["xtick.labelsize"])
+    return float(FontProperties(size=size).get_size_in_points())
 
 
 def cutoff_limits(counted: Curves, cutoff: float | None = None) -> tuple[float, float]:
@@ -232,13 +253,14 @@ def draw_places(axes: Axes, places: Places | None, n_sites: int) -> None:
         axes.set_xticks(numbers - 0.5, [str(number) for number in numbers])
         axes.set_xlabel("Site label")
         return
-    ticks = _ticks(places, _step(n_sites))
+    new = (places.numbers[1:] != places.numbers[:-1]) | (places.chains[1:] != places.chains[:-1])
+    ticks = _ticks(places, _step(1 + int(new.sum())))  # several sites may have one number
     axes.set_xticks(ticks + 0.5, [str(number) for number in places.numbers[ticks]])
     axes.set_xlabel(places.label)
     bounds = places.boundaries
     if len(bounds) == 2:
         return
-    size = axes.xaxis.get_ticklabels()[0].get_fontsize() if len(ticks) else 7
+    size = tick_size(axes)
     for start, stop in itertools.pairwise(bounds):
         if start:
             axes.axvline(start, color="black", linewidth=0.6)
@@ -268,7 +290,7 @@ def _draw_scaled_axis(axes: Axes, which: Literal["x", "y"], length: float, label
     else:
         opposite = axes.secondary_yaxis("right", functions=(divide, multiply))
     own = axes.xaxis if which == "x" else axes.yaxis
-    opposite.tick_params(labelsize=own.get_ticklabels()[0].get_fontsize(), width=0.6, length=2.5)
+    opposite.tick_params(labelsize=tick_size(axes), width=0.6, length=2.5)
     write = opposite.set_xlabel if which == "x" else opposite.set_ylabel
     write(label, fontsize=own.label.get_fontsize())
     for spine in opposite.spines.values():

@@ -127,27 +127,3 @@ def labels_of_objects(analysis: Analysis, cutoff: float) -> Ints:
     of_cluster = np.full(everywhere.max() + 1, -1)
     of_cluster[everywhere[analysis.shown]] = analysis.shown_hierarchy.cut(cutoff).labels
     return frozen(of_cluster[everywhere])
-
-
-def cluster_colours(
-    analysis: Analysis, cutoff: float, *, min_size: int = 3, palette: Sequence[str] = WIDE
-) -> Strings:
-    """Return the colour of every object at a cutoff.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-    cutoff : float
-        In the units of the heights.
-    min_size : int, optional
-        Clusters of fewer shown objects are grey.
-    palette : sequence of str, optional
-        Colours of families 1, 2, ….
-
-    Returns
-    -------
-    ndarray of str, shape (objects,)
-        Colours as #rrggbb.
-    """
-    return colouring(analysis, cutoff, min_size=min_size, palette=palette).object_colours

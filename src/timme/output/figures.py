@@ -133,7 +133,8 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
     elif name == "size-distribution":
         axes = plots.size_distribution(counted, theory=_expected_sizes(analysis), length=length)
     elif name == "cluster-sizes":
-        axes = plots.cluster_sizes(counted, cutoff=cutoff, length=length)
+        expected = _expected_mean(analysis)
+        axes = plots.cluster_sizes(counted, theory=expected, cutoff=cutoff, length=length)
     elif name == "sigma-matrix":
         axes = _sigma_matrix(analysis, look)
     else:
@@ -156,6 +157,14 @@ def _expected_fraction(analysis: Analysis, large: int) -> plots.Theory | None:
     if not _is_chain(analysis):
         return None
     return lambda cutoffs: theory.tail_fraction(_joined(analysis, cutoffs), large=large)
+
+
+def _expected_mean(analysis: Analysis) -> plots.Theory | None:
+    """⟨r⟩ of an endless chain: of a finite one, only below its length."""
+    if not _is_chain(analysis):
+        return None
+    most = analysis.shown_hierarchy.n_sites
+    return lambda cutoffs: np.minimum(theory.mean_size(_joined(analysis, cutoffs)), most)
 
 
 def _expected_sizes(analysis: Analysis) -> plots.Theory | None:

@@ -19,6 +19,7 @@ from timme.output.axes import (
     draw_places,
     new_axes,
     stairs,
+    tick_size,
 )
 from timme.output.colours import CORE, WIDE
 from timme.output.dilution import draw_stripes
@@ -119,7 +120,7 @@ def fraction(
     )
     if theory is not None:
         _draw_theory(axes, theory, limits, "#d55e00")
-        size = axes.xaxis.get_ticklabels()[0].get_fontsize()
+        size = tick_size(axes)
         axes.legend(loc="upper left", frameon=False, fontsize=size)  # the curve starts at 0 there
     if cutoff is not None:
         _draw_cutoff(axes.axvline, cutoff)
@@ -176,6 +177,7 @@ def size_distribution(
 def cluster_sizes(
     counted: Curves,
     *,
+    theory: Theory | None = None,
     cutoff: float | None = None,
     length: float | None = None,
     ax: Axes | None = None,
@@ -186,6 +188,8 @@ def cluster_sizes(
     ----------
     counted : Curves
         Curves at all levels.
+    theory : callable, optional
+        Mean size expected at an array of cutoffs, drawn dashed.
     cutoff : float, optional
         Where to draw a dashed line.
     length : float, optional
@@ -214,6 +218,8 @@ def cluster_sizes(
             linewidth=1.2,
             label=label,
         )
+    if theory is not None:
+        _draw_theory(axes, theory, limits, "black")
     if cutoff is not None:
         _draw_cutoff(axes.axvline, cutoff)
     axes.set_yscale("log")
@@ -271,9 +277,7 @@ def sigma_matrix(
     bar = axes.figure.colorbar(image, ax=axes, extend="max", fraction=0.05, pad=0.03)
     unit = f" ({fluctuations.unit})" if fluctuations.unit else ""
     bar.set_label(rf"$\sigma${unit}", size=axes.xaxis.label.get_fontsize())
-    bar.ax.tick_params(
-        labelsize=axes.yaxis.get_ticklabels()[0].get_fontsize(), width=0.6, length=2.5
-    )
+    bar.ax.tick_params(labelsize=tick_size(axes), width=0.6, length=2.5)
     bar.outline.set_linewidth(0.6)
     return axes
 
@@ -309,7 +313,7 @@ def _draw_legend(axes: Axes) -> None:
         loc="center left",
         bbox_to_anchor=(1.0, 0.5),
         frameon=False,
-        fontsize=axes.xaxis.get_ticklabels()[0].get_fontsize(),
+        fontsize=tick_size(axes),
         handlelength=1.5,
         borderaxespad=0.3,
     )

@@ -24,8 +24,8 @@ from timme.output.structures import Written
 # VMD's 33 numbered colours may be changed, but 8 and 16 are the white and black of its display.
 _VMD_COLOURS = [number for number in range(33) if number not in {8, 16}]
 
-# Particles of clusters are knots of thick sticks; the rest are balls of half their size, so that one
-# sees past them. In units of the distance of neighbours.
+# Particles of clusters are knots of thick sticks; the rest are balls of half their size, so that
+# one sees past them. In units of the distance of neighbours.
 _STICK, _NODE, _REST = 0.2, 0.3, 0.25
 
 

@@ -110,7 +110,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         gaps=ensemble.gaps if gaps is None else gaps,
         weights=choices.weights_of(weights, ensemble.n_snapshots, kept),
     )
-    # Bonds go through the walls of the box in which the file was written.
+    boxed = choices.with_box(frames, box)
+    # Bonds go through the walls of a box even where the user wants open space after that.
+    ensemble = replace(ensemble, frames=frames if box is False else boxed)
     ensemble = choices.with_bonds_chosen(ensemble, bonds)
-    ensemble = replace(ensemble, frames=choices.with_box(frames, box))
+    ensemble = replace(ensemble, frames=boxed)
     return choices.selected(ensemble, select, atom_group(source))

@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.ensemble import ArrayFrames, Atoms, Ensemble, Frames, box_matrices, checked_weights
+from timme.ensemble import ArrayFrames, Atoms, Ensemble, Frames, checked_weights
 from timme.readers.bonds import guess_bonds, likely_angstrom, unit_in_angstrom, with_bonds
+from timme.readers.elements import is_coarse_grained
 from timme.readers.files import STRUCTURES, kind
 from timme.readers.libraries import UniverseFrames
 from timme.readers.select import select_atoms
 from timme.readers.sources import MDTRAJ
 from timme.readers.trajectories import TrajectoryFrames
+from timme.space import box_matrices
 
 Sliceable = ArrayFrames | TrajectoryFrames | UniverseFrames
 
@@ -152,6 +154,8 @@ def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensembl
         )
     if bonds == "none":
         return replace(ensemble, atoms=with_bonds(atoms))
+    if bonds != "file" and is_coarse_grained(atoms.names, atoms.resnames):
+        return _without_guess(ensemble)
     if bonds == "file" or not _molecular(ensemble):
         return ensemble
     coordinates, box = ensemble.snapshot()
@@ -246,6 +250,16 @@ class BoxedFrames:
             The same frames of fewer sites.
         """
         return replace(self, frames=self.frames.select(sites))
+
+
+def _without_guess(ensemble: Ensemble) -> Ensemble:
+    if len(ensemble.atoms.bonds):
+        return ensemble
+    note = (
+        f"{_name(ensemble)}: coarse-grained beads have no elements, so that no covalent bonds are "
+        "guessed: a topology with bonds, such as TPR or PSF, gives them"
+    )
+    return replace(ensemble, notes=(*ensemble.notes, note))
 
 
 def _molecular(ensemble: Ensemble) -> bool:

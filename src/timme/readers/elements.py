@@ -6,13 +6,16 @@ import re
 
 import numpy as np
 
-from timme._arrays import Floats, Strings, frozen
+from timme._arrays import Floats, Ints, Strings, frozen
 from timme.readers.residues import ION_ELEMENTS, NUCLEIC, PROTEIN, WATER
 
 # Elements that form covalent bonds; metals and noble gases are held by other forces.
 NON_METALS = frozenset("H D B C N O F Si P S Cl As Se Br Te I".split())
 # Two-letter elements of ligands that are not mistaken for the names of carbons and nitrogens.
 _TWO_LETTERS = frozenset("CL BR FE ZN MG SE SI".split())
+# Beads of the Martini model by which its proteins, nucleic acids and lipids are told from atoms.
+_BEADS = (frozenset({"BB"}), frozenset({"BB1", "BB2"}))
+_LIPID_BEADS = frozenset({"PO4", "GL1"}), frozenset({"PO4", "AM1"})
 _ONE_LETTER = frozenset("CNOSPHDFIBK")
 
 
@@ -27,19 +30,45 @@ def guess_elements(names: Strings, resnames: Strings) -> Strings:
     Returns
     -------
     ndarray of str, shape (atoms,)
-        Symbols such as ``C`` and ``Ca``, "" where no guess is safe.
+        Symbols such as ``C`` and ``Ca``, "" where no guess is safe and for coarse-grained beads.
 
     Examples
     --------
     >>> guess_elements(np.array(["CA", "CA", "1HB"]), np.array(["GLY", "CA", "ALA"])).tolist()
     ['C', 'Ca', 'H']
     """
-    pairs = np.char.add(
-        np.char.add(np.asarray(names, dtype=np.str_), "\n"), np.asarray(resnames, dtype=np.str_)
+    pairs, inverse = _kinds(names, resnames)
+    if not pairs or is_coarse_grained(names, resnames):
+        return np.full(len(names), "")
+    return frozen(np.array([_guess(*pair) for pair in pairs], dtype=np.str_)[inverse])
+
+
+def is_coarse_grained(names: Strings, resnames: Strings) -> bool:
+    """Tell beads that stand for several atoms each, by the names of the Martini model.
+
+    Parameters
+    ----------
+    names, resnames : ndarray of str, shape (atoms,)
+        Names of the atoms and of their residues.
+
+    Returns
+    -------
+    bool
+        Whether there are such beads; their names tell nothing of elements.
+
+    Examples
+    --------
+    >>> is_coarse_grained(np.array(["BB", "SC1"]), np.array(["LEU", "LEU"]))
+    True
+    """
+    residues: dict[str, set[str]] = {}
+    for name, resname in _kinds(names, resnames)[0]:
+        residues.setdefault(resname.upper(), set()).add(name.upper())
+    return any(
+        beads <= found
+        for resname, found in residues.items()
+        for beads in (_BEADS if resname in PROTEIN | NUCLEIC else _LIPID_BEADS)
     )
-    distinct, inverse = np.unique(pairs, return_inverse=True)
-    guesses = np.array([_guess(*str(pair).split("\n")) for pair in distinct], dtype=np.str_)
-    return frozen(guesses[inverse]) if len(distinct) else np.full(len(names), "")
 
 
 def element_masses(elements: Strings) -> Floats:
@@ -91,6 +120,16 @@ def is_element(symbol: str) -> bool:
     from gemmi import Element
 
     return symbol == "D" or (symbol != "X" and Element(symbol).name == symbol)
+
+
+def _kinds(names: Strings, resnames: Strings) -> tuple[list[tuple[str, str]], Ints]:
+    """List the distinct pairs of names, and which of them every atom has."""
+    joined = np.char.add(
+        np.char.add(np.asarray(names, dtype=np.str_), "\n"), np.asarray(resnames, dtype=np.str_)
+    )
+    distinct, inverse = np.unique(joined, return_inverse=True)
+    pairs = [str(pair).split("\n") for pair in distinct]
+    return [(name, resname) for name, resname in pairs], inverse
 
 
 def _guess(name: str, resname: str) -> str:

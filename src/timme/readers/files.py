@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
 import zlib
 from pathlib import Path
+from typing import BinaryIO
 
 STRUCTURES = frozenset((".pdb", ".ent", ".cif", ".mmcif"))
 TABLES = frozenset((".csv", ".tsv"))
 # Formats that hold coordinates only: names come from a topology.
-BARE_TRAJECTORIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf"))
+BARE_TRAJECTORIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".lammpstrj", ".dump"))
 
 
 def kind(path: Path) -> str:
@@ -32,7 +35,7 @@ def kind(path: Path) -> str:
 
 
 def checked_file(path: str | Path) -> Path:
-    """Make sure that a file is there and holds something.
+    """Make sure that a file is there and holds something that may be read.
 
     Parameters
     ----------
@@ -58,6 +61,10 @@ def checked_file(path: str | Path) -> Path:
         raise PermissionError(f"{path}: the file may not be read: check its permissions") from None
     if empty:
         raise ValueError(f"{path}: the file is empty: make or download it again")
+    if kind(path) == ".bcif":
+        raise ValueError(
+            f"{path}: BinaryCIF is not read: give the same entry as mmCIF (.cif) or PDB"
+        )
     return path
 
 
@@ -67,26 +74,35 @@ def read_bytes(path: Path) -> bytes:
     Parameters
     ----------
     path : Path
-        The file, maybe compressed with gzip.
+        The file, maybe compressed with gzip or bzip2.
 
     Returns
     -------
     bytes
         What is in it.
     """
-    data = checked_file(path).read_bytes()
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(
-                f"{path}: the compressed file is damaged or cut off ({error}): "
-                "make or download it again"
-            ) from None
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    data = _unpacked(checked_file(path)).removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise ValueError(f"{path}: the file is empty: make or download it again")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """Open a file to be read here and there; a compressed one is unpacked into memory.
+
+    Parameters
+    ----------
+    path : Path
+        The file, maybe compressed with gzip or bzip2.
+
+    Returns
+    -------
+    BinaryIO
+        Its bytes.
+    """
+    if path.suffix.lower() in {".gz", ".bz2"}:
+        return io.BytesIO(_unpacked(path))
+    return path.open("rb")
 
 
 def one_line(error: object) -> str:
@@ -103,3 +119,24 @@ def one_line(error: object) -> str:
         Its message, or its kind where it has none, without line ends.
     """
     return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _unpacked(path: Path) -> bytes:
+    data = path.read_bytes()
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            return gzip.decompress(data)
+        # Only by its name: a text may start with the letters that mark this compression.
+        if path.suffix.lower() == ".bz2":
+            return bz2.decompress(data)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise ValueError(
+            f"{path}: the compressed file is damaged or cut off ({one_line(error)}): "
+            "make or download it again"
+        ) from None
+    if path.suffix.lower() == ".gz":
+        raise ValueError(
+            f"{path}: the file does not start as a compressed file does: "
+            "make or download it again, or name it without .gz"
+        )
+    return data

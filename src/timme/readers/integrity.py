@@ -16,8 +16,11 @@ from typing import BinaryIO
 import numpy as np
 
 from timme._arrays import Ints
+from timme.readers.files import open_binary
+from timme.readers.text import DUMPS, dump_header, gro_width, is_gro_box
 
 _XTC_MAGIC, _XTC_MAGIC_LARGE, _TRR_MAGIC = 1995, 2023, 1993
+TEXTS = frozenset((".xyz", ".gro")) | DUMPS  # that are followed in compressed files too
 _XTC_SMALL = 9  # systems of at most this many atoms are stored without compression
 
 
@@ -43,19 +46,24 @@ def layout(path: Path, suffix: str) -> Layout | None:
     path : Path
         Trajectory.
     suffix : str
-        Kind of the file: ``.xtc``, ``.trr``, ``.dcd``, ``.nc``, ``.ncdf`` or ``.xyz``.
+        Kind of the file: ``.xtc``, ``.trr``, ``.dcd``, ``.nc``, ``.ncdf``, ``.xyz``, ``.gro``,
+        ``.lammpstrj`` or ``.dump``.
 
     Returns
     -------
     Layout or None
         Where its frames are, None for other kinds.
     """
-    if suffix not in _WALKERS or path.suffix.lower() in {".gz", ".bz2"}:
+    packed = path.suffix.lower() in {".gz", ".bz2"}
+    if suffix not in _WALKERS or (packed and suffix not in TEXTS):
         return None
-    with path.open("rb") as stream:
+    with open_binary(path) as stream:
         size = stream.seek(0, 2)
         stream.seek(0)
-        found = _WALKERS[suffix](stream, size)
+        try:
+            found = _WALKERS[suffix](stream, size)
+        except _DamageError as error:
+            raise ValueError(f"{path}: {error}: copy or write the file again") from None
     if not len(found.offsets):
         raise ValueError(
             f"{path}: no whole frame was found ({found.damage or 'the file holds none'}): "
@@ -140,11 +148,18 @@ def _walk_netcdf(stream: BinaryIO, _: int) -> Layout:
     """Let the reader of the format lay out its records: it stumbles where bytes are missing."""
     from scipy.io import netcdf_file
 
+    if stream.read(3) != b"CDF":
+        raise _DamageError("the file does not start as a NetCDF 3 file does")
+    stream.seek(0)
     try:
         with netcdf_file(stream, mmap=True) as file:
             n_frames, n_atoms, _ = file.variables["coordinates"].shape
-    except (ValueError, TypeError, KeyError, IndexError, OSError) as error:
-        return _no_frames(f"it is damaged or cut off: {' '.join(str(error).split())}")
+    except KeyError:
+        raise _DamageError("the file has no variable 'coordinates'") from None
+    except (ValueError, TypeError, IndexError, OSError):
+        raise _DamageError(
+            "the file is cut off or damaged: the frames that its header announces are not all there"
+        ) from None
     return Layout(int(n_atoms), np.arange(n_frames), "")
 
 
@@ -167,6 +182,50 @@ def _walk_xyz(stream: BinaryIO, _: int) -> Layout:
             place += sum(map(len, lines))
         place += len(line)
     return Layout(n_atoms, np.array(offsets, dtype=np.int64), damage)
+
+
+def _walk_gro(stream: BinaryIO, size: int) -> Layout:
+    """Count lines: a frame is a title, a number of atoms, a line for each atom, and a box."""
+    width = 0
+
+    def frame_end(_: int) -> tuple[int, int]:
+        nonlocal width
+        title, number = stream.readline(), stream.readline()
+        if not (title + number).strip() and not stream.read().strip():
+            return -1, 0  # empty lines after the last frame
+        if not number:
+            raise _DamageError("it ends after its title")
+        if not number.strip().isdigit():
+            raise _DamageError("its second line is not its number of atoms")
+        lines = list(islice(stream, int(number) + 1))
+        if len(lines) < int(number) + 1:
+            raise _DamageError(f"{int(number) + 1 - len(lines)} lines are missing")
+        if not is_gro_box(lines[-1]):
+            raise _DamageError("its last line is not a box of 3 or 9 numbers")
+        width = width or gro_width(lines[0])
+        return stream.tell(), int(number)
+
+    found = _walk(frame_end, size)
+    return Layout(found.n_atoms, found.offsets, found.damage, 10.0 ** (5 - width) if width else 0.0)
+
+
+def _walk_dump(stream: BinaryIO, size: int) -> Layout:
+    """Count lines: a frame of LAMMPS announces its number of atoms and its columns."""
+
+    def frame_end(_: int) -> tuple[int, int]:
+        header = dump_header(stream)
+        if header is None:
+            return -1, 0
+        last, count = b"", 0
+        for last in islice(stream, header.n_atoms):  # noqa: B007, the last line is looked at
+            count += 1
+        if count < header.n_atoms:
+            raise _DamageError(f"{header.n_atoms - count} atoms are missing")
+        if len(last.split()) < len(header.columns) or not last.endswith(b"\n"):
+            raise _DamageError("its last line has no end")
+        return stream.tell(), header.n_atoms
+
+    return _walk(frame_end, size)
 
 
 def _no_frames(damage: str) -> Layout:
@@ -213,12 +272,15 @@ def _dcd_header(stream: BinaryIO) -> _DcdHeader:
 
 
 def _walk(frame_end: Callable[[int], tuple[int, int]], size: int) -> Layout:
+    """Go from frame to frame; an end below 0 says that there is none any more."""
     offsets, start, n_atoms, damage = list[int](), 0, 0, ""
     while start < size and not damage:
         try:
             stop, count = frame_end(start)
-        except _DamageError as error:
+        except ValueError as error:
             damage = f"frame {len(offsets) + 1} is damaged or cut off: {error}"
+            break
+        if stop < 0:
             break
         if offsets and count != n_atoms:
             damage = f"frame {len(offsets) + 1} has {count} atoms, the others have {n_atoms}"
@@ -245,4 +307,6 @@ _WALKERS: dict[str, Callable[[BinaryIO, int], Layout]] = {
     ".nc": _walk_netcdf,
     ".ncdf": _walk_netcdf,
     ".xyz": _walk_xyz,
+    ".gro": _walk_gro,
+    **dict.fromkeys(DUMPS, _walk_dump),
 }

@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
-from timme.ensemble import Atoms, box_matrices, sorted_bonds
-from timme.readers.elements import element_masses, guess_elements
+from timme.ensemble import Atoms, sorted_bonds
+from timme.readers.elements import element_masses, guess_elements, is_coarse_grained
+from timme.space import box_matrices
 
 
 def is_atom_group(source: object) -> bool:
@@ -77,6 +78,7 @@ class UniverseFrames:
     chosen: range
     sites: Ints
     periodic: bool
+    shared: bool  # with the user, whose frame is put back after reading
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -101,12 +103,15 @@ class UniverseFrames:
         frames = self.chosen[start:stop]
         coordinates = np.empty((len(frames), *self.shape[1:]), dtype=np.float32)
         boxes = np.zeros((len(frames), 3, 3))
+        before = self.reader.frame
         for row, frame in enumerate(frames):
             step = self.reader[frame]
             coordinates[row] = step.positions[self.sites]
             box = box_of(step)
             if box is not None:
                 boxes[row] = box
+        if self.shared:
+            _ = self.reader[before]
         return coordinates, box_matrices(boxes, len(frames), 3) if self.periodic else None
 
     def select(self, sites: Ints) -> Self:
@@ -136,14 +141,18 @@ def universe_frames(group: Any) -> UniverseFrames:
     Returns
     -------
     UniverseFrames
-        All frames, read by a reader of its own, so that the user's stays at its frame.
+        All frames, read by a reader of its own, so that the user's stays at its frame; on-the-fly
+        transformations act on the user's atoms, so those are read from the user's reader.
     """
+    own = group.universe.trajectory
+    shared = bool(own.transformations)
     with quiet():
-        reader = group.universe.trajectory.copy()
+        reader = own if shared else own.copy()
+        before = reader.frame
         periodic = box_of(reader[0]) is not None
-    return UniverseFrames(
-        reader, range(len(reader)), np.asarray(group.ix, dtype=np.int64), periodic
-    )
+        _ = reader[before]
+    sites = np.asarray(group.ix, dtype=np.int64)
+    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared)
 
 
 def atoms_of_universe(group: Any) -> Atoms:
@@ -171,6 +180,8 @@ def atoms_of_universe(group: Any) -> Atoms:
     elements = np.where(
         elements == "", guess_elements(names, resnames), np.char.capitalize(elements)
     )
+    if is_coarse_grained(names, resnames):
+        elements = np.full(count, "")
     masses = np.asarray(getattr(group, "masses", np.zeros(count)), dtype=np.float64)
     return Atoms(
         names=names,

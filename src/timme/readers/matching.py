@@ -42,7 +42,8 @@ class Model:
 
     def unwrapped_resids(self) -> Ints:
         """Go on counting where the numbers of large systems start again after 9999."""
-        drops = (np.diff(self.resids) < -5000) & (self.chains[1:] == self.chains[:-1])
+        drops = (self.resids[:-1] == 9999) & (self.resids[1:] <= 1)
+        drops &= self.chains[1:] == self.chains[:-1]
         return self.resids + 100_000 * np.concatenate([[0], np.cumsum(drops)]).astype(np.int64)
 
     def atom_label(self, atom: int) -> str:

@@ -13,6 +13,7 @@ from timme._arrays import Coordinates, Ints, frozen
 from timme.ensemble import ArrayFrames, Atoms, Ensemble
 from timme.readers.download import fetch
 from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES, checked_file, kind, one_line
+from timme.readers.text import DUMPS, dump_atoms
 
 MDTRAJ = "mdtraj Trajectory"  # what such a source is called
 
@@ -129,7 +130,7 @@ def _from_paths(paths: list[Path], options: Options) -> Ensemble:
         site_atoms=np.arange(len(found.atoms)),
         unit="Å",
         independent=True,
-        rounding=0.001,
+        rounding=found.rounding,
         sources=tuple(str(path) for path in paths),
         notes=found.notes,
     )
@@ -146,8 +147,8 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         allow_truncated=options.allow_truncated,
     )
     if atoms is None:
-        atoms = Atoms.unnamed(frames.shape[1])
-        notes += (f"{paths[0]}: without a topology, sites have no names and no bonds",)
+        atoms, note = _bare_atoms(paths[0], frames.shape[1])
+        notes += (note,)
     files = [path for path in (topology, *paths) if path is not None]
     return Ensemble(
         frames=frames,
@@ -158,6 +159,13 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         sources=tuple(dict.fromkeys(str(path) for path in files)),
         notes=notes,
     )
+
+
+def _bare_atoms(path: Path, count: int) -> tuple[Atoms, str]:
+    if kind(path) in DUMPS:
+        return dump_atoms(path)
+    note = f"{path}: without a topology, sites have no names and no bonds"
+    return Atoms.unnamed(count), note
 
 
 def _from_universe(source: Any) -> Ensemble:

@@ -14,13 +14,21 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings
 from timme.ensemble import Atoms, sorted_bonds
-from timme.readers.elements import NON_METALS, element_masses, guess_elements
+from timme.readers.elements import (
+    NON_METALS,
+    element_masses,
+    guess_elements,
+    is_coarse_grained,
+)
 from timme.readers.files import STRUCTURES, kind, one_line, read_bytes
 from timme.readers.matching import Model, matched
+from timme.readers.mmcif import parsed_mmcif
+from timme.readers.numbering import five_digits
 from timme.readers.residues import NUCLEIC, PROTEIN, WATER, is_named
 
 _MODEL = re.compile(rb"^MODEL .*$", re.MULTILINE)
 _MAX_MODELS = 9999
+_ROUNDING = 0.001  # Å, of coordinates in PDB files
 _MAX_LINK = 3.5  # Å: a link listed in a file but longer than this joins no two atoms of the model
 
 
@@ -31,6 +39,7 @@ class Structures:
     atoms: Atoms  # with the bonds that the files give
     coordinates: Floats  # (models, atoms, 3)
     notes: tuple[str, ...]
+    rounding: float  # Å
 
 
 def read_structures(paths: Sequence[Path], *, common_atoms: bool = False) -> Structures:
@@ -49,11 +58,12 @@ def read_structures(paths: Sequence[Path], *, common_atoms: bool = False) -> Str
         Atoms in the order of the first model, coordinates of every model.
     """
     models: list[Model] = []
-    links = np.empty((0, 2), dtype=np.int64)
+    links, rounding = np.empty((0, 2), dtype=np.int64), _ROUNDING
     for path in paths:
-        found, found_links = _read(path)
-        links = links if models else found_links
-        models.extend(found)
+        file = _read(path)
+        links, rounding = links if models else file.links, max(rounding, file.rounding)
+        models.extend(file.models)
+    notes = _cell_notes(file) if len(paths) == 1 else ()
     matching = matched(models, common_atoms=common_atoms)
     first, kept = models[0], matching.orders[0]
     atoms = Atoms(
@@ -69,11 +79,20 @@ def read_structures(paths: Sequence[Path], *, common_atoms: bool = False) -> Str
     coordinates = np.stack(
         [model.coordinates[order] for model, order in zip(models, matching.orders, strict=True)]
     )
-    return Structures(atoms, coordinates, matching.notes)
+    return Structures(atoms, coordinates, (*notes, *matching.notes), rounding)
 
 
-def _read(path: Path) -> tuple[list[Model], Ints]:
-    """Read the models of one file, and the bonds that it gives for the first."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _File:
+    """What one file holds."""
+
+    models: list[Model]
+    links: Ints  # bonds that it gives for the first model
+    rounding: float  # Å
+    cell: tuple[float, ...] = ()  # lengths and angles, of a crystal or of a simulation
+
+
+def _read(path: Path) -> _File:
     if kind(path) not in STRUCTURES:
         return _read_other(path)
     structures = _parsed(path)
@@ -84,10 +103,21 @@ def _read(path: Path) -> tuple[list[Model], Ints]:
         raise ValueError(
             f"{path}: no atoms were found: a PDB or mmCIF file with ATOM records is needed"
         )
-    return models, sorted_bonds(_links(structures[0], models[0]))
+    cell = structures[0].cell
+    known = cell.parameters if cell.is_crystal() and cell.a > 1.5 else ()  # NMR entries have 1 Å
+    return _File(models, sorted_bonds(_links(structures[0], models[0])), _ROUNDING, known)
 
 
-def _read_other(path: Path) -> tuple[list[Model], Ints]:
+def _cell_notes(file: _File) -> tuple[str, ...]:
+    """Say that the cell of a file of several models was not taken for a periodic box."""
+    if len(file.models) < 2 or not file.cell:
+        return ()
+    shown = file.cell[:3] if set(file.cell[3:]) == {90.0} else file.cell
+    box = ",".join(f"{value:g}" for value in shown)
+    return (f"the cell of the file was not taken for a periodic box: if it is one, --box {box}",)
+
+
+def _read_other(path: Path) -> _File:
     """Read the frames of a file that MDAnalysis reads, such as GRO."""
     from timme.readers.trajectories import open_trajectories, read_topology
 
@@ -111,14 +141,13 @@ def _read_other(path: Path) -> tuple[list[Model], Ints]:
         )
         for number, positions in enumerate(coordinates, start=1)
     ]
-    return models, atoms.bonds
+    return _File(models, atoms.bonds, frames.files[0].rounding)
 
 
 def _parsed(path: Path) -> list[Any]:
-    data = read_bytes(path)
     if kind(path) in {".cif", ".mmcif"}:
-        return [_parsed_mmcif(data, path)]
-    return [_parsed_pdb(part, path, line) for part, line in _parts(data)]
+        return [parsed_mmcif(path)]
+    return [_parsed_pdb(part, path, line) for part, line in _parts(read_bytes(path))]
 
 
 def _parsed_pdb(data: bytes, path: Path, first_line: int) -> Any:
@@ -129,19 +158,6 @@ def _parsed_pdb(data: bytes, path: Path, first_line: int) -> Any:
         return gemmi.read_pdb_string(_numbered(data))
     except (RuntimeError, ValueError) as error:
         raise ValueError(f"{path}: not a valid PDB file: {one_line(error)}") from None
-
-
-def _parsed_mmcif(data: bytes, path: Path) -> Any:
-    import gemmi
-
-    try:
-        document = gemmi.cif.read_string(data)
-        blocks = [block for block in document if block.find_loop("_atom_site.Cartn_x")]
-        if blocks:
-            return gemmi.make_structure_from_block(blocks[0])
-    except (RuntimeError, ValueError, IndexError) as error:
-        raise ValueError(f"{path}: not a valid mmCIF file: {one_line(error)}") from None
-    raise ValueError(f"{path}: not a valid mmCIF file: it has no _atom_site table with coordinates")
 
 
 def _parts(data: bytes) -> list[tuple[bytes, int]]:
@@ -213,7 +229,10 @@ def _models(structure: Any, path: Path, *, already: int) -> list[Model]:
     unknown |= (elements == "X") | (elements == "")
     if unknown.any():
         elements = np.where(unknown, guess_elements(names, resnames), elements)
-    icodes = np.char.strip(_texts(flat.icodes[:, None]))
+    if is_coarse_grained(names, resnames):
+        elements = np.full(len(names), "")
+    resids = np.array(flat.resnums, dtype=np.int64)
+    resids, icodes = five_digits(resids, np.char.strip(_texts(flat.icodes[:, None])))
     altlocs = _texts(flat.altlocs[:, None])
     coordinates = np.array(flat.pos, dtype=np.float64)
     ends = np.cumsum([model.count_atom_sites() for model in structure])
@@ -226,7 +245,7 @@ def _models(structure: Any, path: Path, *, already: int) -> list[Model]:
                 names=names[part],
                 elements=elements[part],
                 resnames=resnames[part],
-                resids=flat.resnums[part].astype(np.int64),
+                resids=resids[part],
                 icodes=icodes[part],
                 chains=chains[part],
                 altlocs=altlocs[part],

@@ -5,20 +5,28 @@ from __future__ import annotations
 import contextlib
 import io
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.ensemble import Atoms, box_matrices
-from timme.readers.files import checked_file, kind, one_line, read_bytes
-from timme.readers.integrity import layout
+from timme.ensemble import Atoms
+from timme.readers.files import STRUCTURES, checked_file, kind, one_line, open_binary, read_bytes
+from timme.readers.integrity import Layout, layout
 from timme.readers.libraries import atoms_of_universe, box_of, quiet
+from timme.readers.mmcif import complete_mmcif
+from timme.readers.numbering import pdb_numbers
+from timme.readers.text import DUMPS, dump_ids, read_dump, read_gro
+from timme.space import box_matrices
 
 _NM = 10.0  # Å
+_OFFSETS = frozenset((".xtc", ".trr", ".gro")) | DUMPS  # formats that are read by place
+
+ReadFrame = Callable[[int], tuple[Coordinates, Floats | None]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +38,7 @@ class TrajectoryFile:
     n_frames: int
     offsets: Ints | None = None  # (frames,) for formats that need them for random access
     rounding: float = 0.0  # Å
+    ids: Ints | None = None  # (atoms,), sorted, for formats that shuffle atoms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +49,7 @@ class TrajectoryFrames:
     chosen: range  # frames that count, numbered through all files
     sites: Ints | None = None  # atoms that are kept, all if None
     periodic: bool = False
-    _open: dict[int, Any] = field(default_factory=dict, repr=False)
+    _open: dict[int, ReadFrame] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=threading.Lock, repr=False)
 
     @property
@@ -105,9 +114,7 @@ class TrajectoryFrames:
             with quiet():
                 if file not in self._open:
                     self._open[file] = _opened(description)
-                return (_read_frame if description.offsets is None else _read_xdr)(
-                    self._open[file], frame
-                )
+                return self._open[file](frame)
         except (
             OSError,
             ValueError,
@@ -155,6 +162,8 @@ def open_trajectories(
                 f"{path}: {file.n_atoms} atoms, but {owner} has {expected}: "
                 "topology and trajectories need the same atoms; choose the matching files"
             )
+        if files and file.ids is not None and files[-1].ids is not None:
+            _refuse_other_ids(file.ids, files[-1].ids, str(path), files[-1].path)
         expected, owner = file.n_atoms, owner or str(path)
         files.append(file)
         notes.extend([note] if note else [])
@@ -181,29 +190,40 @@ def read_topology(path: Path) -> Atoms:
     import MDAnalysis
     from MDAnalysis.core._get_readers import get_parser_for
 
-    checked_file(path)
+    cleaned = _clean(checked_file(path))
     try:
         with quiet():
-            with get_parser_for(str(path))(_clean(path)) as parser:
+            with get_parser_for(str(path))(cleaned) as parser:
                 topology = parser.parse()
-            return atoms_of_universe(MDAnalysis.Universe(topology, to_guess=()).atoms)
+            atoms = atoms_of_universe(MDAnalysis.Universe(topology, to_guess=()).atoms)
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
         raise ValueError(
             f"{path}: not a topology that can be read ({one_line(error)}): "
             "give a PDB, mmCIF, GRO, PSF, TPR, PRMTOP, LAMMPS data or similar file"
         ) from None
+    return _renumbered(atoms, path)
+
+
+def _renumbered(atoms: Atoms, path: Path) -> Atoms:
+    """Give residues the numbers that the parser does not understand."""
+    if kind(path) not in {".pdb", ".ent"}:
+        return atoms
+    numbers = pdb_numbers(read_bytes(path).decode("latin-1"))
+    if numbers is None or len(numbers[0]) != len(atoms):
+        return atoms
+    return replace(atoms, resids=numbers[0], icodes=numbers[1])
 
 
 def _clean(path: Path) -> Any:
-    """Free PDB files of marks, line ends and encodings at which parsers stumble."""
-    if kind(path) not in {".pdb", ".ent"} or path.suffix.lower() == ".bz2":
+    """Free files of marks, line ends, encodings and missing columns at which parsers stumble."""
+    if kind(path) not in STRUCTURES:
         return str(path)
     from MDAnalysis.lib.util import NamedStream
 
-    text = read_bytes(path).decode("latin-1")
-    return NamedStream(
-        io.StringIO(text), str(path.with_suffix("") if path.suffix == ".gz" else path)
-    )
+    pdb = kind(path) in {".pdb", ".ent"}
+    text = read_bytes(path).decode("latin-1") if pdb else complete_mmcif(path)
+    packed = path.suffix.lower() in {".gz", ".bz2"}
+    return NamedStream(io.StringIO(text), str(path.with_suffix("") if packed else path))
 
 
 def _described(
@@ -219,28 +239,30 @@ def _described(
                 f"(--allow-truncated) goes on with the {len(found.offsets)} whole frames before it"
             )
         note = f"{path}: {found.damage}; the {len(found.offsets)} whole frames before it are used"
-    if found is not None and suffix in {".xtc", ".trr"}:
-        return (
-            TrajectoryFile(
-                str(path),
-                found.n_atoms,
-                len(found.offsets),
-                found.offsets,
-                round(_NM * found.rounding, 9),
-            ),
-            note,
-        )
-    if found is not None:
-        return TrajectoryFile(str(path), found.n_atoms, len(found.offsets)), note
-    return _described_by_reader(path, n_atoms), note
+    if found is None:
+        return _described_by_reader(path, n_atoms), note
+    return _described_by_layout(path, found), note
+
+
+def _described_by_layout(path: Path, found: Layout) -> TrajectoryFile:
+    described = TrajectoryFile(str(path), found.n_atoms, len(found.offsets))
+    if kind(path) not in _OFFSETS:
+        return described
+    try:
+        ids = dump_ids(path) if kind(path) in DUMPS else None
+    except ValueError as error:
+        raise ValueError(
+            f"{path}: not a LAMMPS dump that can be read: {one_line(error)}: write it again"
+        ) from None
+    return replace(
+        described, offsets=found.offsets, rounding=round(_NM * found.rounding, 9), ids=ids
+    )
 
 
 def _described_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
     try:
         with quiet(), contextlib.closing(_reader(str(path), n_atoms or 0)) as reader:
-            rounding = (
-                0.01 if kind(path) == ".gro" else 0.001 if kind(path) in {".pdb", ".ent"} else 0.0
-            )
+            rounding = 0.001 if kind(path) in {".pdb", ".ent"} else 0.0
             return TrajectoryFile(
                 str(path), int(reader.n_atoms), int(reader.n_frames), rounding=rounding
             )
@@ -251,22 +273,35 @@ def _described_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
         ) from None
 
 
-def _opened(file: TrajectoryFile) -> Any:
+def _refuse_other_ids(ids: Ints, others: Ints, path: str, other_path: str) -> None:
+    different = np.setxor1d(ids, others)
+    if len(ids) and len(others) and len(different):
+        raise ValueError(
+            f"{path}: its atoms are not those of {other_path}, see id {different[0]}: "
+            "trajectories need the same atoms; choose the matching files"
+        )
+
+
+def _opened(file: TrajectoryFile) -> ReadFrame:
     if file.offsets is None:
-        return _reader(file.path, file.n_atoms)
+        return partial(_read_frame, _reader(file.path, file.n_atoms))
+    path, offsets = Path(file.path), file.offsets
+    if kind(path) == ".gro":
+        return partial(_read_text, _stream_of(path), offsets, read_gro)
+    if file.ids is not None:
+        return partial(_read_text, _stream_of(path), offsets, partial(read_dump, ids=file.ids))
     # The plain file classes keep no index beside the input, as the readers built on them do.
     from MDAnalysis.lib.formats.libmdaxdr import TRRFile, XTCFile
 
-    opened = (XTCFile if kind(Path(file.path)) == ".xtc" else TRRFile)(file.path)
-    opened.set_offsets(file.offsets)
-    return opened
+    opened = (XTCFile if kind(path) == ".xtc" else TRRFile)(file.path)
+    opened.set_offsets(offsets)
+    return partial(_read_xdr, opened)
 
 
 def _reader(path: str, n_atoms: int) -> Any:
     from MDAnalysis.coordinates.core import get_reader_for
 
-    suffixes = {".dump": "LAMMPSDUMP", ".lammpstrj": "LAMMPSDUMP", ".nc": "NCDF"}
-    name = suffixes.get(kind(Path(path)))
+    name = "NCDF" if kind(Path(path)) == ".nc" else None
     return get_reader_for(path, format=name)(path, n_atoms=n_atoms)
 
 
@@ -277,6 +312,24 @@ def _read_xdr(opened: Any, frame: int) -> tuple[Coordinates, Floats | None]:
         raise ValueError("it holds no positions")
     box = np.asarray(found.box, dtype=np.float64) * _NM
     return np.asarray(found.x) * np.float32(_NM), box if box.any() else None
+
+
+def _stream_of(path: Path) -> Callable[[], BinaryIO]:
+    """Open a text again for every frame, but unpack a compressed one only once."""
+    if path.suffix.lower() not in {".gz", ".bz2"}:
+        return partial(open_binary, path)
+    with open_binary(path) as stream:
+        return partial(io.BytesIO, stream.read())
+
+
+def _read_text(
+    opened: Callable[[], BinaryIO],
+    offsets: Ints,
+    read: Callable[[BinaryIO, int], tuple[Coordinates, Floats | None]],
+    frame: int,
+) -> tuple[Coordinates, Floats | None]:
+    with opened() as stream:
+        return read(stream, int(offsets[frame]))
 
 
 def _read_frame(reader: Any, frame: int) -> tuple[Coordinates, Floats | None]:

@@ -17,6 +17,7 @@ from timme.objects import Objects, site_bonds
 from timme.pairs import Pairs
 from timme.readers.residues import is_nucleic, is_protein, is_water, shown_sites
 from timme.readers.select import select_atoms
+from timme.workflow.budget import most_contacts
 from timme.workflow.lists import read_groups, read_pairs
 from timme.workflow.settings import CENTRES, REDUCTIONS, Settings
 
@@ -133,7 +134,12 @@ def choose_pairs(
     elif name == "contact":
         radius = _radius(compared, molecular=molecular) if radius is None else radius
         partners = choose.within(
-            compared, radius, at_least=chosen.contacts, min_bonds=bonds, progress=progress
+            compared,
+            radius,
+            at_least=chosen.contacts,
+            min_bonds=bonds,
+            most=most_contacts(compared, chosen.memory),
+            progress=progress,
         )
     elif name == "sequence":
         neighbours = 1 if neighbours is None else neighbours

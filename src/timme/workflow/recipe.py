@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,16 @@ import timme
 from timme._arrays import Coordinates, Floats
 from timme.allpairs import cluster
 from timme.analysis import Analysis
+from timme.checkpoint import Checkpoint
 from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import Fluctuations, measure, require_snapshots
 from timme.hierarchy import Hierarchy, link
-from timme.moments import Progress
+from timme.moments import Engine, Progress
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers import read, read_matrix
 from timme.readers.residues import default_sites
+from timme.workflow.budget import planned
 from timme.workflow.defaults import (
     choose_length,
     choose_objects,
@@ -31,19 +33,34 @@ from timme.workflow.defaults import (
     select,
     site_atoms,
 )
+from timme.workflow.identity import fingerprint, identity
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
 from timme.workflow.settings import DISPLAY, Settings
 
 _KEPT_PAIRS = 2_000_000  # more pairs than this are linked on the fly and their σ not kept
 
 
-def analyse(
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How a run is carried out and watched; none of it changes the result."""
+
+    progress: Progress | None
+    checkpoint: Checkpoint | None
+    tell: Callable[[str], None] | None
+    workers: int | Engine | None
+
+
+def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     source: Any,
     trajectories: Any = (),
     *,
     settings: Settings | None = None,
     command: str = "",
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+    tell: Callable[[str], None] | None = None,
+    workers: int | None = None,
+    client: Any = None,
     **options: Any,
 ) -> Analysis:
     """Find the hierarchy of co-moving clusters of an ensemble by the default recipe.
@@ -60,6 +77,14 @@ def analyse(
         Command line to be kept with the result.
     progress : callable, optional
         Called with the work done and the whole work.
+    checkpoint : Checkpoint, optional
+        Where the work is saved at intervals, and from which it goes on.
+    tell : callable, optional
+        Called with lines about the run, such as the memory it needs.
+    workers : int, optional
+        Number of threads, all cores by default.
+    client : distributed.Client, optional
+        A dask cluster that measures in place of threads; the result is the same.
     **options
         Fields of :class:`Settings` that differ from it.
 
@@ -79,17 +104,21 @@ def analyse(
     with noted_warnings() as noted:
         if _is_matrix(source):
             made = _from_matrix(source, _as_list(trajectories), chosen)
-            files: tuple[str, ...] = (str(source),)
+            inputs = [fingerprint(str(source))]
         else:
             ensemble = _read(source, trajectories, chosen)
-            made = _from_ensemble(ensemble, chosen, progress)
-            files = ensemble.sources
+            inputs = [fingerprint(file) for file in ensemble.sources]
+            if checkpoint is not None:
+                checkpoint.identify(identity(ensemble, inputs, chosen))
+            made = _from_ensemble(
+                ensemble, chosen, _How(progress, checkpoint, tell, _engine(workers, client))
+            )
     made = replace(
         made,
         provenance={
             "version": timme.__version__,
             "command": command,
-            "inputs": [_fingerprint(file) for file in files],
+            "inputs": inputs,
         },
         notes=tuple(dict.fromkeys((*made.notes, *noted))),
     )
@@ -112,6 +141,8 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
             columns=chosen.columns,
             common_atoms=chosen.common_atoms,
             allow_truncated=chosen.allow_truncated,
+            gaps=chosen.gaps,
+            bonds=chosen.bonds,
         )
     if chosen.select is not None:
         return ensemble.select(select(ensemble, chosen.select))
@@ -121,7 +152,7 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
     return replace(ensemble.select(sites), notes=(*ensemble.notes, note))
 
 
-def _from_ensemble(ensemble: Ensemble, chosen: Settings, progress: Progress | None) -> Analysis:
+def _from_ensemble(ensemble: Ensemble, chosen: Settings, how: _How) -> Analysis:
     require_snapshots(ensemble)
     if ensemble.gaps:
         ensemble = without_short_tracks(ensemble, chosen.min_overlap)
@@ -132,13 +163,13 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, progress: Progress | No
             f"{ensemble.prefix}at least 2 {compared.kind} are needed, got {len(compared)}: "
             "select more sites, or choose other objects"
         )
-    partners, chosen = choose_pairs(compared, kind, chosen, progress)
+    partners, chosen = choose_pairs(compared, kind, chosen, how.progress)
     if len(partners) == 0:
         raise ValueError(
             f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
             "choose a larger radius, other pairs or fewer bonds apart"
         )
-    hierarchy, sigma = _linked(compared, partners, chosen, progress)
+    hierarchy, sigma = _linked(compared, partners, chosen, how)
     shown, shown_name, sequential = choose_shown(compared, chosen)
     length, length_name = choose_length(compared, kind, chosen)
     coordinates, box = _picture(ensemble)
@@ -202,13 +233,32 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
 
 
 def _linked(
-    compared: Objects, partners: Pairs, chosen: Settings, progress: Progress | None
+    compared: Objects, partners: Pairs, chosen: Settings, how: _How
 ) -> tuple[Hierarchy, Fluctuations | None]:
-    if len(partners) > _KEPT_PAIRS and partners.index is None:
-        made = cluster(compared, partners, min_overlap=chosen.min_overlap, progress=progress)
-        return made, None
-    sigma = measure(compared, partners, min_overlap=chosen.min_overlap, progress=progress)
+    keep = len(partners) <= _KEPT_PAIRS or partners.index is not None
+    plan = planned(compared, partners, keep=keep, limit=chosen.memory)
+    if how.tell is not None:
+        for line in plan.lines():
+            how.tell(line)
+    options: dict[str, Any] = {
+        "chunk": plan.chunk,
+        "min_overlap": chosen.min_overlap,
+        "progress": how.progress,
+        "checkpoint": how.checkpoint,
+        "workers": how.workers,
+    }
+    if not keep:
+        return cluster(compared, partners, **options), None
+    sigma = measure(compared, partners, **options)
     return link(sigma), sigma
+
+
+def _engine(workers: int | None, client: Any) -> int | Engine | None:
+    if client is None:
+        return workers
+    from timme.distributed import Cluster
+
+    return Cluster(client)
 
 
 def _picture(ensemble: Ensemble) -> tuple[Coordinates, Floats | None]:
@@ -238,12 +288,3 @@ def _is_matrix(source: Any) -> bool:
 
 def _as_list(trajectories: Any) -> list[Any]:
     return [trajectories] if isinstance(trajectories, str | Path) else list(trajectories)
-
-
-def _fingerprint(name: str) -> dict[str, str]:
-    """Name and SHA-256 of an input; what is no file has none."""
-    if not Path(name).is_file():
-        return {"name": name, "sha256": ""}
-    with Path(name).open("rb") as handle:
-        digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    return {"name": Path(name).name, "sha256": digest}

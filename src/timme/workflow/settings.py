@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from timme import memory
+
 OBJECTS = ("auto", "points", "bodies", "links", "residues", "molecules")
 PAIRS = ("auto", "contact", "all", "sequence", "nearest", "sharing")
 REDUCTIONS = ("rms", "max", "centre")
@@ -43,6 +45,8 @@ class Settings:
     columns: Sequence[str] | None = None
     common_atoms: bool = False
     allow_truncated: bool = False
+    gaps: bool | None = None  # whether NaN means "not seen"; by default in tables only
+    bonds: str = "auto"  # auto, file, guess, none
     # what is compared
     objects: str = "auto"  # one of OBJECTS, or a file of "name = selection" lines
     reach: int = 1  # bonds that a body spans
@@ -55,6 +59,8 @@ class Settings:
     neighbours: int | None = None  # how many nearest, or how far along the sequence
     min_bonds: int | None = None
     min_overlap: int | None = None
+    # how much memory may be taken, such as 2GB; it changes no result
+    memory: str | None = None
     # what is shown
     show: str | None = None
     large: int = 10
@@ -76,6 +82,8 @@ class Settings:
                 raise ValueError(f"{name} must be above 0, got {value}")
         if self.cutoff is not None and not math.isfinite(self.cutoff):
             raise ValueError(f"cutoff must be a number, got {self.cutoff}")
+        if self.memory is not None:
+            memory.parsed(self.memory)
         if self.palette not in PALETTES:
             raise ValueError(f"palette is one of {', '.join(PALETTES)}, got {self.palette!r}")
 

@@ -1,0 +1,1 @@
+"""How fast TIMME is, always beside a peer in the same run: ``python -m benchmarks``."""

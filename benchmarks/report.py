@@ -1,0 +1,96 @@
+"""Write what was found: a table for the screen, a page and a plot for the documentation."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.results import Curve, Row
+from timme.moments import available_cores
+
+_COLUMNS = ("name", "ours", "peer or limit", "ratio", "wanted", "holds?")
+_LIBRARIES = "numpy scipy numba MDAnalysis mdtraj scikit-learn fast_hdbscan"
+
+_PAGE = """# Benchmarks
+
+`make bench` measures TIMME beside what a user could assemble instead, and writes this page. Each
+row is one comparison within one run: contenders take turns, and medians are compared. Times differ
+from machine to machine; ratios differ little.
+
+{table}
+
+Last run: {date}, {cores} cores, Python {python}, {libraries}.
+
+![Time against the number of sites](images/benchmark.png)
+
+*All pairs of an elastic solid, 100 snapshots: measuring σ and linking, reading excluded. Dashed:
+power laws through the larger half of the sizes.*
+
+## What is compared
+
+- **Pair kernel**: `timme.moments` over a random piece of all pairs, beside a bare loop of three
+  subtractions, a square root and two sums over data in the first cache, in all cores. A ratio of 1
+  cannot be passed.
+- **All pairs, adenylate kinase**: the DIMS trajectory of MDAnalysisTests in memory. The recipe is
+  `self_distance_array(backend="OpenMP")` of each frame, running sums in double precision, and
+  SciPy's single linkage; the same with mdtraj's `compute_distances` and with SciPy's `pdist`. Brute
+  force is `timme.link(timme.measure(...))`. Before timing, `timme.cluster` must equal brute force
+  bit for bit, and the recipe's tree at every level to 1e-6 Å.
+- **Single linkage of ready-made σ**: the last step alone, beside libraries that take a
+  matrix. `timme.cluster` never makes one.
+- **All pairs, large**: `timme.synthetic.elastic`, whose slow waves move neighbours together. Brute
+  force is timed on a random tenth of its rows and scaled. Memory is the peak of a process of its
+  own, counted from after imports and compiling: coordinates included.
+- **Contacts**: `timme.pairs.within` at the density of water, within 3.5 Å.
+- **Start-up**: new interpreters from start to end.
+
+A trajectory four times larger than the memory that the process may use, and equal results from
+threads, clusters and resumed runs, are held by `make test-long`.
+"""
+
+
+def print_table(rows: Sequence[Row]) -> None:
+    """Print rows in aligned columns."""
+    table = [_COLUMNS, *(row.cells for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for line in table:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def write_page(docs: Path, rows: Sequence[Row], curves: Sequence[Curve]) -> None:
+    """Write ``benchmarks.md`` and ``images/benchmark.png`` into the folder of documentation."""
+    lines = [_COLUMNS, ("---",) * len(_COLUMNS), *(row.cells for row in rows)]
+    page = _PAGE.format(
+        table="\n".join(f"| {' | '.join(cells)} |" for cells in lines),
+        date=f"{datetime.now(UTC):%Y-%m-%d}",
+        cores=available_cores(),
+        python=platform.python_version(),
+        libraries=", ".join(f"{name} {version(name)}" for name in _LIBRARIES.split()),
+    )
+    (docs / "benchmarks.md").write_text(page, encoding="utf-8")
+    _draw(docs / "images" / "benchmark.png", curves)
+
+
+def _draw(path: Path, curves: Sequence[Curve]) -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    for curve in curves:
+        label = f"{curve.name}, $N^{{{curve.exponent:.2f}}}$"
+        (line,) = axes.loglog(curve.sizes, curve.seconds, "o", label=label)
+        ends = np.array([curve.sizes[0], curve.sizes[-1]])
+        law = curve.seconds[-1] * (ends / ends[-1]) ** curve.exponent
+        axes.loglog(ends, law, "--", color=line.get_color(), linewidth=1)
+    axes.set(xlabel="sites N", ylabel="time (s)")
+    axes.legend(frameon=False)
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)

@@ -1,0 +1,284 @@
+"""Checkpoints: what a long run has summed so far, in one file from which it can go on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+_FORMAT = 1
+_MARK = "timme checkpoint"
+
+# Saving takes at most about this share of the time, however large the sums are.
+_SHARE = 0.1
+
+# What damaged archives, arrays and texts end in, apart from errors of the file system.
+_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was asked to stop, and has saved what it had."""
+
+
+class Checkpoint:
+    """Results so far of one run, kept by name and saved at intervals.
+
+    As a context, it removes its file when the run has ended well, and leaves it otherwise.
+
+    Parameters
+    ----------
+    path : path
+        File to save to and to go on from.
+    resume : bool, optional
+        Whether to go on from the file, if it is there.
+    interval : float, optional
+        Seconds between savings, at least; a run shorter than that writes nothing, and 0 saves
+        whenever it is possible.
+
+    Examples
+    --------
+    >>> import numpy as np, timme
+    >>> ensemble = timme.read(np.random.default_rng(0).normal(size=(600, 5, 3)))
+    >>> with Checkpoint("run.checkpoint", resume=True) as checkpoint:
+    ...     analysis = timme.analyse(ensemble, checkpoint=checkpoint)
+    """
+
+    def __init__(self, path: str | Path, *, resume: bool = False, interval: float = 30.0) -> None:
+        self.path = Path(path)
+        self.resumed = False  # whether anything was found to go on from
+        self._resume = resume
+        self._interval = interval
+        self._identity: dict[str, str] = {}
+        self._kept: dict[str, Arrays] = {}
+        self._next_save = time.monotonic() + interval
+        self._under_way = False
+        self._stopping = False
+
+    def __enter__(self) -> Self:
+        """Begin a run."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Remove the file after success."""
+        if kind is None:
+            self.path.unlink(missing_ok=True)
+            self._temporary.unlink(missing_ok=True)
+
+    # ---- what is kept --------------------------------------------------------------------------
+
+    def identify(self, identity: Mapping[str, str]) -> None:
+        """Say what must be the same for a run to go on; to resume, compare it with the file.
+
+        Parameters
+        ----------
+        identity : mapping of str to str
+            What, in words for the user, and its value.
+        """
+        self._identity = dict(identity)
+        if self._resume and self.path.exists():
+            found, kept = _load(self.path)
+            _refuse_other(self.path, found, self._identity)
+            self._kept = kept
+            self.resumed = True
+
+    def recall(self, name: str, **expected: str | int) -> Arrays | None:
+        """Return what was kept under a name.
+
+        Parameters
+        ----------
+        name : str
+            Which result.
+        **expected
+            Entries that must have these values, if it is to be of use.
+
+        Returns
+        -------
+        dict of ndarray or None
+            Arrays by name; None if there are none, or others.
+        """
+        kept = self._kept.get(name)
+        if kept is None or any(kept[entry] != value for entry, value in expected.items()):
+            return None
+        return kept
+
+    def keep(self, name: str, **values: npt.ArrayLike) -> None:
+        """Keep a result, in place of an earlier one of that name, until the next saving.
+
+        Parameters
+        ----------
+        name : str
+            Which result.
+        **values
+            Arrays, which are not copied: they may change, but not while something is saved.
+        """
+        self._kept[name] = {entry: np.asarray(value) for entry, value in values.items()}
+
+    def forget(self, name: str) -> None:
+        """Keep a result no longer.
+
+        Parameters
+        ----------
+        name : str
+            Which result; nothing happens if there is none.
+        """
+        self._kept.pop(name, None)
+
+    # ---- when it is saved ----------------------------------------------------------------------
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """Mark the time in which :meth:`tick` is called again and again."""
+        self._under_way = True
+        try:
+            yield
+        finally:
+            self._under_way = False
+
+    def stop(self) -> bool:
+        """Ask the run to save and end at the next :meth:`tick`; made for handlers of signals.
+
+        Returns
+        -------
+        bool
+            Whether it will: False if it is at something that cannot be saved.
+        """
+        self._stopping = self._under_way
+        return self._stopping
+
+    @property
+    def due(self) -> bool:
+        """Whether the next :meth:`tick` will save."""
+        return self._stopping or time.monotonic() >= self._next_save
+
+    def tick(self) -> None:
+        """Save if it is time to; call it whenever all that is kept fits together."""
+        if self.due:
+            self.save()
+        if self._stopping:
+            raise Interrupted
+
+    def save(self) -> None:
+        """Write all that is kept: under another name first, so that a file is always whole."""
+        begun = time.monotonic()
+        text = {"mark": _MARK, "format": _FORMAT, "identity": self._identity}
+        arrays = {
+            f"{name}/{entry}": value
+            for name, values in self._kept.items()
+            for entry, value in values.items()
+        }
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._temporary.open("wb") as file:
+            np.savez(file, text=_bytes(text), **arrays)  # type: ignore[arg-type]
+            file.flush()
+            os.fsync(file.fileno())
+        self._temporary.replace(self.path)
+        _sync_folder(self.path.parent)
+        now = time.monotonic()
+        if self._interval > 0:
+            self._next_save = now + max(self._interval, (now - begun) / _SHARE)
+
+    @property
+    def _temporary(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.new")
+
+
+def digest(*arrays: npt.ArrayLike) -> str:
+    """Return a fingerprint of arrays: their shapes, types and values.
+
+    Parameters
+    ----------
+    *arrays : array_like
+        Any arrays.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal.
+
+    Examples
+    --------
+    >>> digest([1, 2]) == digest([1, 2]), digest([1, 2]) == digest([2, 1])
+    (True, False)
+    """
+    made = hashlib.sha256()
+    for value in arrays:
+        array = np.ascontiguousarray(value)
+        made.update(f"{array.dtype.str}{array.shape}".encode())
+        made.update(array.data)
+    return made.hexdigest()
+
+
+def _bytes(text: dict[str, Any]) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(text, ensure_ascii=False).encode(), dtype=np.uint8)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a renaming last through a loss of power, where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _load(path: Path) -> tuple[dict[str, str], dict[str, Arrays]]:
+    kept: dict[str, Arrays] = {}
+    with path.open("rb") as file:  # which np.load leaves open if it fails
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            text = json.loads(arrays.pop("text").tobytes())
+            known = text["mark"] == _MARK
+            for key, value in arrays.items():
+                name, entry = key.split("/")
+                kept.setdefault(name, {})[entry] = value
+            identity = {str(name): str(value) for name, value in text["identity"].items()}
+        except _DAMAGE:
+            known = False
+    if not known:
+        raise ValueError(
+            f"{path}: not a checkpoint of timme, or a damaged one: remove it and start anew"
+        )
+    if text["format"] != _FORMAT:
+        raise ValueError(f"{path}: a checkpoint of another version: remove it and start anew")
+    return identity, kept
+
+
+def _refuse_other(path: Path, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    for name in sorted({*found, *wanted}):
+        was, now = found.get(name, "none"), wanted.get(name, "none")
+        if was != now:
+            raise ValueError(
+                f"{path}: a checkpoint of another run: {name} was {was}, now {now}: "
+                "call it as it was, or remove the checkpoint and start anew"
+            )

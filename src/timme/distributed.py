@@ -1,0 +1,427 @@
+"""The same blocks and tiles on dask: a cluster of computers does the work, the bits stay the same.
+
+A task is one block of frames and a run of pairs. Workers open trajectories themselves; frames that
+are in memory here are sent block by block. Whatever a worker held is made again by another one if
+it dies, and what they find is merged here in the order of the blocks.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, fields, is_dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timme._arrays import Ints
+from timme._kernels import moments as kernel
+from timme.ensemble import Block, Ensemble, Frames
+from timme.moments import Metric, Moments, PreparedBlock, available_cores, pair_tiles
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+_TASK_TILES = 48  # tiles of pairs in a task at most: a fraction of a second, 30 MB of results
+_AHEAD = 3  # tasks of each thread that wait or whose results do
+_SECONDS_TO_CONNECT = 5
+_SECONDS = 60  # in which workers must have come
+
+_reading = threading.Lock()  # libraries of file formats do not read in two threads at a time
+_compiling = threading.Lock()
+_compiled = set[Any]()  # what this process has compiled
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The workers of a dask cluster.
+
+    To be passed as ``workers=`` to :func:`timme.measure` and :func:`timme.cluster`. Results are
+    those of one process to the last bit.
+    """
+
+    client: Client
+
+    def __post_init__(self) -> None:
+        """Refuse workers of another version, whose results would differ."""
+        versions = self.client.run(_version, on_error="return")
+        for address, version in versions.items():
+            if version != _version():
+                raise ValueError(
+                    f"workers need timme {_version()}, but {address} has {version}: "
+                    "install the same version everywhere"
+                )
+
+    def merges(
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+    ) -> Iterator[Callable[[Moments], None]]:
+        """Measure blocks of frames and runs of pairs as tasks, some ahead.
+
+        Parameters
+        ----------
+        ensemble, pairs, metric, starts
+            As for :class:`timme.moments.Engine`.
+
+        Yields
+        ------
+        callable
+            As for :class:`timme.moments.Engine`.
+        """
+        runs = _runs(len(pairs), len(starts), self._n_threads)
+        waiting = self._in_order(
+            self._tasks(ensemble, [pairs[run] for run in runs], metric, starts)
+        )
+
+        def merge(into: Moments) -> None:
+            for run, found in zip(runs, waiting, strict=False):  # runs end before the results do
+                kernel.merge_moments(*into.part(run).arrays, *found.unpacked().arrays)
+
+        for _ in starts:
+            yield merge
+
+    def map(
+        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Call a function for each item, as tasks.
+
+        Parameters
+        ----------
+        function, shared, items
+            As for :class:`timme.moments.Engine`.
+
+        Yields
+        ------
+        object
+            As for :class:`timme.moments.Engine`.
+        """
+
+        def tasks() -> Iterator[Future[Any]]:
+            sent = self._submit(_kept, shared)
+            for item in items:
+                yield self._submit(_called, function, sent, item)
+
+        return self._in_order(tasks())
+
+    @property
+    def _n_threads(self) -> int:
+        counts: dict[str, int] = self.client.nthreads()
+        return max(1, sum(counts.values()))
+
+    def _tasks(
+        self, ensemble: Ensemble, runs: list[Ints], metric: Metric | None, starts: Sequence[int]
+    ) -> Iterator[Future[Any]]:
+        """Submit tasks block by block, so that few blocks are held at a time."""
+        sent = [self._submit(_kept, run) for run in runs]
+        source = _elsewhere(ensemble)
+        opened = None if source is None else self._submit(_kept, source)
+        for start in starts:
+            if opened is None:
+                block = self._submit(_prepared, ensemble.block(start), metric)
+            else:
+                block = self._submit(_read, opened, start, metric)
+            for run in sent:
+                yield self._submit(_measured, block, run)
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        import dask
+
+        # Not scattered: what a dead worker held is sent again by the scheduler, which keeps tasks.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            try:
+                return self.client.submit(function, *arguments, pure=False)
+            except TypeError as error:
+                if "serialize" not in str(error):
+                    raise
+                reason = " ".join(str(error.__cause__ or error).split())
+                raise ValueError(
+                    f"what is sent to workers must be picklable ({reason}): "
+                    "write the metric as a plain function that uses no open files or locks"
+                ) from None
+
+    def _in_order(self, tasks: Iterable[Future[Any]]) -> Iterator[Any]:
+        """Yield results in the order of the tasks, with a bounded number of them under way."""
+        waiting: deque[Future[Any]] = deque()
+        try:
+            for task in tasks:
+                waiting.append(task)
+                if len(waiting) > _AHEAD * self._n_threads:
+                    yield _result(waiting.popleft())
+            while waiting:
+                yield _result(waiting.popleft())
+        finally:
+            self.client.cancel(list(waiting))
+
+
+@contextmanager
+def connect(where: str, *, workers: int | None = None) -> Iterator[Client]:
+    """Start workers on this computer, or reach those of a cluster that runs.
+
+    Parameters
+    ----------
+    where : str
+        ``"local"``, or the address of a dask scheduler, such as ``tcp://10.0.0.1:8786``.
+    workers : int, optional
+        Number of local workers, one per core by default.
+
+    Yields
+    ------
+    Client
+        Connected; what was started here is stopped in the end.
+    """
+    _require_dask()
+    if where == "local":
+        with _local(available_cores() if workers is None else workers) as client:
+            yield client
+        return
+    if workers is not None:
+        raise ValueError(f"a number of workers is for a local cluster, not for {where}")
+    from distributed import Client
+
+    try:
+        with _silence():
+            client = Client(where, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ConnectionError(
+            f"no dask scheduler can be reached at {where!r} ({' '.join(str(error).split())}): "
+            "start one with `dask scheduler` and workers, or use `local`"
+        ) from None
+    with client:
+        _wait(client, 1)
+        yield client
+
+
+# ---- what workers do ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    """Moments on their way: an array of one value is sent as that value."""
+
+    n_pairs: int
+    arrays: list[Any]
+
+    @classmethod
+    def of(cls, found: Moments) -> _Packed:
+        arrays = [
+            array[:1] if len(array) and (array == array[0]).all() else array
+            for array in found.arrays
+        ]
+        return cls(len(found.count), arrays)
+
+    def unpacked(self) -> Moments:
+        full = [np.array(np.broadcast_to(array, self.n_pairs)) for array in self.arrays]
+        return Moments(*full)
+
+
+def _kept(value: Any) -> Any:
+    """Hold what tasks share."""
+    return value
+
+
+def _read(ensemble: Ensemble, start: int, metric: Metric | None) -> PreparedBlock:
+    with _reading:
+        block = ensemble.block(start)
+    return PreparedBlock(block, metric)
+
+
+def _prepared(block: Block, metric: Metric | None) -> PreparedBlock:
+    return PreparedBlock(block, metric)
+
+
+def _measured(block: PreparedBlock, pairs: Ints) -> _Packed:
+    with _first_time(_measured, block, pairs) as first:
+        if first:
+            block.moments(pairs[:1])
+    found = Moments.empty(len(pairs))
+    for tile in pair_tiles(len(pairs)):
+        for into, array in zip(
+            found.part(tile).arrays, block.moments(pairs[tile]).arrays, strict=True
+        ):
+            into[:] = array
+    return _Packed.of(found)
+
+
+def _called(function: Callable[[Any, Any], Any], shared: Any, item: Any) -> Any:
+    with _first_time(function, shared, item) as first:
+        if first:
+            return function(shared, item)
+    return function(shared, item)
+
+
+@contextmanager
+def _first_time(*call: Any) -> Iterator[bool]:
+    """Let one process after another compile a kernel.
+
+    numba numbers the files of its cache: two processes that compile one kernel for different types
+    at the same time may take the same number, and either would later load the other's code.
+    """
+    what = _type_of(call)
+    if what in _compiled:
+        yield False
+        return
+    with _compiling, _cache_lock():
+        yield what not in _compiled
+        _compiled.add(what)
+
+
+def _cache_lock() -> Any:
+    import locket
+
+    folder = getattr(getattr(kernel.merge_moments, "stats", None), "cache_path", None)
+    if folder is None or not os.access(folder, os.W_OK):
+        return nullcontext()
+    return locket.lock_file(str(Path(folder) / "timme.lock"))
+
+
+def _type_of(value: Any) -> Any:
+    """Tell what numba compiles for: types, and of arrays also their layout."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.ndim, value.flags.writeable, value.flags.c_contiguous
+    if isinstance(value, PreparedBlock):
+        return tuple(_type_of(part) for part in vars(value).values())
+    if is_dataclass(value) and not isinstance(value, type):
+        return tuple(_type_of(getattr(value, part.name)) for part in fields(value))
+    if isinstance(value, tuple | list):
+        return tuple(_type_of(part) for part in value)
+    return value if callable(value) else type(value)
+
+
+def _version() -> str:
+    return str(import_module("timme").__version__)  # which names modules above this one
+
+
+# ---- what the client does ----------------------------------------------------------------------
+
+
+def _runs(n_pairs: int, n_blocks: int, n_threads: int) -> list[slice]:
+    """Cut pairs into runs of whole tiles: long enough to be worth a task, enough for all."""
+    tiles = pair_tiles(n_pairs)
+    fair = -(-len(tiles) * n_blocks // (4 * n_threads))
+    step = max(1, min(_TASK_TILES, fair))
+    return [
+        slice(tiles[first].start, tiles[min(first + step, len(tiles)) - 1].stop)
+        for first in range(0, len(tiles), step)
+    ]
+
+
+def _elsewhere(ensemble: Ensemble) -> Ensemble | None:
+    """Return an ensemble of files as others can open it; None for frames in memory."""
+    frames = _with_whole_paths(ensemble.frames)
+    return None if frames is None else replace(ensemble, frames=frames)
+
+
+def _with_whole_paths(frames: Any) -> Frames | None:
+    if hasattr(frames, "files"):
+        files = tuple(replace(file, path=str(Path(file.path).absolute())) for file in frames.files)
+        made: Frames = replace(frames, files=files)
+        return made
+    if hasattr(frames, "frames"):
+        inner = _with_whole_paths(frames.frames)
+        return None if inner is None else replace(frames, frames=inner)
+    return None
+
+
+def _result(task: Future[Any]) -> Any:
+    from distributed import KilledWorker
+
+    try:
+        return task.result()
+    except KilledWorker as error:
+        raise RuntimeError(
+            f"worker after worker died over the same task, the last at {error.last_worker.address}:"
+            " give workers more memory or fewer threads, and look into their logs"
+        ) from None
+    except CancelledError:
+        raise ConnectionError(
+            "the dask cluster was closed or lost before the end: start it again"
+        ) from None
+
+
+def _require_dask() -> None:
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "clusters need dask: install it with `pip install 'pytimme[cluster]'`"
+        ) from None
+
+
+def _wait(client: Client, count: int) -> None:
+    try:
+        client.wait_for_workers(count, timeout=_SECONDS)
+    except TimeoutError:
+        raise ConnectionError(
+            f"{count} workers did not come within {_SECONDS} s: look into their logs"
+        ) from None
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep dask's own messages off the terminal; what matters is raised."""
+    logger = logging.getLogger("distributed")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+@contextmanager
+def _local(count: int) -> Iterator[Client]:
+    """Run a scheduler in this process and workers in others, all on the loopback."""
+    if count < 1:
+        raise ValueError(f"at least 1 worker is needed, got {count}")
+    from distributed import Client, LocalCluster
+
+    with (
+        _silence(),
+        tempfile.TemporaryDirectory(prefix="timme-", ignore_cleanup_errors=True) as folder,
+        LocalCluster(
+            n_workers=0,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+        _workers(cluster.scheduler_address, count, folder),
+    ):
+        _wait(client, count)
+        yield client
+
+
+@contextmanager
+def _workers(scheduler: str, count: int, folder: str) -> Iterator[None]:
+    """Start workers by command: processes that dask starts itself run the user's script again."""
+    options = (
+        f"--nworkers {count} --nthreads 1 --memory-limit 0 --death-timeout 10 "
+        "--host 127.0.0.1 --no-dashboard --dashboard-address 127.0.0.1:0"
+    )
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, *options.split()]
+    quiet = {"DASK_LOGGING__DISTRIBUTED": "critical"}
+    process = subprocess.Popen(  # noqa: S603, a command of our own
+        [*command, "--local-directory", folder],
+        env=os.environ | quiet,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,310 @@
+"""For users of MDAnalysis: co-moving clusters as an analysis class with its backends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+import numpy as np
+from MDAnalysis.analysis.backends import BackendBase
+from MDAnalysis.analysis.base import AnalysisBase
+from MDAnalysis.analysis.results import Results, ResultsGroup
+
+from timme import objects as make
+from timme import pairs as choose
+from timme._arrays import Coordinates, Floats, Ints
+from timme._kernels import moments as kernel
+from timme.ensemble import Ensemble
+from timme.fluctuations import measure
+from timme.hierarchy import link
+from timme.moments import Metric, Moments, PreparedBlock, pair_tiles
+from timme.objects import Objects
+from timme.pairs import Pairs
+from timme.readers import read
+from timme.readers.libraries import UniverseFrames, box_of
+from timme.space import box_matrices
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Kind = Literal["points", "bodies", "residues", "molecules"]
+
+
+class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
+    """The hierarchy of co-moving clusters of a trajectory.
+
+    σ is the same to the last bit as that of :func:`timme.measure` if one worker reads the frames.
+    Several take whole blocks of frames each, and σ differs by the last rounding of their sums.
+
+    Parameters
+    ----------
+    atoms : Universe or AtomGroup
+        Sites.
+    objects : {"bodies", "points", "residues", "molecules"}, optional
+        What is compared, see :mod:`timme.objects`.
+    pairs : {"contact", "all"}, optional
+        Who is compared with whom. Contacts are looked for in all frames of a run before it.
+    radius : float, optional
+        Of contacts, in Å.
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out.
+    cutoff : float, optional
+        Cutoff σc in Å at which ``results.partition`` is wanted.
+    **options
+        As for any analysis of MDAnalysis: ``verbose``.
+
+    Attributes
+    ----------
+    results.sigma : Fluctuations
+        σ of all pairs that were compared.
+    results.hierarchy : Hierarchy
+        Clusters within clusters.
+    results.partition : Partition
+        Clusters at the cutoff, if one was given.
+
+    Examples
+    --------
+    >>> import MDAnalysis
+    >>> import numpy as np
+    >>> universe = MDAnalysis.Universe.empty(3, trajectory=True)
+    >>> positions = np.array([[0, 1, 5], [0, 1, 6], [0, 1, 7]], dtype=np.float32)
+    >>> _ = universe.load_new(positions[..., None] * np.float32([1, 0, 0]))
+    >>> analysis = CoMovingClusters(universe, objects="points", pairs="all", cutoff=0.1).run()
+    >>> analysis.results.partition.labels
+    array([0, 0, 1])
+    """
+
+    _analysis_algorithm_is_parallelizable = True
+
+    def __init__(
+        self,
+        atoms: Any,
+        *,
+        objects: Kind = "bodies",
+        pairs: Literal["contact", "all"] = "contact",
+        radius: float = 10.0,
+        min_bonds: int = 4,
+        cutoff: float | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(atoms.universe.trajectory, **options)
+        if objects not in get_args(Kind):
+            raise ValueError(f"objects are {', '.join(get_args(Kind))}, got {objects!r}")
+        if pairs not in {"contact", "all"}:
+            raise ValueError(f"pairs are contact or all, got {pairs!r}")
+        self._atoms = atoms.atoms
+        self._objects, self._pairs = objects, pairs
+        self._radius, self._min_bonds, self._cutoff = radius, min_bonds, cutoff
+
+    @classmethod
+    def get_supported_backends(cls) -> tuple[str, ...]:
+        """Name the backends of MDAnalysis that can do the work.
+
+        Returns
+        -------
+        tuple of str
+            All of them; :class:`ClientBackend` is one more.
+        """
+        return "serial", "multiprocessing", "dask"
+
+    def run(
+        self,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+        frames: Sequence[int] | None = None,
+        **options: Any,
+    ) -> CoMovingClusters:
+        """Measure σ over frames and link it.
+
+        Parameters
+        ----------
+        start, stop, step : int, optional
+            Frames, as in a slice.
+        frames : sequence of int or bool, optional
+            Frames one by one instead, or whether each is taken.
+        **options
+            As for any analysis of MDAnalysis: ``backend``, ``n_workers``, ``n_parts``,
+            ``verbose``.
+
+        Returns
+        -------
+        CoMovingClusters
+            Itself, with results.
+        """
+        chosen = {"start": start, "stop": stop, "step": step, "frames": frames}
+        if isinstance(options.get("backend"), ClientBackend):
+            options["unsupported_backend"] = True
+        self._setup_frames(self._trajectory, **chosen)  # refuses frames and start, stop or step
+        compared = self._compared(slice(start, stop, step) if frames is None else list(frames))
+        walk = partial(super().run, **chosen, **options)
+
+        def over_frames(ensemble: Ensemble, pairs: Ints) -> Moments:
+            self._plan = _Plan.of(ensemble, pairs)
+            walk()
+            found: Moments = self.results.moments
+            return found
+
+        sigma = measure(compared, self._partners(compared), workers=_Walk(over_frames))
+        self.results = Results(sigma=sigma, hierarchy=link(sigma))
+        if self._cutoff is not None:
+            self.results.partition = self.results.hierarchy.cut(self._cutoff)
+        return self
+
+    def _compared(self, frames: Any) -> Objects:
+        ensemble = read(self._atoms)
+        numbers = np.arange(ensemble.n_snapshots)[frames].tolist()
+        chosen: Any = replace(cast("Any", ensemble.frames), chosen=numbers)
+        maker: Callable[[Ensemble], Objects] = getattr(make, self._objects)
+        return maker(replace(ensemble, frames=chosen))
+
+    def _partners(self, compared: Objects) -> Pairs:
+        if self._pairs == "all":
+            return choose.all(compared, min_bonds=self._min_bonds)
+        return choose.within(compared, self._radius, min_bonds=self._min_bonds)
+
+    # ---- what MDAnalysis calls, in this process or in others -----------------------------------
+
+    def _setup_computation_groups(self, n_parts: int, **chosen: Any) -> list[Ints]:
+        """Give each part whole blocks, so that sums over a block are the same everywhere."""
+        (whole,) = super()._setup_computation_groups(n_parts=1, **chosen)
+        length = self._plan.ensemble.block_length
+        blocks = np.split(whole, range(length, len(whole), length))
+        shares = np.array_split(np.arange(len(blocks)), min(n_parts, len(blocks)))
+        return [np.concatenate([blocks[index] for index in share]) for share in shares]
+
+    def _compute(self, indexed_frames: Ints, *arguments: Any, **options: Any) -> _Part:
+        self._first = int(indexed_frames[0, 0])
+        super()._compute(indexed_frames, *arguments, **options)
+        return _Part(self.frames, self.times, self.results)
+
+    def _prepare(self) -> None:
+        self.results = Results(moments=Moments.empty(len(self._plan.pairs)))
+        self._steps = list[Any]()
+
+    def _single_frame(self) -> None:
+        box = box_of(self._ts) if self._plan.periodic else None
+        self._steps.append((self._ts.positions[self._plan.sites], box))
+        done = self._frame_index + 1
+        if len(self._steps) == self._plan.ensemble.block_length or done == self.n_frames:
+            self._plan.merge(self._steps, self._first + done, self.results.moments)
+            self._steps = []
+
+    def _get_aggregator(self) -> ResultsGroup:
+        return ResultsGroup(lookup={"moments": partial(reduce, Moments.merge)})
+
+
+class ClientBackend(BackendBase):  # type: ignore[misc]
+    """A backend of MDAnalysis that runs on the workers of a dask cluster.
+
+    That of MDAnalysis itself, ``backend="dask"``, starts processes on one computer.
+
+    Parameters
+    ----------
+    client : Client
+        Connected to a cluster whose workers can open the same files.
+    """
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(n_workers=max(1, len(client.nthreads())))
+        self.client = client
+
+    def apply(self, func: Callable[[Any], Any], computations: list[Any]) -> list[Any]:
+        """Call a function for each part of the work.
+
+        Parameters
+        ----------
+        func : callable
+            What is called.
+        computations : list
+            Its arguments.
+
+        Returns
+        -------
+        list
+            Results, in order.
+        """
+        import dask
+
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            tasks = self.client.map(func, computations, pure=False)
+        return list(self.client.gather(tasks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What MDAnalysis takes from a worker: no more of the analysis need travel back."""
+
+    frames: Ints
+    times: Floats
+    results: Results
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """A block of frames that MDAnalysis has read."""
+
+    shape: tuple[int, int, int]  # of the whole ensemble
+    coordinates: Coordinates
+    boxes: Floats | None
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:  # noqa: ARG002
+        return self.coordinates, self.boxes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """What to measure: the ensemble without its frames, the atoms it needs, and pairs of them."""
+
+    ensemble: Ensemble
+    sites: Ints
+    periodic: bool
+    pairs: Ints
+
+    @classmethod
+    def of(cls, ensemble: Ensemble, pairs: Ints) -> _Plan:
+        frames = cast("UniverseFrames", ensemble.frames)
+        held = _Held(frames.shape, np.empty((0, 0, 3)), None)
+        return cls(replace(ensemble, frames=held), frames.sites, frames.periodic, pairs)
+
+    def merge(
+        self, steps: list[tuple[Coordinates, Floats | None]], stop: int, into: Moments
+    ) -> None:
+        """Measure a block of frames, the last of them before ``stop``."""
+        coordinates = np.array([positions for positions, _ in steps], dtype=np.float32)
+        boxes = None
+        if self.periodic:
+            given = [np.zeros((3, 3)) if box is None else box for _, box in steps]
+            boxes = box_matrices(given, len(steps), 3)
+        held = _Held(self.ensemble.frames.shape, coordinates, boxes)
+        block = PreparedBlock(replace(self.ensemble, frames=held).block(stop - len(steps)))
+        for tile in pair_tiles(len(self.pairs)):
+            found = block.moments(self.pairs[tile])
+            kernel.merge_moments(*into.part(tile).arrays, *found.arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """An engine for which MDAnalysis walks through all frames."""
+
+    over_frames: Callable[[Ensemble, Ints], Moments]
+
+    def merges(
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+    ) -> Iterator[Callable[[Moments], None]]:
+        del metric  # none is offered
+        found = self.over_frames(ensemble, pairs)
+        for start in starts:
+
+            def merge(into: Moments, start: int = start) -> None:
+                if start == starts[-1]:
+                    kernel.merge_moments(*into.arrays, *found.arrays)
+
+            yield merge
+
+    def map(
+        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
+    ) -> Iterator[Any]:
+        return (function(shared, item) for item in items)

@@ -1,0 +1,116 @@
+"""mmCIF: the table of atoms, with the names of the authors or, without them, those of the PDB."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from timme.readers.files import one_line, read_bytes
+
+_TABLE = "_atom_site."
+_FILLED = {
+    "group_PDB": "ATOM",
+    "type_symbol": "?",
+    "label_alt_id": ".",
+    "occupancy": "1.0",
+    "B_iso_or_equiv": "0.0",
+}
+
+
+def parsed_mmcif(path: Path) -> Any:
+    """Read the structure of an mmCIF file.
+
+    Parameters
+    ----------
+    path : Path
+        The file, maybe compressed.
+
+    Returns
+    -------
+    gemmi.Structure
+        Chains and residues as the authors number them, where the file says so.
+    """
+    import gemmi
+
+    block = _block(path)
+    try:
+        return gemmi.make_structure_from_block(block)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise ValueError(f"{path}: not a valid mmCIF file: {one_line(error)}") from None
+
+
+def complete_mmcif(path: Path) -> str:
+    """Write the table of atoms of an mmCIF file with all columns that parsers look for.
+
+    Parameters
+    ----------
+    path : Path
+        The file, maybe compressed.
+
+    Returns
+    -------
+    str
+        The same block with the columns that were missing.
+    """
+    return str(_block(path).as_string())
+
+
+def _block(path: Path) -> Any:
+    import gemmi
+
+    data = read_bytes(path)
+    try:
+        document = gemmi.cif.read_string(data)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise ValueError(f"{path}: not a valid mmCIF file: {one_line(error)}") from None
+    for block in document:
+        if block.find_loop(f"{_TABLE}Cartn_x"):
+            _name_by_label(block)
+            _fill_in(block)
+            return block
+    raise ValueError(f"{path}: not a valid mmCIF file: it has no _atom_site table with coordinates")
+
+
+def _name_by_label(block: Any) -> None:
+    """Give the authors' chains and residue numbers where a file leaves them out."""
+    tags = block.find_loop(f"{_TABLE}Cartn_x").get_loop().tags
+    for name in ("asym_id", "seq_id"):
+        label, author = f"label_{name}", f"auth_{name}"
+        if f"{_TABLE}{author}" not in tags and f"{_TABLE}{label}" in tags:
+            values = list(block.find_loop(f"{_TABLE}{label}"))
+            _add_column(block, author, _numbered(block, values) if name == "seq_id" else values)
+
+
+def _fill_in(block: Any) -> None:
+    """Add the columns without which the parser would find no atoms."""
+    loop = block.find_loop(f"{_TABLE}Cartn_x").get_loop()
+    if f"{_TABLE}id" not in loop.tags:
+        _add_column(block, "id", [str(row + 1) for row in range(loop.length())])
+    if f"{_TABLE}label_asym_id" not in loop.tags and f"{_TABLE}auth_asym_id" in loop.tags:
+        _add_column(block, "label_asym_id", list(block.find_loop(f"{_TABLE}auth_asym_id")))
+    for name, value in _FILLED.items():
+        if f"{_TABLE}{name}" not in loop.tags:
+            loop.add_columns([f"{_TABLE}{name}"], value)
+
+
+def _add_column(block: Any, name: str, values: list[str]) -> None:
+    block.find_loop(f"{_TABLE}Cartn_x").get_loop().add_columns([f"{_TABLE}{name}"], ".")
+    column = block.find_loop(f"{_TABLE}{name}")
+    for row, value in enumerate(values):
+        column[row] = value
+
+
+def _numbered(block: Any, numbers: list[str]) -> list[str]:
+    """Count molecules that have no number, as waters, by the atoms of their chain."""
+    tags = ("label_asym_id", "label_atom_id", "label_alt_id", "pdbx_PDB_model_num")
+    columns = [list(block.find_loop(f"{_TABLE}{tag}")) or [""] * len(numbers) for tag in tags]
+    seen = Counter[tuple[str, ...]]()
+    found = list[str]()
+    for number, atom in zip(numbers, zip(*columns, strict=True), strict=True):
+        if number in {".", "?"}:
+            seen[atom] += 1
+            found.append(str(seen[atom]))
+        else:
+            found.append(number)
+    return found

@@ -1,0 +1,73 @@
+"""Numbering: residue numbers that outgrow their four columns in PDB files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timme._arrays import Ints, Strings
+
+
+def five_digits(resids: Ints, icodes: Strings) -> tuple[Ints, Strings]:
+    """Join numbers of five digits, the last of which stands in the column of insertion codes.
+
+    Parameters
+    ----------
+    resids : ndarray of int, shape (atoms,)
+        Residue numbers of four columns.
+    icodes : ndarray of str, shape (atoms,)
+        Insertion codes.
+
+    Returns
+    -------
+    resids : ndarray of int, shape (atoms,)
+        Whole numbers.
+    icodes : ndarray of str, shape (atoms,)
+        Letters only, where the number has four digits.
+
+    Examples
+    --------
+    >>> resids, icodes = five_digits(np.array([9999, 1000, 52]), np.array(["", "1", "A"]))
+    >>> resids.tolist(), icodes.tolist()
+    ([9999, 10001, 52], ['', '', 'A'])
+    """
+    spilled = (resids >= 1000) & np.char.isdigit(icodes)
+    if not spilled.any():
+        return resids, icodes
+    last = np.where(spilled, icodes, "0").astype(np.int64)
+    return np.where(spilled, 10 * resids + last, resids), np.where(spilled, "", icodes)
+
+
+def pdb_numbers(text: str) -> tuple[Ints, Strings] | None:
+    """Read residue numbers of five digits or in base 36 from the first model of a PDB file.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+
+    Returns
+    -------
+    tuple of ndarray, shape (atoms,), or None
+        Numbers and insertion codes, None where all numbers are plain or some are none.
+    """
+    fields = list[str]()
+    for line in text.split("\n"):
+        if line.startswith(("ATOM  ", "HETATM")):
+            fields.append(f"{line[22:27]:<5}")
+        elif fields and line.startswith("END"):
+            break
+    if not any(field[0].isalpha() or field[4].isdigit() for field in fields):
+        return None
+    try:
+        resids = np.array([_decoded(field[:4]) for field in fields], dtype=np.int64)
+    except ValueError:
+        return None
+    return five_digits(resids, np.array([field[4].strip() for field in fields], dtype=np.str_))
+
+
+def _decoded(field: str) -> int:
+    """Read a number, in hybrid base 36 from 10000 (``A000``) on."""
+    if not field[0].isalpha():
+        return int(field)
+    shift = 16 if field[0].islower() else -10
+    return int(field, 36) + shift * 36**3 + 10**4

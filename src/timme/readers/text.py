@@ -1,0 +1,292 @@
+"""Text trajectories: frames of GRO files and LAMMPS dumps, parsed from their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
+from timme.ensemble import Atoms
+from timme.readers.files import open_binary
+
+DUMPS = frozenset((".lammpstrj", ".dump"))
+_NM = 10.0  # Å
+_GRO_NAMES = 20  # characters of residue and atom before the coordinates
+# Off-diagonal numbers of a GRO box as rows and columns: v1y v1z v2x v2z v3x v3y.
+_GRO_TILTS = ((0, 0, 1, 1, 2, 2), (1, 2, 0, 2, 0, 1))
+_PLACES = (("x", "y", "z"), ("xs", "ys", "zs"), ("xu", "yu", "zu"), ("xsu", "ysu", "zsu"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DumpHeader:
+    """What a LAMMPS dump says of a frame before its atoms."""
+
+    n_atoms: int
+    columns: tuple[str, ...]
+    box: Floats  # (3, 3), rows
+    origin: Floats  # (3,)
+    periodic: Bools  # (3,)
+
+
+def gro_width(line: bytes) -> int:
+    """Count the characters of a coordinate, which follow from the distance of decimal points.
+
+    Parameters
+    ----------
+    line : bytes
+        An atom of a GRO file.
+
+    Returns
+    -------
+    int
+        5 more than the decimals.
+    """
+    first = line.find(b".", _GRO_NAMES)
+    width = line.find(b".", first + 1) - first
+    if first < 0 or width < 6:
+        raise ValueError("its first atom has no coordinates in the columns of the GRO format")
+    return width
+
+
+def is_gro_box(line: bytes) -> bool:
+    """Tell whether a line is the whole box of a GRO frame.
+
+    Parameters
+    ----------
+    line : bytes
+        The last line of a frame.
+
+    Returns
+    -------
+    bool
+        True for 3 or 9 numbers, all of them with as many decimals where the line has no end.
+    """
+    fields = line.split()
+    try:
+        list(map(float, fields))
+    except ValueError:
+        return False
+    decimals = {len(field.partition(b".")[2]) for field in fields}
+    return len(fields) in {3, 9} and (line.endswith(b"\n") or len(decimals) == 1)
+
+
+def read_gro(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]:
+    """Read one frame of a GRO file.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        The file.
+    offset : int
+        Where the frame starts.
+
+    Returns
+    -------
+    coordinates : ndarray, shape (atoms, 3)
+        Positions in Å.
+    box : ndarray, shape (3, 3), or None
+        Box vectors as rows in Å, None where space is open.
+    """
+    stream.seek(offset)
+    stream.readline()
+    lines = list(islice(stream, int(stream.readline()) + 1))
+    width = gro_width(lines[0])
+    columns = slice(_GRO_NAMES, _GRO_NAMES + 3 * width)
+    packed = b"".join(line[columns] for line in lines[:-1])
+    positions = np.frombuffer(packed, dtype=f"S{width}").astype(np.float64).reshape(-1, 3)
+    if len(positions) != len(lines) - 1:
+        raise ValueError("coordinates are missing")
+    numbers = np.array(lines[-1].split(), dtype=np.float64)
+    box = np.diag(numbers[:3])
+    if len(numbers) == 9:
+        box[_GRO_TILTS] = numbers[3:]
+    return (positions * _NM).astype(np.float32), box * _NM if box.any() else None
+
+
+def dump_header(stream: BinaryIO) -> DumpHeader | None:
+    """Read what stands before the atoms of the next frame of a LAMMPS dump.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        The file, at the start of a frame; left at its first atom.
+
+    Returns
+    -------
+    DumpHeader or None
+        None at the end of the file.
+    """
+    items = dict[str, tuple[list[str], list[list[str]]]]()
+    while line := stream.readline():
+        words = line.decode("latin-1").split()
+        if not words:
+            continue
+        if words[0] != "ITEM:" or len(words) < 2:
+            raise ValueError(f"an ITEM is needed, got {line[:40].decode('latin-1').strip()!r}")
+        if words[1] == "ATOMS":
+            return _header(items, tuple(words[2:]))
+        count = 3 if words[1] == "BOX" else 1
+        values = [stream.readline().decode("latin-1").split() for _ in range(count)]
+        items[words[1]] = words[2:], values
+    if items:
+        raise ValueError("the file ends before its atoms")
+    return None
+
+
+def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> tuple[Coordinates, Floats | None]:
+    """Read one frame of a LAMMPS dump, its atoms sorted by their ids.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        The file.
+    offset : int
+        Where the frame starts.
+    ids : ndarray of int, shape (atoms,)
+        Ids of the atoms, sorted; none where the file gives none.
+
+    Returns
+    -------
+    coordinates : ndarray, shape (atoms, 3)
+        Positions from the corner of the box on.
+    box : ndarray, shape (3, 3), or None
+        Box vectors as rows, with zeros in open directions; None where space is open.
+    """
+    header, lines = _dump_frame(stream, offset)
+    names = _places(header.columns)
+    found = _numbers(lines, header.columns, names)
+    positions = np.zeros((header.n_atoms, 3))
+    positions[:, : len(names)] = found
+    positions = positions @ header.box if "s" in names[0] else positions - header.origin
+    if len(ids):
+        frame_ids = _ids(lines, header.columns)
+        order = np.argsort(frame_ids, kind="stable")
+        if (frame_ids[order] != ids).any():
+            other = np.setxor1d(frame_ids, ids)
+            raise ValueError(f"it has not the atoms of the first frame: see id {other[0]}")
+        positions = positions[order]
+    periodic = header.periodic & (np.arange(3) < len(names))
+    positions[:, len(names) :] = 0.0
+    box = header.box * periodic[:, None]
+    return positions.astype(np.float32), box if box.any() else None
+
+
+def dump_ids(path: Path) -> Ints:
+    """Read the ids of the atoms of a LAMMPS dump.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    ndarray of int, shape (atoms,)
+        Sorted; none where the file gives none.
+    """
+    with open_binary(path) as stream:
+        header, lines = _dump_frame(stream, 0)
+    _places(header.columns)
+    if "id" not in header.columns:
+        return np.zeros(0, dtype=np.int64)
+    ids = np.sort(_ids(lines, header.columns))
+    twice = np.flatnonzero(np.diff(ids) == 0)
+    if len(twice):
+        raise ValueError(f"atom {ids[twice[0]]} is there twice in the first frame")
+    return ids
+
+
+def dump_atoms(path: Path) -> tuple[Atoms, str]:
+    """Name the atoms of a LAMMPS dump that comes without a topology.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    atoms : Atoms
+        Sorted by id, which stands for the residue number; elements or types stand for names.
+    note : str
+        What is not known of them.
+    """
+    with open_binary(path) as stream:
+        header, lines = _dump_frame(stream, 0)
+    columns, count = header.columns, header.n_atoms
+    named = next((name for name in ("element", "type") if name in columns), "")
+    names: Strings = np.full(count, "")
+    if named:
+        place = columns.index(named)
+        names = np.array([line.split()[place].decode("latin-1") for line in lines])
+    note = f"sites are named by their {named} only" if named else "sites have no names"
+    note = f"{path}: without a topology, {note} and have no bonds; lengths are taken as Å (--unit)"
+    atoms = Atoms.unnamed(count)
+    if "id" not in columns:
+        note += "; without ids, atoms are taken in the order of each frame"
+        return replace(atoms, names=names), note
+    ids = _ids(lines, columns)
+    order = np.argsort(ids, kind="stable")
+    return replace(atoms, names=names[order], resids=ids[order]), note
+
+
+def _header(
+    items: dict[str, tuple[list[str], list[list[str]]]], columns: tuple[str, ...]
+) -> DumpHeader:
+    if "NUMBER" not in items or "BOX" not in items:
+        raise ValueError("it needs a NUMBER OF ATOMS and BOX BOUNDS before its ATOMS")
+    try:
+        n_atoms = int(items["NUMBER"][1][0][0])
+        words, rows = items["BOX"]
+        box, origin = _box(np.array(rows, dtype=np.float64), general="abc" in words)
+    except (ValueError, IndexError):
+        raise ValueError("its number of atoms or its box is not given in numbers") from None
+    flags = [word for word in words if len(word) == 2 and set(word) <= set("pfsm")]
+    periodic = np.array([flag == "pp" for flag in flags] if len(flags) == 3 else [True] * 3)
+    return DumpHeader(n_atoms, columns, box, origin, periodic)
+
+
+def _box(rows: Floats, *, general: bool) -> tuple[Floats, Floats]:
+    """Turn the bounds of a dump into box vectors and the corner from which they start."""
+    if general:  # a, b and c as rows, each with a coordinate of the origin
+        return rows[:, :3], rows[:, 3]
+    low, high = rows[:, 0].copy(), rows[:, 1].copy()
+    xy, xz, yz = rows[:, 2] if rows.shape[1] == 3 else np.zeros(3)
+    # The bounds of a tilted box are those of the brick around it.
+    low[:2] -= min(0.0, xy, xz, xy + xz), min(0.0, yz)
+    high[:2] -= max(0.0, xy, xz, xy + xz), max(0.0, yz)
+    box = np.diag(high - low)
+    box[1, 0], box[2, 0], box[2, 1] = xy, xz, yz
+    return box, low
+
+
+def _dump_frame(stream: BinaryIO, offset: int) -> tuple[DumpHeader, list[bytes]]:
+    stream.seek(offset)
+    header = dump_header(stream)
+    if header is None:
+        raise ValueError("the file ends before it")
+    return header, list(islice(stream, header.n_atoms))
+
+
+def _places(columns: Sequence[str]) -> tuple[str, ...]:
+    """Find the columns of the positions; where motion is in a plane there may be two."""
+    for names in _PLACES:
+        if set(names[:2]) <= set(columns):
+            return names if names[2] in columns else names[:2]
+    raise ValueError(f"it needs columns x y z, xs ys zs, xu … or xsu …, got {' '.join(columns)}")
+
+
+def _ids(lines: list[bytes], columns: Sequence[str]) -> Ints:
+    return _numbers(lines, columns, ("id",))[:, 0].astype(np.int64)
+
+
+def _numbers(lines: list[bytes], columns: Sequence[str], names: Sequence[str]) -> Floats:
+    chosen = [columns.index(name) for name in names]
+    text = (line.decode("latin-1") for line in lines)
+    found: Floats = np.loadtxt(text, usecols=chosen, ndmin=2, comments=None)
+    return found

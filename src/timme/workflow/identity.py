@@ -1,0 +1,80 @@
+"""What must be the same for an interrupted run to go on: version, inputs and settings."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+
+import timme
+from timme.checkpoint import digest
+from timme.ensemble import Ensemble
+from timme.workflow.settings import DISPLAY, OBJECTS, PAIRS, Settings
+
+
+def fingerprint(name: str) -> dict[str, str]:
+    """Return name and SHA-256 of an input.
+
+    Parameters
+    ----------
+    name : str
+        A file, or what else snapshots came from.
+
+    Returns
+    -------
+    dict
+        Its name and SHA-256; what is no file has none.
+    """
+    if not Path(name).is_file():
+        return {"name": name, "sha256": ""}
+    with Path(name).open("rb") as handle:
+        return {
+            "name": Path(name).name,
+            "sha256": hashlib.file_digest(handle, "sha256").hexdigest(),
+        }
+
+
+def identity(
+    ensemble: Ensemble, inputs: Sequence[dict[str, str]], chosen: Settings
+) -> dict[str, str]:
+    """Describe a run by all that σ depends on.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        What was read.
+    inputs : sequence of dict
+        As made by :func:`fingerprint`.
+    chosen : Settings
+        What the user chose.
+
+    Returns
+    -------
+    dict of str
+        What, in words for a message, and its value.
+    """
+    found = {"the version of timme": timme.__version__}
+    for number, entry in enumerate(inputs, start=1):
+        found[f"input {number}"] = f"{entry['name']} (SHA-256 {entry['sha256'][:16]})"
+    if not inputs or not all(entry["sha256"] for entry in inputs):
+        found["the data of the snapshots"] = digest(*_blocks(ensemble))[:16]
+    for field in fields(chosen):
+        if field.name not in {*DISPLAY, "show"}:
+            found[f"the option {field.name.replace('_', '-')}"] = _value(chosen, field.name)
+    return found
+
+
+def _blocks(ensemble: Ensemble) -> Iterator[str]:
+    for block in ensemble.blocks():
+        parts = (block.coordinates, block.weights, () if block.boxes is None else block.boxes)
+        yield digest(*parts)
+
+
+def _value(chosen: Settings, name: str) -> str:
+    value = chosen.plain()[name]
+    names_file = {"objects": OBJECTS, "pairs": PAIRS}
+    if name in names_file and value not in names_file[name] and Path(value).is_file():
+        return f"{value} (SHA-256 {fingerprint(value)['sha256'][:16]})"
+    text = "not given" if value is None else str(value)
+    return text if len(text) <= 80 else f"{text[:40]}… (SHA-256 {digest(text)[:16]})"

@@ -1,0 +1,187 @@
+"""Interrupted runs of true processes: Ctrl-C, SIGTERM and kill -9, then --resume."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import Refused, Run
+from tests.cli.ensembles import wandering
+from tests.cli.test_commands import SOURCE, process
+from tests.readers.builders import write_trajectory
+
+COMMAND = ("run", "a.dcd", "--pairs", "all", "-o", "out")
+
+
+@pytest.fixture
+def many_blocks(tmp_path: Path) -> Path:
+    """A folder with a trajectory of many blocks."""
+    return write_trajectory(tmp_path / "a.dcd", wandering(7_680, 30)).parent
+
+
+def started(folder: Path, *options: str) -> subprocess.Popen[str]:
+    """Begin a run that saves whenever it can."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "timme", *COMMAND, *options],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(SOURCE), "TIMME_CHECKPOINT_INTERVAL": "0"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(path: Path, running: subprocess.Popen[str]) -> None:
+    while not path.exists():
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.001)
+
+
+def result(folder: Path) -> dict[str, Any]:
+    """All arrays of a result, and its notes."""
+    with np.load(folder / "result.npz") as archive:
+        arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
+    text = json.loads(arrays.pop("text").tobytes())
+    made: dict[str, Any] = {name: array.tobytes() for name, array in arrays.items()}
+    return made | {"notes": text["notes"], "settings": text["settings"]}
+
+
+def killed_and_resumed(folder: Path, times: int, seed: int) -> None:
+    """Kill at random moments, anywhere from start-up to the writing of results."""
+    chance = random.Random(seed)
+    out, checkpoint = folder / "out", folder / "out.checkpoint"
+    kills = 0
+    while kills < times:
+        shutil.rmtree(out, ignore_errors=True)  # it may have been quicker than the signal
+        running = started(folder, "--resume")
+        if chance.random() < 0.8 and not checkpoint.exists():
+            wait_for(checkpoint, running)
+            time.sleep(chance.uniform(0.0, 0.3))
+        else:
+            time.sleep(chance.uniform(0.0, 4.0))
+        running.kill()
+        running.communicate()
+        kills += running.returncode == -signal.SIGKILL
+    shutil.rmtree(out, ignore_errors=True)
+    assert process(*COMMAND, "--resume", cwd=folder).code == 0
+    assert not checkpoint.exists()
+
+
+def check_kills(folder: Path, times: int, seed: int) -> None:
+    assert process(*COMMAND[:-1], "whole", cwd=folder).code == 0
+    killed_and_resumed(folder, times, seed)
+    assert result(folder / "out") == result(folder / "whole")
+
+
+def test_killed_runs_go_on_to_the_same_bits(many_blocks: Path) -> None:
+    check_kills(many_blocks, times=3, seed=1)
+
+
+@pytest.mark.long
+def test_runs_killed_fifty_times_go_on_to_the_same_bits(many_blocks: Path) -> None:
+    check_kills(many_blocks, times=50, seed=2)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_told_to_stop_saves_and_says_how_to_go_on(
+    many_blocks: Path, number: signal.Signals, code: int
+) -> None:
+    checkpoint = many_blocks / "out.checkpoint"
+    running = started(many_blocks)
+    wait_for(checkpoint, running)
+    before = checkpoint.stat().st_mtime_ns
+    running.send_signal(number)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (code, "")
+    assert (
+        err == "timme: interrupted, call the same again with --resume to go on (out.checkpoint)\n"
+    )
+    assert checkpoint.stat().st_mtime_ns >= before
+    assert {path.name for path in many_blocks.iterdir()} == {"a.dcd", "out.checkpoint"}
+    done = process(*COMMAND, "--resume", cwd=many_blocks)
+    assert (done.code, done.err) == (0, "")
+    assert "nothing to resume" not in done.out
+    assert process(*COMMAND[:-1], "whole", cwd=many_blocks).code == 0
+    assert result(many_blocks / "out") == result(many_blocks / "whole")
+
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def left(folder: Path, monkeypatch: pytest.MonkeyPatch, timme: Run) -> Path:
+    """Return the checkpoint of an interrupted run."""
+    np.save(folder / "a.npy", wandering(600))
+    monkeypatch.setenv("TIMME_CHECKPOINT_INTERVAL", "0")
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("timme.workflow.recipe.link", stop)
+        found = timme("run", "a.npy")
+    path = folder / "timme-a.checkpoint"
+    assert found.code == 130
+    assert "--resume to go on (timme-a.checkpoint)" in found.err
+    assert path.is_file()
+    return path
+
+
+def test_a_checkpoint_is_not_lost_to_a_run_that_starts_anew(left: Path, refused: Refused) -> None:
+    err = refused("run", "a.npy")
+    assert left.name in err
+    assert "--resume" in err
+    assert "--overwrite" in err
+
+
+def test_a_run_that_overwrites_starts_anew(left: Path, timme: Run, without_figures: None) -> None:
+    del without_figures
+    left.write_bytes(b"damaged")
+    assert timme("run", "a.npy", "--overwrite").code == 0
+    assert not left.exists()
+
+
+def test_other_options_are_refused(left: Path, refused: Refused) -> None:
+    assert "the option step was not given, now 2" in refused("run", "a.npy", "-dt", "2", "--resume")
+    assert left.is_file()
+
+
+def test_another_input_is_refused(left: Path, refused: Refused) -> None:
+    np.save(left.parent / "a.npy", wandering(600, seed=1))
+    assert "input 1 was a.npy" in refused("run", "a.npy", "--resume")
+
+
+def test_a_damaged_checkpoint_is_refused(left: Path, refused: Refused) -> None:
+    left.write_bytes(left.read_bytes()[:-100])
+    assert "damaged" in refused("run", "a.npy", "--resume")
+
+
+def test_without_a_checkpoint_there_is_nothing_to_resume(
+    folder: Path, timme: Run, without_figures: None
+) -> None:
+    del without_figures
+    np.save(folder / "a.npy", wandering(20))
+    found = timme("run", "a.npy", "--resume")
+    assert (found.code, found.err) == (0, "")
+    assert "note: timme-a.checkpoint is not there: nothing to resume" in found.out
+
+
+def test_a_finished_run_leaves_no_checkpoint(
+    folder: Path, timme: Run, without_figures: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del without_figures
+    monkeypatch.setenv("TIMME_CHECKPOINT_INTERVAL", "0")
+    np.save(folder / "a.npy", wandering(600))
+    assert timme("run", "a.npy").code == 0
+    assert {path.name for path in folder.iterdir()} == {"a.npy", "timme-a"}

@@ -1,0 +1,172 @@
+"""LAMMPS dumps, with a topology and alone."""
+
+from __future__ import annotations
+
+import bz2
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.readers.builders import trajectory_positions, waters, write_pdb
+from timme._arrays import Coordinates, Ints
+from timme.ensemble import Ensemble
+from timme.readers import read
+from timme.workflow import analyse
+
+N_ATOMS = 12
+LENGTHS = np.array([30.0, 31.0, 32.0])
+ORIGIN = np.array([-5.0, 2.0, 0.5])
+
+
+def dump_text(
+    positions: Coordinates,
+    *,
+    places: str = "x y z",
+    orders: Sequence[Ints] = (),
+    bounds: str = "pp pp pp",
+    tilt: Sequence[float] = (),
+) -> str:
+    """Frames whose positions count from the corner of the box, written from the origin on."""
+    box = np.diag(LENGTHS)
+    low, high = ORIGIN.copy(), ORIGIN + LENGTHS
+    if tilt:
+        xy, xz, yz = tilt
+        box[1, 0], box[2] = xy, (xz, yz, LENGTHS[2])
+        low[:2] += min(0, xy, xz, xy + xz), min(0, yz)
+        high[:2] += max(0, xy, xz, xy + xz), max(0, yz)
+    names = places.split()
+    lines = list[str]()
+    for step, frame in enumerate(np.asarray(positions, dtype=np.float64)):
+        written = frame @ np.linalg.inv(box) if "s" in names[0] else frame + ORIGIN
+        lines += ["ITEM: TIMESTEP", str(step), "ITEM: NUMBER OF ATOMS", str(len(frame))]
+        lines += [f"ITEM: BOX BOUNDS {'xy xz yz ' if tilt else ''}{bounds}"]
+        lines += [
+            f"{low[axis]} {high[axis]} {tilt[axis] if tilt else ''}".strip() for axis in range(3)
+        ]
+        lines += [f"ITEM: ATOMS id type {places} vx"]
+        order = orders[step] if len(orders) else np.arange(len(frame))
+        for atom in order:
+            place = " ".join(f"{value:.8f}" for value in written[atom][: len(names)])
+            lines.append(f"{10 * atom + 1} {atom % 2 + 1} {place} 0.5 ")
+    return "\n".join(lines) + "\n"
+
+
+def coordinates(ensemble: Ensemble) -> Coordinates:
+    return ensemble.frames.read(0, ensemble.n_snapshots)[0]
+
+
+@pytest.mark.parametrize("suffix", ["lammpstrj", "dump"])
+@pytest.mark.parametrize("places", ["x y z", "xs ys zs", "xu yu zu", "xsu ysu zsu"])
+@pytest.mark.parametrize("tilt", [(), (4.0, -3.0, 2.0)])
+def test_a_dump_alone_is_read_with_any_kind_of_coordinates(
+    tmp_path: Path, suffix: str, places: str, tilt: tuple[float, ...]
+) -> None:
+    positions = trajectory_positions(4, N_ATOMS)
+    path = tmp_path / f"a.{suffix}"
+    path.write_text(dump_text(positions, places=places, tilt=tilt))
+    ensemble = read(path)
+    np.testing.assert_allclose(coordinates(ensemble), positions, atol=2e-5)
+    assert "without a topology" in ensemble.notes[0]
+    assert ensemble.atoms.names.tolist() == ["1", "2"] * 6
+    assert ensemble.atoms.resids.tolist() == list(range(1, 10 * N_ATOMS, 10))
+    assert len(ensemble.atoms.bonds) == 0
+    box = ensemble.snapshot()[1]
+    assert box is not None
+    assert np.linalg.det(box) == pytest.approx(LENGTHS.prod())
+
+
+def test_atoms_that_are_shuffled_are_matched_by_id(tmp_path: Path) -> None:
+    positions = trajectory_positions(4, N_ATOMS)
+    rng = np.random.default_rng(0)
+    orders = [rng.permutation(N_ATOMS) for _ in positions]
+    path = tmp_path / "a.dump"
+    path.write_text(dump_text(positions, orders=orders))
+    np.testing.assert_allclose(coordinates(read(path)), positions, atol=2e-5)
+    assert read(path).atoms.names.tolist() == ["1", "2"] * 6
+    topology = write_pdb(tmp_path / "top.pdb", [waters(4)])
+    np.testing.assert_allclose(coordinates(read(topology, path)), positions, atol=2e-5)
+
+
+def test_atoms_that_are_others_in_a_later_frame_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.dump"
+    text = dump_text(trajectory_positions(3, N_ATOMS))
+    head, tail = text.rsplit("\n111 ", 1)
+    path.write_text(f"{head}\n222 {tail}")
+    ensemble = read(path)
+    with pytest.raises(ValueError, match=r"frame 3 .*not the atoms of the first frame: see id 111"):
+        coordinates(ensemble)
+
+
+def test_ids_are_needed_once_and_alike_in_all_files(tmp_path: Path) -> None:
+    topology = write_pdb(tmp_path / "top.pdb", [waters(4)])
+    text = dump_text(trajectory_positions(2, N_ATOMS))
+    one, two, twice = tmp_path / "a.dump", tmp_path / "b.dump", tmp_path / "c.dump"
+    one.write_text(text)
+    two.write_text(text.replace("\n111 ", "\n112 "))
+    twice.write_text(text.replace("\n111 ", "\n101 "))
+    with pytest.raises(ValueError, match=r"b\.dump: its atoms are not those of .*a\.dump"):
+        read(topology, [one, two])
+    with pytest.raises(ValueError, match=r"c\.dump: .*atom 101 is there twice"):
+        read(twice)
+
+
+def test_open_directions_have_no_length(tmp_path: Path) -> None:
+    path = tmp_path / "a.dump"
+    path.write_text(dump_text(trajectory_positions(2, N_ATOMS), bounds="pp fs mm"))
+    box = read(path).snapshot()[1]
+    assert box is not None
+    np.testing.assert_allclose(box, np.diag([30.0, 0.0, 0.0]))
+    path.write_text(dump_text(trajectory_positions(2, N_ATOMS), bounds="ff ff ff"))
+    assert read(path).snapshot()[1] is None
+
+
+def test_motion_in_a_plane_lies_at_zero(tmp_path: Path) -> None:
+    positions = trajectory_positions(5, N_ATOMS)
+    path = tmp_path / "a.dump"
+    path.write_text(dump_text(positions, places="x y"))
+    ensemble = read(path)
+    np.testing.assert_allclose(coordinates(ensemble)[..., :2], positions[..., :2], atol=2e-5)
+    assert not coordinates(ensemble)[..., 2].any()
+    assert analyse(path).hierarchy.n_sites == N_ATOMS
+
+
+def test_positions_are_those_of_mdanalysis(tmp_path: Path) -> None:
+    from MDAnalysis.coordinates.LAMMPS import DumpReader
+
+    path = tmp_path / "a.lammpstrj"
+    path.write_text(dump_text(trajectory_positions(3, N_ATOMS), tilt=(4.0, -3.0, 2.0)))
+    with DumpReader(str(path)) as reader:
+        expected = np.array([frame.positions.copy() for frame in reader])
+    np.testing.assert_allclose(coordinates(read(path)), expected, atol=1e-4)
+
+
+def test_a_file_with_units_and_times_is_read(tmp_path: Path) -> None:
+    positions = trajectory_positions(3, N_ATOMS)
+    text = dump_text(positions).replace("ITEM: TIMESTEP", "ITEM: TIME\n0.5\nITEM: TIMESTEP")
+    path = tmp_path / "a.dump.bz2"
+    path.write_bytes(bz2.compress(f"ITEM: UNITS\nreal\n{text}".encode()))
+    np.testing.assert_allclose(coordinates(read(path)), positions, atol=2e-5)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("cut", [1, 9, 200, 500])
+def test_a_dump_that_is_cut_off_names_the_frame(tmp_path: Path, cut: int, alone: bool) -> None:
+    positions = trajectory_positions(4, N_ATOMS)
+    path = tmp_path / "a.lammpstrj"
+    path.write_text(dump_text(positions)[:-cut])
+    topology = write_pdb(tmp_path / "top.pdb", [waters(4)])
+    source, trajectories = (path, []) if alone else (topology, [path])
+    with pytest.raises(ValueError, match=r"a\.lammpstrj: frame 4 .*allow_truncated"):
+        read(source, trajectories)
+    ensemble = read(source, trajectories, allow_truncated=True)
+    assert "the 3 whole frames before it are used" in ensemble.notes[0]
+    np.testing.assert_allclose(coordinates(ensemble), positions[:3], atol=2e-5)
+
+
+def test_a_dump_without_positions_says_what_it_needs(tmp_path: Path) -> None:
+    path = tmp_path / "a.dump"
+    path.write_text(dump_text(trajectory_positions(2, N_ATOMS)).replace("x y z vx", "q r s vx"))
+    with pytest.raises(ValueError, match=r"a\.dump: .*needs columns x y z.*got id type q r s vx"):
+        read(path)

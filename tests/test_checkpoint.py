@@ -1,0 +1,382 @@
+"""Interrupted runs go on from where they were, to the same bits; other runs are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from timme import allpairs, analyse, objects, pairs
+from timme._arrays import Floats
+from timme.allpairs import cluster
+from timme.analysis import Analysis
+from timme.checkpoint import Checkpoint, Interrupted, digest
+from timme.ensemble import Ensemble
+from timme.fluctuations import Fluctuations, measure
+from timme.hierarchy import Hierarchy
+from timme.moments import Moments, moments
+from timme.objects import Objects
+
+Step = Callable[..., Any]
+
+
+class KilledError(Exception):
+    """Stands for whatever ends a run."""
+
+
+def snapshots(n_frames: int = 600, n_sites: int = 20, *, seed: int = 0) -> Floats:
+    """More frames than fit into a few blocks."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_frames, n_sites, 3)) * np.linspace(0.1, 1.0, n_sites)[:, None]
+
+
+def points(n_frames: int = 600, n_sites: int = 20) -> Objects:
+    return objects.points(Ensemble.from_array(snapshots(n_frames, n_sites)))
+
+
+def groups() -> Objects:
+    sets = [[3 * k, 3 * k + 1, 3 * k + 2] for k in range(6)]
+    return objects.groups(Ensemble.from_array(snapshots()), sets)
+
+
+def calls_of(run: Step) -> int:
+    """How often a run reports progress."""
+    count = 0
+
+    def counting(*_: int) -> None:
+        nonlocal count
+        count += 1
+
+    run(progress=counting)
+    return count
+
+
+def ended(
+    run: Step,
+    path: Path,
+    *,
+    resume: bool = False,
+    interval: float = 30.0,
+    progress: Any = None,
+) -> Any:
+    """Run to the end with a checkpoint."""
+    with Checkpoint(path, resume=resume, interval=interval) as checkpoint:
+        checkpoint.identify({})
+        return run(progress=progress, checkpoint=checkpoint)
+
+
+def interrupted_at(call: int, run: Step, path: Path, **options: Any) -> None:
+    """Run until progress is reported for the given time."""
+    left = call
+
+    def progress(*_: int) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        ended(run, path, interval=0.0, progress=progress, **options)
+
+
+def bits(result: Any) -> list[bytes]:
+    if isinstance(result, Moments):
+        return [array.tobytes() for array in result.arrays]
+    if isinstance(result, Hierarchy):
+        return [result.parents.tobytes(), result.heights.tobytes()]
+    assert isinstance(result, Fluctuations)
+    return [result.pairs.tobytes(), result.sigma.tobytes(), result.common.tobytes()]
+
+
+def sums(**options: Any) -> Moments:
+    chosen = points()
+    return moments(chosen.ensemble, next(pairs.all(chosen).chunks(1000)), **options)
+
+
+def sigma_of_points(**options: Any) -> Fluctuations:
+    chosen = points()
+    return measure(chosen, pairs.all(chosen), **options)
+
+
+def sigma_in_pieces(**options: Any) -> Fluctuations:
+    chosen = points()
+    return measure(chosen, pairs.all(chosen), chunk=50, **options)
+
+
+def sigma_of_groups_in_pieces(**options: Any) -> Fluctuations:
+    chosen = groups()
+    return measure(chosen, pairs.all(chosen), chunk=4, **options)
+
+
+def tree_in_pieces(**options: Any) -> Hierarchy:
+    chosen = points()
+    return cluster(chosen, pairs.all(chosen), chunk=50, **options)
+
+
+def pruned_tree(**options: Any) -> Hierarchy:
+    chosen = points(300, 600)
+    return cluster(chosen, pairs.all(chosen), **options)
+
+
+RUNS = [sums, sigma_of_points, sigma_in_pieces, sigma_of_groups_in_pieces, tree_in_pieces]
+
+
+@pytest.mark.parametrize("run", [*RUNS, pruned_tree])
+def test_an_interruption_at_any_block_changes_no_bit(run: Step, tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    whole = bits(run())
+    for call in range(1, calls_of(run) + 1):
+        interrupted_at(call, run, path)
+        assert path.is_file()
+        with Checkpoint(path, resume=True, interval=0.0) as checkpoint:
+            checkpoint.identify({})
+            assert checkpoint.resumed
+            assert bits(run(checkpoint=checkpoint)) == whole
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_resumed_run_does_not_begin_anew(run: Step, tmp_path: Path) -> None:
+    """Interrupted at every block, it ends after as many attempts as there are blocks."""
+    path = tmp_path / "a.checkpoint"
+    for _ in range(calls_of(run)):
+        interrupted_at(1, run, path, resume=True)
+    with Checkpoint(path, resume=True) as checkpoint:
+        checkpoint.identify({})
+        left = calls_of(lambda progress: run(progress=progress, checkpoint=checkpoint))
+    assert left == 0
+
+
+def test_pieces_are_those_of_the_interrupted_run(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    chosen = points()
+    interrupted_at(7, sigma_in_pieces, path)
+    with Checkpoint(path, resume=True) as checkpoint:
+        checkpoint.identify({})
+        found = measure(chosen, pairs.all(chosen), chunk=70, checkpoint=checkpoint)
+    assert bits(found) == bits(sigma_of_points())
+
+
+def test_a_warning_counts_the_pairs_of_finished_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    chosen = objects.points(Ensemble.from_array(snapshots(), boxes=[1.0, 1.0, 1.0]))
+
+    def run(**options: Any) -> Fluctuations:
+        return measure(chosen, pairs.all(chosen), chunk=50, **options)
+
+    with pytest.warns(UserWarning, match="half the periodic box") as expected:
+        run()
+    interrupted_at(7, run, path)
+    with pytest.warns(UserWarning, match="half the periodic box") as found:
+        ended(run, path, resume=True)
+    assert str(found[0].message) == str(expected[0].message)
+
+
+def test_sums_of_other_pairs_are_not_taken_up(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    interrupted_at(2, sigma_of_points, path)
+    with Checkpoint(path, resume=True) as checkpoint:
+        checkpoint.identify({})
+        chosen = groups()
+        found = measure(chosen, pairs.all(chosen), checkpoint=checkpoint)
+    assert bits(found) == bits(measure(chosen, pairs.all(chosen)))
+
+
+# ---- when it is saved --------------------------------------------------------------------------
+
+
+def test_a_short_run_writes_nothing(tmp_path: Path) -> None:
+    def run(**options: Any) -> None:
+        sums(**options)
+        raise KilledError
+
+    with pytest.raises(KilledError):
+        ended(run, tmp_path / "a.checkpoint")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_is_told_to_stop_saves_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+
+    def progress(*_: int) -> None:
+        assert checkpoint.stop()
+
+    with pytest.raises(Interrupted), Checkpoint(path) as checkpoint:
+        sums(progress=progress, checkpoint=checkpoint)
+    assert path.is_file()
+    with Checkpoint(path, resume=True) as resumed:
+        resumed.identify({})
+        assert bits(sums(checkpoint=resumed)) == bits(sums())
+
+
+def test_what_is_not_under_way_cannot_be_saved(tmp_path: Path) -> None:
+    assert not Checkpoint(tmp_path / "a.checkpoint").stop()
+
+
+def test_a_writing_that_fails_leaves_the_earlier_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.checkpoint"
+    interrupted_at(2, sums, path)
+    before = path.read_bytes()
+
+    def half(file: Any, **_: Any) -> None:
+        file.write(before[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", half)
+    with pytest.raises(OSError, match="No space"), Checkpoint(path, interval=0.0) as checkpoint:
+        sums(checkpoint=checkpoint)
+    assert path.read_bytes() == before
+
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def array_file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.npy"
+    np.save(path, snapshots())
+    return path
+
+
+def analysed(source: Any, path: Path, *, resume: bool = True, **options: Any) -> Analysis:
+    with Checkpoint(path, resume=resume, interval=0.0) as checkpoint:
+        return analyse(source, checkpoint=checkpoint, **options)
+
+
+def left_behind(source: Any, path: Path, **options: Any) -> None:
+    def progress(done: int, total: int) -> None:
+        if done > total // 2:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        analysed(source, path, progress=progress, **options)
+
+
+def test_the_same_call_goes_on(array_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    left_behind(array_file, path)
+    found = analysed(array_file, path, cutoff=0.3, large=5)  # which change pictures alone
+    assert bits(found.hierarchy) == bits(analyse(array_file).hierarchy)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"step": 2}, "option step was not given, now 2"),
+        ({"select": "all"}, "option select was not given, now all"),
+        ({"min_overlap": 600}, "option min-overlap"),
+        ({"box": [9.0, 9.0, 9.0]}, "option box"),
+        ({"weights": [1.0] * 600}, "option weights"),
+        ({"memory": "20GB"}, "option memory"),
+    ],
+)
+def test_other_options_are_refused(
+    array_file: Path, tmp_path: Path, options: dict[str, Any], named: str
+) -> None:
+    path = tmp_path / "a.checkpoint"
+    left_behind(array_file, path)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=f"a checkpoint of another run: the {named}"):
+        analysed(array_file, path, **options)
+    assert path.read_bytes() == before
+
+
+def test_another_input_is_refused(array_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    left_behind(array_file, path)
+    np.save(array_file, snapshots(seed=1))
+    with pytest.raises(ValueError, match=r"input 1 was a\.npy \(SHA-256 .*now a\.npy"):
+        analysed(array_file, path)
+
+
+def test_another_array_in_memory_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    left_behind(snapshots(), path)
+    other = snapshots()
+    other[400, 3, 1] += 1e-9
+    with pytest.raises(ValueError, match="the data of the snapshots"):
+        analysed(other, path)
+
+
+def test_another_list_of_pairs_under_the_same_name_is_refused(
+    array_file: Path, tmp_path: Path
+) -> None:
+    path, listed = tmp_path / "a.checkpoint", tmp_path / "pairs.txt"
+    listed.write_text("1 2\n2 3\n")
+    left_behind(array_file, path, pairs=str(listed))
+    listed.write_text("1 2\n2 4\n")
+    with pytest.raises(ValueError, match=r"the option pairs was .*pairs\.txt \(SHA-256"):
+        analysed(array_file, path, pairs=str(listed))
+
+
+def test_another_version_is_refused(
+    array_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.checkpoint"
+    left_behind(array_file, path)
+    monkeypatch.setattr("timme.__version__", "99.0")
+    with pytest.raises(ValueError, match=r"version of timme was \S+, now 99\.0"):
+        analysed(array_file, path)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut off"])
+def test_what_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.checkpoint"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="not a checkpoint of timme, or a damaged one"):
+        Checkpoint(path, resume=True).identify({})
+
+
+def test_a_checkpoint_with_a_changed_byte_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    interrupted_at(2, sums, path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, len(whole), 60):
+        changed = bytearray(whole)
+        changed[place] ^= 0x40
+        path.write_bytes(bytes(changed))
+        # Some bytes of an archive mean nothing; what is read is always what was saved.
+        try:
+            resumed = Checkpoint(path, resume=True)
+            resumed.identify({})
+        except ValueError:
+            continue
+        assert bits(sums(checkpoint=resumed)) == bits(sums())
+
+
+def test_an_array_saved_by_pickle_is_not_opened(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    with path.open("wb") as file:
+        np.savez(file, text=np.array([{}], dtype=object))
+    with pytest.raises(ValueError, match="damaged"):
+        Checkpoint(path, resume=True).identify({})
+
+
+def test_a_digest_tells_shapes_types_and_values() -> None:
+    arrays = [np.arange(6), np.arange(6.0), np.arange(6).reshape(2, 3), np.arange(1, 7)]
+    assert len({digest(array) for array in arrays}) == 4
+    assert digest(arrays[2].T) == digest(np.ascontiguousarray(arrays[2].T))
+
+
+def test_the_pruned_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.checkpoint"
+    interrupted_at(4, pruned_tree, path)
+    searched: list[int] = []
+    find = allpairs._band_survivors
+
+    def counting(search: Any, band: int) -> Any:
+        searched.append(band)
+        return find(search, band)
+
+    monkeypatch.setattr(allpairs, "_band_survivors", counting)
+    with Checkpoint(path, resume=True) as checkpoint:
+        checkpoint.identify({})
+        pruned_tree(checkpoint=checkpoint)
+    assert min(searched) >= 3

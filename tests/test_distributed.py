@@ -1,0 +1,304 @@
+"""A cluster does the same work: the same bits for any number of workers, whatever dies."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pytest
+
+import timme
+from tests.conftest import MakeUniverse
+from timme._arrays import Coordinates, Floats
+from timme.cli import main
+from timme.ensemble import Ensemble
+from timme.fluctuations import Fluctuations
+from timme.objects import Objects
+
+pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
+
+from distributed import Client
+
+from timme.distributed import Cluster, connect
+
+SYSTEMS = (
+    "points",
+    "double",
+    "bodies",
+    "gapped",
+    "weighted",
+    "periodic",
+    "tilted",
+    "streaming",
+    "centres",
+)
+
+
+@pytest.fixture(scope="module")
+def clients() -> Iterator[dict[int, Client]]:
+    with ExitStack() as stack:
+        yield {count: stack.enter_context(connect("local", workers=count)) for count in (1, 2)}
+
+
+def moving(n_snapshots: int = 600, n_sites: int = 60, seed: int = 1) -> Coordinates:
+    """Return sites around a lattice, more snapshots than one block."""
+    rng = np.random.default_rng(seed)
+    places = rng.uniform(0, 20, size=(n_sites, 3))
+    return places + 0.3 * rng.normal(size=(n_snapshots, n_sites, 3))
+
+
+def objects_of(system: str, folder: Path, make_universe: MakeUniverse) -> Objects:
+    xyz = moving()
+    if system == "streaming":
+        make_universe(xyz).atoms.write(folder / "moving.dcd", frames="all")
+        return timme.objects.points(timme.read(folder / "moving.dcd", bonds="none"))
+    options: dict[str, Any] = {}
+    if system == "gapped":
+        xyz[np.random.default_rng(2).random(xyz.shape[:2]) < 0.2] = np.nan
+        options["gaps"] = True
+    elif system == "weighted":
+        options["weights"] = np.random.default_rng(3).random(len(xyz))
+    elif system == "periodic":
+        options["boxes"] = [100.0, 110.0, 120.0]
+        xyz = (xyz + 90.0) % [100.0, 110.0, 120.0]
+    elif system == "tilted":
+        options["boxes"] = [[100.0, 0, 0], [20.0, 100, 0], [10.0, 15, 100]]
+    kind = np.float64 if system == "double" else np.float32
+    chain = np.column_stack([np.arange(59), np.arange(1, 60)])
+    atoms = timme.Atoms.unnamed(60, bonds=chain)
+    ensemble = Ensemble.from_array(xyz.astype(kind), atoms=atoms, **options)
+    if system == "bodies":
+        return timme.objects.bodies(ensemble)
+    if system == "centres":
+        sets = np.arange(60).reshape(20, 3)
+        return timme.objects.groups(ensemble, list(sets), reduction="centre")
+    return timme.objects.points(ensemble)
+
+
+def same(found: Fluctuations, expected: Fluctuations) -> bool:
+    return (
+        np.array_equal(found.pairs, expected.pairs)
+        and np.array_equal(found.sigma, expected.sigma)
+        and np.array_equal(found.common, expected.common)
+    )
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_threads_and_workers_give_the_same_bits(
+    system: str, clients: dict[int, Client], tmp_path: Path, make_universe: MakeUniverse
+) -> None:
+    objects = objects_of(system, tmp_path, make_universe)
+    pairs = timme.pairs.all(objects)
+    serial = timme.measure(objects, pairs, workers=1)
+    assert same(timme.measure(objects, pairs, workers=2), serial)
+    for client in clients.values():
+        assert same(timme.measure(objects, pairs, workers=Cluster(client)), serial)
+
+
+def test_a_metric_travels_to_workers(clients: dict[int, Client]) -> None:
+    def taxi(a: Coordinates, b: Coordinates) -> Floats:
+        distances: Floats = np.abs(a - b).sum(axis=-1)
+        return distances
+
+    objects = timme.objects.points(Ensemble.from_array(moving()))
+    pairs = timme.pairs.all(objects)
+    serial = timme.measure(objects, pairs, metric=taxi, workers=1)
+    for client in clients.values():
+        assert same(timme.measure(objects, pairs, metric=taxi, workers=Cluster(client)), serial)
+
+
+def test_many_tiles_of_pairs_are_merged_where_they_belong(clients: dict[int, Client]) -> None:
+    xyz = moving(300, 500)
+    objects = timme.objects.points(Ensemble.from_array(xyz.astype(np.float32)))
+    pairs = timme.pairs.all(objects)
+    serial = timme.measure(objects, pairs, workers=1)
+    assert same(timme.measure(objects, pairs, workers=Cluster(clients[2])), serial)
+
+
+def test_hierarchies_without_all_pairs_are_the_same(clients: dict[int, Client]) -> None:
+    objects = timme.objects.points(Ensemble.from_array(moving(100, 700).astype(np.float32)))
+    pairs = timme.pairs.all(objects)
+    serial = timme.cluster(objects, pairs, workers=1)
+    found = timme.cluster(objects, pairs, workers=Cluster(clients[2]))
+    assert np.array_equal(found.parents, serial.parents)
+    assert np.array_equal(found.heights, serial.heights)
+
+
+def test_map_keeps_the_order_and_sends_what_is_shared(clients: dict[int, Client]) -> None:
+    cluster = Cluster(clients[2])
+    assert list(cluster.map(divmod, 100, [7, 3, 9])) == [(14, 2), (33, 1), (11, 1)]
+    assert list(cluster.map(divmod, 100, [])) == []
+
+
+def test_analyse_takes_a_client(clients: dict[int, Client]) -> None:
+    ensemble = timme.synthetic.chain(50)
+    expected = timme.analyse(ensemble, workers=1)
+    found = timme.analyse(ensemble, client=clients[1])
+    assert np.array_equal(found.hierarchy.heights, expected.hierarchy.heights)
+
+
+class Killer:
+    """Kill workers, one after another, while something else goes on."""
+
+    def __init__(self, client: Client, *, times: int, pause: float) -> None:
+        self.killed = 0
+        self._client, self._times, self._pause = client, times, pause
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._kill)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _kill(self) -> None:
+        while self.killed < self._times and not self._done.wait(self._pause):
+            pids = self._client.run(os.getpid, on_error="ignore")
+            if pids:
+                os.kill(pids[min(pids)], signal.SIGKILL)
+                self.killed += 1
+
+
+def euclidean(a: Coordinates, b: Coordinates) -> Floats:
+    """Return Euclidean distances."""
+    distances: Floats = np.sqrt(((a - b) ** 2).sum(axis=-1))
+    return distances
+
+
+def slow(a: Coordinates, b: Coordinates) -> Floats:
+    """Return the same after a while."""
+    time.sleep(0.1)
+    return euclidean(a, b)
+
+
+def killed_run(client: Client, *, times: int, n_snapshots: int) -> int:
+    """Measure while workers are killed; check the result, return how many died."""
+    objects = timme.objects.points(Ensemble.from_array(moving(n_snapshots, 30)))
+    pairs = timme.pairs.all(objects)
+    expected = timme.measure(objects, pairs, metric=euclidean)
+    with Killer(client, times=times, pause=0.4) as killer:
+        found = timme.measure(objects, pairs, metric=slow, workers=Cluster(client))
+    assert same(found, expected)
+    return killer.killed
+
+
+def test_a_killed_worker_costs_time_not_the_result() -> None:
+    with connect("local", workers=2) as client:
+        assert killed_run(client, times=1, n_snapshots=5_000) == 1
+
+
+@pytest.mark.long
+def test_three_workers_killed_again_and_again_change_nothing() -> None:
+    with connect("local", workers=3) as client:
+        killed = sum(killed_run(client, times=5, n_snapshots=20_000) for _ in range(5))
+        assert killed >= 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_three_workers_give_the_same_bits(
+    system: str, tmp_path: Path, make_universe: MakeUniverse
+) -> None:
+    objects = objects_of(system, tmp_path, make_universe)
+    pairs = timme.pairs.all(objects)
+    with connect("local", workers=3) as client:
+        found = timme.measure(objects, pairs, workers=Cluster(client))
+    assert same(found, timme.measure(objects, pairs, workers=1))
+
+
+# ---- what goes wrong ---------------------------------------------------------------------------
+
+
+def test_errors_of_a_task_are_raised_as_they_are(clients: dict[int, Client]) -> None:
+    xyz = moving().astype(np.float32)
+    objects = timme.objects.points(Ensemble.from_array(xyz))
+    cluster = Cluster(clients[1])
+    with pytest.raises(ValueError, match="a metric must return one distance for each"):
+        timme.measure(objects, timme.pairs.all(objects), metric=np.subtract, workers=cluster)
+
+
+def test_a_metric_that_cannot_travel_is_refused(clients: dict[int, Client]) -> None:
+    lock = threading.Lock()
+
+    def locked(a: Coordinates, b: Coordinates) -> Floats:
+        with lock:
+            return slow(a, b)
+
+    objects = timme.objects.points(Ensemble.from_array(moving()))
+    with pytest.raises(ValueError, match="must be picklable"):
+        timme.measure(objects, timme.pairs.all(objects), metric=locked, workers=Cluster(clients[1]))
+
+
+def test_workers_of_another_version_are_refused(
+    clients: dict[int, Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timme, "__version__", "0.0.0")
+    with pytest.raises(ValueError, match=r"workers need timme 0\.0\.0, but tcp://.* has "):
+        Cluster(clients[1])
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x"])
+def test_a_scheduler_that_is_not_there_is_one_line(address: str) -> None:
+    with pytest.raises(ConnectionError, match="no dask scheduler can be reached at"):
+        connect(address).__enter__()
+
+
+def test_a_number_of_workers_is_for_local_clusters() -> None:
+    with pytest.raises(ValueError, match="for a local cluster"):
+        connect("tcp://127.0.0.1:9", workers=2).__enter__()
+    with pytest.raises(ValueError, match="at least 1 worker"):
+        connect("local", workers=0).__enter__()
+
+
+# ---- the command line --------------------------------------------------------------------------
+
+
+def test_the_command_line_measures_on_a_local_cluster(tmp_path: Path) -> None:
+    np.save(tmp_path / "moving.npy", moving(300, 40))
+    for name, more in (("one", []), ("many", ["--cluster", "local", "--workers", "2"])):
+        main(["run", str(tmp_path / "moving.npy"), "-o", str(tmp_path / name), *more])
+    one, many = (timme.load(tmp_path / name / "result.npz") for name in ("one", "many"))
+    assert np.array_equal(one.hierarchy.heights, many.hierarchy.heights)
+    assert np.array_equal(one.hierarchy.parents, many.hierarchy.parents)
+
+
+def test_the_command_line_says_that_no_scheduler_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "moving.npy", moving(10, 5))
+    arguments = ["run", str(tmp_path / "moving.npy"), "-o", str(tmp_path / "out")]
+    with pytest.raises(SystemExit) as stop:
+        main([*arguments, "--cluster", "tcp://127.0.0.1:9"])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith("timme: error: no dask scheduler can be reached at")
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_script_needs_no_guard_and_leaves_nothing_running(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, timme\n"
+        "from timme.distributed import connect\n"
+        "with connect('local', workers=1) as client:\n"
+        "    print(timme.analyse(timme.synthetic.chain(20), client=client).hierarchy.n_sites)\n"
+        "    print(*client.run(os.getpid).values())\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    sites, worker = ran.stdout.split()
+    assert (sites, ran.stderr) == ("20", "")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(worker), 0)

@@ -1,0 +1,118 @@
+"""The class for MDAnalysis measures what timme.measure does, with every backend."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import timme
+from tests.conftest import MakeUniverse
+from timme.fluctuations import Fluctuations
+from timme.mdanalysis import ClientBackend, CoMovingClusters
+
+N_BLOCKS = 4  # of 256 frames
+
+
+@pytest.fixture(scope="module")
+def universe(tmp_path_factory: pytest.TempPathFactory, make_universe: MakeUniverse) -> Any:
+    """Return atoms of a trajectory in a file, as other processes can open it."""
+    import MDAnalysis as mda
+
+    rng = np.random.default_rng(5)
+    places = rng.uniform(0, 15, size=(40, 3))
+    xyz = places + 0.2 * rng.normal(size=(256 * N_BLOCKS - 10, 40, 3))
+    path = tmp_path_factory.mktemp("trajectory") / "moving.dcd"
+    made = make_universe(xyz, names=["C"] * 40)
+    made.atoms.write(path, frames="all")
+    opened = mda.Universe.empty(40, n_residues=8, atom_resindex=np.arange(40) // 5)
+    opened.add_TopologyAttr("names", ["C"] * 40)
+    opened.add_TopologyAttr("resids", np.arange(1, 9))
+    opened.add_TopologyAttr("bonds", [(i, i + 1) for i in range(39)])
+    return opened.load_new(str(path))
+
+
+def measured(atoms: Any, kind: str = "points", **frames: Any) -> Fluctuations:
+    objects = getattr(timme.objects, kind)(timme.read(atoms, **frames))
+    return timme.measure(objects, timme.pairs.within(objects, 10.0, min_bonds=4))
+
+
+@pytest.mark.parametrize("kind", ["points", "bodies", "residues"])
+def test_one_worker_measures_the_same_bits(universe: Any, kind: Any) -> None:
+    analysis = CoMovingClusters(universe, objects=kind).run()
+    expected = measured(universe, kind)
+    assert np.array_equal(analysis.results.sigma.pairs, expected.pairs)
+    assert np.array_equal(analysis.results.sigma.sigma, expected.sigma)
+    assert np.array_equal(analysis.results.hierarchy.heights, timme.link(expected).heights)
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param({"n_parts": 3}, id="serial"),
+        pytest.param({"backend": "multiprocessing", "n_workers": 2}, id="multiprocessing"),
+        pytest.param({"backend": "dask", "n_workers": 2}, id="dask"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_backends_measure_the_same(universe: Any, backend: dict[str, Any]) -> None:
+    if backend.get("backend") == "dask":
+        pytest.importorskip("dask", reason="needs dask: pip install 'pytimme[cluster]'")
+    atoms = universe.atoms[:30]
+    analysis = CoMovingClusters(atoms, objects="points").run(**backend)
+    expected = measured(atoms)
+    assert np.array_equal(analysis.results.sigma.pairs, expected.pairs)
+    np.testing.assert_allclose(analysis.results.sigma.sigma, expected.sigma, rtol=1e-12)
+    assert np.array_equal(analysis.frames, np.arange(256 * N_BLOCKS - 10))
+
+
+def test_a_distributed_client_measures_the_same(universe: Any) -> None:
+    pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
+    from timme.distributed import connect
+
+    with connect("local", workers=2) as client:
+        analysis = CoMovingClusters(universe, objects="points").run(backend=ClientBackend(client))
+    expected = measured(universe)
+    np.testing.assert_allclose(analysis.results.sigma.sigma, expected.sigma, rtol=1e-12)
+
+
+def test_frames_may_be_sliced_or_listed(universe: Any) -> None:
+    expected = measured(universe, start=10, stop=700, step=2)
+    analysis = CoMovingClusters(universe, objects="points")
+    chosen = np.zeros(len(universe.trajectory), bool)
+    chosen[10:700:2] = True
+    for frames in (
+        {"start": 10, "stop": 700, "step": 2},
+        {"frames": list(range(10, 700, 2))},
+        {"frames": chosen},
+    ):
+        found = analysis.run(**frames).results.sigma
+        assert np.array_equal(found.sigma, expected.sigma)
+
+
+def test_a_cutoff_gives_a_partition(universe: Any) -> None:
+    analysis = CoMovingClusters(universe, pairs="all", cutoff=0.25, min_bonds=0).run()
+    expected = analysis.results.hierarchy.cut(0.25)
+    assert np.array_equal(analysis.results.partition.labels, expected.labels)
+
+
+def test_a_box_is_respected(make_universe: MakeUniverse) -> None:
+    rng = np.random.default_rng(6)
+    xyz = (rng.uniform(0, 8, size=(20, 3)) + 0.2 * rng.normal(size=(50, 20, 3)) + 26) % 30
+    universe = make_universe(xyz)
+    universe.load_new(
+        xyz.astype(np.float32), order="fac", dimensions=np.array([30.0, 30, 30, 90, 90, 90])
+    )
+    found = CoMovingClusters(universe, objects="points").run().results.sigma
+    assert np.array_equal(found.sigma, measured(universe).sigma)
+    assert found.sigma.max() < 1.0  # none jumps across the box
+
+
+def test_unknown_objects_and_pairs_are_refused(universe: Any) -> None:
+    with pytest.raises(ValueError, match="objects are points, bodies"):
+        CoMovingClusters(universe, objects="atoms")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="pairs are contact or all"):
+        CoMovingClusters(universe, pairs="near")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="cannot be combined"):
+        CoMovingClusters(universe).run(start=1, frames=[1, 2])
+    with pytest.raises(ValueError, match="at least 2 snapshots"):
+        CoMovingClusters(universe, pairs="all").run(stop=1)

@@ -1,0 +1,190 @@
+"""Memory is told before it is taken, and what is allowed is kept to."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from timme import analyse, memory, objects, pairs
+from timme._arrays import Coordinates
+from timme.ensemble import Ensemble
+from timme.workflow.budget import most_contacts, planned
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+_ANALYSE = """
+import resource, sys
+import numpy as np
+import timme
+analysis = timme.analyse(sys.argv[1], memory=sys.argv[2], pairs=sys.argv[4], tell=print)
+sigma = analysis.fluctuations
+np.savez(sys.argv[3], parents=analysis.hierarchy.parents, heights=analysis.hierarchy.heights,
+         **({} if sigma is None else {"sigma": sigma.sigma}))
+print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+# ---- sizes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("2GB", 2_000_000_000),
+        ("2 gb", 2_000_000_000),
+        ("500M", 500_000_000),
+        ("1.5GiB", 1_610_612_736),
+        ("1000", 1000),
+        ("3kB", 3000),
+    ],
+)
+def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
+    assert memory.parsed(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "much", "-1GB", "0", "0GB", "2XB", "GB", "1e9", "2GB 3"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="written as 2GB or 500MB"):
+        memory.parsed(text)
+
+
+def test_this_process_holds_memory_and_more_is_there() -> None:
+    assert 10_000_000 < memory.held() < 100_000_000_000
+    left = memory.available()
+    assert left is None or left > 0
+
+
+# ---- plans -------------------------------------------------------------------------------------
+
+
+def moving(n_sites: int, n_frames: int = 20) -> Ensemble:
+    rng = np.random.default_rng(0)
+    return Ensemble.from_array(rng.normal(size=(n_frames, n_sites, 3)))
+
+
+def allowed(size: float) -> str:
+    """So much more than this process holds already."""
+    return f"{(memory.held() + size) / 1e6:.0f}MB"
+
+
+def test_less_memory_takes_more_passes() -> None:
+    compared = objects.points(moving(1000))
+    partners = pairs.all(compared)
+    plenty = planned(compared, partners, keep=True, limit=None)
+    scarce = planned(compared, partners, keep=True, limit=allowed(145e6))
+    assert (plenty.n_pieces, plenty.chunk) == (1, len(partners))
+    assert scarce.n_pieces > 1
+    assert scarce.total < plenty.total
+    lines = list(scarce.lines())
+    assert lines[0].startswith("memory: about ")
+    assert f"{scarce.n_pieces} passes" in lines[0]
+    assert len(lines) == 1 + len(scarce.parts)
+
+
+def test_too_little_memory_is_refused_with_what_to_do() -> None:
+    compared = objects.points(moving(1000))
+    with pytest.raises(
+        ValueError, match=r"at least .*B of memory.*--memory allows 10MB.*-s.*--rad"
+    ):
+        planned(compared, pairs.all(compared), keep=True, limit="10MB")
+
+
+def test_pairs_of_groups_count_their_sites() -> None:
+    ensemble = moving(1000)
+    groups = objects.groups(ensemble, [range(10 * k, 10 * k + 10) for k in range(100)])
+    points = objects.points(ensemble)
+    of_groups, of_points = (
+        planned(chosen, pairs.all(chosen), keep=True, limit=None).total
+        for chosen in (groups, points)
+    )
+    assert of_groups > 0.8 * of_points
+
+
+def test_too_many_contacts_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timme.pairs._COUNTED_AT_ONCE", 100)
+    compared = objects.points(moving(100))
+    whole = pairs.within(compared, 2.0)
+    assert len(pairs.within(compared, 2.0, most=len(whole))) == len(whole)
+    with pytest.raises(ValueError, match=r"more than 1,000 pairs are in contact.*--radius"):
+        pairs.within(compared, 2.0, most=1000)
+    assert most_contacts(compared, "1B") == 1
+
+
+# ---- what is taken -----------------------------------------------------------------------------
+
+
+def write_dcd(path: Path, n_frames: int, n_sites: int) -> Path:
+    """Write points that tremble, a block of which is written again and again."""
+    from MDAnalysis.lib.formats.libdcd import DCDFile
+
+    rng = np.random.default_rng(0)
+    rest = rng.uniform(0.0, 100.0, (n_sites, 3))
+    strength = np.linspace(0.1, 1.0, n_sites)[:, None]
+    few: Coordinates = (rest + strength * rng.normal(size=(50, n_sites, 3))).astype(np.float32)
+    with DCDFile(str(path), "w") as file:
+        file.write_header("", n_sites, 0, 1, 1.0, 0)
+        for frame in range(n_frames):
+            file.write(xyz=few[(frame * 7) % 50], box=[0, 0, 0, 90, 90, 90])
+    return path
+
+
+def analysed(path: Path, limit: str, chosen: str = "all") -> tuple[int, int, dict[str, Any]]:
+    """Analyse in a process of its own; return its peak, its passes and its result."""
+    made = path.with_suffix(".npz")
+    done = subprocess.run(
+        [sys.executable, "-c", _ANALYSE, str(path), limit, str(made), chosen],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    words = done.stdout.split()
+    with np.load(made) as archive:
+        arrays = {name: archive[name].tobytes() for name in archive.files}
+    passes = int(words[words.index("over") - 2].replace(",", ""))
+    return int(words[-1]), passes, arrays
+
+
+@pytest.mark.parametrize(("n_frames", "n_sites"), [(600, 1800), (40, 1800)])
+def test_what_is_allowed_is_kept_to(tmp_path: Path, n_frames: int, n_sites: int) -> None:
+    path = write_dcd(tmp_path / "a.dcd", n_frames, n_sites)
+    _, one, plenty = analysed(path, "8GB")
+    peak, several, scarce = analysed(path, "480MB")
+    assert one == 1 < several
+    assert scarce == plenty
+    assert peak < 1.2 * 480e6
+
+
+@pytest.mark.long
+def test_a_trajectory_four_times_larger_than_memory_streams_through(tmp_path: Path) -> None:
+    n_frames, n_sites = 17_000, 20_000  # 4.1 GB
+    if shutil.disk_usage(tmp_path).free < 6e9:
+        pytest.skip("needs 6 GB of disk space for a trajectory")
+    path = write_dcd(tmp_path / "a.dcd", n_frames, n_sites)
+    try:
+        assert path.stat().st_size > 4e9
+        peak, _, streamed = analysed(path, "1GB", "nearest")
+        if (memory.available() or 0) < 12e9:
+            pytest.skip("needs 12 GB of memory to compare with snapshots in memory")
+        held = np.empty((n_frames, n_sites, 3), np.float32)
+        from MDAnalysis.lib.formats.libdcd import DCDFile
+
+        with DCDFile(str(path)) as file:
+            for frame, step in enumerate(file):
+                held[frame] = step.xyz
+    finally:
+        path.unlink()
+    assert peak < 1e9
+    whole = analyse(held, pairs="nearest")
+    assert whole.fluctuations is not None
+    assert streamed["sigma"] == whole.fluctuations.sigma.tobytes()
+    assert streamed["heights"] == whole.hierarchy.heights.tobytes()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > 4e9  # unlike the other
