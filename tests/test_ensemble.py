@@ -183,9 +183,9 @@ def test_reduced_boxes_span_the_same_lattice(
 
 
 def test_a_very_skewed_box_is_reduced_at_once() -> None:
-    start = time.perf_counter()
-    reduced = box_matrices([[1.0, 0.0], [2e4, 1.0]], 1, 2)
-    assert time.perf_counter() - start < 1
+    start = time.process_time()
+    reduced = box_matrices([[1.0, 0.0], [3e5, 1.0]], 1, 2)
+    assert time.process_time() - start < 10
     assert np.abs(reduced[0]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 

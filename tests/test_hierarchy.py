@@ -247,13 +247,13 @@ def caterpillar(n_sites: int) -> Hierarchy:
 
 def test_deep_hierarchies_are_written_and_cut_in_proportional_time() -> None:
     caterpillar(10).to_newick()  # compiles
-    start = time.perf_counter()
-    hierarchy = caterpillar(50_000)
-    hierarchy.cut(25_000.0)
+    start = time.process_time()
+    hierarchy = caterpillar(200_000)
+    hierarchy.cut(100_000.0)
     text = hierarchy.to_newick()
     rows = hierarchy.to_linkage()
-    assert time.perf_counter() - start < 2
-    assert text.count(",") == len(rows) == 49_999
+    assert time.process_time() - start < 15  # squares of 200,000 would take a minute
+    assert text.count(",") == len(rows) == 199_999
 
 
 # Invariants
@@ -467,6 +467,6 @@ def test_many_pairs_are_linked_in_proportional_time() -> None:
     ends = ends[ends[:, 0] != ends[:, 1]]
     sigma = Fluctuations(n_sites, ends, rng.random(len(ends)), np.full(len(ends), 2))
     link(MATRIX)  # compiles
-    start = time.perf_counter()
+    start = time.process_time()
     assert link(sigma).cut(1.0).sizes[0] > 0.99 * n_sites
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 15

@@ -148,15 +148,15 @@ def test_nobody_in_contact_is_an_answer() -> None:
 
 def test_contacts_of_many_points_take_time_in_proportion() -> None:
     rng = np.random.default_rng(0)
-    cloud = rng.uniform(0, 27, (1, 20_000, 3))  # one point per unit of volume
+    cloud = rng.uniform(0, 39, (1, 60_000, 3))  # one point per unit of volume
     pairs.within(points_of(cloud[:, :10]), 1.0)  # compiles
     for far in (1.0, 1e6):
         cloud[0, 0] = far  # an outlier must not put all others into one cell
         chosen = points_of(cloud)
-        start = time.perf_counter()
+        start = time.process_time()
         found = pairs.within(chosen, 1.0)
-        assert time.perf_counter() - start < 1  # all 2e8 pairs would take more
-        assert len(found) == pytest.approx(20_000 * 2 * np.pi / 3, rel=0.1)
+        assert time.process_time() - start < 8  # all 2e9 pairs would take more
+        assert len(found) == pytest.approx(60_000 * 2 * np.pi / 3, rel=0.1)
 
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, np.nan, np.inf])
@@ -233,14 +233,14 @@ def test_partners_too_few_bonds_away_are_not_counted_as_nearest() -> None:
 
 
 def test_a_lonely_point_does_not_cost_all_pairs() -> None:
-    cloud = np.random.default_rng(0).uniform(0, 12, (1, 2_000, 3))
+    cloud = np.random.default_rng(0).uniform(0, 18, (1, 6_000, 3))
     cloud[0, 0] = 1e6
     chosen = points_of(cloud)
     pairs.nearest(points_of(cloud[:, :10]), 3)  # compiles
-    start = time.perf_counter()
+    start = time.process_time()
     found = pairs.nearest(chosen, 3)
-    assert time.perf_counter() - start < 1
-    assert 3_000 < len(found) <= 6_000
+    assert time.process_time() - start < 8
+    assert 9_000 < len(found) <= 18_000
 
 
 @pytest.mark.parametrize("count", [0, 6])

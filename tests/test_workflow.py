@@ -525,8 +525,17 @@ def test_a_square_array_is_a_matrix_of_sigma(tmp_path: Path) -> None:
     made = timme.analyse(tmp_path / "m.npy", unit="Å", length=2.0)
     np.testing.assert_array_equal(made.hierarchy.heights, timme.link(matrix).heights)
     assert (made.hierarchy.unit, made.length, made.n_snapshots) == ("Å", 2.0, 0)
-    assert made.fluctuations is None
+    assert made.fluctuations is not None
+    np.testing.assert_array_equal(made.fluctuations.matrix(), matrix)
     assert made.names.tolist() == [str(k) for k in range(1, 9)]
+
+
+def test_a_matrix_or_its_file_goes_straight_to_link(tmp_path: Path) -> None:
+    matrix = naive_sigma(wandering())
+    np.save(tmp_path / "m.npy", matrix)
+    (tmp_path / "pae.json").write_text(f'{{"pae": {matrix.tolist()}}}')
+    for source in (matrix, tmp_path / "m.npy", str(tmp_path / "pae.json")):
+        np.testing.assert_array_equal(timme.link(source).heights, timme.link(matrix).heights)
 
 
 @pytest.mark.parametrize("suffix", [".mtx", ".mtx.gz"])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from timme.ensemble import Atoms, Ensemble
     from timme.fluctuations import Fluctuations, measure
     from timme.hierarchy import Hierarchy, Partition, link
-    from timme.readers import read
+    from timme.readers import read, read_matrix
     from timme.store import load, save
     from timme.workflow import Settings, analyse, write
 
@@ -33,6 +33,7 @@ _HOMES = {
     "load": "store",
     "measure": "fluctuations",
     "read": "readers",
+    "read_matrix": "readers",
     "save": "store",
     "write": "workflow",
 }
@@ -54,6 +55,7 @@ __all__ = [
     "objects",
     "pairs",
     "read",
+    "read_matrix",
     "save",
     "statistics",
     "synthetic",

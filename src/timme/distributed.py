@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _TASK_TILES = 48  # tiles of pairs in a task at most: a fraction of a second, 30 MB of results
 _AHEAD = 3  # tasks of each thread that wait or whose results do
+_DEATHS = 8  # how often a task is tried again after dask gives it up: workers died under it
 _SECONDS_TO_CONNECT = 5
 _SECONDS = 60  # in which workers must have come
 
@@ -332,19 +333,26 @@ def _with_whole_paths(frames: Any) -> Frames | None:
 
 
 def _result(task: Future[Any]) -> Any:
+    """Wait for a result; a task whose workers died is tried again, for they may have been shot."""
     from distributed import KilledWorker
 
-    try:
-        return task.result()
-    except KilledWorker as error:
-        raise RuntimeError(
-            f"worker after worker died over the same task, the last at {error.last_worker.address}:"
-            " give workers more memory or fewer threads, and look into their logs"
-        ) from None
-    except CancelledError:
-        raise ConnectionError(
-            "the dask cluster was closed or lost before the end: start it again"
-        ) from None
+    deaths = 0
+    while True:
+        try:
+            return task.result()
+        except KilledWorker as error:
+            deaths += 1
+            if deaths > _DEATHS:
+                raise RuntimeError(
+                    "worker after worker died over the same task, the last at "
+                    f"{error.last_worker.address}: give workers more memory or fewer threads, and "
+                    "look into their logs"
+                ) from None
+            task.retry()
+        except CancelledError:
+            raise ConnectionError(
+                "the dask cluster was closed or lost before the end: start it again"
+            ) from None
 
 
 def _require_dask() -> None:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from timme._arrays import Floats, Ints, frozen
+from timme._arrays import Floats, Ints, frozen, numbers
 from timme._kernels import moments as kernel
 from timme.checkpoint import Checkpoint, digest
 from timme.ensemble import Ensemble
@@ -130,6 +131,50 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     ):
         parts.append(part)
     return joined()
+
+
+def from_matrix(matrix: npt.ArrayLike | sparse.csr_array, *, unit: str = "") -> Fluctuations:
+    """Take the pairs of a ready-made matrix: its upper triangle, where finite and held.
+
+    Parameters
+    ----------
+    matrix : array_like or sparse array, shape (objects, objects)
+        Symmetric and not negative.
+    unit : str, optional
+        Of its entries.
+
+    Returns
+    -------
+    Fluctuations
+        As if they had been measured; no number of snapshots is known.
+    """
+    if isinstance(matrix, sparse.sparray | sparse.spmatrix):
+        held: sparse.coo_array = matrix.tocoo()
+        shape, dtype = held.shape, held.dtype
+        entries = [held.row, held.col, held.data]
+    else:
+        dense = numbers(matrix, "matrices of σ")
+        shape, dtype = dense.shape, dense.dtype
+        entries = [*np.indices(shape).reshape(len(shape), -1), dense.ravel()]
+    if dtype.kind not in "fiu":
+        raise ValueError(f"a matrix of σ must hold real numbers, got {dtype}")
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise ValueError(f"a matrix of σ must be square and not empty, got shape {shape}")
+    rows, columns = entries[0].astype(np.int64), entries[1].astype(np.int64)
+    values = entries[2].astype(np.float64)
+    compared = np.isfinite(values) & (rows != columns)
+    rows, columns, values = rows[compared], columns[compared], values[compared]
+    if (values < 0).any():
+        raise ValueError("a matrix of σ must not be negative: check what it holds")
+    _refuse_asymmetric(shape[0], rows, columns, values)
+    upper = rows < columns
+    return Fluctuations(
+        n_objects=shape[0],
+        pairs=frozen(np.column_stack([rows[upper], columns[upper]])),
+        sigma=frozen(values[upper]),
+        common=frozen(np.zeros(int(upper.sum()), np.int64)),
+        unit=unit,
+    )
 
 
 def measure_in_chunks(  # noqa: PLR0913, as above
@@ -376,3 +421,14 @@ def _reduced(
         (n_snapshots - missing).astype(np.int64),
         reduce(result.reach, largest=True),
     )
+
+
+def _refuse_asymmetric(n_sites: int, rows: Ints, columns: Ints, values: Floats) -> None:
+    here, there = np.argsort(rows * n_sites + columns), np.argsort(columns * n_sites + rows)
+    same = np.array_equal(rows[here], columns[there]) and np.array_equal(columns[here], rows[there])
+    difference = np.abs(values[here] - values[there]).max(initial=0.0) if same else np.inf
+    if difference > 1e-6 * values.max(initial=0.0):
+        raise ValueError(
+            "a matrix of σ must be symmetric, but mirrored entries differ by "
+            f"{difference:.3g}: pass np.maximum(m, m.T) or the mean of both"
+        )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from timme._arrays import Floats, Ints, frozen, indices, numbers
+from timme._arrays import Floats, Ints, frozen, indices
 from timme._kernels import linkage
-from timme.fluctuations import Fluctuations
+from timme.fluctuations import Fluctuations, from_matrix
+from timme.readers.matrices import read_matrix
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -278,7 +283,10 @@ def _refuse_bad_tree(parents: Ints, heights: Floats) -> None:
 
 
 def link(
-    sigma: Fluctuations | npt.ArrayLike | sparse.csr_array, *, unit: str = "", quantity: str = "σ"
+    sigma: Fluctuations | str | Path | npt.ArrayLike | sparse.csr_array,
+    *,
+    unit: str = "",
+    quantity: str = "σ",
 ) -> Hierarchy:
     """Join pairs in increasing σ into a hierarchy of clusters (single linkage).
 
@@ -286,10 +294,11 @@ def link(
 
     Parameters
     ----------
-    sigma : Fluctuations, array_like or sparse array
-        Measured σ of pairs, or any ready-made matrix of the same meaning: square, symmetric and
-        not negative. Entries that are NaN or infinite, and those a sparse matrix does not hold,
-        are pairs that are not compared.
+    sigma : Fluctuations, array_like, sparse array or path
+        Measured σ of pairs, or any ready-made matrix of the same meaning, or its file (``.npy``,
+        MatrixMarket, predicted aligned errors of AlphaFold): square, symmetric and not negative.
+        Entries that are NaN or infinite, and those a sparse matrix does not hold, are pairs that
+        are not compared.
     unit : str, optional
         Unit of a ready-made matrix; a Fluctuations brings its own.
     quantity : str, optional
@@ -308,11 +317,14 @@ def link(
     >>> hierarchy.cut(0.2).labels
     array([0, 0, 1])
     """
+    found: Fluctuations
     if isinstance(sigma, Fluctuations):
-        unit = sigma.unit
-        return grow(sigma.n_objects, sigma.pairs, sigma.sigma, unit=unit, quantity=quantity)
-    n_sites, pairs, heights = _matrix_edges(sigma)
-    return grow(n_sites, pairs, heights, unit=unit, quantity=quantity)
+        found = sigma
+    elif isinstance(sigma, str | Path):
+        found = from_matrix(read_matrix(sigma), unit=unit)
+    else:
+        found = from_matrix(sigma, unit=unit)
+    return grow(found.n_objects, found.pairs, found.sigma, unit=found.unit, quantity=quantity)
 
 
 def grow(
@@ -382,39 +394,3 @@ def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, F
     edges, heights = edges[ranked], np.asarray(heights, dtype=np.float64)[ranked]
     joining = linkage.joining_edges(n_sites, edges)
     return edges[joining], heights[joining]
-
-
-def _matrix_edges(matrix: npt.ArrayLike | sparse.csr_array) -> tuple[int, Ints, Floats]:
-    """Read the pairs of a matrix: its upper triangle, where finite and, if sparse, held."""
-    if isinstance(matrix, sparse.sparray | sparse.spmatrix):
-        held: sparse.coo_array = matrix.tocoo()
-        shape, dtype = held.shape, held.dtype
-        entries = [held.row, held.col, held.data]
-    else:
-        dense = numbers(matrix, "matrices of σ")
-        shape, dtype = dense.shape, dense.dtype
-        entries = [*np.indices(shape).reshape(len(shape), -1), dense.ravel()]
-    if dtype.kind not in "fiu":
-        raise ValueError(f"a matrix of σ must hold real numbers, got {dtype}")
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise ValueError(f"a matrix of σ must be square and not empty, got shape {shape}")
-    rows, columns = entries[0].astype(np.int64), entries[1].astype(np.int64)
-    values = entries[2].astype(np.float64)
-    compared = np.isfinite(values) & (rows != columns)
-    rows, columns, values = rows[compared], columns[compared], values[compared]
-    if (values < 0).any():
-        raise ValueError("a matrix of σ must not be negative: check what it holds")
-    _refuse_asymmetric(shape[0], rows, columns, values)
-    upper = rows < columns
-    return shape[0], np.column_stack([rows[upper], columns[upper]]), values[upper]
-
-
-def _refuse_asymmetric(n_sites: int, rows: Ints, columns: Ints, values: Floats) -> None:
-    here, there = np.argsort(rows * n_sites + columns), np.argsort(columns * n_sites + rows)
-    same = np.array_equal(rows[here], columns[there]) and np.array_equal(columns[here], rows[there])
-    difference = np.abs(values[here] - values[there]).max(initial=0.0) if same else np.inf
-    if difference > 1e-6 * values.max(initial=0.0):
-        raise ValueError(
-            "a matrix of σ must be symmetric, but mirrored entries differ by "
-            f"{difference:.3g}: pass np.maximum(m, m.T) or the mean of both"
-        )

@@ -9,17 +9,33 @@ from numba import njit
 _FAST = {"reassoc", "contract", "nsz"}
 
 LANES = 128  # sites of a tile, whose frames lie side by side
-_FIRST_STAGE = 8  # frames looked at before a pair can be given up
+_FIRST_STAGE = 8  # frames, at least, that are looked at before a pair can be given up
 _SINGLE = np.float32
 _ROUNDING = np.float32(1.0 - 1e-5)  # of sums over a few hundred frames in single precision
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def _add_frames(columns, row, lengths, weights, frames, lanes, n_lanes, shift, first, second):
-    """Add some frames to the sums of one site with the sites of a tile.
+def _add_frames_to_all(columns, row, weights, frames, shift, first, second):
+    """Add some frames to the sums of one site with all sites of a tile, in open space of 3-D."""
+    for frame in range(frames[0], frames[1]):
+        own_x, own_y, own_z = row[frame, 0], row[frame, 1], row[frame, 2]
+        column_x, column_y, column_z = columns[frame, 0], columns[frame, 1], columns[frame, 2]
+        weight = weights[frame]
+        if frame == 0:
+            for k in range(LANES):
+                x, y, z = column_x[k] - own_x, column_y[k] - own_y, column_z[k] - own_z
+                shift[k] = np.sqrt(x * x + y * y + z * z)
+        else:
+            for k in range(LANES):
+                x, y, z = column_x[k] - own_x, column_y[k] - own_y, column_z[k] - own_z
+                deviation = np.sqrt(x * x + y * y + z * z) - shift[k]
+                first[k] += weight * deviation
+                second[k] += weight * deviation * deviation
 
-    ``lanes`` lists those that are still looked at; if there are ``LANES``, these are all, in order.
-    """
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def _add_frames(columns, row, lengths, weights, frames, lanes, n_lanes, shift, first, second):
+    """The same for those sites of a tile that ``lanes`` lists, in any dimension and box."""
     n_dimensions = columns.shape[1]
     square = np.empty(LANES, _SINGLE)
     coordinate = np.empty(LANES, _SINGLE)
@@ -29,12 +45,8 @@ def _add_frames(columns, row, lengths, weights, frames, lanes, n_lanes, shift, f
         for d in range(n_dimensions):
             column = columns[frame, d]
             own = row[frame, d]
-            if n_lanes == LANES:
-                for k in range(LANES):
-                    coordinate[k] = column[k] - own
-            else:
-                for k in range(n_lanes):
-                    coordinate[k] = column[lanes[k]] - own
+            for k in range(n_lanes):
+                coordinate[k] = column[lanes[k]] - own
             length = lengths[frame, d]
             if length > _SINGLE(0.0):
                 inverse = _SINGLE(1.0) / length
@@ -54,19 +66,30 @@ def _add_frames(columns, row, lengths, weights, frames, lanes, n_lanes, shift, f
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def _keep_low(n_lanes, total, slack, bound, lanes, shift, first, second):
-    """Keep the lanes whose sum of squared deviations may still end below its bound.
+def _lower_bounds(n_lanes, total, slack, first, second, low):
+    """Fill in what sums of squared deviations are at least.
 
     ``slack`` is the largest error of a distance: what it and the rounding of sums may have added
-    is taken off before a pair is given up.
+    is taken off.
     """
-    kept = 0
     inverse = _SINGLE(1.0) / total
     two = _SINGLE(2.0)
     for k in range(n_lanes):
-        low = second[k] * _ROUNDING - first[k] * first[k] * inverse
-        low -= two * slack * np.sqrt(total * second[k]) + total * slack * slack
-        if not low > bound[k]:
+        rounding = two * slack * np.sqrt(total * second[k]) + total * slack * slack
+        low[k] = second[k] * _ROUNDING - first[k] * first[k] * inverse - rounding
+
+
+@njit(nogil=True, cache=True)
+def _keep_low(n_lanes, low, bound, lanes, shift, first, second):
+    """Keep the lanes whose sum of squared deviations may still end below its bound."""
+    any_low = False
+    for k in range(n_lanes):
+        any_low |= not low[k] > bound[k]
+    if not any_low:
+        return 0
+    kept = 0
+    for k in range(n_lanes):
+        if not low[k] > bound[k]:
             lanes[kept] = lanes[k]
             bound[kept] = bound[k]
             shift[kept] = shift[k]
@@ -74,6 +97,16 @@ def _keep_low(n_lanes, total, slack, bound, lanes, shift, first, second):
             second[kept] = second[k]
             kept += 1
     return kept
+
+
+@njit(nogil=True, cache=True)
+def _is_open(lengths):
+    """Whether no direction of any frame is periodic."""
+    for frame in range(lengths.shape[0]):
+        for d in range(lengths.shape[1]):
+            if lengths[frame, d] > 0.0:
+                return False
+    return True
 
 
 @njit(nogil=True, cache=True)
@@ -98,6 +131,9 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
     shift = np.empty(LANES, _SINGLE)
     first = np.empty(LANES, _SINGLE)
     second = np.empty(LANES, _SINGLE)
+    low = np.empty(LANES, _SINGLE)
+    plain = n_dimensions == 3 and _is_open(lengths)
+    first_stage = max(_FIRST_STAGE, n_frames // 16)
     total = 0
     base = band * LANES
     for tile in range(band, n_tiles):
@@ -127,27 +163,21 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
                 first[k] = _SINGLE(0.0)
                 second[k] = _SINGLE(0.0)
             done = 0
-            stage = _FIRST_STAGE
+            stage = first_stage
             while done < n_frames and n_lanes > 0:
                 stop = min(done + stage, n_frames)
-                _add_frames(
-                    tiles[tile],
-                    rows[own],
-                    lengths,
-                    weights,
-                    (done, stop),
-                    lanes,
-                    n_lanes,
-                    shift,
-                    first,
-                    second,
-                )
+                span = (done, stop)
+                columns, row = tiles[tile], rows[own]
+                if plain and n_lanes == LANES:
+                    _add_frames_to_all(columns, row, weights, span, shift, first, second)
+                else:
+                    _add_frames(
+                        columns, row, lengths, weights, span, lanes, n_lanes, shift, first, second
+                    )
                 done = stop
-                n_lanes = _keep_low(
-                    n_lanes, totals[done - 1], slack, bound, lanes, shift, first, second
-                )
-                if done > _FIRST_STAGE:
-                    stage *= 2
+                _lower_bounds(n_lanes, totals[done - 1], slack, first, second, low)
+                n_lanes = _keep_low(n_lanes, low, bound, lanes, shift, first, second)
+                stage = done
             for k in range(n_lanes):
                 if total < len(found):
                     found[total, 0] = base + own
@@ -156,7 +186,7 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
     return total
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True)
 def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, lanes, sums):
     """Fill in lower bounds on the squared deviations of the sites of two runs of tiles."""
     n_frames = tiles.shape[1]
@@ -165,9 +195,9 @@ def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, la
     shift = np.empty(LANES, _SINGLE)
     first = np.empty(LANES, _SINGLE)
     second = np.empty(LANES, _SINGLE)
-    inverse = _SINGLE(1.0) / total
-    two = _SINGLE(2.0)
-    zero = _SINGLE(0.0)
+    low = np.empty(LANES, _SINGLE)
+    plain = n_dimensions == 3 and _is_open(lengths)
+    span = (0, n_frames)
     for own_tile in range(own_tiles[0], own_tiles[1]):
         for lane in range(LANES):
             for frame in range(n_frames):
@@ -176,18 +206,19 @@ def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, la
             own = (own_tile - own_tiles[0]) * LANES + lane
             for tile in range(other_tiles[0], other_tiles[1]):
                 for k in range(LANES):
-                    first[k] = zero
-                    second[k] = zero
-                span = (0, n_frames)
+                    first[k] = _SINGLE(0.0)
+                    second[k] = _SINGLE(0.0)
                 columns = tiles[tile]
-                _add_frames(
-                    columns, row, lengths, weights, span, lanes, LANES, shift, first, second
-                )
+                if plain:
+                    _add_frames_to_all(columns, row, weights, span, shift, first, second)
+                else:
+                    _add_frames(
+                        columns, row, lengths, weights, span, lanes, LANES, shift, first, second
+                    )
+                _lower_bounds(LANES, total, slack, first, second, low)
                 base = (tile - other_tiles[0]) * LANES
                 for k in range(LANES):
-                    low = second[k] * _ROUNDING - first[k] * first[k] * inverse
-                    low -= two * slack * np.sqrt(total * second[k]) + total * slack * slack
-                    sums[own, base + k] = max(low, zero)
+                    sums[own, base + k] = max(low[k], _SINGLE(0.0))
 
 
 @njit(nogil=True, cache=True)

@@ -15,7 +15,7 @@ from timme.allpairs import cluster
 from timme.analysis import Analysis
 from timme.checkpoint import Checkpoint
 from timme.ensemble import Atoms, Ensemble
-from timme.fluctuations import Fluctuations, measure, require_snapshots
+from timme.fluctuations import Fluctuations, from_matrix, measure, require_snapshots
 from timme.hierarchy import Hierarchy, link
 from timme.moments import Engine, Progress
 from timme.objects import Objects
@@ -207,9 +207,10 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
         raise ValueError(f"{source}: a matrix of σ is linked as it is: leave out {what}")
     matrix = read_matrix(source)
     try:
-        hierarchy = link(matrix, unit=chosen.unit or "")
+        sigma = from_matrix(matrix, unit=chosen.unit or "")
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
+    hierarchy = link(sigma)
     n_sites = hierarchy.n_sites
     return Analysis(
         hierarchy=hierarchy,
@@ -220,7 +221,7 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
         sites=Atoms.unnamed(n_sites),
         coordinates=np.empty((n_sites, 0)),
         box=None,
-        fluctuations=None,
+        fluctuations=sigma if len(sigma.sigma) <= _KEPT_PAIRS else None,
         length=chosen.length,
         length_name="a" if chosen.length else "",
         shown_name="site",
