@@ -21,14 +21,15 @@ from timme.workflow.budget import most_contacts, planned
 SOURCE = Path(__file__).parents[1] / "src"
 
 _ANALYSE = """
-import resource, sys
+import sys
 import numpy as np
 import timme
 analysis = timme.analyse(sys.argv[1], memory=sys.argv[2], pairs=sys.argv[4], tell=print)
 sigma = analysis.fluctuations
 np.savez(sys.argv[3], parents=analysis.hierarchy.parents, heights=analysis.hierarchy.heights,
          **({} if sigma is None else {"sigma": sigma.sigma}))
-print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+own = [line.split() for line in open("/proc/self/status") if line.startswith("VmHWM")]
+print("peak", int(own[0][1]) * 1024)  # ru_maxrss begins with that of the process that started this
 """
 
 

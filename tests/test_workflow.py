@@ -206,7 +206,7 @@ def test_waters_and_ions_of_a_protein_are_left_out_and_told(tmp_path: Path) -> N
     path = write_ensemble(tmp_path / "a.pdb", [*peptide(n_residues=8), *solvent, ion])
     made = timme.analyse(path)
     assert len(made.sites) == 40
-    assert "left out 3 waters and 1 ions: select them to keep them" in made.notes
+    assert "left out 3 waters and 1 ion: select them to keep them" in made.notes
     kept = timme.analyse(path, select="all")
     assert len(kept.sites) == 50
     assert not any("waters" in note for note in kept.notes)
@@ -237,7 +237,7 @@ def test_nucleotides_are_shown_by_phosphorus_or_sugar(tmp_path: Path) -> None:
     assert made.sites.names[made.object_sites[made.shown]].tolist() == ["C4'", "P", "P", "P"]
     assert made.sites.resids[made.object_sites[made.shown]].tolist() == [1, 2, 3, 4]
     assert made.sequential
-    assert made.shown_name == "residue"
+    assert made.shown_name == "nucleotide"
 
 
 def test_a_protein_with_a_nucleic_acid_shows_both(tmp_path: Path) -> None:

@@ -73,9 +73,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app.main(args=given, prog_name="timme", standalone_mode=False, obj=given)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        sys.exit(error.exit_code)
+        sys.exit(2)
+    except click.ClickException as error:
+        text = " ".join(error.format_message().split())
+        click.echo(f"timme: error: {text} (timme --help shows how)", err=True)
+        sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
         click.echo("timme: interrupted, nothing was written", err=True)
         sys.exit(130)
@@ -422,7 +426,8 @@ def _checkpoint(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Chec
     """Save a long run beside its folder; when it is told to stop, save at once and say so."""
     from timme.checkpoint import Checkpoint
 
-    path = folder.with_name(f"{folder.name}.checkpoint")
+    named = folder if folder.name else folder.absolute()  # "." has no name
+    path = named.with_name(f"{named.name}.checkpoint")
     if path.exists() and not (resume or overwrite):
         raise FileExistsError(
             f"{path} is left of an interrupted run: add --resume to go on with it, "

@@ -547,7 +547,8 @@ def test_options_that_cannot_be_read_are_usage_errors(
     before = contents(folder.parent)
     found = timme("run", path, *options)
     assert found.code == 2
-    assert "Error: " in found.err
+    assert found.err.startswith("timme: error: ")
+    assert found.err.count("\n") == 1
     assert str(options[0]) in found.err
     assert "Traceback" not in found.err
     assert contents(folder.parent) == before

@@ -85,7 +85,8 @@ def test_every_option_of_every_command_is_explained() -> None:
 def test_a_command_without_arguments_says_what_it_needs(timme: Run, arguments: list[str]) -> None:
     found = timme(*arguments)
     assert found.code == 2
-    assert "Usage: timme" in found.err + found.out
+    expected = "timme: error: Missing argument" if arguments else "Usage: timme"
+    assert expected in found.err + found.out
     assert "Traceback" not in found.err
 
 
@@ -416,9 +417,18 @@ def test_the_look_of_a_figure_can_be_changed(folder: Path, timme: Run, result: P
     assert (folder / "R10.svg").read_bytes() != (folder / "R3.svg").read_bytes()
 
 
-def test_a_matrix_has_no_pairs_to_draw(folder: Path, timme: Run, refused: Refused) -> None:
+def test_a_matrix_is_drawn_like_any_other(folder: Path, timme: Run) -> None:
     np.save(folder / "m.npy", 1.0 - np.eye(5))
     assert timme("run", "m.npy", "-o", "out").code == 0
+    assert (folder / "out" / "sigma-matrix.png").stat().st_size > 1000
+
+
+def test_pairs_that_were_not_kept_cannot_be_drawn(
+    folder: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("timme.workflow.recipe._KEPT_PAIRS", 5)
+    np.save(folder / "m.npy", 1.0 - np.eye(5))
+    library.write(library.analyse(folder / "m.npy"), folder / "out")
     assert "not kept in this result" in refused("plot", "out", "--what", "sigma-matrix")
 
 

@@ -47,7 +47,7 @@ def test_solvent_of_a_protein_is_left_out() -> None:
     )
     sites, note = default_sites(atoms)
     assert sites.tolist() == [0, 1, 2, 3, 9]
-    assert "2 waters and 1 ions" in note
+    assert "left out 2 waters and 1 ion:" in note
 
 
 def test_solvent_alone_is_kept() -> None:

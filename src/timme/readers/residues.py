@@ -171,9 +171,9 @@ def default_sites(atoms: Atoms) -> tuple[Ints, str]:
     residues = residue_index(atoms)
     waters = len(np.unique(residues[is_water(atoms)]))
     ions = int(is_ion(atoms).sum())
-    return everything[
-        ~solvent
-    ], f"left out {waters} waters and {ions} ions: select them to keep them"
+    counted = ((waters, "water"), (ions, "ion"))
+    what = " and ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in counted if n)
+    return everything[~solvent], f"left out {what}: select them to keep them"
 
 
 def shown_sites(atoms: Atoms) -> Ints:

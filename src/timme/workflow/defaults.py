@@ -218,7 +218,7 @@ def choose_shown(compared: Objects, chosen: Settings) -> tuple[Ints, str, bool]:
     if compared.centred_on_sites and len(standing):
         picked = np.isin(compared.anchors, standing)
         names = np.unique(ensemble.atoms.names[ensemble.site_atoms[standing]])
-        name = "Cα" if list(names) == ["CA"] else "residue"
+        name = "Cα" if list(names) == ["CA"] else "residue" if "CA" in names else "nucleotide"
         return everything[picked], name, True
     singular = {"bodies": "atom", "points": "site", "groups": "group"}
     name = singular.get(compared.kind, compared.kind.removesuffix("s"))
@@ -254,9 +254,10 @@ def choose_length(compared: Objects, kind: str, chosen: Settings) -> tuple[float
     per_angstrom = _ANGSTROM.get(ensemble.unit)
     if kind in {"particles", "network"} or per_angstrom is None:
         return None, ""
-    if is_water(site_atoms(ensemble)).all():
+    atoms = site_atoms(ensemble)
+    if is_water(atoms).all():
         return 0.96 * per_angstrom, "O–H bond"
-    return 1.54 * per_angstrom, "C–C bond"
+    return (1.54 * per_angstrom, "C–C bond") if (atoms.elements == "C").any() else (None, "")
 
 
 def site_atoms(ensemble: Ensemble) -> Atoms:

@@ -52,6 +52,8 @@ def notes_on(
             f"coordinates are stored in steps of {ensemble.rounding:g}{unit}: "
             f"σ below {ensemble.rounding / math.sqrt(6):.2g}{unit} is rounding"
         )
+    if ensemble.independent:
+        yield "models are no thermal sample: σ tells where they agree as well as what moves"
     if ensemble.gaps:
         overlap = chosen.min_overlap or default_overlap(ensemble.n_snapshots, gaps=True)
         left = "" if sigma is None else f"; {len(partners) - len(sigma.sigma):,} pairs share fewer"
