@@ -26,7 +26,7 @@ _MARK = "timme checkpoint"
 _SHARE = 0.1
 
 # What damaged archives, arrays and texts end in, apart from errors of the file system.
-_DAMAGE = (
+DAMAGE = (
     ArithmeticError,
     AttributeError,
     EOFError,
@@ -263,7 +263,7 @@ def _load(path: Path) -> tuple[dict[str, str], dict[str, Arrays]]:
                 name, entry = key.split("/")
                 kept.setdefault(name, {})[entry] = value
             identity = {str(name): str(value) for name, value in text["identity"].items()}
-        except _DAMAGE:
+        except DAMAGE:
             known = False
     if not known:
         raise ValueError(

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import io
-import os
 import shlex
 import shutil
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from timme import __version__
-
-if TYPE_CHECKING:
-    from timme.analysis import Analysis
-    from timme.checkpoint import Checkpoint
-    from timme.moments import Progress
-    from timme.output.structures import Written
+from timme.console import checkpointed, compiling_told, engine_for, progress_shown, report
 
 _EXAMPLES = """
 \b
@@ -236,11 +226,11 @@ def run(
         **_given(options),
     )
     command = shlex.join(["timme", *click.get_current_context().obj])
-    with _checkpoint(folder, resume=resume, overwrite=overwrite) as checkpoint:
+    with checkpointed(folder, resume=resume, overwrite=overwrite) as checkpoint:
         with (
-            _compiling_told(verbose=verbose),
-            _progress("measuring") as progress,
-            _engine(workers, cluster) as engine,
+            compiling_told(verbose=verbose),
+            progress_shown("measuring") as progress,
+            engine_for(workers, cluster) as engine,
         ):
             analysis = analyse(
                 topology,
@@ -253,7 +243,7 @@ def run(
                 **engine,
             )
         written = write(analysis, folder, overwrite=overwrite)
-    _report(analysis, folder, written)
+    report(analysis, folder, written)
     if resume and not checkpoint.resumed:
         click.echo(f"note: {checkpoint.path} is not there: nothing to resume, all was measured")
 
@@ -272,10 +262,10 @@ def demo(system: str, output: Path | None, overwrite: bool) -> None:
 
     folder = output or Path(f"timme-demo-{system}")
     checked_folder(folder, overwrite=overwrite)
-    with _progress("measuring") as progress:
+    with progress_shown("measuring") as progress:
         analysis = analyse_demo(system, progress=progress)
     written = write(analysis, folder, overwrite=overwrite)
-    _report(analysis, folder, written)
+    report(analysis, folder, written)
 
 
 @app.command()
@@ -419,115 +409,3 @@ def _parsed_weights(path: Path | None) -> list[float] | None:
         return [float(word) for word in path.read_text(encoding="utf-8-sig").split()]
     except (ValueError, UnicodeDecodeError):
         raise ValueError(f"{path}: expected one number per snapshot") from None
-
-
-@contextmanager
-def _checkpoint(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Checkpoint]:
-    """Save a long run beside its folder; when it is told to stop, save at once and say so."""
-    from timme.checkpoint import Checkpoint
-
-    named = folder if folder.name else folder.absolute()  # "." has no name
-    path = named.with_name(f"{named.name}.checkpoint")
-    if path.exists() and not (resume or overwrite):
-        raise FileExistsError(
-            f"{path} is left of an interrupted run: add --resume to go on with it, "
-            "or --overwrite to start anew"
-        )
-    interval = float(os.environ.get("TIMME_CHECKPOINT_INTERVAL", "30"))
-    received: list[int] = []
-
-    def stop(number: int, _: FrameType | None) -> None:
-        received.append(number)
-        if len(received) > 1 or not checkpoint.stop():  # a second time means at once
-            raise KeyboardInterrupt
-
-    try:
-        with (
-            Checkpoint(path, resume=resume, interval=interval) as checkpoint,
-            _handled(stop, signal.SIGINT, signal.SIGTERM),
-        ):
-            yield checkpoint
-    except KeyboardInterrupt:
-        hope = (
-            f"call the same again with --resume to go on ({path})"
-            if path.exists()
-            else "nothing was written"
-        )
-        click.echo(f"timme: interrupted, {hope}", err=True)
-        sys.exit(128 + (received or [signal.SIGINT])[0])
-
-
-@contextmanager
-def _handled(handler: Callable[..., None], *numbers: signal.Signals) -> Iterator[None]:
-    """Handle signals for a while; Python allows it in the main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, handler) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, old in before.items():
-            signal.signal(number, old)
-
-
-@contextmanager
-def _compiling_told(*, verbose: bool) -> Iterator[None]:
-    """Say to whoever is waiting that kernels are being compiled, which is done once."""
-    from numba.core import event
-
-    class Listener(event.Listener):
-        told = not (verbose or sys.stderr.isatty())
-
-        def on_start(self, _: object) -> None:
-            if not self.told:
-                self.told = True
-                click.echo("compiling, once after installation …", err=True)
-
-        def on_end(self, _: object) -> None:
-            pass
-
-    with event.install_listener("numba:compile", Listener()):
-        yield
-
-
-@contextmanager
-def _engine(workers: int | None, cluster: str | None) -> Iterator[dict[str, Any]]:
-    """Choose who measures: threads, or a cluster for as long as it is needed."""
-    if cluster is None:
-        yield {"workers": workers}
-        return
-    from timme.distributed import connect
-
-    with connect(cluster, workers=workers) as client:
-        yield {"client": client}
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Progress]:
-    """Show a bar with the time left, once something takes longer than two seconds."""
-    from tqdm import tqdm
-
-    with tqdm(desc=what, delay=2.0, leave=False, disable=None, unit_scale=True) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield progress
-
-
-def _report(analysis: Analysis, folder: Path, written: Written) -> None:
-    from timme.workflow import summary
-
-    rows = summary(analysis)
-    width = max(len(name) for name, _ in rows)
-    for name, value in rows:
-        click.echo(f"{name:<{width}}  {value}")
-    for note in (*analysis.notes, *written.notes):
-        click.echo(f"note: {note}")
-    click.echo(f"wrote {len(written.paths)} files into {folder}; look at")
-    pictures = ("dilution.png", "fraction.png", "size-distribution.png")
-    for name in (*pictures, "clusters.csv", "clusters.pml"):
-        if folder / name in written.paths:
-            click.echo(f"  {folder / name}")

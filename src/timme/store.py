@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import zipfile
-import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,24 +11,12 @@ import numpy as np
 
 from timme._arrays import frozen, indices
 from timme.analysis import Analysis
+from timme.checkpoint import DAMAGE
 from timme.ensemble import Atoms
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy
 
 FORMAT = 1
-
-# What damaged archives, arrays and texts end in, apart from errors of the file system.
-_DAMAGE = (
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    NotImplementedError,
-    TypeError,
-    ValueError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 _MARK = "timme result"
 _PLAIN = (
     "length",
@@ -105,7 +91,7 @@ def load(path: str | Path) -> Analysis:
             if text["mark"] == _MARK and text["format"] == FORMAT:
                 return _analysis(arrays, text)
             other = text["format"] if text["mark"] == _MARK else None
-        except _DAMAGE:
+        except DAMAGE:
             other = None
     if other is None:
         raise ValueError(

@@ -1,0 +1,194 @@
+"""What surrounds a run on a terminal: progress, checkpoints and signals, and the summary."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from timme.analysis import Analysis
+    from timme.checkpoint import Checkpoint
+    from timme.moments import Progress
+    from timme.output.structures import Written
+
+
+@contextmanager
+def checkpointed(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Checkpoint]:
+    """Save a long run beside its folder; when it is told to stop, save at once and say so.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the results, beside which the file is.
+    resume : bool
+        Whether to go on with what is there.
+    overwrite : bool
+        Whether to replace what is there.
+
+    Yields
+    ------
+    Checkpoint
+        For the run.
+    """
+    from timme.checkpoint import Checkpoint
+
+    named = folder if folder.name else folder.absolute()  # "." has no name
+    path = named.with_name(f"{named.name}.checkpoint")
+    if path.exists() and not (resume or overwrite):
+        raise FileExistsError(
+            f"{path} is left of an interrupted run: add --resume to go on with it, "
+            "or --overwrite to start anew"
+        )
+    interval = float(os.environ.get("TIMME_CHECKPOINT_INTERVAL", "30"))
+    received: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        if len(received) > 1 or not checkpoint.stop():  # a second time means at once
+            raise KeyboardInterrupt
+
+    try:
+        with (
+            Checkpoint(path, resume=resume, interval=interval) as checkpoint,
+            _handled(stop, signal.SIGINT, signal.SIGTERM),
+        ):
+            yield checkpoint
+    except KeyboardInterrupt:
+        hope = (
+            f"call the same again with --resume to go on ({path})"
+            if path.exists()
+            else "nothing was written"
+        )
+        click.echo(f"timme: interrupted, {hope}", err=True)
+        sys.exit(128 + (received or [signal.SIGINT])[0])
+
+
+@contextmanager
+def _handled(handler: Callable[..., None], *numbers: signal.Signals) -> Iterator[None]:
+    """Handle signals for a while; Python allows it in the main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+@contextmanager
+def compiling_told(*, verbose: bool) -> Iterator[None]:
+    """Say to whoever is waiting that kernels are being compiled, which is done once.
+
+    Parameters
+    ----------
+    verbose : bool
+        Whether to say it where nobody sits at a terminal, too.
+
+    Yields
+    ------
+    None
+        While the work is done.
+    """
+    from numba.core import event
+
+    class Listener(event.Listener):
+        told = not (verbose or sys.stderr.isatty())
+
+        def on_start(self, _: object) -> None:
+            if not self.told:
+                self.told = True
+                click.echo("compiling, once after installation …", err=True)
+
+        def on_end(self, _: object) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
+
+
+@contextmanager
+def engine_for(workers: int | None, cluster: str | None) -> Iterator[dict[str, Any]]:
+    """Choose who measures: threads, or a cluster for as long as it is needed.
+
+    Parameters
+    ----------
+    workers : int or None
+        Threads, or workers of a local cluster.
+    cluster : str or None
+        "local", or the address of a scheduler.
+
+    Yields
+    ------
+    dict
+        Arguments of :func:`timme.analyse`.
+    """
+    if cluster is None:
+        yield {"workers": workers}
+        return
+    from timme.distributed import connect
+
+    with connect(cluster, workers=workers) as client:
+        yield {"client": client}
+
+
+@contextmanager
+def progress_shown(what: str) -> Iterator[Progress]:
+    """Show a bar with the time left, once something takes longer than two seconds.
+
+    Parameters
+    ----------
+    what : str
+        What is done.
+
+    Yields
+    ------
+    callable
+        Takes the work done and the whole work.
+    """
+    from tqdm import tqdm
+
+    with tqdm(desc=what, delay=2.0, leave=False, disable=None, unit_scale=True) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield progress
+
+
+def report(analysis: Analysis, folder: Path, written: Written) -> None:
+    """Print what was found and written, and what to look at first.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    folder : Path
+        Where it was written.
+    written : Written
+        The files.
+    """
+    from timme.workflow import summary
+
+    rows = summary(analysis)
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        click.echo(f"{name:<{width}}  {value}")
+    for note in (*analysis.notes, *written.notes):
+        click.echo(f"note: {note}")
+    click.echo(f"wrote {len(written.paths)} files into {folder}; look at")
+    pictures = ("dilution.png", "fraction.png", "size-distribution.png")
+    for name in (*pictures, "clusters.csv", "clusters.pml"):
+        if folder / name in written.paths:
+            click.echo(f"  {folder / name}")
