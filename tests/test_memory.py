@@ -148,20 +148,37 @@ def analysed(path: Path, limit: str, chosen: str = "all") -> tuple[int, int, dic
         text=True,
     )
     words = done.stdout.split()
+    assert words[:2] == ["memory:", "about"], done.stdout
     with np.load(made) as archive:
         arrays = {name: archive[name].tobytes() for name in archive.files}
     passes = int(words[words.index("over") - 2].replace(",", ""))
     return int(words[-1]), passes, arrays
 
 
+def needed(path: Path) -> int:
+    """Return how many MB are planned in a process of its own."""
+    told = "import sys, timme; timme.analyse(sys.argv[1], memory='8GB', pairs='all', tell=print)"
+    done = subprocess.run(
+        [sys.executable, "-c", told, str(path)],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    return int(done.stdout.split()[2].replace(",", ""))
+
+
 @pytest.mark.parametrize(("n_frames", "n_sites"), [(600, 1800), (40, 1800)])
 def test_what_is_allowed_is_kept_to(tmp_path: Path, n_frames: int, n_sites: int) -> None:
     path = write_dcd(tmp_path / "a.dcd", n_frames, n_sites)
-    _, one, plenty = analysed(path, "8GB")
-    peak, several, scarce = analysed(path, "480MB")
+    free, one, plenty = analysed(path, "8GB")
+    # What libraries hold differs from machine to machine: allow a little less than was planned.
+    limit = needed(path) - 25
+    peak, several, scarce = analysed(path, f"{limit}MB")
     assert one == 1 < several
     assert scarce == plenty
-    assert peak < 1.2 * 480e6
+    assert peak < 1.2e6 * limit
+    assert free < 1.2e6 * needed(path)
 
 
 @pytest.mark.long
