@@ -11,7 +11,7 @@ import numpy as np
 
 import timme
 from timme.output import plots
-from timme.output.colours import REST, cluster_colours
+from timme.output.colours import REST, colouring
 
 # %%
 # People on a square: four groups walk together, each its own way, while others wander alone.
@@ -32,7 +32,7 @@ print(analysis.hierarchy.cut(cutoff).sizes[:6])
 # %%
 # A cutoff of 0.4 m, twice the jitter of a distance, finds the groups; lone walkers stay grey.
 
-colours = cluster_colours(analysis, cutoff)
+colours = colouring(analysis, cutoff).object_colours
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 for person in np.argsort(colours != REST, kind="stable"):
     left.plot(*crowd[:, person].T, color=colours[person], alpha=0.35, linewidth=1)

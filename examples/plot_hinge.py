@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import timme
 from timme import statistics
 from timme.output import plots
-from timme.output.colours import cluster_colours
+from timme.output.colours import colouring
 
 planted = timme.synthetic.hinged(n_bodies=3, sites_per_body=30, n_snapshots=100)
 analysis = timme.analyse(planted.ensemble)
@@ -40,7 +40,7 @@ plt.show()
 # %%
 # Four snapshots, each seen from its own side: what keeps its shape is one colour.
 
-colours = cluster_colours(analysis, cutoff)
+colours = colouring(analysis, cutoff).object_colours
 figure, panels = plt.subplots(1, 4, figsize=(9, 2.4), subplot_kw={"projection": "3d"})
 for axes, frame in zip(panels, (0, 25, 50, 75), strict=True):
     axes.scatter(*planted.ensemble.snapshot(frame)[0].T, c=colours, s=14, depthshade=False)
