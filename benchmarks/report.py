@@ -31,9 +31,9 @@ power laws through the larger half of the sizes.*
 
 ## What is compared
 
-- **Pair kernel**: `timme.moments` over a random piece of all pairs, beside a bare loop of three
-  subtractions, a square root and two sums over data in the first cache, in all cores. A ratio of 1
-  cannot be passed.
+- **Pair kernel**: a block of frames, read and laid out, merged into the moments of a random piece
+  of all pairs, beside a bare loop of three subtractions, a square root and two sums over data in
+  the first cache, in all cores. A ratio of 1 cannot be passed.
 - **All pairs, adenylate kinase**: the DIMS trajectory of MDAnalysisTests in memory. The recipe is
   `self_distance_array(backend="OpenMP")` of each frame, running sums in double precision, and
   SciPy's single linkage; the same with mdtraj's `compute_distances` and with SciPy's `pdist`. Brute

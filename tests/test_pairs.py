@@ -48,12 +48,12 @@ def bonded(graph: tuple[int, Bonds], seed: int = 0) -> Objects:
 # All pairs
 
 
-@given(st.integers(1, 9), st.integers(1, 40))
-def test_all_pairs_come_once_and_in_order_in_pieces_of_any_size(n_sites: int, size: int) -> None:
+@given(st.integers(1, 9) | st.integers(60, 200), st.integers(1, 9_000))
+def test_all_pairs_come_once_in_pieces_of_any_size(n_sites: int, size: int) -> None:
     chosen = pairs.all(points_of(np.zeros((2, n_sites, 1))))
     pieces = list(chosen.chunks(size))
     found = [(int(i), int(j)) for piece in pieces for i, j in piece]
-    assert found == list(itertools.combinations(range(n_sites), 2))
+    assert sorted(found) == list(itertools.combinations(range(n_sites), 2))
     assert max(map(len, pieces)) < size + n_sites
 
 

@@ -242,13 +242,10 @@ def _prepared(block: Block, metric: Metric | None) -> PreparedBlock:
 def _measured(block: PreparedBlock, pairs: Ints) -> _Packed:
     with _first_time(_measured, block, pairs) as first:
         if first:
-            block.moments(pairs[:1])
+            block.merge(pairs[:1], Moments.empty(len(pairs[:1])))
     found = Moments.empty(len(pairs))
     for tile in pair_tiles(len(pairs)):
-        for into, array in zip(
-            found.part(tile).arrays, block.moments(pairs[tile]).arrays, strict=True
-        ):
-            into[:] = array
+        block.merge(pairs[tile], found.part(tile))
     return _Packed.of(found)
 
 

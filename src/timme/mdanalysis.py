@@ -281,8 +281,7 @@ class _Plan:
         held = _Held(self.ensemble.frames.shape, coordinates, boxes)
         block = PreparedBlock(replace(self.ensemble, frames=held).block(stop - len(steps)))
         for tile in pair_tiles(len(self.pairs)):
-            found = block.moments(self.pairs[tile])
-            kernel.merge_moments(*into.part(tile).arrays, *found.arrays)
+            block.merge(self.pairs[tile], into.part(tile))
 
 
 @dataclass(frozen=True, slots=True)

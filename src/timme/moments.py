@@ -25,7 +25,7 @@ Metric = Callable[[Coordinates, Coordinates], Coordinates]
 Progress = Callable[[int, int], None]
 """Called with the work done and the whole work, in any unit."""
 
-_TILE = 16_384  # pairs that one thread takes at a time
+_TILE = 32_768  # pairs that one thread takes at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,8 @@ class Moments:
         Moments
             All zero.
         """
-        return cls(np.zeros(n_pairs, np.int64), *(np.zeros(n_pairs) for _ in range(4)))
+        # Not np.zeros, whose memory comes page by page, slowly, while the loops run.
+        return cls(np.full(n_pairs, 0), *(np.full(n_pairs, 0.0) for _ in range(4)))
 
     @property
     def variance(self) -> Floats:
@@ -179,8 +180,7 @@ class Threads:
 
                 def merge(into: Moments, prepared: PreparedBlock = prepared) -> None:
                     def fold(tile: slice) -> None:
-                        found = prepared.moments(pairs[tile])
-                        kernel.merge_moments(*into.part(tile).arrays, *found.arrays)
+                        prepared.merge(pairs[tile], into.part(tile))
 
                     for _ in pool.map(fold, pair_tiles(len(pairs))):
                         pass
@@ -342,7 +342,7 @@ class PreparedBlock:
     def __init__(self, block: Block, metric: Metric | None = None) -> None:
         n_frames, _, n_dimensions = block.coordinates.shape
         self._metric = metric
-        self._weights = np.array(block.weights)  # loops are compiled for arrays they may write
+        self._weights = np.array(block.weights)
         self._boxes = Boxes.of(block.boxes, n_frames, n_dimensions)
         self._plain = block.complete and self._boxes.kind == OPEN
         if metric is None:
@@ -352,39 +352,38 @@ class PreparedBlock:
             self._points = block.coordinates.astype(np.float64)
             self._unseen = np.asarray(np.isnan(self._points).any(axis=2))
 
-    def moments(self, pairs: Ints) -> Moments:
-        """Return the moments of pairs over the block.
+    def merge(self, pairs: Ints, into: Moments) -> None:
+        """Merge the block into the moments of pairs.
 
         Parameters
         ----------
         pairs : ndarray, shape (pairs, 2)
             Pairs of sites.
-
-        Returns
-        -------
-        Moments
-            Of each pair.
+        into : Moments
+            Of each pair over the blocks before; changed in place.
         """
-        pairs = np.array(pairs)
-        found = Moments.empty(len(pairs))
-        count, weight, mean, m2, _ = found.arrays
+        pairs = np.array(pairs)  # loops are compiled for arrays they may write
+        count, weight, mean, m2, reach = into.arrays
         if self._metric is not None:
             distances = self._distances(pairs, self._metric)
-            kernel.moments_of_distances(distances, self._weights, count, weight, mean, m2)
+            kernel.add_distances(distances, self._weights, count, weight, mean, m2)
         elif self._plain:
-            kernel.moments_of_all_frames(self._xyz, pairs, count, weight, mean, m2)
+            kernel.add_all_frames(self._xyz, pairs, count, weight, mean, m2)
         else:
             boxes = self._boxes
-            kernel.moments_of_frames(
+            kernel.add_frames(
                 self._xyz,
                 self._weights,
                 boxes.matrices,
                 boxes.inverses,
                 boxes.kind,
                 pairs,
-                *found.arrays,
+                count,
+                weight,
+                mean,
+                m2,
+                reach,
             )
-        return found
 
     def _distances(self, pairs: Ints, metric: Metric) -> Floats:
         a, b = pairs.T

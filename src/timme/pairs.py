@@ -58,22 +58,25 @@ class Pairs:
                 yield self.index[start : start + size]
             return
         # Squares of objects, whose frames stay in the cache while all of their pairs are measured.
-        waiting = np.empty((0, 2), np.int64)
+        waiting = list[Ints]()
         for first in range(0, self.n_objects, _SQUARE):
-            band = without(self._band(first), self.left_out, self.n_objects)
-            waiting = np.concatenate([waiting, band])
-            while len(waiting) > size:
-                yield waiting[:size]
-                waiting = waiting[size:]
-        yield waiting
+            waiting.append(without(self._band(first), self.left_out, self.n_objects))
+            if sum(map(len, waiting)) > size:
+                listed = np.concatenate(waiting)
+                last = (len(listed) - 1) // size * size
+                yield from (listed[start : start + size] for start in range(0, last, size))
+                waiting = [listed[last:]]
+        yield np.concatenate(waiting)
 
     def _band(self, first: int) -> Ints:
         """All pairs of some consecutive objects with later ones, square by square."""
-        n_squares = -(-(self.n_objects - first) // _SQUARE)
-        square, row, column = np.indices((n_squares, _SQUARE, _SQUARE)).reshape(3, -1)
-        row, column = first + row, first + square * _SQUARE + column
-        there = (row < column) & (column < self.n_objects)
-        return np.column_stack([row[there], column[there]])
+        square = np.indices((_SQUARE, _SQUARE)).reshape(2, -1).T
+        own = square[square[:, 0] < square[:, 1]] + first
+        corners = np.arange(first + _SQUARE, self.n_objects, _SQUARE)
+        beside = square + np.column_stack([np.full_like(corners, first), corners])[:, None]
+        band = np.concatenate([own, beside.reshape(-1, 2)])
+        whole = (self.n_objects - first) % _SQUARE == 0
+        return band if whole else band[band[:, 1] < self.n_objects]
 
 
 def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the paper's word)

@@ -21,7 +21,7 @@ def folded(snapshots: Floats, weights: Floats | None = None) -> tuple[int, float
     n_frames, _, n_dimensions = snapshots.shape
     boxes = Boxes.of(None, n_frames, n_dimensions)
     count, sums = np.zeros(1, np.int64), np.zeros((4, 1))
-    moments.moments_of_frames(
+    moments.add_frames(
         np.ascontiguousarray(snapshots.transpose(1, 2, 0)),
         np.ones(n_frames) if weights is None else weights,
         boxes.matrices,
@@ -61,7 +61,7 @@ def test_frames_of_no_weight_and_unseen_frames_do_not_count() -> None:
     distances = np.array([[9.0, 1.0, np.nan, 3.0, 100.0]])
     weights = np.array([0.0, 1.0, 1.0, 1.0, 0.0])
     count, sums = np.zeros(1, np.int64), np.zeros((3, 1))
-    moments.moments_of_distances(distances, weights, count, *sums)
+    moments.add_distances(distances, weights, count, *sums)
     assert count.tolist() == [2]
     assert sums.ravel().tolist() == [2.0, 2.0, 2.0]
 

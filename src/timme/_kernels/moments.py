@@ -1,4 +1,4 @@
-"""Moments of pair distances over a block of frames, and how those of two blocks merge."""
+"""Moments of pair distances over a block of frames, merged into those of the blocks before."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from timme._kernels.space import STRAIGHT, TILTED, half_width, to_shortest_image
 _FAST = {"reassoc", "contract", "nsz"}
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def merged(weight, mean, m2, other_weight, other_mean, other_m2):
     """Merge two sets of moments (Chan, Golub and LeVeque's formula)."""
     if weight == 0.0:
@@ -27,7 +27,7 @@ def merged(weight, mean, m2, other_weight, other_mean, other_m2):
     )
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def merge_moments(
     count, weight, mean, m2, reach, other_count, other_weight, other_mean, other_m2, other_reach
 ):
@@ -40,7 +40,7 @@ def merge_moments(
         )
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
 def _moments_of(distances, weights):
     """Count, weight, mean and sum of squared deviations of the distances that are not NaN.
 
@@ -68,42 +68,53 @@ def _moments_of(distances, weights):
     return count, total, shift + first / total, max(second - first * first / total, 0.0)
 
 
-@njit(nogil=True, cache=True)
-def moments_of_distances(distances, weights, count, weight, mean, m2):
-    """Fill in the moments of ready-made distances (pairs, frames)."""
+@njit(nogil=True, cache=True, error_model="numpy")
+def add_distances(distances, weights, count, weight, mean, m2):
+    """Merge ready-made distances (pairs, frames) into the moments of their pairs."""
     for p in range(len(distances)):
-        count[p], weight[p], mean[p], m2[p] = _moments_of(distances[p], weights)
+        seen, total, average, deviations = _moments_of(distances[p], weights)
+        count[p] += seen
+        weight[p], mean[p], m2[p] = merged(weight[p], mean[p], m2[p], total, average, deviations)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def _sums_in_space(a, b):
-    """Sums over frames of the distance of two sites, less the first, and of its square, in 3-D."""
-    x = a[0, 0] - b[0, 0]
-    y = a[1, 0] - b[1, 0]
-    z = a[2, 0] - b[2, 0]
-    shift = np.sqrt(x * x + y * y + z * z)
-    first = shift - shift
-    second = shift - shift
-    for frame in range(a.shape[1]):
-        x = a[0, frame] - b[0, frame]
-        y = a[1, frame] - b[1, frame]
-        z = a[2, frame] - b[2, frame]
-        r = np.sqrt(x * x + y * y + z * z) - shift
-        first += r
-        second += r * r
-    return shift, first, second
+@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+def _distance_in_space(xyz, a, b, frame):
+    """Distance of two sites in one frame of open space in 3-D."""
+    x = xyz[a, 0, frame] - xyz[b, 0, frame]
+    y = xyz[a, 1, frame] - xyz[b, 1, frame]
+    z = xyz[a, 2, frame] - xyz[b, 2, frame]
+    return np.sqrt(x * x + y * y + z * z)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def _sums(a, b, square):
-    """The same in any number of dimensions; ``square`` has room for as many numbers as frames."""
-    n_dimensions, n_frames = a.shape
+@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+def _sums_of_two(xyz, site, one, other):
+    """Sum the distances of a site from two others, less the first, and their squares, in 3-D.
+
+    Two at a time: coordinates of the site are read once, and square roots need not wait.
+    """
+    one_shift = _distance_in_space(xyz, site, one, 0)
+    other_shift = _distance_in_space(xyz, site, other, 0)
+    one_first = one_second = other_first = other_second = one_shift - one_shift  # 0, single or not
+    for frame in range(xyz.shape[2]):
+        r = _distance_in_space(xyz, site, one, frame) - one_shift
+        one_first += r
+        one_second += r * r
+        r = _distance_in_space(xyz, site, other, frame) - other_shift
+        other_first += r
+        other_second += r * r
+    return (one_shift, one_first, one_second), (other_shift, other_first, other_second)
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+def _sums(xyz, a, b, square):
+    """The same of one pair in any dimension; ``square`` has room for as many numbers as frames."""
+    _, n_dimensions, n_frames = xyz.shape
     for frame in range(n_frames):
-        x = a[0, frame] - b[0, frame]
+        x = xyz[a, 0, frame] - xyz[b, 0, frame]
         square[frame] = x * x
     for d in range(1, n_dimensions):
         for frame in range(n_frames):
-            x = a[d, frame] - b[d, frame]
+            x = xyz[a, d, frame] - xyz[b, d, frame]
             square[frame] += x * x
     shift = np.sqrt(square[0])
     first = shift - shift
@@ -115,28 +126,58 @@ def _sums(a, b, square):
     return shift, first, second
 
 
-@njit(nogil=True, cache=True)
-def moments_of_all_frames(xyz, pairs, count, weight, mean, m2):
-    """Fill in the moments of pairs in open space, all frames seen and of weight 1.
+@njit(nogil=True, cache=True, error_model="numpy")
+def _merge_sums(p, n_frames, sums, count, weight, mean, m2):
+    """Merge the sums of one pair over frames of weight 1 into its moments."""
+    shift, first, second = sums
+    average = shift + first / n_frames
+    deviations = max(second - first * first / n_frames, 0.0)
+    count[p] += n_frames
+    weight[p], mean[p], m2[p] = merged(
+        weight[p], mean[p], m2[p], float(n_frames), average, deviations
+    )
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _add_in_space(xyz, pairs, count, weight, mean, m2):
+    """Merge a block in 3-D, two pairs at a time where they have a site in common."""
+    n_frames = xyz.shape[2]
+    p = 0
+    while p < len(pairs):
+        q = min(p + 1, len(pairs) - 1)
+        site, one, other_site, other = pairs[p, 0], pairs[p, 1], pairs[q, 0], pairs[q, 1]
+        if one == other:
+            site, one, other_site, other = one, site, other, other_site
+        if site != other_site or q == p:
+            q, other = p, one  # a pair alone goes twice through the same loop, and counts once
+        sums, other_sums = _sums_of_two(xyz, site, one, other)
+        _merge_sums(p, n_frames, sums, count, weight, mean, m2)
+        if q > p:
+            _merge_sums(q, n_frames, other_sums, count, weight, mean, m2)
+        p = q + 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def add_all_frames(xyz, pairs, count, weight, mean, m2):
+    """Merge a block into the moments of pairs in open space, all frames seen and of weight 1.
 
     ``xyz`` is (sites, dimensions, frames), so that the frames of a site are contiguous and the
-    loops over them vectors. Single precision stays single within the block.
+    loops over them vectors; they take no views of it, whose references would have to be counted.
+    Single precision stays single within the block.
     """
     _, n_dimensions, n_frames = xyz.shape
+    if n_dimensions == 3:
+        _add_in_space(xyz, pairs, count, weight, mean, m2)
+        return
     square = np.empty(n_frames, xyz.dtype)
     for p in range(len(pairs)):
-        a = xyz[pairs[p, 0]]
-        b = xyz[pairs[p, 1]]
-        shift, first, second = _sums_in_space(a, b) if n_dimensions == 3 else _sums(a, b, square)
-        count[p] = n_frames
-        weight[p] = n_frames
-        mean[p] = shift + first / n_frames
-        m2[p] = max(second - first * first / n_frames, 0.0)
+        sums = _sums(xyz, pairs[p, 0], pairs[p, 1], square)
+        _merge_sums(p, n_frames, sums, count, weight, mean, m2)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def moments_of_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, m2, reach):
-    """Fill in the moments of pairs in any box, with weights and unseen frames (NaN).
+@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+def add_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, m2, reach):
+    """Merge a block into the moments of pairs in any box, with weights and unseen frames (NaN).
 
     ``reach`` gets how near a pair comes to half the box, where its nearest image changes: 1 is
     there.
@@ -187,14 +228,15 @@ def moments_of_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight,
                     square[frame] += x * x
         for frame in range(n_frames):
             square[frame] = np.sqrt(square[frame])
-        count[p], weight[p], mean[p], m2[p] = _moments_of(square, weights)
-        reach[p] = 0.0
+        seen, total, average, deviations = _moments_of(square, weights)
+        count[p] += seen
+        weight[p], mean[p], m2[p] = merged(weight[p], mean[p], m2[p], total, average, deviations)
         for frame in range(n_frames):
             if near[frame] > reach[p]:  # never for NaN
                 reach[p] = near[frame]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def _place(indptr, columns, row, column):
     """Find an entry of a sparse matrix by halving its row."""
     low, high = indptr[row], indptr[row + 1]
@@ -207,7 +249,7 @@ def _place(indptr, columns, row, column):
     return low
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def reduce_pairs(pairs, offsets, members, indptr, columns, variance, largest):
     """Reduce σ² of site pairs to σ² of object pairs: their mean, or the largest of them.
 
