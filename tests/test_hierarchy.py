@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
@@ -458,6 +458,27 @@ def test_members_of_a_cluster_are_in_ascending_order() -> None:
     partition = Partition(np.array([1, 0, 0, 1, 0]), 0.5)
     assert partition.members(0).tolist() == [1, 2, 4]
     assert partition.members(1).tolist() == [0, 3]
+
+
+@given(st.integers(20, 40), st.sampled_from([2, 20, 1000]), st.booleans(), seeds)
+@settings(max_examples=30)
+def test_many_pairs_to_a_site_join_as_in_the_reference(
+    n_sites: int, n_levels: int, apart: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = np.triu(rng.integers(0, n_levels, (n_sites, n_sites)) / n_levels, 1)
+    matrix += matrix.T
+    if apart:  # two halves that nothing joins, and a site by itself
+        matrix[: n_sites // 2, n_sites // 2 :] = matrix[n_sites // 2 :, : n_sites // 2] = math.inf
+        matrix[:, 0] = matrix[0] = math.inf
+    hierarchy = link(matrix)
+    pairs = np.column_stack(np.triu_indices(n_sites, 1))
+    sigma = matrix[tuple(pairs.T)].tolist()
+    for cutoff in [*rng.choice(hierarchy.levels, 5), 1.0]:
+        expected = naive.clusters(n_sites, pairs, sigma, float(cutoff))
+        labels = hierarchy.cut(float(cutoff)).labels
+        found = {frozenset(np.flatnonzero(labels == name).tolist()) for name in set(labels)}
+        assert found == set(expected)
 
 
 def test_many_pairs_are_linked_in_proportional_time() -> None:

@@ -46,6 +46,21 @@ def test_open_space_agrees_with_the_reference(array: Floats) -> None:
     assert agree(sigmas(Ensemble.from_array(array)), expected(array))
 
 
+@given(st.integers(2, 9), st.sampled_from([1, 2, 3]), st.sampled_from([7, 300]), seeds)
+def test_a_pair_has_the_same_bits_in_any_list(
+    n_sites: int, n_dimensions: int, n_frames: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    array = rng.normal(size=(n_frames, n_sites, n_dimensions)).astype(np.float32)
+    ensemble, pairs = Ensemble.from_array(array), all_pairs(n_sites)
+    together = moments(ensemble, pairs)
+    chosen = rng.permutation(len(pairs))[: rng.integers(1, len(pairs) + 1)]
+    turned = np.where(rng.random(len(chosen))[:, None] < 0.5, pairs[chosen], pairs[chosen, ::-1])
+    again = moments(ensemble, turned)
+    for found, expected in zip(again.arrays, together.arrays, strict=True):
+        assert found.tolist() == expected[chosen].tolist()
+
+
 @given(snapshots(), seeds)
 def test_weights_agree_with_the_reference(array: Floats, seed: int) -> None:
     weights = np.random.default_rng(seed).uniform(0.1, 5, len(array))

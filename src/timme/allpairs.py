@@ -282,15 +282,11 @@ def _prepared(ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups 
         total += float(block.weights.sum())
         for frame in np.flatnonzero(place[block.start : block.start + len(block.weights)] >= 0):
             rank = place[block.start + frame]
-            points = block.coordinates[frame].astype(np.float64)
-            if block.boxes is None or not block.boxes[frame].any():
-                points -= points.mean(axis=0)  # small numbers have small errors
-            else:
+            if block.boxes is not None:
                 lengths[rank] = np.diag(block.boxes[frame])
-            largest = max(largest, float(np.abs(points).max()))
-            laid = points[padded].reshape(n_tiles, kernel.LANES, n_dimensions)
-            tiles[:, rank] = laid.transpose(0, 2, 1)
             weights[rank] = block.weights[frame]
+            points, centred = np.array(block.coordinates[frame]), not lengths[rank].any()
+            largest = max(largest, kernel.lay_out(points, padded, centred, rank, tiles))
     with np.errstate(over="ignore"):
         bounds = (tree.gaps**2 * total * _MARGIN).astype(np.float32)
     # Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴.

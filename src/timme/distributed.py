@@ -32,7 +32,7 @@ from timme.moments import Metric, Moments, PreparedBlock, available_cores, pair_
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-_TASK_TILES = 48  # tiles of pairs in a task at most: a fraction of a second, 30 MB of results
+_TASK_TILES = 24  # tiles of pairs in a task at most: a fraction of a second, 30 MB of results
 _AHEAD = 3  # tasks of each thread that wait or whose results do
 _DEATHS = 8  # how often a task is tried again after dask gives it up: workers died under it
 _SECONDS_TO_CONNECT = 5

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -148,31 +149,22 @@ def from_matrix(matrix: npt.ArrayLike | sparse.csr_array, *, unit: str = "") -> 
     Fluctuations
         As if they had been measured; no number of snapshots is known.
     """
-    if isinstance(matrix, sparse.sparray | sparse.spmatrix):
-        held: sparse.coo_array = matrix.tocoo()
-        shape, dtype = held.shape, held.dtype
-        entries = [held.row, held.col, held.data]
-    else:
-        dense = numbers(matrix, "matrices of σ")
-        shape, dtype = dense.shape, dense.dtype
-        entries = [*np.indices(shape).reshape(len(shape), -1), dense.ravel()]
-    if dtype.kind not in "fiu":
-        raise ValueError(f"a matrix of σ must hold real numbers, got {dtype}")
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise ValueError(f"a matrix of σ must be square and not empty, got shape {shape}")
-    rows, columns = entries[0].astype(np.int64), entries[1].astype(np.int64)
-    values = entries[2].astype(np.float64)
-    compared = np.isfinite(values) & (rows != columns)
-    rows, columns, values = rows[compared], columns[compared], values[compared]
+    held: Any = matrix
+    if not isinstance(matrix, sparse.sparray | sparse.spmatrix):
+        held = numbers(matrix, "matrices of σ")
+    if held.dtype.kind not in "fiu":
+        raise ValueError(f"a matrix of σ must hold real numbers, got {held.dtype}")
+    if held.ndim != 2 or held.shape[0] != held.shape[1] or held.shape[0] == 0:
+        raise ValueError(f"a matrix of σ must be square and not empty, got shape {held.shape}")
+    index, values = _above_diagonal(held)
+    _refuse_asymmetric(index, values, *_above_diagonal(held.T))
     if (values < 0).any():
         raise ValueError("a matrix of σ must not be negative: check what it holds")
-    _refuse_asymmetric(shape[0], rows, columns, values)
-    upper = rows < columns
     return Fluctuations(
-        n_objects=shape[0],
-        pairs=frozen(np.column_stack([rows[upper], columns[upper]])),
-        sigma=frozen(values[upper]),
-        common=frozen(np.zeros(int(upper.sum()), np.int64)),
+        n_objects=held.shape[0],
+        pairs=frozen(index),
+        sigma=frozen(values),
+        common=frozen(np.zeros(len(values), np.int64)),
         unit=unit,
     )
 
@@ -423,11 +415,25 @@ def _reduced(
     )
 
 
-def _refuse_asymmetric(n_sites: int, rows: Ints, columns: Ints, values: Floats) -> None:
-    here, there = np.argsort(rows * n_sites + columns), np.argsort(columns * n_sites + rows)
-    same = np.array_equal(rows[here], columns[there]) and np.array_equal(columns[here], rows[there])
-    difference = np.abs(values[here] - values[there]).max(initial=0.0) if same else np.inf
-    if difference > 1e-6 * values.max(initial=0.0):
+def _above_diagonal(matrix: Any) -> tuple[Ints, Floats]:
+    """Pairs and values of the finite entries above the diagonal, row by row."""
+    if isinstance(matrix, np.ndarray):
+        finite = np.triu(np.isfinite(matrix), 1)
+        index: Ints = np.argwhere(finite).astype(np.int64)
+        values = matrix[finite]
+    else:
+        upper = sparse.csr_array(sparse.triu(matrix, 1))
+        upper.sort_indices()
+        held, finite = upper.tocoo(), np.isfinite(upper.data)
+        index = np.column_stack(held.coords)[finite].astype(np.int64)
+        values = held.data[finite]
+    return index, values.astype(np.float64)
+
+
+def _refuse_asymmetric(index: Ints, values: Floats, mirrored: Ints, others: Floats) -> None:
+    same = np.array_equal(index, mirrored)
+    difference = np.abs(values - others).max(initial=0.0) if same else np.inf
+    if difference > 1e-6 * np.abs(values).max(initial=0.0):
         raise ValueError(
             "a matrix of σ must be symmetric, but mirrored entries differ by "
             f"{difference:.3g}: pass np.maximum(m, m.T) or the mean of both"

@@ -389,8 +389,24 @@ def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, F
     heights : ndarray, shape (joins,)
         Their heights, ascending.
     """
+    heights = np.asarray(heights, dtype=np.float64)
+    few = 4 * n_sites
+    if len(heights) > 2 * few:
+        # To sort all of many would take longest. Those within clusters of lower ones join nothing.
+        low = heights <= np.partition(heights, few)[few]
+        lower, lower_heights, cluster = _joined(n_sites, edges[low], heights[low])
+        high = np.flatnonzero(~low)
+        across = high[cluster[edges[high, 0]] != cluster[edges[high, 1]]]
+        edges = np.concatenate([lower, edges[across]])
+        heights = np.concatenate([lower_heights, heights[across]])
+    edges, heights, _ = _joined(n_sites, edges, heights)
+    return edges, heights
+
+
+def _joined(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats, Ints]:
+    """Edges that join clusters, sorted by height, their heights, and the cluster of each site."""
     finite = np.flatnonzero(np.isfinite(heights))
     ranked = finite[np.argsort(heights[finite], kind="stable")]
-    edges, heights = edges[ranked], np.asarray(heights, dtype=np.float64)[ranked]
-    joining = linkage.joining_edges(n_sites, edges)
-    return edges[joining], heights[joining]
+    edges, heights = edges[ranked], heights[ranked]
+    joining, cluster = linkage.joining_edges(n_sites, edges)
+    return edges[joining], heights[joining], cluster

@@ -25,7 +25,7 @@ Metric = Callable[[Coordinates, Coordinates], Coordinates]
 Progress = Callable[[int, int], None]
 """Called with the work done and the whole work, in any unit."""
 
-_TILE = 32_768  # pairs that one thread takes at a time
+_TILE = 32_768  # pairs that one worker takes at a time, at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -325,7 +325,8 @@ def pair_tiles(n_pairs: int) -> list[slice]:
     list of slice
         In order.
     """
-    return [slice(start, start + _TILE) for start in range(0, n_pairs, _TILE)]
+    tile = min(_TILE, max(1024, n_pairs // 16))  # enough for all workers
+    return [slice(start, start + tile) for start in range(0, n_pairs, tile)]
 
 
 class PreparedBlock:

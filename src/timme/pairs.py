@@ -297,7 +297,8 @@ def without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
 def _listed(objects: Objects, index: Ints, description: str, min_bonds: int) -> Pairs:
     index = np.sort(index, axis=1).astype(np.int64)
     index = index[index[:, 0] != index[:, 1]]
-    keys = np.unique(index[:, 0] * len(objects) + index[:, 1])
+    keys = np.sort(index[:, 0] * len(objects) + index[:, 1])
+    keys = keys[np.diff(keys, prepend=-1) > 0]
     index = np.column_stack(np.divmod(keys, len(objects)))
     near = _too_near(objects, min_bonds)
     index = without(index, near, len(objects))

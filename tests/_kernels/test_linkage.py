@@ -14,7 +14,7 @@ from timme.hierarchy import _canonical
 
 def tree(n_sites: int, pairs: Ints, sigmas: Floats) -> tuple[Ints, Floats]:
     ranked = np.argsort(sigmas, kind="stable")
-    kept = ranked[linkage.joining_edges(n_sites, pairs[ranked])]
+    kept = ranked[linkage.joining_edges(n_sites, pairs[ranked])[0]]
     return _canonical(n_sites, pairs[kept], sigmas[kept])
 
 
@@ -40,11 +40,13 @@ def test_no_edges_leave_single_sites(n_sites: int) -> None:
 
 @given(pair_lists())
 def test_joining_edges_span_what_all_edges_span(listed: PairList) -> None:
-    kept = linkage.joining_edges(listed.n_sites, listed.pairs)
+    kept, clusters = linkage.joining_edges(listed.n_sites, listed.pairs)
     everything = naive.clusters(listed.n_sites, listed.pairs, [0.0] * len(listed.pairs), 0.0)
     spanned = naive.clusters(listed.n_sites, listed.pairs[kept], [0.0] * len(kept), 0.0)
     assert spanned == everything
     assert len(kept) == listed.n_sites - len(everything)
+    named = {frozenset(np.flatnonzero(clusters == name).tolist()) for name in set(clusters)}
+    assert named == set(everything)
 
 
 @given(pair_lists(), seeds, st.data())

@@ -10,93 +10,125 @@ _FAST = {"reassoc", "contract", "nsz"}
 
 LANES = 128  # sites of a tile, whose frames lie side by side
 _FIRST_STAGE = 8  # frames, at least, that are looked at before a pair can be given up
+_FEW = 12  # pairs of a tile that are followed one by one
 _SINGLE = np.float32
+_INFINITE = np.float32(np.inf)
 _ROUNDING = np.float32(1.0 - 1e-5)  # of sums over a few hundred frames in single precision
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def _add_frames_to_all(columns, row, weights, frames, shift, first, second):
+@njit(nogil=True, cache=True)
+def lay_out(points, sites, centred, place, tiles):
+    """Put one frame into its place in all tiles, if ``centred`` less its mean, which saves digits.
+
+    ``sites`` fill the lanes of the tiles; returns the largest coordinate.
+    """
+    n_points, n_dimensions = points.shape
+    largest = 0.0
+    for d in range(n_dimensions):
+        centre = 0.0
+        if centred:
+            for site in range(n_points):
+                centre += points[site, d]
+            centre /= n_points
+        for tile in range(tiles.shape[0]):
+            for lane in range(LANES):
+                coordinate = points[sites[tile * LANES + lane], d] - centre
+                largest = max(largest, abs(coordinate))
+                tiles[tile, place, d, lane] = coordinate
+    return largest
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+def _add_frames_in_space(tiles, tile, row, weights, frames, shift, first, second):
     """Add some frames to the sums of one site with all sites of a tile, in open space of 3-D."""
     for frame in range(frames[0], frames[1]):
         own_x, own_y, own_z = row[frame, 0], row[frame, 1], row[frame, 2]
-        column_x, column_y, column_z = columns[frame, 0], columns[frame, 1], columns[frame, 2]
         weight = weights[frame]
-        if frame == 0:
-            for k in range(LANES):
-                x, y, z = column_x[k] - own_x, column_y[k] - own_y, column_z[k] - own_z
-                shift[k] = np.sqrt(x * x + y * y + z * z)
-        else:
-            for k in range(LANES):
-                x, y, z = column_x[k] - own_x, column_y[k] - own_y, column_z[k] - own_z
-                deviation = np.sqrt(x * x + y * y + z * z) - shift[k]
-                first[k] += weight * deviation
-                second[k] += weight * deviation * deviation
+        for k in range(LANES):
+            x = tiles[tile, frame, 0, k] - own_x
+            y = tiles[tile, frame, 1, k] - own_y
+            z = tiles[tile, frame, 2, k] - own_z
+            r = np.sqrt(x * x + y * y + z * z)
+            if frame == 0:
+                shift[k] = r
+            deviation = r - shift[k]
+            first[k] += weight * deviation
+            second[k] += weight * deviation * deviation
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def _add_frames(columns, row, lengths, weights, frames, lanes, n_lanes, shift, first, second):
-    """The same for those sites of a tile that ``lanes`` lists, in any dimension and box."""
-    n_dimensions = columns.shape[1]
+@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+def _add_frames(tiles, tile, row, lengths, weights, frames, shift, first, second):
+    """The same in any dimension and straight box."""
     square = np.empty(LANES, _SINGLE)
-    coordinate = np.empty(LANES, _SINGLE)
     for frame in range(frames[0], frames[1]):
-        for k in range(n_lanes):
+        for k in range(LANES):
             square[k] = _SINGLE(0.0)
-        for d in range(n_dimensions):
-            column = columns[frame, d]
-            own = row[frame, d]
-            for k in range(n_lanes):
-                coordinate[k] = column[lanes[k]] - own
-            length = lengths[frame, d]
-            if length > _SINGLE(0.0):
-                inverse = _SINGLE(1.0) / length
-                for k in range(n_lanes):
-                    coordinate[k] -= length * np.rint(coordinate[k] * inverse)
-            for k in range(n_lanes):
-                square[k] += coordinate[k] * coordinate[k]
-        if frame == 0:
-            for k in range(n_lanes):
-                shift[k] = np.sqrt(square[k])
-        else:
-            weight = weights[frame]
-            for k in range(n_lanes):
-                deviation = np.sqrt(square[k]) - shift[k]
-                first[k] += weight * deviation
-                second[k] += weight * deviation * deviation
+        for d in range(tiles.shape[2]):
+            own, length = row[frame, d], lengths[frame, d]
+            inverse = _SINGLE(1.0) / length if length > 0.0 else _SINGLE(0.0)
+            for k in range(LANES):
+                x = tiles[tile, frame, d, k] - own
+                x -= length * np.rint(x * inverse)
+                square[k] += x * x
+        weight = weights[frame]
+        for k in range(LANES):
+            r = np.sqrt(square[k])
+            if frame == 0:
+                shift[k] = r
+            deviation = r - shift[k]
+            first[k] += weight * deviation
+            second[k] += weight * deviation * deviation
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def _lower_bounds(n_lanes, total, slack, first, second, low):
-    """Fill in what sums of squared deviations are at least.
+@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+def _at_least(total, slack, first, second):
+    """Return what a sum of squared deviations is at least.
 
     ``slack`` is the largest error of a distance: what it and the rounding of sums may have added
     is taken off.
     """
-    inverse = _SINGLE(1.0) / total
-    two = _SINGLE(2.0)
-    for k in range(n_lanes):
-        rounding = two * slack * np.sqrt(total * second[k]) + total * slack * slack
-        low[k] = second[k] * _ROUNDING - first[k] * first[k] * inverse - rounding
+    rounding = _SINGLE(2.0) * slack * np.sqrt(total * second) + total * slack * slack
+    return second * _ROUNDING - first * first / total - rounding
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+def _lower_bounds(total, slack, first, second, low):
+    """Fill in what the sums of squared deviations of all lanes are at least."""
+    for k in range(LANES):
+        low[k] = _at_least(total, slack, first[k], second[k])
 
 
 @njit(nogil=True, cache=True)
-def _keep_low(n_lanes, low, bound, lanes, shift, first, second):
-    """Keep the lanes whose sum of squared deviations may still end below its bound."""
-    any_low = False
-    for k in range(n_lanes):
-        any_low |= not low[k] > bound[k]
-    if not any_low:
-        return 0
-    kept = 0
-    for k in range(n_lanes):
-        if not low[k] > bound[k]:
-            lanes[kept] = lanes[k]
-            bound[kept] = bound[k]
-            shift[kept] = shift[k]
-            first[kept] = first[k]
-            second[kept] = second[k]
-            kept += 1
-    return kept
+def _count_low(low, bound):
+    """Count the lanes whose sum of squared deviations may still end below its bound."""
+    count = 0
+    for k in range(LANES):
+        count += not low[k] > bound[k]
+    return count
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+def _stays_low(tiles, tile, lane, row, lengths, weights, totals, slack, done, sums, bound):
+    """Whether a pair that may be low after some frames may still be so after all of them."""
+    shift, first, second = sums
+    n_frames = len(weights)
+    while done < n_frames:
+        stop = min(2 * done, n_frames)
+        for frame in range(done, stop):
+            square = _SINGLE(0.0)
+            for d in range(tiles.shape[2]):
+                x = tiles[tile, frame, d, lane] - row[frame, d]
+                length = lengths[frame, d]
+                if length > 0.0:
+                    x -= length * np.rint(x / length)
+                square += x * x
+            deviation = np.sqrt(square) - shift
+            first += weights[frame] * deviation
+            second += weights[frame] * deviation * deviation
+        done = stop
+        if _at_least(totals[done - 1], slack, first, second) > bound:
+            return False
+    return True
 
 
 @njit(nogil=True, cache=True)
@@ -125,69 +157,81 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
             for d in range(n_dimensions):
                 rows[lane, frame, d] = tiles[band, frame, d, lane]
     running = np.zeros(LANES, _SINGLE)  # of each site of the band, its bound so far
-    within = np.empty(LANES, _SINGLE)
-    lanes = np.empty(LANES, np.int64)
+    highest = np.empty(LANES, _SINGLE)  # gap from the beginning of a tile to each of its sites
     bound = np.empty(LANES, _SINGLE)
     shift = np.empty(LANES, _SINGLE)
     first = np.empty(LANES, _SINGLE)
     second = np.empty(LANES, _SINGLE)
     low = np.empty(LANES, _SINGLE)
     plain = n_dimensions == 3 and _is_open(lengths)
-    first_stage = max(_FIRST_STAGE, n_frames // 16)
+    first_stage = min(max(_FIRST_STAGE, n_frames // 16), n_frames)
     total = 0
     base = band * LANES
     for tile in range(band, n_tiles):
         start = tile * LANES
         n_columns = min(LANES, n_sites - start)
+        for k in range(n_columns):
+            highest[k] = bounds[start + k - 1] if start + k > 0 else _SINGLE(0.0)
+            if k > 0:
+                highest[k] = max(highest[k], highest[k - 1])
         for own in range(min(LANES, n_sites - base)):
-            # Bounds of the columns: the highest gap on the way from this site.
-            low_lane = own + 1 if tile == band else 0
-            top = running[own]
-            for k in range(low_lane, n_columns):
-                if start + k > 0:
+            row = rows[own]
+            # The bound of each column is the highest gap on the way to it from this site.
+            for k in range(LANES):
+                bound[k] = max(running[own], highest[k]) if k < n_columns else -_INFINITE
+            if tile == band:
+                for k in range(own + 1):
+                    bound[k] = -_INFINITE
+                top = _SINGLE(0.0)
+                for k in range(own + 1, n_columns):
                     top = max(top, bounds[start + k - 1])
-                within[k] = top
-            running[own] = top
-            n_lanes = 0
-            if low_lane == 0 and n_columns == LANES:
-                for k in range(LANES):
-                    lanes[k] = k
-                    bound[k] = within[k]
-                n_lanes = LANES
+                    bound[k] = top
+                running[own] = top
             else:
-                for k in range(low_lane, n_columns):
-                    lanes[n_lanes] = k
-                    bound[n_lanes] = within[k]
-                    n_lanes += 1
+                running[own] = bound[n_columns - 1]
             for k in range(LANES):
                 first[k] = _SINGLE(0.0)
                 second[k] = _SINGLE(0.0)
-            done = 0
-            stage = first_stage
-            while done < n_frames and n_lanes > 0:
-                stop = min(done + stage, n_frames)
-                span = (done, stop)
-                columns, row = tiles[tile], rows[own]
-                if plain and n_lanes == LANES:
-                    _add_frames_to_all(columns, row, weights, span, shift, first, second)
+            done, stop = 0, first_stage
+            while done < stop:
+                if plain:
+                    _add_frames_in_space(
+                        tiles, tile, row, weights, (done, stop), shift, first, second
+                    )
                 else:
                     _add_frames(
-                        columns, row, lengths, weights, span, lanes, n_lanes, shift, first, second
+                        tiles, tile, row, lengths, weights, (done, stop), shift, first, second
                     )
                 done = stop
-                _lower_bounds(n_lanes, totals[done - 1], slack, first, second, low)
-                n_lanes = _keep_low(n_lanes, low, bound, lanes, shift, first, second)
-                stage = done
-            for k in range(n_lanes):
-                if total < len(found):
-                    found[total, 0] = base + own
-                    found[total, 1] = start + lanes[k]
-                total += 1
+                _lower_bounds(totals[done - 1], slack, first, second, low)
+                n_low = _count_low(low, bound)
+                if n_low > _FEW:
+                    stop = min(2 * done, n_frames)
+            if n_low == 0:
+                continue
+            for k in range(LANES):
+                if not low[k] > bound[k] and _stays_low(
+                    tiles,
+                    tile,
+                    k,
+                    row,
+                    lengths,
+                    weights,
+                    totals,
+                    slack,
+                    done,
+                    (shift[k], first[k], second[k]),
+                    bound[k],
+                ):
+                    if total < len(found):
+                        found[total, 0] = base + own
+                        found[total, 1] = start + k
+                    total += 1
     return total
 
 
 @njit(nogil=True, cache=True)
-def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, lanes, sums):
+def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, sums):
     """Fill in lower bounds on the squared deviations of the sites of two runs of tiles."""
     n_frames = tiles.shape[1]
     n_dimensions = tiles.shape[2]
@@ -208,14 +252,11 @@ def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, la
                 for k in range(LANES):
                     first[k] = _SINGLE(0.0)
                     second[k] = _SINGLE(0.0)
-                columns = tiles[tile]
                 if plain:
-                    _add_frames_to_all(columns, row, weights, span, shift, first, second)
+                    _add_frames_in_space(tiles, tile, row, weights, span, shift, first, second)
                 else:
-                    _add_frames(
-                        columns, row, lengths, weights, span, lanes, LANES, shift, first, second
-                    )
-                _lower_bounds(LANES, total, slack, first, second, low)
+                    _add_frames(tiles, tile, row, lengths, weights, span, shift, first, second)
+                _lower_bounds(total, slack, first, second, low)
                 base = (tile - other_tiles[0]) * LANES
                 for k in range(LANES):
                     sums[own, base + k] = max(low[k], _SINGLE(0.0))
@@ -236,7 +277,6 @@ def group_survivors(
     total = _SINGLE(0.0)
     for frame in range(len(weights)):
         total += weights[frame]
-    lanes = np.arange(LANES)
     widest = 0
     for other in range(n_bands):
         widest = max(widest, (begin[other + 1] - begin[other]) * LANES)
@@ -250,7 +290,7 @@ def group_survivors(
         width = (begin[other + 1] - begin[other]) * LANES
         own_tiles = (begin[band], begin[band + 1])
         other_tiles = (begin[other], begin[other + 1])
-        _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, lanes, sums)
+        _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, sums)
         for own in range(min(LANES, n_groups - base)):
             mine = members[offsets[base + own] : offsets[base + own + 1]]
             for k in range(width):

@@ -17,7 +17,7 @@ def _find(leader, site):
 
 @njit(nogil=True, cache=True)
 def joining_edges(n_sites, edges):
-    """Return the indices of edges that join two clusters, taking edges in the order given."""
+    """Take edges in the order given: which of them join two clusters, and the clusters of sites."""
     leader = np.arange(n_sites)
     joining = np.empty(max(n_sites - 1, 0), np.int64)
     count = 0
@@ -30,7 +30,9 @@ def joining_edges(n_sites, edges):
             count += 1
             if count == n_sites - 1:
                 break
-    return joining[:count]
+    for site in range(n_sites):
+        leader[site] = _find(leader, site)
+    return joining[:count], leader
 
 
 @njit(nogil=True, cache=True)
