@@ -29,10 +29,10 @@ from timme.objects import Objects
 from timme.pairs import Pairs, given, without
 from timme.space import Boxes
 
-_CHUNK = 4_000_000  # pairs whose σ are held at a time
+CHUNK = 4_000_000  # pairs whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
 _NEAREST, _RANDOM = 6, 6  # candidates of each object
-_FRAMES_BYTES = 400_000_000  # coordinates in which pairs are given up
+SEARCH_BYTES = 400_000_000  # coordinates in which pairs are given up
 _GROUP_FRAMES = 64  # of groups, whose sums have no stages
 _MARGIN = 1 + 1e-4  # far above the rounding of σ, far below any difference that counts
 
@@ -74,7 +74,7 @@ def cluster(  # noqa: PLR0913, as for measure
     require_snapshots(objects.ensemble)
     forest = _Forest(
         objects,
-        chunk=chunk or _CHUNK,
+        chunk=chunk or CHUNK,
         min_overlap=min_overlap,
         metric=metric,
         workers=workers,
@@ -269,7 +269,7 @@ def _prepared(ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups 
     n_frames, _, n_dimensions = ensemble.frames.shape
     n_tiles = -(-len(sites) // kernel.LANES)
     n_lanes = n_tiles * kernel.LANES
-    held = max(32, _FRAMES_BYTES // (4 * n_lanes * n_dimensions))
+    held = max(32, SEARCH_BYTES // (4 * n_lanes * n_dimensions))
     chosen = _spread(n_frames)[: held if groups is None else min(held, _GROUP_FRAMES)]
     place = np.full(n_frames, -1)
     place[chosen] = np.arange(len(chosen))

@@ -26,7 +26,8 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme._kernels import moments as kernel
-from timme.ensemble import Block, Ensemble, Frames
+from timme.ensemble import Block, Ensemble
+from timme.frames import Frames
 from timme.moments import Metric, Moments, PreparedBlock, available_cores, pair_tiles
 
 if TYPE_CHECKING:

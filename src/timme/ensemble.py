@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices, numbers
+from timme.frames import ArrayFrames, Frames, SelectedFrames
 from timme.space import box_matrices
 
 # Coordinates of one block of frames held in double precision never exceed about this many bytes.
@@ -86,79 +87,6 @@ class Atoms:
             masses=np.ones(count),
             bonds=sorted_bonds(bonds),
         )
-
-
-class Frames(Protocol):
-    """Where coordinates come from: memory, a file, or a mapping of other frames."""
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Numbers of snapshots, sites and dimensions."""
-
-    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
-        """Return snapshots ``start`` to ``stop`` and their boxes.
-
-        Parameters
-        ----------
-        start, stop : int
-            Range of snapshots, as in a slice.
-
-        Returns
-        -------
-        coordinates : ndarray, shape (stop - start, sites, dimensions)
-            Positions, NaN where a site is not seen.
-        boxes : ndarray, shape (stop - start, dimensions, dimensions), or None
-            Box vectors as rows, None where space is open.
-        """
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrayFrames:
-    """Frames held in memory (or in a memory map)."""
-
-    coordinates: Coordinates  # (snapshots, sites, dimensions)
-    boxes: Floats | None = None  # (snapshots, dimensions, dimensions)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Numbers of snapshots, sites and dimensions."""
-        snapshots, sites, dimensions = self.coordinates.shape
-        return snapshots, sites, dimensions
-
-    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
-        """Return a range of snapshots and their boxes.
-
-        Parameters
-        ----------
-        start, stop : int
-            As in a slice.
-
-        Returns
-        -------
-        coordinates : ndarray, shape (stop - start, sites, dimensions)
-            Positions.
-        boxes : ndarray, shape (stop - start, dimensions, dimensions), or None
-            Box vectors as rows.
-        """
-        boxes = None if self.boxes is None else self.boxes[start:stop]
-        return self.coordinates[start:stop], boxes
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _SelectedFrames:
-    """Some of the sites of other frames."""
-
-    frames: Frames
-    sites: Ints
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        snapshots, _, dimensions = self.frames.shape
-        return snapshots, len(self.sites), dimensions
-
-    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
-        coordinates, boxes = self.frames.read(start, stop)
-        return coordinates[:, self.sites], boxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +280,7 @@ class Ensemble:
             )
         # Frames of files keep the chosen sites of each frame and never hold a block of all.
         narrowed = getattr(self.frames, "select", None)
-        frames = _SelectedFrames(self.frames, chosen) if narrowed is None else narrowed(chosen)
+        frames = SelectedFrames(self.frames, chosen) if narrowed is None else narrowed(chosen)
         return replace(self, frames=frames, site_atoms=self.site_atoms[chosen])
 
     def site_label(self, site: int) -> str:

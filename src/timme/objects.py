@@ -11,7 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
-from timme.ensemble import Ensemble, Frames
+from timme.ensemble import Ensemble
+from timme.frames import Frames
 from timme.space import Boxes
 
 Reduction = Literal["rms", "max", "centre"]

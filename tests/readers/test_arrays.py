@@ -12,7 +12,8 @@ import pytest
 from tests.conftest import MakeUniverse
 from tests.readers.builders import waters, write_pdb
 from timme._arrays import Coordinates
-from timme.ensemble import ArrayFrames, Ensemble
+from timme.ensemble import Ensemble
+from timme.frames import ArrayFrames
 from timme.readers import read
 
 

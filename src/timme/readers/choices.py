@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.ensemble import ArrayFrames, Atoms, Ensemble, Frames, checked_weights
+from timme.ensemble import Atoms, Ensemble, checked_weights
+from timme.frames import ArrayFrames, Frames
 from timme.readers.bonds import guess_bonds, likely_angstrom, unit_in_angstrom, with_bonds
 from timme.readers.elements import is_coarse_grained
 from timme.readers.files import STRUCTURES, kind

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Coordinates, Ints, frozen
-from timme.ensemble import ArrayFrames, Atoms, Ensemble
+from timme.ensemble import Atoms, Ensemble
+from timme.frames import ArrayFrames
 from timme.readers.download import fetch
 from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES, checked_file, kind, one_line
 from timme.readers.text import DUMPS, dump_atoms

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from timme import memory
+from timme.allpairs import CHUNK, SEARCH_BYTES
 from timme.ensemble import SINGLE_FROM, Ensemble
 from timme.fluctuations import count_site_pairs
 from timme.objects import Objects
@@ -19,10 +20,8 @@ _KEPT = 50
 _SORTED = 60
 _OBJECT = 1_000  # tree, names, tables and figures, for each object
 _CONTACT = 200  # for each pair found in contact so far, while they are counted
-_SEARCH = 400_000_000  # coordinates in which pairs are given up where all are compared
 _REST = 80_000_000  # compiled kernels, drawing
 _SMALLEST = 10_000  # pairs in a piece: fewer would be read for longer than measured
-_LARGEST = 4_000_000  # pairs in a piece where σ is not kept
 _SAMPLE = 2_000  # pairs of objects by which their pairs of sites are counted
 
 
@@ -86,7 +85,7 @@ def planned(compared: Objects, partners: Pairs, *, keep: bool, limit: str | None
     )
     # The pairs left out of all pairs count, too, where these are cut into pieces.
     n_pairs = max(1, len(partners) + len(partners.left_out))
-    whole = n_pairs if keep else min(n_pairs, _LARGEST)
+    whole = n_pairs if keep else min(n_pairs, CHUNK)
     room = _room(limit) - sum(size for _, size in fixed)
     least = max(int(min(whole, _SMALLEST) * per_pair), _SORTED * len(partners) if keep else 0)
     if room < least:
@@ -150,7 +149,7 @@ def _frame_numbers(ensemble: Ensemble) -> int:
 
 def _search_bytes(compared: Objects) -> int:
     frames = compared.centres() if compared.are_points else compared.ensemble
-    return min(_SEARCH, 4 * _frame_numbers(frames) * frames.n_snapshots)
+    return min(SEARCH_BYTES, 4 * _frame_numbers(frames) * frames.n_snapshots)
 
 
 def _site_pairs_each(compared: Objects, partners: Pairs) -> float:
