@@ -53,8 +53,36 @@ def pairs_within(
             places, cells, counts, wraps, radius, box, inverse, boxes.kind, found
         )
         if total <= room:
-            return seen[found[:total]]
+            return found[:total].copy() if len(seen) == len(points) else seen[found[:total]]
         room = total
+
+
+def count_more(keys: Ints, counts: Ints, more: Ints) -> tuple[Ints, Ints]:
+    """Count keys that were found, in addition to those before.
+
+    Parameters
+    ----------
+    keys : ndarray of int
+        Keys so far, each once, sorted.
+    counts : ndarray of int
+        How often each was found.
+    more : ndarray of int
+        Further keys, in any order, some of them several times.
+
+    Returns
+    -------
+    keys, counts : ndarray of int
+        Of all.
+
+    Examples
+    --------
+    >>> count_more(np.array([2, 5]), np.array([1, 1]), np.array([5, 3, 5]))
+    (array([2, 3, 5]), array([1, 1, 3]))
+    """
+    room = len(keys) + len(more)
+    all_keys, all_counts = np.empty(room, np.int64), np.empty(room, np.int64)
+    n_all = kernel.count_more(keys, counts, np.sort(more), all_keys, all_counts)
+    return all_keys[:n_all].copy(), all_counts[:n_all].copy()
 
 
 def _grid(points: Floats, radius: float, inverse: Floats) -> tuple[Ints, Ints, Bools]:
@@ -90,6 +118,8 @@ def _squeezed(cells: Ints, most: int) -> Ints:
     Empty stretches are cut to one cell, so that a few far points cost nothing; cells that are still
     too many are joined.
     """
+    if cells.max() <= most:
+        return cells
     occupied, inverse = np.unique(cells, return_inverse=True)
     number = np.concatenate([[0], np.cumsum(np.minimum(np.diff(occupied), 2))])
     squeezed: Ints = number[inverse] // (number[-1] // most + 1)

@@ -16,7 +16,7 @@ from timme._arrays import Coordinates, Floats, Ints, frozen
 from timme._kernels.space import TILTED
 from timme.ensemble import Ensemble
 from timme.moments import Progress, moments
-from timme.neighbours import pairs_within
+from timme.neighbours import count_more, pairs_within
 from timme.objects import Objects, within_bonds
 from timme.space import Boxes
 
@@ -148,12 +148,12 @@ def within(
             found.append(pairs[:, 0] * n_objects + pairs[:, 1])
             n_found += len(pairs)
             if n_found > max(_COUNTED_AT_ONCE, 2 * len(keys)):
-                keys, counts = _counted(keys, counts, found)
+                keys, counts = count_more(keys, counts, np.concatenate(found))
                 found, n_found = [], 0
                 _refuse_too_many(len(keys), most, centres)
         if progress is not None:
             progress(block.start + len(block.weights), centres.n_snapshots)
-    keys, counts = _counted(keys, counts, found)
+    keys, counts = count_more(keys, counts, np.concatenate([*found, keys[:0]]))
     index = np.column_stack(np.divmod(keys[counts >= at_least], n_objects))
     unit = f" {centres.unit}" if centres.unit else ""
     times_text = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
@@ -328,13 +328,6 @@ def _too_near(objects: Objects, min_bonds: int) -> Ints:
         belongs = objects.membership()
         between = belongs @ near[ensemble.site_atoms][:, ensemble.site_atoms] @ belongs.T
     return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
-
-
-def _counted(keys: Ints, counts: Ints, found: list[Ints]) -> tuple[Ints, Ints]:
-    """Add pairs found in further snapshots to those found before, with how often they were."""
-    times = np.concatenate([counts, np.ones(sum(map(len, found)), np.int64)])
-    merged, inverse = np.unique(np.concatenate([keys, *found]), return_inverse=True)
-    return merged, np.bincount(inverse, weights=times, minlength=len(merged)).astype(np.int64)
 
 
 def _refuse_too_many(n_pairs: int, most: int | None, centres: Ensemble) -> None:

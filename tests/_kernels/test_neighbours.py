@@ -1,5 +1,7 @@
 """Pairs within a cutoff; these run without compilation as well."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from tests import naive
 from tests.strategies import boxes, seeds
 from timme._arrays import Floats
 from timme._kernels import neighbours
-from timme.neighbours import pairs_within
+from timme.neighbours import count_more, pairs_within
 from timme.space import Boxes, box_matrices
 
 
@@ -92,3 +94,14 @@ def test_too_little_room_is_told_by_the_number_that_is_needed() -> None:
     )
     assert total == 10
     assert found.tolist() == [[0, 1], [0, 2], [0, 3]]
+
+
+@given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)))
+def test_keys_are_counted_as_one_would(before: list[int], more: list[int]) -> None:
+    first = Counter(before)
+    keys = np.array(sorted(first), np.int64)
+    counts = np.array([first[key] for key in sorted(first)], np.int64)
+    found = count_more(keys, counts, np.array(more, np.int64))
+    expected = Counter(before + more)
+    assert found[0].tolist() == sorted(expected)
+    assert found[1].tolist() == [expected[key] for key in sorted(expected)]

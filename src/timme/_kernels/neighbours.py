@@ -44,40 +44,65 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
         begin[number[p] + 1] += 1
     for cell in range(1, len(begin)):
         begin[cell] += begin[cell - 1]
+    # Points of a cell stand side by side, so that memory is read in order.
     filled = np.zeros(len(begin), np.int64)
     members = np.empty(n_points, np.int64)
+    placed = np.empty((n_points, n_dimensions))
     for p in range(n_points):
-        members[begin[number[p]] + filled[number[p]]] = p
+        place = begin[number[p]] + filled[number[p]]
         filled[number[p]] += 1
+        members[place] = p
+        for d in range(n_dimensions):
+            placed[place, d] = points[p, d]
 
     total = 0
     vector = np.empty(n_dimensions)
     scratch = np.empty((2, n_dimensions))
-    near = np.empty((3, 3), np.int64)
+    near_x, near_y, near_z = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3, np.int64)
     half = half_width(inverse)
-    for p in range(n_points):
-        n_x = _touching(cells[p, 0], counts[0], wraps[0], near[0])
-        n_y = _touching(cells[p, 1], counts[1], wraps[1], near[1])
-        n_z = _touching(cells[p, 2], counts[2], wraps[2], near[2])
-        for neighbour in range(n_x * n_y * n_z):
-            x = near[0, neighbour // (n_y * n_z)]
-            y = near[1, neighbour // n_z % n_y]
-            z = near[2, neighbour % n_z]
-            cell = (x * counts[1] + y) * counts[2] + z
-            for k in range(begin[cell], begin[cell + 1]):
-                q = members[k]
-                if q <= p:
-                    continue
-                for d in range(n_dimensions):
-                    vector[d] = points[p, d] - points[q, d]
-                if kind != OPEN:
-                    to_shortest_image(vector, box, inverse, kind, half, scratch)
-                square = 0.0
-                for d in range(n_dimensions):
-                    square += vector[d] * vector[d]
-                if square <= radius * radius:
-                    if total < len(found):
-                        found[total, 0] = p
-                        found[total, 1] = q
-                    total += 1
+    for place in range(n_points):
+        p = members[place]
+        n_x = _touching(cells[p, 0], counts[0], wraps[0], near_x)
+        n_y = _touching(cells[p, 1], counts[1], wraps[1], near_y)
+        n_z = _touching(cells[p, 2], counts[2], wraps[2], near_z)
+        for k in range(n_x * n_y):
+            column = (near_x[k % n_x] * counts[1] + near_y[k // n_x]) * counts[2]
+            for z in range(n_z):
+                cell = column + near_z[z]
+                for other in range(max(begin[cell], place + 1), begin[cell + 1]):
+                    for d in range(n_dimensions):
+                        vector[d] = placed[place, d] - placed[other, d]
+                    if kind != OPEN:
+                        to_shortest_image(vector, box, inverse, kind, half, scratch)
+                    square = 0.0
+                    for d in range(n_dimensions):
+                        square += vector[d] * vector[d]
+                    if square <= radius * radius:
+                        if total < len(found):
+                            q = members[other]
+                            found[total, 0] = min(p, q)
+                            found[total, 1] = max(p, q)
+                        total += 1
     return total
+
+
+@njit(nogil=True, cache=True)
+def count_more(keys, counts, more, all_keys, all_counts):
+    """Merge sorted keys, each with a count, and more sorted keys, which may be there several times.
+
+    Returns the number of different keys, which ``all_keys`` and ``all_counts`` then begin with.
+    """
+    n_all = i = j = 0
+    while i < len(keys) or j < len(more):
+        key = more[j] if i == len(keys) or (j < len(more) and more[j] < keys[i]) else keys[i]
+        count = 0
+        if i < len(keys) and keys[i] == key:
+            count = counts[i]
+            i += 1
+        while j < len(more) and more[j] == key:
+            count += 1
+            j += 1
+        all_keys[n_all] = key
+        all_counts[n_all] = count
+        n_all += 1
+    return n_all
