@@ -8,12 +8,11 @@ from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import neighbours as kernel
 from timme.space import Boxes
 
+_COUNTED_AT_ONCE = 1_000_000  # contacts; many are counted faster, few take less memory
 _AXES = 3  # the grid spans the first three axes; distances always count all of them
 
 
-def pairs_within(
-    points: Coordinates, radius: float, boxes: Boxes, frame: int = 0, *, room: int = 0
-) -> Ints:
+def pairs_within(points: Coordinates, radius: float, boxes: Boxes, frame: int = 0) -> Ints:
     """Find the pairs of points no farther apart than a radius.
 
     Parameters
@@ -26,8 +25,6 @@ def pairs_within(
         Periodic boxes.
     frame : int, optional
         Which of the boxes.
-    room : int, optional
-        Number of pairs to be expected; a guess saves a second search.
 
     Returns
     -------
@@ -40,49 +37,98 @@ def pairs_within(
     >>> len(pairs_within(square, 1.1, Boxes.of(None, 1, 2)))
     4
     """
-    seen = np.flatnonzero(~np.isnan(points).any(axis=1))
-    places = np.ascontiguousarray(points[seen], dtype=np.float64)
-    if len(seen) < 2:
-        return np.empty((0, 2), np.int64)
-    box, inverse = boxes.matrices[frame], boxes.inverses[frame]
-    cells, counts, wraps = _grid(places, radius, inverse)
-    room = max(room, 16 * len(seen))
-    while True:
-        found = np.empty((room, 2), np.int64)
-        total = kernel.pairs_within(
-            places, cells, counts, wraps, radius, box, inverse, boxes.kind, found
-        )
-        if total <= room:
-            return found[:total].copy() if len(seen) == len(points) else seen[found[:total]]
-        room = total
+    buffer = np.empty(16 * len(points), np.int64)  # enough for most: a second search is saved
+    buffer, total = _found(points, radius, boxes, frame, buffer, 0)
+    return np.column_stack(np.divmod(buffer[:total], max(1, len(points))))
 
 
-def count_more(keys: Ints, counts: Ints, more: Ints) -> tuple[Ints, Ints]:
-    """Count keys that were found, in addition to those before.
+class Contacts:
+    """In how many snapshots each pair of points is in contact.
+
+    Pairs are keys, lower × points + higher. Those of some snapshots wait in a buffer that is used
+    again and again: to ask for new memory takes longer than to search.
 
     Parameters
     ----------
-    keys : ndarray of int
-        Keys so far, each once, sorted.
-    counts : ndarray of int
-        How often each was found.
-    more : ndarray of int
-        Further keys, in any order, some of them several times.
-
-    Returns
-    -------
-    keys, counts : ndarray of int
-        Of all.
-
-    Examples
-    --------
-    >>> count_more(np.array([2, 5]), np.array([1, 1]), np.array([5, 3, 5]))
-    (array([2, 3, 5]), array([1, 1, 3]))
+    radius : float
+        In the units of the positions.
     """
-    room = len(keys) + len(more)
-    all_keys, all_counts = np.empty(room, np.int64), np.empty(room, np.int64)
-    n_all = kernel.count_more(keys, counts, np.sort(more), all_keys, all_counts)
-    return all_keys[:n_all].copy(), all_counts[:n_all].copy()
+
+    def __init__(self, radius: float) -> None:
+        self._radius = radius
+        self._keys, self._counts = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._n_keys = 0
+        self._buffer, self._n_waiting = np.empty(0, np.int64), 0
+
+    def add(self, points: Coordinates, boxes: Boxes, frame: int) -> None:
+        """Search one snapshot.
+
+        Parameters
+        ----------
+        points : ndarray, shape (points, dimensions)
+            Positions, as for :func:`pairs_within`.
+        boxes : Boxes
+            Periodic boxes.
+        frame : int
+            Which of the boxes.
+        """
+        self._buffer, self._n_waiting = _found(
+            points, self._radius, boxes, frame, self._buffer, self._n_waiting
+        )
+        if self._n_waiting > max(_COUNTED_AT_ONCE, 2 * self._n_keys):
+            self._merge()
+
+    @property
+    def n_counted(self) -> int:
+        """Number of different pairs that were counted so far; some may wait."""
+        return self._n_keys
+
+    def counted(self) -> tuple[Ints, Ints]:
+        """Return the pairs and their counts.
+
+        Returns
+        -------
+        keys, counts : ndarray of int
+            Sorted.
+        """
+        self._merge()
+        return self._keys[: self._n_keys], self._counts[: self._n_keys]
+
+    def _merge(self) -> None:
+        more = self._buffer[: self._n_waiting]
+        more.sort()
+        keys, counts = self._keys[: self._n_keys], self._counts[: self._n_keys]
+        n_all = self._n_keys + kernel.count_new(keys, more)
+        if n_all > len(self._keys):
+            self._keys = np.empty(n_all * 5 // 4, np.int64)
+            self._counts = np.empty(n_all * 5 // 4, np.int64)
+        kernel.merge_counts(keys, counts, more, self._keys[:n_all], self._counts[:n_all])
+        self._n_keys, self._n_waiting = n_all, 0
+
+
+def _found(
+    points: Coordinates, radius: float, boxes: Boxes, frame: int, buffer: Ints, filled: int
+) -> tuple[Ints, int]:
+    """Put pairs behind those that a buffer holds; return it, or a larger one, and their number."""
+    seen = np.flatnonzero(~np.isnan(points).any(axis=1))
+    if len(seen) < 2:
+        return buffer, filled
+    chosen = points if len(seen) == len(points) else points[seen]
+    places = np.ascontiguousarray(chosen, dtype=np.float64)
+    grid = _grid(places, radius, boxes.inverses[frame])
+    box = boxes.matrices[frame], boxes.inverses[frame], boxes.kind
+    while True:
+        found = buffer[filled:]
+        total = kernel.pairs_within(places, *grid, radius, *box, found)
+        if total <= len(found):
+            break
+        larger = np.empty(filled + max(total * 3 // 2, _COUNTED_AT_ONCE), np.int64)
+        larger[:filled] = buffer[:filled]
+        buffer = larger
+    if len(seen) < len(points):
+        first, second = np.divmod(found[:total], len(seen))
+        found[:total] = seen[first] * len(points) + seen[second]
+    return buffer, filled + total
 
 
 def _grid(points: Floats, radius: float, inverse: Floats) -> tuple[Ints, Ints, Bools]:

@@ -16,11 +16,10 @@ from timme._arrays import Coordinates, Floats, Ints, frozen
 from timme._kernels.space import TILTED
 from timme.ensemble import Ensemble
 from timme.moments import Progress, moments
-from timme.neighbours import count_more, pairs_within
+from timme.neighbours import Contacts, pairs_within
 from timme.objects import Objects, within_bonds
 from timme.space import Boxes
 
-_COUNTED_AT_ONCE = 1_000_000  # contacts; many are counted faster, few take less memory
 _SQUARE = 64  # objects on each side of the squares in which all pairs are walked
 _MOST_ON_AVERAGE = 10_000  # objects of which all pairs are listed
 
@@ -135,30 +134,20 @@ def within(
         raise ValueError(
             f"contacts are needed in 1 to {objects.ensemble.n_snapshots} snapshots, got {at_least}"
         )
-    n_objects = len(objects)
     centres = objects.centres()
-    keys, counts = np.empty(0, np.int64), np.empty(0, np.int64)
-    room = 0
-    found, n_found = list[Ints](), 0
+    contacts = Contacts(radius)
     for block in centres.blocks():
         boxes = Boxes.of(block.boxes, *block.coordinates.shape[::2])
         for frame, points in enumerate(block.coordinates):
-            pairs = pairs_within(points, radius, boxes, frame, room=room)
-            room = max(room, len(pairs) * 5 // 4)  # snapshots are much alike
-            found.append(pairs[:, 0] * n_objects + pairs[:, 1])
-            n_found += len(pairs)
-            if n_found > max(_COUNTED_AT_ONCE, 2 * len(keys)):
-                keys, counts = count_more(keys, counts, np.concatenate(found))
-                found, n_found = [], 0
-                _refuse_too_many(len(keys), most, centres)
+            contacts.add(points, boxes, frame)
+            _refuse_too_many(contacts.n_counted, most, centres)
         if progress is not None:
             progress(block.start + len(block.weights), centres.n_snapshots)
-    keys, counts = count_more(keys, counts, np.concatenate([*found, keys[:0]]))
-    index = np.column_stack(np.divmod(keys[counts >= at_least], n_objects))
+    keys, counts = contacts.counted()
     unit = f" {centres.unit}" if centres.unit else ""
     times_text = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
     text = f"in contact within {radius:g}{unit} in at least {times_text}"
-    return _listed(objects, index, text, min_bonds)
+    return _keyed(objects, keys[counts >= at_least], text, min_bonds)
 
 
 def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
@@ -298,8 +287,13 @@ def _listed(objects: Objects, index: Ints, description: str, min_bonds: int) -> 
     index = np.sort(index, axis=1).astype(np.int64)
     index = index[index[:, 0] != index[:, 1]]
     keys = np.sort(index[:, 0] * len(objects) + index[:, 1])
-    keys = keys[np.diff(keys, prepend=-1) > 0]
-    index = np.column_stack(np.divmod(keys, len(objects)))
+    return _keyed(objects, keys[np.diff(keys, prepend=-1) > 0], description, min_bonds)
+
+
+def _keyed(objects: Objects, keys: Ints, description: str, min_bonds: int) -> Pairs:
+    """Pairs from their keys, lower × objects + higher, sorted."""
+    index = np.empty((len(keys), 2), np.int64)
+    np.divmod(keys, len(objects), out=(index[:, 0], index[:, 1]))
     near = _too_near(objects, min_bonds)
     index = without(index, near, len(objects))
     return Pairs(len(objects), frozen(index), near[:0], _described(description, min_bonds))

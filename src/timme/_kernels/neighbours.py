@@ -29,7 +29,7 @@ def _touching(cell, count, wraps, touching):
 
 @njit(nogil=True, cache=True)
 def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found):
-    """Fill ``found`` with the pairs (lower first) no farther apart than the radius.
+    """Fill ``found`` with the pairs no farther apart than the radius: lower × points + higher.
 
     ``cells`` gives the cell of each point along three axes, of which there are ``counts``; cells
     are no narrower than the radius, and those at both ends of an axis touch if it ``wraps``.
@@ -80,29 +80,39 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
                     if square <= radius * radius:
                         if total < len(found):
                             q = members[other]
-                            found[total, 0] = min(p, q)
-                            found[total, 1] = max(p, q)
+                            found[total] = min(p, q) * n_points + max(p, q)
                         total += 1
     return total
 
 
 @njit(nogil=True, cache=True)
-def count_more(keys, counts, more, all_keys, all_counts):
+def count_new(keys, more):
+    """Count the different keys of a sorted list that another, each key once, does not have."""
+    count = i = 0
+    for j in range(len(more)):
+        if j > 0 and more[j] == more[j - 1]:
+            continue
+        while i < len(keys) and keys[i] < more[j]:
+            i += 1
+        count += i == len(keys) or keys[i] != more[j]
+    return count
+
+
+@njit(nogil=True, cache=True)
+def merge_counts(keys, counts, more, all_keys, all_counts):
     """Merge sorted keys, each with a count, and more sorted keys, which may be there several times.
 
-    Returns the number of different keys, which ``all_keys`` and ``all_counts`` then begin with.
+    From the end, so that all may be the same arrays with more room.
     """
-    n_all = i = j = 0
-    while i < len(keys) or j < len(more):
-        key = more[j] if i == len(keys) or (j < len(more) and more[j] < keys[i]) else keys[i]
+    i, j = len(keys) - 1, len(more) - 1
+    for k in range(len(all_keys) - 1, -1, -1):
+        key = more[j] if i < 0 or (j >= 0 and more[j] > keys[i]) else keys[i]
         count = 0
-        if i < len(keys) and keys[i] == key:
+        if i >= 0 and keys[i] == key:
             count = counts[i]
-            i += 1
-        while j < len(more) and more[j] == key:
+            i -= 1
+        while j >= 0 and more[j] == key:
             count += 1
-            j += 1
-        all_keys[n_all] = key
-        all_counts[n_all] = count
-        n_all += 1
-    return n_all
+            j -= 1
+        all_keys[k] = key
+        all_counts[k] = count
