@@ -171,5 +171,5 @@ def test_frames_are_spread_each_once(n_frames: int) -> None:
 
 
 def test_pieces_of_the_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allpairs, "_CHUNK", 50)
+    monkeypatch.setattr(allpairs, "CHUNK", 50)
     check(points(Ensemble.from_array(moving(12, (10, 40, 2)))))

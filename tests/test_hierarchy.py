@@ -329,7 +329,7 @@ def test_clustering_in_one_step_equals_measuring_and_linking(
     sets = [[k, (k + 1) % n_sites] for k in range(n_sites)]
     made = objects.groups(ensemble, sets, reduction=reduction)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_CHUNK", chunk)
+        patch.setattr(module, "CHUNK", chunk)
         for chosen in (pairs.all(made), pairs.within(made, 1.0)):
             in_steps = link(measure(made, chosen))
             at_once = cluster(made, chosen, workers=2)

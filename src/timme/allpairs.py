@@ -84,7 +84,10 @@ def cluster(  # noqa: PLR0913, as for measure
         forest.add(given(objects, candidates))
         tree = forest.hierarchy()
         found = _survivors(objects, tree, workers=workers, progress=progress, checkpoint=checkpoint)
-        pairs = given(objects, without(found, pairs.left_out, len(objects)))
+        done = np.concatenate([pairs.left_out, candidates])
+        pairs = given(objects, without(found, done, len(objects)))
+        if len(pairs) == 0:
+            return tree
         progress = None  # the rest is quick
     forest.add(pairs, progress=progress, checkpoint=checkpoint)
     return forest.hierarchy()
@@ -143,7 +146,7 @@ def _candidates(objects: Objects, left_out: Ints) -> Ints:
     """Pairs that are likely to be low, and enough others to hold all together."""
     points, _ = objects.centres().snapshot(0)
     n_points = len(points)
-    near = np.asarray(cKDTree(points).query(points, k=_NEAREST + 1)[1])[:, 1:]
+    near = np.asarray(cKDTree(points).query(points, k=_NEAREST + 1, workers=-1)[1])[:, 1:]
     far = np.random.default_rng(0).integers(0, n_points, (n_points, _RANDOM))
     others = np.concatenate([near, far], axis=1)
     index = np.column_stack([np.repeat(np.arange(n_points), others.shape[1]), others.ravel()])
