@@ -110,7 +110,7 @@ def test_pairs_of_groups_count_their_sites() -> None:
 
 
 def test_too_many_contacts_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("timme.pairs._COUNTED_AT_ONCE", 100)
+    monkeypatch.setattr("timme.neighbours._COUNTED_AT_ONCE", 100)
     compared = objects.points(moving(100))
     whole = pairs.within(compared, 2.0)
     assert len(pairs.within(compared, 2.0, most=len(whole))) == len(whole)
@@ -137,11 +137,14 @@ def write_dcd(path: Path, n_frames: int, n_sites: int) -> Path:
     return path
 
 
-def analysed(path: Path, limit: str, chosen: str = "all") -> tuple[int, int, dict[str, Any]]:
-    """Analyse in a process of its own; return its peak, its passes and its result."""
+def analysed(
+    path: Path, limit: str, chosen: str = "all", *, kilobytes: str = "unlimited"
+) -> tuple[int, int, dict[str, Any]]:
+    """Analyse in a process of its own, limited from outside; return its peak, passes and result."""
     made = path.with_suffix(".npz")
+    limited = ["sh", "-c", 'ulimit -v "$0" && exec "$@"', kilobytes]
     done = subprocess.run(
-        [sys.executable, "-c", _ANALYSE, str(path), limit, str(made), chosen],
+        [*limited, sys.executable, "-c", _ANALYSE, str(path), limit, str(made), chosen],
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
         capture_output=True,
         check=True,
@@ -189,7 +192,7 @@ def test_a_trajectory_four_times_larger_than_memory_streams_through(tmp_path: Pa
     path = write_dcd(tmp_path / "a.dcd", n_frames, n_sites)
     try:
         assert path.stat().st_size > 4e9
-        peak, _, streamed = analysed(path, "1GB", "nearest")
+        peak, _, streamed = analysed(path, "1GB", "nearest", kilobytes="1000000")
         if (memory.available() or 0) < 12e9:
             pytest.skip("needs 12 GB of memory to compare with snapshots in memory")
         held = np.empty((n_frames, n_sites, 3), np.float32)
