@@ -90,7 +90,7 @@ def test_the_hierarchy_equals_that_of_all_pairs_bit_for_bit(
     ],
     ids=["planted", "hinged", "chain", "ties", "weights", "far away", "slab", "tilted"],
 )
-@pytest.mark.filterwarnings("ignore:.* half the periodic box")
+@pytest.mark.filterwarnings("ignore:.* half the periodic box", "ignore:.* the box is tilted")
 def test_every_kind_of_ensemble_gives_the_same(given_up: list[float], ensemble: Ensemble) -> None:
     check(points(ensemble))
     assert all(fraction > 0 for fraction in given_up)
@@ -108,11 +108,26 @@ def test_perfectly_rigid_pieces_stay_perfectly_rigid(given_up: list[float]) -> N
     assert given_up
 
 
-def test_gaps_and_few_sites_are_measured_in_the_ordinary_way(given_up: list[float]) -> None:
+def test_what_cannot_be_given_up_is_measured_to_the_end_and_told(given_up: list[float]) -> None:
+    array = moving(9, (20, 60, 3))
+    tilted = [[90, 0, 0], [20, 80, 0], [10, 20, 90]]
+    with pytest.warns(
+        UserWarning, match=r"all 1,770 pairs are measured .* since the box is tilted"
+    ):
+        check(points(Ensemble.from_array(array, boxes=tilted)))
+    array[3, 5] = np.nan
+    with pytest.warns(UserWarning, match="some sites are not seen in every snapshot"):
+        check(points(Ensemble.from_array(array, gaps=True)))
+    objects = points(Ensemble.from_array(array[4:]))
+    with pytest.warns(UserWarning, match="the distance is the user's own"):
+        allpairs.cluster(objects, all_pairs(objects), metric=lambda a, b: abs(a - b).max(axis=-1))
+    assert given_up == []
+
+
+def test_few_sites_are_measured_to_the_end_without_a_word() -> None:
     array = moving(9, (20, 60, 2))
     array[3, 5] = np.nan
     check(points(Ensemble.from_array(array, gaps=True)))
-    assert given_up == []
 
 
 def test_pairs_that_are_left_out_stay_out(given_up: list[float]) -> None:
@@ -158,7 +173,8 @@ def test_most_pairs_of_bodies_are_given_up(given_up: list[float]) -> None:
 
 
 def test_links_are_measured_in_the_ordinary_way(given_up: list[float]) -> None:
-    check(links(network(60, 20)))
+    with pytest.warns(UserWarning, match="some pairs of sites count as rigid"):
+        check(links(network(60, 20)))
     assert given_up == []
 
 

@@ -9,6 +9,7 @@ the ordinary way, so that the answer equals that of all pairs bit for bit.
 
 from __future__ import annotations
 
+import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -79,7 +80,13 @@ def cluster(  # noqa: PLR0913, as for measure
         metric=metric,
         workers=workers,
     )
-    if pairs.index is None and metric is None and _can_prune(objects):
+    obstacle = _obstacle(objects, metric) if pairs.index is None else ""
+    if obstacle and len(objects) >= _FEWEST:
+        warnings.warn(
+            f"all {len(pairs):,} pairs are measured to the end, which takes long, since {obstacle}",
+            stacklevel=2,
+        )
+    if pairs.index is None and not obstacle and len(objects) >= _FEWEST:
         candidates = _candidates(objects, pairs.left_out)
         forest.add(given(objects, candidates))
         tree = forest.hierarchy()
@@ -132,14 +139,18 @@ class _Forest:
         return grow(len(self._objects), self._edges, self._heights, unit=unit)
 
 
-def _can_prune(objects: Objects) -> bool:
-    """Whether pairs can be given up safely: all seen, in open space or a straight box."""
+def _obstacle(objects: Objects, metric: Metric | None) -> str:
+    """Why pairs cannot be given up safely; "" if they can."""
     ensemble = objects.ensemble
-    if len(objects) < _FEWEST or len(objects.rigid) or ensemble.gaps:
-        return False
+    if metric is not None:
+        return "the distance is the user's own"
+    if len(objects.rigid):
+        return "some pairs of sites count as rigid"
+    if ensemble.gaps:
+        return "some sites are not seen in every snapshot"
     _, box = ensemble.snapshot(0)
     kind = Boxes.of(None if box is None else box[None], 1, ensemble.n_dimensions).kind
-    return kind in {OPEN, STRAIGHT}
+    return "" if kind in {OPEN, STRAIGHT} else "the box is tilted"
 
 
 def _candidates(objects: Objects, left_out: Ints) -> Ints:

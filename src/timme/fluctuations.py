@@ -224,7 +224,9 @@ def measure_in_chunks(  # noqa: PLR0913, as above
                 progress(done + size * part // whole, len(pairs))
 
         variance, common, reach = _measured(objects, index, metric, workers, advance, checkpoint)
-        kept = common >= overlap
+        kept: Any = common >= overlap
+        if kept.all():
+            kept = slice(None)  # no copies of all of them
         n_near += int(np.count_nonzero(reach[kept] > _NEAR_HALF_BOX))
         done += len(index)
         yield Fluctuations(

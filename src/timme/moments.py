@@ -115,6 +115,8 @@ class Engine(Protocol):
     ) -> Iterator[Callable[[Moments], None]]:
         """Measure blocks; yield, for each in order, a function that merges it into moments.
 
+        Each is called before the next is asked for: blocks may share memory.
+
         Parameters
         ----------
         ensemble : Ensemble
@@ -175,8 +177,11 @@ class Threads:
             As for :class:`Engine`.
         """
         with ThreadPoolExecutor(self.count or available_cores()) as pool:
+            room: Floats | None = None  # the first block is the largest
             for start in starts:
-                prepared = PreparedBlock(ensemble.block(start), metric)
+                block = ensemble.block(start)
+                room = _room_for(block) if room is None else room
+                prepared = PreparedBlock(block, metric, room)
 
                 def merge(into: Moments, prepared: PreparedBlock = prepared) -> None:
                     def fold(tile: slice) -> None:
@@ -338,17 +343,23 @@ class PreparedBlock:
         Consecutive snapshots.
     metric : callable, optional
         Distance, Euclidean if not given.
+    room : ndarray, optional
+        Memory for as many coordinates, to be used again.
     """
 
-    def __init__(self, block: Block, metric: Metric | None = None) -> None:
+    def __init__(
+        self, block: Block, metric: Metric | None = None, room: Floats | None = None
+    ) -> None:
         n_frames, _, n_dimensions = block.coordinates.shape
         self._metric = metric
         self._weights = np.array(block.weights)
         self._boxes = Boxes.of(block.boxes, n_frames, n_dimensions)
         self._plain = block.complete and self._boxes.kind == OPEN
         if metric is None:
-            precision = np.float32 if block.single else np.float64
-            self._xyz = np.ascontiguousarray(block.coordinates.transpose(1, 2, 0), precision)
+            laid_out = block.coordinates.transpose(1, 2, 0)
+            room = _room_for(block) if room is None else room
+            self._xyz = room[: laid_out.size].reshape(laid_out.shape)
+            self._xyz[:] = laid_out
         else:
             self._points = block.coordinates.astype(np.float64)
             self._unseen = np.asarray(np.isnan(self._points).any(axis=2))
@@ -392,6 +403,10 @@ class PreparedBlock:
         distances = np.asarray(metric(self._points[:, a], self._points[:, b]), dtype=np.float64)
         _check_metric(distances, unseen)
         return np.ascontiguousarray(np.where(unseen, np.nan, distances).T)
+
+
+def _room_for(block: Block) -> Floats:
+    return np.empty(block.coordinates.size, np.float32 if block.single else np.float64)
 
 
 def available_cores() -> int:
