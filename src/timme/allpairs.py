@@ -24,7 +24,7 @@ from timme._kernels.space import OPEN, STRAIGHT
 from timme.checkpoint import Checkpoint, digest
 from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations, measure_in_chunks, require_snapshots
-from timme.hierarchy import Hierarchy, grow, spanning_forest
+from timme.hierarchy import Hierarchy, from_forest, spanning_forest
 from timme.moments import Engine, Metric, Progress, engine_of
 from timme.objects import Objects
 from timme.pairs import Pairs, given, without
@@ -136,7 +136,7 @@ class _Forest:
 
     def hierarchy(self) -> Hierarchy:
         unit = self._objects.ensemble.unit
-        return grow(len(self._objects), self._edges, self._heights, unit=unit)
+        return from_forest(len(self._objects), self._edges, self._heights, unit=unit)
 
 
 def _obstacle(objects: Objects, metric: Metric | None) -> str:

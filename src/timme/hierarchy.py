@@ -348,7 +348,29 @@ def grow(
     Hierarchy
         One tree for each piece that edges connect.
     """
-    edges, heights = spanning_forest(n_sites, edges, heights)
+    forest = spanning_forest(n_sites, edges, heights)
+    return from_forest(n_sites, *forest, unit=unit, quantity=quantity)
+
+
+def from_forest(
+    n_sites: int, edges: Ints, heights: Floats, *, unit: str = "", quantity: str = "σ"
+) -> Hierarchy:
+    """Make the hierarchy of a spanning forest.
+
+    Parameters
+    ----------
+    n_sites : int
+        Number of sites.
+    edges, heights : ndarray
+        As :func:`spanning_forest` returns them.
+    unit, quantity : str, optional
+        Of the heights.
+
+    Returns
+    -------
+    Hierarchy
+        One tree for each tree of the forest.
+    """
     parents, heights = _canonical(n_sites, edges, heights)
     return Hierarchy(parents, heights, unit=unit, quantity=quantity)
 
@@ -407,6 +429,6 @@ def _joined(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats, I
     """Edges that join clusters, sorted by height, their heights, and the cluster of each site."""
     finite = np.flatnonzero(np.isfinite(heights))
     ranked = finite[np.argsort(heights[finite], kind="stable")]
-    edges, heights = edges[ranked], heights[ranked]
-    joining, cluster = linkage.joining_edges(n_sites, edges)
+    writeable = edges if edges.flags.writeable else edges.copy()  # what loops are compiled for
+    joining, cluster = linkage.joining_edges(n_sites, writeable, ranked)
     return edges[joining], heights[joining], cluster

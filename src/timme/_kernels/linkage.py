@@ -7,7 +7,7 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def _find(leader, site):
+def find(leader, site):
     """Follow leaders to the root, halving the path on the way."""
     while leader[site] != site:
         leader[site] = leader[leader[site]]
@@ -16,14 +16,14 @@ def _find(leader, site):
 
 
 @njit(nogil=True, cache=True)
-def joining_edges(n_sites, edges):
-    """Take edges in the order given: which of them join two clusters, and the clusters of sites."""
+def joining_edges(n_sites, edges, order):
+    """Take edges in some order: which of them join two clusters, and the clusters of sites."""
     leader = np.arange(n_sites)
     joining = np.empty(max(n_sites - 1, 0), np.int64)
     count = 0
-    for index in range(len(edges)):
-        first = _find(leader, edges[index, 0])
-        second = _find(leader, edges[index, 1])
+    for index in order:
+        first = find(leader, edges[index, 0])
+        second = find(leader, edges[index, 1])
         if first != second:
             leader[max(first, second)] = min(first, second)
             joining[count] = index
@@ -31,7 +31,7 @@ def joining_edges(n_sites, edges):
             if count == n_sites - 1:
                 break
     for site in range(n_sites):
-        leader[site] = _find(leader, site)
+        leader[site] = find(leader, site)
     return joining[:count], leader
 
 
@@ -48,8 +48,8 @@ def merge_tree(n_sites, edges, heights):
     parent = np.full(n_sites + n_merges, -1)
     lowest = np.arange(n_sites + n_merges)
     for merge in range(n_merges):
-        first = _find(leader, edges[merge, 0])
-        second = _find(leader, edges[merge, 1])
+        first = find(leader, edges[merge, 0])
+        second = find(leader, edges[merge, 1])
         merged = n_sites + merge
         parent[node[first]] = merged
         parent[node[second]] = merged
