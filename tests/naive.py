@@ -267,3 +267,53 @@ def _neighbours(n: int, pairs: Iterable[Any]) -> list[list[int]]:
 
 def _largest_first(found: Iterable[frozenset[int]]) -> list[frozenset[int]]:
     return sorted(found, key=lambda cluster: (-len(cluster), min(cluster)))
+
+
+# Rigidity of bodies and bars
+
+
+def rigidity_matrix(n_bodies: int, bars: Pairs, seed: int = 0) -> Floats:
+    """One row for each bar along a random line, six columns (a screw motion) for each body."""
+    rng = np.random.default_rng(seed)
+    matrix = np.zeros((len(bars), 6 * n_bodies))
+    for row, (a, b) in enumerate(bars):
+        p, q = rng.normal(size=3), rng.normal(size=3)
+        line = np.concatenate([q - p, np.cross(p, q)])
+        matrix[row, 6 * a : 6 * a + 6] = line
+        matrix[row, 6 * b : 6 * b + 6] = -line
+    return matrix
+
+
+def independent_bars(n_bodies: int, bars: Pairs) -> int:
+    """Number of bars that each take away a motion."""
+    if len(bars) == 0:
+        return 0
+    return int(np.linalg.matrix_rank(rigidity_matrix(n_bodies, bars)))
+
+
+def rigid_bodies(n_bodies: int, bars: Pairs) -> list[frozenset[int]]:
+    """Sets of bodies that no motion moves against one another; that with the lowest body first."""
+    motions = np.eye(6 * n_bodies)
+    if len(bars) > 0:
+        _, values, vectors = np.linalg.svd(rigidity_matrix(n_bodies, bars))
+        rank = int(np.sum(values > 1e-9 * values[0]))
+        motions = vectors[rank:]
+    found: list[set[int]] = []
+    for body in range(n_bodies):
+        own = motions[:, 6 * body : 6 * body + 6]
+        for cluster in found:
+            other = min(cluster)
+            if np.abs(own - motions[:, 6 * other : 6 * other + 6]).max() < 1e-7:
+                cluster.add(body)
+                break
+        else:
+            found.append({body})
+    return [frozenset(cluster) for cluster in found]
+
+
+def stressed_bars(n_bodies: int, bars: Pairs) -> list[bool]:
+    """Whether each bar can be left out without a new motion."""
+    rank = independent_bars(n_bodies, bars)
+    return [
+        independent_bars(n_bodies, [*bars[:k], *bars[k + 1 :]]) == rank for k in range(len(bars))
+    ]

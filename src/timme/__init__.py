@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from timme import objects, pairs, statistics, synthetic, theory
+    from timme import compare, objects, pairs, rigidity, statistics, synthetic, theory
     from timme.allpairs import cluster
     from timme.analysis import Analysis
     from timme.ensemble import Atoms, Ensemble
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from timme.store import load, save
     from timme.workflow import Settings, analyse, write
 
-_MODULES = ("objects", "pairs", "statistics", "synthetic", "theory")
+_MODULES = ("compare", "objects", "pairs", "rigidity", "statistics", "synthetic", "theory")
 _HOMES = {
     "Analysis": "analysis",
     "Atoms": "ensemble",
@@ -49,6 +49,7 @@ __all__ = [
     "__version__",
     "analyse",
     "cluster",
+    "compare",
     "link",
     "load",
     "measure",
@@ -56,6 +57,7 @@ __all__ = [
     "pairs",
     "read",
     "read_matrix",
+    "rigidity",
     "save",
     "statistics",
     "synthetic",

@@ -1,0 +1,406 @@
+"""Two results side by side: colours that match, agreement over both cutoffs, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timme._arrays import Bools, Floats, Ints, Strings, frozen
+from timme.analysis import Analysis
+from timme.compare import Common, Comparison, common_sites
+from timme.ensemble import Atoms
+from timme.hierarchy import Hierarchy
+from timme.order import families_at, stripes
+from timme.output import plots
+from timme.output.axes import (
+    COLUMN,
+    Places,
+    cutoff_limits,
+    draw_cutoff_axis,
+    new_axes,
+    tick_size,
+)
+from timme.output.colours import WIDE, family_colours
+from timme.output.dilution import draw_stripes
+from timme.output.tables import _csv, _runs_text, _short_names
+from timme.statistics import curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Names = tuple[str, str]  # what the two results are called in pictures
+
+NAMES: Names = ("first", "second")
+_TRIVIAL = "#dcdcdc"
+_PIXELS = 500  # along each side of the heatmap: about what a column in print resolves
+
+
+def on_common_sites(
+    first: Analysis, second: Analysis, *, chains: Mapping[str, str] | None = None
+) -> tuple[Analysis, Analysis, Common]:
+    """Narrow two analyses to the shown objects that both have.
+
+    Parameters
+    ----------
+    first, second : Analysis
+        What was analysed.
+    chains : mapping of str to str, optional
+        Chains of the first and what they are called in the second.
+
+    Returns
+    -------
+    first, second : Analysis
+        The same, showing common objects only, in the order of the first.
+    common : Common
+        Which of the shown objects these are, and how they were found.
+    """
+    common = common_sites(_shown_atoms(first), _shown_atoms(second), chains=chains)
+    return (
+        replace(first, shown=frozen(first.shown[common.first])),
+        replace(second, shown=frozen(second.shown[common.second])),
+        common,
+    )
+
+
+def matched_families(compared: Comparison, *, palette: Sequence[str] = WIDE) -> Ints:
+    """Give families of the second hierarchy the colours of the clusters of the first they match.
+
+    Parameters
+    ----------
+    compared : Comparison
+        Two hierarchies, with their clusters matched at one pair of cutoffs.
+    palette : sequence of str, optional
+        Colours of families 1, 2, ….
+
+    Returns
+    -------
+    ndarray of int, shape (sites,)
+        The family of the first whose colour each family of the second takes. Those without a
+        partner take colours that no coloured cluster of the first has, as long as there are any.
+    """
+    one, other, partners = (
+        compared.clusters.first,
+        compared.clusters.second,
+        compared.clusters.partners,
+    )
+    held = families_at(compared.first, one.cutoff)
+    own = families_at(compared.second, other.cutoff)
+    matched = partners >= 0
+    taken = np.full(compared.n_sites, -1)
+    taken[own[matched]] = held[partners[matched]]
+
+    in_use = held[one.sizes >= compared.clusters.min_size]
+    numbers = np.setdiff1d(np.arange(1, 2 * compared.n_sites + len(palette)), in_use)
+    colours = family_colours(numbers, palette=palette)
+    repeated = np.isin(colours, family_colours(in_use, palette=palette))
+    free = numbers[np.argsort(repeated, kind="stable")]
+    waiting = np.concatenate([own[~matched], np.setdiff1d(np.arange(compared.n_sites), own)])
+    taken[waiting] = free[: len(waiting)]
+    return frozen(taken)
+
+
+def cluster_colours(
+    compared: Comparison, *, palette: Sequence[str] = WIDE
+) -> tuple[Strings, Strings]:
+    """Return the colours of the clusters of both, by label: partners have the same.
+
+    Parameters
+    ----------
+    compared : Comparison
+        Two hierarchies, with their clusters matched at one pair of cutoffs.
+    palette : sequence of str, optional
+        Colours of families 1, 2, ….
+
+    Returns
+    -------
+    first : ndarray of str, shape (coloured clusters of the first,)
+        As #rrggbb; clusters too small to be coloured are left out.
+    second : ndarray of str, shape (coloured clusters of the second,)
+        Likewise.
+    """
+    one, other = compared.clusters.first, compared.clusters.second
+    least = compared.clusters.min_size
+    held = families_at(compared.first, one.cutoff)[one.sizes >= least]
+    own = families_at(compared.second, other.cutoff)[other.sizes >= least]
+    taken = matched_families(compared, palette=palette)[own]
+    return (
+        frozen(family_colours(held, palette=palette)),
+        frozen(family_colours(taken, palette=palette)),
+    )
+
+
+def dilutions(
+    compared: Comparison,
+    *,
+    places: Places | None = None,
+    lengths: tuple[float | None, float | None] = (None, None),
+    names: Names = NAMES,
+    palette: Sequence[str] = WIDE,
+) -> Figure:
+    """Draw both dilution plots side by side, matched clusters in the same colour.
+
+    Parameters
+    ----------
+    compared : Comparison
+        Two hierarchies of the same sites.
+    places : Places, optional
+        Natural order of the sites, for both; by the site labels of the first by default.
+    lengths : tuple of float or None, optional
+        The length a of each, of a second axis σ / a.
+    names : tuple of str, optional
+        What the two are called.
+    palette : sequence of str, optional
+        Colours of families 1, 2, ….
+
+    Returns
+    -------
+    Figure
+        Two axes, the first on the left. Dashed lines are at the cutoffs at which colours match.
+    """
+    left = new_axes(2 * COLUMN, 2.8)
+    right = _axes_beside(left)
+    along = places or _by_first(compared.first)
+    taken = matched_families(compared, palette=palette)
+    sides = (
+        (left, compared.first, compared.clusters.first.cutoff, np.arange(compared.n_sites)),
+        (right, compared.second, compared.clusters.second.cutoff, taken),
+    )
+    for number, (axes, hierarchy, cutoff, numbers) in enumerate(sides):
+        least = compared.clusters.min_size
+        plots.dilution(
+            hierarchy,
+            places=along,
+            min_size=least,
+            cutoff=cutoff if np.isfinite(cutoff) else None,
+            length=lengths[number],
+            palette=palette,
+            ax=axes,
+        )
+        axes.collections[0].remove()  # the stripes, to be drawn in matched colours
+        shown = stripes(hierarchy, order=along.order, min_size=least)
+        draw_stripes(axes, replace(shown, family=numbers[shown.family]), palette=palette)
+        axes.set_title(names[number], fontsize=8, loc="left")
+    return _figure_of(left)
+
+
+def heatmap(
+    compared: Comparison,
+    *,
+    lengths: tuple[float | None, float | None] = (None, None),
+    names: Names = NAMES,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the adjusted Rand index over both cutoffs, and mark the best pair.
+
+    Parameters
+    ----------
+    compared : Comparison
+        Two hierarchies of the same sites.
+    lengths : tuple of float or None, optional
+        The length a of each, of a second axis σ / a.
+    names : tuple of str, optional
+        What the two are called.
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The cutoff of the first runs to the right, that of the second upwards. Values below 0, less
+        agreement than by chance, are drawn as 0; grey are pairs of cutoffs at which both are one
+        cluster, or both single sites.
+    """
+    axes = new_axes(1.25 * COLUMN, 3.1) if ax is None else ax
+    best = compared.best_cutoffs
+    hierarchies = compared.first, compared.second
+    counted = [curves(hierarchy, sizes=()) for hierarchy in hierarchies]
+    limits = [
+        cutoff_limits(source, cutoff if np.isfinite(cutoff) else None)
+        for source, cutoff in zip(counted, best, strict=True)
+    ]
+    rows = _sampled(compared.first_cutoffs, limits[0])
+    columns = _sampled(compared.second_cutoffs, limits[1])
+    axes.set_facecolor(_TRIVIAL)
+    image = axes.imshow(
+        np.ma.masked_array(compared.rand, _trivial(compared))[rows][:, columns].T,
+        cmap="viridis",
+        vmin=0,
+        vmax=1,
+        extent=(*limits[0], *limits[1]),
+        origin="lower",
+        aspect="auto",
+        interpolation="nearest",
+    )
+    draw_cutoff_axis(axes, "x", counted[0], limits=limits[0], length=lengths[0])
+    draw_cutoff_axis(axes, "y", counted[1], limits=limits[1], length=lengths[1])
+    axes.set(
+        xlabel=f"{names[0]}: {axes.get_xlabel()}",
+        ylabel=f"{names[1]}: {axes.get_ylabel()}",
+    )
+    if np.isfinite(best).all():
+        _mark(axes, best, compared.rand[compared.best])
+    bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.03)
+    bar.set_label("Adjusted Rand index", size=axes.xaxis.label.get_fontsize())
+    bar.ax.tick_params(labelsize=tick_size(axes), width=0.6, length=2.5)
+    bar.outline.set_linewidth(0.6)
+    return axes
+
+
+def matched_csv(
+    first: Analysis,
+    compared: Comparison,
+    *,
+    names: Names = NAMES,
+    palette: Sequence[str] = WIDE,
+) -> str:
+    """List the coloured clusters of both with their partners, one per row.
+
+    Parameters
+    ----------
+    first : Analysis
+        The first result, narrowed to the common sites, which are named as it names them.
+    compared : Comparison
+        Two hierarchies, with their clusters matched at one pair of cutoffs.
+    names : tuple of str, optional
+        What the two are called.
+    palette : sequence of str, optional
+        Colours of families 1, 2, ….
+
+    Returns
+    -------
+    str
+        CSV. The partner has the highest Jaccard of all clusters of the other result; matched is the
+        one-to-one partner, whose colour is the same. Members are runs of common sites.
+    """
+    found, called = compared.clusters, _short_names(first)
+    inverse = np.full(found.first.n_clusters, -1)
+    matched = found.partners >= 0
+    inverse[found.partners[matched]] = np.flatnonzero(matched)
+    colours = cluster_colours(compared, palette=palette)
+    rows: list[list[object]] = []
+    for side, (partition, other, best, one_to_one) in enumerate(
+        (
+            (found.first, found.second, found.first_best, inverse),
+            (found.second, found.first, found.second_best, found.partners),
+        )
+    ):
+        for label, colour in enumerate(colours[side].tolist()):
+            pair, own = best[label], one_to_one[label]
+            partner = int(found.pairs[pair, 1 - side])
+            rows.append(
+                [
+                    names[side],
+                    label + 1,
+                    int(partition.sizes[label]),
+                    colour,
+                    partner + 1,
+                    int(other.sizes[partner]),
+                    int(found.shared[pair]),
+                    float(found.jaccard[pair]),
+                    int(own) + 1 if own >= 0 else "",
+                    _runs_text(partition.members(label), called),
+                ]
+            )
+    header = "result,cluster,size,colour,partner,partner size,shared,jaccard,matched,members"
+    return _csv(header.split(","), rows)
+
+
+def agreement_csv(compared: Comparison, *, names: Names = NAMES) -> str:
+    """List, for every cutoff of each result, the cutoff of the other that agrees most.
+
+    Parameters
+    ----------
+    compared : Comparison
+        Two hierarchies of the same sites.
+    names : tuple of str, optional
+        What the two are called.
+
+    Returns
+    -------
+    str
+        CSV. Of equally good cutoffs of the other, the lowest; variation is that of information.
+    """
+    rows: list[list[object]] = []
+    first, second = compared.first_cutoffs, compared.second_cutoffs
+    for name, cutoffs, others, rand, variation in (
+        (names[0], first, second, compared.rand, compared.variation),
+        (names[1], second, first, compared.rand.T, compared.variation.T),
+    ):
+        best = rand.argmax(axis=1)
+        every = np.arange(len(cutoffs))
+        columns = cutoffs, others[best], rand[every, best], variation[every, best]
+        rows += ([name, *row] for row in np.column_stack(columns).tolist())
+    return _csv(["result", "cutoff", "best cutoff", "adjusted Rand", "variation (nats)"], rows)
+
+
+def _shown_atoms(analysis: Analysis) -> Atoms:
+    """Return the names of the sites that stand for the shown objects."""
+    atoms, sites = analysis.sites, analysis.object_sites[analysis.shown]
+    named = {field.name: getattr(atoms, field.name) for field in fields(Atoms)}
+    bonds = named.pop("bonds")[:0]
+    return Atoms(**{name: column[sites] for name, column in named.items()}, bonds=bonds)
+
+
+def _by_first(hierarchy: Hierarchy) -> Places:
+    """Return the order of site labels as one that another hierarchy may be drawn in."""
+    n_sites = hierarchy.n_sites
+    numbers = np.arange(1, n_sites + 1)
+    return Places(hierarchy.order, numbers, np.full(n_sites, ""), "Site label in the first")
+
+
+def _axes_beside(axes: Axes) -> Axes:
+    """Make room for axes of the same kind on the right."""
+    figure = _figure_of(axes)
+    grid = figure.add_gridspec(1, 2)
+    axes.set_subplotspec(grid[0])
+    beside = figure.add_subplot(grid[1])
+    for name, spine in beside.spines.items():
+        spine.set_linewidth(axes.spines[name].get_linewidth())
+    beside.tick_params(**axes.xaxis.get_tick_params())
+    beside.xaxis.label.set_fontsize(axes.xaxis.label.get_fontsize())
+    beside.yaxis.label.set_fontsize(axes.yaxis.label.get_fontsize())
+    return beside
+
+
+def _figure_of(axes: Axes) -> Figure:
+    figure = axes.get_figure(root=True)
+    assert figure is not None  # noqa: S101 (it was made a moment ago)
+    return figure
+
+
+def _sampled(cutoffs: Floats, limits: tuple[float, float]) -> Ints:
+    """Return the cutoff that holds in the middle of each pixel."""
+    middles = np.linspace(*limits, 2 * _PIXELS + 1)[1::2]
+    return np.maximum(0, np.searchsorted(cutoffs, middles, side="right") - 1)
+
+
+def _trivial(compared: Comparison) -> Bools:
+    """Find the pairs of cutoffs at which both are single sites, or both one cluster."""
+    first = curves(compared.first, cutoffs=compared.first_cutoffs).n_clusters
+    second = curves(compared.second, cutoffs=compared.second_cutoffs).n_clusters
+    both: Bools = (first[:, None] == second) & np.isin(second, [1, compared.n_sites])
+    return both
+
+
+def _mark(axes: Axes, best: tuple[float, float], rand: float) -> None:
+    from matplotlib.patheffects import withStroke
+
+    outline = [withStroke(linewidth=2, foreground="black")]
+    axes.plot(*best, marker="+", color="white", markersize=9, path_effects=outline)
+    below = best[1] > sum(axes.get_ylim()) / 2
+    left = best[0] > sum(axes.get_xlim()) / 2
+    axes.annotate(
+        f"{rand:.2f}",
+        best,
+        xytext=(-6 if left else 6, -6 if below else 6),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        va="top" if below else "bottom",
+        color="white",
+        fontsize=tick_size(axes),
+        path_effects=[withStroke(linewidth=1.5, foreground="black")],
+    )

@@ -1,0 +1,237 @@
+"""Checks: what makes the network of a structure impossible or doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from timme._arrays import Bools, Ints
+from timme.neighbours import pairs_within
+from timme.readers.elements import covalent_radii
+from timme.readers.residues import is_protein, is_water, residue_index
+from timme.rigidity.chemistry import Structure
+from timme.rigidity.energies import far_apart
+
+EXTRA = 'pip install "pytimme[rigidity]"'
+
+_POLAR = ("N", "O", "S")
+_HYDROGENS = ("H", "D")
+_MOST_BONDS = {"H": 1, "D": 1, "C": 4, "N": 4, "O": 2}
+_STRETCHED = 0.2  # Å beyond the sum of covalent radii
+_CLASH = 2.2  # Å: nearer heavy atoms are bonded, or one of them is misplaced
+_HEAVY_ATOMS = {
+    "GLY": 4, "ALA": 5, "CYS": 6, "SER": 6, "PRO": 7, "THR": 7, "VAL": 7, "ASN": 8, "ASP": 8,
+    "ILE": 8, "LEU": 8, "MET": 8, "GLN": 9, "GLU": 9, "LYS": 9, "HIS": 10, "ARG": 11, "PHE": 11,
+    "TYR": 12, "TRP": 14,
+}  # fmt: skip
+
+
+def refuse_without_bonds(structure: Structure, prefix: str) -> None:
+    """Refuse atoms that nothing holds together.
+
+    Parameters
+    ----------
+    structure : Structure
+        One snapshot.
+    prefix : str
+        Names of the files, for the message.
+
+    Raises
+    ------
+    ValueError
+        If there are several atoms and no covalent bond.
+    """
+    if len(structure.atoms) > 1 and not len(structure.atoms.bonds):
+        raise ValueError(
+            f"{prefix}rigidity needs covalent bonds, and there are none between the "
+            f"{len(structure.atoms)} sites: read all atoms with their elements, not Cα only"
+        )
+
+
+def refuse_without_hydrogens(structure: Structure, prefix: str) -> None:
+    """Refuse molecules that would have hydrogen bonds, had they hydrogens.
+
+    Parameters
+    ----------
+    structure : Structure
+        One snapshot.
+    prefix : str
+        Names of the files, for the message.
+
+    Raises
+    ------
+    ValueError
+        If there are nitrogens, oxygens or sulphurs besides waters, and no hydrogens.
+    """
+    elements, dry = structure.atoms.elements, ~is_water(structure.atoms)
+    if (np.isin(elements, _POLAR) & dry).any() and not (np.isin(elements, _HYDROGENS) & dry).any():
+        raise ValueError(
+            f"{prefix}hydrogen bonds need hydrogens, and there are none: add them first with "
+            f"timme.rigidity.add_hydrogens ({EXTRA}) or read a structure that has them"
+        )
+
+
+def remarks(structure: Structure, coordination: Ints, *, waters: bool) -> tuple[str, ...]:
+    """Say what was chosen for the user and what is doubtful in a structure.
+
+    Parameters
+    ----------
+    structure : Structure
+        One snapshot.
+    coordination : ndarray, shape (bonds, 2)
+        Bonds of metals, the metal first.
+    waters : bool
+        Whether waters make hydrogen bonds.
+
+    Returns
+    -------
+    tuple of str
+        One line each.
+    """
+    found = (
+        _of_waters(structure, waters=waters),
+        _of_metals(structure, coordination),
+        _of_missing_hydrogens(structure),
+        _of_missing_atoms(structure),
+        _of_gaps(structure),
+        _of_valences(structure),
+        _of_stretched_links(structure),
+        _of_clashes(structure),
+    )
+    return tuple(line for line in found if line)
+
+
+def _of_waters(structure: Structure, *, waters: bool) -> str:
+    water, residues = is_water(structure.atoms), residue_index(structure.atoms)
+    count = len(np.unique(residues[water]))
+    wet = water & np.isin(structure.atoms.elements, _HYDROGENS)
+    dry = count - len(np.unique(residues[wet]))
+    if waters:
+        without = f"there are no hydrogen bonds at {_counted(dry, 'water')} without hydrogens"
+        return without if dry else ""
+    if not count:
+        return ""
+    return f"no hydrogen bonds were looked for at {_counted(count, 'water')}: waters=True does so"
+
+
+def _of_metals(structure: Structure, coordination: Ints) -> str:
+    if not len(coordination):
+        return ""
+    metals = np.unique(coordination[:, 0])
+    return (
+        f"{_counted(len(coordination), 'bond')} of {_counted(len(metals), 'metal ion')} "
+        f"({_listed(structure, metals)}) to their neighbours count as covalent"
+    )
+
+
+def _of_missing_hydrogens(structure: Structure) -> str:
+    """Say which amides have no hydrogen; proline has none, and the ends of chains have several."""
+    atoms = structure.atoms
+    ends = np.concatenate([atoms.bonds, atoms.bonds[:, ::-1]])
+    light = np.isin(atoms.elements, _HYDROGENS)[ends[:, 1]]
+    hydrogens, others = (np.bincount(ends[of, 0], minlength=len(atoms)) for of in (light, ~light))
+    amides = is_protein(atoms) & (atoms.names == "N") & (atoms.elements == "N")
+    bare = np.flatnonzero(amides & (hydrogens == 0) & (others == 2))
+    if not len(bare):
+        return ""
+    return (
+        f"there is no hydrogen at {_counted(len(bare), 'amide')} ({_listed(structure, bare)}): "
+        "hydrogen bonds are missing there"
+    )
+
+
+def _of_missing_atoms(structure: Structure) -> str:
+    atoms, residues = structure.atoms, residue_index(structure.atoms)
+    heavy = np.bincount(residues, ~np.isin(atoms.elements, _HYDROGENS))
+    _, first = np.unique(residues, return_index=True)
+    wanted = np.array([_HEAVY_ATOMS.get(str(name).upper(), 0) for name in atoms.resnames[first]])
+    short = first[heavy < wanted]
+    if not len(short):
+        return ""
+    return (
+        f"atoms are missing in {_counted(len(short), 'residue')} "
+        f"({_listed(structure, short, names=False)}): what is not there holds nothing"
+    )
+
+
+def _of_gaps(structure: Structure) -> str:
+    """Say where a chain is broken: amino acids that follow one another without a bond."""
+    atoms = structure.atoms
+    protein = is_protein(atoms)
+    carbons = np.flatnonzero(protein & (atoms.names == "C"))
+    nitrogens = np.flatnonzero(protein & (atoms.names == "N"))
+    bound = {tuple(pair) for pair in atoms.bonds.tolist()}
+    after = np.searchsorted(nitrogens, carbons)
+    pairs = [
+        (int(carbon), int(nitrogens[place]))
+        for carbon, place in zip(carbons, after, strict=True)
+        if place < len(nitrogens) and atoms.chains[carbon] == atoms.chains[nitrogens[place]]
+    ]
+    ends = [carbon for carbon, nitrogen in pairs if (carbon, nitrogen) not in bound]
+    if not ends:
+        return ""
+    places = _listed(structure, ends, names=False)
+    return f"chains are broken after {places}: no bond is put across a gap"
+
+
+def _of_valences(structure: Structure) -> str:
+    atoms = structure.atoms
+    degrees = np.bincount(atoms.bonds.ravel(), minlength=len(atoms))
+    most = np.select([atoms.elements == one for one in _MOST_BONDS], list(_MOST_BONDS.values()), 99)
+    # Some topologies keep waters rigid with a bond between their hydrogens.
+    crowded = np.flatnonzero((degrees > most) & ~is_water(atoms))
+    if not len(crowded):
+        return ""
+    return (
+        f"there are too many covalent bonds at {_counted(len(crowded), 'atom')} "
+        f"({_listed(structure, crowded)}): atoms clash there; repair them or edit the list of bonds"
+    )
+
+
+def _of_stretched_links(structure: Structure) -> str:
+    """Say which residues are joined by a bond so long that it may be a contact too near."""
+    atoms, bonds = structure.atoms, structure.atoms.bonds
+    residues = residue_index(atoms)
+    links = bonds[residues[bonds[:, 0]] != residues[bonds[:, 1]]]
+    lengths = structure.distances(links[:, 0], links[:, 1])
+    usual = covalent_radii(atoms.elements)[links].sum(axis=1)
+    doubtful = np.flatnonzero((lengths > usual + _STRETCHED) & (usual > 0))
+    if not len(doubtful):
+        return ""
+    one, other = (atoms.label(int(atom)) for atom in links[doubtful[0]])
+    return (
+        f"{_counted(len(doubtful), 'covalent bond')} between residues may be a clash, such as "
+        f"{one} and {other}, {lengths[doubtful[0]]:.2f} Å apart: edit the list of bonds if so"
+    )
+
+
+def _of_clashes(structure: Structure) -> str:
+    atoms = structure.atoms
+    light = np.isin(atoms.elements, (*_HYDROGENS, ""))
+    heavy = np.flatnonzero(~light & ~is_water(atoms) & _bonded(structure))
+    pairs = heavy[pairs_within(structure.coordinates[heavy], _CLASH, structure.boxes)]
+    pairs = pairs[far_apart(structure, *pairs.T)] if len(pairs) else pairs
+    if not len(pairs):
+        return ""
+    return (
+        f"clash of {_counted(len(pairs), 'pair')} of atoms, such as "
+        f"{' and '.join(structure.atoms.label(int(atom)) for atom in pairs[0])}: "
+        "atoms that repel one another make no hydrogen bond"
+    )
+
+
+def _bonded(structure: Structure) -> Bools:
+    return np.bincount(structure.atoms.bonds.ravel(), minlength=len(structure.atoms)) > 0
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _listed(structure: Structure, atoms: Iterable[int] | Ints, *, names: bool = True) -> str:
+    """Name up to three atoms or residues."""
+    labels: Sequence[str] = [structure.atoms.label(int(atom)) for atom in atoms]
+    if not names:
+        labels = [label.rpartition("/")[0] for label in labels]
+    return ", ".join(labels[:3]) + (", …" if len(labels) > 3 else "")

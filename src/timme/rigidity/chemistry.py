@@ -1,0 +1,392 @@
+"""Chemistry of one structure: bonds that cannot turn, donors and acceptors, and charges.
+
+Amino acids and nucleotides are known by their names, all else by its geometry. What matters is
+which carbons are planar (sp2); nitrogens, oxygens and charges follow from the bonds. Hydrogens on
+carbon may be missing, hydrogens on nitrogen and oxygen may not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from timme._arrays import Bools, Floats, Ints, Strings
+from timme.ensemble import Atoms, Ensemble
+from timme.readers.bonds import unit_in_angstrom
+from timme.readers.residues import NUCLEIC, PROTEIN, is_protein
+from timme.space import Boxes
+
+# Planar carbons of side chains; those of other amino acids have none.
+_SIDE_CHAINS = {
+    "ARG": "CZ",
+    "ASN": "CG",
+    "ASP": "CG",
+    "GLN": "CD",
+    "GLU": "CD",
+    "HIS": "CG CD2 CE1",
+    "PHE": "CG CD1 CD2 CE1 CE2 CZ",
+    "TRP": "CG CD1 CD2 CE2 CE3 CZ2 CZ3 CH2",
+    "PTR": "CG CD1 CD2 CE1 CE2 CZ",
+    "TYR": "CG CD1 CD2 CE1 CE2 CZ",
+}
+_SAME_AS = {
+    **dict.fromkeys("HID HIE HIP HSD HSE HSP HISD HISE HISH HISA HISB HIS1 HIS2".split(), "HIS"),
+    **dict.fromkeys("ASH ASPH".split(), "ASP"),
+    **dict.fromkeys("GLH GLUH".split(), "GLU"),
+    **dict.fromkeys("CYX CYM CYS2 CYSH CYS1".split(), "CYS"),
+    **dict.fromkeys("LYN LYSH LSN".split(), "LYS"),
+    "TYM": "TYR",
+    "ARGN": "ARG",
+    "ASX": "ASN",
+    "GLX": "GLN",
+    "QLN": "GLN",
+}
+_UNKNOWN_SIDE_CHAINS = frozenset("UNK PYL PGLU".split())
+_METHYL_CAPS = frozenset("NME NMA".split())  # their carbon called C is no carbonyl
+_BACKBONE = ("N", "CA", "C", "O", "OXT")
+_BASE_CARBONS = ("C2", "C4", "C5", "C6", "C8")
+_UNUSUAL_BASES = frozenset("N H2U YYG".split())
+
+# Bonds shorter than this are double in part (Å): between lengths of single and conjugated bonds.
+_SHORT = {("C", "C"): 1.44, ("C", "N"): 1.39, ("C", "O"): 1.31, ("C", "S"): 1.70, ("N", "N"): 1.36}
+# Triple product of unit vectors to three neighbours: 0 in a plane, 0.77 in a tetrahedron.
+_FLAT = 0.4
+_FLAT_TORSION = np.deg2rad(30.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Structure:
+    """One snapshot in space: atoms, their bonds and places."""
+
+    atoms: Atoms  # the sites that are analysed, with the bonds between them
+    coordinates: Floats  # (atoms, 3), Å
+    boxes: Boxes
+
+    def vectors(self, start: Ints, end: Ints) -> Floats:
+        """Return the shortest vectors between pairs of atoms.
+
+        Parameters
+        ----------
+        start, end : ndarray, shape (pairs,)
+            Indices of atoms.
+
+        Returns
+        -------
+        ndarray, shape (pairs, 3)
+            From start to end, through the walls of a box where that is shorter, in Å.
+        """
+        direct = self.coordinates[end] - self.coordinates[start]
+        shortest: Floats = self.boxes.shorten(direct[None])[0]
+        return shortest
+
+    def distances(self, start: Ints, end: Ints) -> Floats:
+        """Return the shortest distances between pairs of atoms.
+
+        Parameters
+        ----------
+        start, end : ndarray, shape (pairs,)
+            Indices of atoms.
+
+        Returns
+        -------
+        ndarray, shape (pairs,)
+            In Å.
+        """
+        lengths: Floats = np.linalg.norm(self.vectors(start, end), axis=1)
+        return lengths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chemistry:
+    """What hydrogen bonds and locked bonds need to know of every atom."""
+
+    planar: Bools  # (atoms,), sp2
+    hydrogens: Bools  # (atoms,)
+    acceptors: Bools  # (atoms,)
+    positive: Bools  # (atoms,), donors of salt bridges
+    negative: Bools  # (atoms,), acceptors of salt bridges
+    locked: Bools  # (bonds,), bonds that cannot turn
+    sources: Ints  # (2 bonds,), every bond from both ends, sorted
+    targets: Ints  # (2 bonds,)
+
+    @property
+    def offsets(self) -> Ints:
+        """Where the neighbours of each atom start in ``targets``, and where the last end."""
+        return np.searchsorted(self.sources, np.arange(len(self.planar) + 1))
+
+
+def structure(ensemble: Ensemble, model: int = 0) -> Structure:
+    """Take one snapshot of an ensemble as a structure in Å.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Atoms with their elements and bonds.
+    model : int, optional
+        Which snapshot, from 0.
+
+    Returns
+    -------
+    Structure
+        Its sites, and the bonds between these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pair = Ensemble.from_array(np.zeros((1, 2, 3)), atoms=Atoms.unnamed(2, bonds=[(0, 1)]))
+    >>> structure(pair).atoms.bonds
+    array([[0, 1]])
+    """
+    if not 0 <= model < ensemble.n_snapshots:
+        raise ValueError(
+            f"{ensemble.prefix}model {model} is not there: "
+            f"there are {ensemble.n_snapshots}, counted from 0"
+        )
+    angstrom = unit_in_angstrom(ensemble.unit)
+    if ensemble.n_dimensions != 3 or angstrom is None:
+        raise ValueError(
+            f"{ensemble.prefix}a structure of atoms in space is needed, got "
+            f"{ensemble.n_dimensions} dimensions in {ensemble.unit or 'Å'}: "
+            "say what the unit is where it is wrong (unit='Å')"
+        )
+    coordinates, box = ensemble.snapshot(model)
+    unseen = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
+    if len(unseen):
+        raise ValueError(
+            f"{ensemble.prefix}atom {ensemble.site_label(int(unseen[0]))} is not seen in snapshot "
+            f"{model + 1}: leave out the atoms or snapshots that are not complete"
+        )
+    boxes = Boxes.of(None if box is None else angstrom * box[None], 1, 3)
+    return Structure(_sites(ensemble), angstrom * coordinates.astype(np.float64), boxes)
+
+
+def chemistry(structure: Structure) -> Chemistry:
+    """Find planar atoms, locked bonds, acceptors and charges.
+
+    Planar carbons are taken from tables for amino acids and nucleotides and from geometry for all
+    else. A nitrogen is planar with two neighbours or beside a planar carbon, an oxygen beside a
+    planar atom, as in phenol. A bond is locked if carbons or nitrogens at both ends are planar and
+    have other neighbours: peptide and amide bonds, guanidinium, rings; unknown molecules need a
+    short and flat bond too. Bonds to oxygen are not locked: they move hydrogens at most.
+
+    Acceptors are oxygens; nitrogens with a lone pair, never the peptide's; sulphur between two
+    heavy atoms, and thiolate. Positive are ammonium and the nitrogens of guanidinium, amidinium and
+    imidazolium (both nitrogens with hydrogen); negative are the free oxygens of carboxylate,
+    phosphate, sulphate, sulphonate and nitrate. Protonation is what the hydrogens say.
+
+    Parameters
+    ----------
+    structure : Structure
+        One snapshot.
+
+    Returns
+    -------
+    Chemistry
+        Per atom and per bond.
+    """
+    graph = _Graph(structure)
+    planar = _planar(graph, structure)
+    return Chemistry(
+        planar=planar,
+        hydrogens=graph.hydrogens,
+        acceptors=_acceptors(graph, planar),
+        positive=_positive(graph, planar),
+        negative=_negative(graph),
+        locked=_locked(graph, planar, structure),
+        sources=graph.sources,
+        targets=graph.targets,
+    )
+
+
+def parent_residue(resname: str) -> str:
+    """Name the residue of which a protonation state or the end of a chain is a form.
+
+    Parameters
+    ----------
+    resname : str
+        Name in large letters, maybe one that force fields use.
+
+    Returns
+    -------
+    str
+        The usual name.
+
+    Examples
+    --------
+    >>> parent_residue("HIE"), parent_residue("NALA"), parent_residue("ATP")
+    ('HIS', 'ALA', 'ATP')
+    """
+    plain = _SAME_AS.get(resname, resname)
+    if len(plain) == 4 and plain[0] in "NC" and plain[1:] in PROTEIN:
+        return _SAME_AS.get(plain[1:], plain[1:])
+    return plain
+
+
+class _Graph:
+    """Covalent neighbours, counted by what they are."""
+
+    def __init__(self, structure: Structure) -> None:
+        atoms = structure.atoms
+        self.atoms, self.bonds, self.count = atoms, atoms.bonds, len(atoms)
+        ends = np.concatenate([atoms.bonds, atoms.bonds[:, ::-1]])
+        order = np.lexsort((ends[:, 1], ends[:, 0]))
+        self.sources, self.targets = ends[order, 0], ends[order, 1]
+        self.degrees = np.bincount(self.sources, minlength=self.count)
+        self.offsets = np.concatenate([[0], np.cumsum(self.degrees)])
+        self.hydrogens = self.is_element("H", "D")
+        self.heavy_degrees = self.neighbours_that(~self.hydrogens)
+        # An oxygen with one neighbour: carbonyl, or a part of carboxylate and the like.
+        self.free_oxygens = self.is_element("O") & (self.degrees == 1)
+
+    def is_element(self, *symbols: str) -> Bools:
+        found: Bools = np.isin(self.atoms.elements, symbols)
+        return found
+
+    def neighbours_that(self, are: Bools) -> Ints:
+        """Count the neighbours of every atom that are so."""
+        counts: Ints = np.bincount(self.sources[are[self.targets]], minlength=self.count)
+        return counts
+
+
+def _sites(ensemble: Ensemble) -> Atoms:
+    atoms, sites = ensemble.atoms, ensemble.site_atoms
+    places = np.full(len(atoms), -1)
+    places[sites] = np.arange(len(sites))
+    bonds = places[atoms.bonds]
+    return replace(
+        atoms,
+        names=atoms.names[sites],
+        elements=atoms.elements[sites],
+        resnames=atoms.resnames[sites],
+        resids=atoms.resids[sites],
+        icodes=atoms.icodes[sites],
+        chains=atoms.chains[sites],
+        masses=atoms.masses[sites],
+        bonds=np.sort(bonds[(bonds >= 0).all(axis=1)], axis=1),
+    )
+
+
+# ---- planar atoms and locked bonds ---------------------------------------------------------------
+
+
+def _planar(graph: _Graph, structure: Structure) -> Bools:
+    carbons, nitrogens = graph.is_element("C"), graph.is_element("N")
+    by_name, known = _by_name(graph.atoms)
+    planar = carbons & np.where(known, by_name, _by_geometry(graph, structure))
+    beside = graph.neighbours_that(planar) > 0
+    planar |= nitrogens & ((graph.degrees == 2) | ((graph.degrees <= 3) & beside))
+    beside = graph.neighbours_that(planar) > 0
+    return planar | (graph.is_element("O") & (graph.degrees <= 2) & beside)
+
+
+def _by_name(atoms: Atoms) -> tuple[Bools, Bools]:
+    """Tell which carbons are planar by their names, and of which atoms the names tell it."""
+    joined = np.char.add(np.char.add(np.char.upper(atoms.resnames), " "), atoms.names)
+    distinct, inverse = np.unique(joined, return_inverse=True)
+    known = np.array([_is_known(str(pair).partition(" ")[0]) for pair in distinct], dtype=np.bool_)
+    flat = np.array([_is_flat(*str(pair).split(" ", 1)) for pair in distinct], dtype=np.bool_)
+    if not len(distinct):
+        return flat, known
+    # Modified amino acids have the backbone of all.
+    backbone = is_protein(atoms) & np.isin(atoms.names, _BACKBONE)
+    caps = np.isin(np.char.upper(atoms.resnames), tuple(_METHYL_CAPS))
+    return flat[inverse] | (backbone & (atoms.names == "C") & ~caps), known[inverse] | backbone
+
+
+def _is_known(resname: str) -> bool:
+    parent = parent_residue(resname)
+    if parent in NUCLEIC:
+        return parent not in _UNUSUAL_BASES
+    return parent in PROTEIN and parent not in _UNKNOWN_SIDE_CHAINS
+
+
+def _is_flat(resname: str, name: str) -> bool:
+    parent = parent_residue(resname)
+    if parent in NUCLEIC:
+        return name in _BASE_CARBONS
+    return name in _SIDE_CHAINS.get(parent, "").split()
+
+
+def _by_geometry(graph: _Graph, structure: Structure) -> Bools:
+    """Find planar atoms: three neighbours in a plane, or a bond as short as a double one."""
+    flat = np.zeros(graph.count, dtype=np.bool_)
+    three = np.flatnonzero(graph.degrees == 3)
+    starts = graph.offsets[three]
+    arms = [_units(structure.vectors(three, graph.targets[starts + arm])) for arm in range(3)]
+    volume = np.einsum("ij,ij->i", arms[0], np.cross(arms[1], arms[2]))
+    flat[three] = np.abs(volume) < _FLAT
+    short = np.zeros(graph.count, dtype=np.bool_)
+    short[graph.bonds[_short(graph, structure)].ravel()] = True
+    return flat | (short & (graph.degrees < 3))
+
+
+def _short(graph: _Graph, structure: Structure) -> Bools:
+    """Tell which bonds are too short for single ones."""
+    elements: Strings = np.sort(graph.atoms.elements[graph.bonds], axis=1)
+    lengths = structure.distances(graph.bonds[:, 0], graph.bonds[:, 1])
+    short = np.zeros(len(lengths), dtype=np.bool_)
+    for pair, limit in _SHORT.items():
+        short |= (elements == pair).all(axis=1) & (lengths < limit)
+    return short
+
+
+def _locked(graph: _Graph, planar: Bools, structure: Structure) -> Bools:
+    inner = planar & (graph.degrees >= 2) & graph.is_element("C", "N")
+    locked: Bools = np.all(inner[graph.bonds], axis=1)
+    known = _by_name(graph.atoms)[1][graph.bonds].all(axis=1)
+    doubtful = np.flatnonzero(locked & ~known)
+    one, other = (_normals(graph, structure, graph.bonds[doubtful, end]) for end in range(2))
+    turned = np.arccos(np.clip(np.abs(np.einsum("ij,ij->i", one, other)), 0.0, 1.0))
+    locked[doubtful] = _short(graph, structure)[doubtful] & (turned < _FLAT_TORSION)
+    return locked
+
+
+def _normals(graph: _Graph, structure: Structure, centres: Ints) -> Floats:
+    """Unit normals of the planes through atoms and the first two of their neighbours."""
+    starts = graph.offsets[centres]
+    one, other = (structure.vectors(centres, graph.targets[starts + arm]) for arm in range(2))
+    return _units(np.cross(one, other))
+
+
+def _units(vectors: Floats) -> Floats:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1.0)
+
+
+# ---- donors, acceptors, charges ------------------------------------------------------------------
+
+
+def _acceptors(graph: _Graph, planar: Bools) -> Bools:
+    # Without its hydrogen or after a gap, the nitrogen of a peptide seems to have a lone pair.
+    amides = is_protein(graph.atoms) & (graph.atoms.names == "N")
+    # Three neighbours leave a lone pair to an amine; in a plane it is part of the double bonds.
+    pairs = (graph.degrees >= 1) & np.where(planar, graph.degrees <= 2, graph.degrees <= 3)
+    nitrogens = graph.is_element("N") & pairs & ~amides
+    oxygens = graph.is_element("O") & (graph.degrees <= 2) & (graph.degrees >= 1)
+    bare = graph.degrees == graph.heavy_degrees
+    sulphurs = graph.is_element("S", "Se") & bare & np.isin(graph.degrees, (1, 2))
+    acceptors: Bools = oxygens | nitrogens | sulphurs
+    return acceptors
+
+
+def _positive(graph: _Graph, planar: Bools) -> Bools:
+    nitrogens = graph.is_element("N")
+    charged: Bools = nitrogens & (graph.degrees == 4)
+    # Carbon between nitrogens none of which has a lone pair: the charge is shared by all of them.
+    full = nitrogens & planar & (graph.degrees == 3)
+    shared = graph.is_element("C") & planar & (graph.neighbours_that(full) >= 2)
+    shared &= graph.neighbours_that(full) == graph.neighbours_that(nitrogens)
+    shared &= graph.neighbours_that(graph.free_oxygens | graph.is_element("S")) == 0
+    charged |= full & (graph.neighbours_that(shared) > 0)
+    charged &= graph.neighbours_that(graph.hydrogens) > 0
+    return charged
+
+
+def _negative(graph: _Graph) -> Bools:
+    free = graph.neighbours_that(graph.free_oxygens)
+    centres = graph.is_element("C") & (free == 2)
+    centres |= graph.is_element("P") & (free >= 1)
+    centres |= graph.is_element("S", "N") & (free >= 3)
+    charged: Bools = graph.free_oxygens & (graph.neighbours_that(centres) > 0)
+    return charged

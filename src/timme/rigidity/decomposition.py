@@ -1,0 +1,256 @@
+"""Rigid clusters, hinges, stress and floppy modes of a network of bodies and bars."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from timme._arrays import Bools, Floats, Ints, frozen
+from timme._kernels import pebble as kernel
+from timme.hierarchy import Hierarchy, grow
+from timme.rigidity.network import Network
+
+DEEPEST = -10.0  # kcal/mol, the well of a salt bridge: no bond is stronger
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decomposition:
+    """What a pebble game finds in a network.
+
+    Bodies are atoms, of which each is in one cluster: an end of a chain, such as a hydrogen, in
+    that of its neighbour, whatever else holds it.
+    """
+
+    clusters: Ints  # (bodies,), rigid cluster of each, 0 the largest, ties to the lowest body
+    independent: Ints  # (bonds,), independent bars of each bond, -1 where it is not there
+    redundant: Ints  # (bonds,), the other bars
+    hinges: Bools  # (bonds,), whether the ends of a bond can turn against one another
+    stress: Ints  # (bonds,), region of stress, 0 that of most bonds, -1 where there is none
+    regions: Ints  # (bonds,), region of coupled hinges, 0 that of most, -1 where it is no hinge
+    freedoms: Ints  # (regions,), internal degrees of freedom of each
+    n_objects: int  # connected pieces of at least two bodies
+
+    @property
+    def floppy_modes(self) -> int:
+        """Number of internal degrees of freedom."""
+        return int(self.freedoms.sum())
+
+    @property
+    def flexibility(self) -> Floats:
+        """Flexibility index of each bond: above 0 for hinges, below 0 under stress.
+
+        For hinges, the degrees of freedom of their region over its hinges; for stressed bonds,
+        redundant bars of their region over its bonds, negative; 0 for all others, and NaN for bonds
+        that are not there (Jacobs, Rader, Kuhn and Thorpe, 2001).
+        """
+        index = np.where(self.independent < 0, math.nan, 0.0)
+        stressed = self.stress >= 0
+        redundant = np.bincount(self.stress[stressed], self.redundant[stressed])
+        index[stressed] = -_shares(redundant, self.stress[stressed])
+        index[self.hinges] = _shares(self.freedoms, self.regions[self.hinges])
+        return index
+
+
+def decompose(network: Network, cutoff: float = math.inf) -> Decomposition:
+    """Play the pebble game with all bonds up to an energy.
+
+    Parameters
+    ----------
+    network : Network
+        Bodies and bars.
+    cutoff : float, optional
+        Weakest energy of a hydrogen bond, in kcal/mol.
+
+    Returns
+    -------
+    Decomposition
+        Clusters, hinges and stress.
+
+    Examples
+    --------
+    >>> ring = np.array([(k, (k + 1) % 7) for k in range(7)])
+    >>> kinds, energies = np.full(7, "covalent"), np.full(7, np.nan)
+    >>> decompose(Network(7, ring, np.full(7, 5), kinds, energies)).floppy_modes
+    1
+    """
+    game = _play(network, cutoff)
+    hierarchy = game.hierarchy(network)
+    ends = network.bonds[game.order]
+    hinged = game.clusters[ends[:, 0]] != game.clusters[ends[:, 1]]
+    regions, freedoms = _regions(game, ends, hinged)
+    return Decomposition(
+        clusters=hierarchy.cut(math.inf).labels,
+        independent=game.spread(game.independent, -1),
+        redundant=game.spread(network.bars[game.order] - game.independent, 0),
+        hinges=frozen(game.spread(hinged.astype(np.int64), 0) > 0),
+        stress=game.spread(_ranked(game.stress), -1),
+        regions=game.spread(regions, -1),
+        freedoms=frozen(freedoms),
+        n_objects=_count_objects(network.n_bodies, ends),
+    )
+
+
+def dilute(network: Network) -> Hierarchy:
+    """Add hydrogen bonds from the strongest to the weakest; see rigid clusters join.
+
+    Parameters
+    ----------
+    network : Network
+        Bodies and bars.
+
+    Returns
+    -------
+    Hierarchy
+        Heights are the energies of bonds, in kcal/mol; what is rigid without any hydrogen bond
+        joins at -10, or below the strongest bond if that is stronger.
+    """
+    return _play(network, math.inf).hierarchy(network)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Game:
+    """A game that was played; bonds in the order in which they were added."""
+
+    order: Ints  # (added,), bonds of the network
+    n_first: int  # that are there from the beginning
+    anchors: Ints  # (bodies,), the only neighbour of an end of a chain, -1 for others
+    independent: Ints  # (added,)
+    stress: Ints  # (added,), some bond of the same region, -1 for none
+    clusters: Ints  # (bodies,), some body of the same cluster
+    pebbles: Ints  # (bodies,), degrees of freedom of each body
+    joins: Ints  # (joins, 3), two bodies, and the number of bonds when their clusters join
+    n_bonds: int  # of the network
+
+    def hierarchy(self, network: Network) -> Hierarchy:
+        energies = network.energies[self.order]
+        strongest = energies[self.n_first] if len(energies) > self.n_first else 0.0
+        base = min(DEEPEST, math.floor(strongest))
+        heights = np.where(self.joins[:, 2] > self.n_first, energies[self.joins[:, 2] - 1], base)
+        ends = np.flatnonzero(self.anchors >= 0)
+        return grow(
+            network.n_bodies,
+            np.concatenate([self.joins[:, :2], np.column_stack([ends, self.anchors[ends]])]),
+            np.concatenate([heights, np.full(len(ends), base)]),
+            unit="kcal/mol",
+            quantity="E",
+        )
+
+    def spread(self, values: Ints, fill: int) -> Ints:
+        """Values of the bonds that were added, in the order of the network, others filled in."""
+        every = np.full(self.n_bonds, fill)
+        every[self.order] = values
+        return frozen(every)
+
+
+def _play(network: Network, cutoff: float) -> _Game:
+    always = np.isnan(network.energies)
+    added = np.flatnonzero(always | (network.energies <= cutoff))
+    order = added[
+        np.argsort(np.where(always[added], -np.inf, network.energies[added]), kind="stable")
+    ]
+    n_first = int(always.sum())
+    ends = network.bonds[order]
+    anchors = _anchors(network.n_bodies, ends[:n_first], network.bars[order[:n_first]])
+    independent, stress = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+    clusters, pebbles = np.empty(network.n_bodies, np.int64), np.empty(network.n_bodies, np.int64)
+    joins = np.empty((network.n_bodies, 3), np.int64)
+    n_joins = kernel.play(
+        ends,
+        network.bars[order],
+        _entries(network.n_bodies, ends),
+        n_first,
+        anchors >= 0,
+        independent,
+        stress,
+        clusters,
+        pebbles,
+        joins,
+    )
+    return _Game(
+        order=order,
+        n_first=n_first,
+        anchors=anchors,
+        independent=independent,
+        stress=stress,
+        clusters=clusters,
+        pebbles=pebbles,
+        joins=joins[:n_joins],
+        n_bonds=len(network.bonds),
+    )
+
+
+def _anchors(n_bodies: int, ends: Ints, bars: Ints) -> Ints:
+    """The only neighbour of each body that is firmly bonded to it alone, -1 for all others.
+
+    Of two bodies that have but one another, the lower is the anchor.
+    """
+    both = np.concatenate([ends, ends[:, ::-1]])
+    lowest, highest = np.full(n_bodies, n_bodies), np.full(n_bodies, -1)
+    np.minimum.at(lowest, both[:, 0], both[:, 1])
+    np.maximum.at(highest, both[:, 0], both[:, 1])
+    most = np.zeros(n_bodies, np.int64)
+    np.maximum.at(most, both[:, 0], np.tile(bars, 2))
+    anchors = np.where((lowest == highest) & (most >= 5), highest, -1)
+    bodies = np.arange(n_bodies)
+    mutual = (anchors >= 0) & (anchors[anchors] == bodies) & (bodies < anchors)
+    return np.where(mutual, -1, anchors)
+
+
+def _entries(n_nodes: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
+    """Where the bonds of each node begin, and for each its other end and its number."""
+    both = np.concatenate([ends, ends[:, ::-1]])
+    ranked = np.argsort(both[:, 0], kind="stable")
+    begin = np.searchsorted(both[ranked, 0], np.arange(n_nodes + 1))
+    return begin, both[ranked, 1], ranked % max(1, len(ends))
+
+
+def _ranked(names: Ints) -> Ints:
+    """Number groups from 0, the one with most members first, ties to the earliest; -1 stays."""
+    named = names >= 0
+    _, first, inverse, counts = np.unique(
+        names[named], return_index=True, return_inverse=True, return_counts=True
+    )
+    rank = np.empty(len(first), np.int64)
+    rank[np.lexsort((first, -counts))] = np.arange(len(first))
+    ranked = np.full(len(names), -1)
+    ranked[named] = rank[inverse]
+    return ranked
+
+
+def _regions(game: _Game, ends: Ints, hinged: Bools) -> tuple[Ints, Ints]:
+    """Regions of hinges that turn together, and the degrees of freedom of each.
+
+    Rigid clusters are nodes, and hinges edges between them: those on no common cycle turn
+    independently of one another.
+    """
+    _, nodes = np.unique(game.clusters, return_inverse=True)
+    n_nodes = int(nodes.max()) + 1
+    edges = nodes[ends[hinged]]
+    block = np.empty(len(edges), np.int64)
+    kernel.blocks(n_nodes, edges, _entries(n_nodes, edges), block)
+    block = _ranked(block)
+    n_blocks = int(block.max(initial=-1)) + 1
+    freedom = np.bincount(nodes, game.pebbles) - np.bincount(
+        nodes[ends[~hinged, 0]], game.independent[~hinged], minlength=n_nodes
+    )
+    in_block = np.unique(np.column_stack([np.tile(block, 2), edges.T.ravel()]), axis=0)
+    freedoms = np.bincount(in_block[:, 0], freedom[in_block[:, 1]], minlength=n_blocks)
+    freedoms -= np.bincount(block, game.independent[hinged], minlength=n_blocks) + 6
+    regions = np.full(len(ends), -1)
+    regions[hinged] = block
+    return regions, freedoms.astype(np.int64)
+
+
+def _shares(amounts: Floats | Ints, groups: Ints) -> Floats:
+    """Of each member of a group, an equal share of the amount of its group."""
+    return (amounts / np.bincount(groups, minlength=len(amounts)))[groups]
+
+
+def _count_objects(n_bodies: int, ends: Ints) -> int:
+    links = sparse.coo_array((np.ones(len(ends)), ends.T), shape=(n_bodies, n_bodies))
+    _, piece = csgraph.connected_components(links, directed=False)
+    return int((np.bincount(piece) > 1).sum())

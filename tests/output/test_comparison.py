@@ -1,0 +1,300 @@
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+import timme
+from tests.compare.reference import clusters_of, two_graphs
+from tests.output.builders import Graph, linked, particles, random_graph, residues
+from timme.compare import Comparison, common_sites, compare
+from timme.hierarchy import Hierarchy
+from timme.output.axes import places_of
+from timme.output.colours import CORE, SAFE, WIDE
+from timme.output.comparison import (
+    agreement_csv,
+    cluster_colours,
+    dilutions,
+    heatmap,
+    matched_csv,
+    matched_families,
+    on_common_sites,
+)
+from timme.output.figures import save_figure
+
+ONE, OTHER = linked(random_graph(150, 5), "Å"), linked(random_graph(150, 6), "nm")
+PAIRS = [(k, k + 1) for k in range(29)]
+
+
+def bodies(heights: dict[int, float], n_sites: int = 30, unit: str = "Å") -> Hierarchy:
+    """A chain of sites that join at 1, but for some neighbours."""
+    joined = [heights.get(k, 1.0) for k in range(n_sites - 1)]
+    return linked((n_sites, PAIRS[: n_sites - 1], joined), unit)
+
+
+def texts(axes: Axes) -> str:
+    return f"{axes.get_xlabel()} {axes.get_ylabel()} {axes.get_title('left')}"
+
+
+def colour_at(axes: Axes, place: int, cutoff: float) -> str | None:
+    """Colour of what is drawn of a place at a cutoff."""
+    (stripes,) = (c for c in axes.collections if isinstance(c, PathCollection))
+    for path, colour in zip(stripes.get_paths(), np.asarray(stripes.get_facecolor()), strict=True):
+        if path.contains_point((place + 0.5, cutoff)):
+            return to_hex(colour)
+    return None
+
+
+# Which colours match
+
+
+@given(two_graphs(), st.integers(1, 3), st.sampled_from([WIDE, SAFE]))
+def test_partners_share_a_colour_and_no_one_else_takes_it(
+    given: tuple[Graph, Graph], min_size: int, palette: tuple[str, ...]
+) -> None:
+    compared = compare(*map(linked, given), min_size=min_size)
+    first, second = (found.tolist() for found in cluster_colours(compared, palette=palette))
+    partners = compared.clusters.partners.tolist()
+    assert len(first) == (compared.clusters.first.sizes >= min_size).sum()
+    assert len(second) == (compared.clusters.second.sizes >= min_size).sum()
+    for label, colour in enumerate(second):
+        if partners[label] >= 0:
+            assert colour == first[partners[label]]
+        elif len(first) + len(second) <= len(palette):
+            assert colour not in first
+    if compared.n_sites <= len(palette) / 2:
+        assert len(set(second)) == len(second)
+
+
+@given(two_graphs())
+def test_families_stay_apart(given: tuple[Graph, Graph]) -> None:
+    compared = compare(*map(linked, given))
+    taken = matched_families(compared).tolist()
+    assert len(set(taken)) == len(taken) == compared.n_sites
+    assert min(taken) >= 0
+
+
+def test_the_core_of_the_second_takes_the_colour_of_what_it_matches() -> None:
+    # Sites 0 … 9 | 10 … 24 | 25 … 29 against 0 … 11 | 12 … 14 | 15 | 16 … 29.
+    three = bodies({9: 3.0, 24: 4.0})
+    four = bodies({11: 3.0, 14: 4.0, 15: 4.0})
+    compared = compare(three, four, cutoffs=(2.0, 2.0))
+    first, second = cluster_colours(compared)
+    assert compared.clusters.first.sizes.tolist() == [15, 10, 5]
+    assert compared.clusters.second.sizes.tolist() == [14, 12, 3, 1]
+    assert compared.clusters.partners.tolist() == [0, 1, -1, -1]
+    assert first[0] == second[0] == CORE
+    assert first[1] == second[1]
+    assert second[2] not in first
+    # 0 … 13 | 14 … 24 | 25 … 29: the core shares 10 sites with the second cluster of the first.
+    swapped = compare(three, bodies({13: 3.0, 24: 4.0}), cutoffs=(2.0, 2.0))
+    assert swapped.clusters.second.sizes.tolist() == [14, 11, 5]
+    assert swapped.clusters.partners.tolist() == [1, 0, 2]
+    first, second = cluster_colours(swapped)
+    assert second.tolist() == first[[1, 0, 2]].tolist()
+
+
+# Side by side
+
+
+@pytest.mark.parametrize("by_residue", [False, True])
+def test_both_dilutions_are_drawn_in_matched_colours(by_residue: bool) -> None:
+    analysis = residues(random_graph(450, 5), chains="AB")
+    places = places_of(analysis) if by_residue else None
+    compared = compare(ONE, OTHER, min_size=2, cutoffs=(0.04, 0.04))
+    figure = dilutions(compared, places=places, names=("σ", "E"), lengths=(1.54, None))
+    order = ONE.order if places is None else places.order
+    first, second = cluster_colours(compared)
+    left, right = figure.axes
+    for axes, partition, colours in (
+        (left, compared.clusters.first, first),
+        (right, compared.clusters.second, second),
+    ):
+        for place, site in enumerate(order.tolist()):
+            label = partition.labels[site]
+            expected = colours[label] if label < len(colours) else None
+            assert colour_at(axes, place, partition.cutoff) == expected
+        assert partition.cutoff in [line.get_ydata()[0] for line in axes.lines]  # type: ignore[index]
+    assert len(set(second.tolist())) > 2
+
+
+def test_dilutions_have_names_units_and_equal_type() -> None:
+    figure = dilutions(compare(ONE, OTHER), names=("left one", "right one"), lengths=(1.54, 2.0))
+    left, right = figure.axes
+    assert texts(left) == r"Site label in the first $\sigma_\mathrm{c}$ (Å) left one"
+    assert texts(right) == r"Site label in the first $\sigma_\mathrm{c}$ (nm) right one"
+    assert [len(axes.child_axes) for axes in (left, right)] == [1, 1]
+    figure.draw_without_rendering()
+    assert left.get_window_extent().x1 < right.get_window_extent().x0
+    sizes = {axes.xaxis.get_tick_params()["labelsize"] for axes in (left, right)}
+    assert len(sizes) == 1
+    assert len({axes.spines["top"].get_linewidth() for axes in (left, right)}) == 1
+
+
+# Agreement
+
+
+def image_of(axes: Axes) -> Any:
+    (image,) = axes.images
+    return image.get_array()
+
+
+def test_the_heatmap_shows_the_index_of_both_cutoffs() -> None:
+    compared = compare(ONE, OTHER)
+    axes = heatmap(compared, names=("one", "other"), lengths=(1.54, None))
+    pixels = image_of(axes)
+    (low, high), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    height, width = pixels.shape
+    for row, column in np.random.default_rng(1).integers(0, (height, width), (50, 2)).tolist():
+        x = low + (column + 0.5) / width * (high - low)
+        y = bottom + (row + 0.5) / height * (top - bottom)
+        labels = ONE.cut(x).labels, OTHER.cut(y).labels
+        single = [len(np.unique(found)) for found in labels]
+        if single[0] == single[1] and single[0] in {1, 150}:
+            assert pixels[row, column] is np.ma.masked
+        else:
+            assert pixels[row, column] == pytest.approx(timme.compare.overlap(*labels).rand)
+    assert axes.get_xlabel() == r"one: $\sigma_\mathrm{c}$ (Å)"
+    assert axes.get_ylabel() == r"other: $\sigma_\mathrm{c}$ (nm)"
+    (scaled,) = axes.child_axes
+    assert "1.54 Å" in scaled.get_xlabel()
+
+
+def test_the_best_pair_is_marked() -> None:
+    compared = compare(bodies({9: 3.0, 24: 4.0}), bodies({11: 3.0, 14: 4.0}))
+    axes = heatmap(compared)
+    (mark,) = axes.lines
+    assert np.array(mark.get_data()).ravel().tolist() == list(compared.best_cutoffs)
+    (note,) = axes.texts
+    assert note.get_text() == f"{compared.clusters.rand:.2f}"
+    for cutoff, (low, high) in zip(
+        compared.best_cutoffs, (axes.get_xlim(), axes.get_ylim()), strict=True
+    ):
+        assert low < cutoff < high
+
+
+@pytest.mark.parametrize(
+    "compared",
+    [
+        compare(linked((1, [], [])), linked((1, [], []))),
+        compare(linked((4, [], [])), linked((4, [(0, 1)], [1.0]))),
+        compare([0, 0, 1], [0, 1, 1]),
+        compare(ONE, OTHER.cut(0.05)),
+        compare(
+            ONE, Hierarchy(OTHER.parents, OTHER.heights - 9, unit="kcal/mol", quantity="E"), most=9
+        ),
+    ],
+    ids=["one site", "no levels", "partitions", "one partition", "energies"],
+)
+def test_every_kind_of_comparison_is_drawn(compared: Comparison, tmp_path: Path) -> None:
+    axes = heatmap(compared)
+    figure = axes.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    for number, drawn in enumerate((figure, dilutions(compared))):
+        assert save_figure(drawn, tmp_path / f"{number}.png").stat().st_size > 1000
+
+
+def test_given_axes_are_drawn_on() -> None:
+    own = Figure().add_subplot()
+    assert heatmap(compare(ONE, OTHER), ax=own) is own
+
+
+# Tables
+
+
+def test_matched_clusters_are_listed_both_ways() -> None:
+    one, other = residues(random_graph(450, 5)), residues(random_graph(450, 7))
+    compared = compare(one.shown_hierarchy, other.shown_hierarchy, cutoffs=(0.04, 0.04))
+    text = matched_csv(one, compared, names=("a", "b"))
+    table = pd.read_csv(io.StringIO(text))
+    sides = [compared.clusters.first, compared.clusters.second]
+    sets = [clusters_of(side.labels.tolist()) for side in sides]
+    colours = np.concatenate(cluster_colours(compared))
+    assert table["colour"].tolist() == colours.tolist()
+    assert table["result"].tolist() == ["a"] * len(cluster_colours(compared)[0]) + ["b"] * len(
+        cluster_colours(compared)[1]
+    )
+    for row in table.to_dict("records"):
+        side = int(row["result"] == "b")
+        own = sets[side][int(row["cluster"]) - 1]
+        partner = sets[1 - side][int(row["partner"]) - 1]
+        assert row["size"] == len(own)
+        assert row["partner size"] == len(partner)
+        assert row["shared"] == len(own & partner)
+        assert row["jaccard"] == pytest.approx(len(own & partner) / len(own | partner))
+        assert row["jaccard"] == max(len(own & x) / len(own | x) for x in sets[1 - side])
+        if not math.isnan(row["matched"]):
+            match = table[(table["result"] != row["result"]) & (table["cluster"] == row["matched"])]
+            assert match["colour"].tolist() == [row["colour"]]
+            assert match["matched"].tolist() == [row["cluster"]]
+    assert table["matched"].notna().sum() == 2 * (compared.clusters.partners >= 0).sum()
+
+
+def test_members_are_runs_of_the_common_sites() -> None:
+    one, other, _ = on_common_sites(
+        residues((30, [(1, 4), (4, 7), (7, 10)], [1.0] * 3), chains="A", first_resid=1),
+        residues((30, [(1, 4), (4, 7), (7, 10)], [1.0] * 3), chains="A", first_resid=2),
+    )
+    compared = compare(one.shown_hierarchy, other.shown_hierarchy)
+    table = pd.read_csv(io.StringIO(matched_csv(one, compared)))
+    assert table["members"].tolist() == ["A 2-4", "A 2-5"]
+
+
+def test_agreement_lists_the_best_cutoff_of_the_other() -> None:
+    compared = compare(ONE, OTHER, most=30)
+    table = pd.read_csv(io.StringIO(agreement_csv(compared, names=("a", "b"))))
+    assert len(table) == 60
+    assert table["cutoff"].tolist() == [*compared.first_cutoffs, *compared.second_cutoffs]
+    highest = [*compared.rand.max(axis=1), *compared.rand.max(axis=0)]
+    assert table["adjusted Rand"].tolist() == pytest.approx(highest)
+    for name, column, cutoff, best in table[["result", "adjusted Rand", "cutoff", "best cutoff"]][
+        1:59:7
+    ].itertuples(index=False):
+        cutoffs = (cutoff, best) if name == "a" else (best, cutoff)
+        rand = timme.compare.overlap(ONE.cut(cutoffs[0]), OTHER.cut(cutoffs[1])).rand
+        assert rand == pytest.approx(column)
+
+
+# Common sites
+
+
+def test_analyses_are_narrowed_to_what_both_show() -> None:
+    one = residues(random_graph(90, 1), chains="A", first_resid=3)
+    other = residues(random_graph(60, 2), chains="A", first_resid=1)
+    narrow, narrower, common = on_common_sites(one, other)
+    labels = [
+        [item.sites.label(site) for site in item.object_sites[item.shown].tolist()]
+        for item in (narrow, narrower)
+    ]
+    assert labels[0] == labels[1] == [f"A/ALA {k}/CA" for k in range(3, 21)]
+    assert common.notes == ("18 sites are in both: 18 of 30 in the first, 18 of 20 in the second",)
+    compared = compare(narrow.shown_hierarchy, narrower.shown_hierarchy)
+    cutoff = compared.clusters.first.cutoff
+    expected = one.hierarchy.cut(cutoff).labels[one.shown[:18]]
+    assert clusters_of(compared.clusters.first.labels.tolist()) == clusters_of(expected.tolist())
+
+
+def test_particles_are_compared_by_number() -> None:
+    one, other = particles(random_graph(40, 1)), particles(random_graph(50, 2))
+    narrow, narrower, _ = on_common_sites(one, other)
+    assert narrow.shown.tolist() == narrower.shown.tolist() == list(range(40))
+
+
+def test_barnase_in_the_crystal_is_barnase_in_solution(shared_data: Path) -> None:
+    crystal = timme.read(shared_data / "xray" / "1a2p.pdb").atoms
+    solution = timme.read(shared_data / "nmr" / "1bnr.pdb").atoms
+    common = common_sites(crystal, solution)
+    alpha = common.first[crystal.names[common.first] == "CA"]
+    assert set(crystal.chains[common.first].tolist()) == {"A"}
+    # The crystal lacks the first two residues of 110; no residue has another name.
+    assert crystal.resids[alpha].tolist() == list(range(3, 111))
+    assert "another name" not in " ".join(common.notes)

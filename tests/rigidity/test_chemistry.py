@@ -1,0 +1,258 @@
+"""Chemistry: locked bonds, planar atoms, donors, acceptors and charges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.rigidity.oracle import needs_oracle
+from tests.rigidity.structures import bck, listed, molecule, pairs_of, ring
+from timme._arrays import Bools
+from timme.ensemble import Ensemble
+from timme.rigidity.chemistry import Chemistry, chemistry, parent_residue, structure
+
+RINGS = {"PHE", "TYR", "TRP", "HIS"}
+AMIDES = {("ASN", "CG", "ND2"), ("GLN", "CD", "NE2")}
+
+
+def known(ensemble: Ensemble) -> Chemistry:
+    return chemistry(structure(ensemble))
+
+
+def names(ensemble: Ensemble, chosen: Bools) -> set[str]:
+    return set(ensemble.atoms.names[chosen].tolist())
+
+
+def locked(ensemble: Ensemble) -> set[frozenset[str]]:
+    bonds = ensemble.atoms.bonds[known(ensemble).locked]
+    return {frozenset(ensemble.atoms.names[bond].tolist()) for bond in bonds}
+
+
+# ---- another program's lists ---------------------------------------------------------------------
+
+
+@needs_oracle
+def test_covalent_bonds_of_1bck_are_the_listed_ones() -> None:
+    assert pairs_of(bck().atoms.bonds) == listed().covalent
+
+
+@needs_oracle
+def test_locked_bonds_of_1bck_are_the_listed_ones_and_partial_double_bonds() -> None:
+    """That program locks 164 peptide bonds and 18 of guanidinium, and we 144 more.
+
+    These are 132 bonds of aromatic rings, which are rigid with or without a lock, and the 12 amides
+    of asparagine and glutamine, which are as much double as a peptide.
+    """
+    atoms = bck().atoms
+    mine = pairs_of(atoms.bonds[known(bck()).locked])
+    assert listed().locked <= mine
+    more = mine - listed().locked
+    kinds = [(str(atoms.resnames[a]), *sorted(atoms.names[[a, b]].tolist())) for a, b in more]
+    amides = [kind for kind in kinds if kind in AMIDES]
+    rings = [kind for kind in kinds if kind[0] in RINGS]
+    assert (len(more), len(amides), len(rings)) == (144, 12, 132)
+
+
+# ---- amino acids and nucleotides, by their names -------------------------------------------------
+
+
+def side_chain(resname: str, atoms: str, bonds: str) -> Ensemble:
+    """Part of a residue with all atoms on a line: names must tell, not geometry."""
+    places = {name: (1.2 * number, 0.0, 0.0) for number, name in enumerate(atoms.split())}
+    return molecule(places, bonds, resname=resname)
+
+
+@pytest.mark.parametrize(
+    ("resname", "atoms", "bonds", "charged"),
+    [
+        ("LYS", "CE NZ H1 H2 H3", "CE-NZ NZ-H1 NZ-H2 NZ-H3", {"NZ"}),
+        ("LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", set()),
+        (
+            "ARG",
+            "CD NE HE CZ NH1 H1 H2 NH2 H3 H4",
+            "CD-NE NE-HE NE-CZ CZ-NH1 CZ-NH2 NH1-H1 NH1-H2 NH2-H3 NH2-H4",
+            {"NE", "NH1", "NH2"},
+        ),
+        (
+            "ARG",
+            "CD NE CZ NH1 H1 H2 NH2 H3 H4",
+            "CD-NE NE-CZ CZ-NH1 CZ-NH2 NH1-H1 NH1-H2 NH2-H3 NH2-H4",
+            set(),
+        ),
+        (
+            "HIP",
+            "CB CG ND1 HD1 CE1 NE2 HE2 CD2",
+            "CB-CG CG-ND1 ND1-HD1 ND1-CE1 CE1-NE2 NE2-HE2 NE2-CD2 CD2-CG",
+            {"ND1", "NE2"},
+        ),
+        (
+            "HIS",
+            "CB CG ND1 HD1 CE1 NE2 CD2",
+            "CB-CG CG-ND1 ND1-HD1 ND1-CE1 CE1-NE2 NE2-CD2 CD2-CG",
+            set(),
+        ),
+        ("ASN", "CB CG OD1 ND2 H1 H2", "CB-CG CG-OD1 CG-ND2 ND2-H1 ND2-H2", set()),
+    ],
+)
+def test_bases_are_charged_as_their_hydrogens_say(
+    resname: str, atoms: str, bonds: str, charged: set[str]
+) -> None:
+    residue = side_chain(resname, atoms, bonds)
+    assert names(residue, known(residue).positive) == charged
+
+
+@pytest.mark.parametrize(
+    ("resname", "atoms", "bonds", "charged"),
+    [
+        ("ASP", "CB CG OD1 OD2", "CB-CG CG-OD1 CG-OD2", {"OD1", "OD2"}),
+        ("ASH", "CB CG OD1 OD2 HD2", "CB-CG CG-OD1 CG-OD2 OD2-HD2", set()),
+        ("A", "P OP1 OP2 O5' C5'", "P-OP1 P-OP2 P-O5' O5'-C5'", {"OP1", "OP2"}),
+        ("SO4", "S O1 O2 O3 O4", "S-O1 S-O2 S-O3 S-O4", {"O1", "O2", "O3", "O4"}),
+        ("NO3", "N O1 O2 O3", "N-O1 N-O2 N-O3", {"O1", "O2", "O3"}),
+        ("DMS", "S O C1 C2", "S-O S-C1 S-C2", set()),
+        ("ASN", "CB CG OD1 ND2", "CB-CG CG-OD1 CG-ND2", set()),
+    ],
+)
+def test_acids_are_charged_as_their_hydrogens_say(
+    resname: str, atoms: str, bonds: str, charged: set[str]
+) -> None:
+    residue = side_chain(resname, atoms, bonds)
+    assert names(residue, known(residue).negative) == charged
+
+
+def test_a_neutral_histidine_accepts_at_its_bare_nitrogen_only() -> None:
+    bonds = "CB-CG CG-ND1 ND1-HD1 ND1-CE1 CE1-NE2 NE2-CD2 CD2-CG"
+    residue = side_chain("HID", "CB CG ND1 HD1 CE1 NE2 CD2", bonds)
+    assert names(residue, known(residue).acceptors) == {"NE2"}
+
+
+def test_the_nitrogen_of_a_peptide_never_accepts_even_without_its_hydrogen() -> None:
+    residue = side_chain("ALA", "C2 N CA C O", "C2-N N-CA CA-C C-O")
+    assert names(residue, known(residue).acceptors) == {"O"}
+
+
+def test_cytosine_accepts_and_locks_as_in_a_base_pair() -> None:
+    bonds = "N1-C2 C2-O2 C2-N3 N3-C4 C4-N4 N4-H1 N4-H2 C4-C5 C5-C6 C6-N1 N1-C1'"
+    base = side_chain("DC", "N1 C2 O2 N3 C4 N4 H1 H2 C5 C6 C1'", bonds)
+    assert names(base, known(base).acceptors) == {"O2", "N3"}
+    inside = "N1-C2 C2-N3 N3-C4 C4-N4 C4-C5 C5-C6 C6-N1"
+    assert locked(base) == {frozenset(bond.split("-")) for bond in inside.split()}
+
+
+def test_methionine_accepts_and_a_thiol_does_not() -> None:
+    methionine = side_chain("MET", "CG SD CE", "CG-SD SD-CE")
+    cysteine = side_chain("CYS", "CB SG HG", "CB-SG SG-HG")
+    assert names(methionine, known(methionine).acceptors) == {"SD"}
+    assert names(cysteine, known(cysteine).acceptors) == set()
+
+
+@pytest.mark.parametrize(
+    ("form", "usual"),
+    [
+        ("HSE", "HIS"),
+        ("CHIE", "HIS"),
+        ("NPRO", "PRO"),
+        ("CYX", "CYS"),
+        ("ASH", "ASP"),
+        ("NAG",) * 2,
+    ],
+)
+def test_forms_of_residues_are_known_by_the_usual_one(form: str, usual: str) -> None:
+    assert parent_residue(form) == usual
+
+
+# ---- unknown molecules, by their geometry --------------------------------------------------------
+
+
+def bonds_of_ring(letters: str) -> str:
+    return " ".join(
+        f"{one}-{other}" for one, other in zip(letters.split(), _turned(letters), strict=True)
+    )
+
+
+def _turned(letters: str) -> list[str]:
+    first, *others = letters.split()
+    return [*others, first]
+
+
+def test_benzene_is_locked_and_cyclohexane_is_not() -> None:
+    letters = "C1 C2 C3 C4 C5 C6"
+    flat = molecule(dict(zip(letters.split(), ring(6, 1.39), strict=True)), bonds_of_ring(letters))
+    chair = ring(6, 1.53) * [0.95, 0.95, 1.0] + [[0, 0, 0.25 * (-1) ** n] for n in range(6)]
+    bent = molecule(dict(zip(letters.split(), chair, strict=True)), bonds_of_ring(letters))
+    assert len(locked(flat)) == 6
+    assert len(locked(bent)) == 0
+
+
+@pytest.mark.parametrize(("turn", "length", "n_locked"), [(0.7, 1.49, 12), (0.0, 1.40, 13)])
+def test_two_rings_turn_unless_the_bond_between_them_is_short_and_flat(
+    turn: float, length: float, n_locked: int
+) -> None:
+    letters = ["C1 C2 C3 C4 C5 C6", "C7 C8 C9 C10 C11 C12"]
+    one, other = ring(6, 1.39), -ring(6, 1.39, turn=turn)
+    other[:, 0] += 2 * 1.39 + length
+    places = dict(zip(" ".join(letters).split(), [*one, *other], strict=True))
+    rings = molecule(places, f"{' '.join(map(bonds_of_ring, letters))} C1-C7")
+    assert len(locked(rings)) == n_locked
+
+
+FORMAMIDE = {
+    "C": (0.0, 0.0, 0.0),
+    "O": (1.23, 0.0, 0.0),
+    "N": (-0.67, 1.15, 0.0),
+    "H": (-0.54, -0.94, 0.0),
+    "H1": (-1.68, 1.15, 0.0),
+    "H2": (-0.16, 2.02, 0.0),
+}
+
+
+def test_an_amide_of_an_unknown_molecule_is_locked_and_planar() -> None:
+    amide = molecule(FORMAMIDE, "C-O C-N C-H N-H1 N-H2")
+    assert locked(amide) == {frozenset("CN")}
+    found = known(amide)
+    assert names(amide, found.planar) == {"C", "N", "O"}
+    assert names(amide, found.acceptors) == {"O"}
+    assert not found.positive.any()
+
+
+def test_a_twisted_amide_of_an_unknown_molecule_turns() -> None:
+    turned = {**FORMAMIDE, "H1": (-1.0, 1.6, 0.8), "H2": (-1.0, 1.6, -0.8)}
+    assert locked(molecule(turned, "C-O C-N C-H N-H1 N-H2")) == set()
+
+
+def test_bonds_to_ends_and_to_oxygen_are_not_locked() -> None:
+    acid = molecule(
+        {
+            "C": (0.0, 0.0, 0.0),
+            "O": (1.21, 0.0, 0.0),
+            "OH": (-0.67, 1.16, 0.0),
+            "H": (0.0, 1.9, 0.0),
+        },
+        "C-O C-OH OH-H",
+    )
+    assert locked(acid) == set()
+    assert names(acid, known(acid).planar) == {"C", "O", "OH"}
+
+
+def test_a_tetrahedral_carbon_makes_its_neighbours_sp3() -> None:
+    methanol = molecule(
+        {
+            "C": (0.0, 0.0, 0.0),
+            "O": (1.43, 0.0, 0.0),
+            "H": (1.75, 0.9, 0.0),
+            "H1": (-0.36, 1.03, 0.0),
+            "H2": (-0.36, -0.51, 0.89),
+            "H3": (-0.36, -0.51, -0.89),
+        },
+        "C-O O-H C-H1 C-H2 C-H3",
+    )
+    found = known(methanol)
+    assert not found.planar.any()
+    assert names(methanol, found.acceptors) == {"O"}
+
+
+def test_no_atoms_are_planar_where_there_is_one_atom() -> None:
+    argon = Ensemble.from_array(np.zeros((1, 1, 3)))
+    found = known(argon)
+    assert not found.planar.any()
+    assert len(found.locked) == 0

@@ -1,0 +1,300 @@
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import naive
+from tests.rigidity.oracle import constraints, dilution, needs_oracle
+from tests.strategies import seeds
+from timme._arrays import Ints
+from timme.rigidity.decomposition import decompose, dilute
+from timme.rigidity.network import Network
+
+Bond = tuple[int, int]
+
+
+def network(
+    n_bodies: int,
+    bonds: Sequence[Bond],
+    bars: int | Sequence[int] = 5,
+    energies: Sequence[float] | None = None,
+) -> Network:
+    """Bodies and bars without names."""
+    given_bars = [bars] * len(bonds) if isinstance(bars, int) else list(bars)
+    return Network(
+        n_bodies=n_bodies,
+        bonds=np.array(bonds, np.int64).reshape(-1, 2),
+        bars=np.array(given_bars, np.int64),
+        kinds=np.full(len(bonds), "covalent"),
+        energies=np.full(len(bonds), math.nan) if energies is None else np.array(energies),
+    )
+
+
+def ring(n_bodies: int) -> list[Bond]:
+    return [(k, (k + 1) % n_bodies) for k in range(n_bodies)]
+
+
+def sets(clusters: Ints) -> set[frozenset[int]]:
+    return {frozenset(np.flatnonzero(clusters == label).tolist()) for label in set(clusters)}
+
+
+# Textbook cases
+
+
+@pytest.mark.parametrize("n_bodies", range(3, 13))
+def test_a_ring_of_hinges_has_a_mode_for_each_body_beyond_six(n_bodies: int) -> None:
+    found = decompose(network(n_bodies, ring(n_bodies)))
+    assert found.floppy_modes == max(n_bodies - 6, 0)
+    assert found.redundant.sum() == max(6 - n_bodies, 0)
+    assert (found.stress >= 0).all() == (n_bodies < 6)
+    assert len(sets(found.clusters)) == (1 if n_bodies <= 6 else n_bodies)
+    assert found.hinges.all() == (n_bodies > 6)
+    if n_bodies > 6:
+        assert found.regions.tolist() == [0] * n_bodies
+        assert found.flexibility == pytest.approx([(n_bodies - 6) / n_bodies] * n_bodies)
+    elif n_bodies == 6:
+        assert found.flexibility.tolist() == [0.0] * 6
+    else:
+        assert found.flexibility == pytest.approx([-(6 - n_bodies) / n_bodies] * n_bodies)
+
+
+def test_a_tree_turns_about_every_inner_bond() -> None:
+    # butane without hydrogens: ends of the chain turn about themselves only
+    found = decompose(network(4, [(0, 1), (1, 2), (2, 3)]))
+    assert found.hinges.tolist() == [False, True, False]
+    assert found.floppy_modes == 1
+    assert sets(found.clusters) == {frozenset({0, 1}), frozenset({2, 3})}
+
+
+def test_hinges_of_a_tree_are_regions_of_their_own() -> None:
+    bonds = [(0, 1), (1, 2), (2, 3), (3, 4), (2, 5), (5, 6)]
+    found = decompose(network(7, bonds))
+    assert found.floppy_modes == 3  # 1-2, 2-3 and 2-5
+    assert sorted(found.regions.tolist()) == [-1, -1, -1, 0, 1, 2]
+    assert found.freedoms.tolist() == [1, 1, 1]
+
+
+def test_rings_that_share_a_body_move_independently() -> None:
+    bonds = [*ring(7), *[(a + 7 if a else 0, b + 7 if b else 0) for a, b in ring(8)]]
+    found = decompose(network(15, bonds))
+    assert found.freedoms.tolist() == [2, 1]  # of 8 hinges, and of 7
+    assert np.bincount(found.regions).tolist() == [8, 7]
+
+
+def test_rings_that_share_a_bond_move_together() -> None:
+    bonds = [*ring(7), *[(a + 5 if a > 1 else a, b + 5 if b > 1 else b) for a, b in ring(7)[1:]]]
+    found = decompose(network(12, bonds))
+    assert found.freedoms.tolist() == [6 * 11 - 5 * 13]
+    assert set(found.regions.tolist()) == {0}
+
+
+def test_a_cube_of_hinges_is_over_braced() -> None:
+    corners = list(itertools.product((0, 1), repeat=3))
+    bonds = [
+        (a, b)
+        for a, b in itertools.combinations(range(8), 2)
+        if sum(x != y for x, y in zip(corners[a], corners[b], strict=True)) == 1
+    ]
+    found = decompose(network(8, bonds))
+    assert found.floppy_modes == 0
+    assert found.redundant.sum() == 12 * 5 - 7 * 6
+    assert (found.stress == 0).all()
+
+
+def test_two_bananas_are_hinged_at_their_tips() -> None:
+    # Two rigid bodies that share two points turn about the line through them: five bars, not six.
+    banana = [(0, 1), (1, 2), (2, 0)]
+    other = [(a + 3, b + 3) for a, b in banana]
+    found = decompose(network(6, [*banana, *other, (0, 3)], [6] * 6 + [5]))
+    assert found.floppy_modes == 1
+    assert sets(found.clusters) == {frozenset({0, 1, 2}), frozenset({3, 4, 5})}
+    assert found.hinges.tolist() == [False] * 6 + [True]
+    # A sixth bar anywhere locks them.
+    locked = decompose(network(6, [*banana, *other, (0, 3), (1, 4)], [6] * 6 + [5, 1]))
+    assert locked.floppy_modes == 0
+    assert len(sets(locked.clusters)) == 1
+
+
+def test_points_and_pairs_by_themselves_have_no_modes() -> None:
+    found = decompose(network(5, [(1, 3)]))
+    assert found.floppy_modes == 0
+    assert found.n_objects == 1
+    assert found.redundant.tolist() == [0]
+    assert sets(found.clusters) == {
+        frozenset({0}),
+        frozenset({1, 3}),
+        frozenset({2}),
+        frozenset({4}),
+    }
+
+
+def test_two_rigid_pieces_with_nothing_between_are_two_objects() -> None:
+    found = decompose(network(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]))
+    assert found.n_objects == 2
+    assert found.floppy_modes == 0
+    assert found.redundant.sum() == 6
+    assert sorted(found.stress.tolist()) == [0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("n_bodies", [3, 5, 9])
+def test_what_is_bonded_to_everything_is_stressed_throughout(n_bodies: int) -> None:
+    bonds = list(itertools.combinations(range(n_bodies), 2))
+    found = decompose(network(n_bodies, bonds, 6))
+    assert found.redundant.sum() == 6 * len(bonds) - 6 * (n_bodies - 1)
+    assert (found.stress == 0).all()
+    assert len(sets(found.clusters)) == 1
+
+
+def test_an_empty_network_is_all_single_bodies() -> None:
+    found = decompose(network(3, []))
+    assert found.clusters.tolist() == [0, 1, 2]
+    assert found.floppy_modes == 0
+    assert found.n_objects == 0
+
+
+# Parity with the rank of a rigidity matrix
+
+
+@st.composite
+def networks(draw: st.DrawFn, *, energies: bool = False) -> Network:
+    """Random bodies and bars, connected; with some bonds of an energy if asked for."""
+    n_bodies = draw(st.integers(3, 8))
+    tree = [(draw(st.integers(0, k - 1)), k) for k in range(1, n_bodies)]
+    more = draw(
+        st.lists(
+            st.tuples(st.integers(0, n_bodies - 1), st.integers(0, n_bodies - 1)).filter(
+                lambda pair: pair[0] != pair[1]
+            ),
+            max_size=8,
+        )
+    )
+    bars = [draw(st.integers(1, 6)) for _ in range(len(tree) + len(more))]
+    heights: list[float] = [math.nan] * len(bars)
+    if energies:
+        bars[: len(tree)] = [draw(st.integers(5, 6)) for _ in tree]
+        heights[len(tree) :] = [float(draw(st.integers(-8, 0))) for _ in more]
+    return network(n_bodies, [*tree, *more], bars, heights)
+
+
+def neighbours(bonds: Sequence[Bond], body: int) -> set[int]:
+    return {a + b - body for a, b in bonds if body in (a, b)}
+
+
+def bars_of(chosen: Network, there: Sequence[int]) -> list[Bond]:
+    """Single bars; an end of a chain, which cannot turn about itself, has one more."""
+    bonds = [(int(a), int(b)) for a, b in chosen.bonds[list(there)]]
+    bars = [pair for pair, n in zip(bonds, chosen.bars[list(there)], strict=True) for _ in range(n)]
+    for body in range(chosen.n_bodies):
+        around = neighbours(bonds, body)
+        own = [
+            int(n) for pair, n in zip(bonds, chosen.bars[list(there)], strict=True) if body in pair
+        ]
+        if len(around) == 1 and sum(own) < 6:
+            bars.append((body, around.pop()))
+    return bars
+
+
+@given(networks())
+@settings(max_examples=300)
+def test_modes_clusters_and_stress_agree_with_the_rank(chosen: Network) -> None:
+    found = decompose(chosen)
+    every = list(range(len(chosen.bonds)))
+    bars = bars_of(chosen, every)
+    n_ends = len(bars) - int(chosen.bars.sum())
+    rank = naive.independent_bars(chosen.n_bodies, bars)
+    assert found.independent.sum() + n_ends == rank
+    assert found.floppy_modes == 6 * chosen.n_bodies - rank - 6
+    assert sets(found.clusters) == set(naive.rigid_bodies(chosen.n_bodies, bars))
+    stressed = naive.stressed_bars(chosen.n_bodies, bars)
+    first = np.concatenate([[0], np.cumsum(chosen.bars)[:-1]])
+    assert (found.stress >= 0).tolist() == [stressed[k] for k in first]
+
+
+@given(networks(energies=True))
+@settings(max_examples=200)
+def test_every_step_of_a_dilution_agrees_with_the_rank(chosen: Network) -> None:
+    hierarchy = dilute(chosen)
+    always = np.isnan(chosen.energies)
+    base = [(int(a), int(b)) for a, b in chosen.bonds[always]]
+    ends = {body for body in range(chosen.n_bodies) if len(neighbours(base, body)) == 1}
+    for cutoff in (-9.5, *range(-8, 1)):
+        there = np.flatnonzero(always | (chosen.energies <= cutoff)).tolist()
+        rigid = naive.rigid_bodies(chosen.n_bodies, bars_of(chosen, there))
+        clusters = {frozenset(cluster - ends) for cluster in rigid} - {frozenset()}
+        cut = sets(hierarchy.cut(float(cutoff)).labels)
+        assert {frozenset(cluster - ends) for cluster in cut} - {frozenset()} == clusters
+        for body in ends:
+            (anchor,) = neighbours(base, body)
+            assert any({body, anchor} <= cluster for cluster in cut)
+        assert sets(decompose(chosen, float(cutoff)).clusters) == cut
+
+
+@given(networks(), seeds)
+def test_the_order_of_bonds_changes_nothing_that_counts(chosen: Network, seed: int) -> None:
+    shuffled = np.random.default_rng(seed).permutation(len(chosen.bonds))
+    other = Network(
+        chosen.n_bodies,
+        chosen.bonds[shuffled, ::-1],
+        chosen.bars[shuffled],
+        chosen.kinds[shuffled],
+        chosen.energies[shuffled],
+    )
+    first, second = decompose(chosen), decompose(other)
+    assert sets(first.clusters) == sets(second.clusters)
+    assert first.floppy_modes == second.floppy_modes
+    assert first.redundant.sum() == second.redundant.sum()
+    assert ((first.stress >= 0)[shuffled] == (second.stress >= 0)).all()
+    assert sorted(first.freedoms.tolist()) == sorted(second.freedoms.tolist())
+
+
+# Another program's answer
+
+
+@needs_oracle
+def test_the_modes_and_hinges_of_1bck_are_those_of_another_program() -> None:
+    found = decompose(constraints())
+    assert found.floppy_modes == 208
+    assert found.n_objects == 13
+    assert found.redundant.sum() == 74
+    assert found.hinges.sum() == 778
+    alone = np.bincount(found.regions[found.hinges])
+    assert (alone == 1).sum() == 133
+    assert [(int(n), int(f)) for n, f in zip(alone, found.freedoms, strict=True) if n > 1] == [
+        (631, 73),
+        (7, 1),
+        (7, 1),
+    ]
+
+
+@needs_oracle
+def test_large_clusters_of_1bck_hold_the_same_atoms_at_every_step_of_its_dilution() -> None:
+    chosen, steps = constraints(), dilution()
+    hierarchy = dilute(chosen)
+    always = np.isnan(chosen.energies)
+    energies = np.sort(chosen.energies[~always])
+    real = chosen.n_bodies - 3 * int((chosen.kinds == "tether").sum())
+    # An end of a chain that has a hydrogen bond is held by two clusters. We count it with its
+    # neighbour; the other program names one of the two.
+    ends = np.bincount(chosen.bonds[always].ravel(), minlength=chosen.n_bodies) == 1
+    held_twice = set(np.flatnonzero(ends).tolist()) & set(chosen.bonds[~always].ravel().tolist())
+    assert [step.n_hydrogen_bonds for step in steps] == list(range(98, -1, -1))
+    n_compared, n_same, n_all = 0, 0, 0
+    for step in steps:
+        left = step.n_hydrogen_bonds
+        ours = hierarchy.cut(energies[left - 1] if left else -9.99).labels[:real]
+        for name in np.unique(step.clusters[:real]):
+            theirs = set(np.flatnonzero(step.clusters[:real] == name).tolist())
+            if len(theirs) < 10:
+                continue
+            label = np.bincount(ours[list(theirs)]).argmax()
+            found = set(np.flatnonzero(ours == label).tolist())
+            assert theirs ^ found <= held_twice
+            n_compared += 1
+            n_same += len(theirs & found)
+            n_all += len(theirs | found)
+    assert n_compared == 450
+    assert n_same / n_all > 0.98  # of atoms; nine tenths of the clusters have no difference at all
