@@ -124,6 +124,24 @@ def test_what_cannot_be_given_up_is_measured_to_the_end_and_told(given_up: list[
     assert given_up == []
 
 
+@pytest.mark.filterwarnings("ignore:.* half the periodic box")
+def test_a_box_that_tilts_on_the_way_is_told_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allpairs, "_FEWEST", 3)
+    boxes = np.repeat(np.diag([12.0, 12.0, 12.0])[None], 20, axis=0)
+    boxes[7:, 1, 0] = 5.0
+    array = moving(9, (20, 200, 3))
+    with pytest.warns(UserWarning, match="the box is tilted"):
+        check(points(Ensemble.from_array(array, boxes=boxes)))
+
+
+@pytest.mark.parametrize("scale", [1e18, 1e22])
+def test_numbers_too_large_for_single_precision_hide_nothing(
+    given_up: list[float], scale: float
+) -> None:
+    check(points(Ensemble.from_array(moving(11, (20, 300, 3)) * scale)))
+    assert given_up
+
+
 def test_few_sites_are_measured_to_the_end_without_a_word() -> None:
     array = moving(9, (20, 60, 2))
     array[3, 5] = np.nan

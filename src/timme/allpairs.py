@@ -34,6 +34,7 @@ CHUNK = 4_000_000  # pairs whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
 _NEAREST, _RANDOM = 6, 6  # candidates of each object
 SEARCH_BYTES = 400_000_000  # coordinates in which pairs are given up
+_TILTED_BOX = "the box is tilted"
 _GROUP_FRAMES = 64  # of groups, whose sums have no stages
 _MARGIN = 1 + 1e-4  # far above the rounding of σ, far below any difference that counts
 
@@ -80,22 +81,28 @@ def cluster(  # noqa: PLR0913, as for measure
         metric=metric,
         workers=workers,
     )
-    obstacle = _obstacle(objects, metric) if pairs.index is None else ""
-    if obstacle and len(objects) >= _FEWEST:
-        warnings.warn(
-            f"all {len(pairs):,} pairs are measured to the end, which takes long, since {obstacle}",
-            stacklevel=2,
-        )
-    if pairs.index is None and not obstacle and len(objects) >= _FEWEST:
-        candidates = _candidates(objects, pairs.left_out)
-        forest.add(given(objects, candidates))
-        tree = forest.hierarchy()
-        found = _survivors(objects, tree, workers=workers, progress=progress, checkpoint=checkpoint)
-        done = np.concatenate([pairs.left_out, candidates])
-        pairs = given(objects, without(found, done, len(objects)))
-        if len(pairs) == 0:
-            return tree
-        progress = None  # the rest is quick
+    if pairs.index is None and len(objects) >= _FEWEST:
+        obstacle = _obstacle(objects, metric)
+        found = None
+        if not obstacle:
+            candidates = _candidates(objects, pairs.left_out)
+            forest.add(given(objects, candidates))
+            tree = forest.hierarchy()
+            found = _survivors(
+                objects, tree, workers=workers, progress=progress, checkpoint=checkpoint
+            )
+        if found is None:
+            warnings.warn(
+                f"all {len(pairs):,} pairs are measured to the end, which takes long, since "
+                f"{obstacle or _TILTED_BOX}",
+                stacklevel=2,
+            )
+        else:
+            done = np.concatenate([pairs.left_out, candidates])
+            pairs = given(objects, without(found, done, len(objects)))
+            if len(pairs) == 0:
+                return tree
+            progress = None  # the rest is quick
     forest.add(pairs, progress=progress, checkpoint=checkpoint)
     return forest.hierarchy()
 
@@ -150,7 +157,7 @@ def _obstacle(objects: Objects, metric: Metric | None) -> str:
         return "some sites are not seen in every snapshot"
     _, box = ensemble.snapshot(0)
     kind = Boxes.of(None if box is None else box[None], 1, ensemble.n_dimensions).kind
-    return "" if kind in {OPEN, STRAIGHT} else "the box is tilted"
+    return "" if kind in {OPEN, STRAIGHT} else _TILTED_BOX
 
 
 def _candidates(objects: Objects, left_out: Ints) -> Ints:
@@ -197,12 +204,14 @@ def _survivors(
     workers: int | Engine | None,
     progress: Progress | None,
     checkpoint: Checkpoint | None,
-) -> Ints:
-    """Pairs that may change the hierarchy of the candidates."""
+) -> Ints | None:
+    """Pairs that may change the hierarchy of the candidates; None if the box tilts on the way."""
     if objects.are_points:
         search = _prepared(objects.centres(), tree, tree.order, None)
     else:
         search = _prepared(objects.ensemble, tree, *_in_bands(objects, tree.order))
+    if search is None:
+        return None
     n_bands = len(search.tiles) if search.groups is None else len(search.groups.begin) - 1
     first, found = 0, [np.empty((0, 2), np.int64)]
     key = digest(tree.parents, tree.heights)
@@ -278,12 +287,14 @@ def _in_bands(objects: Objects, order: Ints) -> tuple[Ints, _Groups]:
     return np.concatenate(sites), groups
 
 
-def _prepared(ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups | None) -> _Search:
+def _prepared(
+    ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups | None
+) -> _Search | None:
     """Lay out the frames in which pairs are given up: sites side by side, spread frames first."""
     n_frames, _, n_dimensions = ensemble.frames.shape
     n_tiles = -(-len(sites) // kernel.LANES)
     n_lanes = n_tiles * kernel.LANES
-    held = max(32, SEARCH_BYTES // (4 * n_lanes * n_dimensions))
+    held = min(kernel.MOST_FRAMES, max(32, SEARCH_BYTES // (4 * n_lanes * n_dimensions)))
     chosen = _spread(n_frames)[: held if groups is None else min(held, _GROUP_FRAMES)]
     place = np.full(n_frames, -1)
     place[chosen] = np.arange(len(chosen))
@@ -294,6 +305,9 @@ def _prepared(ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups 
     largest, total = 0.0, 0.0
     for block in ensemble.blocks():
         total += float(block.weights.sum())
+        kind = Boxes.of(block.boxes, len(block.weights), n_dimensions).kind
+        if kind not in {OPEN, STRAIGHT}:
+            return None
         for frame in np.flatnonzero(place[block.start : block.start + len(block.weights)] >= 0):
             rank = place[block.start + frame]
             if block.boxes is not None:

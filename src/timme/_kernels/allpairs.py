@@ -13,7 +13,9 @@ _FIRST_STAGE = 8  # frames, at least, that are looked at before a pair can be gi
 _FEW = 12  # pairs of a tile that are followed one by one
 _SINGLE = np.float32
 _INFINITE = np.float32(np.inf)
-_ROUNDING = np.float32(1.0 - 1e-5)  # of sums over a few hundred frames in single precision
+MOST_FRAMES = 1000  # that are summed in single precision
+_ROUNDING = np.float32(1.0 - 2e-4)  # three times as many units of rounding are lost at most
+_UNIT = np.float32(1.2e-7)
 
 
 @njit(nogil=True, cache=True)
@@ -100,10 +102,14 @@ def _lower_bounds(total, slack, first, second, low):
 
 @njit(nogil=True, cache=True)
 def _count_low(low, bound):
-    """Count the lanes whose sum of squared deviations may still end below its bound."""
+    """Count the lanes whose sum of squared deviations may still end below its bound.
+
+    A sum that is no number, too large for single precision, says nothing; lanes that stand for no
+    pair have a bound of -inf.
+    """
     count = 0
     for k in range(LANES):
-        count += not low[k] > bound[k]
+        count += bound[k] > -_INFINITE and not low[k] > bound[k]
     return count
 
 
@@ -210,18 +216,22 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
             if n_low == 0:
                 continue
             for k in range(LANES):
-                if not low[k] > bound[k] and _stays_low(
-                    tiles,
-                    tile,
-                    k,
-                    row,
-                    lengths,
-                    weights,
-                    totals,
-                    slack,
-                    done,
-                    (shift[k], first[k], second[k]),
-                    bound[k],
+                if (
+                    bound[k] > -_INFINITE
+                    and not low[k] > bound[k]
+                    and _stays_low(
+                        tiles,
+                        tile,
+                        k,
+                        row,
+                        lengths,
+                        weights,
+                        totals,
+                        slack,
+                        done,
+                        (shift[k], first[k], second[k]),
+                        bound[k],
+                    )
                 ):
                     if total < len(found):
                         found[total, 0] = base + own
@@ -309,6 +319,7 @@ def group_survivors(
                 for site in theirs:
                     value = max(value, joint[site]) if largest else value + joint[site]
                 if not largest:
+                    value *= _SINGLE(1.0) - _UNIT * _SINGLE(len(mine) + len(theirs))
                     value /= _SINGLE(len(mine) * len(theirs))
                 if not value > top:
                     if count < len(found):
