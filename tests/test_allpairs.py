@@ -36,6 +36,7 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     def counting(objects: Objects, tree: Hierarchy, **options: Any) -> object:
         found = find(objects, tree, **options)
+        assert found is not None
         fractions.append(1 - len(found) / len(all_pairs(objects)))
         return found
 

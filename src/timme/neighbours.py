@@ -88,8 +88,10 @@ class Contacts:
 
         Returns
         -------
-        keys, counts : ndarray of int
-            Sorted.
+        keys : ndarray of int
+            Pairs, sorted.
+        counts : ndarray of int
+            Snapshots in which each is in contact.
         """
         self._merge()
         return self._keys[: self._n_keys], self._counts[: self._n_keys]
