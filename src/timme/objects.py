@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
-from timme.ensemble import Ensemble
+from timme.ensemble import Atoms, Ensemble
 from timme.frames import Frames
 from timme.space import Boxes
 
@@ -291,6 +291,32 @@ def molecules(
     _, numbers = sparse.csgraph.connected_components(graph, directed=False)
     chosen = numbers[ensemble.site_atoms].astype(np.int64)
     return _labelled_groups(ensemble, chosen, "molecules", reduction, centre)
+
+
+def site_atoms(ensemble: Ensemble) -> Atoms:
+    """Name the sites, with the bonds between them.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots of the selected sites.
+
+    Returns
+    -------
+    Atoms
+        As many as there are sites.
+    """
+    atoms, chosen = ensemble.atoms, ensemble.site_atoms
+    return Atoms(
+        names=atoms.names[chosen],
+        elements=atoms.elements[chosen],
+        resnames=atoms.resnames[chosen],
+        resids=atoms.resids[chosen],
+        icodes=atoms.icodes[chosen],
+        chains=atoms.chains[chosen],
+        masses=atoms.masses[chosen],
+        bonds=site_bonds(ensemble),
+    )
 
 
 def site_bonds(ensemble: Ensemble) -> Ints:

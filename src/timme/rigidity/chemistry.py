@@ -7,12 +7,13 @@ carbon may be missing, hydrogens on nitrogen and oxygen may not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings
 from timme.ensemble import Atoms, Ensemble
+from timme.objects import site_atoms
 from timme.readers.bonds import unit_in_angstrom
 from timme.readers.residues import NUCLEIC, PROTEIN, is_protein
 from timme.space import Boxes
@@ -158,7 +159,7 @@ def structure(ensemble: Ensemble, model: int = 0) -> Structure:
             f"{model + 1}: leave out the atoms or snapshots that are not complete"
         )
     boxes = Boxes.of(None if box is None else angstrom * box[None], 1, 3)
-    return Structure(_sites(ensemble), angstrom * coordinates.astype(np.float64), boxes)
+    return Structure(site_atoms(ensemble), angstrom * coordinates.astype(np.float64), boxes)
 
 
 def chemistry(structure: Structure) -> Chemistry:
@@ -247,24 +248,6 @@ class _Graph:
         """Count the neighbours of every atom that are so."""
         counts: Ints = np.bincount(self.sources[are[self.targets]], minlength=self.count)
         return counts
-
-
-def _sites(ensemble: Ensemble) -> Atoms:
-    atoms, sites = ensemble.atoms, ensemble.site_atoms
-    places = np.full(len(atoms), -1)
-    places[sites] = np.arange(len(sites))
-    bonds = places[atoms.bonds]
-    return replace(
-        atoms,
-        names=atoms.names[sites],
-        elements=atoms.elements[sites],
-        resnames=atoms.resnames[sites],
-        resids=atoms.resids[sites],
-        icodes=atoms.icodes[sites],
-        chains=atoms.chains[sites],
-        masses=atoms.masses[sites],
-        bonds=np.sort(bonds[(bonds >= 0).all(axis=1)], axis=1),
-    )
 
 
 # ---- planar atoms and locked bonds ---------------------------------------------------------------

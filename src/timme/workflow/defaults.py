@@ -11,9 +11,9 @@ import numpy as np
 from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Ints
-from timme.ensemble import Atoms, Ensemble
+from timme.ensemble import Ensemble
 from timme.moments import Progress, moments
-from timme.objects import Objects, site_bonds
+from timme.objects import Objects, site_atoms, site_bonds
 from timme.pairs import Pairs
 from timme.readers.residues import is_nucleic, is_protein, is_water, shown_sites
 from timme.readers.select import select_atoms
@@ -258,32 +258,6 @@ def choose_length(compared: Objects, kind: str, chosen: Settings) -> tuple[float
     if is_water(atoms).all():
         return 0.96 * per_angstrom, "O–H bond"
     return (1.54 * per_angstrom, "C–C bond") if (atoms.elements == "C").any() else (None, "")
-
-
-def site_atoms(ensemble: Ensemble) -> Atoms:
-    """Name the sites, with the bonds between them.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        Snapshots of the selected sites.
-
-    Returns
-    -------
-    Atoms
-        As many as there are sites.
-    """
-    atoms, chosen = ensemble.atoms, ensemble.site_atoms
-    return Atoms(
-        names=atoms.names[chosen],
-        elements=atoms.elements[chosen],
-        resnames=atoms.resnames[chosen],
-        resids=atoms.resids[chosen],
-        icodes=atoms.icodes[chosen],
-        chains=atoms.chains[chosen],
-        masses=atoms.masses[chosen],
-        bonds=site_bonds(ensemble),
-    )
 
 
 def _is_polymer(ensemble: Ensemble) -> bool:

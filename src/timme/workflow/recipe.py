@@ -18,7 +18,7 @@ from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import Fluctuations, from_matrix, measure, require_snapshots
 from timme.hierarchy import Hierarchy, link
 from timme.moments import Engine, Progress
-from timme.objects import Objects
+from timme.objects import Objects, site_atoms
 from timme.pairs import Pairs
 from timme.readers import read, read_matrix
 from timme.readers.residues import default_sites
@@ -31,7 +31,6 @@ from timme.workflow.defaults import (
     kind_of,
     painted_by,
     select,
-    site_atoms,
 )
 from timme.workflow.identity import fingerprint, identity
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
