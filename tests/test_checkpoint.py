@@ -17,8 +17,10 @@ from timme.checkpoint import Checkpoint, Interrupted, digest
 from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations, measure
 from timme.hierarchy import Hierarchy
-from timme.moments import Moments, moments
+from timme.moments import Moments
 from timme.objects import Objects
+from timme.pairs import Pairs
+from timme.reduction import moments
 
 Step = Callable[..., Any]
 
@@ -87,6 +89,8 @@ def bits(result: Any) -> list[bytes]:
         return [array.tobytes() for array in result.arrays]
     if isinstance(result, Hierarchy):
         return [result.parents.tobytes(), result.heights.tobytes()]
+    if isinstance(result, Pairs):
+        return [np.asarray(result.index).tobytes()]
     assert isinstance(result, Fluctuations)
     return [result.pairs.tobytes(), result.sigma.tobytes(), result.common.tobytes()]
 
@@ -121,7 +125,11 @@ def pruned_tree(**options: Any) -> Hierarchy:
     return cluster(chosen, pairs.all(chosen), **options)
 
 
-RUNS = [sums, sigma_of_points, sigma_in_pieces, sigma_of_groups_in_pieces, tree_in_pieces]
+def contacts(**options: Any) -> Pairs:
+    return pairs.within(points(), 1.0, at_least=200, **options)
+
+
+RUNS = [contacts, sums, sigma_of_points, sigma_in_pieces, sigma_of_groups_in_pieces, tree_in_pieces]
 
 
 @pytest.mark.parametrize("run", [*RUNS, pruned_tree])
@@ -183,6 +191,22 @@ def test_sums_of_other_pairs_are_not_taken_up(tmp_path: Path) -> None:
         chosen = groups()
         found = measure(chosen, pairs.all(chosen), checkpoint=checkpoint)
     assert bits(found) == bits(measure(chosen, pairs.all(chosen)))
+
+
+def test_contacts_within_another_radius_are_not_taken_up(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    interrupted_at(2, contacts, path)
+    with Checkpoint(path, resume=True) as checkpoint:
+        checkpoint.identify({})
+        found = pairs.within(points(), 1.1, at_least=200, checkpoint=checkpoint)
+    assert bits(found) == bits(pairs.within(points(), 1.1, at_least=200))
+
+
+def test_an_interrupted_search_for_contacts_goes_on(array_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    left_behind(array_file, path, radius=1.0)
+    found = analysed(array_file, path, radius=1.0)
+    assert bits(found.hierarchy) == bits(analyse(array_file, radius=1.0).hierarchy)
 
 
 # ---- when it is saved --------------------------------------------------------------------------

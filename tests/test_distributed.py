@@ -18,6 +18,7 @@ import timme
 from tests.conftest import MakeUniverse
 from timme._arrays import Coordinates, Floats
 from timme.cli import main
+from timme.engine import Engine
 from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations
 from timme.objects import Objects
@@ -100,6 +101,20 @@ def test_threads_and_workers_give_the_same_bits(
     assert same(timme.measure(objects, pairs, workers=2), serial)
     for client in clients.values():
         assert same(timme.measure(objects, pairs, workers=Cluster(client)), serial)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_contacts_are_found_by_any_number_of_workers(
+    system: str, clients: dict[int, Client], tmp_path: Path, make_universe: MakeUniverse
+) -> None:
+    objects = objects_of(system, tmp_path, make_universe)
+    expected = timme.pairs.within(objects, 6.0, at_least=100, workers=1).index
+    assert expected is not None
+    assert len(expected) > 10
+    engines: list[int | Engine] = [2, 5, *map(Cluster, clients.values())]
+    for engine in engines:
+        found = timme.pairs.within(objects, 6.0, at_least=100, workers=engine).index
+        assert np.array_equal(np.asarray(found), expected)
 
 
 def test_a_metric_travels_to_workers(clients: dict[int, Client]) -> None:

@@ -22,10 +22,11 @@ from timme._arrays import Ints
 from timme._kernels import allpairs as kernel
 from timme._kernels.space import OPEN, STRAIGHT
 from timme.checkpoint import Checkpoint, digest
+from timme.engine import Engine, engine_of
 from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations, measure_in_chunks, require_snapshots
 from timme.hierarchy import Hierarchy, from_forest, spanning_forest
-from timme.moments import Engine, Metric, Progress, engine_of
+from timme.moments import Metric, Progress
 from timme.objects import Objects
 from timme.pairs import Pairs, given, without
 from timme.space import Boxes

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, nullcontext
@@ -26,9 +25,10 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme._kernels import moments as kernel
+from timme.engine import available_cores, in_order
 from timme.ensemble import Block, Ensemble
 from timme.frames import Frames
-from timme.moments import Metric, Moments, PreparedBlock, available_cores, pair_tiles
+from timme.moments import Metric, Moments, PreparedBlock, pair_tiles
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -72,17 +72,16 @@ class Cluster:
         Parameters
         ----------
         ensemble, pairs, metric, starts
-            As for :class:`timme.moments.Engine`.
+            As for :class:`timme.engine.Engine`.
 
         Yields
         ------
         callable
-            As for :class:`timme.moments.Engine`.
+            As for :class:`timme.engine.Engine`.
         """
         runs = _runs(len(pairs), len(starts), self._n_threads)
-        waiting = self._in_order(
-            self._tasks(ensemble, [pairs[run] for run in runs], metric, starts)
-        )
+        tasks = self._tasks(ensemble, [pairs[run] for run in runs], metric, starts)
+        waiting = self._in_order(tasks)
 
         def merge(into: Moments) -> None:
             for run, found in zip(runs, waiting, strict=False):  # runs end before the results do
@@ -90,6 +89,33 @@ class Cluster:
 
         for _ in starts:
             yield merge
+
+    def blocks(
+        self,
+        function: Callable[[Any, Block], Any],
+        shared: object,
+        ensemble: Ensemble,
+        starts: Sequence[int],
+    ) -> Iterator[Iterable[Any]]:
+        """Call a function for each block, as tasks.
+
+        Parameters
+        ----------
+        function, shared, ensemble, starts
+            As for :class:`timme.engine.Engine`.
+
+        Yields
+        ------
+        iterable
+            As for :class:`timme.engine.Engine`.
+        """
+
+        def tasks() -> Iterator[Future[Any]]:
+            sent = self._submit(_kept, shared)
+            for block in self._sent_blocks(ensemble, starts):
+                yield self._submit(_called, function, sent, block)
+
+        return ([found] for found in self._in_order(tasks()))
 
     def map(
         self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
@@ -99,12 +125,12 @@ class Cluster:
         Parameters
         ----------
         function, shared, items
-            As for :class:`timme.moments.Engine`.
+            As for :class:`timme.engine.Engine`.
 
         Yields
         ------
         object
-            As for :class:`timme.moments.Engine`.
+            As for :class:`timme.engine.Engine`.
         """
 
         def tasks() -> Iterator[Future[Any]]:
@@ -124,15 +150,20 @@ class Cluster:
     ) -> Iterator[Future[Any]]:
         """Submit tasks block by block, so that few blocks are held at a time."""
         sent = [self._submit(_kept, run) for run in runs]
+        for block in self._sent_blocks(ensemble, starts):
+            prepared = self._submit(PreparedBlock, block, metric)
+            for run in sent:
+                yield self._submit(_measured, prepared, run)
+
+    def _sent_blocks(self, ensemble: Ensemble, starts: Sequence[int]) -> Iterator[Any]:
+        """Blocks as workers read them, or those in memory here, one after another."""
         source = _elsewhere(ensemble)
         opened = None if source is None else self._submit(_kept, source)
         for start in starts:
-            if opened is None:
-                block = self._submit(_prepared, ensemble.block(start), metric)
-            else:
-                block = self._submit(_read, opened, start, metric)
-            for run in sent:
-                yield self._submit(_measured, block, run)
+            yield ensemble.block(start) if opened is None else self._submit(_read, opened, start)
+
+    def _in_order(self, tasks: Iterator[Future[Any]]) -> Iterator[Any]:
+        return in_order(tasks, _result, ahead=_AHEAD * self._n_threads)
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         import dask
@@ -149,19 +180,6 @@ class Cluster:
                     f"what is sent to workers must be picklable ({reason}): "
                     "write the metric as a plain function that uses no open files or locks"
                 ) from None
-
-    def _in_order(self, tasks: Iterable[Future[Any]]) -> Iterator[Any]:
-        """Yield results in the order of the tasks, with a bounded number of them under way."""
-        waiting: deque[Future[Any]] = deque()
-        try:
-            for task in tasks:
-                waiting.append(task)
-                if len(waiting) > _AHEAD * self._n_threads:
-                    yield _result(waiting.popleft())
-            while waiting:
-                yield _result(waiting.popleft())
-        finally:
-            self.client.cancel(list(waiting))
 
 
 @contextmanager
@@ -230,14 +248,9 @@ def _kept(value: Any) -> Any:
     return value
 
 
-def _read(ensemble: Ensemble, start: int, metric: Metric | None) -> PreparedBlock:
+def _read(ensemble: Ensemble, start: int) -> Block:
     with _reading:
-        block = ensemble.block(start)
-    return PreparedBlock(block, metric)
-
-
-def _prepared(block: Block, metric: Metric | None) -> PreparedBlock:
-    return PreparedBlock(block, metric)
+        return ensemble.block(start)
 
 
 def _measured(block: PreparedBlock, pairs: Ints) -> _Packed:

@@ -100,6 +100,29 @@ class Block:
     complete: bool  # whether every site is seen in every frame, and all weigh the same
     single: bool  # whether sums over the block may be in single precision
 
+    def parts(self, length: int) -> Iterator[Block]:
+        """Cut the run into shorter ones.
+
+        Parameters
+        ----------
+        length : int
+            Number of snapshots in each part but the last.
+
+        Yields
+        ------
+        Block
+            Consecutive snapshots, in order; nothing is copied.
+        """
+        for first in range(0, len(self.weights), length):
+            part = slice(first, first + length)
+            yield replace(
+                self,
+                start=self.start + first,
+                coordinates=self.coordinates[part],
+                boxes=None if self.boxes is None else self.boxes[part],
+                weights=self.weights[part],
+            )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ensemble:

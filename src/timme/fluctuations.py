@@ -17,10 +17,12 @@ from scipy import sparse
 from timme._arrays import Floats, Ints, frozen, numbers
 from timme._kernels import moments as kernel
 from timme.checkpoint import Checkpoint, digest
+from timme.engine import Engine
 from timme.ensemble import Ensemble
-from timme.moments import Engine, Metric, Moments, Progress, moments
+from timme.moments import Metric, Moments, Progress
 from timme.objects import Objects
 from timme.pairs import Pairs
+from timme.reduction import moments
 
 _NEAR_HALF_BOX = 0.9
 _LARGEST_MATRIX = 20_000  # objects; 3.2 GB

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
@@ -16,6 +16,7 @@ from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import moments as kernel
+from timme.engine import Threads
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 from timme.hierarchy import link
@@ -147,7 +148,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
             found: Moments = self.results.moments
             return found
 
-        sigma = measure(compared, self._partners(compared), workers=_Walk(over_frames))
+        sigma = measure(compared, self._partners(compared), workers=_Walk(over_frames=over_frames))
         self.results = Results(sigma=sigma, hierarchy=link(sigma))
         if self._cutoff is not None:
             self.results.partition = self.results.hierarchy.cut(self._cutoff)
@@ -285,10 +286,10 @@ class _Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Walk:
-    """An engine for which MDAnalysis walks through all frames."""
+class _Walk(Threads):
+    """Threads, but MDAnalysis walks through all frames."""
 
-    over_frames: Callable[[Ensemble, Ints], Moments]
+    over_frames: Callable[[Ensemble, Ints], Moments] = field(kw_only=True)
 
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
@@ -302,8 +303,3 @@ class _Walk:
                     kernel.merge_moments(*into.arrays, *found.arrays)
 
             yield merge
-
-    def map(
-        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
-    ) -> Iterator[Any]:
-        return (function(shared, item) for item in items)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass
+
 import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import neighbours as kernel
 from timme.space import Boxes
 
-_COUNTED_AT_ONCE = 1_000_000  # contacts; many are counted faster, few take less memory
+_USUAL = 16  # contacts of a point; where there are no more, a second search is saved
+_MOST_SPARE = 16  # arrays that wait to be used again
 _AXES = 3  # the grid spans the first three axes; distances always count all of them
 
 
@@ -37,16 +41,23 @@ def pairs_within(points: Coordinates, radius: float, boxes: Boxes, frame: int = 
     >>> len(pairs_within(square, 1.1, Boxes.of(None, 1, 2)))
     4
     """
-    buffer = np.empty(16 * len(points), np.int64)  # enough for most: a second search is saved
+    buffer = np.empty(_USUAL * len(points), np.int64)
     buffer, total = _found(points, radius, boxes, frame, buffer, 0)
     return np.column_stack(np.divmod(buffer[:total], max(1, len(points))))
 
 
-class Contacts:
-    """In how many snapshots each pair of points is in contact.
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """Pairs in contact in some snapshots."""
 
-    Pairs are keys, lower × points + higher. Those of some snapshots wait in a buffer that is used
-    again and again: to ask for new memory takes longer than to search.
+    keys: Ints  # (pairs,), lower × points + higher, sorted
+    counts: Ints  # (pairs,), snapshots in which each is in contact
+
+
+class Search:
+    """A search for contacts in snapshots, from any number of threads.
+
+    Memory that is done with is used again: to ask for new takes longer than to search.
 
     Parameters
     ----------
@@ -56,56 +67,95 @@ class Contacts:
 
     def __init__(self, radius: float) -> None:
         self._radius = radius
-        self._keys, self._counts = np.empty(0, np.int64), np.empty(0, np.int64)
-        self._n_keys = 0
-        self._buffer, self._n_waiting = np.empty(0, np.int64), 0
+        self._largest = 0  # number of contacts in a part so far
+        self._spare = deque[Ints]()
 
-    def add(self, points: Coordinates, boxes: Boxes, frame: int) -> None:
-        """Search one snapshot.
+    def counted(self, coordinates: Coordinates, boxes: Boxes) -> Counted:
+        """Search some snapshots.
 
         Parameters
         ----------
-        points : ndarray, shape (points, dimensions)
+        coordinates : ndarray, shape (snapshots, points, dimensions)
             Positions, as for :func:`pairs_within`.
         boxes : Boxes
             Periodic boxes.
-        frame : int
-            Which of the boxes.
-        """
-        self._buffer, self._n_waiting = _found(
-            points, self._radius, boxes, frame, self._buffer, self._n_waiting
-        )
-        if self._n_waiting > max(_COUNTED_AT_ONCE, 2 * self._n_keys):
-            self._merge()
-
-    @property
-    def n_counted(self) -> int:
-        """Number of different pairs that were counted so far; some may wait."""
-        return self._n_keys
-
-    def counted(self) -> tuple[Ints, Ints]:
-        """Return the pairs and their counts.
 
         Returns
         -------
-        keys : ndarray of int
-            Pairs, sorted.
-        counts : ndarray of int
-            Snapshots in which each is in contact.
+        Counted
+            Pairs in contact in any of them; the arrays are lent.
         """
-        self._merge()
-        return self._keys[: self._n_keys], self._counts[: self._n_keys]
+        n_points = coordinates.shape[1]
+        buffer, total = self._memory(max(self._largest, _USUAL * n_points)), 0
+        for frame, points in enumerate(coordinates):
+            buffer, total = _found(points, self._radius, boxes, frame, buffer, total)
+        self._largest = max(self._largest, total)
+        buffer[:total].sort()
+        counts = self._memory(total)
+        total = kernel.count_runs(buffer[:total], counts)
+        return Counted(buffer[:total], counts[:total])
 
-    def _merge(self) -> None:
-        more = self._buffer[: self._n_waiting]
-        more.sort()
-        keys, counts = self._keys[: self._n_keys], self._counts[: self._n_keys]
-        n_all = self._n_keys + kernel.count_new(keys, more)
+    def give_back(self, found: Counted) -> None:
+        """Take back the arrays of a result.
+
+        Parameters
+        ----------
+        found : Counted
+            No longer needed.
+        """
+        for array in (found.keys, found.counts):
+            whole = array.base
+            if isinstance(whole, np.ndarray) and len(self._spare) < _MOST_SPARE:
+                self._spare.append(whole)
+
+    def _memory(self, length: int) -> Ints:
+        try:
+            spare = self._spare.pop()
+        except IndexError:
+            spare = np.empty(0, np.int64)
+        return spare if len(spare) >= length else np.empty(length * 5 // 4, np.int64)
+
+
+class Contacts:
+    """In how many snapshots each pair of points is in contact, added up."""
+
+    def __init__(self, so_far: Counted | None = None) -> None:
+        empty = np.empty(0, np.int64)
+        self._keys = empty if so_far is None else so_far.keys
+        self._counts = empty if so_far is None else so_far.counts
+        self._n_keys = len(self._keys)
+
+    def __len__(self) -> int:
+        """Count the pairs."""
+        return self._n_keys
+
+    def add(self, more: Counted) -> None:
+        """Add what was found in other snapshots.
+
+        Parameters
+        ----------
+        more : Counted
+            Pairs and their counts.
+        """
+        so_far = self.counted
+        n_all = self._n_keys + kernel.count_new(so_far.keys, more.keys)
         if n_all > len(self._keys):
             self._keys = np.empty(n_all * 5 // 4, np.int64)
             self._counts = np.empty(n_all * 5 // 4, np.int64)
-        kernel.merge_counts(keys, counts, more, self._keys[:n_all], self._counts[:n_all])
-        self._n_keys, self._n_waiting = n_all, 0
+        self._n_keys = n_all
+        kernel.merge_counts(
+            so_far.keys,
+            so_far.counts,
+            more.keys,
+            more.counts,
+            self._keys[:n_all],
+            self._counts[:n_all],
+        )
+
+    @property
+    def counted(self) -> Counted:
+        """All pairs so far."""
+        return Counted(self._keys[: self._n_keys], self._counts[: self._n_keys])
 
 
 def _found(
@@ -124,7 +174,7 @@ def _found(
         total = kernel.pairs_within(places, *grid, radius, *box, found)
         if total <= len(found):
             break
-        larger = np.empty(filled + max(total * 3 // 2, _COUNTED_AT_ONCE), np.int64)
+        larger = np.empty(filled + total * 3 // 2, np.int64)
         larger[:filled] = buffer[:filled]
         buffer = larger
     if len(seen) < len(points):
@@ -141,7 +191,8 @@ def _grid(points: Floats, radius: float, inverse: Floats) -> tuple[Ints, Ints, B
     n_points, n_dimensions = points.shape
     n_axes = min(n_dimensions, _AXES)
     most = int((4.0 * n_points) ** (1.0 / n_axes)) + 1
-    width = radius * (1 + 1e-9)  # so that rounding never puts partners two cells apart
+    # So that rounding never puts partners two cells apart, also those in one place.
+    width = max(radius * (1 + 1e-9), np.finfo(np.float64).tiny)
     cells = np.zeros((n_points, _AXES), np.int64)
     counts, wraps = np.ones(_AXES, np.int64), np.zeros(_AXES, np.bool_)
     for axis in range(n_axes):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,10 +15,13 @@ from scipy.spatial import cKDTree
 
 from timme._arrays import Coordinates, Floats, Ints, frozen
 from timme._kernels.space import TILTED
-from timme.ensemble import Ensemble
-from timme.moments import Progress, moments
-from timme.neighbours import Contacts, pairs_within
+from timme.checkpoint import Checkpoint
+from timme.engine import Engine, engine_of
+from timme.ensemble import Block, Ensemble
+from timme.moments import Progress
+from timme.neighbours import Contacts, Counted, Search, pairs_within
 from timme.objects import Objects, within_bonds
+from timme.reduction import key_of, moments
 from timme.space import Boxes
 
 _SQUARE = 64  # objects on each side of the squares in which all pairs are walked
@@ -97,14 +101,16 @@ def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the pa
     return Pairs(len(objects), None, near, _described("all pairs", min_bonds))
 
 
-def within(
+def within(  # noqa: PLR0913, what is in contact, and how the search is carried out
     objects: Objects,
     radius: float,
     *,
     at_least: int = 1,
     min_bonds: int = 0,
     most: int | None = None,
+    workers: int | Engine | None = None,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Pairs:
     """Compare objects in contact: centres no farther apart than a radius in some snapshots.
 
@@ -120,8 +126,12 @@ def within(
         Pairs fewer bonds apart are left out.
     most : int, optional
         Pairs that may be found before it is given up for lack of memory.
+    workers : int or Engine, optional
+        Number of threads, all cores by default; or another engine.
     progress : callable, optional
         Called with snapshots done and their number.
+    checkpoint : Checkpoint, optional
+        Where contacts are saved at intervals, and from which the search goes on.
 
     Returns
     -------
@@ -135,19 +145,13 @@ def within(
             f"contacts are needed in 1 to {objects.ensemble.n_snapshots} snapshots, got {at_least}"
         )
     centres = objects.centres()
-    contacts = Contacts(radius)
-    for block in centres.blocks():
-        boxes = Boxes.of(block.boxes, *block.coordinates.shape[::2])
-        for frame, points in enumerate(block.coordinates):
-            contacts.add(points, boxes, frame)
-            _refuse_too_many(contacts.n_counted, most, centres)
-        if progress is not None:
-            progress(block.start + len(block.weights), centres.n_snapshots)
-    keys, counts = contacts.counted()
+    found = _contacts(
+        centres, radius, most=most, workers=workers, progress=progress, checkpoint=checkpoint
+    )
     unit = f" {centres.unit}" if centres.unit else ""
     times_text = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
     text = f"in contact within {radius:g}{unit} in at least {times_text}"
-    return _keyed(objects, keys[counts >= at_least], text, min_bonds)
+    return _keyed(objects, found.keys[found.counts >= at_least], text, min_bonds)
 
 
 def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
@@ -322,6 +326,46 @@ def _too_near(objects: Objects, min_bonds: int) -> Ints:
         belongs = objects.membership()
         between = belongs @ near[ensemble.site_atoms][:, ensemble.site_atoms] @ belongs.T
     return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
+
+
+def _contacts(
+    centres: Ensemble,
+    radius: float,
+    *,
+    most: int | None,
+    workers: int | Engine | None,
+    progress: Progress | None,
+    checkpoint: Checkpoint | None,
+) -> Counted:
+    """Count, for each pair, the snapshots in which it is in contact."""
+    search, contacts, first = Search(radius), Contacts(), 0
+    key = "" if checkpoint is None else key_of(centres, [radius])
+    kept = None if checkpoint is None else checkpoint.recall("contacts", key=key)
+    if kept is not None:
+        contacts, first = Contacts(Counted(kept["keys"], kept["counts"])), int(kept["done"])
+    starts = range(first, centres.n_snapshots, centres.block_length)
+    results = engine_of(workers).blocks(_searched, search, centres, starts)
+    with nullcontext() if checkpoint is None else checkpoint.under_way():
+        for start, parts in zip(starts, results, strict=True):
+            for found in parts:
+                contacts.add(found)
+                search.give_back(found)
+                _refuse_too_many(len(contacts), most, centres)
+            done = min(start + centres.block_length, centres.n_snapshots)
+            if checkpoint is not None:
+                so_far = contacts.counted
+                checkpoint.keep(
+                    "contacts", key=key, done=done, keys=so_far.keys, counts=so_far.counts
+                )
+                checkpoint.tick()
+            if progress is not None:
+                progress(done, centres.n_snapshots)
+    return contacts.counted
+
+
+def _searched(search: Search, block: Block) -> Counted:
+    boxes = Boxes.of(block.boxes, *block.coordinates.shape[::2])
+    return search.counted(block.coordinates, boxes)
 
 
 def _refuse_too_many(n_pairs: int, most: int | None, centres: Ensemble) -> None:

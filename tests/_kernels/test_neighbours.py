@@ -55,6 +55,10 @@ def test_a_far_outlier_hides_nothing(seed: int, far: float) -> None:
     assert within(points, 1.0) == naive.contacts(points[None], 1.0)
 
 
+def test_points_in_one_place_touch_at_no_distance() -> None:
+    assert within(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]]), 0.0) == [(0, 1)]
+
+
 @pytest.mark.parametrize("n_dimensions", [1, 2, 3, 4])
 def test_points_all_in_one_place_are_all_in_contact(n_dimensions: int) -> None:
     assert len(within(np.full((7, n_dimensions), 2.5), 1e-9)) == 21
@@ -103,8 +107,12 @@ def test_keys_are_counted_as_one_would(before: list[int], more: list[int]) -> No
     keys[: len(first)] = sorted(first)
     counts[: len(first)] = [first[key] for key in sorted(first)]
     found = np.array(sorted(more), np.int64)
+    found_counts = np.zeros(len(found), np.int64)
+    n_found = neighbours.count_runs(found, found_counts)
+    found, found_counts = found[:n_found], found_counts[:n_found]
+    assert dict(zip(found.tolist(), found_counts.tolist(), strict=True)) == Counter(more)
     n_first = len(first)
     assert n_first + neighbours.count_new(keys[:n_first], found) == len(expected)
-    neighbours.merge_counts(keys[:n_first], counts[:n_first], found, keys, counts)
+    neighbours.merge_counts(keys[:n_first], counts[:n_first], found, found_counts, keys, counts)
     assert keys.tolist() == sorted(expected)
     assert counts.tolist() == [expected[key] for key in sorted(expected)]

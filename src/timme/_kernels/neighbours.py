@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from timme._kernels.space import OPEN, half_width, to_shortest_image
+from timme._kernels.space import OPEN, TILTED, half_width, to_shortest_image
 
 
 @njit(nogil=True, cache=True)
@@ -60,6 +60,7 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
     scratch = np.empty((2, n_dimensions))
     near_x, near_y, near_z = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3, np.int64)
     half = half_width(inverse)
+    straight = n_dimensions == 3 and kind != TILTED  # by far the most frequent
     for place in range(n_points):
         p = members[place]
         n_x = _touching(cells[p, 0], counts[0], wraps[0], near_x)
@@ -67,42 +68,66 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
         n_z = _touching(cells[p, 2], counts[2], wraps[2], near_z)
         for k in range(n_x * n_y):
             column = (near_x[k % n_x] * counts[1] + near_y[k // n_x]) * counts[2]
-            for z in range(n_z):
-                cell = column + near_z[z]
+            for layer in range(n_z):
+                cell = column + near_z[layer]
                 for other in range(max(begin[cell], place + 1), begin[cell + 1]):
-                    for d in range(n_dimensions):
-                        vector[d] = placed[place, d] - placed[other, d]
-                    if kind != OPEN:
-                        to_shortest_image(vector, box, inverse, kind, half, scratch)
-                    square = 0.0
-                    for d in range(n_dimensions):
-                        square += vector[d] * vector[d]
-                    if square <= radius * radius:
-                        if total < len(found):
-                            q = members[other]
-                            found[total] = min(p, q) * n_points + max(p, q)
-                        total += 1
+                    if straight:
+                        x = placed[place, 0] - placed[other, 0]
+                        y = placed[place, 1] - placed[other, 1]
+                        z = placed[place, 2] - placed[other, 2]
+                        if kind != OPEN:
+                            x -= np.rint(x * inverse[0, 0]) * box[0, 0]
+                            y -= np.rint(y * inverse[1, 1]) * box[1, 1]
+                            z -= np.rint(z * inverse[2, 2]) * box[2, 2]
+                        square = x * x + y * y + z * z
+                    else:
+                        for d in range(n_dimensions):
+                            vector[d] = placed[place, d] - placed[other, d]
+                        if kind != OPEN:
+                            to_shortest_image(vector, box, inverse, kind, half, scratch)
+                        square = 0.0
+                        for d in range(n_dimensions):
+                            square += vector[d] * vector[d]
+                    # Written in any case, which is faster than to guess: the next may replace it.
+                    if total < len(found):
+                        q = members[other]
+                        found[total] = min(p, q) * n_points + max(p, q)
+                    total += square <= radius * radius
     return total
 
 
 @njit(nogil=True, cache=True)
+def count_runs(keys, counts):
+    """Keep one of each run of equal keys, at the beginning, and fill in how many there were.
+
+    Returns the number of different keys.
+    """
+    last = -1
+    for k in range(len(keys)):
+        if last < 0 or keys[k] != keys[last]:
+            last += 1
+            keys[last] = keys[k]
+            counts[last] = 0
+        counts[last] += 1
+    return last + 1
+
+
+@njit(nogil=True, cache=True)
 def count_new(keys, more):
-    """Count the different keys of a sorted list that another, each key once, does not have."""
+    """Count the keys of a sorted list that another does not have; each has a key only once."""
     count = i = 0
-    for j in range(len(more)):
-        if j > 0 and more[j] == more[j - 1]:
-            continue
-        while i < len(keys) and keys[i] < more[j]:
+    for key in more:
+        while i < len(keys) and keys[i] < key:
             i += 1
-        count += i == len(keys) or keys[i] != more[j]
+        count += i == len(keys) or keys[i] != key
     return count
 
 
 @njit(nogil=True, cache=True)
-def merge_counts(keys, counts, more, all_keys, all_counts):
-    """Merge sorted keys, each with a count, and more sorted keys, which may be there several times.
+def merge_counts(keys, counts, more, more_counts, all_keys, all_counts):
+    """Merge two lists of sorted keys, each key with a count.
 
-    From the end, so that all may be the same arrays with more room.
+    From the end, so that the first may be the same arrays as all, with more room.
     """
     i, j = len(keys) - 1, len(more) - 1
     for k in range(len(all_keys) - 1, -1, -1):
@@ -111,8 +136,8 @@ def merge_counts(keys, counts, more, all_keys, all_counts):
         if i >= 0 and keys[i] == key:
             count = counts[i]
             i -= 1
-        while j >= 0 and more[j] == key:
-            count += 1
+        if j >= 0 and more[j] == key:
+            count += more_counts[j]
             j -= 1
         all_keys[k] = key
         all_counts[k] = count

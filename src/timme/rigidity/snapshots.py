@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
+from timme.engine import Engine, engine_of
 from timme.ensemble import Ensemble
 from timme.hierarchy import Hierarchy, link
-from timme.moments import Engine, Progress, engine_of
+from timme.moments import Progress
 from timme.rigidity.decomposition import decompose
 from timme.rigidity.network import network
 

@@ -12,11 +12,11 @@ from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Ints
 from timme.ensemble import Ensemble
-from timme.moments import Progress, moments
 from timme.objects import Objects, site_atoms, site_bonds
 from timme.pairs import Pairs
 from timme.readers.residues import is_nucleic, is_protein, is_water, shown_sites
 from timme.readers.select import select_atoms
+from timme.reduction import moments
 from timme.workflow.budget import most_contacts
 from timme.workflow.lists import read_groups, read_pairs
 from timme.workflow.settings import CENTRES, REDUCTIONS, Settings
@@ -101,7 +101,7 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
 
 
 def choose_pairs(
-    compared: Objects, kind: str, chosen: Settings, progress: Progress | None
+    compared: Objects, kind: str, chosen: Settings, **watched: Any
 ) -> tuple[Pairs, Settings]:
     """Choose who is compared with whom.
 
@@ -113,8 +113,8 @@ def choose_pairs(
         As told by :func:`kind_of`.
     chosen : Settings
         What the user chose.
-    progress : callable, optional
-        Called with the work done and the whole work.
+    **watched
+        How a search for contacts is carried out, as for :func:`timme.pairs.within`.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def choose_pairs(
             at_least=chosen.contacts,
             min_bonds=bonds,
             most=most_contacts(compared, chosen.memory),
-            progress=progress,
+            **watched,
         )
     elif name == "sequence":
         neighbours = 1 if neighbours is None else neighbours

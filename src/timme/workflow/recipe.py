@@ -14,10 +14,11 @@ from timme._arrays import Coordinates, Floats
 from timme.allpairs import cluster
 from timme.analysis import Analysis
 from timme.checkpoint import Checkpoint
+from timme.engine import Engine
 from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import Fluctuations, from_matrix, measure, require_snapshots
 from timme.hierarchy import Hierarchy, link
-from timme.moments import Engine, Progress
+from timme.moments import Progress
 from timme.objects import Objects, site_atoms
 from timme.pairs import Pairs
 from timme.readers import read, read_matrix
@@ -162,7 +163,14 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, how: _How) -> Analysis:
             f"{ensemble.prefix}at least 2 {compared.kind} are needed, got {len(compared)}: "
             "select more sites, or choose other objects"
         )
-    partners, chosen = choose_pairs(compared, kind, chosen, how.progress)
+    partners, chosen = choose_pairs(
+        compared,
+        kind,
+        chosen,
+        progress=how.progress,
+        checkpoint=how.checkpoint,
+        workers=how.workers,
+    )
     if len(partners) == 0:
         raise ValueError(
             f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "

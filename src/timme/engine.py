@@ -1,0 +1,252 @@
+"""Who does the work: threads of this process, or anything else that keeps the order of blocks."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from timme._arrays import Floats, Ints
+from timme.ensemble import Block, Ensemble
+from timme.moments import Metric, Moments, PreparedBlock, pair_tiles, room_for
+
+_PART_POINTS = 200_000  # points of all snapshots in one part of a block, about
+
+
+class Engine(Protocol):
+    """What does the work: threads of this process, or a cluster of computers.
+
+    Whatever does it, blocks are merged in their order, so that results are the same to the last
+    bit.
+    """
+
+    def merges(
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+    ) -> Iterator[Callable[[Moments], None]]:
+        """Measure blocks; yield, for each in order, a function that merges it into moments.
+
+        Each is called before the next is asked for: blocks may share memory.
+
+        Parameters
+        ----------
+        ensemble : Ensemble
+            Snapshots.
+        pairs : ndarray, shape (pairs, 2)
+            Pairs of sites.
+        metric : callable or None
+            Distance, Euclidean if None.
+        starts : sequence of int
+            First snapshots of the blocks.
+
+        Yields
+        ------
+        callable
+            Takes the moments of the blocks before, and changes them.
+        """
+
+    def blocks(
+        self,
+        function: Callable[[Any, Block], Any],
+        shared: object,
+        ensemble: Ensemble,
+        starts: Sequence[int],
+    ) -> Iterator[Iterable[Any]]:
+        """Yield, for each block in order, ``function(shared, part)`` of each of its parts in order.
+
+        All of them are taken before the next block is asked for.
+
+        Parameters
+        ----------
+        function : callable
+            A function of a module, so that it can be sent elsewhere.
+        shared : object
+            What all calls need, sent once.
+        ensemble : Ensemble
+            Snapshots.
+        starts : sequence of int
+            First snapshots of the blocks.
+
+        Yields
+        ------
+        iterable
+            Results for the parts of a block: runs of consecutive snapshots.
+        """
+
+    def map(
+        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Yield ``function(shared, item)`` for each item, in order.
+
+        Parameters
+        ----------
+        function : callable
+            A function of a module, so that it can be sent elsewhere.
+        shared : object
+            What all calls need, sent once.
+        items : sequence
+            What each call needs.
+
+        Yields
+        ------
+        object
+            Results.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Threads of this process."""
+
+    count: int | None = None  # all cores if None
+
+    def merges(
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+    ) -> Iterator[Callable[[Moments], None]]:
+        """Measure one block after another, the tiles of pairs in threads.
+
+        Parameters
+        ----------
+        ensemble, pairs, metric, starts
+            As for :class:`Engine`.
+
+        Yields
+        ------
+        callable
+            As for :class:`Engine`.
+        """
+        with ThreadPoolExecutor(self.count or available_cores()) as pool:
+            room: Floats | None = None  # the first block is the largest
+            for start in starts:
+                block = ensemble.block(start)
+                room = room_for(block) if room is None else room
+                prepared = PreparedBlock(block, metric, room)
+
+                def merge(into: Moments, prepared: PreparedBlock = prepared) -> None:
+                    def fold(tile: slice) -> None:
+                        prepared.merge(pairs[tile], into.part(tile))
+
+                    for _ in pool.map(fold, pair_tiles(len(pairs))):
+                        pass
+
+                yield merge
+
+    def blocks(
+        self,
+        function: Callable[[Any, Block], Any],
+        shared: object,
+        ensemble: Ensemble,
+        starts: Sequence[int],
+    ) -> Iterator[Iterable[Any]]:
+        """Read one block after another, and call a function for parts of it in threads.
+
+        Parameters
+        ----------
+        function, shared, ensemble, starts
+            As for :class:`Engine`.
+
+        Yields
+        ------
+        iterable
+            As for :class:`Engine`.
+        """
+        count = self.count or available_cores()
+        with ThreadPoolExecutor(count) as pool:
+            for start in starts:
+                block = ensemble.block(start)
+                length = min(-(-len(block.weights) // (4 * count)), _part_length(block))
+                tasks = (pool.submit(function, shared, part) for part in block.parts(length))
+                yield in_order(tasks, Future.result, ahead=count)
+
+    def map(
+        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Call a function for each item, in threads.
+
+        Parameters
+        ----------
+        function, shared, items
+            As for :class:`Engine`.
+
+        Yields
+        ------
+        object
+            As for :class:`Engine`.
+        """
+        with ThreadPoolExecutor(self.count or available_cores()) as pool:
+            yield from pool.map(partial(function, shared), items)
+
+
+def in_order(
+    tasks: Iterable[Any], result: Callable[[Any], Any], *, ahead: int
+) -> Generator[Any, None, None]:
+    """Yield results in the order of tasks, with a bounded number of them under way.
+
+    Parameters
+    ----------
+    tasks : iterable
+        Each is started when it is asked for.
+    result : callable
+        Waits for the result of one.
+    ahead : int
+        Number of tasks that are started before the result of one is waited for.
+
+    Yields
+    ------
+    object
+        Results. If no more are wanted, tasks that wait are cancelled.
+    """
+    waiting = deque[Any]()
+    try:
+        for task in tasks:
+            waiting.append(task)
+            if len(waiting) > ahead:
+                yield result(waiting.popleft())
+        while waiting:
+            yield result(waiting.popleft())
+    finally:
+        for task in waiting:
+            task.cancel()
+
+
+def _part_length(block: Block) -> int:
+    n_points = int(block.coordinates.shape[1])
+    return max(1, _PART_POINTS // max(1, n_points))
+
+
+def engine_of(workers: int | Engine | None) -> Engine:
+    """Return what does the work.
+
+    Parameters
+    ----------
+    workers : int, Engine or None
+        Number of threads, all cores if None, or an engine as it is.
+
+    Returns
+    -------
+    Engine
+        Threads, or the engine.
+    """
+    if workers is None:
+        return Threads()
+    if isinstance(workers, int):
+        if workers < 1:
+            raise ValueError(f"at least 1 worker is needed, got {workers}")
+        return Threads(workers)
+    return workers
+
+
+def available_cores() -> int:
+    """Count the cores this process may use.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
