@@ -27,16 +27,21 @@ def same(first: Hierarchy, second: Hierarchy) -> bool:
     )
 
 
+def prune_anything(patch: pytest.MonkeyPatch) -> None:
+    """Prune few sites too, and where it does not pay."""
+    patch.setattr(allpairs, "_FEWEST", 3)
+    patch.setattr(allpairs, "_MOST_FOUND", 1.0)
+
+
 @pytest.fixture
 def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Prune even few sites; collect the fraction of all pairs that was given up each time."""
-    monkeypatch.setattr(allpairs, "_FEWEST", 3)
+    """Collect the fraction of all pairs that was given up each time."""
+    prune_anything(monkeypatch)
     fractions: list[float] = []
     find = allpairs._survivors
 
     def counting(objects: Objects, tree: Hierarchy, **options: Any) -> object:
         found = find(objects, tree, **options)
-        assert found is not None
         fractions.append(1 - len(found) / len(all_pairs(objects)))
         return found
 
@@ -72,7 +77,7 @@ def test_the_hierarchy_equals_that_of_all_pairs_bit_for_bit(
     seed: int, n_frames: int, n_sites: int, n_dimensions: int, dtype: type
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(allpairs, "_FEWEST", 3)
+        prune_anything(patch)
         array: Coordinates = moving(seed, (n_frames, n_sites, n_dimensions)).astype(dtype)
         check(points(Ensemble.from_array(array)))
 
@@ -123,6 +128,51 @@ def test_what_cannot_be_given_up_is_measured_to_the_end_and_told(given_up: list[
     with pytest.warns(UserWarning, match="the distance is the user's own"):
         allpairs.cluster(objects, all_pairs(objects), metric=lambda a, b: abs(a - b).max(axis=-1))
     assert given_up == []
+
+
+def test_where_nothing_can_be_given_up_it_is_told_before_much_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at: list[int] = []
+    find = allpairs._band_survivors
+
+    def counting(search: allpairs._Search, band: int) -> object:
+        looked_at.append(band)
+        return find(search, band)
+
+    monkeypatch.setattr(allpairs, "_band_survivors", counting)
+    monkeypatch.setattr(allpairs.kernel, "MOST_FRAMES", 32)  # whose sums stay below any bound
+    noise = np.random.default_rng(0).normal(size=(200, 1280, 3)).astype(np.float32)
+    objects = points(Ensemble.from_array(noise))
+    with pytest.warns(UserWarning, match="nearly all of them may matter"):
+        found = allpairs.cluster(objects, all_pairs(objects), workers=1)
+    assert same(found, link(measure(objects, all_pairs(objects))))
+    assert len(looked_at) < 5  # of 10 bands
+
+
+def test_one_site_far_away_costs_the_others_no_digits(given_up: list[float]) -> None:
+    array = moving(7, (100, 1000, 3))
+    array[:, 17] += 1e6
+    check(points(Ensemble.from_array(array)))
+    assert given_up[0] > 0.8
+
+
+@pytest.mark.filterwarnings("ignore:.* half the periodic box")
+def test_coordinates_many_boxes_away_cost_no_digits(given_up: list[float]) -> None:
+    array = moving(7, (100, 1000, 3))
+    box = [64.0, 64.0, 64.0]
+    check(points(Ensemble.from_array(array, boxes=box)))
+    check(points(Ensemble.from_array(array + 64.0 * 2**20, boxes=box)))
+    assert given_up[0] > 0.8
+    assert given_up[1] > 0.8
+
+
+def test_pairs_near_half_the_box_are_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    prune_anything(monkeypatch)
+    objects = points(Ensemble.from_array(moving(4, (12, 400, 3)), boxes=[8.0, 9.0, 0.0]))
+    with pytest.warns(UserWarning, match="half the periodic box") as told:
+        allpairs.cluster(objects, all_pairs(objects))
+    assert len(told) == 1
 
 
 @pytest.mark.filterwarnings("ignore:.* half the periodic box")

@@ -16,26 +16,31 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 
-from timme._arrays import Ints
+from timme._arrays import Floats, Ints
 from timme._kernels import allpairs as kernel
 from timme._kernels.space import OPEN, STRAIGHT
 from timme.checkpoint import Checkpoint, digest
 from timme.engine import Engine, engine_of
 from timme.ensemble import Ensemble
-from timme.fluctuations import Fluctuations, measure_in_chunks, require_snapshots
+from timme.fluctuations import (
+    Fluctuations,
+    measure_in_chunks,
+    require_snapshots,
+    warn_near_half_box,
+)
 from timme.hierarchy import Hierarchy, from_forest, spanning_forest
 from timme.moments import Metric, Progress
 from timme.objects import Objects
-from timme.pairs import Pairs, given, without
+from timme.pairs import Pairs, given, tree_in_box, without
 from timme.space import Boxes
 
 CHUNK = 4_000_000  # pairs whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
 _NEAREST, _RANDOM = 6, 6  # candidates of each object
 SEARCH_BYTES = 400_000_000  # coordinates in which pairs are given up
-_TILTED_BOX = "the box is tilted"
+_MOST_FOUND = 0.5  # of the pairs looked at, above which it takes less to measure all
+_FEWEST_LOOKED_AT = 0.05  # of the pairs, before it is judged whether it pays
 _GROUP_FRAMES = 64  # of groups, whose sums have no stages
 _MARGIN = 1 + 1e-4  # far above the rounding of σ, far below any difference that counts
 
@@ -83,29 +88,35 @@ def cluster(  # noqa: PLR0913, as for measure
         workers=workers,
     )
     if pairs.index is None and len(objects) >= _FEWEST:
-        obstacle = _obstacle(objects, metric)
-        found = None
-        if not obstacle:
-            candidates = _candidates(objects, pairs.left_out)
+        try:
+            _refuse_what_cannot_be_pruned(objects, metric)
+            candidates = _candidates(objects, pairs.left_out, workers)
             forest.add(given(objects, candidates))
-            tree = forest.hierarchy()
             found = _survivors(
-                objects, tree, workers=workers, progress=progress, checkpoint=checkpoint
+                objects,
+                forest.hierarchy(),
+                workers=workers,
+                progress=progress,
+                checkpoint=checkpoint,
             )
-        if found is None:
+        except _CannotBePrunedError as reason:
+            forest.clear()
             warnings.warn(
-                f"all {len(pairs):,} pairs are measured to the end, which takes long, since "
-                f"{obstacle or _TILTED_BOX}",
+                f"all {len(pairs):,} pairs are measured to the end, which takes long, "
+                f"since {reason}",
                 stacklevel=2,
             )
         else:
             done = np.concatenate([pairs.left_out, candidates])
             pairs = given(objects, without(found, done, len(objects)))
-            if len(pairs) == 0:
-                return tree
             progress = None  # the rest is quick
     forest.add(pairs, progress=progress, checkpoint=checkpoint)
+    warn_near_half_box(forest.n_near, forest.n_measured)
     return forest.hierarchy()
+
+
+class _CannotBePrunedError(Exception):
+    """Why all pairs are measured to the end."""
 
 
 class _Forest:
@@ -114,7 +125,11 @@ class _Forest:
     def __init__(self, objects: Objects, **options: Any) -> None:
         self._objects = objects
         self._options = options
+        self.clear()
+
+    def clear(self) -> None:
         self._edges, self._heights = np.empty((0, 2), np.int64), np.empty(0)
+        self.n_near = self.n_measured = 0  # pairs near half the box, of those that were measured
 
     def add(
         self,
@@ -130,6 +145,7 @@ class _Forest:
             progress=progress,
             checkpoint=checkpoint,
             so_far=self._edges_so_far,
+            near=self._count_near,
             **self._options,
         ):
             self._edges, self._heights = spanning_forest(
@@ -137,6 +153,10 @@ class _Forest:
                 np.concatenate([self._edges, part.pairs]),
                 np.concatenate([self._heights, part.sigma]),
             )
+
+    def _count_near(self, n_near: int, n_pairs: int) -> None:
+        self.n_near += n_near
+        self.n_measured += n_pairs
 
     def _edges_so_far(self) -> Fluctuations:
         common = np.zeros(len(self._edges), np.int64)  # nobody asks for it
@@ -147,25 +167,30 @@ class _Forest:
         return from_forest(len(self._objects), self._edges, self._heights, unit=unit)
 
 
-def _obstacle(objects: Objects, metric: Metric | None) -> str:
-    """Why pairs cannot be given up safely; "" if they can."""
-    ensemble = objects.ensemble
+def _refuse_what_cannot_be_pruned(objects: Objects, metric: Metric | None) -> None:
     if metric is not None:
-        return "the distance is the user's own"
+        raise _CannotBePrunedError("the distance is the user's own")
     if len(objects.rigid):
-        return "some pairs of sites count as rigid"
-    if ensemble.gaps:
-        return "some sites are not seen in every snapshot"
-    _, box = ensemble.snapshot(0)
-    kind = Boxes.of(None if box is None else box[None], 1, ensemble.n_dimensions).kind
-    return "" if kind in {OPEN, STRAIGHT} else _TILTED_BOX
+        raise _CannotBePrunedError("some pairs of sites count as rigid")
+    if objects.ensemble.gaps:
+        raise _CannotBePrunedError("some sites are not seen in every snapshot")
+    _, box = objects.ensemble.snapshot(0)
+    _refuse_tilted(None if box is None else box[None], 1, objects.ensemble.n_dimensions)
 
 
-def _candidates(objects: Objects, left_out: Ints) -> Ints:
+def _refuse_tilted(boxes: Floats | None, n_frames: int, n_dimensions: int) -> None:
+    if Boxes.of(boxes, n_frames, n_dimensions).kind not in {OPEN, STRAIGHT}:
+        raise _CannotBePrunedError("the box is tilted")
+
+
+def _candidates(objects: Objects, left_out: Ints, workers: int | Engine | None) -> Ints:
     """Pairs that are likely to be low, and enough others to hold all together."""
-    points, _ = objects.centres().snapshot(0)
-    n_points = len(points)
-    near = np.asarray(cKDTree(points).query(points, k=_NEAREST + 1, workers=-1)[1])[:, 1:]
+    points, box = objects.centres().snapshot(0)
+    n_points, n_dimensions = points.shape
+    boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions)
+    places, tree = tree_in_box(points, boxes)
+    threads = workers if isinstance(workers, int) else -1
+    near = np.asarray(tree.query(places, k=_NEAREST + 1, workers=threads)[1])[:, 1:]
     far = np.random.default_rng(0).integers(0, n_points, (n_points, _RANDOM))
     others = np.concatenate([near, far], axis=1)
     index = np.column_stack([np.repeat(np.arange(n_points), others.shape[1]), others.ravel()])
@@ -183,7 +208,7 @@ class _Search:
     lengths: npt.NDArray[np.float32]  # (frames, dimensions), of the box; 0 where it is open
     weights: npt.NDArray[np.float32]  # (frames,)
     bounds: npt.NDArray[np.float32]  # (objects - 1,), on sums of squared deviations
-    slack: float  # largest error of a distance
+    slacks: npt.NDArray[np.float32]  # (tiles, lanes), share of a site in the error of a distance
     n_objects: int
     groups: _Groups | None  # None for points, which are the sites of the tiles in leaf order
 
@@ -205,20 +230,20 @@ def _survivors(
     workers: int | Engine | None,
     progress: Progress | None,
     checkpoint: Checkpoint | None,
-) -> Ints | None:
-    """Pairs that may change the hierarchy of the candidates; None if the box tilts on the way."""
+) -> Ints:
+    """Pairs that may change the hierarchy of the candidates."""
     if objects.are_points:
         search = _prepared(objects.centres(), tree, tree.order, None)
     else:
         search = _prepared(objects.ensemble, tree, *_in_bands(objects, tree.order))
-    if search is None:
-        return None
     n_bands = len(search.tiles) if search.groups is None else len(search.groups.begin) - 1
     first, found = 0, [np.empty((0, 2), np.int64)]
     key = digest(tree.parents, tree.heights)
     kept = None if checkpoint is None else checkpoint.recall("bands", key=key)
     if kept is not None:
         first, found = int(kept["done"]), [kept["found"]]
+    n_objects, n_found = len(tree.order), sum(map(len, found))
+    n_pairs = n_objects * (n_objects - 1) // 2
     results = engine_of(workers).map(_band_survivors, search, range(first, n_bands))
     with nullcontext() if checkpoint is None else checkpoint.under_way():
         for band, pairs in enumerate(results, start=first + 1):
@@ -227,14 +252,18 @@ def _survivors(
                 found = [np.concatenate(found)]
                 checkpoint.keep("bands", key=key, done=band, found=found[0])
                 checkpoint.tick()
+            n_found += len(pairs)
+            done = min(band * kernel.LANES, n_objects)
+            looked_at = done * (2 * n_objects - done - 1) // 2  # later bands have fewer partners
+            if looked_at > _FEWEST_LOOKED_AT * n_pairs and n_found > _MOST_FOUND * looked_at:
+                raise _CannotBePrunedError("nearly all of them may matter")
             if progress is not None:
-                rest = (1 - band / n_bands) ** 2  # later bands have fewer partners
-                progress(int(len(tree.order) * (1 - rest)), len(tree.order))
+                progress(looked_at, n_pairs)
     return np.sort(tree.order[np.concatenate(found)], axis=1)
 
 
 def _band_survivors(search: _Search, band: int) -> Ints:
-    tiles, slack = search.tiles, np.float32(search.slack)
+    tiles = search.tiles
     totals = np.cumsum(search.weights, dtype=np.float32)
     groups = search.groups
     room = 1 << 14
@@ -247,7 +276,7 @@ def _band_survivors(search: _Search, band: int) -> Ints:
                 search.weights,
                 totals,
                 search.bounds,
-                slack,
+                search.slacks,
                 search.n_objects,
                 band,
                 found,
@@ -259,7 +288,7 @@ def _band_survivors(search: _Search, band: int) -> Ints:
                 search.lengths,
                 search.weights,
                 search.bounds,
-                slack,
+                search.slacks,
                 groups.offsets,
                 groups.members,
                 groups.largest,
@@ -288,9 +317,7 @@ def _in_bands(objects: Objects, order: Ints) -> tuple[Ints, _Groups]:
     return np.concatenate(sites), groups
 
 
-def _prepared(
-    ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups | None
-) -> _Search | None:
+def _prepared(ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups | None) -> _Search:
     """Lay out the frames in which pairs are given up: sites side by side, spread frames first."""
     n_frames, _, n_dimensions = ensemble.frames.shape
     n_tiles = -(-len(sites) // kernel.LANES)
@@ -303,24 +330,24 @@ def _prepared(
     lengths = np.zeros((len(chosen), n_dimensions), np.float32)
     weights = np.empty(len(chosen), np.float32)
     padded = np.pad(sites, (0, n_lanes - len(sites)), mode="edge")
-    largest, total = 0.0, 0.0
+    largest, total = np.zeros((n_tiles, kernel.LANES)), 0.0
     for block in ensemble.blocks():
         total += float(block.weights.sum())
-        kind = Boxes.of(block.boxes, len(block.weights), n_dimensions).kind
-        if kind not in {OPEN, STRAIGHT}:
-            return None
+        _refuse_tilted(block.boxes, len(block.weights), n_dimensions)
         for frame in np.flatnonzero(place[block.start : block.start + len(block.weights)] >= 0):
             rank = place[block.start + frame]
+            sides = np.zeros(n_dimensions)
             if block.boxes is not None:
-                lengths[rank] = np.diag(block.boxes[frame])
+                sides = np.diag(block.boxes[frame]).copy()
+            lengths[rank] = sides
             weights[rank] = block.weights[frame]
-            points, centred = np.array(block.coordinates[frame]), not lengths[rank].any()
-            largest = max(largest, kernel.lay_out(points, padded, centred, rank, tiles))
+            points = np.array(block.coordinates[frame])
+            kernel.lay_out(points, padded, sides, rank, tiles, largest)
     with np.errstate(over="ignore"):
         bounds = (tree.gaps**2 * total * _MARGIN).astype(np.float32)
     # Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴.
-    slack = 4e-7 * largest * np.sqrt(n_dimensions)
-    return _Search(tiles, lengths, weights, bounds, slack, len(tree.order), groups)
+    slacks = (4e-7 * np.sqrt(n_dimensions) * largest).astype(np.float32)
+    return _Search(tiles, lengths, weights, bounds, slacks, len(tree.order), groups)
 
 
 def _spread(n_frames: int) -> Ints:

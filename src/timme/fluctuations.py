@@ -182,6 +182,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
     so_far: Callable[[], Fluctuations] | None = None,
+    near: Callable[[int, int], None] | None = None,
 ) -> Iterator[Fluctuations]:
     """Measure σ of one piece of the pairs after another.
 
@@ -197,6 +198,9 @@ def measure_in_chunks(  # noqa: PLR0913, as above
         Returns what stands for all pieces that were yielded, such as the pairs of them that still
         matter. A resumed run yields it in place of these pieces; without it, the checkpoint holds
         the piece in hand only.
+    near : callable, optional
+        Called in the end with the number of pairs that come near half the box, and of all; by
+        default, :func:`warn_near_half_box`.
 
     Yields
     ------
@@ -240,12 +244,25 @@ def measure_in_chunks(  # noqa: PLR0913, as above
         )
         if so_far is not None:
             finished.keep(number, n_near, so_far)
+    (near or warn_near_half_box)(n_near, len(pairs))
+
+
+def warn_near_half_box(n_near: int, n_pairs: int) -> None:
+    """Warn if there are pairs whose σ is doubtful.
+
+    Parameters
+    ----------
+    n_near : int
+        Pairs that come near or beyond half the box.
+    n_pairs : int
+        All pairs that were measured.
+    """
     if n_near:
         warnings.warn(
-            f"{n_near:,} of {len(pairs):,} pairs come near or beyond half the periodic box, where "
-            "the nearest image may change and σ is too small: compare nearer pairs, or unwrap the "
-            "trajectory and leave out the box",
-            stacklevel=2,
+            f"{n_near:,} of {n_pairs:,} pairs come near or beyond half the periodic box, where "
+            "the nearest image may change and σ is too small: compare nearer pairs, or unwrap "
+            "the trajectory and leave out the box",
+            stacklevel=3,
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,12 +15,13 @@ from scipy.spatial import cKDTree
 from timme._arrays import Coordinates, Floats, Ints, frozen
 from timme._kernels.space import TILTED
 from timme.checkpoint import Checkpoint
-from timme.engine import Engine, engine_of
-from timme.ensemble import Block, Ensemble
+from timme.contacts import count_contacts
+from timme.engine import Engine
+from timme.ensemble import Ensemble
 from timme.moments import Progress
-from timme.neighbours import Contacts, Counted, Search, pairs_within
+from timme.neighbours import pairs_within
 from timme.objects import Objects, within_bonds
-from timme.reduction import key_of, moments
+from timme.reduction import moments
 from timme.space import Boxes
 
 _SQUARE = 64  # objects on each side of the squares in which all pairs are walked
@@ -145,7 +145,7 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
             f"contacts are needed in 1 to {objects.ensemble.n_snapshots} snapshots, got {at_least}"
         )
     centres = objects.centres()
-    found = _contacts(
+    found = count_contacts(
         centres, radius, most=most, workers=workers, progress=progress, checkpoint=checkpoint
     )
     unit = f" {centres.unit}" if centres.unit else ""
@@ -328,55 +328,6 @@ def _too_near(objects: Objects, min_bonds: int) -> Ints:
     return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
 
 
-def _contacts(
-    centres: Ensemble,
-    radius: float,
-    *,
-    most: int | None,
-    workers: int | Engine | None,
-    progress: Progress | None,
-    checkpoint: Checkpoint | None,
-) -> Counted:
-    """Count, for each pair, the snapshots in which it is in contact."""
-    search, contacts, first = Search(radius), Contacts(), 0
-    key = "" if checkpoint is None else key_of(centres, [radius])
-    kept = None if checkpoint is None else checkpoint.recall("contacts", key=key)
-    if kept is not None:
-        contacts, first = Contacts(Counted(kept["keys"], kept["counts"])), int(kept["done"])
-    starts = range(first, centres.n_snapshots, centres.block_length)
-    results = engine_of(workers).blocks(_searched, search, centres, starts)
-    with nullcontext() if checkpoint is None else checkpoint.under_way():
-        for start, parts in zip(starts, results, strict=True):
-            for found in parts:
-                contacts.add(found)
-                search.give_back(found)
-                _refuse_too_many(len(contacts), most, centres)
-            done = min(start + centres.block_length, centres.n_snapshots)
-            if checkpoint is not None:
-                so_far = contacts.counted
-                checkpoint.keep(
-                    "contacts", key=key, done=done, keys=so_far.keys, counts=so_far.counts
-                )
-                checkpoint.tick()
-            if progress is not None:
-                progress(done, centres.n_snapshots)
-    return contacts.counted
-
-
-def _searched(search: Search, block: Block) -> Counted:
-    boxes = Boxes.of(block.boxes, *block.coordinates.shape[::2])
-    return search.counted(block.coordinates, boxes)
-
-
-def _refuse_too_many(n_pairs: int, most: int | None, centres: Ensemble) -> None:
-    if most is not None and n_pairs > most:
-        raise ValueError(
-            f"{centres.prefix}more than {most:,} pairs are in contact, for which memory does not "
-            "last: choose a smaller radius (--radius), select fewer sites (-s), or allow more "
-            "memory (--memory)"
-        )
-
-
 def _nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
     points, box = centres.snapshot(0)
     if np.isnan(points).any():
@@ -396,16 +347,39 @@ def _candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
     """Pairs (point, other) that hold the nearest ``count`` of each point, and all as near."""
     if boxes.kind == TILTED:
         return _tilted_candidates(points, boxes, count)
-    n_points, lengths = len(points), np.diag(boxes.matrices[0])
-    places = np.where(lengths > 0, points % np.where(lengths > 0, lengths, 1.0), points)
-    places = np.where((lengths > 0) & (places >= lengths), 0.0, places)  # -1e-17 % 10 is 10
-    tree = cKDTree(places, boxsize=lengths) if lengths.any() else cKDTree(places)
+    n_points = len(points)
+    places, tree = tree_in_box(points, boxes)
     farthest = np.asarray(tree.query(places, k=[count])[0])[:, 0]
     near = tree.query_ball_point(places, farthest * (1 + 1e-9))
     owner = np.repeat(np.arange(n_points), [len(others) for others in near])
     pairs = np.column_stack([owner, np.concatenate([np.array(others) for others in near])])
     different: Ints = pairs[pairs[:, 0] != pairs[:, 1]]
     return different
+
+
+def tree_in_box(points: Coordinates, boxes: Boxes) -> tuple[Coordinates, cKDTree]:
+    """Sort points into a tree that knows of the first of boxes, which must not be tilted.
+
+    Parameters
+    ----------
+    points : ndarray, shape (points, dimensions)
+        Positions, all of them seen.
+    boxes : Boxes
+        Periodic boxes.
+
+    Returns
+    -------
+    places : ndarray, shape (points, dimensions)
+        The same within the box, as the tree needs them.
+    tree : cKDTree
+        Their tree.
+    """
+    lengths = np.diag(boxes.matrices[0])
+    if not lengths.any():
+        return points, cKDTree(points)
+    places = np.where(lengths > 0, points % np.where(lengths > 0, lengths, 1.0), points)
+    places = np.where((lengths > 0) & (places >= lengths), 0.0, places)  # -1e-17 % 10 is 10
+    return places, cKDTree(places, boxsize=lengths)
 
 
 def _tilted_candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:

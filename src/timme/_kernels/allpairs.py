@@ -19,25 +19,26 @@ _UNIT = np.float32(1.2e-7)
 
 
 @njit(nogil=True, cache=True)
-def lay_out(points, sites, centred, place, tiles):
-    """Put one frame into its place in all tiles, if ``centred`` less its mean, which saves digits.
+def lay_out(points, sites, lengths, place, tiles, largest):
+    """Put one frame into its place in all tiles; note the largest coordinate of each lane.
 
-    ``sites`` fill the lanes of the tiles; returns the largest coordinate.
+    ``sites`` fill the lanes of the tiles. Small numbers save digits: coordinates are brought into
+    the box in directions that have a length, and lessened by their mean in open ones.
     """
     n_points, n_dimensions = points.shape
-    largest = 0.0
     for d in range(n_dimensions):
-        centre = 0.0
-        if centred:
+        length, centre = lengths[d], 0.0
+        if length == 0.0:
             for site in range(n_points):
                 centre += points[site, d]
             centre /= n_points
         for tile in range(tiles.shape[0]):
             for lane in range(LANES):
                 coordinate = points[sites[tile * LANES + lane], d] - centre
-                largest = max(largest, abs(coordinate))
+                if length > 0.0:
+                    coordinate -= length * np.floor(coordinate / length)
+                largest[tile, lane] = max(largest[tile, lane], abs(coordinate))
                 tiles[tile, place, d, lane] = coordinate
-    return largest
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
@@ -94,10 +95,10 @@ def _at_least(total, slack, first, second):
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
-def _lower_bounds(total, slack, first, second, low):
+def _lower_bounds(total, own_slack, slacks, first, second, low):
     """Fill in what the sums of squared deviations of all lanes are at least."""
     for k in range(LANES):
-        low[k] = _at_least(total, slack, first[k], second[k])
+        low[k] = _at_least(total, own_slack + slacks[k], first[k], second[k])
 
 
 @njit(nogil=True, cache=True)
@@ -148,13 +149,14 @@ def _is_open(lengths):
 
 
 @njit(nogil=True, cache=True)
-def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, found):
+def survivors(tiles, lengths, weights, totals, bounds, slacks, n_sites, band, found):
     """Fill ``found`` with the pairs of one band of sites that cannot be given up.
 
     ``tiles`` is (tiles, frames, dimensions, LANES), sites in leaf order; ``bounds`` holds, for each
     gap between neighbours in that order, the sum of squared deviations above which a pair across
-    it cannot matter; ``totals`` are the weights of the frames so far. Returns the number of pairs;
-    if that is more than ``found`` can hold, the caller comes again with more room.
+    it cannot matter; ``totals`` are the weights of the frames so far, and ``slacks`` (tiles, LANES)
+    the share of each site in the largest error of a distance. Returns the number of pairs; if that
+    is more than ``found`` can hold, the caller comes again with more room.
     """
     n_tiles, n_frames, n_dimensions, _ = tiles.shape
     rows = np.empty((LANES, n_frames, n_dimensions), _SINGLE)
@@ -181,7 +183,7 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
             if k > 0:
                 highest[k] = max(highest[k], highest[k - 1])
         for own in range(min(LANES, n_sites - base)):
-            row = rows[own]
+            row, own_slack = rows[own], slacks[band, own]
             # The bound of each column is the highest gap on the way to it from this site.
             for k in range(LANES):
                 bound[k] = max(running[own], highest[k]) if k < n_columns else -_INFINITE
@@ -209,7 +211,7 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
                         tiles, tile, row, lengths, weights, (done, stop), shift, first, second
                     )
                 done = stop
-                _lower_bounds(totals[done - 1], slack, first, second, low)
+                _lower_bounds(totals[done - 1], own_slack, slacks[tile], first, second, low)
                 n_low = _count_low(low, bound)
                 if n_low > _FEW:
                     stop = min(2 * done, n_frames)
@@ -227,7 +229,7 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
                         lengths,
                         weights,
                         totals,
-                        slack,
+                        own_slack + slacks[tile, k],
                         done,
                         (shift[k], first[k], second[k]),
                         bound[k],
@@ -241,7 +243,7 @@ def survivors(tiles, lengths, weights, totals, bounds, slack, n_sites, band, fou
 
 
 @njit(nogil=True, cache=True)
-def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, sums):
+def _site_sums(tiles, lengths, weights, total, slacks, own_tiles, other_tiles, sums):
     """Fill in lower bounds on the squared deviations of the sites of two runs of tiles."""
     n_frames = tiles.shape[1]
     n_dimensions = tiles.shape[2]
@@ -266,7 +268,8 @@ def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, su
                     _add_frames_in_space(tiles, tile, row, weights, span, shift, first, second)
                 else:
                     _add_frames(tiles, tile, row, lengths, weights, span, shift, first, second)
-                _lower_bounds(total, slack, first, second, low)
+                own_slack = slacks[own_tile, lane]
+                _lower_bounds(total, own_slack, slacks[tile], first, second, low)
                 base = (tile - other_tiles[0]) * LANES
                 for k in range(LANES):
                     sums[own, base + k] = max(low[k], _SINGLE(0.0))
@@ -274,7 +277,7 @@ def _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, su
 
 @njit(nogil=True, cache=True)
 def group_survivors(
-    tiles, begin, lengths, weights, bounds, slack, offsets, members, largest, band, found
+    tiles, begin, lengths, weights, bounds, slacks, offsets, members, largest, band, found
 ):
     """Fill ``found`` with the pairs of groups of one band that cannot be given up.
 
@@ -300,7 +303,7 @@ def group_survivors(
         width = (begin[other + 1] - begin[other]) * LANES
         own_tiles = (begin[band], begin[band + 1])
         other_tiles = (begin[other], begin[other + 1])
-        _site_sums(tiles, lengths, weights, total, slack, own_tiles, other_tiles, sums)
+        _site_sums(tiles, lengths, weights, total, slacks, own_tiles, other_tiles, sums)
         for own in range(min(LANES, n_groups - base)):
             mine = members[offsets[base + own] : offsets[base + own + 1]]
             for k in range(width):
