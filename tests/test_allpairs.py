@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.strategies import seeds
 from timme import allpairs, synthetic
 from timme._arrays import Coordinates, Floats
+from timme._kernels import allpairs as kernel
 from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import measure
 from timme.hierarchy import Hierarchy, link
@@ -141,7 +142,7 @@ def test_where_nothing_can_be_given_up_it_is_told_before_much_is_lost(
         return find(search, band)
 
     monkeypatch.setattr(allpairs, "_band_survivors", counting)
-    monkeypatch.setattr(allpairs.kernel, "MOST_FRAMES", 32)  # whose sums stay below any bound
+    monkeypatch.setattr(kernel, "MOST_FRAMES", 32)  # whose sums stay below any bound
     noise = np.random.default_rng(0).normal(size=(200, 1280, 3)).astype(np.float32)
     objects = points(Ensemble.from_array(noise))
     with pytest.warns(UserWarning, match="nearly all of them may matter"):
@@ -258,3 +259,44 @@ def test_frames_are_spread_each_once(n_frames: int) -> None:
 def test_pieces_of_the_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allpairs, "CHUNK", 50)
     check(points(Ensemble.from_array(moving(12, (10, 40, 2)))))
+
+
+@given(
+    seeds,
+    st.sampled_from([2, 50, kernel.MOST_FRAMES]),
+    st.sampled_from([0.0, 1e-6, 1e-3, 1.0]),
+    st.sampled_from([0.0, 40.0]),
+    st.floats(0.0, 1e4),
+)
+@settings(max_examples=25, deadline=None)
+def test_a_lower_bound_is_never_above_the_sum(
+    seed: int, n_frames: int, noise: float, length: float, far: float
+) -> None:
+    """Of squared deviations over the frames, in double precision."""
+    rng = np.random.default_rng(seed)
+    n_sites, box = 12, np.full(3, length)
+    places = rng.uniform(0, 20, (n_sites, 3)) + far
+    frames = places + noise * rng.normal(size=(n_frames, n_sites, 3))
+    weights = rng.uniform(0.1, 1.0, n_frames).astype(np.float32)
+    tiles = np.empty((1, n_frames, 3, kernel.LANES), np.float32)
+    largest = np.zeros((1, kernel.LANES))
+    sites = np.minimum(np.arange(kernel.LANES), n_sites - 1)
+    for place, frame in enumerate(frames):
+        kernel.lay_out(frame, sites, box, place, tiles, largest)
+    slacks = (4e-7 * np.sqrt(3) * largest).astype(np.float32)
+    lengths = np.tile(box, (n_frames, 1)).astype(np.float32)
+    low = np.empty((kernel.LANES, kernel.LANES), np.float32)
+    total = weights.sum(dtype=np.float32)
+    kernel._site_sums(tiles, lengths, weights, total, slacks, (0, 1), (0, 1), low)
+
+    vectors = frames[:, :, None] - frames[:, None]
+    if length:
+        vectors -= length * np.rint(vectors / length)
+    r = np.sqrt((vectors**2).sum(axis=3))
+    w = weights.astype(np.float64)[:, None, None]
+    exact = (w * (r - (w * r).sum(axis=0) / w.sum()) ** 2).sum(axis=0)
+    rounding = (1e-12 * (far + 20)) ** 2 * n_frames
+    assert (low[:n_sites, :n_sites] <= exact + rounding).all()
+    if noise == 1.0 and n_frames > 2 and not length:
+        apart = ~np.eye(n_sites, dtype=bool)
+        assert (low[:n_sites, :n_sites][apart] > 0.9 * exact[apart]).all()
