@@ -404,3 +404,9 @@ def test_the_pruned_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         checkpoint.identify({})
         pruned_tree(checkpoint=checkpoint)
     assert min(searched) >= 3
+
+
+@pytest.mark.parametrize("interval", [-1.0, np.nan, np.inf])
+def test_an_interval_that_means_nothing_is_refused(tmp_path: Path, interval: float) -> None:
+    with pytest.raises(ValueError, match="an interval must be seconds, 0 or more"):
+        Checkpoint(tmp_path / "a.checkpoint", interval=interval)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import time
 import zipfile
@@ -67,6 +68,8 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | Path, *, resume: bool = False, interval: float = 30.0) -> None:
+        if not 0 <= interval < math.inf:
+            raise ValueError(f"an interval must be seconds, 0 or more, got {interval}")
         self.path = Path(path)
         self.resumed = False  # whether anything was found to go on from
         self._resume = resume

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from timme.checkpoint import Checkpoint
     from timme.moments import Progress
     from timme.output.structures import Written
+
+_INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # name of a variable
 
 
 @contextmanager
@@ -48,7 +51,7 @@ def checkpointed(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Che
             f"{path} is left of an interrupted run: add --resume to go on with it, "
             "or --overwrite to start anew"
         )
-    interval = float(os.environ.get("TIMME_CHECKPOINT_INTERVAL", "30"))
+    interval = _interval()
     received: list[int] = []
 
     def stop(number: int, _: FrameType | None) -> None:
@@ -70,6 +73,20 @@ def checkpointed(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Che
         )
         click.echo(f"timme: interrupted, {hope}", err=True)
         sys.exit(128 + (received or [signal.SIGINT])[0])
+
+
+def _interval() -> float:
+    text = os.environ.get(_INTERVAL) or "30"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise ValueError(
+            f"{_INTERVAL} must be seconds between savings, 0 or more, got {text!r}: "
+            "change or unset it"
+        )
+    return seconds
 
 
 @contextmanager

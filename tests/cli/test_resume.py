@@ -185,3 +185,13 @@ def test_a_finished_run_leaves_no_checkpoint(
     np.save(folder / "a.npy", wandering(600))
     assert timme("run", "a.npy").code == 0
     assert {path.name for path in folder.iterdir()} == {"a.npy", "timme-a"}
+
+
+@pytest.mark.parametrize("seconds", ["abc", "-1", "nan", "inf", "-inf"])
+def test_a_bad_interval_is_refused_by_the_name_of_its_variable(
+    refused: Refused, peptide_file: Path, monkeypatch: pytest.MonkeyPatch, seconds: str
+) -> None:
+    monkeypatch.setenv("TIMME_CHECKPOINT_INTERVAL", seconds)
+    said = refused("run", peptide_file)
+    assert "TIMME_CHECKPOINT_INTERVAL must be seconds between savings, 0 or more" in said
+    assert f"got {seconds!r}" in said
