@@ -1,7 +1,8 @@
-"""What tests share: hypothesis settings, matplotlib without a screen, real data, universes."""
+"""What tests share: hypothesis settings, matplotlib without a screen, data, universes, locks."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +54,20 @@ def make_universe() -> MakeUniverse:
         return universe
 
     return make
+
+
+@pytest.fixture
+def nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Forget what this process has compiled; return when the lock of the cache is taken."""
+    from timme import compiling
+
+    taken = list[str]()
+
+    @contextmanager
+    def lock() -> Iterator[None]:
+        taken.append("taken")
+        yield
+
+    monkeypatch.setattr(compiling, "_compiled", set())
+    monkeypatch.setattr(compiling, "_cache_lock", lock)
+    return taken

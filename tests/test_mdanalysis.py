@@ -65,6 +65,15 @@ def test_backends_measure_the_same(universe: Any, backend: dict[str, Any]) -> No
     assert np.array_equal(analysis.frames, np.arange(256 * N_BLOCKS - 10))
 
 
+def test_kernels_are_compiled_while_other_processes_wait(
+    universe: Any, nothing_compiled: list[str]
+) -> None:
+    analysis = CoMovingClusters(universe, objects="points")
+    analysis.run(n_parts=3)
+    analysis.run(n_parts=3)
+    assert nothing_compiled == ["taken"]
+
+
 def test_a_distributed_client_measures_the_same(universe: Any) -> None:
     pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
     from timme.distributed import connect

@@ -7,6 +7,7 @@ it dies, and what they find is merged here in the order of the blocks.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import subprocess
@@ -14,9 +15,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields, is_dataclass, replace
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme._kernels import moments as kernel
+from timme.compiling import first_time, merge_tiles
 from timme.engine import available_cores, in_order
 from timme.ensemble import Block, Ensemble
 from timme.frames import Frames
@@ -38,10 +40,9 @@ _AHEAD = 3  # tasks of each thread that wait or whose results do
 _DEATHS = 8  # how often a task is tried again after dask gives it up: workers died under it
 _SECONDS_TO_CONNECT = 5
 _SECONDS = 60  # in which workers must have come
+_LOST = "the dask cluster was closed or lost before the end: start it again"
 
 _reading = threading.Lock()  # libraries of file formats do not read in two threads at a time
-_compiling = threading.Lock()
-_compiled = set[Any]()  # what this process has compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,17 +208,24 @@ def connect(where: str, *, workers: int | None = None) -> Iterator[Client]:
         raise ValueError(f"a number of workers is for a local cluster, not for {where}")
     from distributed import Client
 
-    try:
-        with _silence():
+    with _silence():
+        try:
+            _greet(where)
             client = Client(where, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise ConnectionError(
-            f"no dask scheduler can be reached at {where!r} ({' '.join(str(error).split())}): "
-            "start one with `dask scheduler` and workers, or use `local`"
-        ) from None
-    with client:
-        _wait(client, 1)
-        yield client
+        except (OSError, ValueError) as error:
+            reason = " ".join(str(error).split()) or "no answer"
+            raise ConnectionError(
+                f"no dask scheduler can be reached at {where!r} ({reason}): "
+                "start one with `dask scheduler` and workers, or use `local`"
+            ) from None
+        with client:
+            try:
+                _wait(client, 1)
+                yield client
+            except OSError:
+                if client.status == "running":
+                    raise
+                raise ConnectionError(_LOST) from None
 
 
 # ---- what workers do ---------------------------------------------------------------------------
@@ -254,58 +262,16 @@ def _read(ensemble: Ensemble, start: int) -> Block:
 
 
 def _measured(block: PreparedBlock, pairs: Ints) -> _Packed:
-    with _first_time(_measured, block, pairs) as first:
-        if first:
-            block.merge(pairs[:1], Moments.empty(len(pairs[:1])))
     found = Moments.empty(len(pairs))
-    for tile in pair_tiles(len(pairs)):
-        block.merge(pairs[tile], found.part(tile))
+    merge_tiles(block, pairs, found)
     return _Packed.of(found)
 
 
 def _called(function: Callable[[Any, Any], Any], shared: Any, item: Any) -> Any:
-    with _first_time(function, shared, item) as first:
+    with first_time(function, shared, item) as first:
         if first:
             return function(shared, item)
     return function(shared, item)
-
-
-@contextmanager
-def _first_time(*call: Any) -> Iterator[bool]:
-    """Let one process after another compile a kernel.
-
-    numba numbers the files of its cache: two processes that compile one kernel for different types
-    at the same time may take the same number, and either would later load the other's code.
-    """
-    what = _type_of(call)
-    if what in _compiled:
-        yield False
-        return
-    with _compiling, _cache_lock():
-        yield what not in _compiled
-        _compiled.add(what)
-
-
-def _cache_lock() -> Any:
-    import locket
-
-    folder = getattr(getattr(kernel.merge_moments, "stats", None), "cache_path", None)
-    if folder is None or not os.access(folder, os.W_OK):
-        return nullcontext()
-    return locket.lock_file(str(Path(folder) / "timme.lock"))
-
-
-def _type_of(value: Any) -> Any:
-    """Tell what numba compiles for: types, and of arrays also their layout."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.ndim, value.flags.writeable, value.flags.c_contiguous
-    if isinstance(value, PreparedBlock):
-        return tuple(_type_of(part) for part in vars(value).values())
-    if is_dataclass(value) and not isinstance(value, type):
-        return tuple(_type_of(getattr(value, part.name)) for part in fields(value))
-    if isinstance(value, tuple | list):
-        return tuple(_type_of(part) for part in value)
-    return value if callable(value) else type(value)
 
 
 def _version() -> str:
@@ -361,9 +327,7 @@ def _result(task: Future[Any]) -> Any:
                 ) from None
             task.retry()
         except CancelledError:
-            raise ConnectionError(
-                "the dask cluster was closed or lost before the end: start it again"
-            ) from None
+            raise ConnectionError(_LOST) from None
 
 
 def _require_dask() -> None:
@@ -373,6 +337,28 @@ def _require_dask() -> None:
         raise ImportError(
             "clusters need dask: install it with `pip install 'pytimme[cluster]'`"
         ) from None
+
+
+def _greet(where: str) -> None:
+    """Make sure that a scheduler answers.
+
+    A client waits forever for anything else that listens there, and one of what is no address
+    cannot be closed again.
+    """
+    from distributed.comm.core import connect as comm_with
+
+    async def greeted() -> None:
+        comm = await comm_with(where, timeout=_SECONDS_TO_CONNECT)
+        comm.abort()
+
+    with ThreadPoolExecutor(1) as pool:  # notebooks have a loop in this thread
+        answer = pool.submit(asyncio.run, asyncio.wait_for(greeted(), 2 * _SECONDS_TO_CONNECT))
+    try:
+        answer.result()
+    except (OSError, ValueError):
+        raise
+    except Exception:  # noqa: BLE001, anything may come from anything that listens there
+        raise ValueError("what answers is no scheduler") from None
 
 
 def _wait(client: Client, count: int) -> None:
@@ -387,13 +373,17 @@ def _wait(client: Client, count: int) -> None:
 @contextmanager
 def _silence() -> Iterator[None]:
     """Keep dask's own messages off the terminal; what matters is raised."""
-    logger = logging.getLogger("distributed")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
+    names = [
+        name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"
+    ]
+    levels = {name: logging.getLogger(name).level for name in names}
+    for name in names:  # some have levels of their own
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 @contextmanager

@@ -16,11 +16,12 @@ from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import moments as kernel
+from timme.compiling import merge_tiles
 from timme.engine import Threads
 from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 from timme.hierarchy import link
-from timme.moments import Metric, Moments, PreparedBlock, pair_tiles
+from timme.moments import Metric, Moments, PreparedBlock
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers import read
@@ -281,8 +282,7 @@ class _Plan:
             boxes = box_matrices(given, len(steps), 3)
         held = _Held(self.ensemble.frames.shape, coordinates, boxes)
         block = PreparedBlock(replace(self.ensemble, frames=held).block(stop - len(steps)))
-        for tile in pair_tiles(len(self.pairs)):
-            block.merge(self.pairs[tile], into.part(tile))
+        merge_tiles(block, self.pairs, into)
 
 
 @dataclass(frozen=True, slots=True)
