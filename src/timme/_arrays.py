@@ -41,6 +41,19 @@ def indices(given: npt.ArrayLike, count: int, what: str) -> Ints:
     return array.astype(np.int64)
 
 
+def highest_between(values: Ints, low: Ints, high: Ints) -> Ints:
+    """Return the highest of the values from each low place up to each high one, itself excluded."""
+    # Maxima over spans of 1, 2, 4, … values: any range is covered by two spans of one length.
+    span = np.frexp(high - low)[1] - 1
+    highest = np.empty(len(low), dtype=np.int64)
+    maxima = values
+    for power in range(int(span.max(initial=-1)) + 1):
+        here = span == power
+        highest[here] = np.maximum(maxima[low[here]], maxima[high[here] - 2**power])
+        maxima = np.maximum(maxima[: -(2**power)], maxima[2**power :])
+    return highest
+
+
 def numbers(given: npt.ArrayLike, what: str) -> Floats:
     """Check an array of real numbers and bring it into double precision."""
     try:

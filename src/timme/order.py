@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Floats, Ints, frozen
+from timme._arrays import Floats, Ints, frozen, highest_between
 from timme.hierarchy import Hierarchy, grow
 
 
@@ -184,27 +184,14 @@ def _runs(tree: _Tree, axis: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     the runs are the clusters of a chain with these levels.
     """
     n_sites = len(axis)
-    level = _highest_between(tree.gaps, tree.position[axis])
+    position = tree.position[axis]
+    level = highest_between(tree.gaps, *np.sort([position[:-1], position[1:]], axis=0))
     chain = np.column_stack([np.arange(n_sites - 1), np.arange(1, n_sites)])
     joining = np.where(level < len(tree.cutoffs) - 1, level, np.inf)
     runs = grow(n_sites, chain, joining)
     birth = np.concatenate([np.zeros(n_sites, dtype=np.int64), runs.heights.astype(np.int64)])
     death = np.append(birth, len(tree.cutoffs) - 1)[runs.parents]
     return runs.lowest, runs.lowest + runs.sizes, birth, death
-
-
-def _highest_between(gaps: Ints, position: Ints) -> Ints:
-    """Return the highest gap between each site label and the next of a list."""
-    low, high = np.sort([position[:-1], position[1:]], axis=0)
-    # Maxima over spans of 1, 2, 4, … gaps: any range is covered by two spans of one length.
-    span = np.frexp(high - low)[1] - 1
-    highest = np.empty(len(low), dtype=np.int64)
-    maxima = gaps
-    for power in range(int(span.max(initial=-1)) + 1):
-        here = span == power
-        highest[here] = np.maximum(maxima[low[here]], maxima[high[here] - 2**power])
-        maxima = np.maximum(maxima[: -(2**power)], maxima[2**power :])
-    return highest
 
 
 def _large_from(hierarchy: Hierarchy, tree: _Tree, min_size: int) -> Ints:

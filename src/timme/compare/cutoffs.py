@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Bools, Floats, Ints, frozen
+from timme._arrays import Bools, Floats, Ints, frozen, highest_between
 from timme.compare.clusters import (
     Overlap,
     adjusted_rand,
@@ -239,7 +239,7 @@ def _joint_sums(one: _Side, other: _Side) -> tuple[Floats, Floats]:
     """Sum pairs of sites, and n ln n, over what clusters of both share, at all pairs of cutoffs."""
     n_sites, n_columns = one.hierarchy.n_sites, len(other.cutoffs)
     position = np.argsort(other.hierarchy.order)
-    maxima = _maxima(np.searchsorted(other.cutoffs, other.hierarchy.gaps))
+    gaps = np.searchsorted(other.cutoffs, other.hierarchy.gaps)
     chain = np.column_stack([np.arange(n_sites - 1), np.arange(1, n_sites)])
     pairs, logs = np.zeros((2, len(one.cutoffs), n_columns))
     for row, cutoff in enumerate(one.cutoffs):
@@ -247,28 +247,10 @@ def _joint_sums(one: _Side, other: _Side) -> tuple[Floats, Floats]:
         ranked = np.lexsort((position, labels))
         place, together = position[ranked], np.diff(labels[ranked]) == 0
         joined = np.full(n_sites - 1, n_columns)  # the cutoff from which neighbours are joined
-        joined[together] = _highest(maxima, place[:-1][together], place[1:][together])
+        joined[together] = highest_between(gaps, place[:-1][together], place[1:][together])
         tree = grow(n_sites, chain, np.where(joined < n_columns, joined, np.inf))
         inner, at = tree.parents >= 0, tree.heights.astype(np.int64)
         for sums, values in ((pairs, pairs_within(tree.sizes)), (logs, n_log_n(tree.sizes))):
             parts = np.bincount(tree.parents[inner], values[inner], len(values))
             sums[row] = np.cumsum(np.bincount(at, (values - parts)[n_sites:], n_columns))
     return pairs, logs
-
-
-def _maxima(values: Ints) -> Ints:
-    """Return, in row k, the highest of 2^k values from each place on."""
-    rows, width = [values], 1
-    while 2 * width <= len(values):
-        wider = rows[-1].copy()
-        np.maximum(rows[-1][:-width], rows[-1][width:], out=wider[:-width])
-        rows.append(wider)
-        width *= 2
-    return np.array(rows)
-
-
-def _highest(maxima: Ints, low: Ints, high: Ints) -> Ints:
-    """Return the highest of the values from each low place up to each high one, itself excluded."""
-    row = np.frexp(high - low)[1] - 1  # two runs of 2^row values cover them all
-    highest: Ints = np.maximum(maxima[row, low], maxima[row, high - (1 << row)])
-    return highest

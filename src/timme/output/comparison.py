@@ -13,7 +13,7 @@ from timme.analysis import Analysis
 from timme.compare import Common, Comparison, common_sites
 from timme.ensemble import Atoms
 from timme.hierarchy import Hierarchy
-from timme.order import families_at, stripes
+from timme.order import families_at
 from timme.output import plots
 from timme.output.axes import (
     COLUMN,
@@ -24,8 +24,7 @@ from timme.output.axes import (
     tick_size,
 )
 from timme.output.colours import WIDE, family_colours
-from timme.output.dilution import draw_stripes
-from timme.output.tables import _csv, _runs_text, _short_names
+from timme.output.tables import csv_text, runs_text, short_names
 from timme.statistics import curves
 
 if TYPE_CHECKING:
@@ -166,23 +165,20 @@ def dilutions(
     along = places or _by_first(compared.first)
     taken = matched_families(compared, palette=palette)
     sides = (
-        (left, compared.first, compared.clusters.first.cutoff, np.arange(compared.n_sites)),
+        (left, compared.first, compared.clusters.first.cutoff, None),
         (right, compared.second, compared.clusters.second.cutoff, taken),
     )
-    for number, (axes, hierarchy, cutoff, numbers) in enumerate(sides):
-        least = compared.clusters.min_size
+    for number, (axes, hierarchy, cutoff, families) in enumerate(sides):
         plots.dilution(
             hierarchy,
             places=along,
-            min_size=least,
+            min_size=compared.clusters.min_size,
             cutoff=cutoff if np.isfinite(cutoff) else None,
             length=lengths[number],
             palette=palette,
+            families=families,
             ax=axes,
         )
-        axes.collections[0].remove()  # the stripes, to be drawn in matched colours
-        shown = stripes(hierarchy, order=along.order, min_size=least)
-        draw_stripes(axes, replace(shown, family=numbers[shown.family]), palette=palette)
         axes.set_title(names[number], fontsize=8, loc="left")
     return _figure_of(left)
 
@@ -276,7 +272,7 @@ def matched_csv(
         CSV. The partner has the highest Jaccard of all clusters of the other result; matched is the
         one-to-one partner, whose colour is the same. Members are runs of common sites.
     """
-    found, called = compared.clusters, _short_names(first)
+    found, called = compared.clusters, short_names(first)
     inverse = np.full(found.first.n_clusters, -1)
     matched = found.partners >= 0
     inverse[found.partners[matched]] = np.flatnonzero(matched)
@@ -302,11 +298,11 @@ def matched_csv(
                     int(found.shared[pair]),
                     float(found.jaccard[pair]),
                     int(own) + 1 if own >= 0 else "",
-                    _runs_text(partition.members(label), called),
+                    runs_text(partition.members(label), called),
                 ]
             )
     header = "result,cluster,size,colour,partner,partner size,shared,jaccard,matched,members"
-    return _csv(header.split(","), rows)
+    return csv_text(header.split(","), rows)
 
 
 def agreement_csv(compared: Comparison, *, names: Names = NAMES) -> str:
@@ -334,7 +330,7 @@ def agreement_csv(compared: Comparison, *, names: Names = NAMES) -> str:
         every = np.arange(len(cutoffs))
         columns = cutoffs, others[best], rand[every, best], variation[every, best]
         rows += ([name, *row] for row in np.column_stack(columns).tolist())
-    return _csv(["result", "cutoff", "best cutoff", "adjusted Rand", "variation (nats)"], rows)
+    return csv_text(["result", "cutoff", "best cutoff", "adjusted Rand", "variation (nats)"], rows)
 
 
 def _shown_atoms(analysis: Analysis) -> Atoms:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +36,7 @@ _MOST_PIXELS = 500
 _NOT_MEASURED = "#dcdcdc"
 
 
-def dilution(
+def dilution(  # noqa: PLR0913, what is drawn, and how
     hierarchy: Hierarchy,
     *,
     places: Places | None = None,
@@ -43,6 +44,7 @@ def dilution(
     cutoff: float | None = None,
     length: float | None = None,
     palette: Sequence[str] = WIDE,
+    families: Ints | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the dilution plot: which sites are in which cluster, at every cutoff.
@@ -61,6 +63,9 @@ def dilution(
         The length a of a second axis, σ / a.
     palette : sequence of str, optional
         Colours of families 1, 2, …; the core is always dark blue.
+    families : ndarray of int, shape (sites,), optional
+        The family whose colour each family takes, such as that of its partner in another hierarchy;
+        its own by default.
     ax : Axes, optional
         Where to draw; axes in a new figure by default.
 
@@ -73,7 +78,10 @@ def dilution(
     counted = curves(hierarchy, sizes=())
     limits = cutoff_limits(counted, cutoff)
     order = None if places is None else places.order
-    draw_stripes(axes, stripes(hierarchy, order=order, min_size=min_size), palette=palette)
+    shown = stripes(hierarchy, order=order, min_size=min_size)
+    if families is not None:
+        shown = replace(shown, family=families[shown.family])
+    draw_stripes(axes, shown, palette=palette)
     if cutoff is not None:
         _draw_cutoff(axes.axhline, cutoff)
     draw_places(axes, places, hierarchy.n_sites)

@@ -91,7 +91,7 @@ def pymol(drawn: Picture) -> str:
         A ``.pml`` script; clusters are selections ``cluster_1``, ``cluster_2``, … and ``rest``.
     """
     lines = [
-        f"# {drawn.title}. In PyMOL, from this folder: @clusters.pml",
+        f"# {drawn.title}. In PyMOL, from this folder: @{Path(drawn.structure).stem}.pml",
         f"/cmd.load({drawn.structure!r}, 'timme')",
         "hide everything, timme",
         "bg_color white",
@@ -206,7 +206,7 @@ def vmd(drawn: Picture) -> str:
     """
     kind = "pdb" if drawn.structure.endswith(".pdb") else "pdbx"
     lines = [
-        f"# {drawn.title}. In VMD: source clusters.tcl",
+        f"# {drawn.title}. In VMD: source {Path(drawn.structure).stem}.tcl",
         "set here [file dirname [info script]]",
         f"mol new [file join $here {_tcl(drawn.structure)}] type {kind} waitfor all",
         "mol rename top timme",

@@ -23,7 +23,7 @@ from timme.output.comparison import NAMES, Names, cluster_colours
 from timme.output.files import write_atomically
 from timme.output.picture import picture
 from timme.output.scripts import chimerax, pymol, vmd
-from timme.output.structures import Written, _mmcif_text, _pdb_text, pdb_obstacle, structure
+from timme.output.structures import Written, mmcif_text, pdb_obstacle, pdb_text, structure
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _LINE = r".{1,68}(?:\s|$)"
@@ -74,10 +74,10 @@ def write_side_by_side(
     made.info["_struct.title"] = text
     made.raw_remarks = [f"REMARK 250 {words.strip()}" for words in re.findall(_LINE, text)]
     target = Path(folder) / "comparison"
-    paths = [write_atomically(target.with_suffix(".cif"), _mmcif_text(made))]
+    paths = [write_atomically(target.with_suffix(".cif"), mmcif_text(made))]
     obstacle = pdb_obstacle(made)
     if obstacle is None:
-        paths.append(write_atomically(target.with_suffix(".pdb"), _pdb_text(made)))
+        paths.append(write_atomically(target.with_suffix(".pdb"), pdb_text(made)))
     mmcif, for_vmd = paths[0].name, paths[-1].name  # VMD knows the PDB format best
     for program, suffix, file in (
         (pymol, ".pml", mmcif),
@@ -85,7 +85,6 @@ def write_side_by_side(
         (vmd, ".tcl", for_vmd),
     ):
         script = program(replace(picture(shown, found, file), title=title))
-        script = script.replace(f"clusters{suffix}", f"comparison{suffix}", 1)
         paths.append(write_atomically(target.with_suffix(suffix), script))
     notes = () if obstacle is None else (f"no comparison.pdb, use comparison.cif: {obstacle}",)
     return Written(tuple(paths), notes)

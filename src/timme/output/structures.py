@@ -66,10 +66,10 @@ def write_structures(
     found = colouring(analysis, cutoff, min_size=min_size, palette=palette)
     made = structure(analysis, found)
     target = Path(folder) / name
-    paths = [write_atomically(target.with_suffix(".cif"), _mmcif_text(made))]
+    paths = [write_atomically(target.with_suffix(".cif"), mmcif_text(made))]
     obstacle = pdb_obstacle(made)
     if obstacle is None:
-        paths.append(write_atomically(target.with_suffix(".pdb"), _pdb_text(made)))
+        paths.append(write_atomically(target.with_suffix(".pdb"), pdb_text(made)))
         return Written(tuple(paths), ())
     return Written(tuple(paths), (f"no {name}.pdb, use {name}.cif: {obstacle}",))
 
@@ -179,7 +179,19 @@ def pdb_obstacle(made: gemmi.Structure) -> str | None:
     return next((reason for reached, reason in limits if reached), None)
 
 
-def _mmcif_text(made: gemmi.Structure) -> str:
+def mmcif_text(made: gemmi.Structure) -> str:
+    """Write a structure as mmCIF.
+
+    Parameters
+    ----------
+    made : gemmi.Structure
+        As made by `structure`.
+
+    Returns
+    -------
+    str
+        A cell only where there is a periodic box.
+    """
     import gemmi
 
     groups = gemmi.MmcifOutputGroups(True)  # noqa: FBT003 (gemmi has no name for it: all of them)
@@ -187,7 +199,19 @@ def _mmcif_text(made: gemmi.Structure) -> str:
     return made.make_mmcif_document(groups).as_string()
 
 
-def _pdb_text(made: gemmi.Structure) -> str:
+def pdb_text(made: gemmi.Structure) -> str:
+    """Write a structure as PDB.
+
+    Parameters
+    ----------
+    made : gemmi.Structure
+        As made by `structure`, without a `pdb_obstacle`.
+
+    Returns
+    -------
+    str
+        Atoms have the serial numbers that they have as mmCIF.
+    """
     import gemmi
 
     # A cell that is no box would be read as one by programs that fold coordinates into it.

@@ -60,8 +60,8 @@ def write_tables(
         "levels.csv": levels_csv(counted, length=analysis.length),
         "hierarchy.json": hierarchy_json(analysis),
         "hierarchy.nwk": analysis.hierarchy.to_newick(analysis.names.tolist()),
-        "linkage.csv": _csv(
-            ["first", "second", _with_unit("height", analysis.hierarchy.unit), "objects"],
+        "linkage.csv": csv_text(
+            ["first", "second", with_unit("height", analysis.hierarchy.unit), "objects"],
             ([int(a), int(b), height, int(size)] for a, b, height, size in linkage),
         ),
         "linkage.npy": binary.getvalue(),
@@ -97,19 +97,21 @@ def clusters_csv(
         objects.
     """
     shown = analysis.shown_hierarchy
-    names = _short_names(analysis)
+    names = short_names(analysis)
     rows: list[list[object]] = []
     for cutoff in cutoffs:
         found = colouring(analysis, cutoff, min_size=min_size, palette=palette)
         labels, (formed, joined) = shown.cut(cutoff).labels, _lives(shown, cutoff)
         objects = np.bincount(found.labels[found.labels >= 0], minlength=len(found.sizes))
         for label, (size, colour) in enumerate(zip(found.sizes, found.colours, strict=True)):
-            members = _runs_text(np.flatnonzero(labels == label), names)
+            members = runs_text(np.flatnonzero(labels == label), names)
             life = (formed[label], joined[label])
             rows.append([cutoff, label + 1, int(size), int(objects[label]), colour, *life, members])
     unit = shown.unit
-    header = [_with_unit("cutoff", unit), "cluster", "size", "objects", "colour"]
-    return _csv([*header, _with_unit("formed", unit), _with_unit("joined", unit), "members"], rows)
+    header = [with_unit("cutoff", unit), "cluster", "size", "objects", "colour"]
+    return csv_text(
+        [*header, with_unit("formed", unit), with_unit("joined", unit), "members"], rows
+    )
 
 
 def sites_csv(analysis: Analysis, cutoffs: Sequence[float]) -> str:
@@ -143,7 +145,7 @@ def sites_csv(analysis: Analysis, cutoffs: Sequence[float]) -> str:
     for cutoff in cutoffs:
         name = f"cluster at {cutoff:g} {analysis.hierarchy.unit}".rstrip()
         columns[name] = labels_of_objects(analysis, cutoff) + 1
-    return _csv(list(columns), zip(*columns.values(), strict=True))
+    return csv_text(list(columns), zip(*columns.values(), strict=True))
 
 
 def levels_csv(counted: Curves, *, length: float | None = None) -> str:
@@ -161,7 +163,7 @@ def levels_csv(counted: Curves, *, length: float | None = None) -> str:
     str
         CSV, one level per row; the first, -inf, is below all levels.
     """
-    columns = {_with_unit("cutoff", counted.unit): counted.cutoffs.tolist()}
+    columns = {with_unit("cutoff", counted.unit): counted.cutoffs.tolist()}
     if length is not None:
         columns["cutoff / a"] = (counted.cutoffs / length).tolist()
     columns |= {
@@ -173,7 +175,7 @@ def levels_csv(counted: Curves, *, length: float | None = None) -> str:
         columns[f"P(r = {size})"] = values.tolist()
     columns[f"P(r >= {counted.large})"] = counted.large_fraction.tolist()
     columns["largest fraction"] = counted.largest_fraction.tolist()
-    return _csv(list(columns), zip(*columns.values(), strict=True))
+    return csv_text(list(columns), zip(*columns.values(), strict=True))
 
 
 def hierarchy_json(analysis: Analysis) -> str:
@@ -215,8 +217,19 @@ def _lives(hierarchy: Hierarchy, cutoff: float) -> tuple[list[float], list[float
     return births[ranked].tolist(), deaths[ranked].tolist()
 
 
-def _short_names(analysis: Analysis) -> list[tuple[str, str]]:
-    """Return what each shown object is called in a list: its chain, and its number or name."""
+def short_names(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return what each shown object is called in a list.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    list of (str, str)
+        Its chain, and its number or name.
+    """
     sites, site = analysis.sites, analysis.object_sites[analysis.shown]
     numbers = np.char.add(sites.resids[site].astype(str), sites.icodes[site]).tolist()
     chains = sites.chains[site].tolist()
@@ -227,8 +240,21 @@ def _short_names(analysis: Analysis) -> list[tuple[str, str]]:
     return named
 
 
-def _runs_text(members: Ints, names: list[tuple[str, str]]) -> str:
-    """Write members as runs of neighbours: ``A 5-32 40, B 7-9``."""
+def runs_text(members: Ints, names: list[tuple[str, str]]) -> str:
+    """Write members as runs of neighbours: ``A 5-32 40, B 7-9``.
+
+    Parameters
+    ----------
+    members : ndarray of int
+        Shown objects in ascending order.
+    names : list of (str, str)
+        As made by :func:`short_names`.
+
+    Returns
+    -------
+    str
+        Chains, and the first and last of each run.
+    """
     text = ""
     last = object()
     chain = [names[member][0] for member in members]
@@ -243,11 +269,37 @@ def _runs_text(members: Ints, names: list[tuple[str, str]]) -> str:
     return text.strip()
 
 
-def _with_unit(name: str, unit: str) -> str:
+def with_unit(name: str, unit: str) -> str:
+    """Head a column with its unit, where it has one.
+
+    Parameters
+    ----------
+    name, unit : str
+        What is in the column, and its unit.
+
+    Returns
+    -------
+    str
+        Such as ``cutoff (Å)``.
+    """
     return f"{name} ({unit})" if unit else name
 
 
-def _csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+def csv_text(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """Write a table as text.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Names of the columns.
+    rows : iterable of iterables
+        What is in them.
+
+    Returns
+    -------
+    str
+        CSV.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
