@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from timme.hierarchy import Hierarchy, Partition, link
     from timme.readers import read, read_matrix
     from timme.store import load, save
-    from timme.workflow import Settings, analyse, write
+    from timme.workflow import RigidSettings, Settings, analyse, rigid, write
 
 _MODULES = ("compare", "objects", "pairs", "rigidity", "statistics", "synthetic", "theory")
 _HOMES = {
@@ -26,6 +26,7 @@ _HOMES = {
     "Fluctuations": "fluctuations",
     "Hierarchy": "hierarchy",
     "Partition": "hierarchy",
+    "RigidSettings": "workflow",
     "Settings": "workflow",
     "analyse": "workflow",
     "cluster": "allpairs",
@@ -34,6 +35,7 @@ _HOMES = {
     "measure": "fluctuations",
     "read": "readers",
     "read_matrix": "readers",
+    "rigid": "workflow",
     "save": "store",
     "write": "workflow",
 }
@@ -45,6 +47,7 @@ __all__ = [
     "Fluctuations",
     "Hierarchy",
     "Partition",
+    "RigidSettings",
     "Settings",
     "__version__",
     "analyse",
@@ -57,6 +60,7 @@ __all__ = [
     "pairs",
     "read",
     "read_matrix",
+    "rigid",
     "rigidity",
     "save",
     "statistics",

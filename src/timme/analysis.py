@@ -9,6 +9,7 @@ from timme._arrays import Coordinates, Floats, Ints, Strings
 from timme.ensemble import Atoms
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy
+from timme.rigidity import Network
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +39,12 @@ class Analysis:
     settings: Mapping[str, object]  # the recipe as it was carried out
     provenance: Mapping[str, object]  # version, command, inputs with SHA-256
     notes: tuple[str, ...]  # what was chosen or left out, and why
+    network: Network | None = None  # constraints between sites, where rigidity was counted
+
+    @property
+    def coordinate_unit(self) -> str:
+        """Unit of the coordinates: that of σ, or Å, in which rigidity is counted."""
+        return self.hierarchy.unit if self.hierarchy.quantity == "σ" else "Å"
 
     @property
     def shown_hierarchy(self) -> Hierarchy:

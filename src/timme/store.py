@@ -15,6 +15,7 @@ from timme.checkpoint import DAMAGE
 from timme.ensemble import Atoms
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy
+from timme.rigidity import Network
 
 FORMAT = 1
 _MARK = "timme result"
@@ -28,6 +29,7 @@ _PLAIN = (
     "provenance",
     "notes",
 )
+_NETWORK = ("bonds", "bars", "kinds", "energies")
 _ARRAYS = ("shown", "names", "object_sites", "site_objects", "coordinates")
 
 
@@ -55,6 +57,8 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
             "sigma": pairs.sigma,
             "common": pairs.common,
         }
+    if analysis.network is not None:
+        arrays |= {f"network.{name}": getattr(analysis.network, name) for name in _NETWORK}
     text = {name: getattr(analysis, name) for name in _PLAIN}
     text |= {
         "mark": _MARK,
@@ -114,12 +118,18 @@ def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
             common=arrays["common"],
             unit=hierarchy.unit,
         )
+    sites = Atoms(*(arrays[f"atoms.{f.name}"] for f in dataclasses.fields(Atoms)))
+    network = None
+    if "network.bonds" in arrays:
+        columns = {name: arrays[f"network.{name}"] for name in _NETWORK}
+        network = Network(n_bodies=len(sites), **columns)
     plain = {name: text[name] for name in _PLAIN} | {"notes": tuple(text["notes"])}
     made = Analysis(
         hierarchy=hierarchy,
         fluctuations=pairs,
-        sites=Atoms(*(arrays[f"atoms.{f.name}"] for f in dataclasses.fields(Atoms))),
+        sites=sites,
         box=arrays.get("box"),
+        network=network,
         **{name: arrays[name] for name in _ARRAYS},
         **plain,
     )

@@ -70,7 +70,7 @@ def test_a_peptide_gets_the_hydrogens_that_chemistry_wants(tmp_path: Path) -> No
     degrees = np.bincount(atoms.bonds.ravel(), minlength=len(atoms))
     assert (degrees[~heavy] == 1).all()
     assert len(atoms.bonds) == len(bare.atoms.bonds) + np.count_nonzero(~heavy)
-    assert "17 hydrogens were added for pH 7" in whole.notes
+    assert "17 hydrogens were added by hydride for pH 7" in whole.notes
     assert names_of(whole, chemistry(structure(whole)).positive) == {"N"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,9 @@ from timme.output import plots
 from timme.output.axes import Order, places_of
 from timme.output.colours import WIDE
 from timme.output.files import write_atomically
+from timme.readers.residues import residue_index
+from timme.rigidity import decompose
+from timme.rigidity.flexibility import residue_flexibility
 from timme.statistics import curves
 
 if TYPE_CHECKING:
@@ -27,7 +30,10 @@ if TYPE_CHECKING:
 FORMATS = ("svg", "png")
 _DPI = 300
 
-FIGURES = ("dilution", "fraction", "size-distribution", "cluster-sizes", "sigma-matrix")
+FIGURES = (
+    *("dilution", "fraction", "size-distribution", "cluster-sizes"),
+    *("sigma-matrix", "together", "flexibility"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,12 @@ class Look:
     palette: Sequence[str] = WIDE
     order: Order = "auto"  # along the axis of the dilution and of the σ matrix
 
+
+_REASONS = {
+    "sigma-matrix": "σ of pairs was not kept (too many pairs, or a matrix), or is not its height",
+    "together": "only rigid clusters of an ensemble have one (timme rigidity --ensemble)",
+    "flexibility": "only rigid clusters of one protein or nucleic acid have one (timme rigidity)",
+}
 
 # Names inside an SVG are drawn from a setting of the whole process, which one thread at a time may
 # change for the length of a save.
@@ -87,15 +99,35 @@ def save_figures(analysis: Analysis, folder: str | Path, look: Look) -> tuple[Pa
     Returns
     -------
     tuple of Path
-        The files: those of `FIGURES`, ``sigma-matrix`` only where σ of pairs was kept.
+        The files, for those of `FIGURES` of which the analysis has data.
     """
     written = []
-    for name in FIGURES:
-        if name == "sigma-matrix" and analysis.fluctuations is None:
-            continue
+    for name in figures_of(analysis):
         figure = draw(analysis, name, look)
         written += [save_figure(figure, Path(folder) / f"{name}.{kind}") for kind in FORMATS]
     return tuple(written)
+
+
+def figures_of(analysis: Analysis) -> tuple[str, ...]:
+    """Name the plots of which an analysis has data.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    tuple of str
+        Some of `FIGURES`.
+    """
+    kept, sigma = analysis.fluctuations is not None, analysis.hierarchy.quantity == "σ"
+    there = {
+        "sigma-matrix": kept and sigma,
+        "together": kept and not sigma,
+        "flexibility": analysis.network is not None and analysis.sequential,
+    }
+    return tuple(name for name in FIGURES if there.get(name, True))
 
 
 def draw(analysis: Analysis, name: str, look: Look) -> Figure:
@@ -115,6 +147,10 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
     Figure
         Of its own, ready to be saved or changed.
     """
+    if name not in FIGURES:
+        raise ValueError(f"a figure is one of {', '.join(FIGURES)}, got {name!r}")
+    if name not in figures_of(analysis):
+        raise ValueError(f"there is no {name} of this result: {_REASONS[name]}")
     hierarchy, length, cutoff = analysis.shown_hierarchy, analysis.length, look.cutoff
     counted = curves(hierarchy, large=look.large)
     if name == "dilution":
@@ -135,21 +171,29 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
     elif name == "cluster-sizes":
         expected = _expected_mean(analysis)
         axes = plots.cluster_sizes(counted, theory=expected, cutoff=cutoff, length=length)
-    elif name == "sigma-matrix":
-        axes = _sigma_matrix(analysis, look)
+    elif name == "flexibility":
+        axes = _flexibility(analysis, look)
     else:
-        raise ValueError(f"a figure is one of {', '.join(FIGURES)}, got {name!r}")
+        axes = _matrix(analysis, look, plots.together if name == "together" else plots.sigma_matrix)
     figure = axes.get_figure(root=True)
     assert figure is not None  # noqa: S101 (it was made a moment ago)
     return figure
 
 
-def _sigma_matrix(analysis: Analysis, look: Look) -> Axes:
-    if analysis.fluctuations is None:
-        raise ValueError("σ of pairs was not kept in this result: too many pairs, or a matrix")
+def _matrix(analysis: Analysis, look: Look, plot: Callable[..., Axes]) -> Axes:
     places = places_of(analysis, look.order)
     order = analysis.shown_hierarchy.order if places is None else places.order
-    return plots.sigma_matrix(analysis.fluctuations, order=analysis.shown[order], places=places)
+    return plot(analysis.fluctuations, order=analysis.shown[order], places=places)
+
+
+def _flexibility(analysis: Analysis, look: Look) -> Axes:
+    assert analysis.network is not None  # noqa: S101 (it was looked for a moment ago)
+    cutoff = 0.0 if look.cutoff is None else look.cutoff
+    index = decompose(analysis.network, cutoff).flexibility
+    of_residue = residue_flexibility(index, analysis.network, analysis.sites)
+    site = analysis.object_sites[analysis.shown]
+    shown = of_residue[residue_index(analysis.sites)[site]]
+    return plots.flexibility(shown, places=places_of(analysis, look.order))
 
 
 def _expected_fraction(analysis: Analysis, large: int) -> plots.Theory | None:

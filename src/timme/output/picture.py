@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from timme._arrays import Bools, Floats, Ints
 from timme.analysis import Analysis
 from timme.output.colours import Colouring
-from timme.output.structures import file_coordinates, written_sites
+from timme.output.structures import file_coordinates, title, written_sites
 
 # Sticks between particles: the nearest contacts, six to a particle as in a close packing, and no
 # more in all than a viewer draws without stopping for long.
@@ -57,9 +57,8 @@ def picture(analysis: Analysis, found: Colouring, structure: str) -> Picture:
     sticks, labels = np.empty((0, 2), np.int64), np.empty(0, np.int64)
     if style == "particles":
         sticks, labels = _contacts(analysis, found, positions)
-    unit = analysis.hierarchy.unit
-    title = f"Co-moving clusters at the cutoff {found.cutoff:.6g} {unit}".rstrip()
-    return Picture(structure, style, found, sticks, labels, _spacing(positions), title)
+    called = title(analysis, found)
+    return Picture(structure, style, found, sticks, labels, _spacing(positions), called)
 
 
 def _has_backbone(analysis: Analysis) -> bool:
@@ -93,7 +92,7 @@ def _crosses_box(analysis: Analysis, steps: Floats) -> Bools:
     for vector in () if analysis.box is None else analysis.box[:3]:
         full = np.zeros(3)
         full[: min(3, len(vector))] = vector[:3]
-        full *= 10.0 if analysis.hierarchy.unit == "nm" else 1.0
+        full *= 10.0 if analysis.coordinate_unit == "nm" else 1.0
         if full.any():
             crossing |= np.abs(steps @ full) > 0.5 * (full @ full)
     return crossing

@@ -28,6 +28,7 @@ from timme.statistics import Curves, curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
 
 Theory = Callable[[Floats], Floats]
 
@@ -268,26 +269,110 @@ def sigma_matrix(
     axes = new_axes(COLUMN, 2.9) if ax is None else ax
     along = np.arange(fluctuations.n_objects) if order is None else order
     mean = _binned_means(fluctuations, along)
-    n_sites = len(along)
-    axes.set_facecolor(_NOT_MEASURED)
     finite = mean[np.isfinite(mean)]
     top = float(np.percentile(finite, 98)) if len(finite) else 1.0
+    norm = PowerNorm(0.5, vmin=0, vmax=top or 1.0)  # σ of small and large motions side by side
+    unit = f" ({fluctuations.unit})" if fluctuations.unit else ""
+    _draw_matrix(axes, mean, places, len(along), norm=norm, label=rf"$\sigma${unit}", extend="max")
+    return axes
+
+
+def together(
+    apart: Fluctuations,
+    *,
+    order: Ints | None = None,
+    places: Places | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the fraction of snapshots in which two sites are in one rigid cluster.
+
+    Parameters
+    ----------
+    apart : Fluctuations
+        Fraction of snapshots in which pairs are apart.
+    order : ndarray of int, optional
+        The objects along both axes; all of them as they are numbered by default.
+    places : Places, optional
+        What to write along the axes: the natural order of the same objects.
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on; pixels as for :func:`sigma_matrix`.
+    """
+    from matplotlib.colors import Normalize
+
+    axes = new_axes(COLUMN, 2.9) if ax is None else ax
+    along = np.arange(apart.n_objects) if order is None else order
+    mean = 1.0 - _binned_means(apart, along)
+    alone = np.diag(np.isnan(np.diag(mean)))  # a site is always together with itself
+    mean[alone] = 1.0
+    norm = Normalize(0.0, 1.0)
+    label = "Fraction of snapshots together"
+    _draw_matrix(axes, mean, places, len(along), norm=norm, label=label)
+    return axes
+
+
+def flexibility(index: Floats, *, places: Places | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the flexibility index of residues: above 0 they turn, below 0 they are under stress.
+
+    Parameters
+    ----------
+    index : ndarray, shape (sites,)
+        Index of each shown site, NaN for none.
+    places : Places, optional
+        Natural order of the sites; as they are numbered by default.
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    axes = new_axes(COLUMN, 2.2) if ax is None else ax
+    values = np.nan_to_num(index if places is None else index[places.order])
+    edges = np.arange(len(values) + 1)
+    for part, colour, label in (
+        (np.maximum(values, 0.0), "#d55e00", "flexible"),
+        (np.minimum(values, 0.0), CORE, "stressed"),
+    ):
+        axes.stairs(part, edges, fill=True, color=colour, label=label)
+    axes.axhline(0.0, color="black", linewidth=0.6)
+    draw_places(axes, places, len(values))
+    axes.set_ylabel("Flexibility index")
+    _draw_legend(axes)
+    return axes
+
+
+def _draw_matrix(
+    axes: Axes,
+    values: Floats,
+    places: Places | None,
+    n_sites: int,
+    *,
+    norm: Normalize,
+    label: str,
+    extend: str = "neither",
+) -> None:
+    """Draw a matrix of pairs with its scale of colours; grey where there is no number."""
+    axes.set_facecolor(_NOT_MEASURED)
     image = axes.imshow(
-        np.ma.masked_invalid(mean),
+        np.ma.masked_invalid(values),
         cmap="viridis",
         extent=(0, n_sites, n_sites, 0),
         interpolation="nearest",
-        norm=PowerNorm(0.5, vmin=0, vmax=top or 1.0),  # σ of small and large motions side by side
+        norm=norm,
     )
     draw_places(axes, places, n_sites)
     axes.set_yticks(axes.get_xticks(), [tick.get_text() for tick in axes.get_xticklabels()])
     axes.set(ylabel=axes.get_xlabel(), ylim=(n_sites, 0))
-    bar = axes.figure.colorbar(image, ax=axes, extend="max", fraction=0.05, pad=0.03)
-    unit = f" ({fluctuations.unit})" if fluctuations.unit else ""
-    bar.set_label(rf"$\sigma${unit}", size=axes.xaxis.label.get_fontsize())
+    bar = axes.figure.colorbar(image, ax=axes, extend=extend, fraction=0.05, pad=0.03)
+    bar.set_label(label, size=axes.xaxis.label.get_fontsize())
     bar.ax.tick_params(labelsize=tick_size(axes), width=0.6, length=2.5)
     bar.outline.set_linewidth(0.6)
-    return axes
 
 
 def _draw_cutoff(line: Callable[..., Any], cutoff: float) -> None:

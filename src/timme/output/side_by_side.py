@@ -132,7 +132,7 @@ def side_by_side(
     nothing = np.empty((0, 2), np.int64), np.empty(0)
     shown = replace(
         base,
-        hierarchy=grow(len(labels), *nothing, unit=base.hierarchy.unit),
+        hierarchy=grow(len(labels), *nothing, unit=base.coordinate_unit),
         shown=every,
         names=np.tile(base.sites.names, 2),
         object_sites=every,
@@ -141,6 +141,7 @@ def side_by_side(
         coordinates=_coordinates_beside(np.asarray(base.coordinates, dtype=np.float64)),
         box=None,
         fluctuations=None,
+        network=None,
     )
     sizes = np.bincount(np.concatenate([own, taken]) + 1, minlength=1)[1:]
     found = Colouring(

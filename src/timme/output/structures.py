@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # What unnamed particles are called in files that need names; UNX is the PDB's unknown atom.
 _ATOM, _RESIDUE, _CHAIN = "X", "UNX", "A"
+_CLUSTERS = {"σ": "Co-moving clusters", "E": "Rigid clusters"}  # by what heights are
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,26 @@ def structure(analysis: Analysis, found: Colouring) -> gemmi.Structure:
     return made
 
 
+def title(analysis: Analysis, found: Colouring) -> str:
+    """Say what a picture shows.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    found : Colouring
+        The clusters.
+
+    Returns
+    -------
+    str
+        What clusters they are, and the cutoff.
+    """
+    hierarchy = analysis.hierarchy
+    what = _CLUSTERS.get(hierarchy.quantity, "Clusters")
+    return f"{what} at the cutoff {found.cutoff:.6g} {hierarchy.unit}".rstrip()
+
+
 def written_sites(analysis: Analysis) -> Ints:
     """Return the sites that a structure file holds: those seen in the first snapshot.
 
@@ -147,7 +168,7 @@ def file_coordinates(analysis: Analysis) -> Floats:
     known = analysis.coordinates[written_sites(analysis), :3].astype(np.float64)
     positions = np.zeros((len(known), 3))
     positions[:, : known.shape[1]] = known
-    return positions * (10.0 if analysis.hierarchy.unit == "nm" else 1.0)
+    return positions * (10.0 if analysis.coordinate_unit == "nm" else 1.0)
 
 
 def pdb_obstacle(made: gemmi.Structure) -> str | None:
@@ -271,17 +292,16 @@ def _set_cell(made: gemmi.Structure, analysis: Analysis) -> None:
     lengths = np.linalg.norm(box, axis=1)
     unit = box / lengths[:, None]
     cosines = np.clip([unit[1] @ unit[2], unit[0] @ unit[2], unit[0] @ unit[1]], -1, 1)
-    scale = 10.0 if analysis.hierarchy.unit == "nm" else 1.0
+    scale = 10.0 if analysis.coordinate_unit == "nm" else 1.0
     made.cell.set(*(lengths * scale).tolist(), *np.degrees(np.arccos(cosines)).tolist())
     made.spacegroup_hm = "P 1"
 
 
 def _describe(made: gemmi.Structure, analysis: Analysis, found: Colouring) -> None:
-    unit = analysis.hierarchy.unit
-    cutoff = f"{found.cutoff:.6g} {unit}".strip()
+    unit = analysis.coordinate_unit
     scale = f" Coordinates are in {unit}." if unit not in {"", "Å", "nm"} else ""
     text = (
-        f"Co-moving clusters at the cutoff {cutoff}. B-factor: 1 is the core, 2 and on are the "
+        f"{title(analysis, found)}. B-factor: 1 is the core, 2 and on are the "
         f"other clusters by size, 0 is the rest (fewer than {found.min_size} shown).{scale}"
     )
     plain = text.replace("Å", "A").replace("µ", "u")

@@ -64,12 +64,29 @@ def refuse_without_hydrogens(structure: Structure, prefix: str) -> None:
     ValueError
         If there are nitrogens, oxygens or sulphurs besides waters, and no hydrogens.
     """
-    elements, dry = structure.atoms.elements, ~is_water(structure.atoms)
-    if (np.isin(elements, _POLAR) & dry).any() and not (np.isin(elements, _HYDROGENS) & dry).any():
+    if lacks_hydrogens(structure):
         raise ValueError(
             f"{prefix}hydrogen bonds need hydrogens, and there are none: add them first with "
             f"timme.rigidity.add_hydrogens ({EXTRA}) or read a structure that has them"
         )
+
+
+def lacks_hydrogens(structure: Structure) -> bool:
+    """Tell whether there are atoms that would have hydrogens, but none.
+
+    Parameters
+    ----------
+    structure : Structure
+        One snapshot.
+
+    Returns
+    -------
+    bool
+        True if there are nitrogens, oxygens or sulphurs besides waters, and no hydrogens.
+    """
+    elements, dry = structure.atoms.elements, ~is_water(structure.atoms)
+    polar, there = (np.isin(elements, known) & dry for known in (_POLAR, _HYDROGENS))
+    return bool(polar.any() and not there.any())
 
 
 def remarks(structure: Structure, coordination: Ints, *, waters: bool) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ def add_hydrogens(ensemble: Ensemble, model: int = 0) -> Ensemble:
         filled, original = hydride.add_hydrogen(array, mask=wanted)
         for step in _STEPS:
             filled.coord = hydride.relax_hydrogen(filled, angle_increment=np.deg2rad(step))
-    notes = [f"{int(np.count_nonzero(~original))} hydrogens were added for pH {_PH:g}"]
+    notes = [f"{int(np.count_nonzero(~original))} hydrogens were added by hydride for pH {_PH:g}"]
     if len(unknown) > _NAMED:
         unknown = [*unknown[:_NAMED], f"{len(unknown) - _NAMED} others"]
     if unknown:

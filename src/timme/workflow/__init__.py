@@ -3,6 +3,17 @@
 from timme.workflow.demo import analyse_demo
 from timme.workflow.folder import checked_folder, draw, summary, write
 from timme.workflow.recipe import analyse
-from timme.workflow.settings import Settings
+from timme.workflow.rigidity import rigid
+from timme.workflow.settings import RigidSettings, Settings
 
-__all__ = ["Settings", "analyse", "analyse_demo", "checked_folder", "draw", "summary", "write"]
+__all__ = [
+    "RigidSettings",
+    "Settings",
+    "analyse",
+    "analyse_demo",
+    "checked_folder",
+    "draw",
+    "rigid",
+    "summary",
+    "write",
+]

@@ -182,15 +182,15 @@ def _radius(compared: Objects, *, molecular: bool) -> float:
     return 10.0 * per_angstrom
 
 
-def choose_shown(compared: Objects, chosen: Settings) -> tuple[Ints, str, bool]:
+def choose_shown(compared: Objects, show: str | None) -> tuple[Ints, str, bool]:
     """Choose the objects that are drawn and counted.
 
     Parameters
     ----------
     compared : Objects
         What is compared.
-    chosen : Settings
-        What the user chose.
+    show : str or None
+        The user's own selection.
 
     Returns
     -------
@@ -203,8 +203,8 @@ def choose_shown(compared: Objects, chosen: Settings) -> tuple[Ints, str, bool]:
     """
     ensemble = compared.ensemble
     everything = np.arange(len(compared))
-    if chosen.show is not None:
-        picked = np.isin(np.arange(ensemble.n_sites), select(ensemble, chosen.show))
+    if show is not None:
+        picked = np.isin(np.arange(ensemble.n_sites), select(ensemble, show))
         if compared.centred_on_sites:
             objects = everything[picked[compared.anchors]]
         else:
@@ -212,7 +212,7 @@ def choose_shown(compared: Objects, chosen: Settings) -> tuple[Ints, str, bool]:
                 np.logical_or.reduceat(picked[compared.members], compared.offsets[:-1])
             ]
         if len(objects) == 0:
-            raise ValueError(f"the shown sites {chosen.show!r} are none of the {compared.kind}")
+            raise ValueError(f"the shown sites {show!r} are none of the {compared.kind}")
         return objects, "site", _is_polymer(ensemble)
     standing = shown_sites(site_atoms(ensemble))
     if compared.centred_on_sites and len(standing):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +14,31 @@ from timme import store
 from timme.analysis import Analysis
 from timme.output.axes import Order
 from timme.output.colours import SAFE, WIDE
-from timme.output.figures import FIGURES, Look, save_figure, save_figures
+from timme.output.figures import FIGURES, Look, figures_of, save_figure, save_figures
 from timme.output.figures import draw as draw_figure
+from timme.output.rigidity import (
+    constraints_text,
+    decomposition_text,
+    write_rigidity,
+    write_together,
+)
 from timme.output.scripts import write_scripts
 from timme.output.structures import Written, write_structures
 from timme.output.tables import write_tables
+from timme.rigidity import decompose
 from timme.statistics import Suggestion, suggest
-from timme.workflow.settings import Settings
+from timme.workflow.settings import Display
 
 RESULT = "result.npz"
 
 _FORMATS = {".png", ".svg", ".pdf", ".eps", ".jpg", ".tif"}
 
 # Names that a result may have: files of an earlier one are known by them.
-_STEMS = {*FIGURES, "result", "clusters", "sites", "levels", "hierarchy", "linkage"}
+_STEMS = {
+    *FIGURES,
+    *("result", "clusters", "sites", "levels", "hierarchy", "linkage"),
+    *("constraints", "flexibility-bonds"),
+}
 _SUFFIXES = set(".npz .svg .png .csv .json .nwk .npy .pdb .cif .pml .cxc .tcl".split())
 
 
@@ -47,17 +60,39 @@ def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) ->
         The files, and why others could not be written.
     """
     target = checked_folder(folder, overwrite=overwrite)
+    earlier = {f"{stem}{suffix}" for stem in _STEMS for suffix in _SUFFIXES}
+    return written_whole(target, partial(_fill, analysis), earlier)
+
+
+def written_whole(
+    target: Path, fill: Callable[[Path], tuple[str, ...]], earlier: Collection[str]
+) -> Written:
+    """Write a folder whole, or leave everything as it was.
+
+    Parameters
+    ----------
+    target : Path
+        Folder to make, or to be replaced in part.
+    fill : callable
+        Fills a folder and returns notes.
+    earlier : collection of str
+        Names of files of an earlier result, which are removed; others stay where they are.
+
+    Returns
+    -------
+    Written
+        The files, and the notes.
+    """
     new_parents = [parent for parent in target.parents if not parent.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
-        notes = _fill(analysis, made)
+        notes = fill(made)
         names = sorted(path.name for path in made.iterdir())
         made.chmod(0o755)
         if target.exists():
-            # Anything the folder held besides an earlier result is left where it is.
             for path in target.iterdir():
-                if path.is_file() and path.stem in _STEMS and path.suffix in _SUFFIXES:
+                if path.is_file() and path.name in earlier:
                     path.unlink()
             for path in made.iterdir():
                 path.replace(target / path.name)
@@ -72,7 +107,7 @@ def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) ->
     return Written(tuple(target / name for name in names), notes)
 
 
-def checked_folder(folder: str | Path, *, overwrite: bool) -> Path:
+def checked_folder(folder: str | Path, *, overwrite: bool, mark: str = RESULT) -> Path:
     """Refuse a folder into which a result cannot go, before any work is done.
 
     Parameters
@@ -81,6 +116,8 @@ def checked_folder(folder: str | Path, *, overwrite: bool) -> Path:
         Folder to be written.
     overwrite : bool
         Whether an earlier result may be replaced.
+    mark : str, optional
+        Name of a file by which an earlier result is known.
 
     Returns
     -------
@@ -93,7 +130,7 @@ def checked_folder(folder: str | Path, *, overwrite: bool) -> Path:
     if target.is_dir() and any(target.iterdir()):
         if not overwrite:
             raise FileExistsError(f"{target} exists: choose another folder (-o) or add --overwrite")
-        if not (target / RESULT).is_file():
+        if not (target / mark).is_file():
             raise FileExistsError(f"{target} holds no result of timme: choose another folder (-o)")
     return target
 
@@ -133,6 +170,7 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
         What, and its value.
     """
     settings, hierarchy = analysis.settings, analysis.shown_hierarchy
+    symbol = hierarchy.quantity.replace("σ", "σc")
     unit = f" {hierarchy.unit}" if hierarchy.unit else ""
     rows = []
     inputs = analysis.provenance.get("inputs")
@@ -143,19 +181,27 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
             ("snapshots", f"{analysis.n_snapshots:,}"),
             ("sites", f"{_whole(settings['n_sites']):,}"),
             ("objects", f"{analysis.hierarchy.n_sites:,} {settings['kind']}"),
-            ("pairs", f"{_whole(settings['n_pairs']):,} {settings['compared']}"),
         ]
+    if "n_pairs" in settings:
+        rows.append(("pairs", f"{_whole(settings['n_pairs']):,} {settings['compared']}"))
+    if analysis.network is not None:
+        rows.append(("constraints", constraints_text(analysis.network)))
     shown = f"{hierarchy.n_sites:,} × {analysis.shown_name}"
     rows += [("shown", shown), ("levels", f"{len(hierarchy.levels):,}")]
     for number, suggestion in enumerate(suggestions(analysis)):
-        cutoff = f"σc = {suggestion.cutoff:.4g}{unit}"
+        cutoff = f"{symbol} = {suggestion.cutoff:.4g}{unit}"
         if analysis.length:
-            cutoff += f" (σc/a = {suggestion.cutoff / analysis.length:.3g})"
+            cutoff += f" ({symbol}/a = {suggestion.cutoff / analysis.length:.3g})"
         sizes = hierarchy.cut(suggestion.cutoff).sizes
         largest = ", ".join(str(size) for size in sizes[:5] if size > 1) or "1"
         rows.append(
             ("cutoffs" if number == 0 else "", f"{cutoff}: {suggestion.reason}; largest {largest}")
         )
+    if analysis.network is not None:
+        look = _look(analysis)
+        found = decompose(analysis.network, _energy(look))
+        text = decomposition_text(found, min_size=look.min_size)
+        rows.append(("rigidity", f"at {symbol} = {_energy(look):.4g}{unit}: {text}"))
     return rows
 
 
@@ -175,7 +221,7 @@ def draw(
     order : {"auto", "label", "sequence"} or sequence of int, optional
         Order of the shown objects along the axis.
     **changes
-        Fields of :class:`Settings` that concern pictures.
+        Fields of :class:`timme.Settings` that concern pictures.
 
     Returns
     -------
@@ -187,7 +233,7 @@ def draw(
         raise ValueError(f"{target}: a figure is written as {', '.join(sorted(_FORMATS))}")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target}: there is no folder {target.parent}: make it first")
-    Settings(**changes)  # refuses what means nothing
+    Display(**changes)  # refuses what means nothing
     length = changes.get("length", analysis.length)
     changed = replace(analysis, settings={**analysis.settings, **changes}, length=length)
     return save_figure(draw_figure(changed, name, _look(changed, order)), path)
@@ -200,6 +246,11 @@ def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
     store.save(analysis, folder / RESULT)
     write_tables(analysis, folder, cutoffs, large=look.large, **shared)
     save_figures(analysis, folder, look)
+    if analysis.network is not None:
+        found = decompose(analysis.network, _energy(look))
+        write_rigidity(analysis, analysis.network, found, folder)
+    if "together" in figures_of(analysis):
+        write_together(analysis, folder)
     if look.cutoff is None:
         return ("no structures: nothing ever joins",)
     if analysis.coordinates.shape[1] == 0:
@@ -219,6 +270,11 @@ def _look(analysis: Analysis, order: Order = "auto") -> Look:
         palette=SAFE if settings["palette"] == "safe" else WIDE,
         order=order,
     )
+
+
+def _energy(look: Look) -> float:
+    """Return the energy at which a network is decomposed: all bonds where nothing ever joins."""
+    return 0.0 if look.cutoff is None else look.cutoff
 
 
 def _whole(value: object) -> int:

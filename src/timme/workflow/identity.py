@@ -35,6 +35,24 @@ def fingerprint(name: str) -> dict[str, str]:
         }
 
 
+def provenance(command: str, inputs: Sequence[dict[str, str]]) -> dict[str, object]:
+    """Say where a result came from.
+
+    Parameters
+    ----------
+    command : str
+        Command line, if there was one.
+    inputs : sequence of dict
+        As made by :func:`fingerprint`.
+
+    Returns
+    -------
+    dict
+        Version, command and inputs.
+    """
+    return {"version": timme.__version__, "command": command, "inputs": list(inputs)}
+
+
 def identity(
     ensemble: Ensemble, inputs: Sequence[dict[str, str]], chosen: Settings
 ) -> dict[str, str]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-import timme
 from timme._arrays import Coordinates, Floats
 from timme.allpairs import cluster
 from timme.analysis import Analysis
@@ -33,7 +32,7 @@ from timme.workflow.defaults import (
     painted_by,
     select,
 )
-from timme.workflow.identity import fingerprint, identity
+from timme.workflow.identity import fingerprint, identity, provenance
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
 from timme.workflow.settings import DISPLAY, Settings
 
@@ -115,11 +114,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
             )
     made = replace(
         made,
-        provenance={
-            "version": timme.__version__,
-            "command": command,
-            "inputs": inputs,
-        },
+        provenance=provenance(command, inputs),
         notes=tuple(dict.fromkeys((*made.notes, *noted))),
     )
     return replace(made, notes=(*made.notes, *remarks_on(made)))
@@ -177,7 +172,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, how: _How) -> Analysis:
             "choose a larger radius, other pairs or fewer bonds apart"
         )
     hierarchy, sigma = _linked(compared, partners, chosen, how)
-    shown, shown_name, sequential = choose_shown(compared, chosen)
+    shown, shown_name, sequential = choose_shown(compared, chosen.show)
     length, length_name = choose_length(compared, kind, chosen)
     coordinates, box = _picture(ensemble)
     return Analysis(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ REDUCTIONS = ("rms", "max", "centre")
 ORDERS = ("auto", "label", "sequence")
 CENTRES = ("mass", "geometry")
 PALETTES = ("wide", "safe")
-DISPLAY = ("large", "min_size", "cutoff", "length", "palette")  # settings of pictures alone
+TETHERS: tuple[Literal["shortest", "all", "none"], ...] = ("shortest", "all", "none")
 
 _LOWEST = {
     "reach": 0,
@@ -31,7 +31,50 @@ _LOWEST = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Display:
+    """What a user can choose of pictures alone."""
+
+    large: int = 10
+    min_size: int = 3
+    cutoff: float | None = None
+    length: float | None = None
+    palette: str = "wide"  # wide, or safe for colour-blind readers
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that mean nothing."""
+        for name, lowest in _LOWEST.items():
+            value = getattr(self, name, None)
+            if value is not None and not value >= lowest:
+                option = name.replace("_", "-")
+                raise ValueError(f"{option} must be at least {lowest}, got {value}")
+        for name in ("radius", "length"):
+            value = getattr(self, name, None)
+            if value is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name} must be above 0, got {value}")
+        if self.cutoff is not None and not math.isfinite(self.cutoff):
+            raise ValueError(f"cutoff must be a number, got {self.cutoff}")
+        if self.palette not in PALETTES:
+            raise ValueError(f"palette is one of {', '.join(PALETTES)}, got {self.palette!r}")
+
+    def plain(self) -> dict[str, Any]:
+        """Return the settings as they can be written in a file.
+
+        Returns
+        -------
+        dict
+            By name; arrays become lists.
+        """
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in asdict(self).items()
+        }
+
+
+DISPLAY = tuple(field.name for field in fields(Display))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(Display):
     """What a user can choose; what is left at None follows from the system."""
 
     # what is read
@@ -63,29 +106,12 @@ class Settings:
     memory: str | None = None
     # what is shown
     show: str | None = None
-    large: int = 10
-    min_size: int = 3
-    cutoff: float | None = None
-    length: float | None = None
-    palette: str = "wide"  # wide, or safe for colour-blind readers
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""
-        for name, lowest in _LOWEST.items():
-            value = getattr(self, name)
-            if value is not None and not value >= lowest:
-                option = name.replace("_", "-")
-                raise ValueError(f"{option} must be at least {lowest}, got {value}")
-        for name in ("radius", "length"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise ValueError(f"{name} must be above 0, got {value}")
-        if self.cutoff is not None and not math.isfinite(self.cutoff):
-            raise ValueError(f"cutoff must be a number, got {self.cutoff}")
+        Display.__post_init__(self)
         if self.memory is not None:
             memory.parsed(self.memory)
-        if self.palette not in PALETTES:
-            raise ValueError(f"palette is one of {', '.join(PALETTES)}, got {self.palette!r}")
 
     def differing(self) -> set[str]:
         """Return the names of the settings that are not at their default.
@@ -98,15 +124,42 @@ class Settings:
         default = Settings()
         return {f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name)}
 
-    def plain(self) -> dict[str, Any]:
-        """Return the settings as they can be written in a file.
 
-        Returns
-        -------
-        dict
-            By name; arrays become lists.
-        """
-        return {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in asdict(self).items()
-        }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RigidSettings(Display):
+    """What a user can choose of the rigid clusters of a structure."""
+
+    chain: str | Sequence[str] | None = None  # names of chains, of which one text may hold several
+    model: int | None = None  # counted from 1; the first by default
+    start: int | None = None
+    stop: int | None = None
+    step: int | None = None
+    ensemble: float | None = None  # energy at which all models are decomposed, not one diluted
+    waters: bool = False
+    tethers: str = "shortest"
+    constraints: str | None = None  # a list to be read, in place of those that would be found
+    show: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing, or not together."""
+        Display.__post_init__(self)
+        if self.tethers not in TETHERS:
+            raise ValueError(f"tethers are one of {', '.join(TETHERS)}, got {self.tethers!r}")
+        if self.model is not None and self.model < 1:
+            raise ValueError(f"models are counted from 1, got {self.model}")
+        if self.ensemble is not None and not math.isfinite(self.ensemble):
+            raise ValueError(f"the energy of an ensemble must be a number, got {self.ensemble}")
+        if self.ensemble is not None and self.model is not None:
+            raise ValueError("an ensemble is all models: leave out the model, or the ensemble")
+        if self.constraints is not None and self.ensemble is not None:
+            raise ValueError("constraints are a list of one structure: leave out the ensemble")
+        if self.constraints is not None and self.tethers != "shortest":
+            raise ValueError("a list of constraints has its own tethers: leave out the tethers")
+
+    @property
+    def chains(self) -> list[str] | None:
+        """Names of the chains to keep, None for all."""
+        if self.chain is None:
+            return None
+        given = [self.chain] if isinstance(self.chain, str) else self.chain
+        return [name.strip() for text in given for name in text.split(",")]

@@ -1,0 +1,245 @@
+"""A structure → its rigid clusters as an Analysis: the one recipe of static rigidity."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from timme import objects as make
+from timme._arrays import Ints, frozen
+from timme.analysis import Analysis
+from timme.ensemble import Ensemble
+from timme.fluctuations import from_matrix
+from timme.frames import ArrayFrames
+from timme.hierarchy import Hierarchy
+from timme.moments import Progress
+from timme.objects import site_atoms
+from timme.readers import read
+from timme.readers.residues import is_water, residue_index
+from timme.rigidity import (
+    Together,
+    add_hydrogens,
+    dilute,
+    network,
+    read_constraints,
+    together,
+)
+from timme.rigidity.checks import lacks_hydrogens, refuse_without_bonds
+from timme.rigidity.chemistry import structure
+from timme.workflow.defaults import choose_shown
+from timme.workflow.identity import fingerprint, provenance
+from timme.workflow.remarks import noted_warnings
+from timme.workflow.settings import TETHERS, RigidSettings
+
+_MOST_SITES = 2000  # whose fractions of all pairs are kept
+
+
+def rigid(
+    source: Any,
+    trajectories: Any = (),
+    *,
+    settings: RigidSettings | None = None,
+    command: str = "",
+    progress: Progress | None = None,
+    workers: int | None = None,
+    **options: Any,
+) -> Analysis:
+    """Find the rigid clusters of a structure, and how hydrogen bonds join them.
+
+    Hydrogens are added where there are none. Waters are left out, unless you ask for them; metals
+    stay. With ``ensemble=-1.0`` every model or frame is decomposed at that energy, and the
+    hierarchy is that of the fraction of snapshots in which two sites are apart.
+
+    Parameters
+    ----------
+    source : path, Universe, Ensemble, …
+        Anything that :func:`timme.read` takes, or an Ensemble: all atoms of a structure.
+    trajectories : path or sequence of paths, optional
+        Trajectories that belong to the topology `source`.
+    settings : RigidSettings, optional
+        All choices at once.
+    command : str, optional
+        Command line to be kept with the result.
+    progress : callable, optional
+        Called with snapshots done and their number.
+    workers : int, optional
+        Number of threads for an ensemble, all cores by default.
+    **options
+        Fields of :class:`RigidSettings` that differ from it: ``chain="A"``, ``model=2``,
+        ``waters=True``, ``tethers="none"``, ``constraints="constraints.csv"``, …
+
+    Returns
+    -------
+    Analysis
+        The result, ready for :func:`timme.write`; its ``network`` are the constraints.
+    """
+    chosen = replace(settings or RigidSettings(), **options)
+    with noted_warnings() as noted:
+        if isinstance(source, Ensemble):
+            ensemble = source
+        else:
+            ensemble = read(
+                source, trajectories, start=chosen.start, stop=chosen.stop, step=chosen.step
+            )
+        inputs = [fingerprint(file) for file in ensemble.sources]
+        ensemble = _of_chains(ensemble, chosen)
+        if chosen.ensemble is None:
+            made = _of_structure(_prepared(_one_model(ensemble, chosen), chosen), chosen)
+        else:
+            whole = _prepared(ensemble, chosen)
+            made = _of_ensemble(whole, chosen.ensemble, chosen, progress, workers)
+    return replace(
+        made,
+        provenance=provenance(command, inputs),
+        notes=tuple(dict.fromkeys((*made.notes, *noted))),
+    )
+
+
+def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
+    if chosen.constraints is None:
+        held = network(ensemble, waters=chosen.waters, tethers=_tethers(chosen))
+    else:
+        held = read_constraints(chosen.constraints, ensemble)
+    made = _analysis(ensemble, chosen, dilute(held), np.arange(ensemble.n_sites), held.notes)
+    shown, name, sequential = _shown(ensemble, chosen)
+    return replace(
+        made, shown=shown, shown_name=name, sequential=sequential, network=replace(held, notes=())
+    )
+
+
+def _of_ensemble(
+    ensemble: Ensemble,
+    energy: float,
+    chosen: RigidSettings,
+    progress: Progress | None,
+    workers: int | None,
+) -> Analysis:
+    how: dict[str, Any] = {"waters": chosen.waters, "tethers": chosen.tethers}
+    shown, name, sequential = _shown(ensemble, chosen)
+    notes = network(ensemble, **how).notes  # those of the first stand for all
+    found = together(ensemble, energy, sites=shown, workers=workers, progress=progress, **how)
+    made = _analysis(ensemble, chosen, found.hierarchy(), shown, (*notes, _counts(found, name)))
+    apart = from_matrix(1.0 - found.fractions) if len(shown) <= _MOST_SITES else None
+    return replace(made, shown_name=name, sequential=sequential, fluctuations=apart)
+
+
+def _analysis(
+    ensemble: Ensemble,
+    chosen: RigidSettings,
+    hierarchy: Hierarchy,
+    sites: Ints,
+    notes: tuple[str, ...],
+) -> Analysis:
+    """Put a hierarchy of some sites together with the structure; other sites go with theirs."""
+    snapshot = structure(ensemble)
+    residues, every = residue_index(snapshot.atoms), np.arange(len(sites))
+    of_residue = np.full(residues[-1] + 1, -1)
+    of_residue[residues[sites]] = every
+    owner = of_residue[residues]
+    owner[sites] = every
+    box = snapshot.boxes.matrices[0]
+    return Analysis(
+        hierarchy=hierarchy,
+        shown=every,
+        names=np.array([snapshot.atoms.label(site) for site in sites.tolist()]),
+        object_sites=sites,
+        site_objects=frozen(owner),
+        sites=snapshot.atoms,
+        coordinates=snapshot.coordinates,
+        box=box if box.any() else None,
+        fluctuations=None,
+        length=None,
+        length_name="",
+        shown_name="atom",
+        sequential=False,
+        n_snapshots=ensemble.n_snapshots,
+        settings=chosen.plain() | {"kind": "atoms", "n_sites": ensemble.n_sites},
+        provenance={},
+        notes=(*ensemble.notes, *notes),
+    )
+
+
+def _shown(ensemble: Ensemble, chosen: RigidSettings) -> tuple[Ints, str, bool]:
+    return choose_shown(replace(make.points(ensemble), kind="atoms"), chosen.show)
+
+
+def _of_chains(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
+    if chosen.chains is None:
+        return ensemble
+    names = site_atoms(ensemble).chains
+    for chain in chosen.chains:
+        if chain not in names:
+            known = ", ".join(repr(str(name)) for name in dict.fromkeys(names.tolist()))
+            raise ValueError(f"{ensemble.prefix}there is no chain {chain!r}: there are {known}")
+    return ensemble.select(np.flatnonzero(np.isin(names, chosen.chains)))
+
+
+def _prepared(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
+    """Add hydrogens, which turn to waters too, and only then leave out the waters."""
+    prepared = _without_waters(_with_hydrogens(ensemble), chosen)
+    if prepared.n_sites < 2:
+        raise ValueError(
+            f"{ensemble.prefix}rigidity needs at least 2 atoms, got {prepared.n_sites}: "
+            "read a whole structure"
+        )
+    return prepared
+
+
+def _without_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
+    atoms = site_atoms(ensemble)
+    water = is_water(atoms)
+    if chosen.waters or not water.any():
+        return ensemble
+    if water.all():
+        raise ValueError(
+            f"{ensemble.prefix}there are waters only: keep them (--waters, waters=True), or read a "
+            "structure that holds a molecule"
+        )
+    count = len(np.unique(residue_index(atoms)[water]))
+    note = f"left out {count:,} water{'s' * (count != 1)} (--waters keeps them)"
+    return replace(ensemble.select(np.flatnonzero(~water)), notes=(*ensemble.notes, note))
+
+
+def _one_model(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
+    count, model = ensemble.n_snapshots, chosen.model or 1
+    if model > count:
+        raise ValueError(
+            f"{ensemble.prefix}model {model} is not there: there are {count}, counted from 1"
+        )
+    note = (
+        f"there are {count:,} models or frames: the first was taken "
+        "(--model takes another, --ensemble E all of them)"
+    )
+    notes = (note,) if count > 1 and chosen.model is None else ()
+    frames = ArrayFrames(*ensemble.frames.read(model - 1, model))
+    return replace(ensemble, frames=frames, weights=None, notes=(*ensemble.notes, *notes))
+
+
+def _with_hydrogens(ensemble: Ensemble) -> Ensemble:
+    """Add hydrogens to all snapshots of a structure that needs them and has none."""
+    snapshot = structure(ensemble)
+    if len(snapshot.atoms) < 2 or not lacks_hydrogens(snapshot):
+        return ensemble
+    refuse_without_bonds(snapshot, ensemble.prefix)
+    filled = [add_hydrogens(ensemble, model) for model in range(ensemble.n_snapshots)]
+    coordinates, boxes = zip(*(one.frames.read(0, 1) for one in filled), strict=True)
+    known = [box for box in boxes if box is not None]
+    frames = ArrayFrames(
+        frozen(np.concatenate(coordinates)), np.concatenate(known) if known else None
+    )
+    return replace(filled[0], frames=frames)
+
+
+def _tethers(chosen: RigidSettings) -> Literal["shortest", "all", "none"]:
+    return next(known for known in TETHERS if known == chosen.tethers)
+
+
+def _counts(found: Together, shown_name: str) -> str:
+    modes, largest = found.floppy_modes, found.largest
+    return (
+        f"at {found.cutoff:g} kcal/mol the {len(modes):,} snapshots have {modes.min():,} to "
+        f"{modes.max():,} floppy modes (mean {modes.mean():.1f}) and a largest cluster of "
+        f"{largest.min():,} to {largest.max():,} {shown_name}"
+    )
