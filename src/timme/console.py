@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -198,14 +198,39 @@ def report(analysis: Analysis, folder: Path, written: Written) -> None:
     """
     from timme.workflow import summary
 
-    rows = summary(analysis)
+    pictures = ("dilution.png", "fraction.png", "size-distribution.png", "flexibility.png")
+    names = (*pictures, "together.png", "clusters.csv", "clusters.pml")
+    told(summary(analysis), (*analysis.notes, *written.notes), folder, written.paths, names)
+
+
+def told(
+    rows: Sequence[tuple[str, str]],
+    notes: Sequence[str],
+    folder: Path,
+    paths: Sequence[Path],
+    names: Sequence[str],
+) -> None:
+    """Print a table, notes, and the files to look at.
+
+    Parameters
+    ----------
+    rows : sequence of (str, str)
+        What, and its value.
+    notes : sequence of str
+        What the user should know.
+    folder : Path
+        Where files were written.
+    paths : sequence of Path
+        All of them.
+    names : sequence of str
+        Those to look at, if they are there.
+    """
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         click.echo(f"{name:<{width}}  {value}")
-    for note in (*analysis.notes, *written.notes):
+    for note in notes:
         click.echo(f"note: {note}")
-    click.echo(f"wrote {len(written.paths)} files into {folder}; look at")
-    pictures = ("dilution.png", "fraction.png", "size-distribution.png")
-    for name in (*pictures, "clusters.csv", "clusters.pml"):
-        if folder / name in written.paths:
+    click.echo(f"wrote {len(paths)} files into {folder}; look at")
+    for name in names:
+        if folder / name in paths:
             click.echo(f"  {folder / name}")

@@ -21,7 +21,7 @@ from timme.hierarchy import Hierarchy
 from timme.output.axes import places_of
 from timme.output.colours import CORE, SAFE, WIDE
 from timme.output.comparison import (
-    agreement_csv,
+    best_cutoffs_csv,
     cluster_colours,
     dilutions,
     heatmap,
@@ -251,7 +251,7 @@ def test_members_are_runs_of_the_common_sites() -> None:
 
 def test_agreement_lists_the_best_cutoff_of_the_other() -> None:
     compared = compare(ONE, OTHER, most=30)
-    table = pd.read_csv(io.StringIO(agreement_csv(compared, names=("a", "b"))))
+    table = pd.read_csv(io.StringIO(best_cutoffs_csv(compared, names=("a", "b"))))
     assert len(table) == 60
     assert table["cutoff"].tolist() == [*compared.first_cutoffs, *compared.second_cutoffs]
     highest = [*compared.rand.max(axis=1), *compared.rand.max(axis=0)]

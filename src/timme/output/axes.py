@@ -16,6 +16,7 @@ from timme.statistics import Curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Order = str | Sequence[int]  # auto, label, sequence, or the objects themselves
 
@@ -113,6 +114,24 @@ def new_axes(width: float = COLUMN, height: float = 2.5) -> Axes:
     axes.xaxis.label.set_fontsize(8)
     axes.yaxis.label.set_fontsize(8)
     return axes
+
+
+def figure_of(axes: Axes) -> Figure:
+    """Return the figure that axes are in.
+
+    Parameters
+    ----------
+    axes : Axes
+        Such as :func:`new_axes` makes.
+
+    Returns
+    -------
+    Figure
+        Ready to be saved or changed.
+    """
+    figure = axes.get_figure(root=True)
+    assert figure is not None  # noqa: S101 (axes are made in one)
+    return figure
 
 
 def tick_size(axes: Axes) -> float:

@@ -28,6 +28,8 @@ SAFE = (
     *("#f0e442", "#882255", "#44aa99", "#999933", "#aa4499"),
 )
 
+PALETTES = {"wide": WIDE, "safe": SAFE}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Colouring:

@@ -20,6 +20,7 @@ from timme.output.axes import (
     Places,
     cutoff_limits,
     draw_cutoff_axis,
+    figure_of,
     new_axes,
     tick_size,
 )
@@ -180,7 +181,7 @@ def dilutions(
             ax=axes,
         )
         axes.set_title(names[number], fontsize=8, loc="left")
-    return _figure_of(left)
+    return figure_of(left)
 
 
 def heatmap(
@@ -188,9 +189,10 @@ def heatmap(
     *,
     lengths: tuple[float | None, float | None] = (None, None),
     names: Names = NAMES,
+    asked: tuple[float, float] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the adjusted Rand index over both cutoffs, and mark the best pair.
+    """Draw the adjusted Rand index over both cutoffs, and mark the best pair by a +.
 
     Parameters
     ----------
@@ -200,6 +202,8 @@ def heatmap(
         The length a of each, of a second axis σ / a.
     names : tuple of str, optional
         What the two are called.
+    asked : tuple of float, optional
+        Another pair of cutoffs, to be marked by a ×.
     ax : Axes, optional
         Where to draw; axes in a new figure by default.
 
@@ -216,7 +220,7 @@ def heatmap(
     counted = [curves(hierarchy, sizes=()) for hierarchy in hierarchies]
     limits = [
         cutoff_limits(source, cutoff if np.isfinite(cutoff) else None)
-        for source, cutoff in zip(counted, best, strict=True)
+        for source, cutoff in zip(counted, np.maximum(best, asked or best).tolist(), strict=True)
     ]
     rows = _sampled(compared.first_cutoffs, limits[0])
     columns = _sampled(compared.second_cutoffs, limits[1])
@@ -238,7 +242,15 @@ def heatmap(
         ylabel=f"{names[1]}: {axes.get_ylabel()}",
     )
     if np.isfinite(best).all():
-        _mark(axes, best, compared.rand[compared.best])
+        _mark(axes, best, compared.rand[compared.best], "+")
+    if asked is not None:
+        place = tuple(
+            max(0, int(np.searchsorted(cutoffs, cutoff, side="right")) - 1)
+            for cutoffs, cutoff in zip(
+                (compared.first_cutoffs, compared.second_cutoffs), asked, strict=True
+            )
+        )
+        _mark(axes, asked, compared.rand[place], "x")
     bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.03)
     bar.set_label("Adjusted Rand index", size=axes.xaxis.label.get_fontsize())
     bar.ax.tick_params(labelsize=tick_size(axes), width=0.6, length=2.5)
@@ -306,6 +318,27 @@ def matched_csv(
 
 
 def agreement_csv(compared: Comparison, *, names: Names = NAMES) -> str:
+    """List the adjusted Rand index at every pair of cutoffs.
+
+    Parameters
+    ----------
+    compared : Comparison
+        Two hierarchies of the same sites.
+    names : tuple of str, optional
+        What the two are called.
+
+    Returns
+    -------
+    str
+        CSV, a matrix: cutoffs of the first down, those of the second across.
+    """
+    corner = f"{names[0]} down and {names[1]} across"
+    columns = zip(compared.first_cutoffs.tolist(), compared.rand.round(6).tolist(), strict=True)
+    header = [corner, *map(str, compared.second_cutoffs.tolist())]
+    return csv_text(header, ([cutoff, *row] for cutoff, row in columns))
+
+
+def best_cutoffs_csv(compared: Comparison, *, names: Names = NAMES) -> str:
     """List, for every cutoff of each result, the cutoff of the other that agrees most.
 
     Parameters
@@ -350,7 +383,7 @@ def _by_first(hierarchy: Hierarchy) -> Places:
 
 def _axes_beside(axes: Axes) -> Axes:
     """Make room for axes of the same kind on the right."""
-    figure = _figure_of(axes)
+    figure = figure_of(axes)
     grid = figure.add_gridspec(1, 2)
     axes.set_subplotspec(grid[0])
     beside = figure.add_subplot(grid[1])
@@ -360,12 +393,6 @@ def _axes_beside(axes: Axes) -> Axes:
     beside.xaxis.label.set_fontsize(axes.xaxis.label.get_fontsize())
     beside.yaxis.label.set_fontsize(axes.yaxis.label.get_fontsize())
     return beside
-
-
-def _figure_of(axes: Axes) -> Figure:
-    figure = axes.get_figure(root=True)
-    assert figure is not None  # noqa: S101 (it was made a moment ago)
-    return figure
 
 
 def _sampled(cutoffs: Floats, limits: tuple[float, float]) -> Ints:
@@ -382,11 +409,11 @@ def _trivial(compared: Comparison) -> Bools:
     return both
 
 
-def _mark(axes: Axes, best: tuple[float, float], rand: float) -> None:
+def _mark(axes: Axes, best: tuple[float, float], rand: float, marker: str) -> None:
     from matplotlib.patheffects import withStroke
 
     outline = [withStroke(linewidth=2, foreground="black")]
-    axes.plot(*best, marker="+", color="white", markersize=9, path_effects=outline)
+    axes.plot(*best, marker=marker, color="white", markersize=9, path_effects=outline)
     below = best[1] > sum(axes.get_ylim()) / 2
     left = best[0] > sum(axes.get_xlim()) / 2
     axes.annotate(

@@ -15,7 +15,7 @@ from timme import theory
 from timme._arrays import Floats
 from timme.analysis import Analysis
 from timme.output import plots
-from timme.output.axes import Order, places_of
+from timme.output.axes import Order, figure_of, places_of
 from timme.output.colours import WIDE
 from timme.output.files import write_atomically
 from timme.readers.residues import residue_index
@@ -175,9 +175,7 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
         axes = _flexibility(analysis, look)
     else:
         axes = _matrix(analysis, look, plots.together if name == "together" else plots.sigma_matrix)
-    figure = axes.get_figure(root=True)
-    assert figure is not None  # noqa: S101 (it was made a moment ago)
-    return figure
+    return figure_of(axes)
 
 
 def _matrix(analysis: Analysis, look: Look, plot: Callable[..., Axes]) -> Axes:

@@ -154,10 +154,10 @@ def constraints_text(network: Network) -> str:
     Returns
     -------
     str
-        Such as "1,722: 1,500 covalent, 222 locked".
+        Such as "1,722: 1,500 × covalent, 222 × locked".
     """
     counted = [(kind, np.count_nonzero(network.of_kind(kind))) for kind in BARS]
-    each = ", ".join(f"{count:,} {kind}" for kind, count in counted if count)
+    each = ", ".join(f"{count:,} × {kind}" for kind, count in counted if count)
     return f"{len(network.bonds):,}: {each}" if each else "none"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from timme import store
 from timme.analysis import Analysis
 from timme.output.axes import Order
-from timme.output.colours import SAFE, WIDE
+from timme.output.colours import PALETTES
 from timme.output.figures import FIGURES, Look, figures_of, save_figure, save_figures
 from timme.output.figures import draw as draw_figure
 from timme.output.rigidity import (
@@ -267,7 +267,7 @@ def _look(analysis: Analysis, order: Order = "auto") -> Look:
         cutoff=found[0].cutoff if found else None,
         min_size=_whole(settings["min_size"]),
         large=_whole(settings["large"]),
-        palette=SAFE if settings["palette"] == "safe" else WIDE,
+        palette=PALETTES[str(settings["palette"])],
         order=order,
     )
 

@@ -1,4 +1,4 @@
-"""The command line: run, demo, fetch, plot."""
+"""The command line: run, demo, rigidity, compare, fetch, plot."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from typing import Any
 import click
 
 from timme import __version__
+from timme.cli import options as shared
+from timme.cli.structures import compare, rigidity
 from timme.console import checkpointed, compiling_told, engine_for, progress_shown, report
 
 _EXAMPLES = """
@@ -26,6 +28,8 @@ Examples
   timme run top.psf traj.dcd -b 100 -dt 10    every tenth frame from 100 on
   timme run water.pdb water.xtc --objects molecules --radius 4
   timme run tracks.csv                        particles tracked with gaps
+  timme rigidity 1a2p.pdb --chain A           rigid clusters of one structure
+  timme compare timme-rigidity-1a2p timme-1bnr
   timme plot timme-1bnr/result.npz --cutoff 0.06 -o dilution.pdf
 """
 
@@ -37,19 +41,14 @@ class _Group(click.Group):
         return list(self.commands)
 
 
-_debug = click.option(
-    "--debug", is_flag=True, expose_value=False, help="Show the traceback of errors."
-)
-
-
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXAMPLES)
 @click.version_option(__version__, prog_name="timme")
-@_debug
+@shared.debug
 def app() -> None:
     """Find which parts of a many-particle system move together.
 
     Give snapshots, get the hierarchy of co-moving clusters: an NMR ensemble, a trajectory, tracked
-    particles.
+    particles. Or give one structure, get its rigid clusters, and compare the two.
     """
 
 
@@ -78,38 +77,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         click.echo(f"timme: error: {_one_line(error)}", err=True)
         sys.exit(2)
-
-
-# ---- options that several commands share -------------------------------------------------------
-
-_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-def _options(*decorators: _Decorator) -> _Decorator:
-    def apply(function: Callable[..., Any]) -> Callable[..., Any]:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return apply
-
-
-_output = _options(
-    click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write."),
-    click.option("--overwrite", is_flag=True, help="Replace an earlier result in that folder."),
-)
-
-_shown = _options(
-    click.option("--cutoff", type=float, help="Cutoff σc of the picture and the structure."),
-    click.option("--length", type=float, help="Length a for the axis σ/a (1.54 Å for proteins)."),
-    click.option("--large", type=int, help="R of the fraction in clusters of R or more (10)."),
-    click.option("--min-size", type=int, help="Clusters of fewer are grey (3)."),
-    click.option(
-        "--palette",
-        type=click.Choice(["wide", "safe"]),
-        help="Colours; safe for the colour-blind.",
-    ),
-)
 
 
 # ---- commands ----------------------------------------------------------------------------------
@@ -141,7 +108,7 @@ Files of your own
 )
 @click.argument("topology")
 @click.argument("trajectories", nargs=-1)
-@_output
+@shared.output
 @click.option(
     "-s", "--select", help="Sites: ca, backbone, heavy, water-oxygen, or MDAnalysis language."
 )
@@ -170,10 +137,9 @@ Files of your own
 @click.option("--min-bonds", type=int, help="Compare pairs at least so many bonds apart (4).")
 @click.option("--min-overlap", type=int, help="Snapshots that a pair must share (half).")
 @click.option("--show", help="Sites that are drawn and counted (Cα of proteins).")
-@_shown
-@click.option("-b", "--begin", "start", type=int, help="First frame, counted from 0.")
-@click.option("-e", "--end", "stop", type=int, help="Frame to stop before.")
-@click.option("-dt", "--step", "step", type=int, help="Take every so many frames.")
+@shared.shown
+@shared.length
+@shared.frames
 @click.option("--unit", help="Unit of the coordinates: Å, nm, µm, …")
 @click.option("--box", help="Periodic box: lengths, as 20,20,20; 'none' ignores that of the file.")
 @click.option(
@@ -195,7 +161,7 @@ Files of your own
 @click.option("-v", "--verbose", is_flag=True, help="Say how much memory is needed, and for what.")
 @click.option("--workers", type=int, help="Threads, or workers of a local cluster (all cores).")
 @click.option("--cluster", help="Measure on dask: local, or the ADDRESS of a scheduler.")
-@_debug
+@shared.debug
 def run(
     topology: str,
     trajectories: tuple[str, ...],
@@ -217,13 +183,13 @@ def run(
     """
     from timme.workflow import Settings, analyse, checked_folder, write
 
-    folder = output or Path(f"timme-{_stem(topology)}")
+    folder = output or Path(f"timme-{shared.stem(topology)}")
     checked_folder(folder, overwrite=overwrite)
     settings = Settings(
         box=_parsed_box(box),
         weights=_parsed_weights(weights),
         columns=None if columns is None else columns.split(","),
-        **_given(options),
+        **shared.given(options),
     )
     command = shlex.join(["timme", *click.get_current_context().obj])
     with checkpointed(folder, resume=resume, overwrite=overwrite) as checkpoint:
@@ -250,8 +216,8 @@ def run(
 
 @app.command(name="demo")
 @click.argument("system", type=click.Choice(["chain", "hinge", "spheres"]), default="chain")
-@_output
-@_debug
+@shared.output
+@shared.debug
 def demo(system: str, output: Path | None, overwrite: bool) -> None:
     """Analyse a built-in example: chain, hinge or spheres.
 
@@ -268,6 +234,10 @@ def demo(system: str, output: Path | None, overwrite: bool) -> None:
     report(analysis, folder, written)
 
 
+app.add_command(rigidity)
+app.add_command(compare)
+
+
 @app.command()
 @click.argument("codes", nargs=-1, required=True)
 @click.option(
@@ -276,7 +246,7 @@ def demo(system: str, output: Path | None, overwrite: bool) -> None:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for a copy; without it, files stay in the cache.",
 )
-@_debug
+@shared.debug
 def fetch(codes: tuple[str, ...], output: Path | None) -> None:
     """Download entries of the PDB into a cache: CODES such as 1bnr."""
     from timme.readers.download import fetch as fetch_code
@@ -291,7 +261,10 @@ def fetch(codes: tuple[str, ...], output: Path | None) -> None:
 @click.option(
     "--what",
     type=click.Choice(
-        ["dilution", "fraction", "size-distribution", "cluster-sizes", "sigma-matrix"]
+        [
+            *("dilution", "fraction", "size-distribution", "cluster-sizes"),
+            *("sigma-matrix", "together", "flexibility"),
+        ]
     ),
     default="dilution",
     show_default=True,
@@ -310,8 +283,9 @@ def fetch(codes: tuple[str, ...], output: Path | None) -> None:
     show_default=True,
     help="Axis of the dilution: auto, label, sequence, or a file of object numbers.",
 )
-@_shown
-@_debug
+@shared.shown
+@shared.length
+@shared.debug
 def plot(
     result: Path, what: str, output: Path | None, overwrite: bool, order: str, **options: Any
 ) -> None:
@@ -329,7 +303,7 @@ def plot(
         raise FileExistsError(f"{path} exists: choose another name (-o) or add --overwrite")
     analysis = load(_result_file(result))
     along = order if order in ORDERS else read_order(order, analysis.shown)
-    draw(analysis, what, path, order=along, **_given(options))
+    draw(analysis, what, path, order=along, **shared.given(options))
     click.echo(path)
 
 
@@ -354,11 +328,6 @@ def completion(shell: str) -> None:
 # ---- helpers -----------------------------------------------------------------------------------
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Keep the options that were given; the others follow from the system."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def _copied(path: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     copy = folder / path.name
@@ -375,14 +344,9 @@ def _one_line(error: Exception) -> str:
     text = " ".join(text.split())
     return (
         text
-        if isinstance(error, ValueError | OSError) and text
+        if isinstance(error, ValueError | OSError | ImportError) and text
         else f"{type(error).__name__}: {text}"
     )
-
-
-def _stem(topology: str) -> str:
-    name = Path(topology.removeprefix("pdb:")).name
-    return name.removesuffix(".gz").rsplit(".", 1)[0] or "result"
 
 
 def _result_file(result: Path) -> Path:

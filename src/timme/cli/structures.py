@@ -1,0 +1,165 @@
+"""Commands for one structure, and for two results: rigidity, compare."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+from timme.cli import options as shared
+from timme.console import compiling_told, progress_shown, report, told
+
+
+@click.command(
+    epilog="""
+\b
+Examples
+  timme rigidity 1a2p.pdb --chain A           dilution of the hydrogen bonds of one chain
+  timme rigidity 1bnr.pdb --model 3           the third model of an ensemble
+  timme rigidity 1bnr.pdb --ensemble -1       all models, hydrogen bonds up to -1 kcal/mol
+  timme rigidity top.pdb md.xtc -dt 100 --ensemble -1
+  timme rigidity 1a2p.pdb --chain A --constraints mine.csv
+\b
+What it writes
+  all that timme run does, with the energy of hydrogen bonds in place of σ, and
+  constraints.csv                 every bond and tether, to be edited and read again
+  flexibility.csv, -bonds.csv     flexibility index of residues and of bonds
+  together.csv                    with --ensemble: how often two sites are rigid together
+"""
+)
+@click.argument("structure")
+@click.argument("trajectories", nargs=-1)
+@shared.output
+@click.option("--chain", multiple=True, help="Chain to keep, as A or A,B (all).")
+@click.option("--model", type=int, help="Model or frame, counted from 1 (the first).")
+@click.option(
+    "--ensemble",
+    type=float,
+    metavar="ENERGY",
+    help="Decompose all models or frames with hydrogen bonds up to this energy, in kcal/mol.",
+)
+@shared.frames
+@click.option("--waters", is_flag=True, help="Keep waters, and their hydrogen bonds.")
+@click.option(
+    "--tethers",
+    type=click.Choice(["shortest", "all", "none"]),
+    default="shortest",
+    show_default=True,
+    help="Hydrophobic tethers: the shortest of an atom to a residue, all, or none.",
+)
+@click.option("--constraints", help="Read this list of constraints in place of finding them.")
+@click.option("--show", help="Sites that are drawn and counted (Cα of proteins).")
+@shared.shown
+@click.option("--workers", type=int, help="Threads for an ensemble (all cores).")
+@shared.debug
+def rigidity(
+    structure: str,
+    trajectories: tuple[str, ...],
+    output: Path | None,
+    overwrite: bool,
+    chain: tuple[str, ...],
+    workers: int | None,
+    **options: Any,
+) -> None:
+    """Find the rigid clusters of one STRUCTURE by counting constraints.
+
+    Hydrogen bonds are added from the strongest to the weakest, and rigid clusters join: the same
+    hierarchy as for snapshots, with an energy as its height. Hydrogens are added where there are
+    none; waters are left out; metals stay.
+    """
+    from timme.workflow import RigidSettings, checked_folder, rigid, write
+
+    folder = output or Path(f"timme-rigidity-{shared.stem(structure)}")
+    checked_folder(folder, overwrite=overwrite)
+    settings = RigidSettings(chain=chain or None, **shared.given(options))
+    command = shlex.join(["timme", *click.get_current_context().obj])
+    with compiling_told(verbose=False), progress_shown("decomposing") as progress:
+        analysis = rigid(
+            structure,
+            trajectories,
+            settings=settings,
+            command=command,
+            progress=progress,
+            workers=workers,
+        )
+    written = write(analysis, folder, overwrite=overwrite)
+    report(analysis, folder, written)
+
+
+@click.command(
+    epilog="""
+\b
+Examples
+  timme compare timme-rigidity-1a2p timme-1bnr
+  timme compare first second/result.npz --chains A=B,C=D
+  timme compare timme-rigidity-1a2p timme-1bnr --cutoffs -0.048,0.0616
+  timme compare timme-1bnr domains.csv         a table with chain, number and cluster
+\b
+What it writes
+  dilutions                       both dilution plots, matched clusters in one colour
+  agreement                       adjusted Rand index over both cutoffs
+  agreement.csv, best-cutoffs.csv the same as a table, and the best partner of each cutoff
+  matched.csv                     which cluster is which, and how much they share
+  comparison.pml .cxc .tcl        the structure coloured by both, side by side
+"""
+)
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@shared.output
+@click.option("--chains", help="Chains of the first and their names in the second, as A=B,C=D.")
+@click.option("--cutoffs", help="Compare at this pair of cutoffs as well, as -0.5,0.06.")
+@shared.min_size
+@shared.palette
+@shared.debug
+def compare(
+    first: Path,
+    second: Path,
+    output: Path | None,
+    overwrite: bool,
+    chains: str | None,
+    cutoffs: str | None,
+    **options: Any,
+) -> None:
+    """Compare two results, FIRST and SECOND, on the sites they share.
+
+    Each is the folder of a run, the result.npz in it, or a table of clusters (CSV). Sites are
+    matched by chain, residue number, insertion code and atom name.
+    """
+    from timme.workflow.comparison import MARK, Look, called, compare_results, rows, write
+    from timme.workflow.folder import checked_folder
+    from timme.workflow.partition import load_result
+
+    names = called(first, second)
+    folder = output or Path(f"timme-compare-{names[0]}-{names[1]}")
+    checked_folder(folder, overwrite=overwrite, mark=MARK)
+    look = Look(
+        chains=_parsed_chains(chains), cutoffs=_parsed_cutoffs(cutoffs), **shared.given(options)
+    )
+    compared = compare_results(load_result(first), load_result(second), look, names=names)
+    written = write(compared, folder, overwrite=overwrite)
+    notes = (*compared.notes, *written.notes)
+    pictures = ("dilutions.png", "agreement.png", "matched.csv", "comparison.pml")
+    told(rows(compared), notes, folder, written.paths, pictures)
+
+
+def _parsed_chains(text: str | None) -> dict[str, str] | None:
+    if text is None:
+        return None
+    pairs = [part.split("=") for part in text.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise click.BadParameter(f"chains such as A=B,C=D, got {text!r}", param_hint="--chains")
+    return {first.strip(): second.strip() for first, second in pairs}
+
+
+def _parsed_cutoffs(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        first, second = (float(part) for part in text.split(","))
+    except ValueError:
+        raise click.BadParameter(
+            f"two numbers such as -0.5,0.06, got {text!r}", param_hint="--cutoffs"
+        ) from None
+    return first, second

@@ -1,0 +1,248 @@
+"""Two results → where they agree, as words and as one folder of figures, tables and scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from timme.analysis import Analysis
+from timme.compare import Common, Comparison, Overlap, overlap
+from timme.compare import compare as compare_hierarchies
+from timme.hierarchy import Hierarchy
+from timme.output import comparison
+from timme.output.axes import figure_of, places_of
+from timme.output.colours import PALETTES
+from timme.output.comparison import Names, on_common_sites
+from timme.output.figures import FORMATS, save_figure
+from timme.output.files import write_atomically
+from timme.output.side_by_side import write_side_by_side
+from timme.output.structures import Written
+from timme.output.tables import runs_text, short_names
+from timme.workflow.folder import RESULT, checked_folder, written_whole
+from timme.workflow.settings import Display
+
+MARK = "agreement.csv"  # by which a folder is known
+
+_NAMES = {
+    *(f"{stem}.{kind}" for stem in ("dilutions", "agreement") for kind in FORMATS),
+    *(MARK, "best-cutoffs.csv", "matched.csv", "matched-asked.csv"),
+    *(f"comparison.{suffix}" for suffix in ("cif", "pdb", "pml", "cxc", "tcl")),
+}
+_LISTED = 4  # pairs of clusters named in the summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a user can choose of a comparison."""
+
+    chains: Mapping[str, str] | None = None  # of the first, and their names in the second
+    cutoffs: tuple[float, float] | None = None  # where to compare besides the best pair
+    min_size: int = 3
+    palette: str = "wide"
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing."""
+        Display(min_size=self.min_size, palette=self.palette)
+        for cutoff in self.cutoffs or ():
+            Display(cutoff=cutoff)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """Two results on their common sites, and how far they agree."""
+
+    whole: tuple[Analysis, Analysis]  # as they were
+    first: Analysis  # showing common sites only
+    second: Analysis
+    common: Common
+    found: Comparison
+    asked: Overlap | None  # at the cutoffs of the user
+    names: Names
+    look: Look
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was chosen on the way."""
+        return (*self.common.notes, *self.found.notes)
+
+
+def called(first: str | Path, second: str | Path) -> Names:
+    """Name two results after their paths.
+
+    Parameters
+    ----------
+    first, second : path
+        Folders or files.
+
+    Returns
+    -------
+    tuple of str
+        Different names.
+    """
+    one, other = (
+        (path.parent.absolute().name if path.name == RESULT else path.stem).removeprefix("timme-")
+        for path in (Path(first), Path(second))
+    )
+    return (one, other) if one != other else (f"{one}-1", f"{other}-2")
+
+
+def compare_results(
+    first: Analysis, second: Analysis, look: Look, *, names: Names = comparison.NAMES
+) -> Compared:
+    """Compare two results on the sites that both show.
+
+    Parameters
+    ----------
+    first, second : Analysis
+        What was analysed.
+    look : Look
+        What the user chose.
+    names : tuple of str, optional
+        What the two are called.
+
+    Returns
+    -------
+    Compared
+        Ready for :func:`rows` and :func:`write`.
+    """
+    one, other, common = on_common_sites(first, second, chains=look.chains)
+    if len(common.first) < 2:
+        raise ValueError(
+            "a comparison needs at least 2 common sites, got 1: check chains and residue numbers"
+        )
+    hierarchies = one.shown_hierarchy, other.shown_hierarchy
+    found = compare_hierarchies(*hierarchies, min_size=look.min_size)
+    asked = None
+    if look.cutoffs is not None:
+        cuts = (h.cut(cutoff) for h, cutoff in zip(hierarchies, look.cutoffs, strict=True))
+        asked = overlap(*cuts, min_size=look.min_size)
+    return Compared((first, second), one, other, common, found, asked, names, look)
+
+
+def rows(compared: Compared) -> list[tuple[str, str]]:
+    """Describe a comparison in a few rows.
+
+    Parameters
+    ----------
+    compared : Compared
+        Two results and how far they agree.
+
+    Returns
+    -------
+    list of (str, str)
+        What, and its value.
+    """
+    found, names = compared.found, compared.names
+    made = [
+        (which, f"{name}: {len(analysis.shown):,} × {analysis.shown_name}")
+        for which, name, analysis in zip(("first", "second"), names, compared.whole, strict=True)
+    ]
+    made.append(("common", f"{found.n_sites:,} sites"))
+    kept = compared.common.first, compared.common.second
+    for name, analysis, sites in zip(names, compared.whole, kept, strict=True):
+        left = np.setdiff1d(np.arange(len(analysis.shown)), sites)
+        if len(left):
+            where = runs_text(left, short_names(analysis))
+            made.append(("left out", f"{len(left):,} of {name}, not in the other: {where}"))
+    made.append(("best pair", _pair_text(compared, found.clusters)))
+    lives = zip((found.first, found.second), found.ranges, strict=True)
+    spans = (f"{low:.3g} to {high:.3g} {of.unit}".rstrip() for of, (low, high) in lives)
+    made.append(("", f"the same clusters from {' and from '.join(spans)}"))
+    made.append(("", _agreement_text(found.clusters)))
+    made += [("", text) for text in _matched_text(compared)]
+    if compared.asked is not None:
+        made.append(("asked for", _pair_text(compared, compared.asked)))
+        made.append(("", _agreement_text(compared.asked)))
+    return made
+
+
+def write(compared: Compared, folder: str | Path, *, overwrite: bool = False) -> Written:
+    """Write figures, tables and scripts of a comparison into one folder.
+
+    Parameters
+    ----------
+    compared : Compared
+        Two results and how far they agree.
+    folder : path
+        Folder to make.
+    overwrite : bool, optional
+        Whether an earlier comparison in that folder may be replaced.
+
+    Returns
+    -------
+    Written
+        The files, and why others could not be written.
+    """
+    target = checked_folder(folder, overwrite=overwrite, mark=MARK)
+    return written_whole(target, partial(_fill, compared), _NAMES)
+
+
+def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:
+    found, names, palette = compared.found, compared.names, PALETTES[compared.look.palette]
+    one, other = compared.first, compared.second
+    lengths = one.length, other.length
+    drawn = comparison.dilutions(
+        found, places=places_of(one), lengths=lengths, names=names, palette=palette
+    )
+    asked = compared.look.cutoffs
+    heatmap = comparison.heatmap(found, lengths=lengths, names=names, asked=asked)
+    for stem, figure in (("dilutions", drawn), ("agreement", figure_of(heatmap))):
+        for kind in FORMATS:
+            save_figure(figure, folder / f"{stem}.{kind}")
+    contents = {
+        MARK: comparison.agreement_csv(found, names=names),
+        "best-cutoffs.csv": comparison.best_cutoffs_csv(found, names=names),
+        "matched.csv": comparison.matched_csv(one, found, names=names, palette=palette),
+    }
+    if compared.asked is not None:
+        at = replace(found, clusters=compared.asked)
+        contents["matched-asked.csv"] = comparison.matched_csv(
+            one, at, names=names, palette=palette
+        )
+    for name, text in contents.items():
+        write_atomically(folder / name, text)
+    if not one.coordinates.shape[1] and not other.coordinates.shape[1]:
+        return ("no structures: neither of the two has coordinates",)
+    return write_side_by_side(one, other, found, folder, names=names, palette=palette).notes
+
+
+def _pair_text(compared: Compared, at: Overlap) -> str:
+    sides = ((compared.first, at.first), (compared.second, at.second))
+    return " with ".join(
+        _cutoff_text(analysis.hierarchy, partition.cutoff, analysis.length)
+        for analysis, partition in sides
+    )
+
+
+def _cutoff_text(hierarchy: Hierarchy, cutoff: float, length: float | None) -> str:
+    symbol = hierarchy.quantity.replace("σ", "σc")
+    text = f"{symbol} = {cutoff:.4g} {hierarchy.unit}".rstrip()
+    return f"{text} ({symbol}/a = {cutoff / length:.3g})" if length else text
+
+
+def _agreement_text(at: Overlap) -> str:
+    sizes = (
+        ", ".join(str(size) for size in part.sizes[:4] if size > 1) or "1"
+        for part in (at.first, at.second)
+    )
+    return (
+        f"adjusted Rand index {at.rand:.3f}, variation of information {at.variation:.3f} nats "
+        f"({at.normalised_variation:.2f} of the joint entropy); largest {' against '.join(sizes)}"
+    )
+
+
+def _matched_text(compared: Compared) -> list[str]:
+    """Name the largest pairs of partners."""
+    found, names = compared.found.clusters, compared.names
+    partner = found.partners[found.pairs[:, 1]] == found.pairs[:, 0]
+    chosen = np.flatnonzero(partner)
+    ranked = chosen[np.argsort(-found.shared[chosen], kind="stable")][:_LISTED]
+    return [
+        f"cluster {one + 1} of {names[0]} is {other + 1} of {names[1]}: "
+        f"{found.shared[pair]} sites in both, Jaccard {found.jaccard[pair]:.2f}"
+        for pair, (one, other) in zip(ranked.tolist(), found.pairs[ranked].tolist(), strict=True)
+    ]

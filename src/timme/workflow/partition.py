@@ -1,0 +1,124 @@
+"""What can be compared, from a path: a result, or a plain table of clusters."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+
+from timme import store
+from timme._arrays import frozen
+from timme.analysis import Analysis
+from timme.ensemble import Atoms
+from timme.hierarchy import grow
+from timme.readers.files import read_bytes
+from timme.workflow.folder import RESULT
+
+_NUMBER = re.compile(r"(-?\d+)([A-Za-z]?)")
+
+
+def load_result(path: str | Path) -> Analysis:
+    """Load a result from its folder, its file, or a table of clusters.
+
+    Parameters
+    ----------
+    path : path
+        Folder of a run, a ``.npz`` file, or a table (``.csv``, ``.tsv``, ``.txt``).
+
+    Returns
+    -------
+    Analysis
+        What was analysed.
+    """
+    source = Path(path)
+    if source.suffix.lower() in {".csv", ".tsv", ".txt"}:
+        return read_partition(source)
+    return store.load(source / RESULT if source.is_dir() else source)
+
+
+def read_partition(path: str | Path) -> Analysis:
+    """Read a table of clusters, one site a row.
+
+    Parameters
+    ----------
+    path : path
+        A table with the columns ``number`` (of the residue) and ``cluster``, and if they are there
+        ``chain``, ``residue`` and ``name`` (of the atom), as in the ``sites.csv`` of a run. Rows
+        with cluster 0, or none, are in no cluster and left out.
+
+    Returns
+    -------
+    Analysis
+        A hierarchy of one level, without coordinates.
+    """
+    source = Path(path)
+    text = read_bytes(source).decode("utf-8-sig", errors="replace")
+    delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
+    table = csv.DictReader(io.StringIO(text), delimiter=delimiter)
+    columns = {str(name).strip().lower(): str(name) for name in table.fieldnames or ()}
+    cluster = next((name for name in columns if name.startswith("cluster")), None)
+    if cluster is None or "number" not in columns:
+        raise ValueError(
+            f"{source}: a table of clusters has the columns number and cluster, "
+            f"got {', '.join(columns) or 'none'}: give such a table, or the folder of a run"
+        )
+    found = list[tuple[str, str, str, int, str, str]]()  # cluster, chain, residue, number, …
+    for row in table:
+        value = {name: (row[column] or "").strip() for name, column in columns.items()}
+        if value[cluster] in {"", "0"}:
+            continue
+        number = _NUMBER.fullmatch(value["number"])
+        if number is None:
+            raise ValueError(
+                f"{source}: line {table.line_num}: expected a residue number such as 52 or 52A, "
+                f"got {value['number']!r}"
+            )
+        chain, residue = value.get("chain", ""), value.get("residue", "")
+        name = value.get("name", "").rpartition("/")[2]
+        found.append((value[cluster], chain, residue, int(number[1]), number[2], name))
+    if not found:
+        raise ValueError(f"{source}: no site is in a cluster: check the column {cluster!r}")
+    return _analysis(source, found)
+
+
+def _analysis(source: Path, found: list[tuple[str, str, str, int, str, str]]) -> Analysis:
+    labels, chains, residues, numbers, codes, names = (
+        np.array(column) for column in zip(*found, strict=True)
+    )
+    count, every = len(labels), np.arange(len(labels))
+    nothing = Atoms.unnamed(count)
+    atoms = Atoms(
+        names=frozen(names),
+        elements=nothing.elements,
+        resnames=frozen(residues),
+        resids=frozen(numbers),
+        icodes=frozen(codes),
+        chains=frozen(chains),
+        masses=nothing.masses,
+        bonds=nothing.bonds,
+    )
+    ranked = np.argsort(labels, kind="stable")
+    inside = labels[ranked[1:]] == labels[ranked[:-1]]
+    edges = np.column_stack([ranked[:-1], ranked[1:]])[inside]
+    return Analysis(
+        hierarchy=grow(count, edges, np.zeros(len(edges)), quantity="level"),
+        shown=every,
+        names=np.array([atoms.label(site) for site in range(count)]),
+        object_sites=every,
+        site_objects=every,
+        sites=atoms,
+        coordinates=np.empty((count, 0)),
+        box=None,
+        fluctuations=None,
+        length=None,
+        length_name="",
+        shown_name="site",
+        sequential=True,
+        n_snapshots=0,
+        settings={},
+        provenance={},
+        notes=(f"{source}: clusters of {count:,} sites at one level",),
+    )
