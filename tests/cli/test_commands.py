@@ -429,7 +429,7 @@ def test_pairs_that_were_not_kept_cannot_be_drawn(
     monkeypatch.setattr("timme.workflow.recipe._KEPT_PAIRS", 5)
     np.save(folder / "m.npy", 1.0 - np.eye(5))
     library.write(library.analyse(folder / "m.npy"), folder / "out")
-    assert "not kept in this result" in refused("plot", "out", "--what", "sigma-matrix")
+    assert "σ of pairs was not kept" in refused("plot", "out", "--what", "sigma-matrix")
 
 
 @pytest.mark.parametrize("name", ["lost", "lost.npz", "empty", "a.pdb", "foreign.npz", "cut.npz"])

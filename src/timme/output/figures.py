@@ -48,7 +48,7 @@ class Look:
 
 
 _REASONS = {
-    "sigma-matrix": "σ of pairs was not kept (too many pairs, or a matrix), or is not its height",
+    "sigma-matrix": "σ of pairs was not kept (too many pairs), or its heights are no σ",
     "together": "only rigid clusters of an ensemble have one (timme rigidity --ensemble)",
     "flexibility": "only rigid clusters of one protein or nucleic acid have one (timme rigidity)",
 }

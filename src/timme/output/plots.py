@@ -304,7 +304,7 @@ def together(
     """
     from matplotlib.colors import Normalize
 
-    axes = new_axes(COLUMN, 2.9) if ax is None else ax
+    axes = new_axes(1.1 * COLUMN, 2.9) if ax is None else ax
     along = np.arange(apart.n_objects) if order is None else order
     mean = 1.0 - _binned_means(apart, along)
     alone = np.diag(np.isnan(np.diag(mean)))  # a site is always together with itself

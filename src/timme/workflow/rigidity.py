@@ -13,7 +13,7 @@ from timme.analysis import Analysis
 from timme.ensemble import Ensemble
 from timme.fluctuations import from_matrix
 from timme.frames import ArrayFrames
-from timme.hierarchy import Hierarchy
+from timme.hierarchy import Hierarchy, link
 from timme.moments import Progress
 from timme.objects import site_atoms
 from timme.readers import read
@@ -68,7 +68,7 @@ def rigid(
         Number of threads for an ensemble, all cores by default.
     **options
         Fields of :class:`RigidSettings` that differ from it: ``chain="A"``, ``model=2``,
-        ``waters=True``, ``tethers="none"``, ``constraints="constraints.csv"``, …
+        ``waters=True``, ``tethers="none"``, ``constraints="constraints.csv"`` and others.
 
     Returns
     -------
@@ -120,9 +120,12 @@ def _of_ensemble(
     shown, name, sequential = _shown(ensemble, chosen)
     notes = network(ensemble, **how).notes  # those of the first stand for all
     found = together(ensemble, energy, sites=shown, workers=workers, progress=progress, **how)
-    made = _analysis(ensemble, chosen, found.hierarchy(), shown, (*notes, _counts(found, name)))
-    apart = from_matrix(1.0 - found.fractions) if len(shown) <= _MOST_SITES else None
-    return replace(made, shown_name=name, sequential=sequential, fluctuations=apart)
+    apart = 1.0 - found.fractions
+    # Sites that are never together do not join: at the cutoff 1 all would be one cluster.
+    hierarchy = link(np.where(found.fractions > 0, apart, np.inf), quantity="fraction apart")
+    made = _analysis(ensemble, chosen, hierarchy, shown, (*notes, _counts(found, name)))
+    kept = from_matrix(apart) if len(shown) <= _MOST_SITES else None
+    return replace(made, shown_name=name, sequential=sequential, fluctuations=kept)
 
 
 def _analysis(

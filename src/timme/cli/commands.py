@@ -1,0 +1,375 @@
+"""The commands: run, demo, fetch, plot, and how every one of them ends."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from timme import __version__
+from timme.cli import options as shared
+from timme.cli.static_commands import compare, rigidity
+from timme.console import checkpointed, compiling_told, engine_for, progress_shown, report
+
+_EXAMPLES = """
+\b
+Examples
+  timme demo                                  a built-in example, nothing needed
+  timme run 1bnr.pdb                          an NMR ensemble, all atoms
+  timme run 1bnr.pdb -s ca --objects points   its Cα atoms only
+  timme run pdb:1bnr                          fetched from the PDB first
+  timme run top.psf traj.dcd -b 100 -dt 10    every tenth frame from 100 on
+  timme run water.pdb water.xtc --objects molecules --radius 4
+  timme run tracks.csv                        particles tracked with gaps
+  timme rigidity 1a2p.pdb --chain A           rigid clusters of one structure
+  timme compare timme-rigidity-1a2p timme-1bnr
+  timme plot timme-1bnr/result.npz --cutoff 0.06 -o dilution.pdf
+"""
+
+
+class _Group(click.Group):
+    """Commands in the order in which a new user meets them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        return list(self.commands)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXAMPLES)
+@click.version_option(__version__, prog_name="timme")
+@shared.debug
+def app() -> None:
+    """Find which parts of a many-particle system move together.
+
+    Give snapshots, get the hierarchy of co-moving clusters: an NMR ensemble, a trajectory, tracked
+    particles. Or give one structure, get its rigid clusters, and compare the two.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; every error becomes one line and exit code 2."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console without σ or Å shows a ? instead
+    try:
+        app.main(args=given, prog_name="timme", standalone_mode=False, obj=given)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
+    except click.ClickException as error:
+        text = " ".join(error.format_message().split())
+        click.echo(f"timme: error: {text} (timme --help shows how)", err=True)
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("timme: interrupted, nothing was written", err=True)
+        sys.exit(130)
+    except Exception as error:
+        if "--debug" in given:
+            raise
+        click.echo(f"timme: error: {_one_line(error)}", err=True)
+        sys.exit(2)
+
+
+# ---- commands ----------------------------------------------------------------------------------
+
+
+@app.command(
+    epilog="""
+\b
+Examples
+  timme run 1bnr.pdb -o barnase               all atoms as bodies, shown as Cα
+  timme run 1bnr.pdb -s ca --objects points   the Cα atoms alone
+  timme run top.psf a.dcd b.dcd -b 100 -dt 10 two trajectories in a row
+  timme run 1ake.pdb 4ake.pdb --common-atoms  structures of the same molecule
+  timme run water.pdb water.xtc --objects molecules --radius 4
+  timme run tracks.csv --min-overlap 100      particles that are seen now and then
+  timme run pae.json                          AlphaFold's predicted aligned error
+\b
+What it writes
+  result.npz                      everything, to be plotted or compared again
+  dilution, fraction, sizes, …    the paper's figures, as .svg and .png
+  clusters.csv, levels.csv, …     tables; linkage and Newick trees
+  clusters.pdb, clusters.cif      a structure with clusters in the B-factor column
+  clusters.pml .cxc .tcl          scripts for PyMOL, ChimeraX and VMD
+\b
+Files of your own
+  --objects FILE    lines such as  lid = resid 122:159 and backbone
+  --pairs FILE      lines of two object numbers, counted from 1
+"""
+)
+@click.argument("topology")
+@click.argument("trajectories", nargs=-1)
+@shared.output
+@click.option(
+    "-s", "--select", help="Sites: ca, backbone, heavy, water-oxygen, or MDAnalysis language."
+)
+@click.option(
+    "--objects",
+    default="auto",
+    show_default=True,
+    help="auto, points, bodies, links, residues, molecules, or a file.",
+)
+@click.option("--reach", type=int, default=1, show_default=True, help="Bonds that a body spans.")
+@click.option(
+    "--reduction", help="From cross pairs to objects: rms (default), max, or centre (σ of centres)."
+)
+@click.option("--centre", help="Centre of groups: mass or geometry.")
+@click.option(
+    "--pairs",
+    default="auto",
+    show_default=True,
+    help="auto, contact, all, sequence, nearest, sharing, or a file.",
+)
+@click.option("--radius", type=float, help="Contact radius, in units of the file (10 Å).")
+@click.option(
+    "--contacts", type=int, default=1, show_default=True, help="Snapshots in contact, at least."
+)
+@click.option("--neighbours", type=int, help="How many nearest, or how far along the sequence.")
+@click.option("--min-bonds", type=int, help="Compare pairs at least so many bonds apart (4).")
+@click.option("--min-overlap", type=int, help="Snapshots that a pair must share (half).")
+@click.option("--show", help="Sites that are drawn and counted (Cα of proteins).")
+@shared.shown
+@shared.length
+@shared.frames
+@click.option("--unit", help="Unit of the coordinates: Å, nm, µm, …")
+@click.option("--box", help="Periodic box: lengths, as 20,20,20; 'none' ignores that of the file.")
+@click.option(
+    "--weights", type=click.Path(path_type=Path), help="Text file, a weight per snapshot."
+)
+@click.option("--columns", help="Columns of a table: frame,particle,x,y[,z].")
+@click.option("--common-atoms", is_flag=True, help="Go on with the atoms that all models share.")
+@click.option("--allow-truncated", is_flag=True, help="Use the whole frames of a damaged file.")
+@click.option("--gaps", is_flag=True, default=None, help="NaN means: not seen in this snapshot.")
+@click.option(
+    "--bonds",
+    type=click.Choice(["auto", "file", "guess", "none"]),
+    default="auto",
+    show_default=True,
+    help="Covalent bonds: of the file, guessed from distances, or both where needed (auto).",
+)
+@click.option("--memory", help="Memory that may be taken, as 2GB; less takes longer.")
+@click.option("--resume", is_flag=True, help="Go on with an interrupted run, to the same result.")
+@click.option("-v", "--verbose", is_flag=True, help="Say how much memory is needed, and for what.")
+@click.option("--workers", type=int, help="Threads, or workers of a local cluster (all cores).")
+@click.option("--cluster", help="Measure on dask: local, or the ADDRESS of a scheduler.")
+@shared.debug
+def run(
+    topology: str,
+    trajectories: tuple[str, ...],
+    output: Path | None,
+    overwrite: bool,
+    box: str | None,
+    weights: Path | None,
+    columns: str | None,
+    resume: bool,
+    verbose: bool,
+    workers: int | None,
+    cluster: str | None,
+    **options: Any,
+) -> None:
+    """Analyse snapshots: TOPOLOGY [TRAJECTORIES...].
+
+    TOPOLOGY is an ensemble (PDB, mmCIF, .npy, a table of tracks), a structure or topology followed
+    by trajectories, pdb:CODE, or a matrix of σ (.npy, .mtx, PAE .json).
+    """
+    from timme.workflow import Settings, analyse, checked_folder, write
+
+    folder = output or Path(f"timme-{shared.stem(topology)}")
+    checked_folder(folder, overwrite=overwrite)
+    settings = Settings(
+        box=_parsed_box(box),
+        weights=_parsed_weights(weights),
+        columns=None if columns is None else columns.split(","),
+        **shared.given(options),
+    )
+    command = shlex.join(["timme", *click.get_current_context().obj])
+    with checkpointed(folder, resume=resume, overwrite=overwrite) as checkpoint:
+        with (
+            compiling_told(verbose=verbose),
+            progress_shown("measuring") as progress,
+            engine_for(workers, cluster) as engine,
+        ):
+            analysis = analyse(
+                topology,
+                trajectories,
+                settings=settings,
+                command=command,
+                progress=progress,
+                checkpoint=checkpoint,
+                tell=partial(click.echo, err=True) if verbose else None,
+                **engine,
+            )
+        written = write(analysis, folder, overwrite=overwrite)
+    report(analysis, folder, written)
+    if resume and not checkpoint.resumed:
+        click.echo(f"note: {checkpoint.path} is not there: nothing to resume, all was measured")
+
+
+@app.command(name="demo")
+@click.argument("system", type=click.Choice(["chain", "hinge", "spheres"]), default="chain")
+@shared.output
+@shared.debug
+def demo(system: str, output: Path | None, overwrite: bool) -> None:
+    """Analyse a built-in example: chain, hinge or spheres.
+
+    The chain is the paper's: 10,000 freely jointed links, of which the theory is known and drawn
+    dashed.
+    """
+    from timme.workflow import analyse_demo, checked_folder, write
+
+    folder = output or Path(f"timme-demo-{system}")
+    checked_folder(folder, overwrite=overwrite)
+    with progress_shown("measuring") as progress:
+        analysis = analyse_demo(system, progress=progress)
+    written = write(analysis, folder, overwrite=overwrite)
+    report(analysis, folder, written)
+
+
+app.add_command(rigidity)
+app.add_command(compare)
+
+
+@app.command()
+@click.argument("codes", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for a copy; without it, files stay in the cache.",
+)
+@shared.debug
+def fetch(codes: tuple[str, ...], output: Path | None) -> None:
+    """Download entries of the PDB into a cache: CODES such as 1bnr."""
+    from timme.readers.download import fetch as fetch_code
+
+    for code in codes:
+        kept = fetch_code(code)
+        click.echo(kept if output is None else _copied(kept, output))
+
+
+@app.command()
+@click.argument("result", type=click.Path(path_type=Path))
+@click.option(
+    "--what",
+    type=click.Choice(
+        [
+            *("dilution", "fraction", "size-distribution", "cluster-sizes"),
+            *("sigma-matrix", "together", "flexibility"),
+        ]
+    ),
+    default="dilution",
+    show_default=True,
+    help="Which figure.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File to write: .png, .svg, .pdf (by default WHAT.png here).",
+)
+@click.option("--overwrite", is_flag=True, help="Replace that file.")
+@click.option(
+    "--order",
+    default="auto",
+    show_default=True,
+    help="Axis of the dilution: auto, label, sequence, or a file of object numbers.",
+)
+@shared.shown
+@shared.length
+@shared.debug
+def plot(
+    result: Path, what: str, output: Path | None, overwrite: bool, order: str, **options: Any
+) -> None:
+    """Draw one figure of a RESULT again, with other choices.
+
+    RESULT is the folder of a run, or the result.npz in it.
+    """
+    from timme.store import load
+    from timme.workflow import draw
+    from timme.workflow.lists import read_order
+    from timme.workflow.settings import ORDERS
+
+    path = output or Path(f"{what}.png")
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"{path} exists: choose another name (-o) or add --overwrite")
+    analysis = load(_result_file(result))
+    along = order if order in ORDERS else read_order(order, analysis.shown)
+    draw(analysis, what, path, order=along, **shared.given(options))
+    click.echo(path)
+
+
+@app.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    r"""Print the completion script of a SHELL.
+
+    \b
+    bash   eval "$(timme completion bash)"   in ~/.bashrc
+    zsh    eval "$(timme completion zsh)"    in ~/.zshrc
+    fish   timme completion fish > ~/.config/fish/completions/timme.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    chosen = get_completion_class(shell)
+    if chosen is None:
+        raise ValueError(f"no completion for {shell}")
+    click.echo(chosen(app, {}, "timme", "_TIMME_COMPLETE").source())
+
+
+# ---- helpers -----------------------------------------------------------------------------------
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    copy = folder / path.name
+    if copy.exists():
+        raise FileExistsError(f"{copy} exists: choose another folder (-o)")
+    return Path(shutil.copy(path, copy))
+
+
+def _one_line(error: Exception) -> str:
+    """Say what is wrong in one line; the file system's own errors name their file last."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        text = f"{error.filename}: {error.strerror}"
+    text = " ".join(text.split())
+    return (
+        text
+        if isinstance(error, ValueError | OSError | ImportError) and text
+        else f"{type(error).__name__}: {text}"
+    )
+
+
+def _result_file(result: Path) -> Path:
+    return result / "result.npz" if result.is_dir() else result
+
+
+def _parsed_box(text: str | None) -> Any:
+    if text is None:
+        return None
+    if text == "none":
+        return False
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(
+            f"lengths such as 20,20,20, or none, got {text!r}", param_hint="--box"
+        ) from None
+
+
+def _parsed_weights(path: Path | None) -> list[float] | None:
+    if path is None:
+        return None
+    try:
+        return [float(word) for word in path.read_text(encoding="utf-8-sig").split()]
+    except (ValueError, UnicodeDecodeError):
+        raise ValueError(f"{path}: expected one number per snapshot") from None
