@@ -37,9 +37,10 @@ def python(code: str) -> str:
         "import timme.cli",
         "from timme.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass",
         "from timme.cli import main\ntry: main(['run', '--help'])\nexcept SystemExit: pass",
+        "from timme.cli import main\ntry: main(['rigidity', '--help'])\nexcept SystemExit: pass",
         "from timme.cli import main\ntry: main(['completion', 'bash'])\nexcept SystemExit: pass",
     ],
-    ids=["import", "names", "cli", "help", "help of run", "completion"],
+    ids=["import", "names", "cli", "help", "help of run", "help of rigidity", "completion"],
 )
 def test_nothing_heavy_is_imported_before_it_is_needed(code: str) -> None:
     asked = f"import sys; print('LOADED', *sorted(set({HEAVY!r}) & set(sys.modules)))"
@@ -65,11 +66,27 @@ def test_every_public_name_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["read", "objects", "pairs", "measure", "link", "cluster", "analyse", "write", "load"]
+    "name",
+    ["read", "objects", "pairs", "measure", "link", "cluster", "analyse", "rigid", "write", "load"],
 )
 def test_the_way_of_the_data_is_public(name: str) -> None:
     assert name in timme.__all__
     assert getattr(timme, name).__doc__
+
+
+def test_packages_come_with_their_functions() -> None:
+    asked = (
+        "import timme; assert callable(timme.rigidity.network) and callable(timme.compare.compare); "
+        "import timme.rigidity.decomposition; print(callable(timme.rigidity.network))"
+    )
+    assert python(asked).split() == ["True"]
+
+
+def test_commands_are_listed_as_people_meet_them() -> None:
+    from timme.cli import app
+
+    listed = "run demo rigidity compare fetch plot completion"
+    assert app.list_commands(None) == listed.split()  # type: ignore[arg-type]
 
 
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:

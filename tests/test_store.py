@@ -23,6 +23,15 @@ import timme
 from tests.output.builders import Graph, graphs, particles, random_graph, residues
 from timme import store
 from timme.analysis import Analysis
+from timme.rigidity import Network
+
+NETWORK = Network(
+    n_bodies=9,
+    bonds=np.array([(0, 1), (1, 2), (2, 5)]),
+    bars=np.array([5, 6, 2]),
+    kinds=np.array(["covalent", "locked", "tether"]),
+    energies=np.array([np.nan, np.nan, -1.5]),
+)
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -53,6 +62,7 @@ def round_trip(analysis: Analysis, folder: Path) -> Analysis:
         {},
         {"box": np.diag([3.0, 4.0, 5.0])},
         {"fluctuations": None},
+        {"network": NETWORK},
         {"length": None, "length_name": ""},
         {"notes": ("one", "zwei µ", "σ ≤ 3\nlines")},
         {"settings": {"a": None, "b": [1, 2.5], "c": "σ", "d": True}},

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tests.readers.builders import Record, atom, peptide, write_pdb
-from timme._arrays import Coordinates
+from timme._arrays import Coordinates, Floats
 
 
 def places(records: Sequence[Record]) -> Coordinates:
@@ -52,6 +52,34 @@ def swinging(n_residues: int = 24, n_models: int = 8, *, seed: int = 0) -> list[
         noise = rng.normal(scale=0.02, size=rest.shape)
         models.append(moved(records, np.where(half[:, None], turned, rest) + noise))
     return models
+
+
+def helix(n_residues: int = 14) -> list[Record]:
+    """An α-helix of alanines without hydrogens, from bond lengths, angles and torsions."""
+    n, ca, c = np.array([[0.0, 0.0, 0.0], [1.458, 0.0, 0.0], [2.0, 1.42, 0.0]])
+    records = list[Record]()
+    for resid in range(1, n_residues + 1):
+        o = _beyond(n, ca, c, 1.231, 120.5, 133.0)
+        cb = _beyond(c, n, ca, 1.53, 110.1, -122.6)
+        named = zip(("N", "CA", "C", "O", "CB"), (n, ca, c, o, cb), strict=True)
+        records += [atom(name, resid, place.round(3).tolist()) for name, place in named]
+        following = _beyond(n, ca, c, 1.329, 116.6, -47.0)
+        after = _beyond(ca, c, following, 1.458, 121.7, 180.0)
+        n, ca, c = following, after, _beyond(c, following, after, 1.525, 111.0, -57.0)
+    return records
+
+
+def _beyond(
+    first: Floats, second: Floats, third: Floats, length: float, angle: float, torsion: float
+) -> Floats:
+    """Where the fourth atom of a row is: its distance from the third, angle and torsion."""
+    bend, turn = np.radians([angle, torsion])
+    along = (third - second) / np.linalg.norm(third - second)
+    normal = np.cross(second - first, along)
+    normal /= np.linalg.norm(normal)
+    across = np.cross(normal, along)
+    sideways = np.cos(turn) * across + np.sin(turn) * normal
+    return np.asarray(third + length * (np.sin(bend) * sideways - np.cos(bend) * along))
 
 
 def nucleotides(n_residues: int = 4) -> list[Record]:

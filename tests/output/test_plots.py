@@ -227,3 +227,27 @@ def test_importing_plots_does_not_import_matplotlib() -> None:
         "sys.exit('matplotlib' in sys.modules or 'gemmi' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_dilution_may_borrow_its_colours() -> None:
+    others = np.arange(HIERARCHY.n_sites)[::-1].copy()
+    axes = plots.dilution(HIERARCHY, families=others)
+    colours = {to_hex(colour) for colour in np.asarray(drawn_stripes(axes).get_facecolor())}
+    taken = others[np.unique(stripes(HIERARCHY, min_size=3).family)]
+    assert colours == set(family_colours(taken).tolist())
+
+
+def test_together_is_one_on_the_diagonal_and_what_is_not_apart_elsewhere() -> None:
+    apart = fluctuations((3, [(0, 1), (0, 2), (1, 2)], [0.25, 1.0, 0.5]))
+    (image,) = plots.together(apart, order=np.array([2, 1, 0])).get_images()
+    expected = [[1.0, 0.5, 0.0], [0.5, 1.0, 0.75], [0.0, 0.75, 1.0]]
+    assert np.asarray(image.get_array()).tolist() == expected
+    assert image.get_clim() == (0.0, 1.0)
+
+
+def test_flexibility_is_drawn_above_and_below_zero_along_the_places() -> None:
+    index = np.array([0.5, np.nan, -0.25])
+    places = Places(np.array([2, 0, 1]), np.arange(1, 4), np.full(3, "A"), "Residue")
+    above, below = plots.flexibility(index, places=places).patches
+    assert above.get_data().values.tolist() == [0.0, 0.5, 0.0]  # type: ignore[attr-defined]
+    assert below.get_data().values.tolist() == [-0.25, 0.0, 0.0]  # type: ignore[attr-defined]

@@ -1,0 +1,231 @@
+"""Two results through the command line: what they share, where they agree, what is written."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import timme as library
+from tests.cli.conftest import Outcome, Refused, Run
+from tests.cli.ensembles import swinging, wandering
+from tests.compare.reference import naive_rand, naive_variation
+from tests.readers.builders import Record, write_pdb
+
+FILES = sorted(
+    [f"{stem}.{kind}" for stem in ("dilutions", "agreement") for kind in ("svg", "png")]
+    + ["agreement.csv", "best-cutoffs.csv", "matched.csv"]
+    + [f"comparison.{suffix}" for suffix in ("cif", "pdb", "pml", "cxc", "tcl")]
+)
+
+
+@pytest.fixture
+def results(folder: Path, timme: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two runs of one peptide, all atoms and Cα alone."""
+    write_pdb(folder / "peptide.pdb", swinging())
+    with monkeypatch.context() as patch:
+        patch.setattr("timme.workflow.folder.save_figures", lambda *_: ())
+        assert timme("run", "peptide.pdb", "-o", "whole").code == 0
+        ca = timme("run", "peptide.pdb", "-s", "ca", "--objects", "points", "-o", "ca")
+        assert ca.code == 0
+    return folder
+
+
+def compared(timme: Run, *arguments: object) -> Outcome:
+    found = timme("compare", *arguments, "-o", "out", "--overwrite")
+    assert (found.code, found.err) == (0, "")
+    return found
+
+
+def rows(path: str) -> list[list[str]]:
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def renamed(models: list[list[Record]], chain: str) -> list[list[Record]]:
+    return [[(*record[:3], chain, *record[4:]) for record in model] for model in models]
+
+
+def test_every_file_is_there_and_named_after_both(results: Path, timme: Run) -> None:
+    found = timme("compare", "whole", "ca/result.npz")
+    assert (found.code, found.err) == (0, "")
+    folder = results / "timme-compare-whole-ca"
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    assert "first      whole: 24 × Cα" in found.out
+    assert "second     ca: 24 × Cα" in found.out
+    assert "common     24 sites" in found.out
+    assert "left out" not in found.out
+    script = (folder / "comparison.pml").read_text()
+    assert "@comparison.pml" in script
+    assert "Clusters of whole at the cutoff" in script
+
+
+@pytest.mark.usefixtures("results")
+def test_the_grid_is_that_of_all_pairs_of_cuts(timme: Run) -> None:
+    compared(timme, "whole", "ca")
+    first, second = (library.load(f"{name}/result.npz").shown_hierarchy for name in ("whole", "ca"))
+    header, *lines = rows("out/agreement.csv")
+    assert header[0] == "whole down and ca across"
+    cutoffs = [float(text) for text in header[1:]]
+    assert cutoffs == [-np.inf, *second.levels]
+    for line in lines[:: max(1, len(lines) // 7)]:
+        one = first.cut(float(line[0])).labels.tolist()
+        for cutoff, value in list(zip(cutoffs, line[1:], strict=True))[::5]:
+            expected = naive_rand(one, second.cut(cutoff).labels.tolist())
+            assert float(value) == pytest.approx(expected, abs=1e-6)  # written with six digits
+
+
+@pytest.mark.usefixtures("results")
+def test_the_pair_asked_for_is_told_beside_the_best(timme: Run) -> None:
+    found = compared(timme, "whole", "ca", "--cutoffs", "0.1,0.3")
+    lines = found.out.splitlines()
+    place = next(k for k, line in enumerate(lines) if line.startswith("asked for"))
+    assert "σc = 0.1 Å (σc/a = 0.0649) with σc = 0.3 Å" in lines[place]
+    first, second = (
+        library.load(f"{name}/result.npz").shown_hierarchy.cut(cutoff).labels.tolist()
+        for name, cutoff in (("whole", 0.1), ("ca", 0.3))
+    )
+    assert f"adjusted Rand index {naive_rand(first, second):.3f}, " in lines[place + 1]
+    assert f"variation of information {naive_variation(first, second):.3f} nats" in lines[place + 1]
+    assert Path("out/matched-asked.csv").is_file()
+
+
+@pytest.mark.usefixtures("results")
+def test_a_result_agrees_wholly_with_itself(timme: Run) -> None:
+    found = compared(timme, "whole", "whole")
+    assert "first      whole-1" in found.out
+    assert "adjusted Rand index 1.000, variation of information 0.000 nats (0.00" in found.out
+    assert "cluster 1 of whole-1 is 1 of whole-2: " in found.out
+    assert "Jaccard 1.00" in found.out
+
+
+@pytest.mark.usefixtures("results", "without_figures")
+def test_chains_of_other_names_are_told(folder: Path, timme: Run, refused: Refused) -> None:
+    write_pdb(folder / "b.pdb", renamed(swinging(), "B"))
+    assert timme("run", "b.pdb").code == 0
+    found = compared(timme, "whole", "timme-b", "--chains", "A=B")
+    assert "adjusted Rand index 1.000" in found.out
+    said = refused("compare", "whole", "timme-b", "--chains", "Z=B", "-o", "z")
+    assert "the first has no chain 'Z'" in said
+    assert "chains such as A=B,C=D" in refused("compare", "whole", "ca", "--chains", "A", "-o", "z")
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_what_is_left_out_is_named(folder: Path, timme: Run) -> None:
+    models = swinging()
+    write_pdb(folder / "all.pdb", models)
+    write_pdb(folder / "some.pdb", [model[10:] for model in models])
+    assert timme("run", "all.pdb").code == timme("run", "some.pdb").code == 0
+    found = compared(timme, "timme-all", "timme-some")
+    assert "common     22 sites" in found.out
+    assert "left out   2 of all, not in the other: A 1-2" in found.out
+    assert "note: 22 sites are in both: 22 of 24 in the first, all of 22 in the second" in found.out
+
+
+class TestTables:
+    @pytest.mark.usefixtures("results")
+    def test_the_sites_of_a_run_are_its_clusters(self, timme: Run) -> None:
+        cutoff = float(rows("whole/clusters.csv")[1][0])
+        found = compared(timme, "whole", "whole/sites.csv", "--cutoffs", f"{cutoff},0")
+        at = found.out[found.out.index("asked for") :]
+        assert "adjusted Rand index 1.000" in at
+
+    @pytest.mark.usefixtures("results")
+    def test_a_table_of_residues_is_enough(self, results: Path, timme: Run) -> None:
+        lines = [f"{number};{'head' if number <= 12 else 'tail'}" for number in range(1, 25)]
+        (results / "halves.csv").write_text("\n".join(["number;cluster", *lines]))
+        found = compared(timme, "whole", "halves.csv")
+        assert "note: no atom names are shared: sites were matched by residue" in found.out
+        # The peptide was made of two stiff halves.
+        assert "adjusted Rand index 1.000" in found.out
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("name,cluster\nCA,1\n", "has the columns number and cluster, got name, cluster"),
+            ("number,cluster\nx,1\n", "line 2: expected a residue number such as 52 or 52A"),
+            ("number,cluster\n1,0\n2,\n", "no site is in a cluster"),
+            ("", "the file is empty"),
+        ],
+    )
+    @pytest.mark.usefixtures("results")
+    def test_other_tables_are_refused(
+        self, results: Path, refused: Refused, text: str, words: str
+    ) -> None:
+        (results / "bad.csv").write_text(text)
+        assert words in refused("compare", "whole", "bad.csv")
+
+    def test_two_tables_have_no_structure(self, folder: Path, timme: Run) -> None:
+        lines = [f"{number},{number // 4 + 1}" for number in range(1, 13)]
+        (folder / "one.csv").write_text("\n".join(["number,cluster", *lines]))
+        found = compared(timme, "one.csv", "one.csv")
+        assert "note: no structures: neither of the two has coordinates" in found.out
+        assert "adjusted Rand index 1.000" in found.out
+
+
+@pytest.mark.usefixtures("results")
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["whole", "nothing"], "nothing"),
+            (["whole", "peptide.pdb"], "peptide.pdb: not a result of timme"),
+            (["whole", "ca", "--cutoffs", "0.1"], "two numbers such as -0.5,0.06"),
+            (["whole", "ca", "--cutoffs", "0.1,nan"], "cutoff must be a number"),
+            (["whole", "ca", "--min-size", "0"], "min-size must be at least 1"),
+            (["whole", "ca", "-o", "ca"], "ca exists"),
+            (["whole", "ca", "-o", "ca", "--overwrite"], "ca holds no result of timme"),
+            (["whole"], "Missing argument"),
+        ],
+    )
+    def test_what_cannot_be_compared(
+        self, refused: Refused, arguments: list[str], words: str
+    ) -> None:
+        assert words in refused("compare", *arguments)
+
+    def test_results_without_a_common_site(
+        self, results: Path, timme: Run, refused: Refused
+    ) -> None:
+        models = [[(*r[:4], r[4] + 500, *r[5:]) for r in model] for model in swinging()]
+        write_pdb(results / "far.pdb", models)
+        assert timme("run", "far.pdb").code == 0
+        assert "no site is in both" in refused("compare", "whole", "timme-far")
+
+    def test_particles_have_numbers_for_names(self, results: Path, timme: Run) -> None:
+        np.save(results / "a.npy", wandering(seed=1))
+        np.save(results / "b.npy", wandering(seed=2))
+        assert timme("run", "a.npy").code == timme("run", "b.npy").code == 0
+        assert "common     8 sites" in compared(timme, "timme-a", "timme-b").out
+
+
+def test_an_earlier_comparison_is_replaced_and_other_files_stay(results: Path, timme: Run) -> None:
+    compared(timme, "whole", "ca", "--cutoffs", "0.1,0.3")
+    (results / "out" / "mine.txt").write_text("mine")
+    compared(timme, "whole", "ca", "--palette", "safe", "--min-size", "4")
+    names = sorted(path.name for path in (results / "out").iterdir())
+    assert names == sorted([*FILES, "mine.txt"])
+
+
+def test_barnase_by_constraints_and_by_fluctuations(timme: Run, shared_data: Path) -> None:
+    pytest.importorskip("hydride", reason="hydrogens are added by hydride")
+    crystal, nmr = shared_data / "xray" / "1a2p.pdb", shared_data / "nmr" / "1bnr.pdb"
+    assert timme("rigidity", crystal, "--chain", "A").code == 0
+    assert timme("run", nmr).code == 0
+    paper = -0.048, 0.04 * 1.54
+    found = compared(
+        timme, "timme-rigidity-1a2p", "timme-1bnr", "--cutoffs", f"{paper[0]},{paper[1]}"
+    )
+    assert "common     108 sites" in found.out
+    assert "left out   2 of 1bnr, not in the other: A 1-2" in found.out
+    assert "asked for  E = -0.048 kcal/mol with σc = 0.0616 Å (σc/a = 0.04)" in found.out
+    one, other = (
+        library.load(f"{name}/result.npz").shown_hierarchy
+        for name in ("timme-rigidity-1a2p", "timme-1bnr")
+    )
+    labels = one.cut(paper[0]).labels.tolist(), other.cut(paper[1]).labels[2:].tolist()
+    assert f"adjusted Rand index {naive_rand(*labels):.3f}" in found.out
+    # The best pair is at least as good as that of the paper.
+    best = float(found.out.split("adjusted Rand index ")[1].split(",")[0])
+    assert best >= round(naive_rand(*labels), 3)
