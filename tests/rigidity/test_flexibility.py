@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,7 @@ def test_the_backbone_of_amino_acids_is_two_bonds() -> None:
 def test_nucleotides_have_a_backbone_too_in_old_names_as_well() -> None:
     names = ["P", "O5*", "C5*", "C4*", "C3*", "O3*"]
     strand = {name: (1.5 * k, 0.7 * (k % 2), 0.0) for k, name in enumerate(names)}
-    bonds = " ".join(f"{one}-{other}" for one, other in zip(names, names[1:], strict=False))
+    bonds = " ".join(f"{one}-{other}" for one, other in itertools.pairwise(names))
     bare = molecule({**strand, "H": (9.0, 0.9, 0.0)}, f"{bonds} O3*-H", resname="DA")
     assert backbone_bonds(network(bare), site_atoms(bare)).tolist() == [True] * 5 + [False]
 
