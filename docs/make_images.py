@@ -1,4 +1,4 @@
-"""Make the pictures of the pages: python docs/make_images.py 1bnr.pdb."""
+"""Make the pictures of the pages: python docs/make_images.py 1bnr.pdb 1a2p.pdb."""
 
 import sys
 from pathlib import Path
@@ -8,15 +8,15 @@ import numpy as np
 
 import timme
 from timme import statistics, theory
-from timme.output import plots
+from timme.output import comparison, plots
 from timme.output.axes import places_of
+from timme.output.figures import Look, draw
 
 IMAGES = Path(__file__).parent / "images"
 
 
-def barnase(path: str) -> None:
+def barnase(analysis: timme.Analysis) -> None:
     """Draw the dilution of barnase: all atoms analysed, Cα shown."""
-    analysis = timme.analyse(path)
     figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
     plots.dilution(
         analysis.shown_hierarchy,
@@ -26,6 +26,23 @@ def barnase(path: str) -> None:
         ax=axes,
     )
     figure.savefig(IMAGES / "barnase-dilution.png", dpi=150)
+
+
+def rigid_barnase(crystal: timme.Analysis, nmr: timme.Analysis) -> None:
+    """Draw the flexibility of the crystal, and set it beside the NMR ensemble."""
+    energy = statistics.suggest(crystal.shown_hierarchy)[0].cutoff
+    figure = draw(crystal, "flexibility", Look(cutoff=energy))
+    figure.savefig(IMAGES / "barnase-flexibility.png", dpi=200)
+    first, second, _ = comparison.on_common_sites(crystal, nmr)
+    found = timme.compare.compare(first.shown_hierarchy, second.shown_hierarchy)
+    shared = {
+        "names": ("1a2p, hydrogen bonds", "1bnr, fluctuations"),
+        "lengths": (crystal.length, nmr.length),
+    }
+    figure = comparison.dilutions(found, places=places_of(first), **shared)
+    figure.savefig(IMAGES / "barnase-dilutions.png", dpi=150)
+    axes = comparison.heatmap(found, asked=(-0.048, 0.04 * 1.54), **shared)
+    axes.figure.savefig(IMAGES / "barnase-agreement.png", dpi=150)
 
 
 def chain() -> None:
@@ -42,8 +59,10 @@ def chain() -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python docs/make_images.py 1bnr.pdb")
+    if len(sys.argv) != 3:
+        sys.exit("usage: python docs/make_images.py 1bnr.pdb 1a2p.pdb")
     IMAGES.mkdir(exist_ok=True)
-    barnase(sys.argv[1])
+    ensemble = timme.analyse(sys.argv[1])
+    barnase(ensemble)
+    rigid_barnase(timme.rigid(sys.argv[2], chain="A"), ensemble)
     chain()
