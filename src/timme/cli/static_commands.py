@@ -63,9 +63,9 @@ def rigidity(
     workers: int | None,
     **options: Any,
 ) -> None:
-    """Find the rigid clusters of one STRUCTURE by counting constraints.
+    """Find the rigid clusters of one STRUCTURE.
 
-    Hydrogen bonds are added from the strongest to the weakest, and rigid clusters join: the same
+    Constraints are counted: covalent bonds, hydrogen bonds, hydrophobic tethers. Hydrogen bonds are added from the strongest to the weakest, and rigid clusters join: the same
     hierarchy as for snapshots, with an energy as its height. Hydrogens are added where there are
     none; waters are left out; metals stay.
     """
@@ -122,10 +122,10 @@ def compare(
     cutoffs: str | None,
     **options: Any,
 ) -> None:
-    """Compare two results, FIRST and SECOND, on the sites they share.
+    """Compare two results: FIRST SECOND.
 
-    Each is the folder of a run, the result.npz in it, or a table of clusters (CSV). Sites are
-    matched by chain, residue number, insertion code and atom name.
+    Each is the folder of a run, the result.npz in it, or a table of clusters (CSV). They are
+    compared on the sites that both show, which are matched by chain, residue number, insertion code and atom name.
     """
     from timme.workflow.comparison import MARK, Look, called, compare_results, rows, write
     from timme.workflow.folder import checked_folder
