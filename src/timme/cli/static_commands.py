@@ -65,9 +65,10 @@ def rigidity(
 ) -> None:
     """Find the rigid clusters of one STRUCTURE.
 
-    Constraints are counted: covalent bonds, hydrogen bonds, hydrophobic tethers. Hydrogen bonds are added from the strongest to the weakest, and rigid clusters join: the same
-    hierarchy as for snapshots, with an energy as its height. Hydrogens are added where there are
-    none; waters are left out; metals stay.
+    Constraints are counted: covalent bonds, hydrogen bonds, hydrophobic tethers. Hydrogen bonds
+    are added from the strongest to the weakest, and rigid clusters join: the same hierarchy as for
+    snapshots, with an energy as its height. Hydrogens are added where there are none; waters are
+    left out; metals stay.
     """
     from timme.workflow import RigidSettings, checked_folder, rigid, write
 
@@ -125,7 +126,8 @@ def compare(
     """Compare two results: FIRST SECOND.
 
     Each is the folder of a run, the result.npz in it, or a table of clusters (CSV). They are
-    compared on the sites that both show, which are matched by chain, residue number, insertion code and atom name.
+    compared on the sites that both show, which are matched by chain, residue number, insertion
+    code and atom name.
     """
     from timme.workflow.comparison import MARK, Look, called, compare_results, rows, write
     from timme.workflow.folder import checked_folder
