@@ -4,13 +4,22 @@ Every body has six pebbles, its degrees of freedom. An independent bar is covere
 of its ends; ``pebbles[body, k]`` is the body at the other end of the bar that the k-th pebble
 covers, ``FREE``, or ``ABSENT`` where the body has fewer. A free pebble can be fetched along covered
 bars, each of which is then covered from its other end.
+
+Bodies from which no pebble can be had are rigid with one another. Where they are stressed as well,
+a hub takes the place of the bars between them: one more node, with six bars to each of them. Which
+bars are independent and what is stressed remains the same, and a search steps through the hub
+instead of walking through all of a region, however large it is. Where regions merge, the hub of one
+takes the others in as it does bodies.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
+from timme._arrays import Ints
 from timme._kernels.linkage import find
 
 PEBBLES = 6
@@ -19,104 +28,148 @@ ABSENT = -2
 _NO_VERDICT = -9
 
 
-@njit(nogil=True, cache=True)
-def new_game(n_bodies):
-    """Return the pebbles of bodies that have no bars yet: three each, the place of a point."""
-    pebbles = np.full((n_bodies, PEBBLES), ABSENT)
-    for body in range(n_bodies):
-        for k in range(3):
-            pebbles[body, k] = FREE
-    return pebbles
+class Game(NamedTuple):
+    """The state of a game. Nodes are bodies, and hubs after them.
+
+    A cluster's leader is a body, and one that is anchored only if all its bodies are.
+    """
+
+    pebbles: Ints  # (nodes, 6)
+    neighbour: Ints  # (2, bodies), the only neighbour, FREE if none, ABSENT if several; bars to it
+    region: Ints  # (nodes,), a stressed bond of each hub
+    cluster: Ints  # (nodes,), nodes that are rigid with one another; bodies with all pebbles only
+    following: Ints  # (bodies,), the next body of the same cluster, in a circle
+    size: Ints  # (bodies,), of the cluster of a leader, bodies that are not anchored
+    verdict: Ints  # (nodes,), of the leader of a cluster: whether it joins another
+    listed: Ints  # (bodies,), whether a body is listed for the same
+    reached: Ints  # (nodes,), the last search that reached a node
+    origin: Ints  # (nodes,), from which node
+    by: Ints  # (nodes,), by which pebble
+    walk: Ints  # (nodes + 1,), the nodes of the last search, in order
+    counts: Ints  # (2,), searches and hubs so far
 
 
 @njit(nogil=True, cache=True)
-def _slot(pebbles, body, what):
-    """Find a pebble of a body that is free, or absent; -1 if there is none."""
+def _new_game(anchored):
+    """Set up bodies that have no bars yet: three pebbles each, the place of a point."""
+    n_bodies = len(anchored)
+    # A hub takes the place of at least six independent bars, and bodies have no more than six each.
+    n_nodes = 2 * n_bodies
+    pebbles = np.full((n_nodes, PEBBLES), FREE)
+    pebbles[:n_bodies, 3:] = ABSENT
+    neighbour = np.zeros((2, n_bodies), np.int64)
+    neighbour[0] = FREE
+    return Game(
+        pebbles=pebbles,
+        neighbour=neighbour,
+        region=np.full(n_nodes, -1),
+        cluster=np.arange(n_nodes),
+        following=np.arange(n_bodies),
+        size=np.where(anchored, 0, 1),
+        verdict=np.zeros(n_nodes, np.int64),
+        listed=np.zeros(n_bodies, np.int64),
+        reached=np.zeros(n_nodes, np.int64),
+        origin=np.empty(n_nodes, np.int64),
+        by=np.empty(n_nodes, np.int64),
+        walk=np.empty(n_nodes + 1, np.int64),
+        counts=np.zeros(2, np.int64),
+    )
+
+
+@njit(nogil=True, cache=True)
+def _slot(pebbles, node, what):
+    """Find a pebble of a node that is free, or absent; -1 if there is none."""
     for k in range(PEBBLES):
-        if pebbles[body, k] == what:
+        if pebbles[node, k] == what:
             return k
     return -1
 
 
 @njit(nogil=True, cache=True)
-def _count(pebbles, body, what):
-    """Count the pebbles of a body that are free, or absent."""
+def _count(pebbles, node, what):
+    """Count the pebbles of a node that are free, or absent."""
     count = 0
     for k in range(PEBBLES):
-        count += pebbles[body, k] == what
+        count += pebbles[node, k] == what
     return count
 
 
 @njit(nogil=True, cache=True)
-def _search(pebbles, start, held, rigid, scratch, stamp):
-    """Walk from a body along covered bars until one with a free pebble is found.
+def _search(game, start, held, inside):
+    """Walk from a node along covered bars until one with a free pebble is found.
 
-    ``held``, the body whose pebbles must stay, is not entered, nor are bodies whose verdict is
-    ``rigid``; one whose verdict is the number after it is known to reach a pebble. ``scratch`` is
-    (5, bodies): the stamp of bodies that were reached, from which, by which pebble, a list of them
-    in order, and verdicts. Returns the body found, -1 if there is none, and the number reached.
+    ``held``, the body whose pebbles must stay, is not entered, nor are clusters whose verdict is
+    ``inside``; one whose verdict is the number after it is known to reach a pebble. Returns the
+    node found, -1 if there is none, and the number reached, which ``game.walk`` lists.
     """
-    reached, origin, pebble, walk, verdict = scratch
+    pebbles, reached, walk = game.pebbles, game.reached, game.walk
+    game.counts[0] += 1
+    stamp = game.counts[0]
     reached[start] = stamp
     if held >= 0:
         reached[held] = stamp
     walk[0] = start
     n_reached, n_done = 1, 0
     while n_done < n_reached:
-        body = walk[n_done]
+        node = walk[n_done]
         n_done += 1
         for k in range(PEBBLES):
-            other = pebbles[body, k]
-            if other >= 0 and reached[other] != stamp and verdict[other] != rigid:
-                reached[other] = stamp
-                origin[other] = body
-                pebble[other] = k
-                if _slot(pebbles, other, FREE) >= 0 or verdict[other] == rigid + 1:
-                    return other, n_reached
-                walk[n_reached] = other
-                n_reached += 1
+            other = pebbles[node, k]
+            if other < 0 or reached[other] == stamp:
+                continue
+            reached[other] = stamp
+            verdict = FREE
+            if inside != _NO_VERDICT:
+                verdict = game.verdict[find(game.cluster, other)]
+            if verdict == inside:
+                continue
+            game.origin[other] = node
+            game.by[other] = k
+            if _slot(pebbles, other, FREE) >= 0 or verdict == inside + 1:
+                return other, n_reached
+            walk[n_reached] = other
+            n_reached += 1
     return -1, n_reached
 
 
 @njit(nogil=True, cache=True)
-def _fetch(pebbles, start, found, scratch):
-    """Bring the free pebble of a body that was found to the body where the search began."""
-    origin, pebble = scratch[1], scratch[2]
-    slot = _slot(pebbles, found, FREE)
+def _fetch(game, start, found):
+    """Bring the free pebble of a node that was found to the body where the search began."""
+    slot = _slot(game.pebbles, found, FREE)
     while found != start:
-        before, k = origin[found], pebble[found]
-        pebbles[found, slot] = before
-        pebbles[before, k] = FREE
+        before, k = game.origin[found], game.by[found]
+        game.pebbles[found, slot] = before
+        game.pebbles[before, k] = FREE
         found, slot = before, k
 
 
 @njit(nogil=True, cache=True)
-def _gather(pebbles, body, wanted, held, scratch, stamp):
+def _gather(game, body, wanted, held):
     """Gather free pebbles on a body, as many as are wanted or can be had.
 
-    Returns their number, the bodies reached by the last search if it found none, and the stamp.
+    Returns their number, and how many nodes ``game.walk`` then lists: if there are fewer than were
+    wanted, all that can be reached from the body.
     """
-    count = _count(pebbles, body, FREE)
-    most = min(wanted, PEBBLES - _count(pebbles, body, ABSENT))
-    n_reached = 0
+    count = _count(game.pebbles, body, FREE)
+    most = min(wanted, PEBBLES - _count(game.pebbles, body, ABSENT))
     while count < most:
-        stamp += 1
-        found, n_reached = _search(pebbles, body, held, _NO_VERDICT, scratch, stamp)
+        found, n_reached = _search(game, body, held, _NO_VERDICT)
         if found < 0:
-            break
-        _fetch(pebbles, body, found, scratch)
+            return count, n_reached
+        _fetch(game, body, found)
         count += 1
-    return count, n_reached, stamp
+    game.walk[0] = body  # all its pebbles are free: they lead nowhere
+    return count, 1
 
 
 @njit(nogil=True, cache=True)
-def add_neighbour(pebbles, neighbour, body, other, bars):
+def _add_neighbour(game, body, other, bars):
     """Give a body the pebbles it has more with one more bond.
 
     A point by itself has three. One with a single neighbour turns about itself unseen and has five,
-    unless six bars hold it. ``neighbour`` is (2, bodies): the only neighbour, ``FREE`` if there is
-    none and ``ABSENT`` if there are several, and the bars to it.
+    unless six bars hold it.
     """
+    pebbles, neighbour = game.pebbles, game.neighbour
     if neighbour[0, body] == FREE:
         neighbour[0, body] = other
     elif neighbour[0, body] != other:
@@ -128,115 +181,145 @@ def add_neighbour(pebbles, neighbour, body, other, bars):
 
 
 @njit(nogil=True, cache=True)
-def add_bars(pebbles, a, b, bars, scratch, stamp):
-    """Add bars between two bodies; tell how many are independent, and where the others' stress is.
+def _add_bars(game, a, b, bars):
+    """Add bars between two bodies; tell how many are independent, and what has become rigid.
 
-    If some bars are redundant, the list of ``scratch`` begins with the bodies that hold these two
-    rigid without them; their number is returned, and the stamp.
+    Returns the number of independent bars, and how many nodes, listed in ``game.walk``, are the
+    least that hold these two rigid; 0 if they still move against one another.
     """
+    pebbles = game.pebbles
     if _count(pebbles, a, ABSENT) > 0:
         a, b = b, a
-    # Together two bodies keep six pebbles; two points that have but one another keep five.
-    kept = PEBBLES - (_count(pebbles, a, ABSENT) > 0)
-    own, _, stamp = _gather(pebbles, a, PEBBLES, -1, scratch, stamp)
-    others, n_reached, stamp = _gather(pebbles, b, bars + kept - own, a, scratch, stamp)
-    independent = min(bars, own + others - kept)
+    # What two bodies keep, if they are rigid, is what the first has: six pebbles, and five if they
+    # are points that have but one another. Each pebble of the second is worth a bar.
+    _gather(game, a, PEBBLES, -1)
+    spare, n_reached = _gather(game, b, bars + 1, a)
+    independent = min(bars, spare)
     for _ in range(independent):
-        slot = _slot(pebbles, b, FREE)
-        if slot >= 0:
-            pebbles[b, slot] = a
-        else:
-            pebbles[a, _slot(pebbles, a, FREE)] = b
-    scratch[3, n_reached] = a
-    return independent, n_reached + 1, stamp
+        pebbles[b, _slot(pebbles, b, FREE)] = a
+    if spare > bars:
+        return independent, 0
+    game.walk[n_reached] = a
+    return independent, n_reached + 1
 
 
 @njit(nogil=True, cache=True)
-def rigid_cluster(pebbles, body, bonds, n_bonds, scratch, stamp, members):
-    """List the bodies that are rigid with one body, itself first; return their number.
+def _stress(game, bond, n_reached, bonds, stress):
+    """Put a redundant bond and the bonds that hold its ends rigid into one region, with one hub.
 
-    ``bonds`` are the first entry of each body, then other ends and numbers of bonds, of which only
-    those below ``n_bonds`` are there. Whatever reaches a free pebble besides the six of this body
-    moves against it.
+    ``game.walk`` lists the nodes of these bonds. ``stress`` joins bonds into regions, -1 where
+    there is none.
     """
     begin, others, numbers = bonds
-    verdict = scratch[4]
-    _, _, stamp = _gather(pebbles, body, PEBBLES, -1, scratch, stamp)
-    stamp += 1
-    rigid, floppy = 2 * stamp, 2 * stamp + 1
-    verdict[body] = rigid
-    members[0] = body
-    n_members, n_done = 1, 0
+    reached, walk = game.reached, game.walk
+    n_bodies = len(game.following)
+    game.counts[0] += 1
+    stamp = game.counts[0]
+    hub = -1
+    for k in range(n_reached):
+        reached[walk[k]] = stamp
+        if walk[k] >= n_bodies:
+            hub = walk[k]
+    if hub < 0:
+        hub = n_bodies + game.counts[1]
+        game.counts[1] += 1
+    stress[bond] = bond
+    for k in range(n_reached):
+        node = walk[k]
+        game.pebbles[node] = hub
+        if node >= n_bodies:
+            stress[find(stress, game.region[node])] = find(stress, bond)
+            continue
+        for entry in range(begin[node], begin[node + 1]):
+            number = numbers[entry]
+            if number < bond and reached[others[entry]] == stamp:
+                if stress[number] < 0:
+                    stress[number] = number
+                stress[find(stress, number)] = find(stress, bond)
+    game.pebbles[hub] = FREE
+    game.region[hub] = bond
+    game.cluster[hub] = find(game.cluster, walk[0])
+
+
+@njit(nogil=True, cache=True)
+def _list_bodies(game, leader, inside, members, n_members):
+    """List the bodies of a cluster that are not listed yet."""
+    body = leader
+    while True:
+        if game.listed[body] != inside:
+            game.listed[body] = inside
+            members[n_members] = body
+            n_members += 1
+        body = game.following[body]
+        if body == leader:
+            return n_members
+
+
+@njit(nogil=True, cache=True)
+def _take(game, node, leader, inside, members, n_members):
+    """Make the cluster of a node part of that of a leader, -1 for the first; list the smaller."""
+    other = find(game.cluster, node)
+    if game.verdict[other] == inside:
+        return leader, n_members
+    game.verdict[other] = inside
+    if _count(game.pebbles, node, ABSENT) > 0:  # an end of a chain: it may still come to turn
+        return leader, _list_bodies(game, node, inside, members, n_members)
+    if leader < 0:
+        if game.size[other] == 0:
+            n_members = _list_bodies(game, other, inside, members, n_members)
+        return other, n_members
+    if game.size[other] > game.size[leader]:
+        leader, other = other, leader
+    n_members = _list_bodies(game, other, inside, members, n_members)
+    game.cluster[other] = leader
+    game.size[leader] += game.size[other]
+    after = game.following[leader]
+    game.following[leader] = game.following[other]
+    game.following[other] = after
+    return leader, n_members
+
+
+@njit(nogil=True, cache=True)
+def _grow(game, bond, n_reached, bonds, members):
+    """Join the clusters that one more bond makes rigid with one another; list their bodies.
+
+    ``game.walk`` lists nodes that are rigid with its ends. What else is, reaches no pebble but
+    theirs. Of the clusters that join, all but the largest are looked around: whatever had bars to
+    the largest alone would have been rigid with it before. The number of bodies listed is returned:
+    those of all these clusters, and of the largest its leader.
+    """
+    begin, others, numbers = bonds
+    game.counts[0] += 1
+    inside = 2 * game.counts[0]
+    leader, n_members = -1, 0
+    for k in range(n_reached):
+        leader, n_members = _take(game, game.walk[k], leader, inside, members, n_members)
+    n_done = 0
     while n_done < n_members:
         member = members[n_done]
         n_done += 1
         for entry in range(begin[member], begin[member + 1]):
             start = others[entry]
-            if numbers[entry] >= n_bonds or verdict[start] == rigid or verdict[start] == floppy:
+            cluster = find(game.cluster, start)
+            if numbers[entry] > bond or game.verdict[cluster] in (inside, inside + 1):
                 continue
             found = start
-            if _slot(pebbles, start, FREE) < 0:
-                stamp += 1
-                found, n_reached = _search(pebbles, start, body, rigid, scratch, stamp)
+            if _slot(game.pebbles, start, FREE) < 0:
+                found, n_reached = _search(game, start, -1, inside)
             if found < 0:
                 for k in range(n_reached):
-                    members[n_members] = scratch[3, k]
-                    verdict[scratch[3, k]] = rigid
-                    n_members += 1
+                    leader, n_members = _take(
+                        game, game.walk[k], leader, inside, members, n_members
+                    )
                 continue
             while found != start:
-                verdict[found] = floppy
-                found = scratch[1, found]
-            verdict[start] = floppy
-    return n_members, stamp
-
-
-@njit(nogil=True, cache=True)
-def rigid_clusters(pebbles, bonds, n_bonds, scratch, stamp, clusters):
-    """Fill in the cluster of every body, named by one of its bodies."""
-    n_bodies = len(pebbles)
-    members = np.empty(n_bodies, np.int64)
-    clusters[:] = -1
-    for whole in (True, False):  # ends of chains turn about themselves: others are asked first
-        for body in range(n_bodies):
-            if clusters[body] < 0 and (_count(pebbles, body, ABSENT) == 0 or not whole):
-                n_members, stamp = rigid_cluster(
-                    pebbles, body, bonds, n_bonds, scratch, stamp, members
-                )
-                for k in range(n_members):
-                    if clusters[members[k]] < 0:
-                        clusters[members[k]] = body
-    return stamp
-
-
-@njit(nogil=True, cache=True)
-def _stress(bond, a, b, n_bodies, bonds, scratch, stamp, region, leader):
-    """Put a redundant bond and the bonds that hold its ends rigid into one region of stress.
-
-    The list of ``scratch`` begins with the bodies of these bonds. ``leader`` joins bonds into
-    regions, -1 where there is no stress; ``region`` is some stressed bond of each body.
-    """
-    begin, others, numbers = bonds
-    reached, walk = scratch[0], scratch[3]
-    leader[bond] = bond
-    if region[a] >= 0 and region[b] >= 0:
-        known = find(leader, region[a])
-        if known == find(leader, region[b]):
-            leader[bond] = known
-            return stamp
-    stamp += 1
-    for k in range(n_bodies):
-        reached[walk[k]] = stamp
-    for k in range(n_bodies):
-        body = walk[k]
-        region[body] = bond
-        for entry in range(begin[body], begin[body + 1]):
-            number = numbers[entry]
-            if number < bond and reached[others[entry]] == stamp:
-                if leader[number] < 0:
-                    leader[number] = number
-                leader[find(leader, number)] = find(leader, bond)
-    return stamp
+                game.verdict[find(game.cluster, found)] = inside + 1
+                found = game.origin[found]
+            game.verdict[cluster] = inside + 1
+    if leader >= 0:
+        members[n_members] = leader
+        n_members += 1
+    return n_members
 
 
 @njit(nogil=True, cache=True)
@@ -259,59 +342,53 @@ def _join(members, n_members, anchored, leader, n_bonds, joins, n_joins):
 
 
 @njit(nogil=True, cache=True)
+def _name_clusters(game, clusters):
+    """Fill in the cluster of every body; an end of a chain is in that of its neighbour."""
+    for body in range(len(clusters)):
+        clusters[body] = find(game.cluster, body)
+        if _count(game.pebbles, body, ABSENT) > 0 and game.neighbour[1, body] >= 5:
+            other = game.neighbour[0, body]
+            alone = _count(game.pebbles, other, ABSENT) > 0
+            clusters[body] = min(body, other) if alone else find(game.cluster, other)
+
+
+@njit(nogil=True, cache=True)
 def play(ends, bars, bonds, n_first, anchored, independent, stress, clusters, freedoms, joins):
     """Add bonds one after another; fill in what is independent, stressed and rigid.
 
-    The first ``n_first`` bonds come at once, the others one by one. Each of ``joins`` names two
+    The first ``n_first`` bonds count as added at once, the others one by one. ``bonds`` are the
+    first entry of each body, then other ends and numbers of bonds. Each of ``joins`` names two
     bodies whose clusters become one, and the number of bonds by then; bodies that are ``anchored``
     to another join nothing. ``stress`` names a bond of the same region, ``clusters`` a body of the
     same cluster in the end, ``freedoms`` counts the pebbles of a body. Returns the number of joins.
     """
     n_bodies = len(anchored)
-    pebbles = new_game(n_bodies)
-    neighbour = np.zeros((2, n_bodies), np.int64)
-    neighbour[0] = FREE
-    scratch = np.zeros((5, n_bodies + 1), np.int64)
-    region = np.full(n_bodies, -1)
-    members = np.empty(n_bodies, np.int64)
+    game = _new_game(anchored)
+    members = np.empty(n_bodies + 1, np.int64)
     leader = np.arange(n_bodies)
     stress[:] = -1
-    stamp, n_joins = 1, 0
+    n_joins = 0
     for bond in range(n_first):
-        add_neighbour(pebbles, neighbour, ends[bond, 0], ends[bond, 1], bars[bond])
-        add_neighbour(pebbles, neighbour, ends[bond, 1], ends[bond, 0], bars[bond])
-    for bond in range(len(ends) + 1):
-        if bond == n_first:
-            stamp = rigid_clusters(pebbles, bonds, n_first, scratch, stamp, clusters)
-            ranked = np.argsort(clusters, kind="mergesort")
-            start = 0
-            for k in range(1, n_bodies + 1):
-                if k == n_bodies or clusters[ranked[k]] != clusters[ranked[start]]:
-                    n_joins = _join(
-                        ranked[start:k], k - start, anchored, leader, n_first, joins, n_joins
-                    )
-                    start = k
-        if bond == len(ends):
-            break
+        _add_neighbour(game, ends[bond, 0], ends[bond, 1], bars[bond])
+        _add_neighbour(game, ends[bond, 1], ends[bond, 0], bars[bond])
+    for bond in range(len(ends)):
         a, b = ends[bond, 0], ends[bond, 1]
         if bond >= n_first:
-            add_neighbour(pebbles, neighbour, a, b, bars[bond])
-            add_neighbour(pebbles, neighbour, b, a, bars[bond])
-        independent[bond], n_reached, stamp = add_bars(pebbles, a, b, bars[bond], scratch, stamp)
+            _add_neighbour(game, a, b, bars[bond])
+            _add_neighbour(game, b, a, bars[bond])
+        independent[bond], n_reached = _add_bars(game, a, b, bars[bond])
         if independent[bond] < bars[bond]:
-            stamp = _stress(bond, a, b, n_reached, bonds, scratch, stamp, region, stress)
-        if bond >= n_first and independent[bond] > 0:
-            start = a if _count(pebbles, a, ABSENT) == 0 else b
-            n_members, stamp = rigid_cluster(
-                pebbles, start, bonds, bond + 1, scratch, stamp, members
-            )
-            n_joins = _join(members, n_members, anchored, leader, bond + 1, joins, n_joins)
-    rigid_clusters(pebbles, bonds, len(ends), scratch, stamp, clusters)
+            _stress(game, bond, n_reached, bonds, stress)
+        if n_reached > 0:
+            n_members = _grow(game, bond, n_reached, bonds, members)
+            n_bonds = max(n_first, bond + 1)
+            n_joins = _join(members, n_members, anchored, leader, n_bonds, joins, n_joins)
+    _name_clusters(game, clusters)
     for bond in range(len(ends)):
         if stress[bond] >= 0:
             stress[bond] = find(stress, bond)
     for body in range(n_bodies):
-        freedoms[body] = PEBBLES - _count(pebbles, body, ABSENT)
+        freedoms[body] = PEBBLES - _count(game.pebbles, body, ABSENT)
     return n_joins
 
 
