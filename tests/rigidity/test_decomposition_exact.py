@@ -34,7 +34,7 @@ def expected(n_bodies: int, bonds: Sequence[Bond], bars: Sequence[int]) -> Expec
     owners = np.repeat(np.arange(len(bonds)), bars)
     pairs = list(itertools.combinations(range(n_bodies), 2))
     rng = np.random.default_rng(0)
-    all_bars = [*(bonds[owner] for owner in owners), *pairs]
+    all_bars = [*(bonds[owner] for owner in owners.tolist()), *pairs]
     matrix = np.column_stack([bar(n_bodies, pair, rng) for pair in all_bars])
     pivots = eliminate(matrix, len(owners))
     rank = len(pivots)
