@@ -1,19 +1,153 @@
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.conftest import MakeUniverse
+from tests.rigidity.structures import joined, molecule, ring
 from timme import read
+from timme._arrays import Bools, Coordinates, Floats
+from timme.ensemble import Ensemble
 from timme.rigidity import decompose, network
-from timme.rigidity.snapshots import together
+from timme.rigidity.snapshots import Together, together
 
-NMR = Path(__file__).parents[2].parent / "shared" / "data" / "nmr" / "1d3z.pdb"
+NMR = Path(__file__).parents[2].parent / "shared" / "data" / "nmr"
+needs_models = pytest.mark.skipif(not NMR.exists(), reason="no ../shared/data/nmr here")
+
+CLOSED = np.random.default_rng(1).random(40) < 0.6
+OXYGENS = [0, 3, 6]
 
 
-@pytest.mark.skipif(not NMR.exists(), reason="no ../shared/data/nmr here")
+def waters(closed: Bools = CLOSED) -> Ensemble:
+    """Three waters that are a ring of hydrogen bonds in some snapshots; one is away in the others.
+
+    Six bodies in a ring, three oxygens and the hydrogens between them, are rigid.
+    """
+    corners = ring(3, 2.8)
+    around = [
+        molecule(
+            {"O": place, "H1": place + 0.35 * (after - place), "H2": place * 1.4 + [0, 0, 0.8]},
+            "O-H1 O-H2",
+            resname="HOH",
+        )
+        for place, after in zip(corners, np.roll(corners, -1, axis=0), strict=True)
+    ]
+    whole = joined(*around)
+    places = np.tile(whole.snapshot()[0], (len(closed), 1, 1))
+    places[~closed, 6:] += 20.0
+    return Ensemble.from_array(places, atoms=whole.atoms, unit="Å")
+
+
+def same(found: Together, expected: Together) -> bool:
+    return all(
+        getattr(found, name).tobytes() == getattr(expected, name).tobytes()
+        for name in ("fractions", "floppy_modes", "largest")
+    )
+
+
+def test_sites_are_together_in_the_snapshots_that_have_their_bonds() -> None:
+    found = together(waters(), -1.0, sites=OXYGENS, waters=True)
+    share = CLOSED.mean()
+    assert 0 < share < 1
+    assert found.fractions == pytest.approx(np.where(np.eye(3), 1.0, share), abs=1e-15)
+    assert found.largest.tolist() == [3 if closed else 1 for closed in CLOSED]
+    # A closed ring is rigid; two waters turn about their hydrogen bond and its covalent bond.
+    assert found.floppy_modes.tolist() == [0 if closed else 2 for closed in CLOSED]
+
+
+def test_snapshots_count_by_their_weight() -> None:
+    closed = np.array([True, False, False])
+    weighted = replace(waters(closed), weights=np.array([1.0, 0.25, 0.25]))
+    found = together(weighted, -1.0, sites=OXYGENS, waters=True)
+    assert found.fractions[0, 1] == 1.0 / 1.5
+    assert (np.diag(found.fractions) == 1.0).all()
+
+
+def test_one_snapshot_is_its_decomposition() -> None:
+    one = waters(np.array([True]))
+    found = together(one, -1.0, waters=True)
+    clusters = decompose(network(one, waters=True), -1.0).clusters
+    assert (found.fractions == (clusters[:, None] == clusters)).all()
+
+
+def test_progress_is_told_snapshot_by_snapshot() -> None:
+    told: list[tuple[int, int]] = []
+    together(waters(), -1.0, waters=True, progress=lambda *done: told.append(done))
+    assert told == [(done, len(CLOSED)) for done in range(1, len(CLOSED) + 1)]
+
+
+@pytest.fixture(scope="module")
+def engines() -> Iterator[list[Any]]:
+    pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
+    from timme.distributed import Cluster, connect
+
+    with ExitStack() as stack:
+        yield [Cluster(stack.enter_context(connect("local", workers=n))) for n in (1, 2)]
+
+
+def test_threads_and_workers_find_the_same_bits(
+    engines: list[Any], make_universe: MakeUniverse, tmp_path: Path
+) -> None:
+    memory = waters()
+    serial = together(memory, -1.0, sites=OXYGENS, workers=1, waters=True)
+    places, _ = memory.frames.read(0, memory.n_snapshots)
+    atoms = memory.atoms
+    universe = make_universe(
+        places, names=atoms.names, elements=atoms.elements, resnames=atoms.resnames
+    )
+    universe.add_TopologyAttr("bonds", [tuple(bond) for bond in atoms.bonds])
+    universe.atoms.write(tmp_path / "waters.dcd", frames="all")
+    file = replace(memory, frames=read(tmp_path / "waters.dcd", bonds="none").frames)
+    every = [(memory, workers) for workers in (2, *engines)]
+    every += [(other, workers) for other in (read(universe), file) for workers in (2, engines[1])]
+    for ensemble, workers in every:
+        found = together(ensemble, -1.0, sites=OXYGENS, workers=workers, waters=True)
+        assert same(found, serial)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Frames that remember whether two threads read at a time."""
+
+    frames: Any
+    busy: threading.Lock = field(default_factory=threading.Lock)
+    overlaps: list[int] = field(default_factory=list)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        shape: tuple[int, int, int] = self.frames.shape
+        return shape
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        if not self.busy.acquire(blocking=False):
+            self.overlaps.append(start)
+            self.busy.acquire()
+        time.sleep(0.002)
+        found: tuple[Coordinates, Floats | None] = self.frames.read(start, stop)
+        self.busy.release()
+        return found
+
+
+def test_threads_do_not_read_at_the_same_time() -> None:
+    ensemble = waters()
+    watched = Watched(ensemble.frames)
+    together(replace(ensemble, frames=watched), -1.0, workers=4, waters=True)
+    assert watched.overlaps == []
+
+
+# Models of real proteins
+
+
+@needs_models
 def test_pairs_are_counted_over_the_models_of_an_ensemble() -> None:
-    ensemble = read(NMR, stop=3)
+    ensemble = read(NMR / "1d3z.pdb", stop=3)
     alpha = np.flatnonzero(ensemble.atoms.names[ensemble.site_atoms] == "CA")
     found = together(ensemble, -1.0, sites=alpha, workers=2)
     each = [decompose(network(ensemble, model), -1.0) for model in range(3)]
@@ -30,7 +164,54 @@ def test_pairs_are_counted_over_the_models_of_an_ensemble() -> None:
         assert always[a] == always[b]
 
 
+@needs_models
+@pytest.mark.parametrize("name", ["1bnr.pdb", "1d3z.pdb"])
+def test_workers_find_the_same_bits_in_models(name: str, engines: list[Any]) -> None:
+    ensemble = read(NMR / name, stop=4)
+    serial = together(ensemble, -0.5, workers=1)
+    for workers in (2, *engines):
+        assert same(together(ensemble, -0.5, workers=workers), serial)
+
+
+# What goes wrong
+
+
 def test_too_many_sites_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("timme.rigidity.snapshots._LARGEST", 1)
     with pytest.raises(ValueError, match=r"fractions of 2 sites are too many to hold: choose some"):
         together(read(np.zeros((2, 2, 3)), unit="Å"), -1.0)
+
+
+@pytest.mark.parametrize("cutoff", [float("nan"), "strong", None, [-1.0, -2.0]])
+def test_a_cutoff_that_is_no_energy_is_refused(cutoff: Any) -> None:
+    with pytest.raises(ValueError, match="a cutoff is one energy in kcal/mol, such as"):
+        together(waters(), cutoff)
+    with pytest.raises(ValueError, match="a cutoff is one energy in kcal/mol, such as"):
+        decompose(network(waters()), cutoff)
+
+
+@pytest.mark.parametrize(
+    ("sites", "message"),
+    [
+        ([], "at least 1 of the 9 sites must be counted, got none"),
+        (np.zeros(9, bool), "at least 1 of the 9 sites must be counted, got none"),
+        ([0, 9], "sites go from 0 to 8, got 0 to 9"),
+        ([-1, 0], "sites go from 0 to 8, got -1 to 0"),
+        ([0, 0], "sites must be given once each"),
+        ([0.5], "sites need a list of whole numbers"),
+        ([[0, 1]], "sites need a list of whole numbers"),
+    ],
+)
+def test_sites_that_are_not_there_are_refused(sites: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        together(waters(), -1.0, sites=sites)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_is_wrong_in_a_snapshot_is_said_as_it_is(workers: int) -> None:
+    places, _ = waters().frames.read(0, 3)
+    broken = places.copy()
+    broken[2, 4] = np.nan
+    ensemble = Ensemble.from_array(broken, atoms=waters().atoms, unit="Å", gaps=True)
+    with pytest.raises(ValueError, match="is not seen in snapshot 3"):
+        together(ensemble, -1.0, workers=workers)

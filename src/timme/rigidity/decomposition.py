@@ -77,7 +77,7 @@ def decompose(network: Network, cutoff: float = math.inf) -> Decomposition:
     >>> decompose(Network(7, ring, np.full(7, 5), kinds, energies)).floppy_modes
     1
     """
-    game = _play(network, cutoff)
+    game = _play(network, checked_cutoff(cutoff))
     hierarchy = game.hierarchy(network)
     ends = network.bonds[game.order]
     hinged = game.clusters[ends[:, 0]] != game.clusters[ends[:, 1]]
@@ -109,6 +109,33 @@ def dilute(network: Network) -> Hierarchy:
         joins at -10, or below the strongest bond if that is stronger.
     """
     return _play(network, math.inf).hierarchy(network)
+
+
+def checked_cutoff(cutoff: float) -> float:
+    """Check an energy up to which bonds count.
+
+    Parameters
+    ----------
+    cutoff : float
+        In kcal/mol; infinite ones take all bonds or none.
+
+    Returns
+    -------
+    float
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If it is no number.
+    """
+    try:
+        energy = float(cutoff)
+    except (TypeError, ValueError):
+        energy = math.nan
+    if math.isnan(energy):
+        raise ValueError(f"a cutoff is one energy in kcal/mol, such as -1.0, got {cutoff!r}")
+    return energy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
