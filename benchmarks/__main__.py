@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import click
 
-from benchmarks import allpairs, contacts, kernel, large, report, scaling, startup
+from benchmarks import allpairs, contacts, kernel, large, report, rigidity, scaling, startup
 from benchmarks.results import Curve, Results, Row
 from benchmarks.timing import ROOT
 
@@ -18,6 +18,7 @@ _SECTIONS: dict[str, Callable[..., Results]] = {
     "scaling": scaling.run,
     "large": large.run,
     "contacts": contacts.run,
+    "rigidity": rigidity.run,
     "startup": startup.run,
 }
 
