@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from timme import allpairs, analyse, objects, pairs
+from tests.readers.builders import write_trajectory
+from timme import allpairs, analyse, objects, pairs, read
 from timme._arrays import Floats
 from timme.allpairs import cluster
 from timme.analysis import Analysis
@@ -66,7 +69,6 @@ def ended(
 ) -> Any:
     """Run to the end with a checkpoint."""
     with Checkpoint(path, resume=resume, interval=interval) as checkpoint:
-        checkpoint.identify({})
         return run(progress=progress, checkpoint=checkpoint)
 
 
@@ -140,9 +142,8 @@ def test_an_interruption_at_any_block_changes_no_bit(run: Step, tmp_path: Path) 
         interrupted_at(call, run, path)
         assert path.is_file()
         with Checkpoint(path, resume=True, interval=0.0) as checkpoint:
-            checkpoint.identify({})
-            assert checkpoint.resumed
             assert bits(run(checkpoint=checkpoint)) == whole
+            assert checkpoint.resumed
         assert list(tmp_path.iterdir()) == []
 
 
@@ -153,7 +154,6 @@ def test_a_resumed_run_does_not_begin_anew(run: Step, tmp_path: Path) -> None:
     for _ in range(calls_of(run)):
         interrupted_at(1, run, path, resume=True)
     with Checkpoint(path, resume=True) as checkpoint:
-        checkpoint.identify({})
         left = calls_of(lambda progress: run(progress=progress, checkpoint=checkpoint))
     assert left == 0
 
@@ -163,7 +163,6 @@ def test_pieces_are_those_of_the_interrupted_run(tmp_path: Path) -> None:
     chosen = points()
     interrupted_at(7, sigma_in_pieces, path)
     with Checkpoint(path, resume=True) as checkpoint:
-        checkpoint.identify({})
         found = measure(chosen, pairs.all(chosen), chunk=70, checkpoint=checkpoint)
     assert bits(found) == bits(sigma_of_points())
 
@@ -187,17 +186,96 @@ def test_sums_of_other_pairs_are_not_taken_up(tmp_path: Path) -> None:
     path = tmp_path / "a.checkpoint"
     interrupted_at(2, sigma_of_points, path)
     with Checkpoint(path, resume=True) as checkpoint:
-        checkpoint.identify({})
         chosen = groups()
         found = measure(chosen, pairs.all(chosen), checkpoint=checkpoint)
     assert bits(found) == bits(measure(chosen, pairs.all(chosen)))
+
+
+def with_another_end(given: Ensemble) -> Ensemble:
+    moved = np.array(given.block(0).coordinates)
+    rest = given.frames.read(len(moved), given.n_snapshots)[0] + 0.1
+    return Ensemble.from_array(np.concatenate([moved, rest]))
+
+
+def weighted(given: Ensemble) -> Ensemble:
+    return replace(given, weights=np.linspace(0.5, 1.0, given.n_snapshots))
+
+
+def boxed(given: Ensemble) -> Ensemble:
+    return Ensemble.from_array(given.frames.read(0, given.n_snapshots)[0], boxes=[5.0, 5.0, 5.0])
+
+
+@pytest.mark.filterwarnings("ignore:.*half the periodic box")
+@pytest.mark.parametrize("change", [with_another_end, weighted, boxed])
+@pytest.mark.parametrize("chunk", [50, None])
+def test_sums_over_other_snapshots_are_not_taken_up(
+    tmp_path: Path, change: Callable[[Ensemble], Ensemble], chunk: int | None
+) -> None:
+    path = tmp_path / "a.checkpoint"
+    interrupted_at(2 if chunk is None else 7, partial(sigma_of_points, chunk=chunk), path)
+    chosen = objects.points(change(points().ensemble))
+    with Checkpoint(path, resume=True) as checkpoint:
+        found = measure(chosen, pairs.all(chosen), chunk=chunk, checkpoint=checkpoint)
+        assert checkpoint.resumed
+    assert bits(found) == bits(measure(chosen, pairs.all(chosen)))
+
+
+@pytest.mark.parametrize("options", [{"reduction": "max"}, {"centre": "mass", "reduction": "rms"}])
+def test_sums_of_other_objects_are_not_taken_up(tmp_path: Path, options: dict[str, Any]) -> None:
+    path = tmp_path / "a.checkpoint"
+    interrupted_at(5, sigma_of_groups_in_pieces, path)
+    sets = [[3 * k, 3 * k + 1] for k in range(6)]
+    chosen = objects.groups(groups().ensemble, sets, **options)
+    with Checkpoint(path, resume=True) as checkpoint:
+        found = measure(chosen, pairs.all(chosen), chunk=4, checkpoint=checkpoint)
+    assert bits(found) == bits(measure(chosen, pairs.all(chosen)))
+
+
+def test_sums_of_another_metric_are_not_taken_up(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    lengths = [
+        lambda a, b: np.abs(a - b).sum(axis=-1),
+        lambda a, b: np.abs(a - b).max(axis=-1),
+    ]
+    for chunk, call in ((None, 2), (50, 7)):
+        one, other = (partial(sigma_of_points, metric=metric, chunk=chunk) for metric in lengths)
+        interrupted_at(call, one, path)
+        assert bits(ended(other, path, resume=True)) == bits(other())
+
+
+def test_one_checkpoint_keeps_two_ensembles_apart(tmp_path: Path) -> None:
+    chosen = points()
+    other = objects.points(with_another_end(chosen.ensemble))
+    with Checkpoint(tmp_path / "a.checkpoint") as checkpoint:
+        for each in (chosen, other):
+            found = measure(each, pairs.all(each), checkpoint=checkpoint)
+            assert bits(found) == bits(measure(each, pairs.all(each)))
+
+
+def test_a_file_that_was_changed_is_measured_anew(tmp_path: Path) -> None:
+    path, source = tmp_path / "a.checkpoint", tmp_path / "a.dcd"
+    write_trajectory(source, snapshots())
+
+    def run(**options: Any) -> Fluctuations:
+        chosen = objects.points(read(source, bonds="none"))
+        return measure(chosen, pairs.all(chosen), **options)
+
+    interrupted_at(2, run, path)
+    changed = snapshots()
+    changed[300:] += 0.1 * snapshots(300, seed=1)
+    write_trajectory(source, changed)
+    assert bits(ended(run, path, resume=True)) == bits(run())
+
+
+def test_scattered_numbers_have_the_fingerprint_of_their_copy() -> None:
+    scattered = snapshots()[::2, :, ::-1]
+    assert digest(scattered) == digest(scattered.copy()) != digest(scattered[::-1])
 
 
 def test_contacts_within_another_radius_are_not_taken_up(tmp_path: Path) -> None:
     path = tmp_path / "a.checkpoint"
     interrupted_at(2, contacts, path)
     with Checkpoint(path, resume=True) as checkpoint:
-        checkpoint.identify({})
         found = pairs.within(points(), 1.1, at_least=200, checkpoint=checkpoint)
     assert bits(found) == bits(pairs.within(points(), 1.1, at_least=200))
 
@@ -232,7 +310,6 @@ def test_a_run_that_is_told_to_stop_saves_at_once(tmp_path: Path) -> None:
         sums(progress=progress, checkpoint=checkpoint)
     assert path.is_file()
     with Checkpoint(path, resume=True) as resumed:
-        resumed.identify({})
         assert bits(sums(checkpoint=resumed)) == bits(sums())
 
 
@@ -401,7 +478,6 @@ def test_the_pruned_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(allpairs, "_band_survivors", counting)
     with Checkpoint(path, resume=True) as checkpoint:
-        checkpoint.identify({})
         pruned_tree(checkpoint=checkpoint)
     assert min(searched) >= 3
 

@@ -47,7 +47,11 @@ class Interrupted(KeyboardInterrupt):
 class Checkpoint:
     """Results so far of one run, kept by name and saved at intervals.
 
-    As a context, it removes its file when the run has ended well, and leaves it otherwise.
+    As a context, it removes its file when the run has ended well, and leaves it otherwise. A run
+    goes on only with what belongs to it: :func:`timme.analyse` compares inputs and settings and
+    refuses a checkpoint of others; :func:`timme.measure`, :func:`timme.cluster` and
+    :func:`timme.pairs.within` compare snapshots (those in memory by their numbers, files by name,
+    size and time of change), weights, objects, pairs and metric, and begin anew where they differ.
 
     Parameters
     ----------
@@ -77,6 +81,7 @@ class Checkpoint:
         self._identity: dict[str, str] = {}
         self._kept: dict[str, Arrays] = {}
         self._next_save = time.monotonic() + interval
+        self._taken_up = False  # whether the file was looked for
         self._under_way = False
         self._stopping = False
 
@@ -106,11 +111,13 @@ class Checkpoint:
             What, in words for the user, and its value.
         """
         self._identity = dict(identity)
-        if self._resume and self.path.exists():
-            found, kept = _load(self.path)
-            _refuse_other(self.path, found, self._identity)
-            self._kept = kept
-            self.resumed = True
+        self._kept = {}
+        self._take_up()
+
+    @property
+    def identified(self) -> bool:
+        """Whether it was said what must be the same; if not, results are known by their data."""
+        return bool(self._identity)
 
     def recall(self, name: str, **expected: str | int) -> Arrays | None:
         """Return what was kept under a name.
@@ -127,6 +134,8 @@ class Checkpoint:
         dict of ndarray or None
             Arrays by name; None if there are none, or others.
         """
+        if not self._taken_up:
+            self._take_up()
         kept = self._kept.get(name)
         if kept is None or any(kept[entry] != value for entry, value in expected.items()):
             return None
@@ -208,6 +217,14 @@ class Checkpoint:
         if self._interval > 0:
             self._next_save = now + max(self._interval, (now - begun) / _SHARE)
 
+    def _take_up(self) -> None:
+        self._taken_up = True
+        if self._resume and self.path.exists():
+            found, kept = _load(self.path)
+            _refuse_other(self.path, found, self._identity)
+            self._kept = kept
+            self.resumed = True
+
     @property
     def _temporary(self) -> Path:
         return self.path.with_name(f".{self.path.name}.new")
@@ -233,9 +250,11 @@ def digest(*arrays: npt.ArrayLike) -> str:
     """
     made = hashlib.sha256()
     for value in arrays:
-        array = np.ascontiguousarray(value)
+        array = np.atleast_1d(np.asarray(value))
         made.update(f"{array.dtype.str}{array.shape}".encode())
-        made.update(array.data)
+        # What is scattered in memory is not copied as a whole.
+        for part in (array,) if array.flags.c_contiguous else array:
+            made.update(np.ascontiguousarray(part).data)
     return made.hexdigest()
 
 

@@ -16,13 +16,13 @@ from scipy import sparse
 
 from timme._arrays import Floats, Ints, frozen, numbers
 from timme._kernels import moments as kernel
-from timme.checkpoint import Checkpoint, digest
+from timme.checkpoint import Checkpoint
 from timme.engine import Engine
 from timme.ensemble import Ensemble
 from timme.moments import Metric, Moments, Progress
 from timme.objects import Objects
 from timme.pairs import Pairs
-from timme.reduction import moments
+from timme.reduction import code_of, key_of, moments
 
 _NEAR_HALF_BOX = 0.9
 _LARGEST_MATRIX = 20_000  # objects; 3.2 GB
@@ -215,7 +215,8 @@ def measure_in_chunks(  # noqa: PLR0913, as above
         raise ValueError(
             f"a minimum overlap must be from 2 to {ensemble.n_counting} snapshots, got {overlap}"
         )
-    finished = _Finished(checkpoint, objects, pairs, chunk) if so_far else _Finished()
+    choices = [str(overlap), code_of(metric)]
+    finished = _Finished(checkpoint if so_far else None, objects, pairs, chunk, choices)
     if finished.part is not None:
         yield finished.part
     n_near = finished.n_near
@@ -323,18 +324,18 @@ class _Finished:
 
     def __init__(
         self,
-        checkpoint: Checkpoint | None = None,
-        objects: Objects | None = None,
-        pairs: Pairs | None = None,
-        chunk: int = 0,
+        checkpoint: Checkpoint | None,
+        objects: Objects,
+        pairs: Pairs,
+        chunk: int,
+        choices: list[str],
     ) -> None:
         self.part: Fluctuations | None = None  # what stands for the finished pieces
         self.count, self.n_near, self.chunk = 0, 0, chunk
         self._checkpoint = checkpoint
-        if checkpoint is None or objects is None or pairs is None:
+        if checkpoint is None:
             return
-        chosen = pairs.left_out if pairs.index is None else pairs.index
-        self._key = digest([pairs.index is None, len(objects)], chosen)
+        self._key = _key(objects, pairs, choices, checkpoint)
         kept = checkpoint.recall(_PIECES, key=self._key)
         if kept is not None:
             # Pieces are those of the run that was interrupted, whatever this one would choose.
@@ -358,6 +359,21 @@ class _Finished:
                 sigma=part.sigma,
                 common=part.common,
             )
+
+
+def _key(objects: Objects, pairs: Pairs, choices: list[str], checkpoint: Checkpoint) -> str:
+    """All on which σ of pairs of objects depends."""
+    return key_of(
+        objects.ensemble,
+        objects.members,
+        objects.offsets,
+        objects.centre_weights,
+        objects.rigid,
+        [objects.reduction, *choices],
+        [pairs.index is None],
+        pairs.left_out if pairs.index is None else pairs.index,
+        checkpoint=checkpoint,
+    )
 
 
 def _joined(parts: list[Fluctuations]) -> Fluctuations:

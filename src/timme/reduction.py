@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields
-from typing import TYPE_CHECKING
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from timme._arrays import Ints
 from timme.checkpoint import Checkpoint, digest
@@ -50,7 +54,7 @@ def moments(
     Moments
         Of each pair.
     """
-    saved = _Saved(checkpoint, ensemble, pairs)
+    saved = _Saved(checkpoint, ensemble, pairs, metric)
     running, first = saved.recalled()
     starts = range(first, ensemble.n_snapshots, ensemble.block_length)
     merges = engine_of(workers).merges(ensemble, pairs, metric, starts)
@@ -65,8 +69,13 @@ def moments(
     return running
 
 
-def key_of(ensemble: Ensemble, *choices: npt.ArrayLike) -> str:
+def key_of(
+    ensemble: Ensemble, *choices: npt.ArrayLike, checkpoint: Checkpoint | None = None
+) -> str:
     """Return a fingerprint by which results over the blocks of an ensemble are known again.
+
+    Snapshots in memory count by all of their numbers, files by name, size and time of their last
+    change, for a long trajectory is not to be read twice.
 
     Parameters
     ----------
@@ -74,6 +83,8 @@ def key_of(ensemble: Ensemble, *choices: npt.ArrayLike) -> str:
         Snapshots.
     *choices : array_like
         All else on which the result depends.
+    checkpoint : Checkpoint, optional
+        Where the result is kept; if it says by itself whose it is, files need not be looked at.
 
     Returns
     -------
@@ -81,7 +92,50 @@ def key_of(ensemble: Ensemble, *choices: npt.ArrayLike) -> str:
         Text without meaning.
     """
     first, _ = ensemble.snapshot(0)
-    return digest(ensemble.frames.shape, [ensemble.block_length], first, *choices)
+    known = checkpoint is not None and checkpoint.identified
+    snapshots = () if known else (*_marks(ensemble.frames), *_marks(ensemble.weights))
+    return digest(ensemble.frames.shape, [ensemble.block_length], first, *snapshots, *choices)
+
+
+def code_of(metric: Metric | None) -> str:
+    """Return a text by which a distance is known again.
+
+    Parameters
+    ----------
+    metric : callable or None
+        Distance, Euclidean if None.
+
+    Returns
+    -------
+    str
+        Its name and code; what it takes from elsewhere is not in it.
+    """
+    code = getattr(metric, "__code__", None)
+    if metric is None or code is None:
+        return repr(metric)
+    return repr((metric.__qualname__, code.co_code, code.co_consts, code.co_names))
+
+
+def _marks(value: Any) -> Iterator[npt.ArrayLike]:
+    """Walk through all that tells frames from others."""
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "OU":
+        yield value
+    elif isinstance(value, str | Path) and Path(value).is_file():
+        told = Path(value).stat()
+        yield f"{Path(value).name} {told.st_size} {told.st_mtime_ns}"
+    elif isinstance(value, tuple | list | np.ndarray):
+        for part in value:
+            yield from _marks(part)
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield type(value).__name__
+        for field in fields(value):
+            if field.repr:  # not open files
+                yield from _marks(getattr(value, field.name))
+    else:  # a number, a range, or a reader of MDAnalysis
+        yield repr(value)
+        for name in ("filename", "filenames", "coordinate_array"):
+            if hasattr(value, name):
+                yield from _marks(getattr(value, name))
 
 
 class _Saved:
@@ -89,11 +143,17 @@ class _Saved:
 
     _NAME = "moments"
 
-    def __init__(self, checkpoint: Checkpoint | None, ensemble: Ensemble, pairs: Ints) -> None:
+    def __init__(
+        self,
+        checkpoint: Checkpoint | None,
+        ensemble: Ensemble,
+        pairs: Ints,
+        metric: Metric | None,
+    ) -> None:
         self._checkpoint = checkpoint
         self._n_pairs = len(pairs)
         if checkpoint is not None:
-            self._key = key_of(ensemble, pairs)
+            self._key = key_of(ensemble, pairs, code_of(metric), checkpoint=checkpoint)
 
     def recalled(self) -> tuple[Moments, int]:
         """Return the sums so far, and the snapshot from which to go on."""
