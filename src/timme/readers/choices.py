@@ -157,6 +157,11 @@ def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensembl
         return replace(ensemble, atoms=with_bonds(atoms))
     if bonds != "file" and is_coarse_grained(atoms.names, atoms.resnames):
         return _without_guess(ensemble)
+    if bonds == "guess" and not _molecular(ensemble):
+        raise ValueError(
+            f"{_name(ensemble)}: bonds are guessed from elements and lengths in a unit such as Å, "
+            "of which something is missing: leave out --bonds guess"
+        )
     if bonds == "file" or not _molecular(ensemble):
         return ensemble
     coordinates, box = ensemble.snapshot()

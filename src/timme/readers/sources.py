@@ -17,6 +17,11 @@ from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES, checked_f
 from timme.readers.text import DUMPS, dump_atoms
 
 MDTRAJ = "mdtraj Trajectory"  # what such a source is called
+_USES = {  # of options that are not for every kind of source
+    "columns": "tables of tracks",
+    "common_atoms": "models in structure files",
+    "allow_truncated": "trajectory files",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +66,17 @@ def open_source(source: Any, trajectories: list[str | Path], options: Options) -
     ):
         return _from_paths([_located(item) for item in source], options)
     if libraries.is_atom_group(source):
+        _refuse_unused(options, "Universe")
         return _from_universe(source)
     if libraries.is_mdtraj(source):
+        _refuse_unused(options, MDTRAJ)
         return _from_mdtraj(source)
     if libraries.is_table(source):
         from timme.readers.tables import tracks_from_frame
 
+        _refuse_unused(options, "DataFrame", "columns")
         return _from_tracks(tracks_from_frame(source, options.columns), "DataFrame")
+    _refuse_unused(options, "array")
     return Ensemble.from_array(source)
 
 
@@ -89,6 +98,16 @@ def atom_group(source: Any) -> Ints | None:
     return np.asarray(source.atoms.ix, dtype=np.int64) if is_atom_group(source) else None
 
 
+def _refuse_unused(options: Options, source: str, *used: str) -> None:
+    """Refuse options that were given and have no effect on a kind of source."""
+    for name, use in _USES.items():
+        if getattr(options, name) and name not in used:
+            raise ValueError(
+                f"{source}: --{name.replace('_', '-')} is for {use}, which this is not: "
+                "leave it out"
+            )
+
+
 def _located(source: str | Path) -> Path:
     if isinstance(source, str) and source.lower().startswith("pdb:"):
         return fetch(source[4:])
@@ -106,10 +125,12 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
     if trajectories:
         return _from_trajectories(path, trajectories, options)
     if suffix == ".npy":
+        _refuse_unused(options, str(path))
         return _from_npy(path)
     if suffix in TABLES:
         from timme.readers.tables import read_table
 
+        _refuse_unused(options, str(path), "columns")
         return _from_tracks(read_table(path, options.columns), str(path))
     if suffix in BARE_TRAJECTORIES:
         return _from_trajectories(None, [path], options)
@@ -124,6 +145,7 @@ def _from_paths(paths: list[Path], options: Options) -> Ensemble:
             f"{paths[0]}: a list of files needs structures, each a snapshot: "
             "give a topology first and these files as its trajectories"
         )
+    _refuse_unused(options, str(paths[0]), "common_atoms")
     found = read_structures(paths, common_atoms=options.common_atoms)
     return Ensemble(
         frames=ArrayFrames(frozen(found.coordinates)),
@@ -140,6 +162,7 @@ def _from_paths(paths: list[Path], options: Options) -> Ensemble:
 def _from_trajectories(topology: Path | None, paths: list[Path], options: Options) -> Ensemble:
     from timme.readers.trajectories import open_trajectories, read_topology
 
+    _refuse_unused(options, str(paths[0]), "allow_truncated")
     atoms = None if topology is None else read_topology(topology)
     frames, notes = open_trajectories(
         paths,

@@ -19,7 +19,7 @@ from timme.readers.select import select_atoms
 from timme.reduction import moments
 from timme.workflow.budget import most_contacts
 from timme.workflow.lists import read_groups, read_pairs
-from timme.workflow.settings import CENTRES, REDUCTIONS, Settings
+from timme.workflow.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings
 
 _ALL_PAIRS_SITES = 20_000  # particles beyond this are compared with their nearest by default
 _ANGSTROM = {"Å": 1.0, "nm": 0.1, "pm": 100.0, "µm": 1e-4}
@@ -74,10 +74,11 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
         name = (
             {"network": "links", "liquid": "molecules"}.get(kind, "bodies") if bonded else "points"
         )
+    chosen.refuse_unused("{}", name if name in OBJECTS else "groups")
     options: dict[str, Any] = {}
     if chosen.reduction is not None:
         options["reduction"] = _one_of("reduction", chosen.reduction, REDUCTIONS)
-    if chosen.centre is not None and name not in {"points", "bodies", "links"}:
+    if chosen.centre is not None:
         options["centre"] = _one_of("centre", chosen.centre, CENTRES)
     if name == "points":
         compared = make.points(ensemble)
@@ -166,12 +167,9 @@ def _pairs_wanted(compared: Objects, chosen: Settings, *, molecular: bool) -> st
             name = "contact"
         elif chosen.neighbours is not None:
             name = "nearest"
-    for option, value, served in (
-        ("radius", chosen.radius, ("contact",)),
-        ("neighbours", chosen.neighbours, ("nearest", "sequence")),
-    ):
-        if value is not None and name not in served:
-            raise ValueError(f"--{option} is for {' and '.join(served)} pairs, not for {name}")
+    chosen.refuse_unused("{} pairs", name if name in PAIRS else "listed")
+    bonded = len(compared.ensemble.atoms.bonds) > 0
+    chosen.refuse_unused("sites {} bonds", "with" if bonded else "without")
     return name
 
 

@@ -34,7 +34,7 @@ from timme.workflow.defaults import (
 )
 from timme.workflow.identity import fingerprint, identity, provenance
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
-from timme.workflow.settings import DISPLAY, Settings
+from timme.workflow.settings import DISPLAY, READING, Settings
 
 _KEPT_PAIRS = 2_000_000  # more pairs than this are linked on the fly and their σ not kept
 
@@ -122,23 +122,13 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
 
 def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
     if isinstance(source, Ensemble):
+        unused = sorted(chosen.differing() & {*READING})
+        if unused or _as_list(trajectories):
+            what = ", ".join(unused or ["trajectories"])
+            raise ValueError(f"an Ensemble is analysed as it was read: leave out {what}")
         ensemble = source
     else:
-        ensemble = read(
-            source,
-            trajectories,
-            start=chosen.start,
-            stop=chosen.stop,
-            step=chosen.step,
-            unit=chosen.unit,
-            box=chosen.box,
-            weights=chosen.weights,
-            columns=chosen.columns,
-            common_atoms=chosen.common_atoms,
-            allow_truncated=chosen.allow_truncated,
-            gaps=chosen.gaps,
-            bonds=chosen.bonds,
-        )
+        ensemble = read(source, trajectories, **{name: getattr(chosen, name) for name in READING})
     if chosen.select is not None:
         return ensemble.select(select(ensemble, chosen.select))
     sites, note = default_sites(site_atoms(ensemble))
@@ -149,6 +139,7 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
 
 def _from_ensemble(ensemble: Ensemble, chosen: Settings, how: _How) -> Analysis:
     require_snapshots(ensemble)
+    chosen.refuse_unused("snapshots {} gaps", "with" if ensemble.gaps else "without")
     if ensemble.gaps:
         ensemble = without_short_tracks(ensemble, chosen.min_overlap)
     kind = kind_of(ensemble)

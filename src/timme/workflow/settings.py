@@ -18,6 +18,10 @@ ORDERS = ("auto", "label", "sequence")
 CENTRES = ("mass", "geometry")
 PALETTES = ("wide", "safe")
 TETHERS: tuple[Literal["shortest", "all", "none"], ...] = ("shortest", "all", "none")
+READING = (  # settings of timme.read
+    *("start", "stop", "step", "unit", "box", "weights", "columns"),
+    *("common_atoms", "allow_truncated", "gaps", "bonds"),
+)
 
 _LOWEST = {
     "reach": 0,
@@ -27,6 +31,23 @@ _LOWEST = {
     "min_overlap": 2,
     "large": 1,
     "min_size": 1,
+}
+
+# What an option is for, where it is not for everything: {} stands for what was chosen.
+_SERVES: dict[str, dict[str, tuple[str, ...]]] = {
+    "{}": {  # objects
+        "reach": ("bodies",),
+        "reduction": ("bodies", "links", "residues", "molecules", "groups"),
+        "centre": ("residues", "molecules", "groups"),
+    },
+    "{} pairs": {
+        "radius": ("contact",),
+        "contacts": ("contact",),
+        "neighbours": ("nearest", "sequence"),
+        "min_bonds": ("contact", "all", "nearest", "sequence", "listed"),
+    },
+    "sites {} bonds": {"min_bonds": ("with",)},
+    "snapshots {} gaps": {"min_overlap": ("with",)},
 }
 
 
@@ -122,7 +143,33 @@ class Settings(Display):
             Names of fields.
         """
         default = Settings()
-        return {f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name)}
+        return {
+            field.name
+            for field in fields(self)
+            if not np.array_equal(getattr(self, field.name), getattr(default, field.name))
+        }
+
+    def refuse_unused(self, what: str, chosen: str) -> None:
+        """Refuse options that were given and have no effect on what was chosen.
+
+        Parameters
+        ----------
+        what : str
+            "{}" for objects, "{} pairs", "sites {} bonds" or "snapshots {} gaps".
+        chosen : str
+            What stands in place of {}.
+        """
+        given = self.differing()
+        if self.min_bonds == 0:  # which leaves out nothing, as is true of all
+            given.discard("min_bonds")
+        for name, served in _SERVES[what].items():
+            if name in given and chosen not in served:
+                *most, last = served
+                uses = what.format(f"{', '.join(most)} and {last}" if most else last)
+                raise ValueError(
+                    f"--{name.replace('_', '-')} is for {uses}, not for {what.format(chosen)}: "
+                    "leave it out"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
