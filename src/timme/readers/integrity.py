@@ -177,6 +177,9 @@ def _walk_xyz(stream: BinaryIO, _: int) -> Layout:
             if len(lines) < count + 1 or len(lines[-1].split()) < 4:
                 damage = f"frame {len(offsets) + 1} is cut off"
                 break
+            if offsets and count != n_atoms:
+                damage = f"frame {len(offsets) + 1} has {count} atoms, the others have {n_atoms}"
+                break
             offsets.append(place)
             n_atoms = count
             place += sum(map(len, lines))

@@ -1,7 +1,8 @@
-"""Text trajectories: frames of GRO files and LAMMPS dumps, parsed from their lines."""
+"""Text trajectories: frames of GRO and XYZ files and LAMMPS dumps, parsed from their lines."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -19,6 +20,8 @@ _NM = 10.0  # Å
 _GRO_NAMES = 20  # characters of residue and atom before the coordinates
 # Off-diagonal numbers of a GRO box as rows and columns: v1y v1z v2x v2z v3x v3y.
 _GRO_TILTS = ((0, 0, 1, 1, 2, 2), (1, 2, 0, 2, 0, 1))
+# Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5" or pbc=T.
+_ENTRY = r"""(?:^|\s){}\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+))"""
 _PLACES = (("x", "y", "z"), ("xs", "ys", "zs"), ("xu", "yu", "zu"), ("xsu", "ysu", "zsu"))
 
 
@@ -106,6 +109,59 @@ def read_gro(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]
     if len(numbers) == 9:
         box[_GRO_TILTS] = numbers[3:]
     return (positions * _NM).astype(np.float32), box * _NM if box.any() else None
+
+
+def read_xyz(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]:
+    """Read one frame of an XYZ file; the title of an extended one gives box and columns.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        The file.
+    offset : int
+        Where the frame starts.
+
+    Returns
+    -------
+    coordinates : ndarray, shape (atoms, 3)
+        Positions in Å.
+    box : ndarray, shape (3, 3), or None
+        Box vectors as rows in Å, with zeros in open directions; None where space is open, and for
+        a tilted box that is open in some directions.
+    """
+    stream.seek(offset)
+    count, title = int(stream.readline()), stream.readline().decode("latin-1")
+    text = (line.decode("latin-1") for line in islice(stream, count))
+    first = _xyz_column(title)
+    positions = np.loadtxt(text, usecols=range(first, first + 3), ndmin=2, comments=None)
+    if len(positions) != count:
+        raise ValueError("coordinates are missing")
+    box = _xyz_box(title)
+    return positions.astype(np.float32), box if box.any() and not _is_flat(box) else None
+
+
+def xyz_note(path: Path) -> str:
+    """Say what of the box of an XYZ file cannot be used.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        A note on its first frame, "" if there is nothing to say.
+    """
+    with open_binary(path) as stream:
+        stream.readline()
+        box = _xyz_box(stream.readline().decode("latin-1"))
+    if not _is_flat(box):
+        return ""
+    return (
+        f"{path}: a tilted box that is open in some directions is left out: "
+        "give a box of your own (--box) if pairs reach through its walls"
+    )
 
 
 def dump_header(stream: BinaryIO) -> DumpHeader | None:
@@ -233,6 +289,46 @@ def dump_atoms(path: Path) -> tuple[Atoms, str]:
     ids = _ids(lines, columns)
     order = np.argsort(ids, kind="stable")
     return replace(atoms, names=names[order], resids=ids[order]), note
+
+
+def _xyz_entry(title: str, name: str) -> str:
+    found = re.search(_ENTRY.format(name), title, re.IGNORECASE)
+    return "" if found is None else next(filter(None, found.groups()), "")
+
+
+def _xyz_box(title: str) -> Floats:
+    """Box vectors as rows, zero in open directions."""
+    words = _xyz_entry(title, "lattice").split()
+    if not words:
+        return np.zeros((3, 3))
+    try:
+        box = np.array(words, dtype=np.float64).reshape(3, 3)
+    except ValueError:
+        raise ValueError(f"its Lattice needs 9 numbers, got {' '.join(words)!r}") from None
+    periodic = [word[0].upper() in "T1" for word in _xyz_entry(title, "pbc").split()]
+    if len(periodic) not in {0, 3}:
+        raise ValueError(f"its pbc needs T or F three times, got {len(periodic)} of them")
+    if periodic:
+        box[~np.array(periodic)] = 0.0
+    box[box.diagonal() < 0] *= -1.0  # which spans the same lattice
+    return box
+
+
+def _is_flat(box: Floats) -> bool:
+    """Tell whether a tilted box lacks vectors, which the nearest images do not know of."""
+    tilted = (box != np.diag(box.diagonal())).any()
+    return bool(tilted and not box.any(axis=1).all())
+
+
+def _xyz_column(title: str) -> int:
+    """Count the columns before the positions, as in Properties=species:S:1:pos:R:3."""
+    words = _xyz_entry(title, "properties").split(":")
+    columns = 0
+    for name, count in zip(words[::3], words[2::3], strict=False):
+        if name == "pos":
+            return columns
+        columns += int(count)
+    return 1
 
 
 def _header(

@@ -20,11 +20,11 @@ from timme.readers.integrity import Layout, layout
 from timme.readers.libraries import atoms_of_universe, box_of, quiet
 from timme.readers.mmcif import complete_mmcif
 from timme.readers.numbering import pdb_numbers
-from timme.readers.text import DUMPS, dump_ids, read_dump, read_gro
+from timme.readers.text import DUMPS, dump_ids, read_dump, read_gro, read_xyz, xyz_note
 from timme.space import box_matrices
 
 _NM = 10.0  # Å
-_OFFSETS = frozenset((".xtc", ".trr", ".gro")) | DUMPS  # formats that are read by place
+_OFFSETS = frozenset((".xtc", ".trr", ".gro", ".xyz")) | DUMPS  # formats that are read by place
 
 ReadFrame = Callable[[int], tuple[Coordinates, Floats | None]]
 
@@ -171,7 +171,8 @@ def open_trajectories(
     frames = TrajectoryFrames(tuple(files), range(total), periodic=True)
     firsts = np.cumsum([0] + [file.n_frames for file in files if file.n_frames])[:-1]
     periodic = any(np.any(frames.read(first, first + 1)[1]) for first in firsts)
-    return replace(frames, periodic=periodic), tuple(notes)
+    notes += [xyz_note(path) for path in paths if kind(path) == ".xyz"]
+    return replace(frames, periodic=periodic), tuple(filter(None, notes))
 
 
 def read_topology(path: Path) -> Atoms:
@@ -286,8 +287,9 @@ def _opened(file: TrajectoryFile) -> ReadFrame:
     if file.offsets is None:
         return partial(_read_frame, _reader(file.path, file.n_atoms))
     path, offsets = Path(file.path), file.offsets
-    if kind(path) == ".gro":
-        return partial(_read_text, _stream_of(path), offsets, read_gro)
+    if kind(path) in {".gro", ".xyz"}:
+        read = read_gro if kind(path) == ".gro" else read_xyz
+        return partial(_read_text, _stream_of(path), offsets, read)
     if file.ids is not None:
         return partial(_read_text, _stream_of(path), offsets, partial(read_dump, ids=file.ids))
     # The plain file classes keep no index beside the input, as the readers built on them do.

@@ -1,0 +1,111 @@
+"""Extended XYZ: the box and the columns that the title of a frame gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import timme
+from tests.readers.builders import trajectory_positions
+from timme._arrays import Coordinates
+from timme.readers import read
+
+STRAIGHT = "30 0 0 0 31 0 0 0 32"
+TILTED = "30 0 0 10 31 0 0 0 33"
+
+
+def write_xyz(path: Path, positions: Coordinates, *titles: str, first: str = "C") -> Path:
+    """Write frames, the last title for all that are left."""
+    lines = list[str]()
+    for number, frame in enumerate(positions):
+        lines += [str(len(frame)), titles[min(number, len(titles) - 1)]]
+        lines += [f"{first} {x:.3f} {y:.3f} {z:.3f} 0.5" for x, y, z in frame]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        (f'Lattice="{STRAIGHT}"', np.diag([30, 31, 32])),
+        (f"energy=-1 lattice='{STRAIGHT}' Properties=species:S:1:pos:R:3", np.diag([30, 31, 32])),
+        (f'Lattice="{STRAIGHT}" pbc="T T T"', np.diag([30, 31, 32])),
+        (f'Lattice="{STRAIGHT}" pbc="T T F"', np.diag([30, 31, 0])),
+        (f'pbc="1 0 true" Lattice="{STRAIGHT}"', np.diag([30, 0, 32])),
+        ('Lattice="-30 0 0 0 31 0 0 0 -32"', np.diag([30, 31, 32])),
+        (f'Lattice="{TILTED}"', [[30, 0, 0], [10, 31, 0], [0, 0, 33]]),
+        (f'Lattice="{STRAIGHT}" pbc="F F F"', None),
+        ('Lattice="0 0 0 0 0 0 0 0 0"', None),
+        ("my_lattice=30", None),
+        ("a title with a Lattice", None),
+        ("", None),
+    ],
+)
+def test_the_title_gives_the_box(tmp_path: Path, title: str, expected: Any) -> None:
+    positions = trajectory_positions(3, 5)
+    ensemble = read(write_xyz(tmp_path / "a.xyz", positions, title))
+    found, box = ensemble.snapshot(1)
+    np.testing.assert_allclose(found, positions[1], atol=1e-5)
+    assert ensemble.atoms.elements.tolist() == ["C"] * 5
+    assert not any("box" in note for note in ensemble.notes)
+    if expected is None:
+        assert box is None
+    else:
+        assert np.array_equal(np.asarray(box), expected)
+
+
+def test_every_frame_has_its_own_box(tmp_path: Path) -> None:
+    titles = [f'Lattice="{size} 0 0 0 {size} 0 0 0 {size}"' for size in (30, 31, 32)]
+    ensemble = read(write_xyz(tmp_path / "a.xyz", trajectory_positions(3, 5), *titles))
+    assert [np.asarray(ensemble.snapshot(t)[1])[0, 0] for t in range(3)] == [30, 31, 32]
+
+
+def test_pairs_reach_through_the_walls(tmp_path: Path) -> None:
+    still = np.zeros((4, 2, 3))
+    still[:, 1] = [[9.0, 0, 0], [1.0, 0, 0], [9.0, 0, 0], [1.0, 0, 0]]  # 1 away, on either side
+    wrapped = read(write_xyz(tmp_path / "a.xyz", still, 'Lattice="10 0 0 0 10 0 0 0 10"'))
+    bare = read(write_xyz(tmp_path / "b.xyz", still, "no box"))
+    for ensemble, sigma in ((wrapped, 0.0), (bare, 4.0)):
+        objects = timme.objects.points(ensemble)
+        assert timme.measure(objects, timme.pairs.all(objects)).sigma == pytest.approx([sigma])
+
+
+def test_a_tilted_box_with_open_directions_is_left_out_and_said(tmp_path: Path) -> None:
+    path = write_xyz(
+        tmp_path / "a.xyz", trajectory_positions(3, 5), f'Lattice="{TILTED}" pbc="T T F"'
+    )
+    ensemble = read(path)
+    assert ensemble.snapshot()[1] is None
+    assert any("a.xyz: a tilted box that is open in some" in note for note in ensemble.notes)
+
+
+def test_positions_stand_in_the_columns_of_the_title(tmp_path: Path) -> None:
+    positions = trajectory_positions(2, 5)
+    title = "Properties=species:S:1:charge:R:1:tag:I:2:pos:R:3:mass:R:1"
+    ensemble = read(write_xyz(tmp_path / "a.xyz", positions, title, first="C -1.0 7 8"))
+    np.testing.assert_allclose(ensemble.snapshot(1)[0], positions[1], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ('Lattice="30 31 32"', "its Lattice needs 9 numbers, got '30 31 32'"),
+        ('Lattice="30 0 0 0 wide 0 0 0 30"', "its Lattice needs 9 numbers"),
+        (f'Lattice="{STRAIGHT}" pbc="T T"', "its pbc needs T or F three times, got 2"),
+    ],
+)
+def test_a_box_that_cannot_be_read_is_refused(tmp_path: Path, title: str, expected: str) -> None:
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(3, 5), title)
+    with pytest.raises(ValueError, match=rf"a\.xyz: frame 1 cannot be read \({expected}"):
+        read(path)
+
+
+def test_frames_of_other_atoms_are_refused(tmp_path: Path) -> None:
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(3, 5), "")
+    other = write_xyz(tmp_path / "b.xyz", trajectory_positions(1, 4), "").read_text()
+    path.write_text(path.read_text() + other)
+    with pytest.raises(ValueError, match=r"a\.xyz: frame 4 has 4 atoms, the others have 5"):
+        read(path)
