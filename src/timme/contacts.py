@@ -45,7 +45,7 @@ def count_contacts(
         Pairs that are in contact in any snapshot.
     """
     search, contacts, first = Search(radius), Contacts(), 0
-    key = "" if checkpoint is None else key_of(centres, [radius])
+    key = "" if checkpoint is None else key_of(centres, [radius], checkpoint=checkpoint)
     kept = None if checkpoint is None else checkpoint.recall("contacts", key=key)
     if kept is not None:
         contacts, first = Contacts(Counted(kept["keys"], kept["counts"])), int(kept["done"])

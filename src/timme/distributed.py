@@ -19,6 +19,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ import numpy as np
 from timme._arrays import Ints
 from timme._kernels import moments as kernel
 from timme.compiling import first_time, merge_tiles
-from timme.engine import available_cores, in_order
+from timme.engine import available_cores, in_order, part_length
 from timme.ensemble import Block, Ensemble
 from timme.frames import Frames
 from timme.moments import Metric, Moments, PreparedBlock, pair_tiles
@@ -98,7 +99,7 @@ class Cluster:
         ensemble: Ensemble,
         starts: Sequence[int],
     ) -> Iterator[Iterable[Any]]:
-        """Call a function for each block, as tasks.
+        """Call a function for parts of each block, as tasks.
 
         Parameters
         ----------
@@ -110,13 +111,22 @@ class Cluster:
         iterable
             As for :class:`timme.engine.Engine`.
         """
+        length = part_length(ensemble, self._n_threads)
+
+        def parts(start: int) -> range:
+            n_frames = min(ensemble.block_length, ensemble.n_snapshots - start)
+            return range(0, n_frames, length)
 
         def tasks() -> Iterator[Future[Any]]:
             sent = self._submit(_kept, shared)
-            for block in self._sent_blocks(ensemble, starts):
-                yield self._submit(_called, function, sent, block)
+            for start, block in zip(starts, self._sent_blocks(ensemble, starts), strict=True):
+                for first in parts(start):
+                    part = self._submit(_part, block, first, length)
+                    yield self._submit(_called, function, sent, part)
 
-        return ([found] for found in self._in_order(tasks()))
+        results = self._in_order(tasks())
+        for start in starts:
+            yield islice(results, len(parts(start)))
 
     def map(
         self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
@@ -161,7 +171,10 @@ class Cluster:
         source = _elsewhere(ensemble)
         opened = None if source is None else self._submit(_kept, source)
         for start in starts:
-            yield ensemble.block(start) if opened is None else self._submit(_read, opened, start)
+            if opened is None:
+                yield self._submit(_kept, ensemble.block(start))
+            else:
+                yield self._submit(_read, opened, start)
 
     def _in_order(self, tasks: Iterator[Future[Any]]) -> Iterator[Any]:
         return in_order(tasks, _result, ahead=_AHEAD * self._n_threads)
@@ -259,6 +272,10 @@ def _kept(value: Any) -> Any:
 def _read(ensemble: Ensemble, start: int) -> Block:
     with _reading:
         return ensemble.block(start)
+
+
+def _part(block: Block, first: int, length: int) -> Block:
+    return next(block.parts(length, first=first))
 
 
 def _measured(block: PreparedBlock, pairs: Ints) -> _Packed:

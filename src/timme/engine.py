@@ -156,9 +156,8 @@ class Threads:
         count = self.count or available_cores()
         with ThreadPoolExecutor(count) as pool:
             for start in starts:
-                block = ensemble.block(start)
-                length = min(-(-len(block.weights) // (4 * count)), _part_length(block))
-                tasks = (pool.submit(function, shared, part) for part in block.parts(length))
+                parts = ensemble.block(start).parts(part_length(ensemble, count))
+                tasks = (pool.submit(function, shared, part) for part in parts)
                 yield in_order(tasks, Future.result, ahead=count)
 
     def map(
@@ -212,9 +211,24 @@ def in_order(
             task.cancel()
 
 
-def _part_length(block: Block) -> int:
-    n_points = int(block.coordinates.shape[1])
-    return max(1, _PART_POINTS // max(1, n_points))
+def part_length(ensemble: Ensemble, count: int) -> int:
+    """Choose how many snapshots of a block one worker takes at a time.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    count : int
+        Number of workers.
+
+    Returns
+    -------
+    int
+        Few enough for all workers to have some, and for the memory that results take.
+    """
+    n_frames = min(ensemble.block_length, ensemble.n_snapshots)
+    few = max(1, _PART_POINTS // max(1, ensemble.n_sites))
+    return min(-(-n_frames // (4 * count)), few)
 
 
 def engine_of(workers: int | Engine | None) -> Engine:

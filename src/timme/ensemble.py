@@ -100,24 +100,26 @@ class Block:
     complete: bool  # whether every site is seen in every frame, and all weigh the same
     single: bool  # whether sums over the block may be in single precision
 
-    def parts(self, length: int) -> Iterator[Block]:
+    def parts(self, length: int, *, first: int = 0) -> Iterator[Block]:
         """Cut the run into shorter ones.
 
         Parameters
         ----------
         length : int
             Number of snapshots in each part but the last.
+        first : int, optional
+            Where the first part begins.
 
         Yields
         ------
         Block
             Consecutive snapshots, in order; nothing is copied.
         """
-        for first in range(0, len(self.weights), length):
-            part = slice(first, first + length)
+        for begin in range(first, len(self.weights), length):
+            part = slice(begin, begin + length)
             yield replace(
                 self,
-                start=self.start + first,
+                start=self.start + begin,
                 coordinates=self.coordinates[part],
                 boxes=None if self.boxes is None else self.boxes[part],
                 weights=self.weights[part],

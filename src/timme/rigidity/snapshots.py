@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,14 @@ import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, frozen, indices
 from timme.engine import Engine, engine_of
-from timme.ensemble import Ensemble
-from timme.frames import Frames
+from timme.ensemble import Block, Ensemble
+from timme.frames import ArrayFrames
 from timme.hierarchy import Hierarchy, link
 from timme.moments import Progress
 from timme.rigidity.decomposition import checked_cutoff, decompose
 from timme.rigidity.network import network
 
 _LARGEST = 20_000  # sites of which a matrix is made
-
-_reading = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +79,10 @@ def together(
     weights = np.ones(n_snapshots) if ensemble.weights is None else ensemble.weights
     fractions, whole = np.zeros((len(counted), len(counted))), 0.0
     modes, largest = np.empty(n_snapshots, np.int64), np.empty(n_snapshots, np.int64)
-    shared = replace(ensemble, frames=_OneByOne(ensemble.frames)), cutoff, counted, options
-    results = engine_of(workers).map(_clusters, shared, range(n_snapshots))
+    starts = range(0, n_snapshots, ensemble.block_length)
+    shared = _Task(_without_frames(ensemble), n_snapshots, cutoff, counted, options)
+    blocks = engine_of(workers).blocks(_clusters, shared, ensemble, starts)
+    results = chain.from_iterable(chain.from_iterable(blocks))
     for snapshot, (labels, n_modes) in enumerate(results):
         np.add(fractions, weights[snapshot], out=fractions, where=labels[:, None] == labels)
         whole += weights[snapshot]
@@ -95,18 +95,19 @@ def together(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _OneByOne:
-    """Frames that one thread reads at a time: a trajectory has but one place at which it stands."""
+class _Task:
+    """What all snapshots have in common."""
 
-    frames: Frames
+    ensemble: Ensemble  # without frames
+    n_snapshots: int
+    cutoff: float
+    counted: Ints
+    options: dict[str, Any]
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        return self.frames.shape
 
-    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
-        with _reading:
-            return self.frames.read(start, stop)
+def _without_frames(ensemble: Ensemble) -> Ensemble:
+    none = np.empty((0, ensemble.n_sites, ensemble.n_dimensions))
+    return replace(ensemble, frames=ArrayFrames(none, None), weights=None)
 
 
 def _counted(ensemble: Ensemble, sites: npt.ArrayLike | None) -> Ints:
@@ -125,7 +126,29 @@ def _counted(ensemble: Ensemble, sites: npt.ArrayLike | None) -> Ints:
     return counted
 
 
-def _clusters(shared: tuple[Ensemble, float, Ints, dict[str, Any]], snapshot: int) -> Any:
-    ensemble, cutoff, counted, options = shared
-    found = decompose(network(ensemble, snapshot, **options), cutoff)
-    return found.clusters[counted], found.floppy_modes
+def _clusters(task: _Task, block: Block) -> list[tuple[Ints, int]]:
+    """Labels of the counted sites and floppy modes, for each snapshot."""
+    ensemble = replace(task.ensemble, frames=_Window(block, task.n_snapshots))
+    found = [
+        decompose(network(ensemble, block.start + frame, **task.options), task.cutoff)
+        for frame in range(len(block.weights))
+    ]
+    return [(each.clusters[task.counted], each.floppy_modes) for each in found]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Window:
+    """The frames of a block, by their numbers among all; the others are elsewhere."""
+
+    block: Block
+    n_snapshots: int
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        _, n_sites, n_dimensions = self.block.coordinates.shape
+        return self.n_snapshots, n_sites, n_dimensions
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        part = slice(start - self.block.start, stop - self.block.start)
+        boxes = self.block.boxes
+        return self.block.coordinates[part], None if boxes is None else boxes[part]
