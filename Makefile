@@ -69,7 +69,7 @@ $(VENV)/package.stamp: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
-	$(PIP) --group dev --editable '.[cluster,formats,rigidity,tables]'
+	$(PIP) --group dev --editable '.[cluster,formats,rigidity,tables,web]'
 	@touch $@
 
 $(VENV)/bench.stamp: pyproject.toml | $(BIN)/python

@@ -308,6 +308,32 @@ def plot(
 
 
 @app.command()
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="Or 0."
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the results; by default one in your folder for data.",
+)
+@click.option("--no-browser", is_flag=True, help="Print the address only.")
+@click.option("--max-upload", default="2GB", show_default=True, help="Files of a job, unpacked.")
+@click.option("--max-time", default="12h", show_default=True, help="Time that a job may run.")
+@click.option("--memory", default="4GB", show_default=True, help="Memory that a job may take.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Jobs that run at once.")
+@click.option("--queue", type=int, default=8, show_default=True, help="Jobs that may wait.")
+@shared.debug
+def serve(no_browser: bool, **options: Any) -> None:
+    """Open a page in the browser: drop files, get results.
+
+    It answers to this computer only, and to nobody without its token.
+    """
+    from timme.web import serve as serve_page
+
+    serve_page(browser=not no_browser, tell=click.echo, **options)
+
+
+@app.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     r"""Print the completion script of a SHELL.
