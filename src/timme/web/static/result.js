@@ -65,13 +65,12 @@ function showFound(job) {
 async function showFiles(job) {
   const { files } = await api(`${base}/files`);
   const address = (name) => `/api${base}/files/${encodeURIComponent(name)}`;
-  const link = ({ name }) => element("a", { href: address(name), download: name }, name);
+  const link = ({ name, size }) =>
+    element("a", { href: address(name), download: name, title: sizeInWords(size) }, name);
+  const kinds = Map.groupBy(files, (file) => file.about);
   byId("list").replaceChildren(
-    ...files.map((file) =>
-      element(
-        "tr", {}, element("td", {}, link(file)), element("td", { className: "quiet" }, file.about),
-        element("td", { className: "number" }, sizeInWords(file.size)),
-      ),
+    ...[...kinds].map(([about, same]) =>
+      element("tr", {}, element("td", { className: "quiet" }, about), element("td", {}, ...same.map(link))),
     ),
   );
   byId("archive").href = `/api${base}/archive.zip`;

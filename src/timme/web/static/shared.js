@@ -37,7 +37,7 @@ export function timeInWords(seconds) {
   if (seconds < 1) return "a moment";
   if (seconds < 90) return `${Math.round(seconds)} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
-  return `${(seconds / 3600).toFixed(1)} h`;
+  return `${Number((seconds / 3600).toFixed(1))} h`;
 }
 
 export function dateInWords(text) {
