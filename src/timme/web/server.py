@@ -58,9 +58,10 @@ def run(
         tell(f"results are in  {folder}")
         tell("Ctrl-C stops it; jobs that run can be gone on with later")
         if browser:
-            open_page = threading.Timer(0.5, webbrowser.open, [f"{address}{keys.ticket()}"])
-            open_page.daemon = True
-            open_page.start()
+            ticket = keys.ticket()
+            threading.Thread(
+                target=webbrowser.open, args=(f"{address}{ticket}",), daemon=True
+            ).start()
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(settings).run(sockets=[listener])
 
@@ -114,6 +115,7 @@ def _bound(port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        listener.listen()  # before anybody is told the address
     except OSError as error:
         listener.close()
         raise ValueError(

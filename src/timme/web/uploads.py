@@ -34,7 +34,15 @@ _NAME_LENGTH = 120  # characters of a name that are shown
 
 
 class RefusedError(Exception):
-    """An upload that is not taken, with the status that says why."""
+    """An upload that is not taken.
+
+    Parameters
+    ----------
+    status : int
+        Of the answer.
+    reason : str
+        What is needed, what came, what to do.
+    """
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)

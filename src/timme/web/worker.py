@@ -61,9 +61,10 @@ def _run(folder: Path, job: Job) -> Outcome:
     from timme.workflow import analyse, summary, write
 
     report.stage("reading")
+    interval = float(os.environ.get("TIMME_CHECKPOINT_INTERVAL", "30"))
     first, *others = (str(folder / INPUTS / file.stored) for file in job.files)
     with (
-        Checkpoint(folder / CHECKPOINT, resume=True) as checkpoint,
+        Checkpoint(folder / CHECKPOINT, resume=True, interval=interval) as checkpoint,
         _compiling(report),
     ):
         analysis = analyse(

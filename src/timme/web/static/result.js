@@ -16,6 +16,8 @@ const FIGURES = {
 };
 let shown = "";
 let told = "";
+let problem = ""; // of the job, as long as the server answers
+let lost = false;
 
 function showHead(job) {
   byId("title").textContent = job.title;
@@ -106,7 +108,8 @@ async function look() {
   if (job.state !== shown) {
     if (shown && !isUnderWay(job)) tell(`The job is ${job.state}`);
     shown = job.state;
-    showProblem(job.error);
+    problem = job.error;
+    showProblem(problem);
     showActions(job);
     if (job.state === "done") {
       showFound(job);
@@ -121,16 +124,14 @@ async function watch() {
   let again = true;
   try {
     again = await look();
-    wasThere = true;
+    if (lost) showProblem(problem);
+    lost = false;
   } catch (error) {
-    if (!wasThere) {
-      showProblem(error.message);
-      return;
-    }
+    showProblem(error.message);
+    lost = true;
   }
   // Looked at now and then even when it has ended: it may be started again elsewhere.
   setTimeout(watch, again ? 500 : 5000);
 }
 
-let wasThere = false;
 watch();

@@ -1,7 +1,12 @@
 // What both pages share: the API, elements whose content is always text, sizes and times in words.
 
 export async function api(path, options = {}) {
-  const answer = await fetch(`/api${path}`, { credentials: "same-origin", ...options });
+  let answer;
+  try {
+    answer = await fetch(`/api${path}`, { credentials: "same-origin", ...options });
+  } catch {
+    throw new Error("The server does not answer: is it running?");
+  }
   if (answer.ok) return answer.status === 204 ? null : answer.json();
   throw new Error(await reason(answer));
 }

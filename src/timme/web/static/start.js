@@ -252,11 +252,14 @@ async function refresh() {
 
 async function watch() {
   let busy = false;
+  let lost = "";
   try {
     busy = await refresh();
-  } catch {
-    // The server may be back in a moment.
+  } catch (error) {
+    lost = error.message;
   }
+  byId("lost").textContent = lost;
+  byId("lost").hidden = !lost;
   setTimeout(watch, busy ? 1000 : 5000);
 }
 

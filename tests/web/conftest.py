@@ -1,0 +1,175 @@
+"""A server in this process, without a port: requests, uploads, and a watch over its folder."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cli.ensembles import swinging, wandering, write_tracks
+from tests.readers.builders import write_pdb
+
+pytest.importorskip("fastapi")
+
+from fastapi.testclient import TestClient
+
+from timme.web.app import create_app
+from timme.web.guard import Keys
+from timme.web.limits import Limits
+
+PORT = 8377
+BASE = f"http://127.0.0.1:{PORT}"
+TOKEN = "the token of the tests"
+LONGEST = 120.0  # seconds that anything is waited for
+
+
+@dataclass
+class Server:
+    """A server, with the ways in which tests use it."""
+
+    folder: Path
+    keys: Keys
+    client: TestClient  # with the token
+    app: Any
+
+    def submit(
+        self,
+        name: str,
+        content: bytes,
+        *trajectories: tuple[str, bytes],
+        title: str = "",
+        **settings: Any,
+    ) -> Any:
+        """Upload files; the answer is not checked."""
+        files = [("topology", (name, content))]
+        files += [("trajectories", file) for file in trajectories]
+        data = {"settings": json.dumps(settings)} | ({"title": title} if title else {})
+        return self.client.post("/api/jobs", files=files, data=data)
+
+    def started(self, name: str, content: bytes, **settings: Any) -> str:
+        """Upload a file, and return the id of the job."""
+        answer = self.submit(name, content, **settings)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    def job(self, name: str) -> dict[str, Any]:
+        answer = self.client.get(f"/api/jobs/{name}")
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def wait(self, name: str, *states: str) -> dict[str, Any]:
+        """Wait until a job is in one of some states."""
+        found: dict[str, Any] = until(
+            lambda: job if (job := self.job(name))["state"] in states else None
+        )
+        return found
+
+    def ended(self, name: str) -> dict[str, Any]:
+        return self.wait(name, "done", "failed", "cancelled", "interrupted")
+
+    def stored(self) -> set[str]:
+        """Everything in the folder of the server."""
+        return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*")}
+
+
+MakeServer = Callable[..., Server]
+
+
+def until(found: Callable[[], Any]) -> Any:
+    """Wait for something to be found."""
+    deadline = time.monotonic() + LONGEST
+    while not (value := found()):
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.02)
+    return value
+
+
+@contextmanager
+def running_server(folder: Path, **limits: Any) -> Iterator[Server]:
+    keys = Keys(TOKEN)
+    app = create_app(folder, port=PORT, keys=keys, limits=Limits(**limits))
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with TestClient(app, base_url=BASE, headers=headers) as client:
+        yield Server(folder, keys, client, app)
+
+
+@pytest.fixture
+def make_server(tmp_path: Path) -> Iterator[MakeServer]:
+    """Function that starts a server; a second one on the same folder is one after a restart."""
+    with ExitStack() as running:
+
+        def make(folder: Path | None = None, **limits: Any) -> Server:
+            place = folder or tmp_path / "served"
+            place.mkdir(exist_ok=True)
+            return running.enter_context(running_server(place, **limits))
+
+        yield make
+
+
+@pytest.fixture
+def server(make_server: MakeServer) -> Server:
+    return make_server()
+
+
+# ---- inputs ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def tracks(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A small table of tracked particles."""
+    path = tmp_path_factory.mktemp("tracks") / "tracks.csv"
+    return write_tracks(path, wandering(12, 8)).read_bytes()
+
+
+@pytest.fixture(scope="session")
+def peptide(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A small ensemble of a peptide."""
+    path = tmp_path_factory.mktemp("peptide") / "peptide.pdb"
+    return write_pdb(path, swinging()).read_bytes()
+
+
+LONG_SETTINGS: dict[str, Any] = {"pairs": "all", "gaps": True}
+
+
+@pytest.fixture(scope="session")
+def long_run() -> bytes:
+    """An array of which all pairs, measured one by one, take a minute or more."""
+    rng = np.random.default_rng(0)
+    return array_bytes(rng.normal(size=(20, 20_000, 3)).astype(np.float32))
+
+
+def array_bytes(array: Any) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def planted(folder: Path, name: str, state: str, **files: str) -> Path:
+    """Put a job into the folder of a server, as an earlier server would have left it."""
+    place = folder / name
+    (place / "input").mkdir(parents=True)
+    (place / "input" / "1.csv").write_text("frame,particle,x,y\n")
+    job = {
+        "id": name,
+        "title": f"planted {state}",
+        "state": state,
+        "created": datetime.now(UTC).isoformat(),
+        "files": [{"name": "a.csv", "size": 19, "stored": "1.csv"}],
+        "settings": {},
+    }
+    (place / "job.json").write_text(json.dumps(job))
+    if state == "done":
+        (place / "result").mkdir()
+        for file, text in files.items():
+            (place / "result" / file.replace("_", ".")).write_text(text)
+    return place
