@@ -116,6 +116,7 @@ def test_a_table_is_uploaded_and_its_result_is_found_again_after_a_restart(
     expect(page.get_by_role("progressbar")).to_be_hidden()
     expect(page.locator("#summary")).to_contain_text("12")
     picture = page.get_by_role("img", name="Clusters at every cutoff")
+    picture.scroll_into_view_if_needed()
     until(lambda: picture.evaluate("image => image.complete && image.naturalWidth > 0"))
     with page.expect_download() as download:
         page.get_by_role("link", name="clusters.csv").click()

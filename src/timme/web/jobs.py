@@ -146,7 +146,8 @@ class Jobs:
         # A name that starts with a point is removed when the server starts, should this one crash.
         draft = self._folder / f".new-{secrets.token_hex(16)}"
         try:
-            (draft / INPUTS).mkdir(parents=True)
+            draft.mkdir(mode=0o700)
+            (draft / INPUTS).mkdir()
             yield draft
         finally:
             shutil.rmtree(draft, ignore_errors=True)
