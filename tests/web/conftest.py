@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -18,13 +19,13 @@ import pytest
 from tests.cli.ensembles import swinging, wandering, write_tracks
 from tests.readers.builders import write_pdb
 
-pytest.importorskip("fastapi")
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
 
-from fastapi.testclient import TestClient
+    from timme.web.guard import Keys
 
-from timme.web.app import create_app
-from timme.web.guard import Keys
-from timme.web.limits import Limits
+if find_spec("fastapi") is None:  # the extra `web` is not installed
+    collect_ignore_glob = ["*"]
 
 PORT = 8377
 BASE = f"http://127.0.0.1:{PORT}"
@@ -96,6 +97,12 @@ def until(found: Callable[[], Any]) -> Any:
 
 @contextmanager
 def running_server(folder: Path, **limits: Any) -> Iterator[Server]:
+    from fastapi.testclient import TestClient
+
+    from timme.web.app import create_app
+    from timme.web.guard import Keys
+    from timme.web.limits import Limits
+
     keys = Keys(TOKEN)
     app = create_app(folder, port=PORT, keys=keys, limits=Limits(**limits))
     headers = {"Authorization": f"Bearer {TOKEN}"}

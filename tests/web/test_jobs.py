@@ -19,7 +19,8 @@ import pytest
 import timme
 from tests.web.conftest import LONG_SETTINGS, MakeServer, Server, planted, running_server, until
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and limits of POSIX")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs the signals of POSIX")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs limits that the system enforces")
 
 
 @pytest.fixture
@@ -142,7 +143,7 @@ def test_an_evil_selection_is_refused_as_text(server: Server, peptide: bytes) ->
     assert "<script>alert(1)</script>" in server.ended(name)["error"]
 
 
-@posix
+@linux
 def test_a_job_over_its_memory_fails_alone(make_server: MakeServer) -> None:
     server = make_server(memory=1_000_000_000)
     # A full matrix of 60,000 × 60,000 numbers, 29 GB, is promised by its first lines.

@@ -20,7 +20,7 @@ from tests.web.served import SOURCE, Served
 
 __all__ = ["folder", "timme"]
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and modes of POSIX")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs signals and /proc")
 
 Serve = Callable[..., Served]
 
@@ -61,7 +61,7 @@ def children(number: int) -> list[int]:
     return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
-@posix
+@linux
 def test_it_listens_on_this_computer_only_and_keeps_its_folder_private(serve: Serve) -> None:
     server = serve()
     host, port = server.base.removeprefix("http://").split(":")
@@ -81,7 +81,7 @@ def test_no_log_holds_the_token_again(serve: Serve) -> None:
     assert "".join(server.said).count(server.token) == 1
 
 
-@posix
+@linux
 def test_an_upload_that_breaks_off_leaves_nothing(serve: Serve) -> None:
     server = serve()
     host, port = server.base.removeprefix("http://").split(":")
@@ -109,7 +109,7 @@ def test_a_browser_reads_why_a_large_upload_is_refused(serve: Serve) -> None:
     assert "1 MB" in answer.json()["detail"]
 
 
-@posix
+@linux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_however_the_server_ends_its_jobs_end_and_can_go_on(
     serve: Serve, long_run: bytes, number: signal.Signals
@@ -126,7 +126,7 @@ def test_however_the_server_ends_its_jobs_end_and_can_go_on(
     assert again.client.delete(f"/api/jobs/{name}").status_code == 204
 
 
-@posix
+@linux
 def test_two_servers_do_not_share_a_folder_or_a_port(serve: Serve, timme: Run) -> None:
     server = serve()
     port = server.base.rsplit(":", 1)[1]
