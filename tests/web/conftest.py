@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -80,10 +81,19 @@ class Server:
 
     def stored(self) -> set[str]:
         """Everything in the folder of the server."""
-        return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*")}
+        return everything(self.folder)
 
 
 MakeServer = Callable[..., Server]
+
+
+def everything(folder: Path) -> set[str]:
+    """All that is in a folder, also while others write into it."""
+    return {
+        os.path.relpath(os.path.join(place, name), folder)  # noqa: PTH118
+        for place, folders, files in os.walk(folder)
+        for name in (*folders, *files)
+    }
 
 
 def until(found: Callable[[], Any]) -> Any:

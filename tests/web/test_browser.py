@@ -24,6 +24,8 @@ FLAGS = (
 )
 SIZES = {"desk": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 
+expect.set_options(timeout=1000 * LONGEST)
+
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None and os.environ.get("TIMME_REQUIRE_BROWSER") != "1",
     reason="needs Chromium (Debian: apt install chromium)",
@@ -102,7 +104,7 @@ def begun_long(page: Page, path: Path) -> None:
 
 
 def expect_state(page: Page, state: str) -> None:
-    expect(page.locator("#state")).to_have_text(state, timeout=1000 * LONGEST)
+    expect(page.locator("#state")).to_have_text(state)
 
 
 def test_a_table_is_uploaded_and_its_result_is_found_again_after_a_restart(
@@ -111,7 +113,6 @@ def test_a_table_is_uploaded_and_its_result_is_found_again_after_a_restart(
     page = open_page()
     assert "token" not in page.url
     submitted(page, table)
-    expect(page.get_by_role("progressbar")).to_be_visible()
     expect_state(page, "done")
     expect(page.get_by_role("progressbar")).to_be_hidden()
     expect(page.locator("#summary")).to_contain_text("12")
@@ -140,7 +141,8 @@ def test_progress_has_a_time_left_and_a_job_is_cancelled_and_removed(
 ) -> None:
     page = open_page()
     begun_long(page, long_file)
-    expect(page.locator("#stage")).to_have_text("Measuring", timeout=1000 * LONGEST)
+    expect(page.locator("#stage")).to_have_text("Measuring")
+    expect(page.get_by_role("progressbar")).to_be_visible()
     expect(page.locator("#left")).to_have_text(re.compile(r"^\d+ %, about .* left$"))
     expect(page.locator("#live")).to_contain_text("Measuring")  # for those who listen
     page.get_by_role("button", name="Cancel").click()
@@ -283,5 +285,5 @@ def test_the_page_says_when_the_server_is_gone(browser: Browser, tmp_path: Path)
     page.goto(server.address)
     page.wait_for_selector("body[data-ready]")
     server.stop()
-    expect(page.get_by_text("The server does not answer")).to_be_visible(timeout=1000 * LONGEST)
+    expect(page.get_by_text("The server does not answer")).to_be_visible()
     page.close()
