@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from timme._arrays import Coordinates, Floats, Ints, Strings
 from timme.ensemble import Atoms
 from timme.fluctuations import Fluctuations
@@ -40,6 +42,7 @@ class Analysis:
     provenance: Mapping[str, object]  # version, command, inputs with SHA-256
     notes: tuple[str, ...]  # what was chosen or left out, and why
     network: Network | None = None  # constraints between sites, where rigidity was counted
+    snapshots: Coordinates | None = None  # (frames, sites, dimensions), some of them, in order
 
     @property
     def coordinate_unit(self) -> str:
@@ -50,3 +53,26 @@ class Analysis:
     def shown_hierarchy(self) -> Hierarchy:
         """The hierarchy as the shown objects see it."""
         return self.hierarchy.restrict(self.shown)
+
+
+def evenly_chosen(n_snapshots: int, n_frames: int) -> Ints:
+    """Choose snapshots for a film: the first, the last, and others evenly between.
+
+    Parameters
+    ----------
+    n_snapshots : int
+        How many there are.
+    n_frames : int
+        How many to take, at most that many.
+
+    Returns
+    -------
+    ndarray of int, shape (frames,)
+        Snapshots, counted from 0, ascending.
+
+    Examples
+    --------
+    >>> evenly_chosen(9, 3)
+    array([0, 4, 8])
+    """
+    return np.rint(np.linspace(0, n_snapshots - 1, n_frames)).astype(np.int64)

@@ -117,6 +117,42 @@ def families_at(hierarchy: Hierarchy, cutoff: float) -> Ints:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Families:
+    """What it takes to number the family of any cluster at any cutoff.
+
+    A cluster is known by the site label it starts at. At the level below which k levels lie, one
+    that starts at ``core[k]`` is of family 0, one that starts at 0 is of family
+    ``number[core[k]]``, and any other is of family ``number[start]``.
+    """
+
+    number: Ints  # (sites,), by site label
+    core: Ints  # (levels + 1,), site label at which the largest cluster starts
+
+
+def families(hierarchy: Hierarchy) -> Families:
+    """Tabulate the families of a hierarchy, for programs that follow the cutoff by themselves.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        Clusters within clusters.
+
+    Returns
+    -------
+    Families
+        Numbers that agree with :func:`families_at` at every cutoff.
+
+    Examples
+    --------
+    >>> from timme.hierarchy import link
+    >>> families(link([[0, 1, 9], [1, 0, 5], [9, 5, 0]])).core
+    array([0, 0, 0])
+    """
+    tree = _Tree.of(hierarchy)
+    return Families(number=frozen(tree.number), core=frozen(tree.core))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Tree:
     """A hierarchy with its families; levels are counted from 0, below the first.
 

@@ -31,6 +31,7 @@ _PLAIN = (
 )
 _NETWORK = ("bonds", "bars", "kinds", "energies")
 _ARRAYS = ("shown", "names", "object_sites", "site_objects", "coordinates")
+_OPTIONAL = ("box", "snapshots")
 
 
 def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
@@ -49,8 +50,9 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
     arrays |= {
         f"atoms.{f.name}": getattr(analysis.sites, f.name) for f in dataclasses.fields(Atoms)
     }
-    if analysis.box is not None:
-        arrays["box"] = analysis.box
+    for name in _OPTIONAL:
+        if getattr(analysis, name) is not None:
+            arrays[name] = getattr(analysis, name)
     if pairs is not None:
         arrays |= {
             "pairs": pairs.pairs.astype(np.int32),
@@ -128,8 +130,8 @@ def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
         hierarchy=hierarchy,
         fluctuations=pairs,
         sites=sites,
-        box=arrays.get("box"),
         network=network,
+        **{name: arrays.get(name) for name in _OPTIONAL},
         **{name: arrays[name] for name in _ARRAYS},
         **plain,
     )
@@ -150,6 +152,7 @@ def _refuse_misfits(made: Analysis) -> None:
         and made.object_sites.max() < n_sites
         and made.site_objects.min() >= -1
         and made.site_objects.max() < n_objects
+        and (made.snapshots is None or made.snapshots.shape[1:] == made.coordinates.shape)
     )
     if not fits:
         raise ValueError("arrays of different systems")

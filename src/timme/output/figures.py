@@ -164,10 +164,10 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
             palette=look.palette,
         )
     elif name == "fraction":
-        expected = _expected_fraction(analysis, look.large)
+        expected = expected_fraction(analysis, look.large)
         axes = plots.fraction(counted, theory=expected, cutoff=cutoff, length=length)
     elif name == "size-distribution":
-        axes = plots.size_distribution(counted, theory=_expected_sizes(analysis), length=length)
+        axes = plots.size_distribution(counted, theory=expected_sizes(analysis), length=length)
     elif name == "cluster-sizes":
         expected = _expected_mean(analysis)
         axes = plots.cluster_sizes(counted, theory=expected, cutoff=cutoff, length=length)
@@ -194,8 +194,21 @@ def _flexibility(analysis: Analysis, look: Look) -> Axes:
     return plots.flexibility(shown, places=places_of(analysis, look.order))
 
 
-def _expected_fraction(analysis: Analysis, large: int) -> plots.Theory | None:
-    """P(r ≥ R) of the freely-jointed chain, where that is what was analysed."""
+def expected_fraction(analysis: Analysis, large: int) -> plots.Theory | None:
+    """Return P(r ≥ R) of the freely-jointed chain, where that is what was analysed.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    large : int
+        R.
+
+    Returns
+    -------
+    callable or None
+        Fraction at an array of cutoffs.
+    """
     if not _is_chain(analysis):
         return None
     return lambda cutoffs: theory.tail_fraction(_joined(analysis, cutoffs), large=large)
@@ -209,7 +222,19 @@ def _expected_mean(analysis: Analysis) -> plots.Theory | None:
     return lambda cutoffs: np.minimum(theory.mean_size(_joined(analysis, cutoffs)), most)
 
 
-def _expected_sizes(analysis: Analysis) -> plots.Theory | None:
+def expected_sizes(analysis: Analysis) -> plots.Theory | None:
+    """Return P(r) of the freely-jointed chain for r = 1 … 5, where that is what was analysed.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    callable or None
+        Fractions (sizes, cutoffs) at an array of cutoffs.
+    """
     if not _is_chain(analysis):
         return None
     sizes = np.arange(1, 6)[:, None]

@@ -52,16 +52,28 @@ def picture(analysis: Analysis, found: Colouring, structure: str) -> Picture:
     """
     style: Literal["cartoon", "sticks", "particles"] = "particles"
     if len(analysis.sites.bonds):
-        style = "cartoon" if _has_backbone(analysis) else "sticks"
+        style = "cartoon" if has_backbone(analysis) else "sticks"
     positions = file_coordinates(analysis)
     sticks, labels = np.empty((0, 2), np.int64), np.empty(0, np.int64)
     if style == "particles":
         sticks, labels = _contacts(analysis, found, positions)
     called = title(analysis, found)
-    return Picture(structure, style, found, sticks, labels, _spacing(positions), called)
+    return Picture(structure, style, found, sticks, labels, spacing(positions), called)
 
 
-def _has_backbone(analysis: Analysis) -> bool:
+def has_backbone(analysis: Analysis) -> bool:
+    """Tell whether a cartoon can be drawn: whether there are backbones of polymers.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    bool
+        By the names of atoms, of proteins and of nucleic acids.
+    """
     names = set(analysis.sites.names.tolist())
     return {"N", "CA", "C"} <= names or {"P", "C4'", "O3'"} <= names
 
@@ -79,15 +91,28 @@ def _contacts(analysis: Analysis, found: Colouring, positions: Floats) -> tuple[
     inside = (labels[:, 0] >= 0) & (labels[:, 0] == labels[:, 1]) & (ends > 0).all(axis=1)
     chosen = np.flatnonzero(inside & (measured.sigma <= found.cutoff))
     steps = positions[ends[chosen, 0] - 1] - positions[ends[chosen, 1] - 1]
-    direct = ~_crosses_box(analysis, steps)
+    direct = ~crosses_box(analysis, steps)
     chosen, steps = chosen[direct], steps[direct]
     most = min(_STICKS_PER_SITE * len(sites), _MOST_STICKS)
     nearest = np.sort(np.argsort(np.linalg.norm(steps, axis=1), kind="stable")[:most])
     return ends[chosen[nearest]], labels[chosen[nearest], 0]
 
 
-def _crosses_box(analysis: Analysis, steps: Floats) -> Bools:
-    """Find contacts through a periodic boundary, whose stick would run through the whole box."""
+def crosses_box(analysis: Analysis, steps: Floats) -> Bools:
+    """Find contacts through a periodic boundary, whose stick would run through the whole box.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    steps : ndarray, shape (contacts, 3)
+        From one end to the other, as in files.
+
+    Returns
+    -------
+    ndarray of bool, shape (contacts,)
+        Which ones do.
+    """
     crossing = np.zeros(len(steps), dtype=np.bool_)
     for vector in () if analysis.box is None else analysis.box[:3]:
         full = np.zeros(3)
@@ -98,8 +123,19 @@ def _crosses_box(analysis: Analysis, steps: Floats) -> Bools:
     return crossing
 
 
-def _spacing(positions: Floats) -> float:
-    """Return the median distance to the nearest neighbour."""
+def spacing(positions: Floats) -> float:
+    """Return the median distance to the nearest neighbour.
+
+    Parameters
+    ----------
+    positions : ndarray, shape (points, 3)
+        Where points are.
+
+    Returns
+    -------
+    float
+        In the same unit; 1 where all coincide.
+    """
     if len(positions) < 2:
         return 1.0
     nearest = np.asarray(cKDTree(positions).query(positions, k=2)[0])[:, 1]

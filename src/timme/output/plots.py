@@ -268,7 +268,7 @@ def sigma_matrix(
 
     axes = new_axes(COLUMN, 2.9) if ax is None else ax
     along = np.arange(fluctuations.n_objects) if order is None else order
-    mean = _binned_means(fluctuations, along)
+    mean = binned_means(fluctuations, along)
     finite = mean[np.isfinite(mean)]
     top = float(np.percentile(finite, 98)) if len(finite) else 1.0
     norm = PowerNorm(0.5, vmin=0, vmax=top or 1.0)  # σ of small and large motions side by side
@@ -306,7 +306,7 @@ def together(
 
     axes = new_axes(1.1 * COLUMN, 2.9) if ax is None else ax
     along = np.arange(apart.n_objects) if order is None else order
-    mean = 1.0 - _binned_means(apart, along)
+    mean = 1.0 - binned_means(apart, along)
     alone = np.diag(np.isnan(np.diag(mean)))  # a site is always together with itself
     mean[alone] = 1.0
     norm = Normalize(0.0, 1.0)
@@ -420,10 +420,25 @@ def _ramp(count: int) -> list[str]:
     return [to_hex(colormaps["viridis"](value)) for value in np.linspace(0.2, 0.92, count)]
 
 
-def _binned_means(fluctuations: Fluctuations, along: Ints) -> Floats:
-    """Average σ over the pairs in each pixel; NaN where there are none."""
+def binned_means(fluctuations: Fluctuations, along: Ints, *, most: int = _MOST_PIXELS) -> Floats:
+    """Average σ over the pairs in each pixel of a matrix.
+
+    Parameters
+    ----------
+    fluctuations : Fluctuations
+        σ of pairs of objects.
+    along : ndarray of int
+        The objects along both axes.
+    most : int, optional
+        Pixels along each side, at most.
+
+    Returns
+    -------
+    ndarray, shape (pixels, pixels)
+        Means; NaN where no pair was measured.
+    """
     n_sites = len(along)
-    size = min(n_sites, _MOST_PIXELS)
+    size = min(n_sites, most)
     place = np.full(fluctuations.n_objects, -1)
     place[along] = np.arange(n_sites) * size // n_sites
     ends = place[fluctuations.pairs]

@@ -11,7 +11,7 @@ import numpy as np
 
 from timme._arrays import Coordinates, Floats
 from timme.allpairs import cluster
-from timme.analysis import Analysis
+from timme.analysis import Analysis, evenly_chosen
 from timme.checkpoint import Checkpoint
 from timme.engine import Engine
 from timme.ensemble import Atoms, Ensemble
@@ -35,6 +35,10 @@ from timme.workflow.defaults import (
 from timme.workflow.identity import fingerprint, identity, provenance
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
 from timme.workflow.settings import DISPLAY, READING, Settings
+
+# Snapshots that are kept for a film: no more frames, and no more numbers, than a page plays well.
+_FILM_FRAMES = 100
+_FILM_NUMBERS = 2_000_000
 
 _KEPT_PAIRS = 2_000_000  # more pairs than this are linked on the fly and their σ not kept
 
@@ -190,6 +194,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, how: _How) -> Analysis:
         },
         provenance={},
         notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, chosen)),
+        snapshots=_film(ensemble),
     )
 
 
@@ -265,6 +270,14 @@ def _picture(ensemble: Ensemble) -> tuple[Coordinates, Floats | None]:
                 unseen = np.isnan(coordinates).any(axis=1)
                 coordinates[unseen] = frame[unseen]
     return coordinates, box
+
+
+def _film(ensemble: Ensemble) -> Coordinates:
+    """Return snapshots evenly chosen from all, in single precision; NaN where a site is unseen."""
+    affordable = max(1, _FILM_NUMBERS // (ensemble.n_sites * ensemble.n_dimensions))
+    n_frames = min(ensemble.n_snapshots, _FILM_FRAMES, affordable)
+    chosen = evenly_chosen(ensemble.n_snapshots, n_frames).tolist()
+    return np.array([ensemble.snapshot(index)[0] for index in chosen], dtype=np.float32)
 
 
 def _is_matrix(source: Any) -> bool:

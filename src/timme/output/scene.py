@@ -1,0 +1,340 @@
+"""An Analysis → the scene of the interactive page: everything it shows, as plain data.
+
+A scene is one dictionary that JSON can hold. Numbers that come in thousands are packed: a string
+that starts with the type, ``f8`` (double), ``f4`` (single) or ``i4`` (whole), a colon, and the
+base64 of the little-endian numbers. So infinities, for what never joins, need no words of their
+own. Words that repeat are ``{"values": [...], "codes": packed}``.
+
+The page cuts the hierarchy by itself, in the way of :meth:`timme.Hierarchy.cut`: objects in leaf
+order are in one cluster if no gap between them is above the cutoff. ``tree`` holds the shown
+objects, with the numbers of their families; ``whole`` all objects, and which of them are shown.
+The page knows no colours: it takes them from ``palettes``, as the family's number says.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Floats, Ints, Strings
+from timme.analysis import Analysis, evenly_chosen
+from timme.order import families
+from timme.output.axes import cutoff_limits, places_of
+from timme.output.colours import CORE, REST, SAFE, WIDE
+from timme.output.figures import expected_fraction, expected_sizes
+from timme.output.picture import crosses_box, has_backbone, spacing
+from timme.output.plots import binned_means
+from timme.output.tables import short_names
+from timme.statistics import Curves, Suggestion, curves
+
+FORMAT = 1
+
+Scene = dict[str, Any]
+
+_MOST_PIXELS = 1_000  # along a side of the σ matrix
+_THEORY_POINTS = 200
+_STICKS_PER_SITE = 6  # as in a close packing
+_MOST_STICKS = 20_000
+
+
+def scene(
+    analysis: Analysis,
+    suggestions: Sequence[Suggestion] = (),
+    *,
+    min_size: int = 3,
+    large: int = 10,
+    palette: Literal["wide", "safe"] = "wide",
+    title: str = "",
+) -> Scene:
+    """Gather what the page shows of an analysis.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    suggestions : sequence of Suggestion, optional
+        Cutoffs worth looking at; the page opens at the first.
+    min_size : int, optional
+        Clusters of fewer shown objects are grey when the page opens.
+    large : int, optional
+        The R of the fraction in clusters of R or more.
+    palette : {"wide", "safe"}, optional
+        Colours with which the page opens.
+    title : str, optional
+        Heading; the names of the input files by default.
+
+    Returns
+    -------
+    dict
+        Plain data, as the module describes.
+    """
+    hierarchy = analysis.shown_hierarchy
+    counted = curves(hierarchy, large=large)
+    cutoff = suggestions[0].cutoff if suggestions else None
+    limits = cutoff_limits(counted, cutoff)
+    return {
+        "format": FORMAT,
+        "title": title or _title(analysis),
+        "quantity": hierarchy.quantity,
+        "unit": hierarchy.unit,
+        "length": analysis.length,
+        "lengthName": analysis.length_name,
+        "shownName": analysis.shown_name,
+        "minSize": min_size,
+        "large": large,
+        "palette": palette,
+        "palettes": {"core": CORE, "rest": REST, "wide": list(WIDE), "safe": list(SAFE)},
+        "suggestions": [{"cutoff": s.cutoff, "reason": s.reason} for s in suggestions],
+        "limits": list(limits),
+        "tree": _tree(analysis),
+        "whole": _whole(analysis),
+        "axis": _axis(analysis),
+        "sites": _sites(analysis),
+        "space": _space(analysis),
+        "curves": _curves(analysis, counted, limits),
+        "matrix": _matrix(analysis),
+        "about": _about(analysis),
+    }
+
+
+def scene_json(made: Scene) -> str:
+    """Write a scene as JSON that may stand within HTML.
+
+    Parameters
+    ----------
+    made : dict
+        As :func:`scene` returns it.
+
+    Returns
+    -------
+    str
+        JSON without ``<``, so that no name can end the element it stands in.
+    """
+    text = json.dumps(made, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _tree(analysis: Analysis) -> Scene:
+    """Describe the hierarchy of the shown objects, numbered from 0 in their own order."""
+    hierarchy = analysis.shown_hierarchy
+    found = families(hierarchy)
+    names = short_names(analysis)
+    return {
+        "order": _packed(hierarchy.order, "i4"),
+        "gaps": _packed(hierarchy.gaps, "f8"),
+        "levels": _packed(hierarchy.levels, "f8"),
+        "family": _packed(found.number, "i4"),
+        "core": _packed(found.core, "i4"),
+        "chains": _words(np.array([chain for chain, _ in names])),
+        "names": [name for _, name in names],
+        "sites": _packed(analysis.object_sites[analysis.shown], "i4"),
+    }
+
+
+def _whole(analysis: Analysis) -> Scene:
+    """Describe the hierarchy of all objects: ``shown`` is the shown object each one is, or -1."""
+    shown = np.full(analysis.hierarchy.n_sites, -1)
+    shown[analysis.shown] = np.arange(len(analysis.shown))
+    return {
+        "order": _packed(analysis.hierarchy.order, "i4"),
+        "gaps": _packed(analysis.hierarchy.gaps, "f8"),
+        "shown": _packed(shown, "i4"),
+    }
+
+
+def _axis(analysis: Analysis) -> Scene | None:
+    """Describe the natural order of the shown objects, such as that of residues."""
+    places = places_of(analysis)
+    if places is None:
+        return None
+    return {
+        "order": _packed(places.order, "i4"),
+        "numbers": _packed(places.numbers, "i4"),
+        "chains": _words(places.chains),
+        "label": places.label,
+        "letters": _letters(analysis, places.order),
+    }
+
+
+def _letters(analysis: Analysis, order: Ints) -> str | None:
+    """Write a polymer as one letter for each residue; None for anything else."""
+    import gemmi
+
+    sites = analysis.object_sites[analysis.shown[order]]
+    residues = [gemmi.find_tabulated_residue(name) for name in analysis.sites.resnames[sites]]
+    polymer = [found.is_amino_acid() or found.is_nucleic_acid() for found in residues]
+    if not any(polymer) or sum(polymer) < len(polymer) / 2:
+        return None
+    return "".join(found.one_letter_code.strip().upper() or "X" for found in residues)
+
+
+def _sites(analysis: Analysis) -> Scene:
+    atoms = analysis.sites
+    return {
+        "objects": _packed(analysis.site_objects, "i4"),
+        "names": _words(atoms.names),
+        "elements": _words(atoms.elements),
+        "resnames": _words(atoms.resnames),
+        "resids": _packed(atoms.resids, "i4"),
+        "icodes": _words(atoms.icodes),
+        "chains": _words(atoms.chains),
+    }
+
+
+def _space(analysis: Analysis) -> Scene | None:
+    """Describe where sites are, in how many dimensions, and what joins them; None for a matrix."""
+    dimensions = analysis.coordinates.shape[1]
+    if dimensions == 0:
+        return None
+    frames = _frames(analysis)
+    first = frames[0].astype(np.float64)
+    seen = np.isfinite(first).all(axis=1)
+    bonds = _bonds(analysis, first)
+    contacts, sigma = _contacts(analysis, first)
+    molecular = bool((analysis.sites.elements != "").any())
+    box = None
+    if analysis.box is not None:
+        box = np.zeros((3, 3))
+        known = analysis.box[:3, :3] * _scale(analysis)
+        box[: known.shape[0], : known.shape[1]] = known
+    return {
+        "dimensions": dimensions,
+        "molecular": molecular,
+        "cartoon": bool(len(analysis.sites.bonds)) and has_backbone(analysis),
+        "spacing": spacing(first[seen]),
+        "bonds": _packed(bonds, "i4"),
+        "contacts": _packed(contacts, "i4"),
+        "contactSigma": _packed(sigma, "f8"),
+        "box": None if box is None else box.tolist(),
+        "snapshots": (evenly_chosen(max(1, analysis.n_snapshots), len(frames)) + 1).tolist(),
+        "nSnapshots": analysis.n_snapshots,
+        "frames": _packed(frames, "f4"),
+    }
+
+
+def _frames(analysis: Analysis) -> npt.NDArray[np.float32]:
+    """Return (frames, sites, 3): a site that is not seen stands where it was last."""
+    taken = analysis.coordinates[None] if analysis.snapshots is None else analysis.snapshots
+    frames = np.zeros((*taken.shape[:2], 3), dtype=np.float32)
+    frames[..., : taken.shape[2]] = taken[..., :3] * _scale(analysis)
+    last = np.zeros(frames.shape[1:], dtype=np.float32)
+    last[:, : taken.shape[2]] = analysis.coordinates[:, :3] * _scale(analysis)
+    for frame in frames:
+        unseen = np.isnan(frame).any(axis=1)
+        frame[unseen] = last[unseen]
+        last = frame
+    return frames
+
+
+def _scale(analysis: Analysis) -> float:
+    """Å in the unit of the coordinates, where that is one of molecules."""
+    return 10.0 if analysis.hierarchy.unit == "nm" else 1.0
+
+
+def _bonds(analysis: Analysis, positions: Floats) -> Ints:
+    """Return the bonds to draw: covalent ones, or along a chain of which one atom each is known."""
+    atoms = analysis.sites
+    bonds = atoms.bonds
+    if not len(bonds) and len(atoms) > 1 and set(atoms.names.tolist()) <= {"CA", "P", "C4'"}:
+        neighbours = np.column_stack([np.arange(len(atoms) - 1), np.arange(1, len(atoms))])
+        same = (atoms.chains[:-1] == atoms.chains[1:]) & (np.abs(np.diff(atoms.resids)) <= 1)
+        bonds = neighbours[same & (atoms.names[:-1] != "")]
+    return bonds[~crosses_box(analysis, positions[bonds[:, 0]] - positions[bonds[:, 1]])]
+
+
+def _contacts(analysis: Analysis, positions: Floats) -> tuple[Ints, Floats]:
+    """Return pairs of sites that a stick may join once σ is within the cutoff, the nearest."""
+    measured = analysis.fluctuations
+    if measured is None or len(analysis.sites.bonds):
+        return np.empty((0, 2), np.int64), np.empty(0)
+    ends = analysis.object_sites[measured.pairs]
+    steps = positions[ends[:, 0]] - positions[ends[:, 1]]
+    apart = np.linalg.norm(steps, axis=1)
+    usable = np.isfinite(apart) & np.isfinite(measured.sigma) & ~crosses_box(analysis, steps)
+    usable = np.flatnonzero(usable)
+    most = min(_STICKS_PER_SITE * len(analysis.sites), _MOST_STICKS)
+    chosen = np.sort(usable[np.argsort(apart[usable], kind="stable")[:most]])
+    return ends[chosen], measured.sigma[chosen]
+
+
+def _curves(analysis: Analysis, counted: Curves, limits: tuple[float, float]) -> Scene:
+    grid = np.linspace(*limits, _THEORY_POINTS)
+    fraction, sizes = expected_fraction(analysis, counted.large), expected_sizes(analysis)
+    expected = None
+    if fraction is not None and sizes is not None:
+        expected = {
+            "cutoffs": _packed(grid, "f8"),
+            "large": _packed(fraction(grid), "f4"),
+            "sizes": [_packed(row, "f4") for row in sizes(grid)],
+        }
+    return {  # at and above each level; before the first, below all levels
+        "large": _packed(counted.large_fraction, "f4"),
+        "sizes": list(counted.sizes),
+        "sizeFractions": [_packed(row, "f4") for row in counted.size_fractions],
+        "largest": _packed(counted.largest, "i4"),
+        "mean": _packed(counted.mean_size, "f4"),
+        "number": _packed(counted.n_clusters, "i4"),
+        "theory": expected,
+    }
+
+
+def _matrix(analysis: Analysis) -> Scene | None:
+    """Give σ of pairs in the order of the axis: the upper triangle by rows, NaN for unmeasured."""
+    if analysis.fluctuations is None:
+        return None
+    places = places_of(analysis)
+    order = analysis.shown_hierarchy.order if places is None else places.order
+    means = binned_means(analysis.fluctuations, analysis.shown[order], most=_MOST_PIXELS)
+    finite = means[np.isfinite(means)]
+    return {
+        "size": len(means),
+        "top": float(np.percentile(finite, 98)) if len(finite) else 1.0,
+        "values": _packed(means[np.triu_indices(len(means))], "f4"),
+    }
+
+
+def _about(analysis: Analysis) -> Scene:
+    """Say how the result was made."""
+    provenance = analysis.provenance
+    inputs = provenance.get("inputs")
+    options = {name: value for name, value in analysis.settings.items() if value is not None}
+    return {
+        "version": str(provenance.get("version", "")),
+        "command": str(provenance.get("command", "")),
+        "inputs": [_input(entry) for entry in inputs] if isinstance(inputs, list) else [],
+        "options": {name: _text(value) for name, value in options.items()},
+        "notes": list(analysis.notes),
+    }
+
+
+def _input(entry: Mapping[str, Any]) -> Scene:
+    return {name: _text(value) for name, value in entry.items()}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list | tuple) and len(value) > 12:
+        return f"{len(value)} values, from {value[0]} to {value[-1]}"
+    return str(value)
+
+
+def _title(analysis: Analysis) -> str:
+    inputs = analysis.provenance.get("inputs")
+    if isinstance(inputs, list) and inputs:
+        return ", ".join(str(entry["name"]) for entry in inputs)
+    return str(analysis.provenance.get("command") or "Co-moving clusters")
+
+
+def _packed(values: npt.ArrayLike, kind: Literal["f8", "f4", "i4"]) -> str:
+    """Pack numbers: their type, a colon and the base64 of their bytes, least significant first."""
+    raw = np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()
+    return f"{kind}:{base64.b64encode(raw).decode('ascii')}"
+
+
+def _words(words: Strings) -> Scene:
+    values, codes = np.unique(words, return_inverse=True)
+    return {"values": values.tolist(), "codes": _packed(codes, "i4")}
