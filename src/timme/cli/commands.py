@@ -307,6 +307,29 @@ def plot(
     click.echo(path)
 
 
+@app.command(name="report")
+@click.argument("result", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="File to write.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace that file.")
+@shared.debug
+def write_report(result: Path, output: Path, overwrite: bool) -> None:
+    """Write the interactive report of a RESULT: one file that needs no network.
+
+    RESULT is the folder of a run, or the result.npz in it.
+    """
+    from timme import workflow
+    from timme.store import load
+
+    click.echo(workflow.report(load(_result_file(result)), output, overwrite=overwrite))
+
+
 @app.command()
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="Or 0."

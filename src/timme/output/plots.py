@@ -35,6 +35,7 @@ Theory = Callable[[Floats], Floats]
 # A matrix of σ has at most so many pixels along each side: about what a column in print resolves.
 _MOST_PIXELS = 500
 _NOT_MEASURED = "#dcdcdc"
+THEORY = "#d55e00"  # of a curve that is expected
 
 
 def dilution(  # noqa: PLR0913, what is drawn, and how
@@ -128,7 +129,7 @@ def fraction(
         label="measured",
     )
     if theory is not None:
-        _draw_theory(axes, theory, limits, "#d55e00")
+        _draw_theory(axes, theory, limits, THEORY)
         size = tick_size(axes)
         axes.legend(loc="upper left", frameon=False, fontsize=size)  # the curve starts at 0 there
     if cutoff is not None:
@@ -166,7 +167,7 @@ def size_distribution(
     axes = new_axes() if ax is None else ax
     limits = cutoff_limits(counted)
     for size, values, colour in zip(
-        counted.sizes, counted.size_fractions, _ramp(len(counted.sizes)), strict=True
+        counted.sizes, counted.size_fractions, ramp(len(counted.sizes), 0.2, 0.92), strict=True
     ):
         axes.plot(
             *stairs(counted, values, limits[1]),
@@ -412,12 +413,25 @@ def _draw_legend(axes: Axes) -> None:
     )
 
 
-def _ramp(count: int) -> list[str]:
-    """Return colours that grow lighter in order, and that colour-blind readers can follow."""
+def ramp(count: int, low: float = 0.0, high: float = 1.0) -> list[str]:
+    """Return colours that grow lighter in order, and that colour-blind readers can follow.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    low, high : float, optional
+        Which part of the whole ramp they span.
+
+    Returns
+    -------
+    list of str
+        Colours as #rrggbb.
+    """
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    return [to_hex(colormaps["viridis"](value)) for value in np.linspace(0.2, 0.92, count)]
+    return [to_hex(colormaps["viridis"](value)) for value in np.linspace(low, high, count)]
 
 
 def binned_means(fluctuations: Fluctuations, along: Ints, *, most: int = _MOST_PIXELS) -> Floats:

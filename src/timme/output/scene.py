@@ -28,7 +28,7 @@ from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE
 from timme.output.figures import expected_fraction, expected_sizes
 from timme.output.picture import crosses_box, has_backbone, spacing
-from timme.output.plots import binned_means
+from timme.output.plots import THEORY, binned_means, ramp
 from timme.output.tables import short_names
 from timme.statistics import Curves, Suggestion, curves
 
@@ -88,7 +88,7 @@ def scene(
         "minSize": min_size,
         "large": large,
         "palette": palette,
-        "palettes": {"core": CORE, "rest": REST, "wide": list(WIDE), "safe": list(SAFE)},
+        "palettes": _palettes(len(counted.sizes)),
         "suggestions": [{"cutoff": s.cutoff, "reason": s.reason} for s in suggestions],
         "limits": list(limits),
         "tree": _tree(analysis),
@@ -117,6 +117,18 @@ def scene_json(made: Scene) -> str:
     """
     text = json.dumps(made, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _palettes(n_sizes: int) -> Scene:
+    return {
+        "core": CORE,
+        "rest": REST,
+        "wide": list(WIDE),
+        "safe": list(SAFE),
+        "sizes": ramp(n_sizes, 0.2, 0.92),
+        "sigma": ramp(64),
+        "theory": THEORY,
+    }
 
 
 def _tree(analysis: Analysis) -> Scene:

@@ -1,7 +1,7 @@
 """Settings → Analysis → a folder of results: the one recipe."""
 
 from timme.workflow.demo import analyse_demo
-from timme.workflow.folder import checked_folder, draw, summary, write
+from timme.workflow.folder import checked_folder, draw, report, scene_of, summary, write
 from timme.workflow.recipe import analyse
 from timme.workflow.rigidity import rigid
 from timme.workflow.settings import RigidSettings, Settings
@@ -13,7 +13,9 @@ __all__ = [
     "analyse_demo",
     "checked_folder",
     "draw",
+    "report",
     "rigid",
+    "scene_of",
     "summary",
     "write",
 ]

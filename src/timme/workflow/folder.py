@@ -16,12 +16,14 @@ from timme.output.axes import Order
 from timme.output.colours import PALETTES
 from timme.output.figures import FIGURES, Look, figures_of, save_figure, save_figures
 from timme.output.figures import draw as draw_figure
+from timme.output.report import MISSING, SCRIPT, page_part, write_report
 from timme.output.rigidity import (
     constraints_text,
     decomposition_text,
     write_rigidity,
     write_together,
 )
+from timme.output.scene import Scene, scene
 from timme.output.scripts import write_scripts
 from timme.output.structures import Written, write_structures
 from timme.output.tables import write_tables
@@ -37,9 +39,9 @@ _FORMATS = {".png", ".svg", ".pdf", ".eps", ".jpg", ".tif"}
 _STEMS = {
     *FIGURES,
     *("result", "clusters", "sites", "levels", "hierarchy", "linkage"),
-    *("constraints", "flexibility-bonds"),
+    *("constraints", "flexibility-bonds", "report"),
 }
-_SUFFIXES = set(".npz .svg .png .csv .json .nwk .npy .pdb .cif .pml .cxc .tcl".split())
+_SUFFIXES = set(".npz .svg .png .csv .json .nwk .npy .pdb .cif .pml .cxc .tcl .html".split())
 
 
 def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) -> Written:
@@ -239,6 +241,54 @@ def draw(
     return save_figure(draw_figure(changed, name, _look(changed, order)), path)
 
 
+def scene_of(analysis: Analysis) -> Scene:
+    """Gather what the interactive page shows of an analysis, as its settings say.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    dict
+        As :func:`timme.output.scene.scene` describes.
+    """
+    settings = analysis.settings
+    return scene(
+        analysis,
+        suggestions(analysis),
+        min_size=_whole(settings["min_size"]),
+        large=_whole(settings["large"]),
+        palette="safe" if settings["palette"] == "safe" else "wide",
+    )
+
+
+def report(analysis: Analysis, path: str | Path, *, overwrite: bool = False) -> Path:
+    """Write the interactive report of an analysis: one file that needs no network.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    path : path
+        File to write.
+    overwrite : bool, optional
+        Whether a file of that name may be replaced.
+
+    Returns
+    -------
+    Path
+        The file written.
+    """
+    target = Path(path)
+    if target.exists() and not overwrite:
+        raise FileExistsError(f"{target} exists: choose another name (-o) or add --overwrite")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target}: there is no folder {target.parent}: make it first")
+    return write_report(scene_of(analysis), target)
+
+
 def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
     look = _look(analysis)
     cutoffs = [suggestion.cutoff for suggestion in suggestions(analysis)]
@@ -251,13 +301,21 @@ def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
         write_rigidity(analysis, analysis.network, found, folder)
     if "together" in figures_of(analysis):
         write_together(analysis, folder)
+    notes = _fill_report(analysis, folder)
     if look.cutoff is None:
-        return ("no structures: nothing ever joins",)
+        return (*notes, "no structures: nothing ever joins")
     if analysis.coordinates.shape[1] == 0:
-        return ("no structures: a matrix has no coordinates",)
+        return (*notes, "no structures: a matrix has no coordinates")
     structures = write_structures(analysis, folder, look.cutoff, **shared)
     write_scripts(analysis, folder, look.cutoff, structures, **shared)
-    return structures.notes
+    return (*notes, *structures.notes)
+
+
+def _fill_report(analysis: Analysis, folder: Path) -> tuple[str, ...]:
+    if page_part(SCRIPT) is None:
+        return (f"report.html was left out: {MISSING}",)
+    write_report(scene_of(analysis), folder / "report.html")
+    return ()
 
 
 def _look(analysis: Analysis, order: Order = "auto") -> Look:

@@ -1,0 +1,188 @@
+// What all plots share: ink, round ticks, and the axes of cutoffs and of places.
+
+import { type Scene, wholes, words } from "./scene";
+import { number, scaledLength, symbol } from "./text";
+import type { Painter } from "./painter";
+import type { Model } from "./model";
+
+export interface Ink {
+  text: string;
+  muted: string;
+  line: string;
+  paper: string;
+  mark: string; // of the cutoff line and of outlines
+  halo: string; // around marks
+}
+
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+const SIZE = 11;
+
+export function inkOf(root: HTMLElement): Ink {
+  const style = getComputedStyle(root);
+  const of = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  return {
+    text: of("text"),
+    muted: of("muted"),
+    line: of("axis"),
+    paper: of("paper"),
+    mark: of("mark"),
+    halo: of("halo"),
+  };
+}
+
+/** Round numbers within a range, at most so many. */
+export function ticks(low: number, high: number, most: number): number[] {
+  const raw = (high - low) / Math.max(1, most);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * (1 - 1e-9))!;
+  const found: number[] = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
+    found.push(Number((k * step).toPrecision(12)));
+  }
+  return found;
+}
+
+export function cutoffLabel(scene: Scene): string {
+  const same = scene.length === 1 && !scene.unit && scene.quantity === "σ";
+  if (same) return "σc / a";
+  return scene.unit ? `${symbol(scene)} (${scene.unit})` : symbol(scene);
+}
+
+function scaledLabel(scene: Scene): string {
+  return `σc / a  (a = ${number(scene.length!)} ${scene.unit})`;
+}
+
+/** Draw the cutoffs along the left, and divided by a length along the right. */
+export function cutoffAxisY(p: Painter, ink: Ink, scene: Scene, box: Box, range: readonly [number, number]): void {
+  const [low, high] = range;
+  const y = (cutoff: number): number => box.y + box.height * (1 - (cutoff - low) / (high - low));
+  const count = Math.max(2, Math.floor(box.height / 44));
+  for (const tick of ticks(low, high, count)) {
+    p.line([box.x - 4, y(tick), box.x, y(tick)], ink.line, 1);
+    p.text(number(tick), box.x - 7, y(tick), { fill: ink.muted, size: SIZE, align: "right", baseline: "middle" });
+  }
+  const middle = box.y + box.height / 2;
+  p.text(cutoffLabel(scene), box.x - 50, middle, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "middle", turned: true });
+  const length = scaledLength(scene);
+  if (!length) return;
+  const right = box.x + box.width;
+  for (const tick of ticks(low / length, high / length, count)) {
+    const at = y(tick * length);
+    p.line([right, at, right + 4, at], ink.line, 1);
+    p.text(number(tick), right + 7, at, { fill: ink.muted, size: SIZE, baseline: "middle" });
+  }
+  p.text(scaledLabel(scene), right + 49, middle, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "middle", turned: true });
+}
+
+/** Draw the cutoffs along the bottom, and divided by a length along the top. */
+export function cutoffAxisX(p: Painter, ink: Ink, scene: Scene, box: Box, range: readonly [number, number]): void {
+  const [low, high] = range;
+  const x = (cutoff: number): number => box.x + (box.width * (cutoff - low)) / (high - low);
+  const bottom = box.y + box.height;
+  const count = Math.max(2, Math.floor(box.width / 62));
+  for (const tick of ticks(low, high, count)) {
+    p.line([x(tick), bottom, x(tick), bottom + 4], ink.line, 1);
+    p.text(number(tick), x(tick), bottom + 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "top" });
+  }
+  const middle = box.x + box.width / 2;
+  p.text(cutoffLabel(scene), middle, bottom + 22, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "top" });
+  const length = scaledLength(scene);
+  if (!length) return;
+  for (const tick of ticks(low / length, high / length, count)) {
+    const at = x(tick * length);
+    p.line([at, box.y - 4, at, box.y], ink.line, 1);
+    p.text(number(tick), at, box.y - 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "bottom" });
+  }
+  p.text(scaledLabel(scene), middle, box.y - 22, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "bottom" });
+}
+
+export function fractionAxisY(p: Painter, ink: Ink, box: Box, label: string): void {
+  for (const tick of ticks(0, 1, Math.max(2, Math.floor(box.height / 30)))) {
+    const y = box.y + box.height * (1 - tick);
+    p.line([box.x - 4, y, box.x, y], ink.line, 1);
+    p.text(number(tick), box.x - 7, y, { fill: ink.muted, size: SIZE, align: "right", baseline: "middle" });
+  }
+  p.text(label, box.x - 38, box.y + box.height / 2, {
+    fill: ink.text,
+    size: SIZE + 1,
+    align: "center",
+    baseline: "middle",
+    turned: true,
+  });
+}
+
+/** How shown objects lie along an axis. */
+export interface Along {
+  order: Int32Array; // shown object at each place
+  place: Int32Array; // place of each shown object
+  numbers: Int32Array | null; // written along it; site labels from 1 without
+  chains: string[] | null;
+  label: string;
+}
+
+export function along(model: Model): Along {
+  const { scene, hierarchy } = model;
+  const axis = model.axis === "natural" ? scene.axis : null;
+  const order = axis ? wholes(axis.order) : hierarchy.order;
+  const place = new Int32Array(order.length);
+  order.forEach((object, at) => {
+    place[object] = at;
+  });
+  return {
+    order,
+    place,
+    numbers: axis ? wholes(axis.numbers) : null,
+    chains: axis ? words(axis.chains) : null,
+    label: axis ? axis.label : "Site label",
+  };
+}
+
+/** Write site labels, or residue numbers and chains, along the bottom. */
+export function placesAxis(p: Painter, ink: Ink, shown: Along, box: Box): void {
+  const size = shown.order.length;
+  const bottom = box.y + box.height;
+  const x = (place: number): number => box.x + (box.width * place) / size;
+  const most = Math.max(2, Math.floor(box.width / 56));
+  const step = Math.max(1, ticks(0, size, most)[1] ?? 1);
+  let last = -Infinity;
+  for (let at = 0; at < size; at++) {
+    const value = shown.numbers ? shown.numbers[at]! : at + 1;
+    const repeated = at > 0 && shown.numbers !== null && shown.numbers[at - 1] === value;
+    if (value % step !== 0 || repeated || x(at) - last < 34) continue;
+    last = x(at + 0.5);
+    p.line([last, bottom, last, bottom + 4], ink.line, 1);
+    p.text(String(value), last, bottom + 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "top" });
+  }
+  p.text(shown.label, box.x + box.width / 2, bottom + 22, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "top" });
+  for (const { start, stop, name } of chainRuns(shown)) {
+    if (start > 0) p.line([x(start), box.y, x(start), bottom], ink.line, 1);
+    if (x(stop) - x(start) > 14) {
+      p.text(name, x((start + stop) / 2), box.y - 3, { fill: ink.muted, size: SIZE, align: "center", baseline: "bottom" });
+    }
+  }
+}
+
+/** Runs of places in one chain; none where there is but one. */
+export function chainRuns(shown: Along): { start: number; stop: number; name: string }[] {
+  const { chains } = shown;
+  if (!chains) return [];
+  const runs: { start: number; stop: number; name: string }[] = [];
+  for (let start = 0; start < chains.length; ) {
+    let stop = start + 1;
+    while (stop < chains.length && chains[stop] === chains[start]) stop++;
+    runs.push({ start, stop, name: chains[start]! });
+    start = stop;
+  }
+  return runs.length > 1 ? runs : [];
+}
+
+export function rgb(hex: string): [number, number, number] {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+}

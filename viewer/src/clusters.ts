@@ -1,0 +1,142 @@
+// The clusters of this cutoff as a table, and the selected one in detail.
+
+import { h } from "./dom";
+import type { Cluster } from "./hierarchy";
+import type { Model } from "./model";
+import { pymolSelection } from "./pymol";
+import { clusterName, facts, life, number, runsText } from "./text";
+
+const MOST_ROWS = 100;
+const MOST_LETTERS = 600; // of the list of members
+
+export class ClusterTable {
+  readonly element: HTMLElement;
+  private readonly summary: HTMLElement;
+  private readonly body: HTMLTableSectionElement;
+  private readonly rows: HTMLTableRowElement[] = [];
+  private readonly more: HTMLElement;
+  private readonly detail: HTMLElement;
+
+  constructor(
+    private readonly model: Model,
+    private readonly zoom: ((cluster: Cluster) => void) | null,
+    private readonly say: (text: string) => void,
+  ) {
+    const { scene } = model;
+    this.summary = h("p", { class: "summary" });
+    this.body = h("tbody");
+    this.more = h("p", { class: "hint" });
+    this.detail = h("div", { class: "detail" });
+    const unit = scene.unit ? ` (${scene.unit})` : "";
+    const head = ["Cluster", "Size", `Forms${unit}`, `Joins${unit}`, "Members"];
+    const table = h(
+      "table",
+      { "aria-label": "Clusters at this cutoff" },
+      h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))),
+      this.body,
+    );
+    this.element = h("div", { class: "clusters" }, this.summary, this.detail, h("div", { class: "scroller", tabindex: 0, "aria-label": "Table of clusters" }, table, this.more));
+    this.update("cut");
+  }
+
+  update(change: string): void {
+    if (change === "frame") return;
+    if (change !== "hover") {
+      this.summary.textContent = facts(this.model);
+      this.fill();
+      this.describe();
+    }
+    this.mark();
+  }
+
+  private fill(): void {
+    const { clusters } = this.model.cut;
+    const count = Math.min(clusters.length, MOST_ROWS);
+    while (this.rows.length < count) this.rows.push(this.newRow(this.rows.length));
+    for (let k = 0; k < count; k++) this.fillRow(this.rows[k]!, clusters[k]!, k);
+    while (this.body.childElementCount > count) this.body.lastElementChild!.remove();
+    for (let k = this.body.childElementCount; k < count; k++) this.body.append(this.rows[k]!);
+    this.more.hidden = clusters.length <= MOST_ROWS;
+    this.more.textContent = `… and ${clusters.length - MOST_ROWS} more, all of them in the CSV.`;
+  }
+
+  private newRow(label: number): HTMLTableRowElement {
+    const name = h("button", { type: "button", class: "name" }, h("span", { class: "swatch" }), String(label + 1));
+    const row = h("tr", {}, h("td", {}, name), h("td"), h("td"), h("td"), h("td", { class: "members" }));
+    const shown = (): number => this.model.cut.clusters[label]?.lowest ?? -1;
+    row.addEventListener("pointerenter", () => this.model.hover(shown()));
+    row.addEventListener("pointerleave", () => this.model.hover(-1));
+    row.addEventListener("click", () => this.model.select(shown()));
+    return row;
+  }
+
+  private fillRow(row: HTMLTableRowElement, cluster: Cluster, label: number): void {
+    const [name, size, formed, joined, members] = row.children as unknown as HTMLElement[];
+    const swatch = name!.querySelector<HTMLElement>(".swatch")!;
+    swatch.style.backgroundColor = this.model.colour(cluster.family);
+    name!.firstElementChild!.setAttribute("aria-label", clusterName(label));
+    size!.textContent = String(cluster.size);
+    formed!.textContent = cluster.formed === -Infinity ? "–" : number(cluster.formed);
+    joined!.textContent = cluster.joined === Infinity ? "–" : number(cluster.joined);
+    members!.textContent = this.members(cluster, 80);
+  }
+
+  private members(cluster: Cluster, letters: number): string {
+    const list = this.model.hierarchy.members(cluster);
+    const text = runsText(this.model, list.length > letters ? list.slice(0, letters) : list);
+    return list.length > letters || text.length > letters ? `${text.slice(0, letters)} …` : text;
+  }
+
+  private mark(): void {
+    const { model } = this;
+    const lit = model.highlight && model.highlight.cutoff === model.cut.cutoff ? model.highlight.run.start : -1;
+    this.rows.forEach((row, k) => {
+      const cluster = model.cut.clusters[k];
+      row.classList.toggle("lit", cluster !== undefined && cluster.start === lit);
+      row.classList.toggle("selected", k === model.selected);
+      row.firstElementChild!.firstElementChild!.setAttribute("aria-pressed", String(k === model.selected));
+    });
+  }
+
+  /** The selected cluster: name, size, residues, life; zoom to it, copy it. */
+  private describe(): void {
+    const { model } = this;
+    const label = model.selected;
+    const cluster = model.cut.clusters[label];
+    this.detail.hidden = !cluster;
+    if (!cluster) return;
+    const { scene } = model;
+    const selection = pymolSelection(model, cluster);
+    const copy = h("button", {
+      type: "button",
+      class: "copy",
+      title: selection,
+      click: () => void this.copy(selection),
+    }, "Copy PyMOL selection");
+    const buttons = h("div", { class: "buttons" }, copy);
+    if (this.zoom) buttons.prepend(h("button", { type: "button", class: "zoom", title: "Zoom to it (z)", click: () => this.zoom!(cluster) }, "Zoom"));
+    buttons.append(h("button", { type: "button", "aria-label": "Deselect", title: "Deselect (Esc)", click: () => model.select(-1) }, "✕"));
+    const swatch = h("span", { class: "swatch" });
+    swatch.style.backgroundColor = model.colour(cluster.family);
+    this.detail.replaceChildren(
+      h("div", { class: "title" }, swatch, h("strong", {}, clusterName(label)), buttons),
+      h("p", {}, `${cluster.size} ${scene.shownName}; ${life(cluster, scene)}.`),
+      h("p", { class: "members" }, this.members(cluster, MOST_LETTERS)),
+    );
+  }
+
+  private async copy(text: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      // A page from a file may not use the clipboard directly.
+      const field = h("textarea", { "aria-hidden": "true", class: "offscreen" });
+      field.value = text;
+      this.element.append(field);
+      field.select();
+      document.execCommand("copy");
+      field.remove();
+    }
+    this.say("PyMOL selection copied");
+  }
+}

@@ -1,0 +1,219 @@
+// The dilution plot: which objects are together at every cutoff, with the line one can drag.
+
+import { type Along, along, type Box, chainRuns, cutoffAxisY, type Ink, placesAxis } from "./axes";
+import { h, sharpCanvas } from "./dom";
+import type { Cluster, Run } from "./hierarchy";
+import type { Model } from "./model";
+import { CanvasPainter, type Painter } from "./painter";
+import { stripesImage, vectorStripes } from "./stripes";
+import { cutoffText, facts, number, scaledLength } from "./text";
+
+const CLICK = 4; // pixels a pointer may move between down and up
+
+export class Dilution {
+  readonly element: HTMLElement;
+  private readonly base: { canvas: HTMLCanvasElement; redraw: () => void };
+  private readonly marks: { redraw: () => void };
+  private readonly handle: HTMLElement;
+  private shown: Along;
+  private range: [number, number];
+  private image: HTMLCanvasElement | null = null;
+  private imageKey = "";
+
+  constructor(
+    private readonly model: Model,
+    private readonly ink: () => Ink,
+  ) {
+    this.shown = along(model);
+    this.range = this.usefulRange();
+    this.element = h("div", { class: "plot dilution" });
+    this.base = sharpCanvas(this.element, "", (context, width, height) => {
+      this.draw(new CanvasPainter(context), width, height, false);
+    });
+    const marks = sharpCanvas(this.element, "", (context, width, height) => {
+      this.drawMarks(new CanvasPainter(context), width, height);
+      this.placeHandle(height);
+    });
+    marks.canvas.setAttribute("aria-hidden", "true");
+    marks.canvas.removeAttribute("role");
+    this.marks = marks;
+    this.handle = h(
+      "div",
+      { class: "handle", role: "slider", tabindex: 0, "aria-orientation": "vertical", "aria-label": "Cutoff" },
+      h("span", { "aria-hidden": "true" }),
+    );
+    this.element.append(this.handle);
+    this.listen();
+    this.describe();
+  }
+
+  update(change: string): void {
+    if (change === "look") this.shown = along(this.model);
+    const range = this.usefulRange();
+    const moved = range[0] !== this.range[0] || range[1] !== this.range[1];
+    this.range = range;
+    if (change === "look" || change === "theme" || moved) this.base.redraw();
+    this.marks.redraw();
+    if (change === "cut" || change === "look") this.describe();
+  }
+
+  /** Draw everything; as vectors where that is wanted and possible. */
+  draw(p: Painter, width: number, height: number, vector = true): void {
+    const { model, shown, range } = this;
+    const ink = this.ink();
+    const box = this.box(width, height);
+    p.rect(box.x, box.y, box.width, box.height, ink.paper);
+    p.clipped(box.x, box.y, box.width, box.height, () => {
+      if (vector && vectorStripes(p, model, shown, range, box)) return;
+      p.image(this.stripes(box), box.x, box.y, box.width, box.height);
+    });
+    p.frame(box.x, box.y, box.width, box.height, ink.line);
+    cutoffAxisY(p, ink, model.scene, box, range);
+    placesAxis(p, ink, shown, box);
+    if (vector) this.drawMarks(p, width, height);
+  }
+
+  // ---- geometry ---------------------------------------------------------------------------------
+
+  private box(width: number, height: number): Box {
+    const right = scaledLength(this.model.scene) ? 62 : 16;
+    const top = chainRuns(this.shown).length ? 18 : 8;
+    return { x: 62, y: top, width: Math.max(10, width - 62 - right), height: Math.max(10, height - top - 42) };
+  }
+
+  /** The range worth drawing, or all of it once the cutoff is beyond. */
+  private usefulRange(): [number, number] {
+    const [low, high] = this.model.scene.limits;
+    const { cutoff } = this.model.cut;
+    if (cutoff >= low && cutoff <= high) return [low, high];
+    const top = Math.max(high, this.model.hierarchy.levels.at(-1) ?? high, cutoff);
+    return [Math.min(low, cutoff), top + 0.03 * (top - low)];
+  }
+
+  private stripes(box: Box): HTMLCanvasElement {
+    const ratio = window.devicePixelRatio || 1;
+    const { model, range } = this;
+    const size = [Math.round(box.width * ratio), Math.round(box.height * ratio)] as const;
+    const key = [...size, ...range, model.minSize, model.palette, model.axis].join();
+    if (!this.image || key !== this.imageKey) {
+      this.image = stripesImage(model, this.shown, range, ...size);
+      this.imageKey = key;
+    }
+    return this.image;
+  }
+
+  private y(cutoff: number, box: Box): number {
+    const [low, high] = this.range;
+    const part = (cutoff - low) / (high - low);
+    return box.y + box.height * (1 - Math.min(1, Math.max(0, part)));
+  }
+
+  private at(event: PointerEvent): { shown: number; cutoff: number; inside: boolean } {
+    const bounds = this.element.getBoundingClientRect();
+    const box = this.box(bounds.width, bounds.height);
+    const x = (event.clientX - bounds.left - box.x) / box.width;
+    const y = (event.clientY - bounds.top - box.y) / box.height;
+    const [low, high] = this.range;
+    const place = Math.floor(x * this.shown.order.length);
+    const inside = x >= 0 && x < 1 && y >= 0 && y <= 1;
+    const cutoff = high - Math.min(1, Math.max(0, y)) * (high - low);
+    return { shown: inside ? this.shown.order[place]! : -1, cutoff, inside };
+  }
+
+  // ---- marks ------------------------------------------------------------------------------------
+
+  private drawMarks(p: Painter, width: number, height: number): void {
+    const { model } = this;
+    const ink = this.ink();
+    const box = this.box(width, height);
+    const selected = model.cut.clusters[model.selected];
+    if (selected) this.outline(p, selected, box, ink, 2.5);
+    if (model.highlight) {
+      const level = model.hierarchy.level(model.highlight.cutoff);
+      this.outline(p, model.hierarchy.cluster(model.highlight.run, level), box, ink, 1.5);
+    }
+    const y = this.y(model.cut.cutoff, box);
+    p.line([box.x, y, box.x + box.width, y], ink.halo, 4);
+    p.line([box.x, y, box.x + box.width, y], ink.mark, 1.5, [6, 3]);
+  }
+
+  /** Outline a cluster from its formation to its joining, wherever its members lie. */
+  private outline(p: Painter, cluster: Cluster, box: Box, ink: Ink, width: number): void {
+    const top = this.y(cluster.joined, box);
+    const bottom = this.y(cluster.formed, box);
+    const x = (place: number): number => box.x + (box.width * place) / this.shown.order.length;
+    for (const { start, stop } of this.placeRuns(cluster)) {
+      const corners = [x(start), top, x(stop), top, x(stop), bottom, x(start), bottom, x(start), top];
+      p.line(corners, ink.halo, width + 2);
+      p.line(corners, ink.mark, width);
+    }
+  }
+
+  private placeRuns(run: Run): Run[] {
+    const places = this.model.hierarchy.members(run).map((object) => this.shown.place[object]!).sort();
+    const runs: Run[] = [];
+    for (const place of places) {
+      const last = runs.at(-1);
+      if (last && last.stop === place) last.stop++;
+      else runs.push({ start: place, stop: place + 1 });
+    }
+    return runs;
+  }
+
+  private placeHandle(height: number): void {
+    const box = this.box(this.element.clientWidth, height);
+    this.handle.style.transform = `translateY(${this.y(this.model.cut.cutoff, box)}px)`;
+    this.handle.style.left = `${box.x + box.width}px`;
+  }
+
+  private describe(): void {
+    const { model } = this;
+    const { hierarchy, scene } = model;
+    this.handle.setAttribute("aria-valuemin", "0");
+    this.handle.setAttribute("aria-valuemax", String(hierarchy.levels.length));
+    this.handle.setAttribute("aria-valuenow", String(hierarchy.level(model.cut.cutoff)));
+    this.handle.setAttribute("aria-valuetext", cutoffText(model));
+    this.base.canvas.setAttribute(
+      "aria-label",
+      `Dilution plot of ${hierarchy.size} ${scene.shownName} over ${hierarchy.levels.length} levels, ` +
+        `cutoffs from ${number(this.range[0])} to ${number(this.range[1])}${scene.unit ? ` ${scene.unit}` : ""}. ${facts(model)}`,
+    );
+  }
+
+  // ---- pointers ---------------------------------------------------------------------------------
+
+  private listen(): void {
+    const { element, model } = this;
+    let from: { x: number; y: number; moved: boolean } | null = null;
+    element.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      const grip = event.target instanceof Node && this.handle.contains(event.target);
+      if (!grip && !this.at(event).inside) return;
+      from = { x: event.clientX, y: event.clientY, moved: false };
+      if (grip || event.pointerType === "mouse") element.setPointerCapture(event.pointerId);
+      if (event.pointerType === "mouse") event.preventDefault();
+      this.handle.focus({ preventScroll: true });
+    });
+    element.addEventListener("pointermove", (event) => {
+      const here = this.at(event);
+      if (!from) {
+        model.hover(here.shown, here.cutoff);
+        return;
+      }
+      from.moved ||= Math.hypot(event.clientX - from.x, event.clientY - from.y) > CLICK;
+      if (from.moved) model.setCutoff(here.cutoff);
+    });
+    element.addEventListener("pointerup", (event) => {
+      const here = this.at(event);
+      if (from && !from.moved && here.inside) {
+        model.setCutoff(here.cutoff);
+        model.select(here.shown);
+      }
+      from = null;
+    });
+    element.addEventListener("pointercancel", () => {
+      from = null;
+    });
+    element.addEventListener("pointerleave", () => model.hover(-1));
+  }
+}

@@ -1,0 +1,60 @@
+// Elements in few words. Whatever is shown is set as text, never as markup.
+
+type Attributes = Record<string, string | number | boolean | ((event: never) => void)>;
+
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value as EventListener);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false) element.setAttribute(name, String(value));
+  }
+  element.append(...children);
+  return element;
+}
+
+/** A label with its control, as one element. */
+export function labelled(text: string, control: HTMLElement, hint = ""): HTMLElement {
+  return h("label", { class: "field", title: hint }, h("span", {}, text), control);
+}
+
+export function options<Value extends string>(
+  choices: [Value, string][],
+  chosen: Value,
+  choose: (value: Value) => void,
+): HTMLSelectElement {
+  const select = h("select", { change: () => choose(select.value as Value) });
+  for (const [value, text] of choices) select.append(h("option", { value }, text));
+  select.value = chosen;
+  return select;
+}
+
+/** A canvas that fills its box, sharp on any screen; `draw` is called when it has changed size. */
+export function sharpCanvas(
+  box: HTMLElement,
+  label: string,
+  draw: (context: CanvasRenderingContext2D, width: number, height: number) => void,
+): { canvas: HTMLCanvasElement; redraw: () => void } {
+  const canvas = h("canvas", { role: "img", "aria-label": label });
+  box.append(canvas);
+  const redraw = (): void => {
+    const { clientWidth: width, clientHeight: height } = box;
+    if (width < 2 || height < 2) return;
+    const ratio = window.devicePixelRatio || 1;
+    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== wide || canvas.height !== high) {
+      canvas.width = wide;
+      canvas.height = high;
+    }
+    const context = canvas.getContext("2d")!;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    draw(context, width, height);
+  };
+  new ResizeObserver(redraw).observe(box);
+  return { canvas, redraw };
+}

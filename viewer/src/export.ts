@@ -1,0 +1,104 @@
+// Files of what is seen: pictures as PNG and SVG, clusters as CSV.
+
+import { type Ink, inkOf } from "./axes";
+import type { Model } from "./model";
+import { CanvasPainter, type Painter, SvgPainter } from "./painter";
+import { runsText } from "./text";
+
+export interface Figure {
+  id: string;
+  name: string;
+  element: HTMLElement; // where it is on the page, whose size it takes
+  draw: (p: Painter, width: number, height: number) => void;
+}
+
+const SHARP = 2; // pixels of a PNG for one of the screen
+
+/** Draw one figure, or all that are in view as they lie on the page. */
+export function compose(figures: Figure[], root: HTMLElement): { draw: (p: Painter, ink: Ink) => void; width: number; height: number } {
+  const boxes = figures.map((figure) => figure.element.getBoundingClientRect());
+  const left = Math.min(...boxes.map((box) => box.left));
+  const top = Math.min(...boxes.map((box) => box.top));
+  const width = Math.max(...boxes.map((box) => box.right)) - left;
+  const height = Math.max(...boxes.map((box) => box.bottom)) - top;
+  const background = getComputedStyle(root).getPropertyValue("--card").trim();
+  const draw = (p: Painter): void => {
+    p.rect(0, 0, width, height, background);
+    figures.forEach((figure, k) => {
+      const box = boxes[k]!;
+      figure.draw(shifted(p, box.left - left, box.top - top), box.width, box.height);
+    });
+  };
+  return { draw, width, height };
+}
+
+function shifted(p: Painter, dx: number, dy: number): Painter {
+  return {
+    rect: (x, y, ...rest) => p.rect(x + dx, y + dy, ...rest),
+    frame: (x, y, ...rest) => p.frame(x + dx, y + dy, ...rest),
+    line: (points, ...rest) => p.line(Array.from(points, (value, k) => value + (k % 2 ? dy : dx)), ...rest),
+    text: (text, x, y, style) => p.text(text, x + dx, y + dy, style),
+    image: (source, x, y, ...rest) => p.image(source, x + dx, y + dy, ...rest),
+    clipped: (x, y, ...rest) => p.clipped(x + dx, y + dy, ...rest),
+  };
+}
+
+export function svg(figures: Figure[], root: HTMLElement, title: string): string {
+  const { draw, width, height } = compose(figures, root);
+  const painter = new SvgPainter();
+  draw(painter, inkOf(root));
+  return painter.svg(width, height, title);
+}
+
+export function png(figures: Figure[], root: HTMLElement): Promise<Blob> {
+  const { draw, width, height } = compose(figures, root);
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(SHARP * width);
+  canvas.height = Math.round(SHARP * height);
+  const context = canvas.getContext("2d")!;
+  context.scale(SHARP, SHARP);
+  draw(new CanvasPainter(context), inkOf(root));
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture is too large"))), "image/png");
+  });
+}
+
+/** The clusters of this cutoff, in the columns of clusters.csv. */
+export function csv(model: Model): string {
+  const { scene, cut } = model;
+  const named = (name: string): string => (scene.unit ? `${name} (${scene.unit})` : name);
+  const objects = new Array<number>(cut.clusters.length).fill(0);
+  for (const label of cut.wholeLabels) if (label >= 0) objects[label]!++;
+  const rows: string[][] = [
+    [named("cutoff"), "cluster", "size", "objects", "colour", named("formed"), named("joined"), "members"],
+    ...cut.clusters.map((cluster, label) => [
+      float(cut.cutoff),
+      String(label + 1),
+      String(cluster.size),
+      String(objects[label]),
+      model.colour(cluster.family),
+      float(cluster.formed),
+      float(cluster.joined),
+      runsText(model, model.hierarchy.members(cluster)),
+    ]),
+  ];
+  return rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
+}
+
+function float(value: number): string {
+  if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
+  return Number.isInteger(value) ? value.toFixed(1) : String(value);
+}
+
+function cell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+}
+
+export function save(name: string, content: Blob | string, type = "text/plain"): void {
+  const blob = typeof content === "string" ? new Blob([content], { type }) : content;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

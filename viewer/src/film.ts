@@ -1,0 +1,85 @@
+// The snapshots of the ensemble, one after another: step, play, keep a cluster in place.
+
+import { h } from "./dom";
+import type { Model } from "./model";
+
+const PAUSE = 120; // milliseconds between frames
+
+export class Film {
+  readonly element: HTMLElement;
+  private readonly slider: HTMLInputElement;
+  private readonly label: HTMLElement;
+  private readonly button: HTMLButtonElement;
+  private readonly fix: HTMLInputElement;
+  private timer = 0;
+
+  constructor(private readonly model: Model) {
+    const space = model.scene.space!;
+    const count = space.snapshots.length;
+    const step = (by: number): void => {
+      this.pause();
+      model.setFrame(model.frame + by);
+    };
+    this.slider = h("input", {
+      type: "range",
+      min: 0,
+      max: count - 1,
+      step: 1,
+      value: 0,
+      "aria-label": "Snapshot",
+      input: () => model.setFrame(Number(this.slider.value)),
+    });
+    this.label = h("span", { class: "count" });
+    this.button = h("button", { type: "button", class: "play", click: () => this.toggle() });
+    this.fix = h("input", { type: "checkbox", change: () => model.setFixed(this.fix.checked) });
+    const periodic = space.box !== null;
+    this.fix.disabled = periodic;
+    const hint = periodic
+      ? "Not in a periodic box, where a cluster may reach through the boundary"
+      : "Superpose every snapshot on the selected cluster, or else on the core";
+    this.element = h(
+      "div",
+      { class: "film", role: "group", "aria-label": "Snapshots" },
+      h("button", { type: "button", "aria-label": "Previous snapshot", title: "Previous snapshot (←)", click: () => step(-1) }, "‹"),
+      this.button,
+      h("button", { type: "button", "aria-label": "Next snapshot", title: "Next snapshot (→)", click: () => step(1) }, "›"),
+      this.slider,
+      this.label,
+      h("label", { class: "check", title: hint }, this.fix, "keep core in place"),
+    );
+    this.element.hidden = count < 2;
+    this.pause();
+    this.update();
+  }
+
+  update(): void {
+    const { model } = this;
+    const { snapshots, nSnapshots } = model.scene.space!;
+    this.slider.value = String(model.frame);
+    this.label.textContent = `${snapshots[model.frame]} of ${Math.max(nSnapshots, 1)}`;
+    this.slider.setAttribute("aria-valuetext", `snapshot ${this.label.textContent}`);
+    this.fix.checked = model.fixed;
+    const name = model.selected > 0 ? `cluster ${model.selected + 1}` : "core";
+    this.fix.nextSibling!.textContent = `keep ${name} in place`;
+  }
+
+  toggle(): void {
+    if (this.timer) this.pause();
+    else {
+      this.timer = window.setInterval(() => this.model.setFrame(this.model.frame + 1), PAUSE);
+      this.show("❚❚", "Pause");
+    }
+  }
+
+  private pause(): void {
+    window.clearInterval(this.timer);
+    this.timer = 0;
+    this.show("▶", "Play");
+  }
+
+  private show(sign: string, name: string): void {
+    this.button.textContent = sign;
+    this.button.setAttribute("aria-label", name);
+    this.button.title = `${name} (space)`;
+  }
+}

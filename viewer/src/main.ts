@@ -1,0 +1,385 @@
+// The page as a whole: mount(element, scene) builds it and returns what programs may ask of it.
+
+import { about } from "./about";
+import { type Ink, inkOf } from "./axes";
+import { ClusterTable } from "./clusters";
+import { CurvePlot } from "./curves";
+import { Dilution } from "./dilution";
+import { h, labelled, options } from "./dom";
+import * as files from "./export";
+import { Film } from "./film";
+import type { Cluster } from "./hierarchy";
+import { KEYS, listen } from "./keyboard";
+import { Matrix } from "./matrix";
+import { type Change, Model, type Style } from "./model";
+import { Molecule } from "./molecule";
+import { Panel } from "./panel";
+import { pymolSelection } from "./pymol";
+import type { Scene } from "./scene";
+import { Sequence } from "./sequence";
+import { type Card, tabs } from "./tabs";
+import { facts } from "./text";
+
+type Theme = "light" | "dark";
+
+/** What programs may ask of a page, and tell it. */
+export interface Page {
+  state(): {
+    cutoff: number;
+    level: number;
+    levels: number;
+    minSize: number;
+    palette: string;
+    style: string;
+    frame: number;
+    fixed: boolean;
+    selected: number;
+    highlighted: number[] | null;
+    clusters: { size: number; colour: string; formed: number; joined: number; members: number[] }[];
+  };
+  setCutoff(cutoff: number): void;
+  setMinSize(size: number): void;
+  setPalette(palette: "wide" | "safe"): void;
+  setStyle(style: Style): void;
+  setFrame(frame: number): void;
+  step(levels: number): void;
+  select(shown: number): void;
+  atomColours(): string[];
+  atomPosition(site: number): [number, number] | null;
+  pymol(): string;
+  csv(): string;
+  svg(figure?: string): string;
+  png(figure?: string): Promise<Blob>;
+}
+
+const STYLES: Record<Style, string> = {
+  cartoon: "cartoon",
+  clusters: "thick clusters, thin rest",
+  sticks: "sticks",
+  spheres: "spheres",
+};
+
+export function mount(host: HTMLElement, scene: Scene): Page {
+  if (scene.format !== 1) throw new Error(`a scene of format 1 is needed, got ${scene.format}: use the page of the same version`);
+  const model = new Model(scene);
+  const root = h("div", { class: "timme" });
+  host.classList.add("timme-host");
+  host.replaceChildren(root);
+
+  const theme = themed(root);
+  let known: Ink = inkOf(root);
+  const ink = (): Ink => known;
+  const live = h("p", { class: "live", "aria-live": "polite", role: "status" });
+  const say = announcer(live);
+
+  const [molecule, problem] = withoutFail(() => (scene.space ? new Molecule(model, ink) : null));
+  const dilution = new Dilution(model, ink);
+  const panel = new Panel(model);
+  const film = molecule ? new Film(model) : null;
+  const zoom = molecule ? (cluster: Cluster): void => zoomTo(model, molecule, cluster) : null;
+  const table = new ClusterTable(model, zoom, say);
+  const curves = [new CurvePlot(model, ink, "large"), new CurvePlot(model, ink, "sizes")];
+  const matrix = scene.matrix ? new Matrix(model, ink) : null;
+  const sequence = scene.axis?.letters ? new Sequence(model, ink) : null;
+  const figures = figuresOf(molecule, dilution, curves, matrix, sequence);
+  const stem = scene.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "timme";
+
+  const help = helpDialog();
+  const header = h(
+    "header",
+    {},
+    h("div", { class: "heading" }, h("h1", {}, scene.title), h("p", {}, subtitle(scene, model))),
+    h(
+      "div",
+      { class: "actions" },
+      exportMenu(model, figures, root, stem, say),
+      h("button", { type: "button", class: "theme", "aria-label": "Light or dark", title: "Light or dark", click: () => theme.toggle() }, "◐"),
+      h("button", { type: "button", "aria-label": "Keys", title: "Keys (?)", click: () => help.showModal() }, "?"),
+    ),
+  );
+  root.append(header, ...sections(model, { molecule, problem, film, panel, dilution, table, curves, matrix, sequence }), live, help);
+  root.classList.toggle("no-view", !scene.space);
+
+  const views = [molecule, dilution, table, ...curves, matrix, sequence];
+  const update = (change: Change | "theme"): void => {
+    for (const view of views) view?.update(change as Change);
+    panel.update();
+    film?.update();
+    if (change === "cut" || change === "look") say(facts(model), 400);
+  };
+  model.onChange(update);
+  theme.onChange(() => {
+    known = inkOf(root);
+    update("theme");
+  });
+  known = inkOf(root);
+  update("theme");
+  molecule?.reset();
+
+  listen(root, {
+    step: (levels) => model.step(levels),
+    ends: (first) => model.setCutoff(first ? model.below : (model.hierarchy.levels.at(-1) ?? model.below)),
+    frame: (by) => model.setFrame(model.frame + by),
+    play: () => film?.toggle(),
+    cluster: (by) => nextCluster(model, by),
+    zoom: () => {
+      const cluster = model.cut.clusters[Math.max(0, model.selected)];
+      if (cluster) zoom?.(cluster);
+    },
+    reset: () => molecule?.reset(),
+    suggestion: () => nextSuggestion(model),
+    deselect: () => model.select(-1),
+    help: () => help.showModal(),
+  });
+  return pageOf(model, molecule, figures, root, update);
+}
+
+// ---- parts of the page --------------------------------------------------------------------------
+
+interface Parts {
+  molecule: Molecule | null;
+  problem: string;
+  film: Film | null;
+  panel: Panel;
+  dilution: Dilution;
+  table: ClusterTable;
+  curves: CurvePlot[];
+  matrix: Matrix | null;
+  sequence: Sequence | null;
+}
+
+function sections(model: Model, parts: Parts): HTMLElement[] {
+  const { molecule, film, panel, dilution, table, curves, matrix, sequence } = parts;
+  const cards: Card[] = [{ name: "Curves", content: h("div", { class: "curves" }, ...curves.map((curve) => curve.element)) }];
+  if (sequence) cards.push({ name: "Sequence", content: sequence.element, shown: () => sequence.update("cut") });
+  if (matrix) cards.push({ name: "σ matrix", content: matrix.element, shown: () => matrix.update("cut") });
+  cards.push({ name: "Provenance", content: about(model.scene) });
+  const made: HTMLElement[] = [];
+  if (model.scene.space) {
+    const view = h("section", { class: "card view", "aria-label": "Structure" });
+    if (molecule && film) view.append(viewBar(model, molecule), molecule.element, film.element);
+    else view.append(h("p", { class: "problem" }, parts.problem));
+    made.push(view);
+  }
+  made.push(
+    h("section", { class: "card plots", "aria-label": "Dilution plot" }, panel.element, dilution.element),
+    h("section", { class: "card list", "aria-label": "Clusters" }, table.element),
+    h("section", { class: "card more", "aria-label": "Details" }, tabs(cards, "Details")),
+  );
+  return made;
+}
+
+function viewBar(model: Model, molecule: Molecule): HTMLElement {
+  const space = model.scene.space!;
+  const choices = (Object.entries(STYLES) as [Style, string][]).filter(([style]) => style !== "cartoon" || space.cartoon);
+  const style = options(choices, model.style, (value) => model.setStyle(value));
+  model.onChange((change) => {
+    if (change === "look") style.value = model.style;
+  });
+  const dimensions = space.dimensions > 3 ? h("span", { class: "hint" }, `first 3 of ${space.dimensions} dimensions`) : "";
+  return h(
+    "div",
+    { class: "bar" },
+    labelled("show", style),
+    dimensions,
+    h("button", { type: "button", title: "Reset the view (r)", click: () => molecule.reset() }, "Reset view"),
+  );
+}
+
+function subtitle(scene: Scene, model: Model): string {
+  const parts = [`${model.hierarchy.size.toLocaleString("en")} × ${scene.shownName}`];
+  if (scene.space && scene.space.nSnapshots > 0) parts.push(`${scene.space.nSnapshots.toLocaleString("en")} snapshots`);
+  if (scene.length) parts.push(`a = ${scene.length} ${scene.unit}${scene.lengthName ? `, ${scene.lengthName}` : ""}`);
+  return parts.join(" · ");
+}
+
+function helpDialog(): HTMLDialogElement {
+  const list = h("dl", {});
+  for (const [key, meaning] of KEYS) list.append(h("dt", {}, key), h("dd", {}, meaning));
+  const dialog = h("dialog", { "aria-label": "Keys" });
+  dialog.append(
+    h("h2", {}, "Keys"),
+    list,
+    h("p", {}, "Drag the line of the dilution plot, hover a stripe to light up its atoms, click it to select. In the view: drag to turn, right-drag to move, wheel to zoom."),
+    h("button", { type: "button", click: () => dialog.close() }, "Close"),
+  );
+  return dialog;
+}
+
+function figuresOf(
+  molecule: Molecule | null,
+  dilution: Dilution,
+  curves: CurvePlot[],
+  matrix: Matrix | null,
+  sequence: Sequence | null,
+): files.Figure[] {
+  const figures: files.Figure[] = [];
+  if (molecule) {
+    const draw: files.Figure["draw"] = (p, width, height) => p.image(molecule.image(), 0, 0, width, height);
+    figures.push({ id: "view", name: "3-D view", element: molecule.element, draw });
+  }
+  figures.push({ id: "dilution", name: "Dilution plot", element: dilution.element, draw: (p, w, hh) => dilution.draw(p, w, hh) });
+  const [large, sizes] = curves as [CurvePlot, CurvePlot];
+  figures.push({ id: "fraction", name: "Fraction", element: large.element, draw: (p, w, hh) => large.draw(p, w, hh) });
+  figures.push({ id: "sizes", name: "Sizes P(r)", element: sizes.element, draw: (p, w, hh) => sizes.draw(p, w, hh) });
+  if (matrix) figures.push({ id: "matrix", name: "σ matrix", element: matrix.element, draw: (p, w, hh) => matrix.draw(p, w, hh) });
+  if (sequence) figures.push({ id: "sequence", name: "Sequence", element: sequence.element, draw: (p, w, hh) => sequence.draw(p, w, hh) });
+  return figures;
+}
+
+/** Figures in view, or one by name; what lies in a card out of view takes the size of the dilution plot. */
+function chosenFigures(figures: files.Figure[], id?: string): files.Figure[] {
+  const visible = (figure: files.Figure): boolean => figure.element.offsetParent !== null;
+  if (!id) return figures.filter(visible);
+  const figure = figures.find((one) => one.id === id);
+  if (!figure) throw new Error(`a figure is one of ${figures.map((one) => one.id).join(", ")}, got ${id}`);
+  const sized = visible(figure) ? figure.element : figures.find((one) => one.id === "dilution")!.element;
+  return [{ ...figure, element: sized }];
+}
+
+function exportMenu(model: Model, figures: files.Figure[], root: HTMLElement, stem: string, say: (text: string) => void): HTMLElement {
+  const details = h("details", { class: "menu" }, h("summary", {}, "Export"));
+  const item = (text: string, act: () => void | Promise<void>): HTMLElement =>
+    h(
+      "button",
+      {
+        type: "button",
+        click: () => {
+          details.open = false;
+          void Promise.resolve(act()).then(
+            () => say(`${text} saved`),
+            (error: Error) => say(error.message),
+          );
+        },
+      },
+      text,
+    );
+  const pictures = (name: string, id: string): HTMLElement =>
+    h(
+      "div",
+      { class: "row" },
+      h("span", {}, name),
+      item("PNG", async () => files.save(`${stem}-${id}.png`, await files.png(chosenFigures(figures, id === "page" ? "" : id), root))),
+      item("SVG", () => files.save(`${stem}-${id}.svg`, files.svg(chosenFigures(figures, id === "page" ? "" : id), root, facts(model)), "image/svg+xml")),
+    );
+  details.append(
+    h(
+      "div",
+      { class: "items" },
+      pictures("All in view", "page"),
+      ...figures.map((figure) => pictures(figure.name, figure.id)),
+      h("div", { class: "row" }, h("span", {}, "Clusters"), item("CSV", () => files.save(`${stem}-clusters.csv`, files.csv(model), "text/csv"))),
+    ),
+  );
+  root.addEventListener("pointerdown", (event) => {
+    if (!details.contains(event.target as Node)) details.open = false;
+  });
+  return details;
+}
+
+// ---- behaviour ----------------------------------------------------------------------------------
+
+function themed(root: HTMLElement): { toggle: () => void; onChange: (listener: () => void) => void } {
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  let listener = (): void => {};
+  const set = (theme: Theme): void => {
+    root.dataset.theme = theme;
+    listener();
+  };
+  set(dark.matches ? "dark" : "light");
+  dark.addEventListener("change", () => set(dark.matches ? "dark" : "light"));
+  return {
+    toggle: () => set(root.dataset.theme === "dark" ? "light" : "dark"),
+    onChange: (given) => {
+      listener = given;
+    },
+  };
+}
+
+/** Say things to those who listen, the last of many only. */
+function announcer(live: HTMLElement): (text: string, delay?: number) => void {
+  let timer = 0;
+  return (text, delay = 0) => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => {
+      live.textContent = text;
+    }, delay);
+  };
+}
+
+function withoutFail<Value>(make: () => Value): [Value | null, string] {
+  try {
+    return [make(), ""];
+  } catch (error) {
+    return [null, `The structure cannot be shown: ${(error as Error).message}`];
+  }
+}
+
+function zoomTo(model: Model, molecule: Molecule, cluster: Cluster): void {
+  const whole = model.hierarchy.wholeRun(cluster.lowest, model.cut.cutoff);
+  molecule.lookAt(molecule.sitesOf(whole.start, whole.stop));
+}
+
+function nextCluster(model: Model, by: number): void {
+  const { clusters } = model.cut;
+  if (clusters.length === 0) return;
+  const from = model.selected < 0 && by < 0 ? 0 : model.selected;
+  model.select(clusters[(from + by + clusters.length) % clusters.length]!.lowest);
+}
+
+function nextSuggestion(model: Model): void {
+  const { suggestions } = model.scene;
+  if (suggestions.length === 0) return;
+  const now = suggestions.findIndex(({ cutoff }) => cutoff === model.cut.cutoff);
+  model.setCutoff(suggestions[(now + 1) % suggestions.length]!.cutoff);
+}
+
+function pageOf(
+  model: Model,
+  molecule: Molecule | null,
+  figures: files.Figure[],
+  root: HTMLElement,
+  update: (change: Change) => void,
+): Page {
+  const { hierarchy } = model;
+  return {
+    state: () => ({
+      cutoff: model.cut.cutoff,
+      level: hierarchy.level(model.cut.cutoff),
+      levels: hierarchy.levels.length,
+      minSize: model.minSize,
+      palette: model.palette,
+      style: model.style,
+      frame: model.frame,
+      fixed: model.fixed,
+      selected: model.selected,
+      highlighted: model.highlight ? Array.from(hierarchy.members(model.highlight.run)) : null,
+      clusters: model.cut.clusters.map((cluster) => ({
+        size: cluster.size,
+        colour: model.colour(cluster.family),
+        formed: cluster.formed,
+        joined: cluster.joined,
+        members: Array.from(hierarchy.members(cluster)),
+      })),
+    }),
+    setCutoff: (cutoff) => model.setCutoff(cutoff),
+    setMinSize: (size) => model.setMinSize(size),
+    setPalette: (palette) => model.setPalette(palette),
+    setStyle: (style) => model.setStyle(style),
+    setFrame: (frame) => model.setFrame(frame),
+    step: (levels) => model.step(levels),
+    select: (shown) => {
+      model.select(shown);
+      update("select");
+    },
+    atomColours: () => molecule?.shownColours() ?? [],
+    atomPosition: (site) => molecule?.onScreen(site) ?? null,
+    pymol: () => {
+      const cluster = model.cut.clusters[model.selected];
+      return cluster ? pymolSelection(model, cluster) : "";
+    },
+    csv: () => files.csv(model),
+    svg: (figure) => files.svg(chosenFigures(figures, figure), root, facts(model)),
+    png: (figure) => files.png(chosenFigures(figures, figure), root),
+  };
+}

@@ -1,0 +1,158 @@
+// σ of pairs as a matrix in the order of the axis, with the clusters of this cutoff along its sides.
+
+import { along, type Box, type Ink, rgb, ticks } from "./axes";
+import { h, sharpCanvas } from "./dom";
+import type { Model } from "./model";
+import { CanvasPainter, type Painter } from "./painter";
+import { singles } from "./scene";
+import { cutoffText, number } from "./text";
+
+const STRIP = 8; // width of the clusters along the sides
+const UNMEASURED = [0xdc, 0xdc, 0xdc] as const;
+
+export class Matrix {
+  readonly element: HTMLElement;
+  private readonly readout: HTMLElement;
+  private readonly area: HTMLElement;
+  private readonly plot: { canvas: HTMLCanvasElement; redraw: () => void };
+  private readonly values: Float32Array;
+  private readonly size: number;
+  private readonly top: number;
+  private readonly order: Int32Array; // shown object at each place
+  private image: HTMLCanvasElement | null = null;
+
+  constructor(
+    private readonly model: Model,
+    private readonly ink: () => Ink,
+  ) {
+    const given = model.scene.matrix!;
+    this.values = singles(given.values);
+    this.size = given.size;
+    this.top = given.top || 1;
+    this.order = along(model).order;
+    this.area = h("div", { class: "area" });
+    this.readout = h("p", { class: "hint" }, this.hint);
+    this.element = h("div", { class: "matrix" }, this.area, this.readout);
+    this.plot = sharpCanvas(this.area, "", (context, width, height) => {
+      this.draw(new CanvasPainter(context), width, height);
+    });
+    this.listen();
+    this.update("cut");
+  }
+
+  update(change: string): void {
+    if (change === "hover" || change === "frame" || this.element.offsetParent === null) return;
+    this.plot.redraw();
+    this.plot.canvas.setAttribute(
+      "aria-label",
+      `Matrix of σ between ${this.model.hierarchy.size} ${this.model.scene.shownName}, ` +
+        `up to ${number(this.top, 3)} ${this.model.scene.unit}; clusters at ${cutoffText(this.model)} along its sides.`,
+    );
+  }
+
+  draw(p: Painter, width: number, height: number): void {
+    const ink = this.ink();
+    const box = this.box(width, height);
+    this.image ??= this.paint();
+    p.image(this.image, box.x, box.y, box.width, box.height);
+    p.frame(box.x, box.y, box.width, box.height, ink.line);
+    this.strips(p, ink, box);
+    this.bar(p, ink, box);
+  }
+
+  // ---- parts ------------------------------------------------------------------------------------
+
+  private get hint(): string {
+    const { scene, hierarchy } = this.model;
+    const each = hierarchy.size > this.size ? ` A pixel is the mean of about ${Math.round(hierarchy.size / this.size)}² pairs.` : "";
+    return `σ in the order of ${scene.axis ? scene.axis.label.toLowerCase() : "site labels"}; grey where no pair was measured.${each}`;
+  }
+
+  private box(width: number, height: number): Box {
+    const side = Math.max(10, Math.min(width - 110 - STRIP, height - STRIP - 10));
+    return { x: Math.max(STRIP + 4, (width - side - 90) / 2), y: STRIP + 4, width: side, height: side };
+  }
+
+  private index(row: number, column: number): number {
+    const [i, j] = row < column ? [row, column] : [column, row];
+    return i * this.size - (i * (i - 1)) / 2 + (j - i);
+  }
+
+  private paint(): HTMLCanvasElement {
+    const { size } = this;
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = size;
+    const context = canvas.getContext("2d")!;
+    const image = context.createImageData(size, size);
+    const ramp = this.model.scene.palettes.sigma.map(rgb);
+    for (let row = 0; row < size; row++) {
+      for (let column = 0; column < size; column++) {
+        const value = this.values[this.index(row, column)]!;
+        const part = Math.sqrt(Math.min(1, value / this.top)); // small and large motions side by side
+        const colour = Number.isNaN(value) ? UNMEASURED : ramp[Math.round(part * (ramp.length - 1))]!;
+        const at = 4 * (row * size + column);
+        image.data.set([...colour, 255], at);
+      }
+    }
+    context.putImageData(image, 0, 0);
+    return canvas;
+  }
+
+  private strips(p: Painter, ink: Ink, box: Box): void {
+    const { cut } = this.model;
+    const step = box.width / this.order.length;
+    for (let start = 0; start < this.order.length; ) {
+      const label = cut.labels[this.order[start]!]!;
+      let stop = start + 1;
+      while (stop < this.order.length && cut.labels[this.order[stop]!] === label) stop++;
+      const fill = label < 0 ? ink.paper : this.model.colour(cut.clusters[label]!.family);
+      p.rect(box.x + start * step, box.y - STRIP - 2, (stop - start) * step, STRIP, fill);
+      p.rect(box.x - STRIP - 2, box.y + start * step, STRIP, (stop - start) * step, fill);
+      start = stop;
+    }
+  }
+
+  private bar(p: Painter, ink: Ink, box: Box): void {
+    const ramp = this.model.scene.palettes.sigma;
+    const x = box.x + box.width + 16;
+    const step = box.height / ramp.length;
+    ramp.forEach((colour, k) => p.rect(x, box.y + box.height - (k + 1) * step, 12, step + 0.5, colour));
+    p.frame(x, box.y, 12, box.height, ink.line);
+    for (const tick of ticks(0, this.top, 4)) {
+      const y = box.y + box.height * (1 - Math.sqrt(tick / this.top));
+      p.line([x + 12, y, x + 16, y], ink.line, 1);
+      p.text(number(tick, 3), x + 19, y, { fill: ink.muted, size: 11, baseline: "middle" });
+    }
+    const unit = this.model.scene.unit;
+    p.text(unit ? `σ (${unit})` : "σ", x + 58, box.y + box.height / 2, {
+      fill: ink.text,
+      size: 12,
+      align: "center",
+      baseline: "middle",
+      turned: true,
+    });
+  }
+
+  private listen(): void {
+    this.area.addEventListener("pointermove", (event) => {
+      const bounds = this.area.getBoundingClientRect();
+      const box = this.box(bounds.width, bounds.height);
+      const column = (event.clientX - bounds.left - box.x) / box.width;
+      const row = (event.clientY - bounds.top - box.y) / box.height;
+      if (column < 0 || column >= 1 || row < 0 || row >= 1) {
+        this.readout.textContent = this.hint;
+        return;
+      }
+      const name = (part: number): string => {
+        const object = this.order[Math.floor(part * this.order.length)]!;
+        return `${this.model.chains[object]} ${this.model.names[object]}`.trim();
+      };
+      const value = this.values[this.index(Math.floor(row * this.size), Math.floor(column * this.size))]!;
+      const said = Number.isNaN(value) ? "not measured" : `σ = ${number(value)} ${this.model.scene.unit}`;
+      this.readout.textContent = `${name(row)} and ${name(column)}: ${said}`;
+    });
+    this.area.addEventListener("pointerleave", () => {
+      this.readout.textContent = this.hint;
+    });
+  }
+}

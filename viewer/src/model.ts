@@ -1,0 +1,161 @@
+// The state of the page, in one place: what is cut where, what is hovered, selected and shown.
+
+import { type Cluster, type Cut, Hierarchy, type Run } from "./hierarchy";
+import { type PaletteName, type Scene, words } from "./scene";
+
+export type Style = "clusters" | "cartoon" | "sticks" | "spheres";
+export type AxisOrder = "natural" | "label";
+export type Change = "cut" | "hover" | "select" | "look" | "frame";
+
+export interface Highlight {
+  run: Run; // in the leaf order of shown objects
+  whole: Run; // in that of all
+  cutoff: number;
+  family: number;
+}
+
+export class Model {
+  readonly hierarchy: Hierarchy;
+  readonly names: string[];
+  readonly chains: string[];
+  cut: Cut;
+  minSize: number;
+  palette: PaletteName;
+  axis: AxisOrder;
+  style: Style;
+  frame = 0;
+  anchor = -1; // a shown object of the selected cluster
+  fixed = false; // whether the selected cluster, or else the core, is kept in place
+  highlight: Highlight | null = null;
+  private readonly listeners: ((change: Change) => void)[] = [];
+
+  constructor(readonly scene: Scene) {
+    this.hierarchy = new Hierarchy(scene);
+    this.names = scene.tree.names;
+    this.chains = words(scene.tree.chains);
+    this.minSize = scene.minSize;
+    this.palette = scene.palette;
+    this.axis = scene.axis ? "natural" : "label";
+    this.style = scene.space?.cartoon ? "cartoon" : "clusters";
+    this.cut = this.hierarchy.cut(scene.suggestions[0]?.cutoff ?? scene.limits[1], this.minSize);
+  }
+
+  onChange(listener: (change: Change) => void): void {
+    this.listeners.push(listener);
+  }
+
+  changed(change: Change): void {
+    for (const listener of this.listeners) listener(change);
+  }
+
+  // ---- cutoffs ----------------------------------------------------------------------------------
+
+  setCutoff(cutoff: number): void {
+    if (Number.isNaN(cutoff) || cutoff === this.cut.cutoff) return;
+    this.highlight = null;
+    this.cut = this.hierarchy.cut(cutoff, this.minSize);
+    this.changed("cut");
+  }
+
+  /** Go up or down by so many levels; a level is the first cutoff at which something is new. */
+  step(levels: number): void {
+    const all = this.hierarchy.levels;
+    if (all.length === 0) return;
+    const at = this.hierarchy.level(this.cut.cutoff) - 1;
+    const on = at >= 0 && all[at] === this.cut.cutoff;
+    const target = levels < 0 && !on ? at + levels + 1 : at + levels;
+    this.setCutoff(target < 0 ? this.below : all[Math.min(target, all.length - 1)]!);
+  }
+
+  /** A cutoff below all levels, at which every object is single. */
+  get below(): number {
+    const [first, last] = [this.hierarchy.levels[0]!, this.hierarchy.levels.at(-1)!];
+    return first > 0 ? 0 : first - Math.max(0.01 * (last - first), 1e-6);
+  }
+
+  setMinSize(size: number): void {
+    if (!Number.isFinite(size) || size < 1) return;
+    this.minSize = Math.round(size);
+    this.cut = this.hierarchy.cut(this.cut.cutoff, this.minSize);
+    this.changed("look");
+  }
+
+  setPalette(palette: PaletteName): void {
+    this.palette = palette;
+    this.changed("look");
+  }
+
+  // ---- colours ----------------------------------------------------------------------------------
+
+  colour(family: number): string {
+    const { core, [this.palette]: others } = this.scene.palettes;
+    return family === 0 ? core : others[(family - 1) % others.length]!;
+  }
+
+  /** Label of each site at this cutoff, -1 for the rest. */
+  siteLabel(site: number): number {
+    const place = this.hierarchy.sitePlace[site]!;
+    return place < 0 ? -1 : this.cut.wholeLabels[place]!;
+  }
+
+  // ---- what is looked at ------------------------------------------------------------------------
+
+  /** The cluster of a shown object at a cutoff, if it is large enough to be coloured. */
+  clusterOf(shown: number, cutoff = this.cut.cutoff): Cluster | null {
+    if (shown < 0) return null;
+    const run = this.hierarchy.run(shown, cutoff);
+    if (run.stop - run.start < this.minSize) return null;
+    return this.hierarchy.cluster(run, this.hierarchy.level(cutoff));
+  }
+
+  hover(shown: number, cutoff = this.cut.cutoff): void {
+    const cluster = this.clusterOf(shown, cutoff);
+    const known = this.highlight;
+    if (!cluster) {
+      if (known) {
+        this.highlight = null;
+        this.changed("hover");
+      }
+      return;
+    }
+    if (known && known.run.start === cluster.start && known.run.stop === cluster.stop) return;
+    this.highlight = {
+      run: cluster,
+      whole: this.hierarchy.wholeRun(shown, cutoff),
+      cutoff,
+      family: cluster.family,
+    };
+    this.changed("hover");
+  }
+
+  select(shown: number): void {
+    this.anchor = this.clusterOf(shown) ? shown : -1;
+    this.changed("select");
+  }
+
+  /** Place of the selected cluster in the list, -1 for none. */
+  get selected(): number {
+    return this.anchor < 0 ? -1 : this.cut.labels[this.anchor]!;
+  }
+
+  setFrame(frame: number): void {
+    const count = this.scene.space?.snapshots.length ?? 1;
+    this.frame = ((frame % count) + count) % count;
+    this.changed("frame");
+  }
+
+  setFixed(fixed: boolean): void {
+    this.fixed = fixed;
+    this.changed("frame");
+  }
+
+  setStyle(style: Style): void {
+    this.style = style;
+    this.changed("look");
+  }
+
+  setAxis(axis: AxisOrder): void {
+    this.axis = axis;
+    this.changed("look");
+  }
+}

@@ -1,0 +1,148 @@
+// One way to draw for the screen, for PNG and for SVG.
+
+export interface Painter {
+  rect(x: number, y: number, width: number, height: number, fill: string): void;
+  frame(x: number, y: number, width: number, height: number, stroke: string): void;
+  line(points: ArrayLike<number>, stroke: string, width: number, dash?: number[]): void;
+  text(text: string, x: number, y: number, style: TextStyle): void;
+  image(source: HTMLCanvasElement, x: number, y: number, width: number, height: number): void;
+  clipped(x: number, y: number, width: number, height: number, draw: () => void): void;
+}
+
+export interface TextStyle {
+  fill: string;
+  size: number;
+  align?: "left" | "center" | "right";
+  baseline?: "top" | "middle" | "bottom" | "alphabetic";
+  turned?: boolean; // a quarter turn to the left
+  bold?: boolean;
+}
+
+const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif";
+
+export class CanvasPainter implements Painter {
+  constructor(readonly context: CanvasRenderingContext2D) {}
+
+  rect(x: number, y: number, width: number, height: number, fill: string): void {
+    this.context.fillStyle = fill;
+    this.context.fillRect(x, y, width, height);
+  }
+
+  frame(x: number, y: number, width: number, height: number, stroke: string): void {
+    this.context.strokeStyle = stroke;
+    this.context.lineWidth = 1;
+    this.context.setLineDash([]);
+    this.context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+  }
+
+  line(points: ArrayLike<number>, stroke: string, width: number, dash: number[] = []): void {
+    const { context } = this;
+    context.strokeStyle = stroke;
+    context.lineWidth = width;
+    context.lineJoin = "round";
+    context.setLineDash(dash);
+    context.beginPath();
+    for (let k = 0; k + 1 < points.length; k += 2) context.lineTo(points[k]!, points[k + 1]!);
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  text(text: string, x: number, y: number, style: TextStyle): void {
+    const { context } = this;
+    context.save();
+    context.font = `${style.bold ? "600 " : ""}${style.size}px ${FONT}`;
+    context.fillStyle = style.fill;
+    context.textAlign = style.align ?? "left";
+    context.textBaseline = style.baseline ?? "alphabetic";
+    context.translate(x, y);
+    if (style.turned) context.rotate(-Math.PI / 2);
+    context.fillText(text, 0, 0);
+    context.restore();
+  }
+
+  image(source: HTMLCanvasElement, x: number, y: number, width: number, height: number): void {
+    this.context.imageSmoothingEnabled = source.width > width;
+    this.context.drawImage(source, x, y, width, height);
+  }
+
+  clipped(x: number, y: number, width: number, height: number, draw: () => void): void {
+    this.context.save();
+    this.context.beginPath();
+    this.context.rect(x, y, width, height);
+    this.context.clip();
+    draw();
+    this.context.restore();
+  }
+}
+
+const BASELINES = { top: "hanging", middle: "central", bottom: "text-after-edge", alphabetic: "alphabetic" };
+const ANCHORS = { left: "start", center: "middle", right: "end" };
+
+/** Draws into a text; everything that is not a number is escaped. */
+export class SvgPainter implements Painter {
+  private readonly parts: string[] = [];
+  private clips = 0;
+
+  rect(x: number, y: number, width: number, height: number, fill: string): void {
+    this.parts.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}" fill="${escaped(fill)}"/>`);
+  }
+
+  frame(x: number, y: number, width: number, height: number, stroke: string): void {
+    this.parts.push(
+      `<rect x="${n(x + 0.5)}" y="${n(y + 0.5)}" width="${n(width - 1)}" height="${n(height - 1)}" ` +
+        `fill="none" stroke="${escaped(stroke)}"/>`,
+    );
+  }
+
+  line(points: ArrayLike<number>, stroke: string, width: number, dash: number[] = []): void {
+    const pairs: string[] = [];
+    for (let k = 0; k + 1 < points.length; k += 2) pairs.push(`${n(points[k]!)},${n(points[k + 1]!)}`);
+    const dashes = dash.length ? ` stroke-dasharray="${dash.map(n).join(" ")}"` : "";
+    this.parts.push(
+      `<polyline points="${pairs.join(" ")}" fill="none" stroke="${escaped(stroke)}" ` +
+        `stroke-width="${n(width)}" stroke-linejoin="round"${dashes}/>`,
+    );
+  }
+
+  text(text: string, x: number, y: number, style: TextStyle): void {
+    const turned = style.turned ? ` transform="rotate(-90 ${n(x)} ${n(y)})"` : "";
+    this.parts.push(
+      `<text x="${n(x)}" y="${n(y)}" fill="${escaped(style.fill)}" font-size="${n(style.size)}" ` +
+        `font-family="${escaped(FONT)}"${style.bold ? ' font-weight="600"' : ""} ` +
+        `text-anchor="${ANCHORS[style.align ?? "left"]}" ` +
+        `dominant-baseline="${BASELINES[style.baseline ?? "alphabetic"]}"${turned}>${escaped(text)}</text>`,
+    );
+  }
+
+  image(source: HTMLCanvasElement, x: number, y: number, width: number, height: number): void {
+    this.parts.push(
+      `<image x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}" preserveAspectRatio="none" ` +
+        `href="${source.toDataURL("image/png")}"/>`,
+    );
+  }
+
+  clipped(x: number, y: number, width: number, height: number, draw: () => void): void {
+    const id = `clip${++this.clips}`;
+    this.parts.push(
+      `<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}"/></clipPath>` +
+        `<g clip-path="url(#${id})">`,
+    );
+    draw();
+    this.parts.push("</g>");
+  }
+
+  svg(width: number, height: number, title: string): string {
+    return (
+      `<svg xmlns="http://www.w3.org/2000/svg" width="${n(width)}" height="${n(height)}" ` +
+      `viewBox="0 0 ${n(width)} ${n(height)}"><title>${escaped(title)}</title>${this.parts.join("\n")}</svg>\n`
+    );
+  }
+}
+
+function n(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+}

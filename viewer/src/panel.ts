@@ -1,0 +1,95 @@
+// The controls of the cutoff and of the colours.
+
+import { h, labelled, options } from "./dom";
+import type { AxisOrder, Model } from "./model";
+import type { PaletteName } from "./scene";
+import { number, symbol, withUnit } from "./text";
+
+export class Panel {
+  readonly element: HTMLElement;
+  private readonly cutoff: HTMLInputElement;
+  private readonly level: HTMLElement;
+  private readonly suggested: HTMLSelectElement;
+  private readonly minSize: HTMLInputElement;
+  private readonly palette: HTMLSelectElement;
+
+  constructor(private readonly model: Model) {
+    const { scene } = model;
+    this.cutoff = h("input", {
+      type: "text",
+      inputmode: "decimal",
+      class: "cutoff",
+      "aria-label": `Cutoff ${symbol(scene)}${scene.unit ? ` in ${scene.unit}` : ""}`,
+      change: () => this.enter(),
+    });
+    this.level = h("span", { class: "level" });
+    const suggestions = scene.suggestions.map(
+      ({ cutoff, reason }, k) => [String(k), `${withUnit(cutoff, scene)}: ${reason}`] as [string, string],
+    );
+    this.suggested = options([["", "suggested cutoffs …"], ...suggestions], "", (value) => {
+      if (value !== "") model.setCutoff(scene.suggestions[Number(value)]!.cutoff);
+    });
+    this.suggested.classList.add("suggested");
+    this.suggested.setAttribute("aria-label", "Suggested cutoffs");
+    this.minSize = h("input", {
+      type: "number",
+      min: 1,
+      max: model.hierarchy.size,
+      value: model.minSize,
+      class: "small",
+      change: () => model.setMinSize(Number(this.minSize.value)),
+    });
+    this.palette = options<PaletteName>(
+      [
+        ["wide", "many colours"],
+        ["safe", "colour-blind safe"],
+      ],
+      model.palette,
+      (value) => model.setPalette(value),
+    );
+    const steps = h(
+      "span",
+      { class: "steps" },
+      h("button", { type: "button", "aria-label": "Previous level", title: "Previous level (↓)", click: () => model.step(-1) }, "▾"),
+      h("button", { type: "button", "aria-label": "Next level", title: "Next level (↑)", click: () => model.step(1) }, "▴"),
+    );
+    this.element = h(
+      "div",
+      { class: "controls", role: "group", "aria-label": "Cutoff and colours" },
+      h("span", { class: "field" }, h("span", {}, symbol(scene)), this.cutoff, scene.unit, steps),
+      this.level,
+      this.suggested,
+      labelled("smallest", this.minSize, "Clusters of fewer are left grey"),
+      labelled("colours", this.palette),
+    );
+    if (scene.axis) {
+      const order = options<AxisOrder>(
+        [
+          ["natural", "by sequence"],
+          ["label", "by site label"],
+        ],
+        model.axis,
+        (value) => model.setAxis(value),
+      );
+      this.element.append(labelled("order", order));
+    }
+    this.update();
+  }
+
+  update(): void {
+    const { cut, hierarchy, scene } = this.model;
+    if (document.activeElement !== this.cutoff) this.cutoff.value = number(cut.cutoff, 5).replace("−", "-");
+    this.level.textContent = `level ${hierarchy.level(cut.cutoff)} of ${hierarchy.levels.length}`;
+    const same = scene.suggestions.findIndex((suggestion) => suggestion.cutoff === cut.cutoff);
+    this.suggested.value = same < 0 ? "" : String(same);
+    this.palette.value = this.model.palette;
+    this.minSize.value = String(this.model.minSize);
+  }
+
+  private enter(): void {
+    const value = Number(this.cutoff.value.replace(",", ".").replace("−", "-"));
+    this.cutoff.blur();
+    if (Number.isFinite(value) && this.cutoff.value.trim() !== "") this.model.setCutoff(value);
+    this.update();
+  }
+}

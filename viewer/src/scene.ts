@@ -1,0 +1,114 @@
+// What the page shows, as Python wrote it (src/timme/output/scene.py), and how its arrays unpack.
+
+export type Packed = string;
+
+export interface Words {
+  values: string[];
+  codes: Packed;
+}
+
+export interface Suggestion {
+  cutoff: number;
+  reason: string;
+}
+
+export interface Scene {
+  format: number;
+  title: string;
+  quantity: string;
+  unit: string;
+  length: number | null;
+  lengthName: string;
+  shownName: string;
+  minSize: number;
+  large: number;
+  palette: PaletteName;
+  palettes: {
+    core: string;
+    rest: string;
+    wide: string[];
+    safe: string[];
+    sizes: string[]; // of P(r), r = 1, 2, …
+    sigma: string[]; // from 0 to the largest σ
+    theory: string;
+  };
+  suggestions: Suggestion[];
+  limits: [number, number];
+  tree: {
+    order: Packed;
+    gaps: Packed;
+    levels: Packed;
+    family: Packed;
+    core: Packed;
+    chains: Words;
+    names: string[];
+    sites: Packed;
+  };
+  whole: { order: Packed; gaps: Packed; shown: Packed };
+  axis: {
+    order: Packed;
+    numbers: Packed;
+    chains: Words;
+    label: string;
+    letters: string | null;
+  } | null;
+  sites: {
+    objects: Packed;
+    names: Words;
+    elements: Words;
+    resnames: Words;
+    resids: Packed;
+    icodes: Words;
+    chains: Words;
+  };
+  space: Space | null;
+  curves: {
+    large: Packed;
+    sizes: number[];
+    sizeFractions: Packed[];
+    largest: Packed;
+    mean: Packed;
+    number: Packed;
+    theory: { cutoffs: Packed; large: Packed; sizes: Packed[] } | null;
+  };
+  matrix: { size: number; top: number; values: Packed } | null;
+  about: {
+    version: string;
+    command: string;
+    inputs: Record<string, string>[];
+    options: Record<string, string>;
+    notes: string[];
+  };
+}
+
+export interface Space {
+  dimensions: number;
+  molecular: boolean;
+  cartoon: boolean;
+  spacing: number;
+  bonds: Packed;
+  contacts: Packed;
+  contactSigma: Packed;
+  box: number[][] | null;
+  snapshots: number[];
+  nSnapshots: number;
+  frames: Packed;
+}
+
+export type PaletteName = "wide" | "safe";
+
+function bytes(packed: Packed, kind: string): ArrayBuffer {
+  if (!packed.startsWith(`${kind}:`)) throw new Error(`a scene with ${kind} numbers is needed`);
+  const text = atob(packed.slice(kind.length + 1));
+  const raw = new Uint8Array(text.length);
+  for (let k = 0; k < text.length; k++) raw[k] = text.charCodeAt(k);
+  return raw.buffer;
+}
+
+export const doubles = (packed: Packed): Float64Array => new Float64Array(bytes(packed, "f8"));
+export const singles = (packed: Packed): Float32Array => new Float32Array(bytes(packed, "f4"));
+export const wholes = (packed: Packed): Int32Array => new Int32Array(bytes(packed, "i4"));
+
+export function words(packed: Words): string[] {
+  return Array.from(wholes(packed.codes), (code) => packed.values[code]!);
+}

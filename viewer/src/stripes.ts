@@ -1,0 +1,124 @@
+// The stripes of the dilution plot: every row of pixels is the cut at its cutoff.
+
+import { type Along, rgb } from "./axes";
+import type { Model } from "./model";
+import type { Painter } from "./painter";
+
+const MOST_VECTOR_SITES = 2_000; // more become an image within a vector file
+
+/** Colour of every shown object at a cutoff, as 0xrrggbb, -1 for the rest. */
+function coloursAt(model: Model, cutoff: number, into: Int32Array): void {
+  const { clusters } = model.hierarchy.cut(cutoff, model.minSize);
+  const { order } = model.hierarchy;
+  into.fill(-1);
+  for (const { start, stop, family } of clusters) {
+    const colour = Number.parseInt(model.colour(family).slice(1), 16);
+    for (let at = start; at < stop; at++) into[order[at]!] = colour;
+  }
+}
+
+/** Paint all rows between two cutoffs; what is in no cluster stays transparent. */
+export function stripesImage(
+  model: Model,
+  shown: Along,
+  range: readonly [number, number],
+  width: number,
+  height: number,
+): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.max(1, Math.round(width));
+  canvas.height = Math.max(1, Math.round(height));
+  const context = canvas.getContext("2d")!;
+  const image = context.createImageData(canvas.width, canvas.height);
+  const colours = new Int32Array(shown.order.length);
+  const bytesPerRow = 4 * canvas.width;
+  let level = -1;
+  for (let row = 0; row < canvas.height; row++) {
+    const cutoff = range[1] - ((range[1] - range[0]) * (row + 0.5)) / canvas.height;
+    const here = model.hierarchy.level(cutoff);
+    const offset = row * bytesPerRow;
+    if (here === level) {
+      image.data.copyWithin(offset, offset - bytesPerRow, offset);
+      continue;
+    }
+    level = here;
+    coloursAt(model, cutoff, colours);
+    paintRow(image.data.subarray(offset, offset + bytesPerRow), shown.order, colours);
+  }
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** A pixel is the mean of the sites it covers. */
+function paintRow(row: Uint8ClampedArray, order: Int32Array, colours: Int32Array): void {
+  const width = row.length / 4;
+  const size = order.length;
+  for (let pixel = 0; pixel < width; pixel++) {
+    const first = Math.floor((pixel * size) / width);
+    const stop = Math.max(first + 1, Math.floor(((pixel + 1) * size) / width));
+    let [red, green, blue, covered] = [0, 0, 0, 0];
+    for (let at = first; at < stop; at++) {
+      const colour = colours[order[at]!]!;
+      if (colour < 0) continue;
+      red += colour >> 16;
+      green += (colour >> 8) & 255;
+      blue += colour & 255;
+      covered++;
+    }
+    if (covered === 0) continue;
+    row[4 * pixel] = red / covered;
+    row[4 * pixel + 1] = green / covered;
+    row[4 * pixel + 2] = blue / covered;
+    row[4 * pixel + 3] = (255 * covered) / (stop - first);
+  }
+}
+
+/** Draw stripes as rectangles, one for each run of places that stays the same over levels. */
+export function vectorStripes(
+  p: Painter,
+  model: Model,
+  shown: Along,
+  range: readonly [number, number],
+  box: { x: number; y: number; width: number; height: number },
+): boolean {
+  const size = shown.order.length;
+  if (size > MOST_VECTOR_SITES) return false;
+  const { levels } = model.hierarchy;
+  const colours = new Int32Array(size);
+  let open = new Map<string, number>(); // a run, and the cutoff from which it holds
+  const y = (cutoff: number): number => box.y + (box.height * (range[1] - cutoff)) / (range[1] - range[0]);
+  const x = (place: number): number => box.x + (box.width * place) / size;
+  const close = (key: string, low: number, high: number): void => {
+    const [start, stop, colour] = key.split(" ").map(Number) as [number, number, number];
+    const fill = `#${colour.toString(16).padStart(6, "0")}`;
+    p.rect(x(start), y(high), x(stop) - x(start), y(low) - y(high), fill);
+  };
+  const first = model.hierarchy.level(range[0]);
+  const last = model.hierarchy.level(range[1]);
+  for (let level = first; level <= last; level++) {
+    const cutoff = level === first ? range[0] : levels[level - 1]!;
+    coloursAt(model, cutoff, colours);
+    const now = new Map<string, number>();
+    for (const key of runKeys(shown.order, colours)) now.set(key, open.get(key) ?? cutoff);
+    for (const [key, low] of open) if (!now.has(key)) close(key, low, cutoff);
+    open = now;
+  }
+  for (const [key, low] of open) close(key, low, range[1]);
+  return true;
+}
+
+function* runKeys(order: Int32Array, colours: Int32Array): Generator<string> {
+  for (let start = 0; start < order.length; ) {
+    const colour = colours[order[start]!]!;
+    let stop = start + 1;
+    while (stop < order.length && colours[order[stop]!] === colour) stop++;
+    if (colour >= 0) yield `${start} ${stop} ${colour}`;
+    start = stop;
+  }
+}
+
+/** The colour that is legible on another. */
+export function onTop(hex: string): string {
+  const [red, green, blue] = rgb(hex);
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 150 ? "#000000" : "#ffffff";
+}

@@ -1,0 +1,80 @@
+// Words and numbers as people read them: cutoffs with their unit, clusters with their members.
+
+import type { Cluster } from "./hierarchy";
+import type { Model } from "./model";
+import type { Scene } from "./scene";
+
+export function symbol(scene: Scene): string {
+  return scene.quantity === "σ" ? "σc" : `${scene.quantity} cutoff`;
+}
+
+export function number(value: number, digits = 4): string {
+  if (value === Infinity) return "∞";
+  if (value === -Infinity) return "−∞";
+  const text = String(Number(value.toPrecision(digits)));
+  return text.replace("-", "−");
+}
+
+export function withUnit(value: number, scene: Scene): string {
+  return scene.unit ? `${number(value)} ${scene.unit}` : number(value);
+}
+
+/** The cutoff in words: σc = 0.0252 Å (σc/a = 0.0164). */
+export function cutoffText(model: Model, cutoff = model.cut.cutoff): string {
+  const { scene } = model;
+  const scaled = scaledLength(scene);
+  const plain = `${symbol(scene)} = ${withUnit(cutoff, scene)}`;
+  return scaled ? `${plain} (σc/a = ${number(cutoff / scaled, 3)})` : plain;
+}
+
+/** The length a, where a second axis says something new. */
+export function scaledLength(scene: Scene): number | null {
+  if (scene.quantity !== "σ" || !scene.length) return null;
+  return scene.length === 1 && !scene.unit ? null : scene.length;
+}
+
+/** What there is at this cutoff, in one sentence. */
+export function facts(model: Model): string {
+  const { cut, scene, minSize, hierarchy } = model;
+  const inside = cut.clusters.reduce((sum, cluster) => sum + cluster.size, 0);
+  const n = cut.clusters.length;
+  const what = `${n} cluster${n === 1 ? "" : "s"} of at least ${minSize} ${scene.shownName}`;
+  if (n === 0) return `At ${cutoffText(model)} there is no cluster of at least ${minSize} ${scene.shownName}.`;
+  return (
+    `At ${cutoffText(model)}, ${what} hold${n === 1 ? "s" : ""} ${inside} of ${hierarchy.size}; ` +
+    `the largest has ${cut.largest}.`
+  );
+}
+
+export function clusterName(label: number): string {
+  return label === 0 ? "Cluster 1, the core" : `Cluster ${label + 1}`;
+}
+
+/** From formation to joining, in words. */
+export function life(cluster: Cluster, scene: Scene): string {
+  const born = cluster.formed === -Infinity ? "always there" : `forms at ${withUnit(cluster.formed, scene)}`;
+  const dies = cluster.joined === Infinity ? "never joins another" : `joins another at ${withUnit(cluster.joined, scene)}`;
+  return `${born}, ${dies}`;
+}
+
+/** Members as runs of neighbours: A 5-32 40, B 7-9. As in clusters.csv. */
+export function runsText(model: Model, members: Int32Array): string {
+  const { chains, names } = model;
+  let text = "";
+  let chain: string | null = null;
+  for (let first = 0; first < members.length; ) {
+    const name = chains[members[first]!]!;
+    let last = first;
+    while (
+      last + 1 < members.length &&
+      members[last + 1]! === members[last]! + 1 &&
+      chains[members[last + 1]!] === name
+    )
+      last++;
+    if (name !== chain) text += `${text ? ", " : ""}${name}`;
+    text += last === first ? ` ${names[members[first]!]}` : ` ${names[members[first]!]}-${names[members[last]!]}`;
+    chain = name;
+    first = last + 1;
+  }
+  return text.trim();
+}
