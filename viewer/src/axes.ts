@@ -85,7 +85,7 @@ export function cutoffAxisX(p: Painter, ink: Ink, scene: Scene, box: Box, range:
   const [low, high] = range;
   const x = (cutoff: number): number => box.x + (box.width * (cutoff - low)) / (high - low);
   const bottom = box.y + box.height;
-  const count = Math.max(2, Math.floor(box.width / 62));
+  const count = Math.max(2, Math.floor(box.width / 40));
   for (const tick of ticks(low, high, count)) {
     p.line([x(tick), bottom, x(tick), bottom + 4], ink.line, 1);
     p.text(number(tick), x(tick), bottom + 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "top" });
@@ -102,9 +102,14 @@ export function cutoffAxisX(p: Painter, ink: Ink, scene: Scene, box: Box, range:
   p.text(scaledLabel(scene), middle, box.y - 22, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "bottom" });
 }
 
+/** Where a fraction is; a little room is left below 0 and above 1. */
+export function fractionY(value: number, box: Box): number {
+  return box.y + box.height * (1 - (value + 0.02) / 1.04);
+}
+
 export function fractionAxisY(p: Painter, ink: Ink, box: Box, label: string): void {
   for (const tick of ticks(0, 1, Math.max(2, Math.floor(box.height / 30)))) {
-    const y = box.y + box.height * (1 - tick);
+    const y = fractionY(tick, box);
     p.line([box.x - 4, y, box.x, y], ink.line, 1);
     p.text(number(tick), box.x - 7, y, { fill: ink.muted, size: SIZE, align: "right", baseline: "middle" });
   }
@@ -148,7 +153,7 @@ export function placesAxis(p: Painter, ink: Ink, shown: Along, box: Box): void {
   const size = shown.order.length;
   const bottom = box.y + box.height;
   const x = (place: number): number => box.x + (box.width * place) / size;
-  const most = Math.max(2, Math.floor(box.width / 56));
+  const most = Math.max(2, Math.floor(box.width / 48));
   const step = Math.max(1, ticks(0, size, most)[1] ?? 1);
   let last = -Infinity;
   for (let at = 0; at < size; at++) {

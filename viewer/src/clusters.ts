@@ -4,7 +4,7 @@ import { h } from "./dom";
 import type { Cluster } from "./hierarchy";
 import type { Model } from "./model";
 import { pymolSelection } from "./pymol";
-import { clusterName, facts, life, number, runsText } from "./text";
+import { clusterName, facts, life, number, plural, runsText } from "./text";
 
 const MOST_ROWS = 100;
 const MOST_LETTERS = 600; // of the list of members
@@ -120,7 +120,7 @@ export class ClusterTable {
     swatch.style.backgroundColor = model.colour(cluster.family);
     this.detail.replaceChildren(
       h("div", { class: "title" }, swatch, h("strong", {}, clusterName(label)), buttons),
-      h("p", {}, `${cluster.size} ${scene.shownName}; ${life(cluster, scene)}.`),
+      h("p", {}, `${cluster.size} ${plural(scene.shownName, cluster.size)}; ${life(cluster, scene)}.`),
       h("p", { class: "members" }, this.members(cluster, MOST_LETTERS)),
     );
   }

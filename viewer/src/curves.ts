@@ -1,6 +1,6 @@
 // Fractions of objects in clusters, against the cutoff, with the same line as the dilution plot.
 
-import { type Box, cutoffAxisX, fractionAxisY, type Ink } from "./axes";
+import { type Box, cutoffAxisX, fractionAxisY, fractionY, type Ink } from "./axes";
 import { h, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
@@ -126,7 +126,7 @@ export class CurvePlot {
   /** Corners of a curve that is constant from each level to the next. */
   private stairs({ values }: Curve, box: Box): number[] {
     const { levels } = this.model.hierarchy;
-    const y = (value: number): number => box.y + box.height * (1 - value);
+    const y = (value: number): number => fractionY(value, box);
     const points = [box.x, y(values[0]!)];
     let [lastX, lastY] = [box.x, y(values[0]!)];
     for (let k = 0; k < levels.length; k++) {
@@ -143,7 +143,7 @@ export class CurvePlot {
 
   private smooth(values: Float32Array, box: Box): number[] {
     const points: number[] = [];
-    this.grid!.forEach((cutoff, k) => points.push(this.x(cutoff, box), box.y + box.height * (1 - values[k]!)));
+    this.grid!.forEach((cutoff, k) => points.push(this.x(cutoff, box), fractionY(values[k]!, box)));
     return points;
   }
 

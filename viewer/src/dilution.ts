@@ -76,7 +76,7 @@ export class Dilution {
   // ---- geometry ---------------------------------------------------------------------------------
 
   private box(width: number, height: number): Box {
-    const right = scaledLength(this.model.scene) ? 62 : 16;
+    const right = scaledLength(this.model.scene) ? 62 : 26;
     const top = chainRuns(this.shown).length ? 18 : 8;
     return { x: 62, y: top, width: Math.max(10, width - 62 - right), height: Math.max(10, height - top - 42) };
   }
@@ -163,7 +163,7 @@ export class Dilution {
   private placeHandle(height: number): void {
     const box = this.box(this.element.clientWidth, height);
     this.handle.style.transform = `translateY(${this.y(this.model.cut.cutoff, box)}px)`;
-    this.handle.style.left = `${box.x + box.width}px`;
+    this.handle.style.left = `${box.x + box.width - 12}px`;
   }
 
   private describe(): void {

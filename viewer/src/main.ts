@@ -18,7 +18,7 @@ import { pymolSelection } from "./pymol";
 import type { Scene } from "./scene";
 import { Sequence } from "./sequence";
 import { type Card, tabs } from "./tabs";
-import { facts } from "./text";
+import { facts, withUnit } from "./text";
 
 type Theme = "light" | "dark";
 
@@ -189,7 +189,10 @@ function viewBar(model: Model, molecule: Molecule): HTMLElement {
 function subtitle(scene: Scene, model: Model): string {
   const parts = [`${model.hierarchy.size.toLocaleString("en")} × ${scene.shownName}`];
   if (scene.space && scene.space.nSnapshots > 0) parts.push(`${scene.space.nSnapshots.toLocaleString("en")} snapshots`);
-  if (scene.length) parts.push(`a = ${scene.length} ${scene.unit}${scene.lengthName ? `, ${scene.lengthName}` : ""}`);
+  if (scene.length) {
+    const name = scene.lengthName && scene.lengthName !== "a" ? ` (${scene.lengthName})` : "";
+    parts.push(`a = ${withUnit(scene.length, scene)}${name}`);
+  }
   return parts.join(" · ");
 }
 

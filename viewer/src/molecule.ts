@@ -23,6 +23,7 @@ const SMALL = 0.12;
 const SPAN = 3; // distance of neighbouring particles in the units of the view
 const FADE = 0.8; // how far what is not looked at is mixed with the background
 const MOTION = 500; // milliseconds of a zoom
+const TILTED = new NGL.Quaternion().setFromEuler(new NGL.Euler(-0.35, Math.PI - 0.5, 0)); // of a box
 
 interface Buffer {
   setAttributes(data: Record<string, Float32Array>): void;
@@ -84,7 +85,7 @@ export class Molecule {
 
     this.element = h("div", { class: "stage" });
     this.stage = new NGL.Stage(this.element, {
-      cameraType: this.flat ? "orthographic" : "perspective",
+      cameraType: "perspective", // of a plane, seen from above, the same as any other
       hoverTimeout: -1,
       tooltip: false,
       clipNear: 0,
@@ -117,8 +118,11 @@ export class Molecule {
 
   /** Look at everything, principal axes level. */
   reset(): void {
+    this.stage.handleResize();
     const everything = this.seen();
-    if (this.flat) this.stage.viewerControls.rotate(new NGL.Quaternion(0, 1, 0, 0)); // x to the right
+    const turn = this.stage.viewerControls;
+    if (this.flat) turn.rotate(new NGL.Quaternion(0, 1, 0, 0)); // x to the right
+    else if (this.space.box) turn.rotate(TILTED);
     else this.align(everything);
     this.lookAt(everything, 0);
   }
@@ -126,17 +130,7 @@ export class Molecule {
   /** Move the camera to some sites. */
   lookAt(sites: ArrayLike<number>, duration = MOTION): void {
     const centre = centroid(this.positions, sites);
-    let radius = 0;
-    for (let k = 0; k < sites.length; k++) {
-      const at = 3 * sites[k]!;
-      radius = Math.max(
-        radius,
-        Math.hypot(this.positions[at]! - centre[0], this.positions[at + 1]! - centre[1], this.positions[at + 2]! - centre[2]),
-      );
-    }
-    const { width, height } = this.stage.viewer;
-    const narrow = Math.min(1, width / Math.max(1, height));
-    const distance = (1.12 * (radius + 2)) / Math.tan((20 * Math.PI) / 180) / narrow;
+    const distance = this.fitting(sites, centre);
     const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (still || duration === 0) {
       this.stage.viewerControls.center(new NGL.Vector3(...centre));
@@ -144,6 +138,27 @@ export class Molecule {
     } else {
       this.stage.animationControls.zoomMove(new NGL.Vector3(...centre), distance, duration);
     }
+  }
+
+  /** How far the camera must be from a centre to have all sites in view. */
+  private fitting(sites: ArrayLike<number>, centre: [number, number, number]): number {
+    const { viewer } = this.stage;
+    const group = viewer.rotationGroup;
+    group.updateMatrix();
+    const slope = Math.tan((viewer.perspectiveCamera.fov * Math.PI) / 360);
+    const aspect = Math.max(0.2, viewer.width / Math.max(1, viewer.height));
+    const around = this.space.molecular ? 2 : 0.6 * SPAN; // so that what is drawn at a site fits as well
+    const at = new NGL.Vector3();
+    let distance = 4 * around;
+    for (let k = 0; k < sites.length; k++) {
+      const from = 3 * sites[k]!;
+      at.set(this.positions[from]! - centre[0], this.positions[from + 1]! - centre[1], this.positions[from + 2]! - centre[2]);
+      at.applyMatrix4(group.matrix);
+      const beside = Math.max((Math.abs(at.y) + around) / slope, (Math.abs(at.x) + around) / (slope * aspect));
+      distance = Math.max(distance, beside - at.z);
+    }
+    const boxed = this.space.box && sites.length === this.nSites ? 1.12 : 1.04; // room for its corners
+    return boxed * distance;
   }
 
   image(): HTMLCanvasElement {
@@ -364,7 +379,7 @@ export class Molecule {
     const repr = component.addRepresentation("cartoon", {
       colorScheme: scheme,
       aspectRatio: 5,
-      radiusScale: 0.8,
+      radiusScale: 1,
       quality: given.sites.length > 8_000 ? "medium" : "high",
       smoothSheet: true,
     } as never);
@@ -451,8 +466,7 @@ export class Molecule {
     at.add(viewer.translationGroup.position).applyMatrix4(viewer.rotationGroup.matrix);
     const depth = viewer.cameraDistance + at.z; // the camera looks along z
     const fov = (viewer.perspectiveCamera.fov * Math.PI) / 180;
-    const reach = this.flat ? viewer.cameraDistance : depth;
-    const pixels = height / (2 * Math.tan(fov / 2) * reach);
+    const pixels = height / (2 * Math.tan(fov / 2) * depth);
     return [width / 2 - at.x * pixels, height / 2 - at.y * pixels, depth, pixels];
   }
 

@@ -53,12 +53,9 @@ export class Panel {
       h("button", { type: "button", "aria-label": "Previous level", title: "Previous level (↓)", click: () => model.step(-1) }, "▾"),
       h("button", { type: "button", "aria-label": "Next level", title: "Next level (↑)", click: () => model.step(1) }, "▴"),
     );
-    this.element = h(
+    const look = h(
       "div",
-      { class: "controls", role: "group", "aria-label": "Cutoff and colours" },
-      h("span", { class: "field" }, h("span", {}, symbol(scene)), this.cutoff, scene.unit, steps),
-      this.level,
-      this.suggested,
+      { class: "row" },
       labelled("smallest", this.minSize, "Clusters of fewer are left grey"),
       labelled("colours", this.palette),
     );
@@ -71,8 +68,20 @@ export class Panel {
         model.axis,
         (value) => model.setAxis(value),
       );
-      this.element.append(labelled("order", order));
+      look.append(labelled("order", order));
     }
+    this.element = h(
+      "div",
+      { class: "controls", role: "group", "aria-label": "Cutoff and colours" },
+      h(
+        "div",
+        { class: "row" },
+        h("span", { class: "field" }, h("span", {}, symbol(scene)), this.cutoff, scene.unit, steps),
+        this.level,
+        this.suggested,
+      ),
+      look,
+    );
     this.update();
   }
 

@@ -38,12 +38,18 @@ export function facts(model: Model): string {
   const { cut, scene, minSize, hierarchy } = model;
   const inside = cut.clusters.reduce((sum, cluster) => sum + cluster.size, 0);
   const n = cut.clusters.length;
-  const what = `${n} cluster${n === 1 ? "" : "s"} of at least ${minSize} ${scene.shownName}`;
-  if (n === 0) return `At ${cutoffText(model)} there is no cluster of at least ${minSize} ${scene.shownName}.`;
+  const least = `of at least ${minSize} ${plural(scene.shownName, minSize)}`;
+  const what = `${n} cluster${n === 1 ? "" : "s"} ${least}`;
+  if (n === 0) return `At ${cutoffText(model)} there is no cluster ${least}.`;
   return (
     `At ${cutoffText(model)}, ${what} hold${n === 1 ? "s" : ""} ${inside} of ${hierarchy.size}; ` +
     `the largest has ${cut.largest}.`
   );
+}
+
+/** Words have a plural, symbols such as Cα have none. */
+export function plural(name: string, count: number): string {
+  return count !== 1 && /^[a-z]+$/.test(name) ? `${name}s` : name;
 }
 
 export function clusterName(label: number): string {
