@@ -1,7 +1,7 @@
 // Fractions of objects in clusters, against the cutoff, with the same line as the dilution plot.
 
 import { type Box, cutoffAxisX, fractionAxisY, fractionY, type Ink } from "./axes";
-import { h, sharpCanvas } from "./dom";
+import { h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
 import { doubles, singles } from "./scene";
@@ -17,7 +17,7 @@ interface Curve {
 export class CurvePlot {
   readonly element: HTMLElement;
   private readonly title: HTMLElement;
-  private readonly plot: { canvas: HTMLCanvasElement; redraw: () => void };
+  private readonly plot: SharpCanvas;
   private readonly area: HTMLElement;
   private readonly line: HTMLElement;
   private readonly curves: Curve[];
@@ -152,7 +152,7 @@ export class CurvePlot {
   }
 
   private follow(): void {
-    const box = this.box(this.area.clientWidth, this.area.clientHeight);
+    const box = this.box(this.plot.size.width, this.plot.size.height);
     const x = Math.min(box.x + box.width, Math.max(box.x, this.x(this.model.cut.cutoff, box)));
     this.line.style.transform = `translateX(${x}px)`;
     this.line.style.top = `${box.y}px`;

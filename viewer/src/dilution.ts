@@ -1,7 +1,7 @@
 // The dilution plot: which objects are together at every cutoff, with the line one can drag.
 
 import { type Along, along, type Box, chainRuns, cutoffAxisY, type Ink, placesAxis } from "./axes";
-import { h, sharpCanvas } from "./dom";
+import { h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Cluster, Run } from "./hierarchy";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
@@ -12,8 +12,8 @@ const CLICK = 4; // pixels a pointer may move between down and up
 
 export class Dilution {
   readonly element: HTMLElement;
-  private readonly base: { canvas: HTMLCanvasElement; redraw: () => void };
-  private readonly marks: { redraw: () => void };
+  private readonly base: SharpCanvas;
+  private readonly marks: SharpCanvas;
   private readonly handle: HTMLElement;
   private shown: Along;
   private range: [number, number];
@@ -32,7 +32,7 @@ export class Dilution {
     });
     const marks = sharpCanvas(this.element, "", (context, width, height) => {
       this.drawMarks(new CanvasPainter(context), width, height);
-      this.placeHandle(height);
+      this.placeHandle(width, height);
     });
     marks.canvas.setAttribute("aria-hidden", "true");
     marks.canvas.removeAttribute("role");
@@ -160,8 +160,8 @@ export class Dilution {
     return runs;
   }
 
-  private placeHandle(height: number): void {
-    const box = this.box(this.element.clientWidth, height);
+  private placeHandle(width: number, height: number): void {
+    const box = this.box(width, height);
     this.handle.style.transform = `translateY(${this.y(this.model.cut.cutoff, box)}px)`;
     this.handle.style.left = `${box.x + box.width - 12}px`;
   }

@@ -33,16 +33,26 @@ export function options<Value extends string>(
   return select;
 }
 
-/** A canvas that fills its box, sharp on any screen; `draw` is called when it has changed size. */
+export interface SharpCanvas {
+  canvas: HTMLCanvasElement;
+  size: { width: number; height: number }; // of the box; 0 while it is out of view
+  redraw: () => void;
+}
+
+/**
+ * A canvas that fills its box, sharp on any screen; `draw` is called when it has changed size.
+ * The size is kept, for to ask an element for it makes the browser lay out the whole page.
+ */
 export function sharpCanvas(
   box: HTMLElement,
   label: string,
   draw: (context: CanvasRenderingContext2D, width: number, height: number) => void,
-): { canvas: HTMLCanvasElement; redraw: () => void } {
+): SharpCanvas {
   const canvas = h("canvas", { role: "img", "aria-label": label });
+  const size = { width: 0, height: 0 };
   box.append(canvas);
   const redraw = (): void => {
-    const { clientWidth: width, clientHeight: height } = box;
+    const { width, height } = size;
     if (width < 2 || height < 2) return;
     const ratio = window.devicePixelRatio || 1;
     const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -55,6 +65,10 @@ export function sharpCanvas(
     context.clearRect(0, 0, width, height);
     draw(context, width, height);
   };
-  new ResizeObserver(redraw).observe(box);
-  return { canvas, redraw };
+  new ResizeObserver(([entry]) => {
+    size.width = entry!.contentRect.width;
+    size.height = entry!.contentRect.height;
+    redraw();
+  }).observe(box);
+  return { canvas, size, redraw };
 }

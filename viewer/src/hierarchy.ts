@@ -50,7 +50,6 @@ export class Hierarchy {
   private readonly wholeGaps: Float64Array;
   private readonly shownAt: Int32Array; // of the whole in leaf order: the shown object, or -1
   private readonly wholePlace: Int32Array; // of a shown object, its place in the whole
-  private readonly runs: Int32Array; // scratch: cluster of each shown object
   private readonly startOf: Int32Array; // scratch: where the cluster of a lowest object starts
 
   constructor(scene: Scene) {
@@ -71,7 +70,6 @@ export class Hierarchy {
     });
     const place = inverse(order);
     this.sitePlace = wholes(scene.sites.objects).map((object) => (object < 0 ? -1 : place[object]!));
-    this.runs = new Int32Array(this.size);
     this.startOf = new Int32Array(this.size);
   }
 
@@ -94,7 +92,17 @@ export class Hierarchy {
   }
 
   cut(cutoff: number, minSize: number): Cut {
-    const { gaps, order, size, runs, startOf } = this;
+    const found = this.clusters(cutoff, minSize);
+    const labels = new Int32Array(this.size).fill(-1);
+    found.clusters.forEach(({ start, stop }, label) => {
+      for (let at = start; at < stop; at++) labels[this.order[at]!] = label;
+    });
+    return { cutoff, ...found, labels, wholeLabels: this.wholeLabels(cutoff, labels) };
+  }
+
+  /** Clusters of at least a size, largest first; how many there are of any size, and the largest. */
+  clusters(cutoff: number, minSize: number): { clusters: Cluster[]; count: number; largest: number } {
+    const { gaps, order, size, startOf } = this;
     const limit = Math.min(cutoff, LAST);
     const keys: number[] = []; // the larger, and of equal ones the lower, has the larger key
     let count = 0;
@@ -115,21 +123,11 @@ export class Hierarchy {
     }
     const level = this.level(cutoff);
     const clusters: Cluster[] = [];
-    runs.fill(-1);
     for (const key of Float64Array.from(keys).sort().reverse()) {
       const start = startOf[size - (key % (size + 1))]!;
-      const stop = start + Math.floor(key / (size + 1));
-      for (let at = start; at < stop; at++) runs[order[at]!] = clusters.length;
-      clusters.push(this.cluster({ start, stop }, level));
+      clusters.push(this.cluster({ start, stop: start + Math.floor(key / (size + 1)) }, level));
     }
-    return {
-      cutoff,
-      clusters,
-      count,
-      largest,
-      labels: runs.slice(),
-      wholeLabels: this.wholeLabels(limit, runs),
-    };
+    return { clusters, count, largest };
   }
 
   /** Describe the cluster in a run. */
@@ -174,14 +172,15 @@ export class Hierarchy {
   }
 
   /** A cluster of all objects holds one cluster of shown objects, or none. */
-  private wholeLabels(limit: number, runs: Int32Array): Int32Array {
+  private wholeLabels(cutoff: number, shown: Int32Array): Int32Array {
     const { wholeGaps, shownAt } = this;
+    const limit = Math.min(cutoff, LAST);
     const labels = new Int32Array(shownAt.length).fill(-1);
     for (let start = 0; start < shownAt.length; ) {
       let stop = start + 1;
-      let label = shownAt[start]! >= 0 ? runs[shownAt[start]!]! : -1;
+      let label = shownAt[start]! >= 0 ? shown[shownAt[start]!]! : -1;
       while (stop < shownAt.length && wholeGaps[stop - 1]! <= limit) {
-        if (label < 0 && shownAt[stop]! >= 0) label = runs[shownAt[stop]!]!;
+        if (label < 0 && shownAt[stop]! >= 0) label = shown[shownAt[stop]!]!;
         stop++;
       }
       if (label >= 0) labels.fill(label, start, stop);

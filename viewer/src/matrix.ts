@@ -1,7 +1,7 @@
 // σ of pairs as a matrix in the order of the axis, with the clusters of this cutoff along its sides.
 
 import { along, type Box, type Ink, rgb, ticks } from "./axes";
-import { h, sharpCanvas } from "./dom";
+import { h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
 import { singles } from "./scene";
@@ -14,7 +14,7 @@ export class Matrix {
   readonly element: HTMLElement;
   private readonly readout: HTMLElement;
   private readonly area: HTMLElement;
-  private readonly plot: { canvas: HTMLCanvasElement; redraw: () => void };
+  private readonly plot: SharpCanvas;
   private readonly values: Float32Array;
   private readonly size: number;
   private readonly top: number;
@@ -41,7 +41,7 @@ export class Matrix {
   }
 
   update(change: string): void {
-    if (change === "hover" || change === "frame" || this.element.offsetParent === null) return;
+    if (change === "hover" || change === "frame" || this.plot.size.width === 0) return;
     this.plot.redraw();
     this.plot.canvas.setAttribute(
       "aria-label",

@@ -254,20 +254,23 @@ export class Molecule {
 
   private paintSticks(): void {
     const { model, sticks, colours, stickRadius, space } = this;
+    const { style, cut } = model;
     const unit = space.molecular ? 1 : SPAN;
     const bonded = space.molecular;
     for (let k = 0; k < stickRadius.length; k++) {
       const [a, b] = [sticks[2 * k]!, sticks[2 * k + 1]!];
-      this.from.set(colours.subarray(3 * a, 3 * a + 3), 3 * k);
-      this.to.set(colours.subarray(3 * b, 3 * b + 3), 3 * k);
+      for (let d = 0; d < 3; d++) {
+        this.from[3 * k + d] = colours[3 * a + d]!;
+        this.to[3 * k + d] = colours[3 * b + d]!;
+      }
       const label = model.siteLabel(a);
       const together = label >= 0 && label === model.siteLabel(b);
-      const hidden = model.style === "cartoon" && this.polymer[a] && this.polymer[b];
+      const hidden = style === "cartoon" && this.polymer[a] && this.polymer[b];
       if (hidden) stickRadius[k] = 0;
       else if (k >= this.nBonds) {
-        const joined = together && this.sigma[k - this.nBonds]! <= model.cut.cutoff;
+        const joined = together && this.sigma[k - this.nBonds]! <= cut.cutoff;
         stickRadius[k] = joined ? JOINT * (bonded ? 0.6 * space.spacing : unit) : 0;
-      } else if (model.style === "clusters") {
+      } else if (style === "clusters") {
         stickRadius[k] = together ? (bonded ? THICK : JOINT * unit) : bonded ? THIN : 0.25 * SMALL * unit;
       } else stickRadius[k] = bonded ? STICK : 0.5 * JOINT * unit;
     }

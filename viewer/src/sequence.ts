@@ -1,7 +1,7 @@
 // The sequence of a polymer, one letter for each residue, in the colours of the clusters.
 
 import type { Ink } from "./axes";
-import { h, sharpCanvas } from "./dom";
+import { h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
 import { wholes, words } from "./scene";
@@ -22,7 +22,7 @@ export class Sequence {
   readonly element: HTMLElement;
   private readonly scroller: HTMLElement;
   private readonly area: HTMLElement;
-  private readonly plot: { canvas: HTMLCanvasElement; redraw: () => void };
+  private readonly plot: SharpCanvas;
   private readonly letters: string;
   private readonly order: Int32Array;
   private readonly numbers: Int32Array;
@@ -49,7 +49,7 @@ export class Sequence {
   }
 
   update(change: string): void {
-    if (change === "frame" || this.element.offsetParent === null) return;
+    if (change === "frame" || this.plot.size.width === 0) return;
     this.plot.redraw();
     if (change !== "hover") this.plot.canvas.setAttribute("aria-label", `Sequence of ${this.letters.length} residues. ${facts(this.model)}`);
   }
