@@ -12,7 +12,7 @@ PYTHON ?= $(shell for python in $(CANDIDATES); do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long bench check lint types layers docstrings format docs clean
+.PHONY: help demo test test-long bench check lint types layers docstrings viewer page format docs clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -20,17 +20,17 @@ help:  ## Show this list
 demo: $(VENV)/package.stamp  ## Analyse a built-in example and write ./timme-demo
 	$(BIN)/timme demo --output timme-demo --overwrite
 
-test: $(VENV)/dev.stamp  ## Run the tests, then those of the kernels with the JIT off
+test: page  ## Run the tests, then those of the kernels with the JIT off
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/_kernels
 
-test-long: $(VENV)/dev.stamp  ## Run all tests, those that take minutes included
+test-long: page  ## Run all tests, those that take minutes included
 	$(BIN)/python -m pytest -m "" $(PYTEST_ARGS)
 
 bench: $(VENV)/bench.stamp  ## Measure speed and memory beside other libraries, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-check: lint types layers docstrings test  ## Everything that must pass before a change lands
+check: lint types layers docstrings viewer test  ## Everything that must pass before a change lands
 
 lint: $(VENV)/dev.stamp  ## Check style and format (ruff)
 	$(BIN)/ruff check
@@ -45,6 +45,12 @@ layers: $(VENV)/dev.stamp  ## Check that imports point down only (import-linter)
 docstrings: $(VENV)/dev.stamp  ## Check docstrings (numpydoc)
 	$(BIN)/numpydoc lint $$(find src -name '*.py' -not -path '*/_[a-z]*')
 
+viewer: $(VENV)/dev.stamp  ## Check the types of the page (TypeScript, strict)
+	$(BIN)/python viewer/build.py --check
+
+page: $(VENV)/dev.stamp  ## Build the interactive page, if its sources have changed
+	$(BIN)/python viewer/build.py || echo "make: the page could not be built; its tests are skipped" >&2
+
 format: $(VENV)/dev.stamp  ## Format the code and mend what can be mended
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
@@ -53,7 +59,7 @@ docs: $(VENV)/docs.stamp  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove the environment and everything made by the other targets
-	rm -rf $(VENV) build dist docs/_build docs/gallery docs/sg_execution_times.rst timme-demo
+	rm -rf $(VENV) build dist src/timme/page viewer/node_modules docs/_build docs/gallery docs/sg_execution_times.rst timme-demo
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
@@ -69,7 +75,7 @@ $(VENV)/package.stamp: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
-	$(PIP) --group dev --editable '.[cluster,formats,rigidity,tables,web]'
+	$(PIP) --group dev --editable '.[cluster,formats,jupyter,rigidity,tables,web]'
 	@touch $@
 
 $(VENV)/bench.stamp: pyproject.toml | $(BIN)/python

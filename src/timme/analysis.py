@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
+from timme._html import table
 from timme.ensemble import Atoms
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy
@@ -53,6 +56,29 @@ class Analysis:
     def shown_hierarchy(self) -> Hierarchy:
         """The hierarchy as the shown objects see it."""
         return self.hierarchy.restrict(self.shown)
+
+    def view(self, *, height: int = 760) -> Any:
+        """Show the interactive page in a notebook (extra ``jupyter``).
+
+        Parameters
+        ----------
+        height : int, optional
+            Height of the page in pixels.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            A widget that Jupyter shows.
+        """
+        return _above("timme.notebook").view(self, height=height)
+
+    def _repr_html_(self) -> str:
+        return table("Analysis", _above("timme.workflow").summary(self))
+
+
+def _above(name: str) -> Any:
+    """Import a module that shows results: results know of it by name alone, as it knows them."""
+    return import_module(name)
 
 
 def evenly_chosen(n_snapshots: int, n_frames: int) -> Ints:

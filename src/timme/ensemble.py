@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices, numbers
+from timme._html import table
 from timme.frames import ArrayFrames, Frames, SelectedFrames
 from timme.space import box_matrices
 
@@ -322,6 +323,17 @@ class Ensemble:
             The label of its atom.
         """
         return self.atoms.label(int(self.site_atoms[site]))
+
+    def _repr_html_(self) -> str:
+        rows = (
+            ("snapshots", self.n_snapshots),
+            ("sites", self.n_sites),
+            ("dimensions", self.n_dimensions),
+            ("bonds", len(self.atoms.bonds)),
+            ("unit", self.unit or "unknown"),
+            ("sources", ", ".join(self.sources) or "memory"),
+        )
+        return table("Ensemble", rows)
 
     @property
     def prefix(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen, indices
+from timme._html import table
 from timme._kernels import linkage
 from timme.fluctuations import Fluctuations, from_matrix
 from timme.readers.matrices import read_matrix
@@ -50,6 +51,16 @@ class Partition:
             Its sites in ascending order.
         """
         return np.flatnonzero(self.labels == cluster)
+
+    def _repr_html_(self) -> str:
+        largest = ", ".join(str(size) for size in self.sizes[:10])
+        rows = (
+            ("cutoff", f"{self.cutoff:.6g}"),
+            ("sites", len(self.labels)),
+            ("clusters", self.n_clusters),
+            ("sizes", f"{largest}, …" if self.n_clusters > 10 else largest),
+        )
+        return table("Partition", rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,6 +263,17 @@ class Hierarchy:
                     waiting.append(int(merges[item - self.n_sites][0]))
             text.append(";\n")
         return "".join(text)
+
+    def _repr_html_(self) -> str:
+        levels = self.levels
+        spread = f"{levels[0]:.6g} to {levels[-1]:.6g} {self.unit}" if len(levels) else "none"
+        rows = (
+            ("sites", self.n_sites),
+            ("trees", int(np.count_nonzero(self.parents < 0))),
+            ("levels", len(levels)),
+            (self.quantity, spread),
+        )
+        return table("Hierarchy", rows)
 
     def _parts(self) -> list[Ints]:
         """List the parts of each merge in leaf order; the last list holds the roots."""

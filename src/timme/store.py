@@ -31,7 +31,6 @@ _PLAIN = (
 )
 _NETWORK = ("bonds", "bars", "kinds", "energies")
 _ARRAYS = ("shown", "names", "object_sites", "site_objects", "coordinates")
-_OPTIONAL = ("box", "snapshots")
 
 
 def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
@@ -50,7 +49,7 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
     arrays |= {
         f"atoms.{f.name}": getattr(analysis.sites, f.name) for f in dataclasses.fields(Atoms)
     }
-    for name in _OPTIONAL:
+    for name in ("box", "snapshots"):
         if getattr(analysis, name) is not None:
             arrays[name] = getattr(analysis, name)
     if pairs is not None:
@@ -131,7 +130,8 @@ def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
         fluctuations=pairs,
         sites=sites,
         network=network,
-        **{name: arrays.get(name) for name in _OPTIONAL},
+        box=arrays.get("box"),
+        snapshots=arrays.get("snapshots"),
         **{name: arrays[name] for name in _ARRAYS},
         **plain,
     )

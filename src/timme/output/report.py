@@ -74,7 +74,7 @@ def report_html(scene: Scene) -> str:
     return (
         _HEAD.format(policy=policy, title=html.escape(str(scene["title"])))
         + f"<style>{style}</style>\n</head>\n<body>\n"
-        + f'<div id="timme">Loading …</div>\n'
+        + '<div id="timme">Loading …</div>\n'
         + f'<script type="application/json" id="timme-scene">{scene_json(scene)}</script>\n'
         + f"<script>{script}</script>\n</body>\n</html>\n"
     )

@@ -1,0 +1,45 @@
+"""The interactive page in a notebook: the same as the report, as a widget (extra ``jupyter``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from timme.analysis import Analysis
+from timme.output.report import MISSING, STYLE, WIDGET, page_part
+from timme.output.scene import scene_json
+from timme.workflow import scene_of
+
+
+def view(analysis: Analysis, *, height: int = 760) -> Any:
+    """Show an analysis in a notebook: dilution plot, structure and tables, linked.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    height : int, optional
+        Height of the page in pixels.
+
+    Returns
+    -------
+    anywidget.AnyWidget
+        A widget that Jupyter shows.
+    """
+    script, style = page_part(WIDGET), page_part(STYLE)
+    if script is None or style is None:
+        raise FileNotFoundError(MISSING)
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:
+        raise ImportError(
+            "a page in a notebook needs anywidget: pip install 'pytimme[jupyter]'"
+        ) from None
+
+    class View(anywidget.AnyWidget):  # type: ignore[misc]
+        _esm = script
+        _css = style
+        scene = traitlets.Unicode().tag(sync=True)
+        height = traitlets.Unicode().tag(sync=True)
+
+    return View(scene=scene_json(scene_of(analysis)), height=f"{int(height)}px")
