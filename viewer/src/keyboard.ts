@@ -27,8 +27,8 @@ export const KEYS: [string, string][] = [
   ["?", "this list"],
 ];
 
-export function listen(root: HTMLElement, actions: Actions): void {
-  root.addEventListener("keydown", (event) => {
+export function listen(where: HTMLElement | Document, actions: Actions): void {
+  (where as HTMLElement).addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || taken(event)) return;
     const action = actionFor(event.key, actions);
     if (!action) return;

@@ -59,7 +59,8 @@ const STYLES: Record<Style, string> = {
   spheres: "spheres",
 };
 
-export function mount(host: HTMLElement, scene: Scene): Page {
+/** Build the page within an element; keys are heard there, or in the whole document. */
+export function mount(host: HTMLElement, scene: Scene, keys?: Document): Page {
   if (scene.format !== 1) throw new Error(`a scene of format 1 is needed, got ${scene.format}: use the page of the same version`);
   const model = new Model(scene);
   const root = h("div", { class: "timme" });
@@ -116,7 +117,7 @@ export function mount(host: HTMLElement, scene: Scene): Page {
   update("theme");
   molecule?.reset();
 
-  listen(root, {
+  listen(keys ?? root, {
     step: (levels) => model.step(levels),
     ends: (first) => model.setCutoff(first ? model.below : (model.hierarchy.levels.at(-1) ?? model.below)),
     frame: (by) => model.setFrame(model.frame + by),

@@ -37,12 +37,16 @@ export class Matrix {
       this.draw(new CanvasPainter(context), width, height);
     });
     this.listen();
-    this.update("cut");
+    this.describe();
   }
 
   update(change: string): void {
     if (change === "hover" || change === "frame" || this.plot.size.width === 0) return;
     this.plot.redraw();
+    this.describe();
+  }
+
+  private describe(): void {
     this.plot.canvas.setAttribute(
       "aria-label",
       `Matrix of σ between ${this.model.hierarchy.size} ${this.model.scene.shownName}, ` +

@@ -94,6 +94,7 @@ export class Molecule {
       ambientIntensity: 0.35,
     } as Partial<NGL.StageParameters>);
     if (!this.stage.viewer.renderer) throw new Error("this browser shows no three-dimensional graphics (WebGL)");
+    if (drawnBySoftware(this.stage)) this.stage.setParameters({ sampleLevel: -1 });
     this.setControls();
     [this.spheres, this.cylinders] = this.makeBuffers(nSticks);
     if (space.cartoon) void this.makeCartoon();
@@ -506,4 +507,12 @@ export class Molecule {
     });
     element.addEventListener("pointerleave", () => model.hover(-1));
   }
+}
+
+/** Without a graphics card every picture takes long: it is then drawn once only, not smoothed. */
+function drawnBySoftware(stage: NGL.Stage): boolean {
+  const context = stage.viewer.renderer.getContext() as WebGLRenderingContext;
+  const known = context.getExtension("WEBGL_debug_renderer_info");
+  const name = String(context.getParameter(known ? known.UNMASKED_RENDERER_WEBGL : context.RENDERER));
+  return /swiftshader|llvmpipe|software/i.test(name);
 }

@@ -20,7 +20,7 @@ async function sceneOf(host: HTMLElement): Promise<Scene> {
 
 async function start(host: HTMLElement): Promise<void> {
   try {
-    window.timme!.page = mount(host, await sceneOf(host));
+    window.timme!.page = mount(host, await sceneOf(host), document);
   } catch (error) {
     host.textContent = `The result cannot be shown: ${(error as Error).message}`;
     throw error;

@@ -45,13 +45,17 @@ export class Sequence {
     });
     new ResizeObserver(() => this.resize()).observe(this.scroller);
     this.listen();
-    this.update("cut");
+    this.describe();
   }
 
   update(change: string): void {
     if (change === "frame" || this.plot.size.width === 0) return;
     this.plot.redraw();
-    if (change !== "hover") this.plot.canvas.setAttribute("aria-label", `Sequence of ${this.letters.length} residues. ${facts(this.model)}`);
+    if (change !== "hover") this.describe();
+  }
+
+  private describe(): void {
+    this.plot.canvas.setAttribute("aria-label", `Sequence of ${this.letters.length} residues. ${facts(this.model)}`);
   }
 
   draw(p: Painter, width: number, height: number): void {
