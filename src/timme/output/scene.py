@@ -29,7 +29,7 @@ from timme.output.colours import CORE, REST, SAFE, WIDE
 from timme.output.figures import expected_fraction, expected_sizes
 from timme.output.picture import crosses_box, has_backbone, spacing
 from timme.output.plots import THEORY, binned_means, ramp
-from timme.output.tables import _short_names
+from timme.output.tables import short_names
 from timme.statistics import Curves, Suggestion, curves
 
 FORMAT = 1
@@ -135,7 +135,7 @@ def _tree(analysis: Analysis) -> Scene:
     """Describe the hierarchy of the shown objects, numbered from 0 in their own order."""
     hierarchy = analysis.shown_hierarchy
     found = families(hierarchy)
-    names = _short_names(analysis)
+    names = short_names(analysis)
     return {
         "order": _packed(hierarchy.order, "i4"),
         "gaps": _packed(hierarchy.gaps, "f8"),

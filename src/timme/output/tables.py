@@ -97,7 +97,7 @@ def clusters_csv(
         objects.
     """
     shown = analysis.shown_hierarchy
-    names = _short_names(analysis)
+    names = short_names(analysis)
     rows: list[list[object]] = []
     for cutoff in cutoffs:
         found = colouring(analysis, cutoff, min_size=min_size, palette=palette)
@@ -217,8 +217,19 @@ def _lives(hierarchy: Hierarchy, cutoff: float) -> tuple[list[float], list[float
     return births[ranked].tolist(), deaths[ranked].tolist()
 
 
-def _short_names(analysis: Analysis) -> list[tuple[str, str]]:
-    """Return what each shown object is called in a list: its chain, and its number or name."""
+def short_names(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return what each shown object is called in a list.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    list of (str, str)
+        Its chain, and its number or name.
+    """
     sites, site = analysis.sites, analysis.object_sites[analysis.shown]
     numbers = np.char.add(sites.resids[site].astype(str), sites.icodes[site]).tolist()
     chains = sites.chains[site].tolist()
