@@ -70,6 +70,7 @@ def round_trip(analysis: Analysis, folder: Path) -> Analysis:
         {"coordinates": np.full((9, 3), np.nan)},
         {"coordinates": np.zeros((9, 0))},
         {"coordinates": np.ones((9, 2), np.float32)},
+        {"snapshots": np.ones((4, 9, 3), np.float32)},
         {"names": np.array(["σ", "a b", "", "'", '"', ",", "\n", "長い", "x" * 300])},
     ],
     ids=lambda changes: next(iter(changes), "as it is"),

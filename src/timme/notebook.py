@@ -36,7 +36,7 @@ def view(analysis: Analysis, *, height: int = 760) -> Any:
             "a page in a notebook needs anywidget: pip install 'pytimme[jupyter]'"
         ) from None
 
-    class View(anywidget.AnyWidget):  # type: ignore[misc]
+    class View(anywidget.AnyWidget):
         _esm = script
         _css = style
         scene = traitlets.Unicode().tag(sync=True)

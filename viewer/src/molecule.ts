@@ -3,10 +3,11 @@
 import * as NGL from "ngl";
 import { type Ink, rgb } from "./axes";
 import { type Polymers, polymers } from "./cartoon";
+import { Camera, type Point } from "./camera";
 import { h } from "./dom";
 import type { Change, Model } from "./model";
 import { doubles, singles, type Space, wholes, words } from "./scene";
-import { centroid, eigenvectors, superposed } from "./superpose";
+import { superposed } from "./superpose";
 import { facts } from "./text";
 
 // Radii of molecules in Å: sticks of clusters, of all, and of the grey rest.
@@ -23,7 +24,6 @@ const SMALL = 0.12;
 const SPAN = 3; // distance of neighbouring particles in the units of the view
 const FADE = 0.8; // how far what is not looked at is mixed with the background
 const MOTION = 500; // milliseconds of a zoom
-const TILTED = new NGL.Quaternion().setFromEuler(new NGL.Euler(-0.35, Math.PI - 0.5, 0)); // of a box
 
 interface Buffer {
   setAttributes(data: Record<string, Float32Array>): void;
@@ -41,6 +41,7 @@ export class Molecule {
   readonly colours: Float32Array; // (sites, 3), as they are now
   readonly flat: boolean;
   private readonly stage: NGL.Stage;
+  private readonly camera: Camera;
   private readonly space: Space;
   private readonly frames: Float32Array;
   private readonly nSites: number;
@@ -95,6 +96,7 @@ export class Molecule {
     } as Partial<NGL.StageParameters>);
     if (!this.stage.viewer.renderer) throw new Error("this browser shows no three-dimensional graphics (WebGL)");
     if (drawnBySoftware(this.stage)) this.stage.setParameters({ sampleLevel: -1 });
+    this.camera = new Camera(this.stage, space.molecular ? 2 : 0.6 * SPAN);
     this.setControls();
     [this.spheres, this.cylinders] = this.makeBuffers(nSticks);
     if (space.cartoon) void this.makeCartoon();
@@ -117,49 +119,31 @@ export class Molecule {
 
   // ---- camera -----------------------------------------------------------------------------------
 
-  /** Look at everything, principal axes level. */
+  /** Look at everything: from above, at a box somewhat tilted, or with principal axes level. */
   reset(): void {
     this.stage.handleResize();
-    const everything = this.seen();
-    const turn = this.stage.viewerControls;
-    if (this.flat) turn.rotate(new NGL.Quaternion(0, 1, 0, 0)); // x to the right
-    else if (this.space.box) turn.rotate(TILTED);
-    else this.align(everything);
-    this.lookAt(everything, 0);
+    const { box } = this.space;
+    const points = this.seen().map((site) => this.at(site));
+    if (this.flat) this.camera.level();
+    else if (box) this.camera.tilt();
+    else this.camera.align(points);
+    const corners = box ? this.corners(box) : [];
+    this.camera.look([...points, ...corners], box ? corners : points, 0);
   }
 
   /** Move the camera to some sites. */
-  lookAt(sites: ArrayLike<number>, duration = MOTION): void {
-    const centre = centroid(this.positions, sites);
-    const distance = this.fitting(sites, centre);
-    const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (still || duration === 0) {
-      this.stage.viewerControls.center(new NGL.Vector3(...centre));
-      this.stage.viewerControls.distance(distance);
-    } else {
-      this.stage.animationControls.zoomMove(new NGL.Vector3(...centre), distance, duration);
-    }
+  lookAt(sites: number[]): void {
+    const points = sites.map((site) => this.at(site));
+    this.camera.look(points, points, MOTION);
   }
 
-  /** How far the camera must be from a centre to have all sites in view. */
-  private fitting(sites: ArrayLike<number>, centre: [number, number, number]): number {
-    const { viewer } = this.stage;
-    const group = viewer.rotationGroup;
-    group.updateMatrix();
-    const slope = Math.tan((viewer.perspectiveCamera.fov * Math.PI) / 360);
-    const aspect = Math.max(0.2, viewer.width / Math.max(1, viewer.height));
-    const around = this.space.molecular ? 2 : 0.6 * SPAN; // so that what is drawn at a site fits as well
-    const at = new NGL.Vector3();
-    let distance = 4 * around;
-    for (let k = 0; k < sites.length; k++) {
-      const from = 3 * sites[k]!;
-      at.set(this.positions[from]! - centre[0], this.positions[from + 1]! - centre[1], this.positions[from + 2]! - centre[2]);
-      at.applyMatrix4(group.matrix);
-      const beside = Math.max((Math.abs(at.y) + around) / slope, (Math.abs(at.x) + around) / (slope * aspect));
-      distance = Math.max(distance, beside - at.z);
-    }
-    const boxed = this.space.box && sites.length === this.nSites ? 1.12 : 1.04; // room for its corners
-    return boxed * distance;
+  private at(site: number): Point {
+    return [this.positions[3 * site]!, this.positions[3 * site + 1]!, this.positions[3 * site + 2]!];
+  }
+
+  private corners(box: number[][]): Point[] {
+    const which = [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => [bits & 1, (bits >> 1) & 1, bits >> 2] as const);
+    return which.map((on) => [0, 1, 2].map((d) => this.scale * on.reduce((sum, part, k) => sum + part * box[k]![d]!, 0)) as Point);
   }
 
   image(): HTMLCanvasElement {
@@ -184,7 +168,7 @@ export class Molecule {
 
   /** Where a site is on the screen, in pixels of the view. */
   onScreen(site: number): [number, number] {
-    const [x, y] = this.projected(site);
+    const [x, y] = this.camera.project(this.at(site));
     return [x, y];
   }
 
@@ -396,15 +380,12 @@ export class Molecule {
   }
 
   private drawBox(box: number[][]): void {
-    const corner = (...which: number[]): number[] =>
-      [0, 1, 2].map((d) => this.scale * which.reduce((sum, on, k) => sum + on * box[k]![d]!, 0));
-    const ends: [number[], number[]][] = [];
-    for (let axis = 0; axis < 3; axis++) {
-      if (!box[axis]!.some((value) => value !== 0)) continue;
-      for (const [u, v] of [[0, 0], [0, 1], [1, 0], [1, 1]] as const) {
-        const low = axis === 0 ? [0, u, v] : axis === 1 ? [u, 0, v] : [u, v, 0];
-        const high = low.map((on, k) => (k === axis ? 1 : on));
-        ends.push([corner(...low), corner(...high)]);
+    const corners = this.corners(box);
+    const ends: [Point, Point][] = [];
+    for (let bits = 0; bits < 8; bits++) {
+      for (const axis of [0, 1, 2]) {
+        const there = box[axis]!.some((value) => value !== 0);
+        if (there && !(bits & (1 << axis))) ends.push([corners[bits]!, corners[bits | (1 << axis)]!]);
       }
     }
     const extent = Math.max(...box.flat().map(Math.abs)) * this.scale;
@@ -423,20 +404,6 @@ export class Molecule {
         {},
       ),
     );
-  }
-
-  private align(sites: number[]): void {
-    const centre = centroid(this.positions, sites);
-    const spread = [0, 1, 2].map((i) =>
-      [0, 1, 2].map((j) =>
-        sites.reduce((sum, s) => sum + (this.positions[3 * s + i]! - centre[i]!) * (this.positions[3 * s + j]! - centre[j]!), 0),
-      ),
-    );
-    const [x, y] = eigenvectors(spread) as [number[], number[]];
-    const z = [x[1]! * y[2]! - x[2]! * y[1]!, x[2]! * y[0]! - x[0]! * y[2]!, x[0]! * y[1]! - x[1]! * y[0]!];
-    const basis = new NGL.Matrix4();
-    basis.set(x[0]!, y[0]!, z[0]!, 0, x[1]!, y[1]!, z[1]!, 0, x[2]!, y[2]!, z[2]!, 0, 0, 0, 0, 1);
-    this.stage.viewerControls.align(basis);
   }
 
   private describe(): void {
@@ -463,22 +430,11 @@ export class Molecule {
     stage.setParameters({ backgroundColor: this.ink().paper });
   }
 
-  private projected(site: number): [number, number, number, number] {
-    const { viewer } = this.stage;
-    const { width, height } = viewer;
-    const at = new NGL.Vector3(...(this.positions.subarray(3 * site, 3 * site + 3) as unknown as [number, number, number]));
-    at.add(viewer.translationGroup.position).applyMatrix4(viewer.rotationGroup.matrix);
-    const depth = viewer.cameraDistance + at.z; // the camera looks along z
-    const fov = (viewer.perspectiveCamera.fov * Math.PI) / 180;
-    const pixels = height / (2 * Math.tan(fov / 2) * depth);
-    return [width / 2 - at.x * pixels, height / 2 - at.y * pixels, depth, pixels];
-  }
-
   /** The nearest site under a point of the view, or -1. */
   private pick(x: number, y: number): number {
     let [best, nearest] = [-1, Infinity];
     for (let site = 0; site < this.nSites; site++) {
-      const [sx, sy, depth, pixels] = this.projected(site);
+      const [sx, sy, depth, pixels] = this.camera.project(this.at(site));
       if (!(depth > 0) || depth >= nearest) continue;
       const drawn = this.sphereRadius[site]! || (this.polymer[site] ? 0.7 : 0);
       const reach = Math.max(4, drawn * pixels * 1.15);

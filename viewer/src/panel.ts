@@ -56,7 +56,7 @@ export class Panel {
     const look = h(
       "div",
       { class: "row" },
-      labelled("smallest", this.minSize, "Clusters of fewer are left grey"),
+      labelled("min. size", this.minSize, "Clusters of fewer are left grey"),
       labelled("colours", this.palette),
     );
     if (scene.axis) {

@@ -265,7 +265,7 @@ def _take(game, node, leader, inside, members, n_members):
     if _count(game.pebbles, node, ABSENT) > 0:  # an end of a chain: it may still come to turn
         return leader, _list_bodies(game, node, inside, members, n_members)
     if leader < 0:
-        if game.size[other] == 0:
+        if game.size[other] == 0:  # its leader joins nothing: others may hang on its bodies
             n_members = _list_bodies(game, other, inside, members, n_members)
         return other, n_members
     if game.size[other] > game.size[leader]:

