@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from timme._arrays import Floats, Ints
 from timme.ensemble import Block, Ensemble
@@ -17,6 +17,7 @@ from timme.moments import Metric, Moments, PreparedBlock, pair_tiles, room_for
 _PART_POINTS = 200_000  # points of all snapshots in one part of a block, about
 
 
+@runtime_checkable
 class Engine(Protocol):
     """What does the work: threads of this process, or a cluster of computers.
 
@@ -250,6 +251,11 @@ def engine_of(workers: int | Engine | None) -> Engine:
         if workers < 1:
             raise ValueError(f"at least 1 worker is needed, got {workers}")
         return Threads(workers)
+    if not isinstance(workers, Engine):
+        raise TypeError(
+            "workers are a number of threads or an engine, such as "
+            f"timme.distributed.Cluster(client), got {workers!r}"
+        )
     return workers
 
 
