@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -17,6 +18,7 @@ from tests.page.systems import energies, ensemble, forest, hinge, swarm
 from timme.analysis import Analysis
 from timme.output.colours import SAFE, WIDE, colouring
 from timme.output.tables import clusters_csv
+from timme.workflow import analyse
 
 STATE = "timme.page.state()"
 
@@ -70,6 +72,17 @@ def test_colours_of_atoms_are_those_of_the_clusters_at_every_level(show: Open) -
     assert page.evaluate(STATE)["level"] == len(levels)
     page.press("ArrowDown")
     assert page.evaluate(STATE)["cutoff"] == levels[-2]
+
+
+def test_barnase_is_coloured_as_its_clusters(show: Open, shared_data: Path) -> None:
+    analysis = analyse(shared_data / "nmr" / "1bnr.pdb")
+    page = show(analysis)
+    page.press("Home")
+    for _ in range(8):
+        page.press("PageUp")
+        assert_follows(page, analysis)
+    assert page.errors == []
+    assert len(page.requests) == 1
 
 
 def test_dragging_the_line_moves_the_cutoff_and_everything_follows(show: Open) -> None:

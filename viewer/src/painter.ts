@@ -84,7 +84,9 @@ export class SvgPainter implements Painter {
   private clips = 0;
 
   rect(x: number, y: number, width: number, height: number, fill: string): void {
-    this.parts.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}" fill="${escaped(fill)}"/>`);
+    // Crisp, for stripes that touch must not show a seam.
+    const place = `x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}"`;
+    this.parts.push(`<rect ${place} fill="${escaped(fill)}" shape-rendering="crispEdges"/>`);
   }
 
   frame(x: number, y: number, width: number, height: number, stroke: string): void {
