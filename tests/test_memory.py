@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from timme import analyse, memory, objects, pairs
+from tests.readers.builders import atom, write_pdb
+from timme import analyse, load, memory, objects, pairs
 from timme._arrays import Coordinates
+from timme.engine import Threads
 from timme.ensemble import Ensemble
-from timme.workflow.budget import most_contacts, planned
+from timme.workflow.budget import Watched, most_contacts, planned
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -30,6 +34,15 @@ np.savez(sys.argv[3], parents=analysis.hierarchy.parents, heights=analysis.hiera
          **({} if sigma is None else {"sigma": sigma.sigma}))
 own = [line.split() for line in open("/proc/self/status") if line.startswith("VmHWM")]
 print("peak", int(own[0][1]) * 1024)  # ru_maxrss begins with that of the process that started this
+"""
+
+
+_RUN = """
+import sys
+from timme.cli import main
+main(["run", *sys.argv[1:], "-v"])
+own = [line.split() for line in open("/proc/self/status") if line.startswith("VmHWM")]
+print("peak", int(own[0][1]) * 1024)
 """
 
 
@@ -77,10 +90,11 @@ def allowed(size: float) -> str:
 
 
 def test_less_memory_takes_more_passes() -> None:
-    compared = objects.points(moving(1000))
+    sets = [range(10 * k, 10 * k + 10) for k in range(200)]
+    compared = objects.groups(moving(2000), sets)
     partners = pairs.all(compared)
     plenty = planned(compared, partners, keep=True, limit=None)
-    scarce = planned(compared, partners, keep=True, limit=allowed(145e6))
+    scarce = planned(compared, partners, keep=True, limit=allowed(200e6))
     assert (plenty.n_pieces, plenty.chunk) == (1, len(partners))
     assert scarce.n_pieces > 1
     assert scarce.total < plenty.total
@@ -109,14 +123,39 @@ def test_pairs_of_groups_count_their_sites() -> None:
     assert of_groups > 0.8 * of_points
 
 
-def test_too_many_contacts_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("timme.neighbours._COUNTED_AT_ONCE", 100)
+def test_too_many_contacts_are_given_up() -> None:
     compared = objects.points(moving(100))
     whole = pairs.within(compared, 2.0)
     assert len(pairs.within(compared, 2.0, most=len(whole))) == len(whole)
     with pytest.raises(ValueError, match=r"more than 1,000 pairs are in contact.*--radius"):
         pairs.within(compared, 2.0, most=1000)
-    assert most_contacts(compared, "1B") == 1
+    assert most_contacts(compared, 2.0, limit=allowed(500e6)) >= len(whole)
+
+
+def test_too_little_memory_for_contacts_is_refused_before_the_search() -> None:
+    compared = objects.points(moving(100))
+    with pytest.raises(ValueError, match=r"at least .*B of memory.*--memory allows 10MB.*--radius"):
+        most_contacts(compared, 2.0, limit="10MB")
+
+
+def test_pairs_that_may_join_clusters_are_watched() -> None:
+    compared = objects.points(moving(3000))
+    limit, told = allowed(400e6), list[str]()
+    plan = planned(compared, pairs.all(compared), keep=False, limit=limit)
+    watched = Watched(Threads(1), plan, limit, told.append)
+
+    def found(pairs_each: int) -> list[int]:
+        return [len(band) for band in watched.map(np.resize, np.arange(2), [(pairs_each, 2)] * 4)]
+
+    assert found(1000) == [1000] * 4
+    assert told == []
+    assert found(400_000) == [400_000] * 4
+    assert told[0].startswith("memory: about ")
+    assert told[0].endswith("for 1,600,000 pairs may join clusters")
+    with pytest.raises(
+        ValueError, match=r"pairs may join clusters, .* --memory .* allows.*--radius"
+    ):
+        found(4_000_000)
 
 
 # ---- what is taken -----------------------------------------------------------------------------
@@ -158,30 +197,111 @@ def analysed(
     return int(words[-1]), passes, arrays
 
 
-def needed(path: Path) -> int:
-    """Return how many MB are planned in a process of its own."""
-    told = "import sys, timme; timme.analyse(sys.argv[1], memory='8GB', pairs='all', tell=print)"
+@dataclass(frozen=True)
+class Ran:
+    """A run of the command line in a process of its own."""
+
+    announced: float  # bytes, the most that was told
+    passes: int
+    peak: int  # bytes
+    bits: list[bytes]
+
+
+def ran(folder: Path, *arguments: object) -> Ran:
+    made = folder / "out"
+    command = [sys.executable, "-c", _RUN, *map(str, arguments), "-o", str(made), "--overwrite"]
     done = subprocess.run(
-        [sys.executable, "-c", told, str(path)],
+        command,
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
         capture_output=True,
         check=True,
         text=True,
+        cwd=folder,
     )
-    return int(done.stdout.split()[2].replace(",", ""))
+    told = re.findall(r"memory: about ([0-9.]+) ([MG]B)", done.stderr)
+    found = load(made / "result.npz")
+    arrays = [found.hierarchy.parents, found.hierarchy.heights]
+    if found.fluctuations is not None:
+        arrays.append(found.fluctuations.sigma)
+    passes = re.findall(r"([0-9,]+) pass", done.stderr)
+    return Ran(
+        announced=max(memory.parsed(f"{number}{unit}") for number, unit in told),
+        passes=int(passes[-1].replace(",", "")),
+        peak=int(done.stdout.split()[-1]),
+        bits=[array.tobytes() for array in arrays],
+    )
 
 
-@pytest.mark.parametrize(("n_frames", "n_sites"), [(600, 1800), (40, 1800)])
-def test_what_is_allowed_is_kept_to(tmp_path: Path, n_frames: int, n_sites: int) -> None:
-    path = write_dcd(tmp_path / "a.dcd", n_frames, n_sites)
-    free, one, plenty = analysed(path, "8GB")
-    # What libraries hold differs from machine to machine: allow a little less than was planned.
-    limit = needed(path) - 25
-    peak, several, scarce = analysed(path, f"{limit}MB")
-    assert one == 1 < several
-    assert scarce == plenty
-    assert peak < 1.2e6 * limit
-    assert free < 1.2e6 * needed(path)
+def write_groups(path: Path, n_sites: int) -> Path:
+    lines = [f"g{first} = index {first}:{first + 4}" for first in range(0, n_sites, 5)]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def chain_file(path: Path, n_atoms: int) -> Path:
+    """Write models of a folded chain of carbon atoms."""
+    rng = np.random.default_rng(1)
+    number = np.arange(n_atoms)
+    row, layer = number // 20 % 20, number // 400
+    along = np.where(row % 2, 19 - number % 20, number % 20)
+    rest = 1.5 * np.column_stack([along, row, layer])
+    return write_pdb(
+        path,
+        [
+            [atom("CA", k + 1, place, element="C") for k, place in enumerate(places.tolist())]
+            for places in rest + rng.normal(scale=0.05, size=(20, n_atoms, 3))
+        ],
+    )
+
+
+def arguments_of(kind: str, folder: Path) -> list[object]:
+    if kind == "an array, all pairs":
+        rng = np.random.default_rng(0)
+        strength = np.linspace(0.01, 1.0, 5000)[:, None]
+        xyz = rng.uniform(0, 50, (5000, 3)) + strength * rng.normal(size=(600, 5000, 3))
+        np.save(folder / "a.npy", xyz.astype(np.float32))
+        return ["a.npy", "--pairs", "all"]
+    if kind == "bodies in contact":
+        return [chain_file(folder / "a.pdb", 2000), "--radius", 8]
+    write_dcd(folder / "a.dcd", 600, 1800)
+    if kind == "groups":
+        return ["a.dcd", "--objects", write_groups(folder / "groups.txt", 1800), "--pairs", "all"]
+    options = {"all pairs": "--pairs all", "contacts": "--radius 12", "nearest": "--pairs nearest"}
+    return ["a.dcd", *options[kind].split()]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["an array, all pairs", "bodies in contact", "groups", "all pairs", "contacts", "nearest"],
+)
+def test_what_is_announced_is_what_is_taken(tmp_path: Path, kind: str) -> None:
+    run = ran(tmp_path, *arguments_of(kind, tmp_path))
+    assert run.peak < 1.2 * run.announced
+    assert run.announced < 1.4 * run.peak
+
+
+def test_what_is_allowed_is_kept_to(tmp_path: Path) -> None:
+    arguments = arguments_of("groups", tmp_path)
+    plenty = ran(tmp_path, *arguments)
+    limit = plenty.announced / 1e6 - 40
+    scarce = ran(tmp_path, *arguments, "--memory", f"{limit:.0f}MB")
+    assert plenty.passes == 1 < scarce.passes
+    assert scarce.bits == plenty.bits
+    assert scarce.announced <= 1e6 * limit
+    assert scarce.peak < 1.2e6 * limit
+
+
+def test_a_file_larger_than_what_is_allowed_is_not_held(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    stored = np.lib.format.open_memmap(
+        tmp_path / "a.npy", "w+", np.dtype(np.float32), (40_000, 1000, 3)
+    )
+    few = rng.uniform(0, 50, (1000, 3)) + rng.normal(size=(100, 1000, 3))
+    for start in range(0, len(stored), len(few)):
+        stored[start : start + len(few)] = few
+    del stored
+    assert (tmp_path / "a.npy").stat().st_size == pytest.approx(480e6, rel=1e-3)
+    assert ran(tmp_path, "a.npy", "--pairs", "nearest", "--memory", "400MB").peak < 400e6
 
 
 @pytest.mark.long

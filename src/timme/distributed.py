@@ -111,11 +111,11 @@ class Cluster:
         iterable
             As for :class:`timme.engine.Engine`.
         """
-        length = part_length(ensemble, self._n_threads)
+        n_frames = min(ensemble.block_length, ensemble.n_snapshots)
+        length = part_length(n_frames, ensemble.n_sites, self._n_threads)
 
         def parts(start: int) -> range:
-            n_frames = min(ensemble.block_length, ensemble.n_snapshots - start)
-            return range(0, n_frames, length)
+            return range(0, min(n_frames, ensemble.n_snapshots - start), length)
 
         def tasks() -> Iterator[Future[Any]]:
             sent = self._submit(_kept, shared)

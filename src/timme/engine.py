@@ -14,7 +14,7 @@ from timme._arrays import Floats, Ints
 from timme.ensemble import Block, Ensemble
 from timme.moments import Metric, Moments, PreparedBlock, pair_tiles, room_for
 
-_PART_POINTS = 200_000  # points of all snapshots in one part of a block, about
+_PART_POINTS = 50_000  # points of all snapshots in one part of a block, about
 
 
 @runtime_checkable
@@ -125,6 +125,7 @@ class Threads:
                 block = ensemble.block(start)
                 room = room_for(block) if room is None else room
                 prepared = PreparedBlock(block, metric, room)
+                del block  # before the next is read
 
                 def merge(into: Moments, prepared: PreparedBlock = prepared) -> None:
                     def fold(tile: slice) -> None:
@@ -157,8 +158,10 @@ class Threads:
         count = self.count or available_cores()
         with ThreadPoolExecutor(count) as pool:
             for start in starts:
-                parts = ensemble.block(start).parts(part_length(ensemble, count))
-                tasks = (pool.submit(function, shared, part) for part in parts)
+                block = ensemble.block(start)
+                n_frames, n_points, _ = block.coordinates.shape
+                length = part_length(n_frames, n_points, count)
+                tasks = (pool.submit(function, shared, part) for part in block.parts(length))
                 yield in_order(tasks, Future.result, ahead=count)
 
     def map(
@@ -212,24 +215,22 @@ def in_order(
             task.cancel()
 
 
-def part_length(ensemble: Ensemble, count: int) -> int:
-    """Choose how many snapshots of a block one worker takes at a time.
+def part_length(n_frames: int, n_points: int, n_threads: int) -> int:
+    """Return how many snapshots of a block a thread takes at a time.
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Snapshots.
-    count : int
-        Number of workers.
+    n_frames, n_points : int
+        Shape of the block.
+    n_threads : int
+        Number of threads.
 
     Returns
     -------
     int
-        Few enough for all workers to have some, and for the memory that results take.
+        Few enough for all threads to have some, and for the memory that results take.
     """
-    n_frames = min(ensemble.block_length, ensemble.n_snapshots)
-    few = max(1, _PART_POINTS // max(1, ensemble.n_sites))
-    return min(-(-n_frames // (4 * count)), few)
+    return min(-(-n_frames // (4 * n_threads)), max(1, _PART_POINTS // max(1, n_points)))
 
 
 def engine_of(workers: int | Engine | None) -> Engine:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
 
@@ -60,6 +63,66 @@ class ArrayFrames:
         """
         boxes = None if self.boxes is None else self.boxes[start:stop]
         return self.coordinates[start:stop], boxes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredFrames:
+    """Frames of an array in a file, of which no more is held than what is asked for."""
+
+    path: str
+    offset: int  # bytes before the first number
+    stored: tuple[int, int, int]  # shape of the array, the last axis next to one another
+    dtype: np.dtype[np.floating[Any]]
+    chosen: range  # frames that count
+    sites: Ints | None = None  # that are kept, all if None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of snapshots, sites and dimensions."""
+        _, sites, dimensions = self.stored
+        return len(self.chosen), sites if self.sites is None else len(self.sites), dimensions
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        """Return a range of snapshots and their boxes.
+
+        Parameters
+        ----------
+        start, stop : int
+            As for :class:`Frames`.
+
+        Returns
+        -------
+        coordinates, boxes
+            As for :class:`Frames`.
+        """
+        _, sites, dimensions = self.stored
+        count = sites * dimensions
+        frames = self.chosen[start:stop]
+        coordinates = np.empty((len(frames), *self.shape[1:]), self.dtype)
+        with Path(self.path).open("rb") as file:
+            for row, frame in enumerate(frames):
+                file.seek(self.offset + frame * count * self.dtype.itemsize)
+                found = np.fromfile(file, self.dtype, count)
+                if len(found) < count:
+                    raise ValueError(f"{self.path}: snapshot {frame + 1} is gone: write it again")
+                places = found.reshape(sites, dimensions)
+                coordinates[row] = places if self.sites is None else places[self.sites]
+        return coordinates, None
+
+    def select(self, sites: Ints) -> StoredFrames:
+        """Keep some of the sites.
+
+        Parameters
+        ----------
+        sites : ndarray of int
+            Indices of the sites to keep.
+
+        Returns
+        -------
+        StoredFrames
+            The same frames of fewer sites.
+        """
+        return replace(self, sites=sites if self.sites is None else self.sites[sites])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,6 @@ from tests.conftest import MakeUniverse
 from tests.readers.builders import waters, write_pdb
 from timme._arrays import Coordinates
 from timme.ensemble import Ensemble
-from timme.frames import ArrayFrames
 from timme.readers import read
 
 
@@ -33,14 +32,20 @@ def test_lists_of_numbers_are_arrays() -> None:
     assert read([[[0.0], [1.0]], [[0.0], [2.0]]]).frames.shape == (2, 2, 1)
 
 
-def test_npy_files_are_mapped_not_loaded(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_npy_files_are_read_when_they_are_needed(tmp_path: Path, dtype: Any) -> None:
     path = tmp_path / "a.npy"
-    np.save(path, np.arange(24.0).reshape(4, 2, 3))
-    ensemble = read(path, step=2)
-    assert isinstance(ensemble.frames, ArrayFrames)
-    assert isinstance(ensemble.frames.coordinates.base, np.memmap)
+    array = np.arange(120).reshape(8, 5, 3).astype(dtype)
+    np.save(path, array)
+    ensemble = read(path, start=1, step=2, box=[9.0, 9.0, 9.0])
+    np.testing.assert_array_equal(coordinates(ensemble), array[1::2])
+    chosen = ensemble.select([4, 0, 2, 1, 3]).select([3, 0])
+    found, box = chosen.snapshot(2)
+    np.testing.assert_array_equal(found, array[5, [1, 4]])
+    assert np.array_equal(np.asarray(box), np.diag([9.0, 9.0, 9.0]))
+    assert found.dtype == (np.float64 if dtype is np.int64 else dtype)
+    assert type(found) is np.ndarray  # not a map of the file, which would grow
     assert ensemble.sources == (str(path),)
-    assert isinstance(read(np.load(path, mmap_mode="r")).frames, ArrayFrames)
 
 
 @pytest.mark.parametrize(

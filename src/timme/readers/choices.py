@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
 from timme.ensemble import Atoms, Ensemble, checked_weights
-from timme.frames import ArrayFrames, Frames
+from timme.frames import ArrayFrames, Frames, StoredFrames
 from timme.readers.bonds import guess_bonds, likely_angstrom, unit_in_angstrom, with_bonds
 from timme.readers.elements import is_coarse_grained
 from timme.readers.files import STRUCTURES, kind
@@ -21,7 +21,7 @@ from timme.readers.sources import MDTRAJ
 from timme.readers.trajectories import TrajectoryFrames
 from timme.space import box_matrices
 
-Sliceable = ArrayFrames | TrajectoryFrames | UniverseFrames
+Sliceable = ArrayFrames | StoredFrames | TrajectoryFrames | UniverseFrames
 
 
 def kept_snapshots(
@@ -69,7 +69,7 @@ def sliced(frames: Frames, kept: range) -> Sliceable:
         The chosen ones; nothing is read or copied.
     """
     part = slice(kept.start, kept.stop, kept.step)
-    if isinstance(frames, TrajectoryFrames | UniverseFrames):
+    if isinstance(frames, StoredFrames | TrajectoryFrames | UniverseFrames):
         return replace(frames, chosen=frames.chosen[part])
     if not isinstance(frames, ArrayFrames):
         raise TypeError(f"frames of type {type(frames).__name__} cannot be sliced")
@@ -216,7 +216,7 @@ def selected(
 class BoxedFrames:
     """Frames in another box than that of their source."""
 
-    frames: TrajectoryFrames | UniverseFrames
+    frames: StoredFrames | TrajectoryFrames | UniverseFrames
     boxes: Floats | None
 
     @property

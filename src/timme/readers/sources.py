@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from timme._arrays import Coordinates, Ints, frozen
+from timme._arrays import Ints, frozen
 from timme.ensemble import Atoms, Ensemble
-from timme.frames import ArrayFrames
+from timme.frames import ArrayFrames, StoredFrames
 from timme.readers.download import fetch
 from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES, checked_file, kind, one_line
 from timme.readers.text import DUMPS, dump_atoms
@@ -222,17 +222,22 @@ def _from_tracks(tracks: Any, name: str) -> Ensemble:
 
 
 def _from_npy(path: Path) -> Ensemble:
+    array = _loaded_array(path)
     try:
-        ensemble = Ensemble.from_array(_loaded_array(path))
+        ensemble = replace(Ensemble.from_array(array), sources=(str(path),))
     except ValueError as error:
-        message = str(error).removeprefix(f"{path}: ")
-        raise ValueError(f"{path}: {message}") from None
-    return replace(ensemble, sources=(str(path),))
+        raise ValueError(f"{path}: {error}") from None
+    shape = ensemble.frames.shape
+    # A map of the file would hold all that was ever read of it.
+    if not array.flags.c_contiguous or array.dtype != ensemble.frames.read(0, 1)[0].dtype:
+        return ensemble
+    frames = StoredFrames(str(path.absolute()), array.offset, shape, array.dtype, range(len(array)))
+    return replace(ensemble, frames=frames)
 
 
-def _loaded_array(path: Path) -> Coordinates:
+def _loaded_array(path: Path) -> np.memmap[Any, Any]:
     try:
-        array: Coordinates = np.load(path, mmap_mode="r", allow_pickle=False)
+        array: np.memmap[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
         raise ValueError(
             f"{path}: not an array of numbers ({one_line(error)}): save it with numpy.save as float"

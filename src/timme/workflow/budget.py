@@ -1,26 +1,46 @@
-"""How much memory a run needs, before it is taken, and how to stay within what is allowed."""
+"""How much memory a run needs, before it is taken, and how to stay within what is allowed.
+
+A run has phases: contacts are searched for, pairs are measured, then linked, listed and drawn. What
+one phase took is given back before the next, so that the largest of them counts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from timme import memory
+from timme._arrays import Ints
+from timme._kernels.space import TILTED
 from timme.allpairs import CHUNK, SEARCH_BYTES
-from timme.ensemble import SINGLE_FROM, Ensemble
+from timme.engine import Engine, Threads, available_cores, engine_of, part_length
+from timme.ensemble import SINGLE_FROM, Block, Ensemble
 from timme.fluctuations import count_site_pairs
+from timme.moments import Metric, Moments
+from timme.neighbours import pairs_within
 from timme.objects import Objects
 from timme.pairs import Pairs
+from timme.space import Boxes
 
-# Bytes for each pair, as measured: sums and copies of them while a piece is in hand; lists of pairs
-# and σ that stay; and what it takes to sort them in the end, when there is no piece any more.
-_PIECE = 90
-_SITE_PAIR = 90
-_KEPT = 50
-_SORTED = 60
-_OBJECT = 1_000  # tree, names, tables and figures, for each object
-_CONTACT = 200  # for each pair found in contact so far, while they are counted
-_REST = 80_000_000  # compiled kernels, drawing
+Tell = Callable[[str], None]
+"""Called with a line about the run."""
+
+# Bytes, as measured with one kind of run after another.
+_KERNELS = 50_000_000  # compiled loops and what they need
+_DRAWING = 80_000_000  # of which most is for the libraries
+_OBJECT = 1_000  # for each object: tree, names, tables
+_POINT_PAIR = 85  # for each pair of points in hand: sums, and copies of them
+_OBJECT_PAIR, _SITE_PAIR = 40, 92  # for each pair of objects in hand, and of sites they consist of
+_KEPT = 32  # for each pair: what stays of it
+_SORTED = 40  # for each pair kept, while they are linked
+_JOINED = 60  # for each pair in hand that is not kept, while it is linked
+_DRAWN = 90  # for each pair kept of shown objects, while σ is drawn
+_FOUND = 115  # for each pair that may join clusters, while these are listed
+_CONTACT = 100  # for each pair in contact, while these are listed
+_WAITING = 12  # for each contact in a snapshot that is not counted yet, with room for more
+
+_FEW_FOUND = 1_000_000  # pairs that may join clusters, if there is no cause to expect more
 _SMALLEST = 10_000  # pairs in a piece: fewer would be read for longer than measured
 _SAMPLE = 2_000  # pairs of objects by which their pairs of sites are counted
 
@@ -52,7 +72,9 @@ class Plan:
             yield f"  {memory.shown(size):>8}  {name}"
 
 
-def planned(compared: Objects, partners: Pairs, *, keep: bool, limit: str | None) -> Plan:
+def planned(
+    compared: Objects, partners: Pairs, *, keep: bool, limit: str | None, n_shown: int | None = None
+) -> Plan:
     """Plan a run within the memory that is allowed, or within what there is.
 
     Parameters
@@ -65,54 +87,178 @@ def planned(compared: Objects, partners: Pairs, *, keep: bool, limit: str | None
         Whether σ of all pairs is kept, or only what joins clusters.
     limit : str or None
         Memory that the process may take, such as 2GB.
+    n_shown : int, optional
+        How many of the objects are drawn, all by default.
 
     Returns
     -------
     Plan
         With pieces of the pairs as large as fit.
     """
-    fixed = [
+    n_kept = len(partners) if keep else 0
+    shown = (len(compared) if n_shown is None else n_shown) / len(compared)
+    stays = [
         ("held already: libraries, names, snapshots in memory", memory.held()),
-        ("coordinates of the block in hand", _block_bytes(compared)),
-        ("list of pairs and their σ", _KEPT * len(partners) if keep else 0),
-        ("search for pairs that matter", 0 if keep else _search_bytes(compared)),
-        ("hierarchy, tables and figures", _REST + _OBJECT * len(compared)),
+        ("compiled loops", _KERNELS),
+        ("list of pairs and their σ", _KEPT * n_kept),
+        ("hierarchy and tables", _OBJECT * len(compared)),
     ]
-    per_pair = (
-        _PIECE
-        if compared.are_points
-        else _PIECE + _SITE_PAIR * _site_pairs_each(compared, partners)
-    )
+    phases = [
+        ("pairs sorted", _SORTED * n_kept),
+        ("figures", _DRAWING + int(_DRAWN * n_kept * shown**2)),
+    ]
+    block = _block_bytes(compared)
+    pruned = not keep and _can_be_pruned(compared)
+    if pruned:
+        phases.append(("coordinates in which pairs are given up", block + _search_bytes(compared)))
+    per_pair = _pair_bytes(compared, partners) + (0 if keep else _JOINED)
     # The pairs left out of all pairs count, too, where these are cut into pieces.
     n_pairs = max(1, len(partners) + len(partners.left_out))
     whole = n_pairs if keep else min(n_pairs, CHUNK)
-    room = _room(limit) - sum(size for _, size in fixed)
-    least = max(int(min(whole, _SMALLEST) * per_pair), _SORTED * len(partners) if keep else 0)
+    if pruned:
+        whole = min(n_pairs, max(_SMALLEST, int(_FEW_FOUND * (_POINT_PAIR + _JOINED) / per_pair)))
+        phases.append(("pairs that may join clusters", _FOUND * min(n_pairs, _FEW_FOUND)))
+    fixed = sum(size for _, size in stays)
+    room = _room(limit) - fixed
+    least = max(block + int(min(whole, _SMALLEST) * per_pair), *(size for _, size in phases))
     if room < least:
-        raise ValueError(_refusal(compared, sum(size for _, size in fixed) + least, limit))
-    chunk = int(min(whole, room / per_pair))
-    made = [*fixed, ("pairs measured at a time, then sorted", max(least, int(chunk * per_pair)))]
-    parts = tuple((name, size) for name, size in made if size)
-    return Plan(parts, chunk, -(-n_pairs // chunk))
+        raise ValueError(_refusal(compared, fixed + least, limit))
+    chunk = int(min(whole, (room - block) / per_pair))
+    phases.append(("coordinates in hand, and pairs measured", block + int(chunk * per_pair)))
+    parts = (*stays, max(phases, key=lambda phase: phase[1]))
+    # Those of candidates, of the coordinates in which pairs are given up, and of what is left.
+    n_pieces = 3 if pruned else -(-n_pairs // chunk)
+    return Plan(tuple(part for part in parts if part[1]), chunk, n_pieces)
 
 
-def most_contacts(compared: Objects, limit: str | None) -> int:
+def most_contacts(
+    compared: Objects,
+    radius: float,
+    *,
+    limit: str | None,
+    workers: int | Engine | None = None,
+    tell: Tell | None = None,
+) -> int:
     """Return how many pairs in contact can be held while they are searched for.
 
     Parameters
     ----------
     compared : Objects
         What is compared.
+    radius : float
+        Of contacts.
     limit : str or None
         Memory that the process may take, such as 2GB.
+    workers : int or Engine, optional
+        Who searches.
+    tell : callable, optional
+        Called with a line that says how much memory the search needs.
 
     Returns
     -------
     int
-        Number of pairs, at least 1.
+        Number of pairs, no less than there are in the first snapshot.
     """
-    room = _room(limit) - memory.held() - _block_bytes(compared)
-    return max(1, int(min(room, 1e15) / _CONTACT))
+    centres = compared.centres()
+    points, box = centres.snapshot(0)
+    boxes = Boxes.of(None if box is None else box[None], 1, centres.n_dimensions)
+    n_first = len(pairs_within(points, radius, boxes))
+    engine = engine_of(workers)
+    n_threads = (engine.count or available_cores()) if isinstance(engine, Threads) else 1
+    n_frames = min(centres.block_length, centres.n_snapshots)
+    length = part_length(n_frames, centres.n_sites, n_threads)
+    fixed = memory.held() + _KERNELS + _block_bytes(compared)
+    fixed += (n_threads + 2) * length * n_first * _WAITING
+    least = fixed + _CONTACT * n_first
+    room = _room(limit)
+    if room < least:
+        raise ValueError(_refusal(compared, least, limit))
+    if tell is not None:
+        tell(f"memory: about {memory.shown(least)} while contacts are searched for")
+    return int(min(room - fixed, 1e15) / _CONTACT)
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """An engine whose searches find pairs of which nobody knows how many before.
+
+    What they need is told when it is known, and refused as soon as it is too much.
+    """
+
+    engine: Engine
+    plan: Plan
+    limit: str | None
+    tell: Tell | None
+
+    def merges(
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+    ) -> Iterator[Callable[[Moments], None]]:
+        """Measure blocks.
+
+        Parameters
+        ----------
+        ensemble, pairs, metric, starts
+            As for :class:`timme.engine.Engine`.
+
+        Returns
+        -------
+        iterator
+            As for :class:`timme.engine.Engine`.
+        """
+        return self.engine.merges(ensemble, pairs, metric, starts)
+
+    def blocks(
+        self,
+        function: Callable[[Any, Block], Any],
+        shared: object,
+        ensemble: Ensemble,
+        starts: Sequence[int],
+    ) -> Iterator[Iterable[Any]]:
+        """Call a function for parts of blocks.
+
+        Parameters
+        ----------
+        function, shared, ensemble, starts
+            As for :class:`timme.engine.Engine`.
+
+        Returns
+        -------
+        iterator
+            As for :class:`timme.engine.Engine`.
+        """
+        return self.engine.blocks(function, shared, ensemble, starts)
+
+    def map(
+        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Call a function for each item; watch the number of pairs that it returns.
+
+        Parameters
+        ----------
+        function, shared, items
+            As for :class:`timme.engine.Engine`.
+
+        Yields
+        ------
+        object
+            As for :class:`timme.engine.Engine`.
+        """
+        n_found = 0
+        others = sum(size for _, size in self.plan.parts[:-1])
+        for found in self.engine.map(function, shared, items):
+            n_found += len(found)
+            if others + _FOUND * n_found > _room(self.limit):
+                there = "there is" if self.limit is None else f"--memory {self.limit} allows"
+                raise ValueError(
+                    f"more than {n_found:,} pairs may join clusters, for which more memory is "
+                    f"needed than {there}: allow more, select fewer sites (-s), or compare objects "
+                    "in contact (--radius)"
+                )
+            yield found
+        needed = others + _FOUND * n_found
+        if needed > self.plan.total and self.tell is not None:
+            about = memory.shown(needed)
+            self.tell(f"memory: about {about}, for {n_found:,} pairs may join clusters")
 
 
 def _room(limit: str | None) -> float:
@@ -131,20 +277,27 @@ def _refusal(compared: Objects, least: int, limit: str | None) -> str:
 
 
 def _block_bytes(compared: Objects) -> int:
-    """Coordinates as read and checked, the same laid out, and those of the block before."""
+    """Coordinates as read and checked, and the same laid out."""
     ensemble = compared.ensemble
     used = compared.centres() if compared.are_points else ensemble
     frames = min(used.block_length, used.n_snapshots)
     itemsize = ensemble.snapshot(0)[0].dtype.itemsize
-    n_blocks = min(2, -(-used.n_snapshots // frames))
     read = (itemsize + 1) * _frame_numbers(ensemble) * frames
     # Few snapshots are brought into double precision.
     laid = (itemsize if used.n_snapshots >= SINGLE_FROM else 8) * _frame_numbers(used) * frames
-    return read + n_blocks * laid
+    return read + laid
 
 
 def _frame_numbers(ensemble: Ensemble) -> int:
     return ensemble.n_sites * ensemble.n_dimensions
+
+
+def _can_be_pruned(compared: Objects) -> bool:
+    """Tell whether most pairs will be given up before they are measured to the end."""
+    ensemble = compared.ensemble
+    _, box = ensemble.snapshot(0)
+    tilted = box is not None and Boxes.of(box[None], 1, len(box)).kind == TILTED
+    return not (tilted or ensemble.gaps or len(compared.rigid))
 
 
 def _search_bytes(compared: Objects) -> int:
@@ -152,7 +305,9 @@ def _search_bytes(compared: Objects) -> int:
     return min(SEARCH_BYTES, 4 * _frame_numbers(frames) * frames.n_snapshots)
 
 
-def _site_pairs_each(compared: Objects, partners: Pairs) -> float:
-    """Pairs of sites for each pair of objects; the more pairs, the more of them they share."""
+def _pair_bytes(compared: Objects, partners: Pairs) -> float:
+    """Count pairs of sites for each pair of objects; the more of these, the more they share."""
+    if compared.are_points:
+        return _POINT_PAIR
     sample = next(partners.chunks(_SAMPLE))[:_SAMPLE]
-    return count_site_pairs(compared, sample) / max(1, len(sample))
+    return _OBJECT_PAIR + _SITE_PAIR * count_site_pairs(compared, sample) / max(1, len(sample))

@@ -17,7 +17,7 @@ from timme.pairs import Pairs
 from timme.readers.residues import is_nucleic, is_protein, is_water, shown_sites
 from timme.readers.select import select_atoms
 from timme.reduction import moments
-from timme.workflow.budget import most_contacts
+from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
 from timme.workflow.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings
 
@@ -102,7 +102,7 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
 
 
 def choose_pairs(
-    compared: Objects, kind: str, chosen: Settings, **watched: Any
+    compared: Objects, kind: str, chosen: Settings, *, tell: Tell | None = None, **watched: Any
 ) -> tuple[Pairs, Settings]:
     """Choose who is compared with whom.
 
@@ -114,6 +114,8 @@ def choose_pairs(
         As told by :func:`kind_of`.
     chosen : Settings
         What the user chose.
+    tell : callable, optional
+        Called with the memory that a search for contacts needs.
     **watched
         How a search for contacts is carried out, as for :func:`timme.pairs.within`.
 
@@ -134,12 +136,14 @@ def choose_pairs(
         partners = choose.all(compared, min_bonds=bonds)
     elif name == "contact":
         radius = _radius(compared, molecular=molecular) if radius is None else radius
+        workers = watched.get("workers")
+        most = most_contacts(compared, radius, limit=chosen.memory, workers=workers, tell=tell)
         partners = choose.within(
             compared,
             radius,
             at_least=chosen.contacts,
             min_bonds=bonds,
-            most=most_contacts(compared, chosen.memory),
+            most=most,
             **watched,
         )
     elif name == "sequence":

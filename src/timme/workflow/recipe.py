@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from timme._arrays import Coordinates, Floats
 from timme.allpairs import cluster
 from timme.analysis import Analysis, evenly_chosen
 from timme.checkpoint import Checkpoint
-from timme.engine import Engine
+from timme.engine import Engine, engine_of
 from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import Fluctuations, from_matrix, measure, require_snapshots
 from timme.hierarchy import Hierarchy, link
@@ -22,7 +21,7 @@ from timme.objects import Objects, site_atoms
 from timme.pairs import Pairs
 from timme.readers import read, read_matrix
 from timme.readers.residues import default_sites
-from timme.workflow.budget import planned
+from timme.workflow.budget import Tell, Watched, planned
 from timme.workflow.defaults import (
     choose_length,
     choose_objects,
@@ -49,7 +48,7 @@ class _How:
 
     progress: Progress | None
     checkpoint: Checkpoint | None
-    tell: Callable[[str], None] | None
+    tell: Tell | None
     workers: int | Engine | None
 
 
@@ -61,7 +60,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     command: str = "",
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
-    tell: Callable[[str], None] | None = None,
+    tell: Tell | None = None,
     workers: int | None = None,
     client: Any = None,
     **options: Any,
@@ -157,6 +156,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, how: _How) -> Analysis:
         compared,
         kind,
         chosen,
+        tell=how.tell,
         progress=how.progress,
         checkpoint=how.checkpoint,
         workers=how.workers,
@@ -166,8 +166,8 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, how: _How) -> Analysis:
             f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
             "choose a larger radius, other pairs or fewer bonds apart"
         )
-    hierarchy, sigma = _linked(compared, partners, chosen, how)
     shown, shown_name, sequential = choose_shown(compared, chosen.show)
+    hierarchy, sigma = _linked(compared, partners, len(shown), chosen, how)
     length, length_name = choose_length(compared, kind, chosen)
     coordinates, box = _picture(ensemble)
     return Analysis(
@@ -232,10 +232,10 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
 
 
 def _linked(
-    compared: Objects, partners: Pairs, chosen: Settings, how: _How
+    compared: Objects, partners: Pairs, n_shown: int, chosen: Settings, how: _How
 ) -> tuple[Hierarchy, Fluctuations | None]:
     keep = len(partners) <= _KEPT_PAIRS or partners.index is not None
-    plan = planned(compared, partners, keep=keep, limit=chosen.memory)
+    plan = planned(compared, partners, keep=keep, limit=chosen.memory, n_shown=n_shown)
     if how.tell is not None:
         for line in plan.lines():
             how.tell(line)
@@ -247,6 +247,7 @@ def _linked(
         "workers": how.workers,
     }
     if not keep:
+        options["workers"] = Watched(engine_of(how.workers), plan, chosen.memory, how.tell)
         return cluster(compared, partners, **options), None
     sigma = measure(compared, partners, **options)
     return link(sigma), sigma
