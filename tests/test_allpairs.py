@@ -145,7 +145,7 @@ def test_where_nothing_can_be_given_up_it_is_told_before_much_is_lost(
     monkeypatch.setattr(kernel, "MOST_FRAMES", 32)  # whose sums stay below any bound
     noise = np.random.default_rng(0).normal(size=(200, 1280, 3)).astype(np.float32)
     objects = points(Ensemble.from_array(noise))
-    with pytest.warns(UserWarning, match="nearly all of them may matter"):
+    with pytest.warns(UserWarning, match="more than half of those looked at may matter"):
         found = allpairs.cluster(objects, all_pairs(objects), workers=1)
     assert same(found, link(measure(objects, all_pairs(objects))))
     assert len(looked_at) < 5  # of 10 bands

@@ -10,7 +10,7 @@ the ordinary way, so that the answer equals that of all pairs bit for bit.
 from __future__ import annotations
 
 import warnings
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -245,7 +245,7 @@ def _survivors(
     n_objects, n_found = len(tree.order), sum(map(len, found))
     n_pairs = n_objects * (n_objects - 1) // 2
     results = engine_of(workers).map(_band_survivors, search, range(first, n_bands))
-    with nullcontext() if checkpoint is None else checkpoint.under_way():
+    with closing(results), nullcontext() if checkpoint is None else checkpoint.under_way():
         for band, pairs in enumerate(results, start=first + 1):
             found.append(pairs)
             if checkpoint is not None and checkpoint.due:
@@ -256,7 +256,7 @@ def _survivors(
             done = min(band * kernel.LANES, n_objects)
             looked_at = done * (2 * n_objects - done - 1) // 2  # later bands have fewer partners
             if looked_at > _FEWEST_LOOKED_AT * n_pairs and n_found > _MOST_FOUND * looked_at:
-                raise _CannotBePrunedError("nearly all of them may matter")
+                raise _CannotBePrunedError("more than half of those looked at may matter")
             if progress is not None:
                 progress(looked_at, n_pairs)
     return np.sort(tree.order[np.concatenate(found)], axis=1)

@@ -171,8 +171,12 @@ class Checkpoint:
         self._under_way = True
         try:
             yield
+        except BaseException:
+            # What is kept may have changed since it was last whole; the file has not.
+            self._kept, self._taken_up = {}, False
+            raise
         finally:
-            self._under_way = False
+            self._under_way = self._stopping = False
 
     def stop(self) -> bool:
         """Ask the run to save and end at the next :meth:`tick`; made for handlers of signals.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 
 from timme.checkpoint import Checkpoint
 from timme.engine import Engine, engine_of
@@ -51,7 +51,7 @@ def count_contacts(
         contacts, first = Contacts(Counted(kept["keys"], kept["counts"])), int(kept["done"])
     starts = range(first, centres.n_snapshots, centres.block_length)
     results = engine_of(workers).blocks(_searched, search, centres, starts)
-    with nullcontext() if checkpoint is None else checkpoint.under_way():
+    with closing(results), nullcontext() if checkpoint is None else checkpoint.under_way():
         for start, parts in zip(starts, results, strict=True):
             for found in parts:
                 contacts.add(found)

@@ -14,9 +14,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import islice
@@ -68,7 +68,7 @@ class Cluster:
 
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
-    ) -> Iterator[Callable[[Moments], None]]:
+    ) -> Generator[Callable[[Moments], None]]:
         """Measure blocks of frames and runs of pairs as tasks, some ahead.
 
         Parameters
@@ -83,14 +83,14 @@ class Cluster:
         """
         runs = _runs(len(pairs), len(starts), self._n_threads)
         tasks = self._tasks(ensemble, [pairs[run] for run in runs], metric, starts)
-        waiting = self._in_order(tasks)
+        with closing(self._in_order(tasks)) as waiting:
 
-        def merge(into: Moments) -> None:
-            for run, found in zip(runs, waiting, strict=False):  # runs end before the results do
-                kernel.merge_moments(*into.part(run).arrays, *found.unpacked().arrays)
+            def merge(into: Moments) -> None:
+                for run, found in zip(runs, waiting, strict=False):  # runs end first
+                    kernel.merge_moments(*into.part(run).arrays, *found.unpacked().arrays)
 
-        for _ in starts:
-            yield merge
+            for _ in starts:
+                yield merge
 
     def blocks(
         self,
@@ -98,7 +98,7 @@ class Cluster:
         shared: object,
         ensemble: Ensemble,
         starts: Sequence[int],
-    ) -> Iterator[Iterable[Any]]:
+    ) -> Generator[Iterable[Any]]:
         """Call a function for parts of each block, as tasks.
 
         Parameters
@@ -124,13 +124,13 @@ class Cluster:
                     part = self._submit(_part, block, first, length)
                     yield self._submit(_called, function, sent, part)
 
-        results = self._in_order(tasks())
-        for start in starts:
-            yield islice(results, len(parts(start)))
+        with closing(self._in_order(tasks())) as results:
+            for start in starts:
+                yield islice(results, len(parts(start)))
 
     def map(
         self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
-    ) -> Iterator[Any]:
+    ) -> Generator[Any]:
         """Call a function for each item, as tasks.
 
         Parameters
@@ -176,7 +176,7 @@ class Cluster:
             else:
                 yield self._submit(_read, opened, start)
 
-    def _in_order(self, tasks: Iterator[Future[Any]]) -> Iterator[Any]:
+    def _in_order(self, tasks: Iterator[Future[Any]]) -> Generator[Any]:
         return in_order(tasks, _result, ahead=_AHEAD * self._n_threads)
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:

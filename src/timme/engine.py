@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +27,7 @@ class Engine(Protocol):
 
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
-    ) -> Iterator[Callable[[Moments], None]]:
+    ) -> Generator[Callable[[Moments], None]]:
         """Measure blocks; yield, for each in order, a function that merges it into moments.
 
         Each is called before the next is asked for: blocks may share memory.
@@ -55,7 +55,7 @@ class Engine(Protocol):
         shared: object,
         ensemble: Ensemble,
         starts: Sequence[int],
-    ) -> Iterator[Iterable[Any]]:
+    ) -> Generator[Iterable[Any]]:
         """Yield, for each block in order, ``function(shared, part)`` of each of its parts in order.
 
         All of them are taken before the next block is asked for.
@@ -79,7 +79,7 @@ class Engine(Protocol):
 
     def map(
         self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
-    ) -> Iterator[Any]:
+    ) -> Generator[Any]:
         """Yield ``function(shared, item)`` for each item, in order.
 
         Parameters
@@ -106,7 +106,7 @@ class Threads:
 
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
-    ) -> Iterator[Callable[[Moments], None]]:
+    ) -> Generator[Callable[[Moments], None]]:
         """Measure one block after another, the tiles of pairs in threads.
 
         Parameters
@@ -142,7 +142,7 @@ class Threads:
         shared: object,
         ensemble: Ensemble,
         starts: Sequence[int],
-    ) -> Iterator[Iterable[Any]]:
+    ) -> Generator[Iterable[Any]]:
         """Read one block after another, and call a function for parts of it in threads.
 
         Parameters
@@ -166,7 +166,7 @@ class Threads:
 
     def map(
         self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
-    ) -> Iterator[Any]:
+    ) -> Generator[Any]:
         """Call a function for each item, in threads.
 
         Parameters
@@ -183,9 +183,7 @@ class Threads:
             yield from pool.map(partial(function, shared), items)
 
 
-def in_order(
-    tasks: Iterable[Any], result: Callable[[Any], Any], *, ahead: int
-) -> Generator[Any, None, None]:
+def in_order(tasks: Iterable[Any], result: Callable[[Any], Any], *, ahead: int) -> Generator[Any]:
     """Yield results in the order of tasks, with a bounded number of them under way.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -293,7 +293,7 @@ class _Walk(Threads):
 
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
-    ) -> Iterator[Callable[[Moments], None]]:
+    ) -> Generator[Callable[[Moments], None]]:
         del metric  # none is offered
         found = self.over_frames(ensemble, pairs)
         for start in starts:

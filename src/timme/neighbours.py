@@ -199,8 +199,9 @@ def _grid(points: Floats, radius: float, inverse: Floats) -> tuple[Ints, Ints, B
         inverse_length = float(np.linalg.norm(inverse[:, axis]))
         wraps[axis] = inverse_length > 0
         if wraps[axis]:
-            counts[axis] = max(1, min(most, int(1 / inverse_length / width)))
             places = points @ inverse[:, axis]
+            rounding = 8 * np.finfo(np.float64).eps * np.abs(places).max()
+            counts[axis] = max(1, min(most, int(1 / (inverse_length * width + rounding))))
             places -= np.floor(places)
             cells[:, axis] = np.minimum((places * counts[axis]).astype(np.int64), counts[axis] - 1)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +58,7 @@ def moments(
     running, first = saved.recalled()
     starts = range(first, ensemble.n_snapshots, ensemble.block_length)
     merges = engine_of(workers).merges(ensemble, pairs, metric, starts)
-    with saved.under_way():
+    with closing(merges), saved.under_way():
         for start, merge in zip(starts, merges, strict=True):
             merge(running)
             done = min(start + ensemble.block_length, ensemble.n_snapshots)
