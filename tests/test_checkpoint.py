@@ -287,6 +287,36 @@ def test_an_interrupted_search_for_contacts_goes_on(array_file: Path, tmp_path: 
     assert bits(found.hierarchy) == bits(analyse(array_file, radius=1.0).hierarchy)
 
 
+def test_what_changed_since_it_was_whole_is_not_taken_up(tmp_path: Path) -> None:
+    """Neither after a refusal nor after an error, with one checkpoint all along."""
+    chosen, expected = points(), bits(contacts())
+    n_found = len(pairs.within(chosen, 1.0))
+    for most in (n_found // 2, n_found - 1):
+        checkpoint = Checkpoint(tmp_path / "a.checkpoint")
+        with pytest.raises(ValueError, match="pairs are in contact"):
+            contacts(checkpoint=checkpoint, most=most)
+        assert bits(contacts(checkpoint=checkpoint)) == expected
+
+    def failing(done: int, _: int) -> None:
+        if done > 300:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        sums(checkpoint=checkpoint, progress=failing)
+    assert bits(sums(checkpoint=checkpoint)) == bits(sums())
+
+
+def test_a_run_that_was_stopped_can_be_started_again(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(tmp_path / "a.checkpoint", resume=True)
+
+    def progress(*_: int) -> None:
+        assert checkpoint.stop()
+
+    with pytest.raises(Interrupted):
+        sums(progress=progress, checkpoint=checkpoint)
+    assert bits(sums(checkpoint=checkpoint)) == bits(sums())
+
+
 # ---- when it is saved --------------------------------------------------------------------------
 
 

@@ -34,6 +34,7 @@ def write_xyz(path: Path, positions: Coordinates, *titles: str, first: str = "C"
         (f"energy=-1 lattice='{STRAIGHT}' Properties=species:S:1:pos:R:3", np.diag([30, 31, 32])),
         (f'Lattice="{STRAIGHT}" pbc="T T T"', np.diag([30, 31, 32])),
         (f'Lattice="{STRAIGHT}" pbc="T T F"', np.diag([30, 31, 0])),
+        (f'Lattice="{STRAIGHT}" pbc="[T, F, T]"', np.diag([30, 0, 32])),
         (f'pbc="1 0 true" Lattice="{STRAIGHT}"', np.diag([30, 0, 32])),
         ('Lattice="-30 0 0 0 31 0 0 0 -32"', np.diag([30, 31, 32])),
         (f'Lattice="{TILTED}"', [[30, 0, 0], [10, 31, 0], [0, 0, 33]]),
@@ -108,4 +109,11 @@ def test_frames_of_other_atoms_are_refused(tmp_path: Path) -> None:
     other = write_xyz(tmp_path / "b.xyz", trajectory_positions(1, 4), "").read_text()
     path.write_text(path.read_text() + other)
     with pytest.raises(ValueError, match=r"a\.xyz: frame 4 has 4 atoms, the others have 5"):
+        read(path)
+
+
+def test_columns_without_positions_are_refused(tmp_path: Path) -> None:
+    title = "Properties=species:S:1:force:R:3"
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(3, 5), title)
+    with pytest.raises(ValueError, match=r"its Properties need positions, such as pos:R:3"):
         read(path)

@@ -305,7 +305,8 @@ def _xyz_box(title: str) -> Floats:
         box = np.array(words, dtype=np.float64).reshape(3, 3)
     except ValueError:
         raise ValueError(f"its Lattice needs 9 numbers, got {' '.join(words)!r}") from None
-    periodic = [word[0].upper() in "T1" for word in _xyz_entry(title, "pbc").split()]
+    flags = re.findall("[^][, ]+", _xyz_entry(title, "pbc"))
+    periodic = [flag[0].upper() in "T1" for flag in flags]
     if len(periodic) not in {0, 3}:
         raise ValueError(f"its pbc needs T or F three times, got {len(periodic)} of them")
     if periodic:
@@ -322,12 +323,15 @@ def _is_flat(box: Floats) -> bool:
 
 def _xyz_column(title: str) -> int:
     """Count the columns before the positions, as in Properties=species:S:1:pos:R:3."""
-    words = _xyz_entry(title, "properties").split(":")
+    described = _xyz_entry(title, "properties")
+    words = described.split(":")
     columns = 0
     for name, count in zip(words[::3], words[2::3], strict=False):
         if name == "pos":
             return columns
         columns += int(count)
+    if described:
+        raise ValueError(f"its Properties need positions, such as pos:R:3, got {described}")
     return 1
 
 
