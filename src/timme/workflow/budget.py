@@ -36,7 +36,7 @@ _KEPT = 32  # for each pair: what stays of it
 _SORTED = 40  # for each pair kept, while they are linked
 _JOINED = 60  # for each pair in hand that is not kept, while it is linked
 _DRAWN = 90  # for each pair kept of shown objects, while σ is drawn
-_FOUND = 115  # for each pair that may join clusters, while these are listed
+_FOUND = 108  # for each pair that may join clusters, while these are listed
 _CONTACT = 100  # for each pair in contact, while these are listed
 _WAITING = 12  # for each contact in a snapshot that is not counted yet, with room for more
 
