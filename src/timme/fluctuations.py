@@ -267,6 +267,24 @@ def warn_near_half_box(n_near: int, n_pairs: int) -> None:
         )
 
 
+class TooFewSnapshotsError(ValueError):
+    """An ensemble of which no fluctuation can be measured.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        What was read.
+    """
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        super().__init__(
+            f"{ensemble.prefix}fluctuations need at least 2 snapshots, got {ensemble.n_snapshots}: "
+            "read more models or frames"
+        )
+        # Whether it has atoms, so that its rigidity may be asked for instead.
+        self.molecular = bool((ensemble.atoms.elements != "").any())
+
+
 def require_snapshots(ensemble: Ensemble) -> None:
     """Refuse an ensemble of which no fluctuation can be measured.
 
@@ -276,10 +294,7 @@ def require_snapshots(ensemble: Ensemble) -> None:
         Snapshots, of which there must be at least two.
     """
     if ensemble.n_snapshots < 2:
-        raise ValueError(
-            f"{ensemble.prefix}fluctuations need at least 2 snapshots, got {ensemble.n_snapshots}: "
-            "read more models or frames"
-        )
+        raise TooFewSnapshotsError(ensemble)
 
 
 def default_overlap(n_snapshots: int, *, gaps: bool) -> int:

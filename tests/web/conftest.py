@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.cli.ensembles import swinging, wandering, write_tracks
+from tests.cli.ensembles import helix, swinging, wandering, write_tracks
 from tests.readers.builders import write_pdb
 
 if TYPE_CHECKING:
@@ -49,13 +49,21 @@ class Server:
         content: bytes,
         *trajectories: tuple[str, bytes],
         title: str = "",
+        recipe: str = "",
+        rigidity: dict[str, Any] | None = None,
         **settings: Any,
     ) -> Any:
         """Upload files; the answer is not checked."""
         files = [("topology", (name, content))]
         files += [("trajectories", file) for file in trajectories]
-        data = {"settings": json.dumps(settings)} | ({"title": title} if title else {})
+        texts = {"title": title, "recipe": recipe, "settings": json.dumps(settings)}
+        texts |= {"rigidity": json.dumps(rigidity)} if rigidity is not None else {}
+        data = {part: text for part, text in texts.items() if text}
         return self.client.post("/api/jobs", files=files, data=data)
+
+    def compare(self, one: str, other: str, **more: Any) -> Any:
+        """Ask for a comparison; the answer is not checked."""
+        return self.client.post("/api/comparisons", json={"one": one, "other": other, **more})
 
     def started(self, name: str, content: bytes, **settings: Any) -> str:
         """Upload a file, and return the id of the job."""
@@ -153,6 +161,14 @@ def peptide(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A small ensemble of a peptide."""
     path = tmp_path_factory.mktemp("peptide") / "peptide.pdb"
     return write_pdb(path, swinging()).read_bytes()
+
+
+@pytest.fixture(scope="session")
+def structure(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """One model of a helix, to which hydrogens have to be added."""
+    pytest.importorskip("hydride", reason="hydrogens are added by hydride, which is not installed")
+    path = tmp_path_factory.mktemp("structure") / "helix.pdb"
+    return write_pdb(path, [helix(14)]).read_bytes()
 
 
 LONG_SETTINGS: dict[str, Any] = {"pairs": "all", "gaps": True}

@@ -14,10 +14,10 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.web.conftest import BASE, TOKEN, MakeServer, Server, planted, running_server
-from timme.web.models import Choices
+from timme.web.models import Choices, Model, RigidChoices
 from timme.web.uploads import TOPOLOGIES, TRAJECTORIES
-from timme.workflow import Settings
-from timme.workflow.settings import CENTRES, OBJECTS, PAIRS, PALETTES, REDUCTIONS
+from timme.workflow import RigidSettings, Settings
+from timme.workflow.settings import CENTRES, OBJECTS, PAIRS, PALETTES, REDUCTIONS, TETHERS
 
 # ---- the same choices as the recipe ------------------------------------------------------------
 
@@ -27,30 +27,42 @@ def test_choices_are_the_settings_of_the_recipe() -> None:
     assert set(Choices.model_fields) == recipe - {"memory"}  # the server sets that itself
 
 
+def test_choices_for_one_structure_are_those_of_its_recipe() -> None:
+    recipe = {field.name for field in fields(RigidSettings)}
+    assert set(RigidChoices.model_fields) == recipe - {"constraints"}  # which is a file
+
+
 @pytest.mark.parametrize(
-    ("name", "values"),
+    ("model", "name", "values"),
     [
-        ("objects", OBJECTS),
-        ("pairs", PAIRS),
-        ("reduction", REDUCTIONS),
-        ("centre", CENTRES),
-        ("palette", PALETTES),
+        (Choices, "objects", OBJECTS),
+        (Choices, "pairs", PAIRS),
+        (Choices, "reduction", REDUCTIONS),
+        (Choices, "centre", CENTRES),
+        (Choices, "palette", PALETTES),
+        (RigidChoices, "tethers", TETHERS),
+        (RigidChoices, "palette", PALETTES),
     ],
 )
-def test_a_choice_has_the_values_of_the_recipe(name: str, values: tuple[str, ...]) -> None:
-    kind = Choices.model_fields[name].annotation
+def test_a_choice_has_the_values_of_the_recipe(
+    model: type[Model], name: str, values: tuple[str, ...]
+) -> None:
+    kind = model.model_fields[name].annotation
     literal = next((part for part in get_args(kind) if get_args(part)), kind)
     assert get_args(literal) == values
 
 
 def test_nothing_chosen_is_the_default_of_the_recipe() -> None:
     assert Choices().settings() == Settings()
+    assert RigidChoices().settings() == RigidSettings()
 
 
 def test_defaults_offer_what_can_be_chosen(server: Server) -> None:
     found = server.client.get("/api/defaults").json()
     assert [choice["value"] for choice in found["objects"]] == list(OBJECTS)
     assert [choice["value"] for choice in found["pairs"]] == list(PAIRS)
+    assert [choice["value"] for choice in found["tethers"]] == list(TETHERS)
+    assert [choice["value"] for choice in found["recipes"]] == ["auto", "run", "rigidity"]
     assert found["topologies"] == sorted(TOPOLOGIES)
     assert found["trajectories"] == sorted(TRAJECTORIES)
     assert found["limits"]["upload"] == 2_000_000_000
@@ -88,9 +100,11 @@ OPERATIONS = [
     ("/api/jobs/{job_id}", "DELETE"),
     ("/api/jobs/{job_id}/cancel", "POST"),
     ("/api/jobs/{job_id}/start", "POST"),
+    ("/api/comparisons", "POST"),
     ("/api/jobs/{job_id}/files", "GET"),
     ("/api/jobs/{job_id}/files/{name}", "GET"),
     ("/api/jobs/{job_id}/archive.zip", "GET"),
+    ("/api/jobs/{job_id}/scene.json", "GET"),
 ]
 
 
@@ -161,8 +175,9 @@ def test_any_settings_of_the_description_are_taken_or_refused(
     @settings(max_examples=100, suppress_health_check=list(HealthCheck))
     @given(case=described["/api/jobs"]["POST"].as_strategy())
     def tried(case: Any) -> None:
-        given_settings = case.body.get("settings", {}) if isinstance(case.body, dict) else {}
-        codes.add(server.submit("a.csv", tracks, **given_settings).status_code)
+        body = case.body if isinstance(case.body, dict) else {}
+        parts = {name: body[name] for name in ("recipe", "rigidity") if name in body}
+        codes.add(server.submit("a.csv", tracks, **parts, **body.get("settings", {})).status_code)
 
     tried()
     assert 201 in codes
@@ -178,6 +193,13 @@ def test_it_does_so_for_jobs_that_are_there(
 ) -> None:
     for name in ("result.npz", "nothing"):
         checked(described[path][method].Case(path_parameters={"job_id": job, "name": name}))
+
+
+def test_a_comparison_of_jobs_that_are_there_is_answered_as_described(described: Any) -> None:
+    compare = described["/api/comparisons"]["POST"]
+    for other in ("failed-job", "done-job", "nothing"):
+        body = {"one": "done-job", "other": other}
+        checked(compare.Case(body=body, media_type="application/json"))
 
 
 def test_a_job_is_removed_as_described(described: Any) -> None:

@@ -16,11 +16,13 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.cli.ensembles import wandering, write_tracks
 from tests.web.conftest import LONGEST, until
 from tests.web.served import Served
+from timme.output.report import SCRIPT, page_part
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
     "--no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
+    "--disable-component-update --disable-sync --use-gl=angle --use-angle=swiftshader "
+    "--enable-unsafe-swiftshader"
 )
 SIZES = {"desk": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 
@@ -58,6 +60,10 @@ def open_page(browser: Browser, served: list[Served]) -> Iterator[OpenPage]:
     complaints: list[str] = []
     contexts = []
 
+    def noted(url: str) -> None:
+        if not url.startswith((f"{served[0].base}/", "blob:", "data:")):
+            complaints.append(f"left this computer: {url}")
+
     def open_it(**options: Any) -> Page:
         context = browser.new_context(**({"viewport": SIZES["desk"]} | options))
         context.set_default_timeout(1000 * LONGEST)
@@ -67,6 +73,7 @@ def open_page(browser: Browser, served: list[Served]) -> Iterator[OpenPage]:
         page.on(
             "console", lambda said: complaints.append(said.text) if said.type == "error" else None
         )
+        page.on("request", lambda request: noted(request.url))
         page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
         page.goto(served[0].address)
         page.wait_for_selector("body[data-ready]")
@@ -116,6 +123,7 @@ def test_a_table_is_uploaded_and_its_result_is_found_again_after_a_restart(
     expect_state(page, "done")
     expect(page.get_by_role("progressbar")).to_be_hidden()
     expect(page.locator("#summary")).to_contain_text("12")
+    page.get_by_text("Figures", exact=True).click()
     picture = page.get_by_role("img", name="Clusters at every cutoff")
     picture.scroll_into_view_if_needed()
     until(lambda: picture.evaluate("image => image.complete && image.naturalWidth > 0"))
@@ -134,6 +142,163 @@ def test_a_table_is_uploaded_and_its_result_is_found_again_after_a_restart(
     row.get_by_role("link", name="tracks.csv").click()
     expect_state(again, "done")
     assert again.url.rsplit("/", 1)[1] == result.rsplit("/", 1)[1]
+
+
+# ---- the interactive page ----------------------------------------------------------------------
+
+STATE = "window.timme.page.state()"
+DRAWN = """canvas => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Set();
+    for (let k = 0; k < data.length; k += 4) if (data[k + 3]) seen.add(data.slice(k, k + 3).join());
+    return seen.size;
+}"""
+
+
+@pytest.fixture
+def built() -> None:
+    if page_part(SCRIPT) is None:
+        pytest.skip("needs the built page (python viewer/build.py)")
+
+
+def shown_page(page: Page) -> None:
+    """Wait for the interactive page of a result."""
+    expect_state(page, "done")
+    until(lambda: page.evaluate("window.timme?.page !== undefined"))
+
+
+@pytest.mark.usefixtures("built")
+def test_the_result_of_an_ensemble_is_the_interactive_page(
+    open_page: OpenPage, tmp_path: Path, peptide: bytes
+) -> None:
+    file = tmp_path / "<b>peptide.pdb"
+    file.write_bytes(peptide)
+    page = open_page()
+    submitted(page, file)
+    shown_page(page)
+    plot = page.locator(".timme .plot canvas").first
+    expect(plot).to_be_visible()
+    until(lambda: plot.evaluate(DRAWN) > 2)  # more than ink and paper
+    # The two stiff halves of the peptide are the largest clusters somewhere.
+    before = page.evaluate(STATE)
+    colours = page.evaluate("window.timme.page.atomColours()")
+    page.keyboard.press("Home")
+    assert page.evaluate(STATE)["clusters"] == []
+    page.keyboard.press("ArrowUp")
+    after = page.evaluate(STATE)
+    assert after["level"] == 1
+    assert after["cutoff"] < before["cutoff"]
+    assert page.evaluate("window.timme.page.atomColours()") != colours
+    page.keyboard.press("End")
+    assert [cluster["size"] for cluster in page.evaluate(STATE)["clusters"]] == [24]
+    expect(page.locator("#title")).to_have_text(file.name)
+    expect(page.locator("#made")).to_contain_text("timme run")
+    page.get_by_role("tab", name="Provenance").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("SHA-256")
+    assert page.locator("main b").count() == 0
+    expect(page.locator("#drawn")).not_to_have_attribute("open", "")
+
+
+@pytest.mark.usefixtures("built")
+def test_keys_beside_the_interactive_page_are_those_of_the_browser(
+    open_page: OpenPage, table: Path
+) -> None:
+    page = open_page()
+    submitted(page, table)
+    shown_page(page)
+    before = page.evaluate(STATE)["cutoff"]
+    page.get_by_role("link", name="clusters.csv").focus()
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(STATE)["cutoff"] == before
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize("size", SIZES)
+def test_the_style_of_the_server_does_not_reach_the_interactive_page(
+    open_page: OpenPage, table: Path, size: str
+) -> None:
+    page = open_page(viewport=SIZES[size])
+    submitted(page, table)
+    shown_page(page)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    button = page.locator(".timme .bar button")
+    height = 28 if size == "desk" else 36  # as its own style says
+    assert button.evaluate("node => node.offsetHeight") == height
+    bottom, top = (
+        page.evaluate(f"document.querySelector('{place}').getBoundingClientRect().{edge}")
+        for place, edge in ((".timme", "bottom"), ("#found", "top"))
+    )
+    assert bottom <= top  # nothing overlaps
+
+
+@pytest.mark.usefixtures("built")
+def test_one_structure_gives_rigid_clusters_and_the_page_says_so(
+    open_page: OpenPage, tmp_path: Path, structure: bytes
+) -> None:
+    (tmp_path / "helix.pdb").write_bytes(structure)
+    page = open_page()
+    submitted(page, tmp_path / "helix.pdb")
+    shown_page(page)
+    expect(page.locator("#given")).to_contain_text("Rigid clusters of one structure")
+    expect(page.locator("#notes")).to_contain_text("one snapshot has no fluctuations")
+    expect(page.locator("#made")).to_contain_text("timme rigidity helix.pdb")
+    expect(page.locator(".timme .plots")).to_contain_text("kcal/mol")
+
+
+def test_rigid_clusters_can_be_chosen_with_their_own_settings(
+    open_page: OpenPage, tmp_path: Path, structure: bytes
+) -> None:
+    (tmp_path / "helix.pdb").write_bytes(structure)
+    page = open_page()
+    expect(page.get_by_label("Chains", exact=True)).to_be_hidden()
+    page.get_by_label("Selection").fill("ca")  # of what is then not chosen
+    page.get_by_label("What", exact=True).select_option("rigidity")
+    expect(page.get_by_label("Selection")).to_be_hidden()
+    page.get_by_label("Chains", exact=True).fill("A")
+    page.get_by_label("Hydrophobic tethers").select_option("none")
+    submitted(page, tmp_path / "helix.pdb")
+    expect_state(page, "done")
+    expect(page.locator("#made")).to_contain_text("helix.pdb --chain A --tethers none")
+
+
+def test_two_results_are_compared_side_by_side(
+    open_page: OpenPage, tmp_path: Path, peptide: bytes
+) -> None:
+    titles = ["<script>alert(1)</script>", "<img src=x onerror=alert(2)>"]
+    (tmp_path / "peptide.pdb").write_bytes(peptide)
+    page = open_page()
+    start = "/".join(page.url.split("/")[:3])
+    for title in titles:
+        page.goto(start)
+        page.wait_for_selector("body[data-ready]")
+        page.get_by_text("More choices").click()
+        page.get_by_label("Title").fill(title)
+        submitted(page, tmp_path / "peptide.pdb")
+        expect_state(page, "done")
+    page.goto(start)
+    for title in titles:
+        page.get_by_label(f"Compare {title}").check()
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_url("**/results/*")
+    expect_state(page, "done")
+    expect(page.locator("#title")).to_have_text(" / ".join(titles))
+    for name in ("Both dilutions", "Adjusted Rand index"):
+        picture = page.get_by_role("img", name=name)
+        picture.scroll_into_view_if_needed()
+        expect(picture).not_to_have_js_property("naturalWidth", 0)
+    matched, best = (page.get_by_role("table").nth(number) for number in range(2))
+    expect(matched.locator("tbody tr").first).to_contain_text(titles[0])
+    expect(best.locator("tbody tr").first).to_contain_text("−∞")
+    # The same peptide twice: all clusters are the same, at the same cutoff.
+    expect(page.locator("#summary")).to_contain_text("adjusted Rand index 1.000")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="matched.csv").click()
+    assert download.value.suggested_filename == "matched.csv"
+    page.get_by_role("link", name=titles[1], exact=True).click()
+    expect(page.locator("#title")).to_have_text(titles[1])
+
+
+# ---- under way ---------------------------------------------------------------------------------
 
 
 def test_progress_has_a_time_left_and_a_job_is_cancelled_and_removed(
@@ -272,9 +437,10 @@ def test_the_form_can_be_used_by_keyboard_and_every_field_has_a_name(open_page: 
     for _ in range(6):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id"))
-    assert reached == ["", "files", "select", "radius", "objects", "pairs"]  # the first is the name
+    assert reached == ["", "files", "recipe", "select", "radius", "objects"]  # first the name
     unnamed = page.evaluate(
-        "[...document.querySelectorAll('input, select')].filter(it => !it.labels.length).length"
+        "[...document.querySelectorAll('input, select')]"
+        ".filter(it => !it.labels.length && !it.ariaLabel).length"
     )
     assert unnamed == 0
 

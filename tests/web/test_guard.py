@@ -29,7 +29,15 @@ BARE = {"Authorization": ""}
 )
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", "/api/jobs"), ("POST", "/api/jobs"), ("GET", "/"), ("GET", "/api/")],
+    [
+        ("GET", "/api/jobs"),
+        ("POST", "/api/jobs"),
+        ("POST", "/api/comparisons"),
+        ("GET", "/api/jobs/any/scene.json"),
+        ("GET", "/page/page.js"),
+        ("GET", "/"),
+        ("GET", "/api/"),
+    ],
 )
 def test_without_the_token_nothing_is_told(
     server: Server, headers: dict[str, str], method: str, path: str
@@ -85,7 +93,10 @@ def test_own_names_are_answered(server: Server, host: str) -> None:
         "",
     ],
 )
-@pytest.mark.parametrize("path", ["/", "/api/jobs", "/static/page.css", f"/?token={TOKEN}"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/api/jobs", "/api/comparisons", "/page/page.js", "/static/page.css", f"/?token={TOKEN}"],
+)
 def test_a_foreign_host_is_refused(server: Server, host: str, path: str) -> None:
     answer = server.client.get(path, headers={"Host": host}, follow_redirects=False)
     assert answer.status_code == 403
@@ -106,6 +117,16 @@ def test_a_foreign_origin_is_refused_and_changes_nothing(
     assert server.stored() == before
 
 
+def test_a_foreign_origin_starts_no_comparison(make_server: MakeServer, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        planted(tmp_path, name, "done", result_npz="1")
+    server = make_server(tmp_path)
+    before, asked = server.stored(), {"one": "one", "other": "other"}
+    headers = {"Origin": "http://evil.example"}
+    assert server.client.post("/api/comparisons", json=asked, headers=headers).status_code == 403
+    assert server.stored() == before
+
+
 def test_the_own_origin_is_taken(server: Server) -> None:
     answer = server.client.post("/api/jobs/none/cancel", headers={"Origin": BASE})
     assert answer.status_code == 404
@@ -118,6 +139,10 @@ def test_the_own_origin_is_taken(server: Server) -> None:
         ("/results/any", {}),
         ("/static/start.js", {}),
         ("/static/nothing.js", {}),
+        ("/page/page.js", {}),
+        ("/page/page.css", {}),
+        ("/page/nothing.js", {}),
+        ("/api/jobs/any/scene.json", {}),
         ("/api/jobs", {}),
         ("/api/openapi.json", {}),
         ("/api/nothing", {}),

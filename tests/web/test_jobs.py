@@ -122,7 +122,8 @@ def test_what_is_not_listed_is_not_served(
 
 def test_what_was_uploaded_is_kept_no_longer_than_needed(finished: tuple[Path, str]) -> None:
     folder, name = finished
-    assert {path.name for path in (folder / name).iterdir()} == {"job.json", "result"}
+    left = {path.name for path in (folder / name).iterdir()}
+    assert left == {"job.json", "result", "scene.json"}
 
 
 # ---- failures ----------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from tests.web.conftest import MakeServer, Server
 from timme.web.limits import Limits
-from timme.web.uploads import Form, Reception, RefusedError
+from timme.web.models import Task
+from timme.web.uploads import Reception, RefusedError
 
 BOUNDARY = "limit"
 NAMES = [
@@ -272,6 +273,6 @@ def test_how_a_body_is_cut_into_pieces_changes_nothing(
     stream = io.BytesIO(body)
     while piece := stream.read(data.draw(st.integers(1, 200))):
         reception.feed(piece)
-    found: Form = reception.finished()
+    found: Task = reception.finished()
     assert (folder / "input" / "1.csv").read_bytes() == content
     assert (found.title, found.files[0].size) == ("t", len(content))

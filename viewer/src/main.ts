@@ -59,8 +59,8 @@ const STYLES: Record<Style, string> = {
   spheres: "spheres",
 };
 
-/** Build the page within an element; keys are heard there, or in the whole document. */
-export function mount(host: HTMLElement, scene: Scene, keys?: Document): Page {
+/** Build the page within an element; keys are heard there, or in what is given: an element around it, the document. */
+export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Document): Page {
   if (scene.format !== 1) throw new Error(`a scene of format 1 is needed, got ${scene.format}: use the page of the same version`);
   const model = new Model(scene);
   const root = h("div", { class: "timme" });
@@ -189,7 +189,7 @@ function viewBar(model: Model, molecule: Molecule): HTMLElement {
 
 function subtitle(scene: Scene, model: Model): string {
   const parts = [`${model.hierarchy.size.toLocaleString("en")} × ${scene.shownName}`];
-  if (scene.space && scene.space.nSnapshots > 0) parts.push(`${scene.space.nSnapshots.toLocaleString("en")} snapshots`);
+  if (scene.space && scene.space.nSnapshots > 0) parts.push(`${scene.space.nSnapshots.toLocaleString("en")} snapshot${scene.space.nSnapshots === 1 ? "" : "s"}`);
   if (scene.length) {
     const name = scene.lengthName && scene.lengthName !== "a" ? ` (${scene.lengthName})` : "";
     parts.push(`a = ${withUnit(scene.length, scene)}${name}`);

@@ -64,6 +64,7 @@ export class Molecule {
     private readonly model: Model,
     private readonly ink: () => Ink,
   ) {
+    requireGraphics();
     const space = model.scene.space!;
     this.space = space;
     this.flat = space.dimensions < 3;
@@ -94,7 +95,6 @@ export class Molecule {
       fogFar: 130,
       ambientIntensity: 0.35,
     } as Partial<NGL.StageParameters>);
-    if (!this.stage.viewer.renderer) throw new Error("this browser shows no three-dimensional graphics (WebGL)");
     if (drawnBySoftware(this.stage)) this.stage.setParameters({ sampleLevel: -1 });
     this.camera = new Camera(this.stage, space.molecular ? 2 : 0.6 * SPAN);
     this.setControls();
@@ -463,6 +463,14 @@ export class Molecule {
     });
     element.addEventListener("pointerleave", () => model.hover(-1));
   }
+}
+
+/** Refuse a browser that cannot draw, before NGL would say so as markup, which a strict policy forbids. */
+function requireGraphics(): void {
+  const canvas = document.createElement("canvas");
+  const context = canvas.getContext("webgl2") ?? canvas.getContext("webgl");
+  if (!context) throw new Error("this browser shows no three-dimensional graphics (WebGL)");
+  context.getExtension("WEBGL_lose_context")?.loseContext();
 }
 
 /** Without a graphics card every picture takes long: it is then drawn once only, not smoothed. */

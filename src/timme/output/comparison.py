@@ -180,7 +180,7 @@ def dilutions(
             families=families,
             ax=axes,
         )
-        axes.set_title(names[number], fontsize=8, loc="left")
+        axes.set_title(_plain(names[number]), fontsize=8, loc="left")
     return figure_of(left)
 
 
@@ -238,8 +238,8 @@ def heatmap(
     draw_cutoff_axis(axes, "x", counted[0], limits=limits[0], length=lengths[0])
     draw_cutoff_axis(axes, "y", counted[1], limits=limits[1], length=lengths[1])
     axes.set(
-        xlabel=f"{names[0]}: {axes.get_xlabel()}",
-        ylabel=f"{names[1]}: {axes.get_ylabel()}",
+        xlabel=f"{_plain(names[0])}: {axes.get_xlabel()}",
+        ylabel=f"{_plain(names[1])}: {axes.get_ylabel()}",
     )
     if np.isfinite(best).all():
         _mark(axes, best, compared.rand[compared.best], "+")
@@ -393,6 +393,11 @@ def _axes_beside(axes: Axes) -> Axes:
     beside.xaxis.label.set_fontsize(axes.xaxis.label.get_fontsize())
     beside.yaxis.label.set_fontsize(axes.yaxis.label.get_fontsize())
     return beside
+
+
+def _plain(name: str) -> str:
+    """Write a name so that nothing in it is taken for a formula."""
+    return name.replace("$", r"\$")
 
 
 def _sampled(cutoffs: Floats, limits: tuple[float, float]) -> Ints:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from fastapi import Path as InPath
-from fastapi.responses import FileResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from timme import __version__
+from timme.output.report import MISSING, SCRIPT, STYLE, page_part
 from timme.readers.residues import PRESETS
-from timme.web.guard import FILE_POLICY
+from timme.web import comparisons, downloads
+from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
 from timme.web.jobs import Jobs, QueueFullError, StateError
 from timme.web.limits import Limits
 from timme.web.models import (
@@ -25,9 +22,7 @@ from timme.web.models import (
     Defaults,
     JobList,
     JobStatus,
-    Problem,
-    ResultFile,
-    ResultFiles,
+    RigidChoices,
     ServerLimits,
     Version,
 )
@@ -55,55 +50,19 @@ _SELECT = {
     "heavy": "All but hydrogen",
     "water-oxygen": "Oxygen atoms of water",
 }
-_ABOUT = {
-    "dilution": "which sites are in which cluster at every cutoff",
-    "fraction": "fraction of sites in large clusters",
-    "size-distribution": "fraction of sites in clusters of 1 to 5",
-    "cluster-sizes": "largest cluster, mean size and number of clusters",
-    "sigma-matrix": "σ of the pairs",
-    "clusters.csv": "clusters at each suggested cutoff",
-    "sites.csv": "every object with its cluster at each suggested cutoff",
-    "levels.csv": "all curves at every level",
-    "hierarchy": "the whole tree",
-    "linkage": "the tree as SciPy's linkage matrix",
-    "clusters.cif": "structure with the cluster as B-factor",
-    "clusters.pdb": "structure with the cluster as B-factor",
-    "clusters.pml": "script for PyMOL",
-    "clusters.cxc": "script for ChimeraX",
-    "clusters.tcl": "script for VMD",
-    "result.npz": "everything, for timme.load and timme plot",
-    "report.html": "interactive report, which needs no server",
+_TETHERS = {
+    "shortest": "The shortest of an atom to a residue",
+    "all": "Every pair of carbon or sulphur in contact",
+    "none": "None",
 }
-_TYPES = {
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
-    ".csv": "text/csv; charset=utf-8",
-    ".json": "application/json",
-    ".html": "text/html; charset=utf-8",
-    **dict.fromkeys((".nwk", ".pdb", ".cif", ".pml", ".cxc", ".tcl"), "text/plain; charset=utf-8"),
+_DONE = {
+    "auto": "Co-moving clusters of snapshots; rigid clusters where there is one structure only",
+    "run": "Co-moving clusters of an ensemble, a trajectory or tracks",
+    "rigidity": "Rigid clusters of one structure, held by hydrogen bonds and tethers",
 }
 
+router = APIRouter(prefix="/api", responses=refusals(401, 403))
 
-def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    reasons = {
-        400: "The request is damaged.",
-        401: "No token, or a wrong one.",
-        403: "A foreign Host or Origin.",
-        404: "There is no such job or file.",
-        409: "The job is not in a state in which this can be done.",
-        413: "The files are too large, unpacked.",
-        415: "The body is no multipart form.",
-        422: "A file or a setting is not taken; the detail says which and why.",
-        429: "The queue is full.",
-        507: "The disk of the server is full.",
-    }
-    return {status: {"model": Problem, "description": reasons[status]} for status in statuses}
-
-
-router = APIRouter(prefix="/api", responses=_refusals(401, 403))
-
-_Id = Annotated[str, InPath(description="Id of a job, as POST /api/jobs returns it.")]
-_BINARY = {"type": "string", "format": "binary"}
 _FORM = {
     "requestBody": {
         "required": True,
@@ -114,21 +73,29 @@ _FORM = {
                     "required": ["topology"],
                     "additionalProperties": False,
                     "properties": {
-                        "topology": _BINARY
+                        "topology": BINARY
                         | {"description": "An ensemble, a topology, a table of tracks, a matrix."},
                         "trajectories": {
                             "type": "array",
-                            "items": _BINARY,
+                            "items": BINARY,
                             "description": "Trajectories of the topology, in this order.",
                         },
+                        "recipe": {
+                            "enum": list(_DONE),
+                            "default": "auto",
+                            "description": "What is done with them.",
+                        },
                         "settings": {"$ref": "#/components/schemas/Choices"},
+                        "rigidity": {"$ref": "#/components/schemas/RigidChoices"},
                         "title": {
                             "type": "string",
                             "description": "Shown instead of the name of the first file.",
                         },
                     },
                 },
-                "encoding": {"settings": {"contentType": "application/json"}},
+                "encoding": {
+                    name: {"contentType": "application/json"} for name in ("settings", "rigidity")
+                },
             }
         },
     }
@@ -140,14 +107,18 @@ _FORM = {
 
 @router.get("/version", summary="What is running here", response_model=Version)
 def _version() -> Version:
-    return Version(version=__version__)
+    there = page_part(SCRIPT) is not None and page_part(STYLE) is not None
+    return Version(version=__version__, page_missing="" if there else MISSING)
 
 
 @router.get("/defaults", summary="What can be chosen, and the limits", response_model=Defaults)
 def _defaults(request: Request) -> Defaults:
-    limits: Limits = _jobs(request).limits
+    limits: Limits = jobs_of(request).limits
     return Defaults(
         settings=Choices(),
+        rigidity=RigidChoices(),
+        recipes=_listed(_DONE),
+        tethers=_listed(_TETHERS),
         objects=_listed(_OBJECTS),
         pairs=_listed(_PAIRS),
         select=[Choice(value=name, help=_SELECT[name]) for name in PRESETS],
@@ -168,7 +139,7 @@ def _defaults(request: Request) -> Defaults:
 
 @router.get("/jobs", summary="All jobs, the newest first", response_model=JobList)
 def _list(request: Request) -> JobList:
-    return JobList(jobs=_jobs(request).listed())
+    return JobList(jobs=jobs_of(request).listed())
 
 
 @router.post(
@@ -179,11 +150,11 @@ def _list(request: Request) -> JobList:
     "used as paths; only their extension counts.",
     status_code=201,
     response_model=JobStatus,
-    responses=_refusals(400, 413, 415, 422, 429, 507),
+    responses=refusals(400, 413, 415, 422, 429, 507),
     openapi_extra=_FORM,
 )
 async def _submit(request: Request, response: Response) -> Any:
-    jobs = _jobs(request)
+    jobs = jobs_of(request)
     try:
         with jobs.place() as draft:
             made = await _received(request, jobs, draft)
@@ -205,10 +176,10 @@ async def _submit(request: Request, response: Response) -> Any:
     "/jobs/{job_id}",
     summary="A job, and how far it is",
     response_model=JobStatus,
-    responses=_refusals(404),
+    responses=refusals(404),
 )
-def _show(request: Request, job_id: _Id) -> JobStatus:
-    return _found(request, job_id)
+def _show(request: Request, job_id: JobId) -> JobStatus:
+    return job_of(request, job_id)
 
 
 @router.delete(
@@ -217,11 +188,11 @@ def _show(request: Request, job_id: _Id) -> JobStatus:
     description="A job that waits or runs is ended first.",
     status_code=204,
     response_class=Response,
-    responses=_refusals(404),
+    responses=refusals(404),
 )
-def _remove(request: Request, job_id: _Id) -> None:
-    _found(request, job_id)
-    _jobs(request).remove(job_id)
+def _remove(request: Request, job_id: JobId) -> None:
+    job_of(request, job_id)
+    jobs_of(request).remove(job_id)
 
 
 @router.post(
@@ -229,12 +200,12 @@ def _remove(request: Request, job_id: _Id) -> None:
     summary="End a job that waits or runs",
     description="A running job ends a moment later: look at its state.",
     response_model=JobStatus,
-    responses=_refusals(404, 409),
+    responses=refusals(404, 409),
 )
-def _cancel(request: Request, job_id: _Id) -> JobStatus:
-    _found(request, job_id)
+def _cancel(request: Request, job_id: JobId) -> JobStatus:
+    job_of(request, job_id)
     try:
-        return _jobs(request).cancel(job_id)
+        return jobs_of(request).cancel(job_id)
     except StateError as error:
         raise HTTPException(409, str(error)) from None
 
@@ -244,93 +215,19 @@ def _cancel(request: Request, job_id: _Id) -> JobStatus:
     summary="Go on with a job that was interrupted or cancelled",
     description="From its last checkpoint, where it ran for longer than half a minute.",
     response_model=JobStatus,
-    responses=_refusals(404, 409, 429),
+    responses=refusals(404, 409, 429),
 )
-def _start(request: Request, job_id: _Id) -> JobStatus:
-    _found(request, job_id)
+def _start(request: Request, job_id: JobId) -> JobStatus:
+    job_of(request, job_id)
     try:
-        return _jobs(request).start_again(job_id)
+        return jobs_of(request).start_again(job_id)
     except StateError as error:
         raise HTTPException(409, str(error)) from None
     except QueueFullError as error:
         raise HTTPException(429, str(error), headers={"Retry-After": "10"}) from None
 
 
-# ---- results -----------------------------------------------------------------------------------
-
-
-@router.get(
-    "/jobs/{job_id}/files",
-    summary="The files of the result",
-    description="None while the job is not done.",
-    response_model=ResultFiles,
-    responses=_refusals(404),
-)
-def _files(request: Request, job_id: _Id) -> ResultFiles:
-    _found(request, job_id)
-    found = _jobs(request).results(job_id)
-    return ResultFiles(
-        files=[
-            ResultFile(name=name, size=path.stat().st_size, about=_about(path))
-            for name, path in found.items()
-        ]
-    )
-
-
-@router.get(
-    "/jobs/{job_id}/files/{name}",
-    summary="One file of the result",
-    response_class=FileResponse,
-    responses=_refusals(404)
-    | {200: {"content": {"application/octet-stream": {"schema": _BINARY}}, "description": "It."}},
-)
-def _file(
-    request: Request, job_id: _Id, name: Annotated[str, InPath(description="As listed.")]
-) -> FileResponse:
-    _found(request, job_id)
-    path = _jobs(request).results(job_id).get(name)
-    if path is None:
-        raise HTTPException(404, "there is no such file: see the list of files")
-    return FileResponse(
-        path,
-        media_type=_TYPES.get(path.suffix, "application/octet-stream"),
-        filename=path.name,
-        headers={"Content-Security-Policy": FILE_POLICY},
-    )
-
-
-@router.get(
-    "/jobs/{job_id}/archive.zip",
-    summary="All files of the result in one archive",
-    response_class=StreamingResponse,
-    responses=_refusals(404, 409)
-    | {200: {"content": {"application/zip": {"schema": _BINARY}}, "description": "Archive."}},
-)
-def _archive(request: Request, job_id: _Id) -> StreamingResponse:
-    job = _found(request, job_id)
-    found = _jobs(request).results(job_id)
-    if not found:
-        raise HTTPException(409, f"there is no result: the job is {job.state}")
-    return StreamingResponse(
-        _zipped(list(found.values())),
-        media_type="application/zip",
-        headers={"Content-Disposition": 'attachment; filename="timme-result.zip"'},
-    )
-
-
 # ---- helpers -----------------------------------------------------------------------------------
-
-
-def _jobs(request: Request) -> Jobs:
-    jobs: Jobs = request.app.state.jobs
-    return jobs
-
-
-def _found(request: Request, job_id: str) -> JobStatus:
-    try:
-        return _jobs(request).status(job_id)
-    except KeyError:
-        raise HTTPException(404, "there is no such job: see the list of jobs") from None
 
 
 async def _received(request: Request, jobs: Jobs, draft: Path) -> JobStatus:
@@ -339,10 +236,10 @@ async def _received(request: Request, jobs: Jobs, draft: Path) -> JobStatus:
     try:
         async for chunk in request.stream():
             await run_in_threadpool(reception.feed, chunk)
-        form = reception.finished()
+        task = reception.finished()
     finally:
         reception.close()
-    return jobs.submit(draft, title=form.title, files=form.files, choices=form.choices)
+    return jobs.submit(draft, task)
 
 
 async def _drained(request: Request, limits: Limits) -> None:
@@ -366,36 +263,5 @@ def _listed(choices: dict[str, str]) -> list[Choice]:
     return [Choice(value=value, help=text) for value, text in choices.items()]
 
 
-def _about(path: Path) -> str:
-    return _ABOUT.get(path.name) or _ABOUT.get(path.stem, "")
-
-
-def _zipped(paths: list[Path]) -> Iterator[bytes]:
-    """Write an archive piece by piece, so that it is never held as a whole."""
-    sink = _Sink()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in paths:
-            with (
-                path.open("rb") as source,
-                archive.open(path.name, "w", force_zip64=True) as target,
-            ):
-                while piece := source.read(1 << 18):
-                    target.write(piece)
-                    yield sink.taken()
-    yield sink.taken()
-
-
-class _Sink(io.RawIOBase):
-    """A file that cannot be wound back, and is emptied as it is filled."""
-
-    def __init__(self) -> None:
-        self._held = bytearray()
-
-    def write(self, data: Any) -> int:
-        self._held += data
-        return len(data)
-
-    def taken(self) -> bytes:
-        held = bytes(self._held)
-        self._held.clear()
-        return held
+router.include_router(comparisons.router)
+router.include_router(downloads.router)

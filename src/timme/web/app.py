@@ -13,11 +13,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
 
 from timme import __version__
+from timme.output.report import SCRIPT, STYLE, page_part
 from timme.web.api import router
 from timme.web.guard import REPORT_POLICY, Guard, Keys
 from timme.web.jobs import REPORT, Jobs
 from timme.web.limits import Limits
-from timme.web.models import Choices
+from timme.web.models import Choices, Comparison, RigidChoices
 
 _ABOUT = """
 Snapshots go in, a hierarchy of co-moving clusters comes out. The page of the server uses nothing
@@ -89,9 +90,10 @@ class _Application(FastAPI):
         if self.openapi_schema is None:
             described = super().openapi()
             parts = described["components"]
-            parts["schemas"]["Choices"] = Choices.model_json_schema(
-                ref_template="#/components/schemas/{model}"
-            )
+            for model in (Choices, RigidChoices, Comparison):
+                parts["schemas"][model.__name__] = model.model_json_schema(
+                    ref_template="#/components/schemas/{model}"
+                )
             parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
             described["security"] = [{"token": []}]
         return self.openapi_schema or described
@@ -135,6 +137,13 @@ def _add_pages(app: FastAPI) -> None:
     @app.get("/static/{name}", include_in_schema=False)
     def static(name: str) -> Response:
         return page(name)
+
+    @app.get("/page/{name}", include_in_schema=False)
+    def viewer(name: str) -> Response:
+        part = page_part(name) if name in {SCRIPT, STYLE} else None
+        if part is None:
+            raise HTTPException(404, "there is no such part of the page")
+        return Response(part, media_type=_TYPES[name[name.rindex(".") :]])
 
 
 async def _refused(_: Request, error: Exception) -> Response:

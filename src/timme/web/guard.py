@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'"
 )
 FILE_POLICY = "default-src 'none'; sandbox; frame-ancestors 'none'"
@@ -25,7 +25,7 @@ FILE_POLICY = "default-src 'none'; sandbox; frame-ancestors 'none'"
 REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' blob:; "
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src data: blob:; "
-    "worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    "worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 _HEADERS = {

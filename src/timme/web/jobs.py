@@ -11,22 +11,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import ValidationError
+from typing import Any
 
 from timme import __version__, memory
-from timme.output.files import write_atomically
+from timme.web.folders import (
+    CHECKPOINT,
+    INPUTS,
+    OUTCOME,
+    PROGRESS,
+    RESULT,
+    SCENE,
+    discard,
+    found_jobs,
+    read_model,
+    result_files,
+    tidy,
+    write_job,
+)
 from timme.web.limits import Limits, shown_time
-from timme.web.models import Choices, File, Job, JobStatus, Model, Outcome, Progress, State
+from timme.web.models import Job, JobStatus, Outcome, Progress, Task
 from timme.web.process import carry_out, died_of
-from timme.web.worker import CHECKPOINT, INPUTS, JOB, OUTCOME, PROGRESS, RESULT
 
 REPORT = "report.html"
 
 _STARTABLE = ("interrupted", "cancelled")
-
-_M = TypeVar("_M", bound=Model)
 
 
 class QueueFullError(Exception):
@@ -52,7 +60,7 @@ class Jobs:
         self.limits = limits
         self._folder = folder
         self._changed = threading.Condition()
-        self._jobs = _found(folder)
+        self._jobs = found_jobs(folder)
         self._queue: deque[str] = deque()
         self._stops: dict[str, threading.Event] = {}  # of the jobs that run
         self._coming = 0  # uploads under way
@@ -127,7 +135,25 @@ class Jobs:
             job = self._jobs[name]
         if job.state != "done":
             return {}
-        return _results(self._folder / job.id)
+        return result_files(self._folder / job.id)
+
+    def scene(self, name: str) -> Path | None:
+        """Return the scene of the result; KeyError if there is no such job.
+
+        Parameters
+        ----------
+        name : str
+            Id of the job.
+
+        Returns
+        -------
+        Path or None
+            None while there is no result, and for one that has no scene.
+        """
+        with self._changed:
+            job = self._jobs[name]
+        path = self._folder / job.id / SCENE
+        return path if job.state == "done" and path.is_file() else None
 
     # ---- changing them -------------------------------------------------------------------------
 
@@ -154,19 +180,15 @@ class Jobs:
             with self._changed:
                 self._coming -= 1
 
-    def submit(self, draft: Path, *, title: str, files: list[File], choices: Choices) -> JobStatus:
+    def submit(self, draft: Path, task: Task) -> JobStatus:
         """Put a job into the queue.
 
         Parameters
         ----------
         draft : Path
             Folder that :meth:`place` gave, with the files.
-        title : str
-            Text to be shown.
-        files : list of File
-            The topology or ensemble first.
-        choices : Choices
-            What the user chose.
+        task : Task
+            What is to be done with them.
 
         Returns
         -------
@@ -174,14 +196,12 @@ class Jobs:
             The new job.
         """
         job = Job(
+            **dict(task),
             id=secrets.token_urlsafe(16),
-            title=title,
             state="waiting",
             created=datetime.now(UTC),
-            files=files,
-            settings=choices,
         )
-        _write(draft, job)
+        write_job(draft, job)
         with self._changed:
             draft.rename(self._folder / job.id)
             self._jobs[job.id] = job
@@ -251,7 +271,7 @@ class Jobs:
             if job.state == "running":
                 self._stops[name].set()  # the thread that runs it removes the folder
             else:
-                _discard(self._folder / name)
+                discard(self._folder / name)
 
     # ---- the threads ---------------------------------------------------------------------------
 
@@ -262,9 +282,9 @@ class Jobs:
                 del self._stops[name]
                 if name in self._jobs:
                     self._put(name, finished=datetime.now(UTC), **changes)
-                    _tidy(self._folder / name, self._jobs[name].state)
+                    tidy(self._folder / name, self._jobs[name].state)
                 else:
-                    _discard(self._folder / name)
+                    discard(self._folder / name)
 
     def _next(self) -> str | None:
         with self._changed:
@@ -281,13 +301,13 @@ class Jobs:
         """Run a job to its end, and say what it has become."""
         folder, allowed = self._folder / name, memory.shown(self.limits.memory)
         try:
-            _tidy(folder, "waiting")
+            tidy(folder, "waiting")
             ending = carry_out(folder, self.limits, self._stops[name])
         except OSError as error:
             return {"state": "failed", "error": f"the job could not be started: {error.strerror}"}
-        outcome = _read(folder / OUTCOME, Outcome)
+        outcome = read_model(folder / OUTCOME, Outcome)
         if outcome is not None and not outcome.error:
-            return {"state": "done", "summary": outcome.summary, "notes": outcome.notes}
+            return {**dict(outcome), "state": "done"}
         if ending.why == "stopped":
             return {"state": "interrupted" if self._closing else "cancelled"}
         if ending.why == "late":
@@ -318,7 +338,7 @@ class Jobs:
         self._jobs[name] = self._jobs[name].model_copy(update=changes)
         # On a full disk the state is kept in memory; after a restart the job is interrupted.
         with contextlib.suppress(OSError):
-            _write(self._folder / name, self._jobs[name])
+            write_job(self._folder / name, self._jobs[name])
 
     def _status(self, job: Job) -> JobStatus:
         folder = self._folder / job.id
@@ -326,65 +346,8 @@ class Jobs:
         starting = Progress(stage="starting")
         return JobStatus(
             **dict(job),
-            progress=(_read(folder / PROGRESS, Progress) or starting) if running else None,
+            progress=(read_model(folder / PROGRESS, Progress) or starting) if running else None,
             ahead=self._queue.index(job.id) if job.state == "waiting" else 0,
             report=job.state == "done" and (folder / RESULT / REPORT).is_file(),
+            scene=job.state == "done" and (folder / SCENE).is_file(),
         )
-
-
-# ---- folders -----------------------------------------------------------------------------------
-
-
-def _found(folder: Path) -> dict[str, Job]:
-    """Find the jobs of earlier times; what was under way is interrupted."""
-    jobs = {}
-    for path in folder.iterdir():
-        if path.is_dir() and path.name.startswith("."):
-            shutil.rmtree(path, ignore_errors=True)  # an upload or a removal that was cut off
-            continue
-        job = _read(path / JOB, Job)
-        if job is None or job.id != path.name:
-            continue
-        if job.state in {"waiting", "running"}:
-            job = job.model_copy(update={"state": "interrupted"})
-            _write(path, job)
-        jobs[job.id] = job
-    return jobs
-
-
-def _results(folder: Path) -> dict[str, Path]:
-    place = folder / RESULT
-    if not place.is_dir():
-        return {}
-    return {path.name: path for path in sorted(place.iterdir()) if path.is_file()}
-
-
-def _tidy(folder: Path, state: State) -> None:
-    """Remove what a job in such a state needs no more, and what its process left half done."""
-    needed = {"done": {RESULT}, "failed": set[str]()}
-    kept = {JOB} | needed.get(state, {INPUTS, CHECKPOINT})
-    for path in folder.iterdir():
-        if path.name in kept:
-            continue
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-
-
-def _discard(folder: Path) -> None:
-    """Remove a folder: out of sight at once, so that none is ever found in part."""
-    gone = folder.with_name(f".gone-{secrets.token_hex(16)}")
-    folder.rename(gone)
-    shutil.rmtree(gone, ignore_errors=True)
-
-
-def _write(folder: Path, job: Job) -> None:
-    write_atomically(folder / JOB, job.model_dump_json(indent=1))
-
-
-def _read(path: Path, model: type[_M]) -> _M | None:
-    try:
-        return model.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
-        return None

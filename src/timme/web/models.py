@@ -7,10 +7,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from timme.workflow.settings import Settings
+from timme.workflow.settings import RigidSettings, Settings
 
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
-Stage = Literal["starting", "reading", "compiling", "measuring", "drawing"]
+Stage = Literal[
+    "starting", "reading", "compiling", "measuring", "decomposing", "comparing", "drawing"
+]
+Recipe = Literal["auto", "run", "rigidity", "comparison"]
+
+# What means the same for snapshots and for one structure.
+_SHARED = ("start", "stop", "step", "show", "large", "min_size", "palette")
 
 _Text = Annotated[str, Field(max_length=10_000)]
 _Whole = Annotated[int, Field(ge=-(2**62), le=2**62)]
@@ -116,6 +122,94 @@ class Choices(Model):
         return Settings(**given)
 
 
+class RigidChoices(Model):
+    """What a user can choose of the rigid clusters of one structure.
+
+    The fields are those of `timme.workflow.RigidSettings` and of `timme rigidity`, but for the list
+    of constraints, which is a file.
+    """
+
+    chain: Annotated[str, Field(max_length=1000)] | None = Field(
+        default=None, description="Chains to keep, as A or A,B (all).", examples=["A"]
+    )
+    model: _Whole | None = Field(default=None, description="Model, counted from 1 (the first).")
+    ensemble: _Number | None = Field(
+        default=None,
+        description="Decompose all models with hydrogen bonds up to this energy, in kcal/mol.",
+    )
+    waters: bool | None = Field(default=None, description="Keep waters, and their hydrogen bonds.")
+    tethers: Literal["shortest", "all", "none"] = Field(
+        default="shortest",
+        description="Hydrophobic tethers: the shortest of an atom to a residue, all, or none.",
+    )
+    start: _Whole | None = Field(default=None, description="First frame, counted from 0.")
+    stop: _Whole | None = Field(default=None, description="Frame to stop before.")
+    step: _Whole | None = Field(default=None, description="Take every so many frames.")
+    show: _Text | None = Field(default=None, description="Sites that are drawn and counted (Cα).")
+    cutoff: _Number | None = Field(
+        default=None, description="Energy of the picture and structure, in kcal/mol."
+    )
+    length: _Number | None = Field(default=None, description="Length a for a second axis.")
+    large: _Whole | None = Field(
+        default=None, description="R of the fraction in clusters of at least R (10)."
+    )
+    min_size: _Whole | None = Field(default=None, description="Clusters of fewer are grey (3).")
+    palette: Literal["wide", "safe"] | None = Field(
+        default=None, description="Colours; safe for colour-blind readers."
+    )
+
+    def settings(self) -> RigidSettings:
+        """Return the settings of the recipe; ValueError if they mean nothing.
+
+        Returns
+        -------
+        RigidSettings
+            As the command line would make them.
+        """
+        given: dict[str, Any] = self.model_dump(exclude_none=True)
+        return RigidSettings(**given)
+
+    def completed(self, choices: Choices) -> tuple[RigidChoices, list[str]]:
+        """Take over from the choices for snapshots what means the same.
+
+        Parameters
+        ----------
+        choices : Choices
+            Made before it was known that there is one snapshot only.
+
+        Returns
+        -------
+        RigidChoices, list of str
+            All choices for one structure, and the names of those that mean nothing for it.
+        """
+        given = choices.model_dump(exclude_none=True, exclude_defaults=True)
+        taken = {
+            name: given[name] for name in _SHARED if name in given and getattr(self, name) is None
+        }
+        return self.model_copy(update=taken), [name for name in given if name not in _SHARED]
+
+
+class Comparison(Model):
+    """Two results to be compared on the sites that both show."""
+
+    one: str = Field(description="Id of a job that is done.")
+    other: str = Field(description="Id of another job that is done.")
+    chains: (
+        Annotated[
+            dict[Annotated[str, Field(max_length=40)], Annotated[str, Field(max_length=40)]],
+            Field(max_length=1000),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Chains of the first, and what they are called in the other (the same).",
+        examples=[{"A": "B"}],
+    )
+    title: Annotated[str, Field(max_length=1000)] = Field(
+        default="", description="Shown instead of both titles."
+    )
+
+
 class File(Model):
     """A file that was given."""
 
@@ -131,12 +225,26 @@ class Row(Model):
     value: str = Field(description="Its value, as people read it.")
 
 
-class Job(Model):
+class Task(Model):
+    """What is to be done with some files."""
+
+    title: str = Field(description="Text to be shown.")
+    recipe: Recipe = Field(
+        default="auto",
+        description="What is done: run finds co-moving clusters, rigidity the rigid clusters of "
+        "one structure, comparison compares two results. auto is a run; where there is one "
+        "snapshot only, it becomes rigidity.",
+    )
+    files: list[File] = Field(description="The topology or ensemble first; or the two results.")
+    settings: Choices = Field(default=Choices(), description="Of a run.")
+    rigidity: RigidChoices = Field(default=RigidChoices(), description="Of one structure.")
+    comparison: Comparison | None = Field(default=None, description="Of two results.")
+
+
+class Job(Task):
     """A job as it is kept on disk."""
 
     id: str = Field(description="Unguessable name.")
-    title: str = Field(description="Text to be shown.")
-    recipe: Literal["run"] = Field(default="run", description="What is done: run is an analysis.")
     state: State = Field(
         description="waiting, running, then done, failed or cancelled; interrupted if the server "
         "stopped in between."
@@ -145,8 +253,7 @@ class Job(Model):
     started: datetime | None = None
     finished: datetime | None = None
     version: str = Field(default="", description="Version of TIMME that did it.")
-    files: list[File] = Field(description="The first is the topology or ensemble.")
-    settings: Choices
+    command: str = Field(default="", description="The command that does the same.")
     summary: list[Row] = Field(default=[], description="What was found, in a few rows.")
     notes: list[str] = Field(default=[], description="What to know about the result.")
     error: str = Field(default="", description="Why it failed, in one line.")
@@ -166,6 +273,8 @@ class Progress(Model):
 class Outcome(Model):
     """What the process of a job leaves behind."""
 
+    recipe: Recipe = "auto"
+    command: str = ""
     summary: list[Row] = []
     notes: list[str] = []
     error: str = ""
@@ -177,6 +286,7 @@ class JobStatus(Job):
     progress: Progress | None = Field(default=None, description="While it runs.")
     ahead: int = Field(default=0, description="Jobs that wait before this one.")
     report: bool = Field(default=False, description="Whether there is an interactive report.")
+    scene: bool = Field(default=False, description="Whether the interactive page can show it.")
 
 
 class JobList(Model):
@@ -204,6 +314,9 @@ class Version(Model):
 
     name: Literal["timme"] = "timme"
     version: str
+    page_missing: str = Field(
+        description="Why the interactive page is not installed, and how to get it; empty if it is."
+    )
 
 
 class Choice(Model):
@@ -227,6 +340,9 @@ class Defaults(Model):
     """What can be chosen, with help, and what is filled in."""
 
     settings: Choices = Field(description="What is used where nothing is said.")
+    rigidity: RigidChoices = Field(description="The same for one structure.")
+    recipes: list[Choice] = Field(description="What can be done with files.")
+    tethers: list[Choice]
     objects: list[Choice]
     pairs: list[Choice]
     select: list[Choice] = Field(description="Presets; the MDAnalysis language works as well.")

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 from python_multipart.exceptions import FormParserError
@@ -13,8 +14,8 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from timme import memory
 from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES
-from timme.web.models import Choices, File
-from timme.web.worker import INPUTS
+from timme.web.folders import INPUTS
+from timme.web.models import Choices, File, Model, RigidChoices, Task
 
 # Formats that are read from one file and never lead to others, as HDF5 links and includes do.
 ALONE = STRUCTURES | TABLES | BARE_TRAJECTORIES | {".npy", ".mtx", ".json", ".gro", ".xyz", ".gsd"}
@@ -26,11 +27,15 @@ TRAJECTORIES = frozenset(
 
 _MAGIC = b"\x1f\x8b"
 _STEP = 1 << 20  # bytes unpacked at a time
-_FORM_BYTES = {"settings": 2_000_000, "title": 20_000}
+_FORM_BYTES = {"settings": 2_000_000, "rigidity": 20_000, "recipe": 100, "title": 20_000}
+_RECIPES: tuple[Literal["auto", "run", "rigidity"], ...] = ("auto", "run", "rigidity")
+_UNUSED = {"run": "rigidity", "rigidity": "settings"}  # part of the form, by recipe
 _OVERHEAD = 5_000_000  # bytes of a request besides its files
 _MOST_FILES = 200
 _HEADER_BYTES = 65_536
 _NAME_LENGTH = 120  # characters of a name that are shown
+
+_M = TypeVar("_M", bound=Model)
 
 
 class RefusedError(Exception):
@@ -47,15 +52,6 @@ class RefusedError(Exception):
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What was uploaded."""
-
-    title: str
-    choices: Choices
-    files: list[File]  # the topology or ensemble first
 
 
 def shown_name(text: str) -> str:
@@ -143,13 +139,13 @@ class Reception:
         except FormParserError:
             raise RefusedError(400, "the form is damaged: send it as multipart/form-data") from None
 
-    def finished(self) -> Form:
+    def finished(self) -> Task:
         """Check that all is there.
 
         Returns
         -------
-        Form
-            What was uploaded.
+        Task
+            What was uploaded, and what is to be done with it.
         """
         if not self._complete:
             raise RefusedError(400, "the form is cut off: send it again")
@@ -157,11 +153,15 @@ class Reception:
         others = [stored.file() for name, stored in self._files if name == "trajectories"]
         if len(first) != 1:
             raise RefusedError(422, f"one file is needed as topology, got {len(first)}")
-        title = self._texts.get("title", bytearray()).decode(errors="replace")
-        return Form(
-            title=shown_name(title) or first[0].name,
-            choices=checked_choices(bytes(self._texts.get("settings", b"")) or b"{}"),
-            files=[*first, *others],
+        text = {name: bytes(self._texts.get(name, b"")) for name in _FORM_BYTES}
+        return _checked_task(
+            Task(
+                title=shown_name(text["title"].decode(errors="replace")) or first[0].name,
+                recipe=_checked_recipe(text["recipe"].decode(errors="replace") or "auto"),
+                settings=checked_choices(Choices, "settings", text["settings"] or b"{}"),
+                rigidity=checked_choices(RigidChoices, "rigidity", text["rigidity"] or b"{}"),
+                files=[*first, *others],
+            )
         )
 
     def close(self) -> None:
@@ -191,10 +191,8 @@ class Reception:
         elif name in {"topology", "trajectories"}:
             self._open_file(name, options.get(b"filename", b"").decode(errors="replace"))
         else:
-            raise RefusedError(
-                422,
-                f"a form has topology, trajectories, settings and title, not {shown_name(name)!r}",
-            )
+            known = ", ".join(("topology", "trajectories", *_FORM_BYTES))
+            raise RefusedError(422, f"a form has {known}, not {shown_name(name)!r}")
         self._name = name
 
     def _open_file(self, name: str, given: str) -> None:
@@ -248,29 +246,51 @@ def checked_suffix(name: str, known: frozenset[str]) -> str:
     return suffix
 
 
-def checked_choices(text: bytes) -> Choices:
+def checked_choices(kind: type[_M], part: str, text: bytes) -> _M:
     """Read the settings of a job.
 
     Parameters
     ----------
+    kind : type
+        What they are of: a run, or one structure.
+    part : str
+        Name of the part of the form.
     text : bytes
         JSON.
 
     Returns
     -------
-    Choices
-        Known to mean something.
+    Model
+        Of that kind.
     """
     try:
-        choices = Choices.model_validate_json(text)
-        choices.settings()
+        return kind.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = shown_name(".".join(str(part) for part in ("settings", *first["loc"])))
+        place = shown_name(".".join(str(name) for name in (part, *first["loc"])))
         raise RefusedError(422, f"{place}: {' '.join(first['msg'].split())}") from None
-    except ValueError as error:
-        raise RefusedError(422, f"settings: {error}") from None
-    return choices
+
+
+def _checked_recipe(text: str) -> Literal["auto", "run", "rigidity"]:
+    for known in _RECIPES:
+        if known == text:
+            return known
+    raise RefusedError(422, f"recipe: one of {', '.join(_RECIPES)}, got {shown_name(text)!r}")
+
+
+def _checked_task(task: Task) -> Task:
+    """Refuse settings that mean nothing, and those of what is not done."""
+    for part, chosen in (("settings", task.settings), ("rigidity", task.rigidity)):
+        try:
+            chosen.settings()
+        except ValueError as error:
+            raise RefusedError(422, f"{part}: {error}") from None
+        given = chosen.model_dump(exclude_none=True, exclude_defaults=True)
+        if given and part == _UNUSED.get(task.recipe):
+            raise RefusedError(
+                422, f"{part}: not used by the recipe {task.recipe}: leave out {', '.join(given)}"
+            )
+    return task
 
 
 # ---- files -------------------------------------------------------------------------------------

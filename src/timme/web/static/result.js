@@ -1,9 +1,11 @@
 // The page of one job: how far it is, then what was found.
 
 import {
-  act, actionButton, api, byId, dateInWords, element, isUnderWay, progressInWords, removeButton,
+  actionButton, api, byId, dateInWords, element, isUnderWay, kindInWords, progressInWords, removeButton,
   showProblem, showProgress, showState, sizeInWords,
 } from "./shared.js";
+import { tableOf } from "./tables.js";
+import { showScene } from "./viewer.js";
 
 const id = decodeURIComponent(location.pathname.split("/")[2]);
 const base = `/jobs/${encodeURIComponent(id)}`;
@@ -13,7 +15,14 @@ const FIGURES = {
   "size-distribution.png": "Fraction of sites in small clusters",
   "cluster-sizes.png": "Largest cluster, mean size, number of clusters",
   "sigma-matrix.png": "σ of the pairs",
+  "flexibility.png": "Flexibility index along the chain",
+  "together.png": "How often two sites are rigid together",
 };
+const COMPARED = {
+  "dilutions.png": "Both dilutions, matched clusters in one colour; dashed are the cutoffs that agree best",
+  "agreement.png": "Adjusted Rand index over both cutoffs; + is the best pair",
+};
+const TABLES = { "matched.csv": "Which cluster is which", "best-cutoffs.csv": "The best partner of each cutoff" };
 let shown = "";
 let told = "";
 let problem = ""; // of the job, as long as the server answers
@@ -23,8 +32,17 @@ function showHead(job) {
   byId("title").textContent = job.title;
   document.title = `${job.title} · TIMME`;
   showState(byId("state"), job);
-  const files = job.files.map((file) => `${file.name} (${sizeInWords(file.size)})`).join(", ");
-  byId("given").textContent = `${files} · ${dateInWords(job.created)}`;
+  const files = job.comparison ? comparedIn(job) : [
+    job.files.map((file) => `${file.name} (${sizeInWords(file.size)})`).join(", "),
+  ];
+  const kind = kindInWords(job);
+  byId("given").replaceChildren(kind ? `${kind} · ` : "", ...files, ` · ${dateInWords(job.created)}`);
+}
+
+/** Links to the two results, should they still be there. */
+function comparedIn({ comparison, files }) {
+  const link = (name, job) => element("a", { href: `/results/${encodeURIComponent(job)}` }, name);
+  return [link(files[0].name, comparison.one), " and ", link(files[1].name, comparison.other)];
 }
 
 function showUnderWay(job) {
@@ -55,18 +73,23 @@ function showActions(job) {
   );
 }
 
+const pairs = (rows) => rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
+
 function showFound(job) {
-  byId("summary").replaceChildren(
-    ...job.summary.flatMap(({ name, value }) => [element("dt", {}, name), element("dd", {}, value)]),
-  );
+  byId("summary").replaceChildren(...pairs(job.summary.map(({ name, value }) => [name, value])));
   byId("notes").replaceChildren(...job.notes.map((note) => element("li", {}, note)));
   byId("remarks").hidden = job.notes.length === 0;
+  const took = `${((new Date(job.finished) - new Date(job.started)) / 1000).toFixed(1)} s`;
+  byId("made").replaceChildren(
+    ...pairs([["TIMME", job.version], ["finished", `${dateInWords(job.finished)}, after ${took}`]]),
+    element("dt", {}, "the same by"), element("dd", {}, element("code", {}, job.command)),
+  );
   byId("found").hidden = false;
 }
 
-async function showFiles(job) {
-  const { files } = await api(`${base}/files`);
-  const address = (name) => `/api${base}/files/${encodeURIComponent(name)}`;
+const address = (name) => `/api${base}/files/${encodeURIComponent(name)}`;
+
+function showDownloads(job, files) {
   const link = ({ name, size }) =>
     element("a", { href: address(name), download: name, title: sizeInWords(size) }, name);
   const kinds = Map.groupBy(files, (file) => file.about);
@@ -76,45 +99,65 @@ async function showFiles(job) {
     ),
   );
   byId("archive").href = `/api${base}/archive.zip`;
+  byId("report").href = `/results/${encodeURIComponent(id)}/report`;
+  byId("report").hidden = !job.report;
   byId("downloads").hidden = false;
-  const drawn = Object.keys(FIGURES).filter((name) => files.some((file) => file.name === name));
-  byId("figures").replaceChildren(
-    ...drawn.map((name) =>
-      element(
-        "figure", { className: "card" },
-        element("img", { src: address(name), alt: FIGURES[name], loading: "lazy" }),
-        element("figcaption", {}, FIGURES[name]),
-      ),
-    ),
-  );
-  byId("figures").hidden = drawn.length === 0;
-  if (job.report) showReport(job);
 }
 
-/** Embed the report: apart from this page, with no access to it or to the server. */
-function showReport(job) {
-  const address = `/results/${encodeURIComponent(id)}/report`;
-  const frame = element("iframe", { src: address, title: `Report on ${job.title}` });
-  frame.setAttribute("sandbox", "allow-scripts allow-downloads");
-  const alone = element("a", { href: address, target: "_blank", rel: "noopener" }, "Open the report alone");
-  byId("report").replaceChildren(frame, element("p", {}, alone));
-  byId("report").hidden = false;
+/** Those of some figures that are among the files. */
+function figures(captions, files) {
+  return Object.entries(captions)
+    .filter(([name]) => files.some((file) => file.name === name))
+    .map(([name, caption]) =>
+      element(
+        "figure", { className: "card" },
+        element("img", { src: address(name), alt: caption, loading: "lazy" }),
+        element("figcaption", {}, caption),
+      ),
+    );
+}
+
+async function showComparison(files) {
+  const tables = Object.entries(TABLES).map(([name, heading]) => tableOf(address(name), heading, name));
+  byId("compared").replaceChildren(...figures(COMPARED, files), ...(await Promise.all(tables)));
+  byId("compared").hidden = false;
+}
+
+async function showResult(job) {
+  const { files } = await api(`${base}/files`);
+  showFound(job);
+  showDownloads(job, files);
+  const drawn = figures(FIGURES, files);
+  byId("figures").replaceChildren(...drawn);
+  byId("drawn").hidden = drawn.length === 0;
+  if (job.recipe === "comparison") await showComparison(files);
+  else await showPage(job);
+}
+
+/** Show the interactive page; where that cannot be done, say why, and show the figures. */
+async function showPage(job) {
+  let { page_missing: missing } = await api("/version");
+  try {
+    if (job.scene && !missing) await showScene(byId("page"), `/api${base}/scene.json`);
+  } catch (error) {
+    missing = error.message;
+  }
+  byId("missing").textContent = missing;
+  byId("missing").hidden = !missing;
+  if (byId("page").hidden) byId("drawn").open = true;
 }
 
 async function look() {
   const job = await api(base);
-  showHead(job);
   showUnderWay(job);
   if (job.state !== shown) {
+    showHead(job);
     if (shown && !isUnderWay(job)) tell(`The job is ${job.state}`);
     shown = job.state;
     problem = job.error;
     showProblem(problem);
     showActions(job);
-    if (job.state === "done") {
-      showFound(job);
-      await showFiles(job);
-    }
+    if (job.state === "done") await showResult(job);
     document.body.dataset.state = job.state;
   }
   return isUnderWay(job);

@@ -54,8 +54,18 @@ const STAGES = {
   reading: "Reading",
   compiling: "Compiling, once after installation",
   measuring: "Measuring",
+  decomposing: "Finding rigid clusters",
+  comparing: "Comparing",
   drawing: "Drawing and writing",
 };
+
+const KINDS = {
+  run: "Co-moving clusters",
+  rigidity: "Rigid clusters of one structure",
+  comparison: "Two results compared",
+};
+
+export const kindInWords = (job) => KINDS[job.recipe] ?? "";
 
 /** Say how far a job is: what it does, the fraction done (or null), the time left (or ""). */
 export function progressInWords(job) {

@@ -1,8 +1,8 @@
 // The start page: files and choices go in, jobs are listed.
 
 import {
-  act, actionButton, api, byId, dateInWords, element, isUnderWay, progressInWords, removeButton,
-  showProblem, showProgress, showState, sizeInWords, timeInWords,
+  act, actionButton, api, byId, dateInWords, element, isUnderWay, kindInWords, progressInWords,
+  removeButton, showProblem, showProgress, showState, sizeInWords, timeInWords,
 } from "./shared.js";
 
 const form = byId("new");
@@ -105,17 +105,34 @@ function watchDrops() {
 
 // ---- choices -----------------------------------------------------------------------------------
 
-function fillChoices() {
-  for (const name of ["objects", "pairs"]) {
-    const select = byId(name);
-    select.replaceChildren(...defaults[name].map(({ value }) => element("option", { value }, value)));
-    select.value = defaults.settings[name];
-    const help = () => {
-      byId(`${name}-help`).textContent = defaults[name].find(({ value }) => value === select.value).help;
-    };
-    select.addEventListener("change", help);
-    help();
+const RECIPES = { auto: "Automatic", run: "Co-moving clusters", rigidity: "Rigid clusters of one structure" };
+
+/** Fill a list of choices, and keep the help on what is chosen below it. */
+function fillList(id, choices, chosenValue, words = {}) {
+  const select = byId(id);
+  select.replaceChildren(...choices.map(({ value }) => element("option", { value }, words[value] ?? value)));
+  select.value = chosenValue;
+  const help = () => {
+    byId(`${id}-help`).textContent = choices.find(({ value }) => value === select.value).help;
+  };
+  select.addEventListener("change", help);
+  help();
+}
+
+/** Show the fields of what is chosen; automatic are those of snapshots. */
+function showFields() {
+  const structure = byId("recipe").value === "rigidity";
+  for (const part of document.querySelectorAll("[data-for]")) {
+    part.hidden = (part.dataset.for === "rigidity") !== structure;
   }
+}
+
+function fillChoices() {
+  fillList("recipe", defaults.recipes, "auto", RECIPES);
+  fillList("tethers", defaults.tethers, defaults.rigidity.tethers);
+  for (const name of ["objects", "pairs"]) fillList(name, defaults[name], defaults.settings[name]);
+  byId("recipe").addEventListener("change", showFields);
+  showFields();
   byId("presets").replaceChildren(
     ...defaults.select.map(({ value, help }) => element("option", { value }, help)),
   );
@@ -124,20 +141,21 @@ function fillChoices() {
     `Up to ${sizeInWords(size)} of files, ${timeInWords(seconds)}, ${sizeInWords(memory)} of memory`;
 }
 
-/** Collect what differs from the defaults; null where a field holds no number. */
-function settings() {
-  const wrong = [...form.elements].find((field) => !field.checkValidity());
+/** Collect what differs from the defaults, of fields in use; null where one holds no number. */
+function settings(usual) {
+  const used = [...form.elements].filter((field) => !field.closest("[hidden]"));
+  const wrong = used.find((field) => !field.checkValidity());
   if (wrong) {
     wrong.closest("details")?.setAttribute("open", "");
     wrong.reportValidity();
     return null;
   }
   const given = {};
-  for (const field of form.elements) {
+  for (const field of used) {
     if (!field.name) continue;
     if (field.type === "checkbox") {
       if (field.checked) given[field.name] = true;
-    } else if (field.value.trim() && field.value !== defaults.settings[field.name]) {
+    } else if (field.value.trim() && field.value !== usual[field.name]) {
       given[field.name] = parsed(field);
     }
   }
@@ -155,11 +173,14 @@ function parsed(field) {
 
 function send(event) {
   event.preventDefault();
-  const given = settings();
+  const recipe = byId("recipe").value;
+  const part = recipe === "rigidity" ? "rigidity" : "settings";
+  const given = settings(defaults[part]);
   if (given === null || chosen.length === 0) return;
   const body = new FormData();
   body.append("title", byId("title").value);
-  body.append("settings", new Blob([JSON.stringify(given)], { type: "application/json" }));
+  body.append("recipe", recipe);
+  body.append(part, new Blob([JSON.stringify(given)], { type: "application/json" }));
   body.append("topology", chosen[0], chosen[0].name);
   for (const file of chosen.slice(1)) body.append("trajectories", file, file.name);
 
@@ -196,6 +217,8 @@ const items = new Map(); // elements by id, so that nothing that has the focus i
 
 function item(job) {
   const parts = {
+    job,
+    pick: element("input", { type: "checkbox", hidden: true }),
     state: element("span"),
     actions: element("span", { className: "actions" }),
     bar: element("progress", { max: 1 }),
@@ -203,14 +226,18 @@ function item(job) {
     shown: "",
   };
   parts.bar.setAttribute("aria-label", `Progress of ${job.title}`);
+  parts.pick.setAttribute("aria-label", `Compare ${job.title}`);
+  parts.pick.addEventListener("change", showPicked);
   const link = element("a", { href: `/results/${encodeURIComponent(job.id)}` }, job.title);
   parts.whole = element(
-    "li", {}, element("div", { className: "heading" }, link, parts.state), parts.line, parts.bar, parts.actions,
+    "li", {}, element("div", { className: "heading" }, parts.pick, link, parts.state),
+    parts.bar, element("div", { className: "below" }, parts.line, parts.actions),
   );
   return parts;
 }
 
 function update(parts, job) {
+  parts.job = job;
   showState(parts.state, job);
   parts.bar.hidden = !isUnderWay(job);
   if (isUnderWay(job)) {
@@ -218,7 +245,8 @@ function update(parts, job) {
     showProgress(parts.bar, fraction);
     parts.line.textContent = [stage, left].filter(Boolean).join(", ");
   } else {
-    parts.line.textContent = [dateInWords(job.created), job.error].filter(Boolean).join(" · ");
+    const what = job.state === "done" ? kindInWords(job) : "";
+    parts.line.textContent = [what, dateInWords(job.created), job.error].filter(Boolean).join(" · ");
   }
   if (parts.shown === job.state) return;
   if (parts.shown) byId("live").textContent = `${job.title}: ${job.state}`;
@@ -229,6 +257,48 @@ function update(parts, job) {
     ...(resumable ? [actionButton("Start again", job, "start", refresh)] : []),
     ...(isUnderWay(job) ? [] : [removeButton(job, refresh)]),
   );
+}
+
+// ---- comparing two -----------------------------------------------------------------------------
+
+/** Say how many of the two are ticked; no third can be. */
+function showPicked() {
+  const fit = [...items.values()].filter(({ job }) => job.state === "done" && job.recipe !== "comparison");
+  const picked = fit.filter(({ pick }) => pick.checked);
+  for (const parts of items.values()) {
+    const unfit = !fit.includes(parts);
+    parts.pick.hidden = fit.length < 2;
+    parts.pick.classList.toggle("unfit", unfit); // which keeps its place
+    parts.pick.disabled = unfit || (picked.length === 2 && !parts.pick.checked);
+  }
+  byId("compare").hidden = fit.length < 2;
+  byId("pair").hidden = picked.length < 2;
+  byId("picked").textContent = [
+    "Tick two results to compare them", "Tick another to compare it with", "Compare the two that are ticked",
+  ][picked.length];
+  return picked.map(({ job }) => job.id); // the older one first
+}
+
+function chainsFrom(text) {
+  if (!text.trim()) return null;
+  const pairs = text.split(",").map((part) => part.split("=").map((name) => name.trim()));
+  if (pairs.some((pair) => pair.length !== 2)) throw new Error(`Chains are written as A=B,C=D, got ${text}`);
+  return Object.fromEntries(pairs);
+}
+
+async function compare(event) {
+  event.preventDefault();
+  const problem = byId("unfit");
+  try {
+    const [one, other] = showPicked();
+    const asked = { one, other, chains: chainsFrom(byId("chains").value) };
+    const headers = { "Content-Type": "application/json" };
+    const made = await api("/comparisons", { method: "POST", headers, body: JSON.stringify(asked) });
+    location.href = `/results/${encodeURIComponent(made.id)}`;
+  } catch (error) {
+    problem.textContent = error.message;
+    problem.hidden = false;
+  }
 }
 
 async function refresh() {
@@ -247,6 +317,7 @@ async function refresh() {
     }
     update(items.get(job.id), job);
   }
+  showPicked();
   return jobs.some(isUnderWay);
 }
 
@@ -268,6 +339,7 @@ await act(async () => {
   fillChoices();
   watchDrops();
   form.addEventListener("submit", send);
+  byId("compare").addEventListener("submit", compare);
   byId("abort").addEventListener("click", () => upload.abort());
   document.body.dataset.ready = "yes";
 });

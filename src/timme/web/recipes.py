@@ -1,0 +1,214 @@
+"""What jobs do: the recipes of the command line, with the names that users know."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from timme.output.files import write_atomically
+from timme.web.folders import CHECKPOINT, INPUTS, RESULT, SCENE
+from timme.web.models import Choices, File, Job, Outcome, RigidChoices, Row
+from timme.web.reporter import Reporter
+
+if TYPE_CHECKING:
+    from timme.analysis import Analysis
+
+_NAME_LENGTH = 40  # characters of the name of a result in figures and tables
+
+
+def follow(folder: Path, job: Job, report: Reporter) -> Outcome:
+    """Do what a job asks for, and write its result.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the job.
+    job : Job
+        What is asked for.
+    report : Reporter
+        Told how far it is.
+
+    Returns
+    -------
+    Outcome
+        What was found.
+    """
+    report.stage("starting")
+    with report.compiling():
+        return _RECIPES[job.recipe](folder, job, report)
+
+
+def with_names(text: str, folder: Path, files: Sequence[File]) -> str:
+    """Put the user's names in place of paths on this computer.
+
+    Parameters
+    ----------
+    text : str
+        Anything that is told to the user.
+    folder : Path
+        Of the job.
+    files : sequence of File
+        Of the job.
+
+    Returns
+    -------
+    str
+        The same with other names.
+    """
+    stored = {str(folder / INPUTS / file.stored): file.name for file in files}
+    # In one go, so that a name that looks like a path is not replaced in turn.
+    pattern = "|".join(re.escape(path) for path in sorted(stored, key=len, reverse=True))
+    named = re.sub(pattern, lambda match: stored[match[0]], text)
+    return named.replace(f"{folder}{os.sep}", "")
+
+
+# ---- recipes -----------------------------------------------------------------------------------
+
+
+def _auto(folder: Path, job: Job, report: Reporter) -> Outcome:
+    """Find co-moving clusters, or the rigid clusters of what turns out to be one structure."""
+    from timme.fluctuations import TooFewSnapshotsError
+
+    try:
+        return _run(folder, job, report)
+    except TooFewSnapshotsError as error:
+        if not error.molecular:
+            raise
+    choices, unused = job.rigidity.completed(job.settings)
+    found = _rigidity(folder, job.model_copy(update={"rigidity": choices}), report)
+    notes = ["one snapshot has no fluctuations: these are the rigid clusters of the structure"]
+    if unused:
+        notes.append(f"left out, as for snapshots only: {', '.join(unused)}")
+    return found.model_copy(update={"notes": [*notes, *found.notes]})
+
+
+def _run(folder: Path, job: Job, report: Reporter) -> Outcome:
+    from timme.checkpoint import Checkpoint
+    from timme.workflow import analyse
+
+    report.stage("reading")
+    interval = float(os.environ.get("TIMME_CHECKPOINT_INTERVAL", "30"))
+    command = _command("run", job.files, job.settings)
+    first, *others = _inputs(folder, job)
+    with Checkpoint(folder / CHECKPOINT, resume=True, interval=interval) as checkpoint:
+        analysis = analyse(
+            first,
+            others,
+            settings=job.settings.settings(),
+            command=command,
+            progress=report.counting("measuring"),
+            checkpoint=checkpoint,
+        )
+        notes = _written(analysis, folder, job, report)
+    return Outcome(recipe="run", command=command, **notes)
+
+
+def _rigidity(folder: Path, job: Job, report: Reporter) -> Outcome:
+    from timme.workflow import rigid
+
+    report.stage("decomposing")
+    command = _command("rigidity", job.files, job.rigidity)
+    first, *others = _inputs(folder, job)
+    analysis = rigid(
+        first,
+        others,
+        settings=job.rigidity.settings(),
+        command=command,
+        progress=report.counting("decomposing"),
+    )
+    return Outcome(recipe="rigidity", command=command, **_written(analysis, folder, job, report))
+
+
+def _comparison(folder: Path, job: Job, report: Reporter) -> Outcome:
+    from timme.workflow.comparison import Look, compare_results, rows, write
+    from timme.workflow.partition import load_result
+
+    report.stage("comparing")
+    chains = job.comparison.chains if job.comparison else None
+    one, other = (load_result(path) for path in _inputs(folder, job))
+    compared = compare_results(one, other, Look(chains=chains), names=_names(job.files))
+    report.stage("drawing")
+    written = write(compared, folder / RESULT, overwrite=True)
+    asked = ["--chains", ",".join(f"{a}={b}" for a, b in chains.items())] if chains else []
+    return Outcome(
+        recipe="comparison",
+        command=shlex.join(["timme", "compare", *(file.name for file in job.files), *asked]),
+        summary=[Row(name=name, value=value) for name, value in rows(compared)],
+        notes=[*compared.notes, *written.notes],
+    )
+
+
+_RECIPES: dict[str, Callable[[Path, Job, Reporter], Outcome]] = {
+    "auto": _auto,
+    "run": _run,
+    "rigidity": _rigidity,
+    "comparison": _comparison,
+}
+
+
+# ---- helpers -----------------------------------------------------------------------------------
+
+
+def _inputs(folder: Path, job: Job) -> list[str]:
+    return [str(folder / INPUTS / file.stored) for file in job.files]
+
+
+def _written(analysis: Analysis, folder: Path, job: Job, report: Reporter) -> dict[str, Any]:
+    """Write the files and the scene of a result, and return what is told about it."""
+    from timme.output.scene import scene_json
+    from timme.workflow import scene_of, summary, write
+
+    report.stage("drawing")
+    named = replace(
+        analysis,
+        provenance=_provenance(analysis.provenance, job.files),
+        notes=tuple(with_names(note, folder, job.files) for note in analysis.notes),
+    )
+    write_atomically(folder / SCENE, scene_json(scene_of(named) | {"title": job.title}))
+    written = write(named, folder / RESULT, overwrite=True)
+    return {
+        "summary": [Row(name=name, value=value) for name, value in summary(named)],
+        "notes": [*named.notes, *written.notes],
+    }
+
+
+def _names(files: Sequence[File]) -> tuple[str, str]:
+    """Name two results after their jobs: short, and never the same."""
+    one, other = (
+        name if len(name) <= _NAME_LENGTH else f"{name[: _NAME_LENGTH - 1]}…"
+        for name in (file.name for file in files)
+    )
+    return (one, other) if one != other else (f"{one} (1)", f"{other} (2)")
+
+
+def _command(name: str, files: Sequence[File], choices: Choices | RigidChoices) -> str:
+    """Write the command that does the same, with the user's own names."""
+    return shlex.join(["timme", name, *(file.name for file in files), *_options(choices)])
+
+
+def _options(choices: Choices | RigidChoices) -> Iterator[str]:
+    names = {"start": "begin", "stop": "end"}
+    plain = choices.model_dump(exclude_none=True, exclude_defaults=True, exclude={"weights"})
+    for name, value in plain.items():
+        option = f"--{names.get(name, name).replace('_', '-')}"
+        if name == "box" and value is False:
+            yield from (option, "none")
+        elif isinstance(value, bool):
+            yield from [option] * value
+        else:
+            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            yield from (option, text)
+
+
+def _provenance(found: Any, files: Sequence[File]) -> dict[str, object]:
+    """Name the inputs as the user does."""
+    names = {file.stored: file.name for file in files}
+    inputs = [
+        entry | {"name": names.get(entry["name"], entry["name"])} for entry in found["inputs"]
+    ]
+    return {**found, "inputs": inputs}
