@@ -1,7 +1,7 @@
-"""Make the pictures of the interactive page.
+"""Make the pictures of the interactive page and of the server.
 
-python -m docs.make_screenshots 1bnr.pdb WATER.pdb WATER.xtc, from the top folder of a checkout,
-where Chromium is installed and the page is built.
+python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb WATER.pdb WATER.xtc, from the top folder of a
+checkout, where Chromium is installed and the page is built.
 """
 
 import io
@@ -14,6 +14,8 @@ from PIL import Image
 
 import timme
 from tests.page.browser import Page, browsing, chromium
+from tests.web.conftest import until
+from tests.web.served import Served
 from timme.analysis import Analysis
 from timme.workflow import analyse_demo, report
 
@@ -37,8 +39,44 @@ def picture(
     shot.save(IMAGES / f"page-{name}.png", optimize=True)
 
 
-def main(barnase: str, water: list[str]) -> None:
-    """Analyse the four systems and take their pictures."""
+def served_pictures(page: Page, server: Served, barnase: str, crystal: str) -> None:
+    """Let a server analyse two structures and compare them, and take pictures of its pages."""
+    first = _done(server, barnase)
+    second = _done(server, crystal, recipe="rigidity", rigidity='{"chain": "A"}')
+    asked = {"one": first, "other": second, "title": "Barnase in solution and in the crystal"}
+    third = server.client.post("/api/comparisons", json=asked).json()["id"]
+    until(lambda: server.state(third) == "done")
+    page.prefer("light")
+    page.resize(*LAPTOP, sharp=2)
+    page.open(server.address, ready="document.body?.dataset.ready")
+    _save(page, "server-start")
+    for name, job, ready in (
+        ("server-result", first, "window.timme?.page"),
+        ("server-comparison", third, "document.body?.dataset.state === 'done'"),
+    ):
+        page.open(f"{server.base}/results/{job}", ready=ready)
+        page.evaluate("document.activeElement.blur()")
+        _save(page, name)
+
+
+def _done(server: Served, path: str, **parts: str) -> str:
+    with Path(path).open("rb") as file:
+        files = {"topology": (Path(path).name, file)}
+        name = server.client.post("/api/jobs", files=files, data=parts).json()["id"]
+    until(lambda: server.state(name) == "done")
+    return str(name)
+
+
+def _save(page: Page, name: str) -> None:
+    """Save what is seen, drawn twice as fine and brought to the width of a text."""
+    time.sleep(2)  # the cartoon comes a little later
+    shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    shot = shot.resize((800, 500), Image.Resampling.LANCZOS)
+    shot.save(IMAGES / f"{name}.png", optimize=True)
+
+
+def main(barnase: str, crystal: str, water: list[str]) -> None:
+    """Analyse the systems and take their pictures."""
     systems: dict[str, Analysis] = {
         "barnase": timme.analyse(barnase),
         "chain": analyse_demo("chain"),
@@ -55,9 +93,14 @@ def main(barnase: str, water: list[str]) -> None:
             picture(page, url, f"{name}-phone", size=PHONE)
             if name == "barnase":
                 picture(page, url, f"{name}-dark", size=LAPTOP, theme="dark")
+        server = Served(Path(folder) / "data")
+        try:
+            served_pictures(page, server, barnase, crystal)
+        finally:
+            server.stop()
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 4:
-        sys.exit("usage: python -m docs.make_screenshots 1bnr.pdb WATER.pdb WATER.xtc")
-    main(sys.argv[1], sys.argv[2:])
+    if len(sys.argv) < 5:
+        sys.exit("usage: python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb WATER.pdb WATER.xtc")
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
