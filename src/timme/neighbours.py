@@ -117,7 +117,13 @@ class Search:
 
 
 class Contacts:
-    """In how many snapshots each pair of points is in contact, added up."""
+    """In how many snapshots each pair of points is in contact, added up.
+
+    Parameters
+    ----------
+    so_far : Counted, optional
+        What was found before; nothing by default.
+    """
 
     def __init__(self, so_far: Counted | None = None) -> None:
         empty = np.empty(0, np.int64)
