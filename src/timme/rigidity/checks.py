@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -25,6 +26,33 @@ _HEAVY_ATOMS = {
     "ILE": 8, "LEU": 8, "MET": 8, "GLN": 9, "GLU": 9, "LYS": 9, "HIS": 10, "ARG": 11, "PHE": 11,
     "TYR": 12, "TRP": 14,
 }  # fmt: skip
+
+
+def checked_cutoff(cutoff: float) -> float:
+    """Check an energy up to which bonds count.
+
+    Parameters
+    ----------
+    cutoff : float
+        In kcal/mol; infinite ones take all bonds or none.
+
+    Returns
+    -------
+    float
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If it is no number.
+    """
+    try:
+        energy = float(cutoff)
+    except (TypeError, ValueError):
+        energy = math.nan
+    if math.isnan(energy):
+        raise ValueError(f"a cutoff is one energy in kcal/mol, such as -1.0, got {cutoff!r}")
+    return energy
 
 
 def refuse_without_bonds(structure: Structure, prefix: str) -> None:

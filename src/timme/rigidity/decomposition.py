@@ -12,6 +12,7 @@ from scipy.sparse import csgraph
 from timme._arrays import Bools, Floats, Ints, frozen
 from timme._kernels import pebble as kernel
 from timme.hierarchy import Hierarchy, grow
+from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.network import Network
 
 DEEPEST = -10.0  # kcal/mol, the well of a salt bridge: no bond is stronger
@@ -22,7 +23,8 @@ class Decomposition:
     """What a pebble game finds in a network.
 
     Bodies are atoms, of which each is in one cluster: an end of a chain, such as a hydrogen, in
-    that of its neighbour, whatever else holds it.
+    that of its neighbour, whatever else holds it. All other bodies of a cluster are rigid with one
+    another, and with no other.
     """
 
     clusters: Ints  # (bodies,), rigid cluster of each, 0 the largest, ties to the lowest body
@@ -77,13 +79,14 @@ def decompose(network: Network, cutoff: float = math.inf) -> Decomposition:
     >>> decompose(Network(7, ring, np.full(7, 5), kinds, energies)).floppy_modes
     1
     """
+    if not network.n_bodies:
+        raise ValueError("a pebble game needs at least 1 body, got a network of none")
     game = _play(network, checked_cutoff(cutoff))
-    hierarchy = game.hierarchy(network)
     ends = network.bonds[game.order]
     hinged = game.clusters[ends[:, 0]] != game.clusters[ends[:, 1]]
     regions, freedoms = _regions(game, ends, hinged)
     return Decomposition(
-        clusters=hierarchy.cut(math.inf).labels,
+        clusters=frozen(_ranked(game.with_ends())),
         independent=game.spread(game.independent, -1),
         redundant=game.spread(network.bars[game.order] - game.independent, 0),
         hinges=frozen(game.spread(hinged.astype(np.int64), 0) > 0),
@@ -96,6 +99,13 @@ def decompose(network: Network, cutoff: float = math.inf) -> Decomposition:
 
 def dilute(network: Network) -> Hierarchy:
     """Add hydrogen bonds from the strongest to the weakest; see rigid clusters join.
+
+    Clusters of a hierarchy never part. A cut is what :func:`decompose` finds, but for one case: a
+    body with a single neighbour is rigid with it, as it turns about itself unseen, and comes to
+    turn when it gets a second neighbour. If all its bonds have energies, or those that are always
+    there have fewer than five bars, the hierarchy keeps it with the first neighbour and so joins
+    what the second holds; of a molecule of two atoms, both stay with the one that gets another
+    neighbour first. In the network of a structure every other atom has its covalent bonds.
 
     Parameters
     ----------
@@ -111,31 +121,21 @@ def dilute(network: Network) -> Hierarchy:
     return _play(network, math.inf).hierarchy(network)
 
 
-def checked_cutoff(cutoff: float) -> float:
-    """Check an energy up to which bonds count.
+def base_energy(network: Network) -> float:
+    """Return the energy at which a hierarchy joins what is rigid without any hydrogen bond.
 
     Parameters
     ----------
-    cutoff : float
-        In kcal/mol; infinite ones take all bonds or none.
+    network : Network
+        Bodies and bars.
 
     Returns
     -------
     float
-        The same.
-
-    Raises
-    ------
-    ValueError
-        If it is no number.
+        -10 kcal/mol, or less if a bond is stronger than that.
     """
-    try:
-        energy = float(cutoff)
-    except (TypeError, ValueError):
-        energy = math.nan
-    if math.isnan(energy):
-        raise ValueError(f"a cutoff is one energy in kcal/mol, such as -1.0, got {cutoff!r}")
-    return energy
+    known = network.energies[~np.isnan(network.energies)]
+    return min(DEEPEST, float(np.floor(known.min(initial=0.0))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,6 +145,7 @@ class _Game:
     order: Ints  # (added,), bonds of the network
     n_first: int  # that are there from the beginning
     anchors: Ints  # (bodies,), the only neighbour of an end of a chain, -1 for others
+    anchored: Bools  # (bodies,), whether a body hangs on its anchor in a hierarchy
     independent: Ints  # (added,)
     stress: Ints  # (added,), some bond of the same region, -1 for none
     clusters: Ints  # (bodies,), some body of the same cluster
@@ -154,10 +155,9 @@ class _Game:
 
     def hierarchy(self, network: Network) -> Hierarchy:
         energies = network.energies[self.order]
-        strongest = energies[self.n_first] if len(energies) > self.n_first else 0.0
-        base = min(DEEPEST, math.floor(strongest))
+        base = base_energy(network)
         heights = np.where(self.joins[:, 2] > self.n_first, energies[self.joins[:, 2] - 1], base)
-        ends = np.flatnonzero(self.anchors >= 0)
+        ends = np.flatnonzero(self.anchored)
         return grow(
             network.n_bodies,
             np.concatenate([self.joins[:, :2], np.column_stack([ends, self.anchors[ends]])]),
@@ -165,6 +165,12 @@ class _Game:
             unit="kcal/mol",
             quantity="E",
         )
+
+    def with_ends(self) -> Ints:
+        """Some body of the same cluster, for ends of chains that of their neighbour."""
+        ends = (self.anchors >= 0) & (self.anchors[self.anchors] != np.arange(len(self.anchors)))
+        named: Ints = np.where(ends, self.clusters[self.anchors], self.clusters)
+        return named
 
     def spread(self, values: Ints, fill: int) -> Ints:
         """Values of the bonds that were added, in the order of the network, others filled in."""
@@ -182,6 +188,7 @@ def _play(network: Network, cutoff: float) -> _Game:
     n_first = int(always.sum())
     ends = network.bonds[order]
     anchors = _anchors(network.n_bodies, ends[:n_first], network.bars[order[:n_first]])
+    anchored = _anchored(anchors, ends[n_first:])
     independent, stress = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
     clusters, pebbles = np.empty(network.n_bodies, np.int64), np.empty(network.n_bodies, np.int64)
     joins = np.empty((network.n_bodies, 3), np.int64)
@@ -190,7 +197,7 @@ def _play(network: Network, cutoff: float) -> _Game:
         network.bars[order],
         _entries(network.n_bodies, ends),
         n_first,
-        anchors >= 0,
+        anchored,
         independent,
         stress,
         clusters,
@@ -201,6 +208,7 @@ def _play(network: Network, cutoff: float) -> _Game:
         order=order,
         n_first=n_first,
         anchors=anchors,
+        anchored=anchored,
         independent=independent,
         stress=stress,
         clusters=clusters,
@@ -211,20 +219,30 @@ def _play(network: Network, cutoff: float) -> _Game:
 
 
 def _anchors(n_bodies: int, ends: Ints, bars: Ints) -> Ints:
-    """The only neighbour of each body that is firmly bonded to it alone, -1 for all others.
-
-    Of two bodies that have but one another, the lower is the anchor.
-    """
+    """The only neighbour of each body that is firmly bonded to it alone, -1 for all others."""
     both = np.concatenate([ends, ends[:, ::-1]])
     lowest, highest = np.full(n_bodies, n_bodies), np.full(n_bodies, -1)
     np.minimum.at(lowest, both[:, 0], both[:, 1])
     np.maximum.at(highest, both[:, 0], both[:, 1])
     most = np.zeros(n_bodies, np.int64)
     np.maximum.at(most, both[:, 0], np.tile(bars, 2))
-    anchors = np.where((lowest == highest) & (most >= 5), highest, -1)
-    bodies = np.arange(n_bodies)
-    mutual = (anchors >= 0) & (anchors[anchors] == bodies) & (bodies < anchors)
-    return np.where(mutual, -1, anchors)
+    return np.where((lowest == highest) & (most >= 5), highest, -1)
+
+
+def _anchored(anchors: Ints, later: Ints) -> Bools:
+    """Which bodies hang on their anchors; ``later`` are the ends of bonds that are added then.
+
+    Of two bodies that have but one another, the one that gets another neighbour first does not
+    hang on the other, or else the lower.
+    """
+    bodies = np.arange(len(anchors))
+    added = np.full(len(anchors), len(later))  # which bond is the first to another neighbour
+    for one, other in ((0, 1), (1, 0)):
+        new = np.flatnonzero(anchors[later[:, one]] != later[:, other])
+        np.minimum.at(added, later[new, one], new)
+    first = (added < added[anchors]) | ((added == added[anchors]) & (bodies < anchors))
+    hangs: Bools = (anchors >= 0) & ~((anchors[anchors] == bodies) & first)
+    return hangs
 
 
 def _entries(n_nodes: int, ends: Ints) -> tuple[Ints, Ints, Ints]:

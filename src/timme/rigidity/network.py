@@ -11,7 +11,12 @@ from timme._arrays import Bools, Floats, Ints, Strings, frozen
 from timme.ensemble import Ensemble
 from timme.neighbours import pairs_within
 from timme.readers.residues import is_water, residue_index
-from timme.rigidity.checks import refuse_without_bonds, refuse_without_hydrogens, remarks
+from timme.rigidity.checks import (
+    checked_cutoff,
+    refuse_without_bonds,
+    refuse_without_hydrogens,
+    remarks,
+)
 from timme.rigidity.chemistry import Chemistry, Structure, chemistry, structure
 from timme.rigidity.energies import far_apart, hydrogen_bonds
 
@@ -121,6 +126,7 @@ def network(
     """
     if tethers not in {"shortest", "all", "none"}:
         raise ValueError(f"tethers are 'shortest', 'all' or 'none', got {tethers!r}")
+    weakest = checked_cutoff(cutoff)
     snapshot = structure(ensemble, model)
     refuse_without_bonds(snapshot, ensemble.prefix)
     refuse_without_hydrogens(snapshot, ensemble.prefix)
@@ -128,7 +134,7 @@ def network(
     water = is_water(snapshot.atoms)
     allowed = np.full(len(water), fill_value=True) if waters else ~water
     metals = coordination(snapshot, allowed)
-    found = hydrogen_bonds(snapshot, known, allowed=allowed, cutoff=cutoff)
+    found = hydrogen_bonds(snapshot, known, allowed=allowed, cutoff=weakest)
     tied = (
         np.empty((0, 2), np.int64)
         if tethers == "none"

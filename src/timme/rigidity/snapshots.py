@@ -15,7 +15,8 @@ from timme.ensemble import Block, Ensemble
 from timme.frames import ArrayFrames
 from timme.hierarchy import Hierarchy, link
 from timme.moments import Progress
-from timme.rigidity.decomposition import checked_cutoff, decompose
+from timme.rigidity.checks import checked_cutoff
+from timme.rigidity.decomposition import decompose
 from timme.rigidity.network import network
 
 _LARGEST = 20_000  # sites of which a matrix is made
@@ -36,9 +37,11 @@ class Together:
         Returns
         -------
         Hierarchy
-            Heights are the fraction of snapshots in which sites are apart.
+            Heights are the fraction of snapshots in which sites are apart. Sites that are never
+            together do not join: at the cutoff 1 all would be one cluster.
         """
-        return link(1.0 - self.fractions, quantity="apart")
+        apart = np.where(self.fractions > 0, 1.0 - self.fractions, np.inf)
+        return link(apart, quantity="fraction apart")
 
 
 def together(
