@@ -48,7 +48,8 @@ def test_the_network_of_1bck_comes_back_as_it_was_written(tmp_path: Path) -> Non
 def networks(draw: st.DrawFn) -> Network:
     """Any network of the six atoms of the pair."""
     ends = st.lists(st.integers(0, 5), min_size=2, max_size=2, unique=True)
-    rows = draw(st.lists(st.tuples(ends, st.integers(1, 6), st.sampled_from(list(BARS)))))
+    row = st.tuples(ends, st.integers(1, 6), st.sampled_from(list(BARS)))
+    rows = draw(st.lists(row, min_size=1, unique_by=lambda one: frozenset(one[0])))
     weak = [kind in {"hydrogen bond", "salt bridge"} for *_, kind in rows]
     energies = [draw(st.floats(-20, 20)) if with_energy else np.nan for with_energy in weak]
     return Network(
@@ -122,6 +123,28 @@ def test_a_wrong_row_is_named_by_file_and_line(row: str, message: str, tmp_path:
     text = f"kind,bars,energy,atom 1,atom 2,label 1\ncovalent,5,,1,2\n\n{row}\n"
     with pytest.raises(ValueError, match=f"constraints.csv: line 4: {message}"):
         read_text(text, tmp_path)
+
+
+HEADER = "kind,bars,energy,atom 1,atom 2\n"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["covalent,5,,1,2\nlocked,6,,2,1\n", "tether,2,,1,4\ntether,2,,4,1\n"],
+)
+def test_a_bond_that_is_listed_again_is_refused_by_its_line(rows: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"line 3: there is a (covalent bond|tether) of .* above"):
+        read_text(HEADER + rows, tmp_path)
+
+
+def test_a_list_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"constraints\.csv: rigidity needs covalent bonds"):
+        read_text(HEADER, tmp_path)
+
+
+def test_a_field_too_long_for_a_table_is_told_with_the_file(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"constraints\.csv: line 2: field"):
+        read_text(HEADER + "x" * 200_000, tmp_path)
 
 
 def test_a_label_of_several_atoms_needs_a_number(tmp_path: Path) -> None:

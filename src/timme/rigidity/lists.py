@@ -13,7 +13,7 @@ import numpy as np
 from timme._arrays import frozen
 from timme.ensemble import Ensemble
 from timme.readers.files import read_bytes
-from timme.rigidity.network import BARS, HYDROGEN_BOND, SALT_BRIDGE, Network
+from timme.rigidity.network import BARS, COVALENT, HYDROGEN_BOND, SALT_BRIDGE, TETHER, Network
 
 _HEADER = ("kind", "bars", "energy (kcal/mol)", "atom 1", "atom 2", "label 1", "label 2")
 _NEEDED = ("kind", "bars", "energy", "atom 1", "atom 2")
@@ -109,14 +109,18 @@ def read_constraints(path: str | Path, ensemble: Ensemble) -> Network:
         )
     parser = _Parser(ensemble, decimal_comma=delimiter == ";")
     found = list[tuple[str, int, float, int, int]]()
-    for row in rows:
-        if not any(field.strip() for field in row):
-            continue
-        values = dict(zip(names, (field.strip() for field in row), strict=False))
-        try:
-            found.append(parser.constraint(values))
-        except ValueError as error:
-            raise ValueError(f"{source}: line {rows.line_num}: {error}") from None
+    try:
+        for row in rows:
+            if any(field.strip() for field in row):
+                fields = (field.strip() for field in row)
+                found.append(parser.constraint(dict(zip(names, fields, strict=False))))
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{source}: line {rows.line_num}: {error}") from None
+    if not found:
+        raise ValueError(
+            f"{source}: rigidity needs covalent bonds, and there are none in this list: "
+            "edit the constraints.csv of a run"
+        )
     return Network(
         n_bodies=ensemble.n_sites,
         bonds=frozen(np.array([row[3:] for row in found], dtype=np.int64).reshape(-1, 2)),
@@ -132,6 +136,7 @@ class _Parser:
 
     def __init__(self, ensemble: Ensemble, *, decimal_comma: bool) -> None:
         self.decimal_comma = decimal_comma
+        self.seen = set[tuple[str, int, int]]()
         self.labels = [ensemble.site_label(site) for site in range(ensemble.n_sites)]
         self.sites: dict[str, list[int]] = {}
         for site, label in enumerate(self.labels):
@@ -152,7 +157,18 @@ class _Parser:
         one, other = self.site(row, "1"), self.site(row, "2")
         if one == other:
             raise ValueError(f"a bond joins two atoms, got {self.labels[one]} twice")
+        self.refuse_again(kind, one, other)
         return kind, int(bars), energy, one, other
+
+    def refuse_again(self, kind: str, one: int, other: int) -> None:
+        sort = HYDROGEN_BOND if kind in _WITH_ENERGY else TETHER if kind == TETHER else COVALENT
+        bond = (sort, min(one, other), max(one, other))
+        if bond in self.seen:
+            raise ValueError(
+                f"there is a {sort}{' bond' * (sort == COVALENT)} of {self.labels[one]} and "
+                f"{self.labels[other]} above: leave out one of the two rows"
+            )
+        self.seen.add(bond)
 
     def site(self, row: Mapping[str, str], which: str) -> int:
         number, label = row.get(f"atom {which}", ""), row.get(f"label {which}", "")
