@@ -9,7 +9,13 @@ from tests.rigidity.oracle import needs_oracle
 from tests.rigidity.structures import bck, listed, molecule, pairs_of, ring
 from timme._arrays import Bools
 from timme.ensemble import Ensemble
-from timme.rigidity.chemistry import Chemistry, chemistry, parent_residue, structure
+from timme.rigidity.chemistry import (
+    Chemistry,
+    chemistry,
+    parent_residue,
+    structure,
+    without_hydrogens,
+)
 
 RINGS = {"PHE", "TYR", "TRP", "HIS"}
 AMIDES = {("ASN", "CG", "ND2"), ("GLN", "CD", "NE2")}
@@ -220,18 +226,63 @@ def test_a_twisted_amide_of_an_unknown_molecule_turns() -> None:
     assert locked(molecule(turned, "C-O C-N C-H N-H1 N-H2")) == set()
 
 
-def test_bonds_to_ends_and_to_oxygen_are_not_locked() -> None:
-    acid = molecule(
-        {
-            "C": (0.0, 0.0, 0.0),
-            "O": (1.21, 0.0, 0.0),
-            "OH": (-0.67, 1.16, 0.0),
-            "H": (0.0, 1.9, 0.0),
-        },
-        "C-O C-OH OH-H",
-    )
+ACID = {
+    "C": (0.0, 0.0, 0.0),
+    "O": (1.21, 0.0, 0.0),
+    "OH": (-0.67, 1.16, 0.0),
+    "H": (0.0, 1.9, 0.0),
+}
+
+
+def test_bonds_to_ends_and_to_hydroxyl_are_not_locked() -> None:
+    acid = molecule(ACID, "C-O C-OH OH-H")
     assert locked(acid) == set()
     assert names(acid, known(acid).planar) == {"C", "O", "OH"}
+
+
+@pytest.mark.parametrize(
+    ("methyl", "turns"), [((0.05, 2.41, 0.0), False), ((-0.67, 1.66, 1.35), True)]
+)
+def test_an_ester_is_locked_unless_it_is_twisted(
+    methyl: tuple[float, float, float], turns: bool
+) -> None:
+    ester = {name: ACID[name] for name in ("C", "O", "OH")} | {
+        "CA": (-0.75, -1.3, 0.0),
+        "CB": methyl,
+    }
+    found = locked(molecule(ester, "C-O C-OH C-CA OH-CB"))
+    assert found == (set() if turns else {frozenset(("C", "OH"))})
+
+
+@pytest.mark.parametrize(
+    ("resname", "atoms", "bonds", "accepts"),
+    [
+        ("ASN", "CB CG OD1 ND2", "CB-CG CG-OD1 CG-ND2", {"OD1"}),
+        ("ARG", "NE HE CZ NH1 NH2", "NE-HE NE-CZ CZ-NH1 CZ-NH2", set()),
+        ("LYS", "CE NZ", "CE-NZ", set()),
+        ("LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", {"NZ"}),
+        ("TRP", "CD1 NE1 CE2", "CD1-NE1 NE1-CE2", set()),
+    ],
+)
+def test_a_nitrogen_without_the_hydrogens_it_must_have_does_not_accept(
+    resname: str, atoms: str, bonds: str, accepts: set[str]
+) -> None:
+    residue = side_chain(resname, atoms, bonds)
+    found = known(residue).acceptors & (residue.atoms.names != "NE")
+    assert names(residue, found) == accepts
+
+
+def test_missing_hydrogens_of_side_chains_and_unknown_molecules_are_found() -> None:
+    serine = side_chain("SER", "CB OG", "CB-OG")
+    assert names(serine, without_hydrogens(structure(serine))) == {"OG"}
+    amide = molecule(FORMAMIDE, "C-O C-N C-H N-H1 N-H2")
+    assert not without_hydrogens(structure(amide)).any()
+    bare = molecule({name: FORMAMIDE[name] for name in ("C", "O", "N")}, "C-O C-N")
+    assert names(bare, without_hydrogens(structure(bare))) == {"N"}
+    hydroxyl = molecule({"C": (0.0, 0.0, 0.0), "O": (1.43, 0.0, 0.0)}, "C-O")
+    assert names(hydroxyl, without_hydrogens(structure(hydroxyl))) == {"O"}
+    nitrile = molecule({"C": (0, 0, 0), "N": (1.16, 0, 0), "C2": (-1.46, 0, 0)}, "C-N C-C2")
+    assert not without_hydrogens(structure(nitrile)).any()
 
 
 def test_a_tetrahedral_carbon_makes_its_neighbours_sp3() -> None:

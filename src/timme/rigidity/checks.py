@@ -11,7 +11,7 @@ from timme._arrays import Bools, Ints
 from timme.neighbours import pairs_within
 from timme.readers.elements import covalent_radii
 from timme.readers.residues import is_protein, is_water, residue_index
-from timme.rigidity.chemistry import Structure
+from timme.rigidity.chemistry import Structure, without_hydrogens
 from timme.rigidity.energies import far_apart
 
 EXTRA = 'pip install "pytimme[rigidity]"'
@@ -138,6 +138,7 @@ def remarks(structure: Structure, coordination: Ints, *, waters: bool) -> tuple[
         _of_waters(structure, waters=waters),
         _of_metals(structure, coordination),
         _of_missing_hydrogens(structure),
+        _of_bare_polar_atoms(structure),
         _of_missing_atoms(structure),
         _of_gaps(structure),
         _of_valences(structure),
@@ -186,12 +187,24 @@ def _of_missing_hydrogens(structure: Structure) -> str:
     )
 
 
+def _of_bare_polar_atoms(structure: Structure) -> str:
+    bare = np.flatnonzero(without_hydrogens(structure) & ~is_water(structure.atoms))
+    if not len(bare):
+        return ""
+    return (
+        f"hydrogens are missing at {_counted(len(bare), 'atom')} that should "
+        f"have some ({_listed(structure, bare)}), and so are hydrogen bonds: read a structure with all of "
+        "them, or with none"
+    )
+
+
 def _of_missing_atoms(structure: Structure) -> str:
     atoms, residues = structure.atoms, residue_index(structure.atoms)
     heavy = np.bincount(residues, ~np.isin(atoms.elements, _HYDROGENS))
     _, first = np.unique(residues, return_index=True)
     wanted = np.array([_HEAVY_ATOMS.get(str(name).upper(), 0) for name in atoms.resnames[first]])
-    short = first[heavy < wanted]
+    # Some files list hydrogens after all else, as if they were residues of their own.
+    short = first[(heavy < wanted) & (heavy > 0)]
     if not len(short):
         return ""
     return (
@@ -207,7 +220,8 @@ def _of_gaps(structure: Structure) -> str:
     carbons = np.flatnonzero(protein & (atoms.names == "C"))
     nitrogens = np.flatnonzero(protein & (atoms.names == "N"))
     bound = {tuple(pair) for pair in atoms.bonds.tolist()}
-    after = np.searchsorted(nitrogens, carbons)
+    residues = residue_index(atoms)
+    after = np.searchsorted(residues[nitrogens], residues[carbons], side="right")
     pairs = [
         (int(carbon), int(nitrogens[place]))
         for carbon, place in zip(carbons, after, strict=True)

@@ -43,6 +43,17 @@ _SAME_AS = {
     "GLX": "GLN",
     "QLN": "GLN",
 }
+# Atoms of side chains that always bear hydrogens, unless something else is bound there.
+_DONORS = {
+    "ARG": "NH1 NH2",
+    "ASN": "ND2",
+    "GLN": "NE2",
+    "LYS": "NZ",
+    "SER": "OG",
+    "THR": "OG1",
+    "TRP": "NE1",
+    "TYR": "OH",
+}
 _UNKNOWN_SIDE_CHAINS = frozenset("UNK PYL PGLU".split())
 _METHYL_CAPS = frozenset("NME NMA".split())  # their carbon called C is no carbonyl
 _BACKBONE = ("N", "CA", "C", "O", "OXT")
@@ -54,6 +65,8 @@ _SHORT = {("C", "C"): 1.44, ("C", "N"): 1.39, ("C", "O"): 1.31, ("C", "S"): 1.70
 # Triple product of unit vectors to three neighbours: 0 in a plane, 0.77 in a tetrahedron.
 _FLAT = 0.4
 _FLAT_TORSION = np.deg2rad(30.0)
+_NITRILE = 1.25  # Å: C≡N has 1.16, a single bond beside a ring 1.34
+_ESTER = 1.40  # Å: between carbonyl and oxygen 1.34, a single bond has 1.43
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,10 +182,11 @@ def chemistry(structure: Structure) -> Chemistry:
     else. A nitrogen is planar with two neighbours or beside a planar carbon, an oxygen beside a
     planar atom, as in phenol. A bond is locked if carbons or nitrogens at both ends are planar and
     have other neighbours: peptide and amide bonds, guanidinium, rings; unknown molecules need a
-    short and flat bond too. Bonds to oxygen are not locked: they move hydrogens at most.
+    short and flat bond too. Of bonds to oxygen, those of esters and carbamates are locked, between
+    carbonyl and the oxygen that bears another carbon, if short and flat.
 
-    Acceptors are oxygens; nitrogens with a lone pair, never the peptide's; sulphur between two
-    heavy atoms, and thiolate. Positive are ammonium and the nitrogens of guanidinium, amidinium and
+    Acceptors are oxygens; nitrogens with a lone pair, never the peptide's nor others that only seem
+    to have one as their hydrogens are missing; sulphur between two heavy atoms, and thiolate. Positive are ammonium and the nitrogens of guanidinium, amidinium and
     imidazolium (both nitrogens with hydrogen); negative are the free oxygens of carboxylate,
     phosphate, sulphate, sulphonate and nitrate. Protonation is what the hydrogens say.
 
@@ -222,6 +236,26 @@ def parent_residue(resname: str) -> str:
     if len(plain) == 4 and plain[0] in "NC" and plain[1:] in PROTEIN:
         return _SAME_AS.get(plain[1:], plain[1:])
     return plain
+
+
+def without_hydrogens(structure: Structure) -> Bools:
+    """Find nitrogens and oxygens whose hydrogens are missing, those of the backbone left aside.
+
+    Side chains of amino acids are known by their names. Elsewhere it is a nitrogen with one single
+    bond, or two that are not planar, and an oxygen with one single bond to carbon.
+
+    Parameters
+    ----------
+    structure : Structure
+        One snapshot.
+
+    Returns
+    -------
+    ndarray of bool, shape (atoms,)
+        True where a hydrogen is missing.
+    """
+    graph = _Graph(structure)
+    return _bare_by_name(graph) | _bare_by_geometry(graph, structure)
 
 
 class _Graph:
@@ -319,10 +353,29 @@ def _locked(graph: _Graph, planar: Bools, structure: Structure) -> Bools:
     locked: Bools = np.all(inner[graph.bonds], axis=1)
     known = _by_name(graph.atoms)[1][graph.bonds].all(axis=1)
     doubtful = np.flatnonzero(locked & ~known)
-    one, other = (_normals(graph, structure, graph.bonds[doubtful, end]) for end in range(2))
-    turned = np.arccos(np.clip(np.abs(np.einsum("ij,ij->i", one, other)), 0.0, 1.0))
+    turned = _turned(graph, structure, graph.bonds[doubtful])
     locked[doubtful] = _short(graph, structure)[doubtful] & (turned < _FLAT_TORSION)
+    locked[_esters(graph, planar, structure)] = True
     return locked
+
+
+def _esters(graph: _Graph, planar: Bools, structure: Structure) -> Ints:
+    """Find flat bonds between carbonyl and an oxygen that bears another carbon."""
+    carbons = graph.is_element("C")
+    carbonyl = carbons & planar & (graph.neighbours_that(graph.free_oxygens) > 0)
+    bridge = graph.is_element("O") & (graph.degrees == 2) & (graph.neighbours_that(carbons) == 2)
+    one, other = graph.bonds.T
+    pairs = np.flatnonzero((carbonyl[one] & bridge[other]) | (carbonyl[other] & bridge[one]))
+    near = structure.distances(one[pairs], other[pairs]) <= _ESTER
+    pairs = pairs[near & (_turned(graph, structure, graph.bonds[pairs]) < _FLAT_TORSION)]
+    return pairs
+
+
+def _turned(graph: _Graph, structure: Structure, bonds: Ints) -> Floats:
+    """Angles between the planes at both ends of bonds, up to a right one."""
+    one, other = (_normals(graph, structure, bonds[:, end]) for end in range(2))
+    turned: Floats = np.arccos(np.clip(np.abs(np.einsum("ij,ij->i", one, other)), 0.0, 1.0))
+    return turned
 
 
 def _normals(graph: _Graph, structure: Structure, centres: Ints) -> Floats:
@@ -345,12 +398,45 @@ def _acceptors(graph: _Graph, planar: Bools) -> Bools:
     amides = is_protein(graph.atoms) & (graph.atoms.names == "N")
     # Three neighbours leave a lone pair to an amine; in a plane it is part of the double bonds.
     pairs = (graph.degrees >= 1) & np.where(planar, graph.degrees <= 2, graph.degrees <= 3)
-    nitrogens = graph.is_element("N") & pairs & ~amides
+    nitrogens = graph.is_element("N") & pairs & ~amides & ~_bare_by_name(graph)
     oxygens = graph.is_element("O") & (graph.degrees <= 2) & (graph.degrees >= 1)
     bare = graph.degrees == graph.heavy_degrees
     sulphurs = graph.is_element("S", "Se") & bare & np.isin(graph.degrees, (1, 2))
     acceptors: Bools = oxygens | nitrogens | sulphurs
     return acceptors
+
+
+def _bare_by_name(graph: _Graph) -> Bools:
+    """Find atoms of side chains that have no hydrogen though nothing else is bound there."""
+    atoms = graph.atoms
+    named = np.zeros(graph.count, dtype=np.bool_)
+    for resname in np.unique(atoms.resnames).tolist():
+        donors = _DONORS.get(parent_residue(resname.upper()), "").split()
+        if resname.upper() != "TYM":  # tyrosinate
+            named |= (atoms.resnames == resname) & np.isin(atoms.names, donors)
+    usual = np.where(atoms.names == "NE1", 2, 1)
+    bare: Bools = named & (graph.degrees == graph.heavy_degrees) & (graph.degrees == usual)
+    return bare
+
+
+def _bare_by_geometry(graph: _Graph, structure: Structure) -> Bools:
+    """Find the like in other molecules; a short bond is a double one, as in carbonyl or nitrile."""
+    strange = ~is_protein(graph.atoms) & (graph.degrees == graph.heavy_degrees)
+    planar = _planar(graph, structure)
+    near = np.full(graph.count, np.inf)
+    lengths = structure.distances(graph.sources, graph.targets)
+    np.minimum.at(near, graph.sources, lengths)
+    only = (graph.degrees == 1) & (graph.neighbours_that(graph.is_element("C")) == 1)
+    amines = graph.is_element("N") & (only | ((graph.degrees == 2) & _bent(graph, planar)))
+    hydroxyls = graph.is_element("O") & only & (near > _SHORT["C", "O"])
+    bare: Bools = strange & ((amines & (near > _NITRILE)) | hydroxyls)
+    return bare
+
+
+def _bent(graph: _Graph, planar: Bools) -> Bools:
+    """Tell which atoms have no planar carbon beside them: they have no part in double bonds."""
+    bent: Bools = graph.neighbours_that(planar & graph.is_element("C")) == 0
+    return bent
 
 
 def _positive(graph: _Graph, planar: Bools) -> Bools:
