@@ -63,8 +63,8 @@ def test_a_structure_gets_the_folder_of_a_run(folder: Path, timme: Run, helix_fi
 def test_without_hydrogen_bonds_each_alanine_turns_about_three_bonds(
     timme: Run, helix_file: Path
 ) -> None:
-    _, out = rigid(timme, helix_file, "--cutoff", "-20")
-    assert f"at E = -20 kcal/mol: {3 * N_RESIDUES} floppy modes, " in out
+    _, out = rigid(timme, helix_file, "--cutoff", "-10")
+    assert f"at E = -10 kcal/mol: {3 * N_RESIDUES} floppy modes, " in out
     assert f"{3 * N_RESIDUES} hinges" in out
     # Hinges that are on no ring turn each for itself: one degree of freedom for one hinge.
     index = [float(row["flexibility"]) for row in rows("out/flexibility.csv")]
@@ -149,6 +149,17 @@ def test_an_ensemble_counts_the_snapshots_in_which_sites_are_together(
     assert made.hierarchy.cut(1.0).labels.tolist() == labels.tolist()
     assert (folder / "out" / "together.png").is_file()
     assert timme("plot", "out", "--what", "together", "-o", "again.svg").code == 0
+
+
+def test_a_cluster_finds_what_threads_do(folder: Path, timme: Run) -> None:
+    pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
+    write_pdb(folder / "models.pdb", [helix(N_RESIDUES), turned(helix(N_RESIDUES))])
+    options = ("models.pdb", "--ensemble", "-1", "--workers", "1")
+    threads, _ = rigid(timme, *options)
+    cluster, _ = rigid(timme, *options, "--cluster", "local")
+    assert (threads.hierarchy.heights == cluster.hierarchy.heights).all()
+    with pytest.raises(ValueError, match="leave out workers and cluster"):
+        library.rigid("models.pdb", workers=2)
 
 
 def test_flexibility_is_drawn_again_at_another_energy(
@@ -259,6 +270,9 @@ class TestRefusals:
             (["--constraints", "c.csv"], "c.csv: "),
             (["--tethers", "some"], "'some' is not one of"),
             (["--cutoff", "nan"], "cutoff must be a number"),
+            (["--cutoff", "-20"], "a cutoff is -10 kcal/mol, where all is joined that is rigid"),
+            (["--workers", "2"], "--workers and --cluster are for an ensemble"),
+            (["--cluster", "local"], "--workers and --cluster are for an ensemble"),
             (["--min-size", "0"], "min-size must be at least 1"),
             (["--show", "name XX"], "XX"),
             (["-b", "5"], "zero snapshots are left of 1"),

@@ -47,5 +47,5 @@ def test_constraints_are_counted_by_kind() -> None:
 
 def test_a_decomposition_is_told_in_a_line() -> None:
     told = decomposition_text(decompose(NETWORK, -1.0), min_size=3)
-    assert told.startswith("1 floppy modes, 1 rigid clusters of 3 or more atoms (largest 6), ")
-    assert "1 stressed regions of 7 bonds, 1 hinges" in told
+    assert told.startswith("1 floppy mode, 1 rigid cluster of 3 or more atoms (largest 6), ")
+    assert "1 stressed region of 7 bonds, 1 hinge" in told

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csgraph
 
 from tests.conftest import MakeUniverse
 from tests.rigidity.structures import joined, molecule, ring
@@ -158,6 +159,10 @@ def test_pairs_are_counted_over_the_models_of_an_ensemble() -> None:
     assert (np.diag(found.fractions) == 1.0).all()
     alone = together(ensemble, -1.0, sites=alpha, workers=1)
     assert alone.fractions.tobytes() == found.fractions.tobytes()
+    # what is never together does not join, at whatever cutoff
+    _, pieces = csgraph.connected_components(found.fractions > 0)
+    joined = found.hierarchy().cut(2.0).labels
+    assert ((joined[:, None] == joined) == (pieces[:, None] == pieces)).all()
     # what is together in every snapshot joins at 0
     always = found.hierarchy().cut(0.0).labels
     for a, b in zip(*np.nonzero(found.fractions == 1.0), strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from timme.cli import options as shared
-from timme.console import compiling_told, progress_shown, report, told
+from timme.console import compiling_told, engine_for, progress_shown, report, told
 
 
 @click.command(
@@ -52,7 +52,8 @@ What it writes
 @click.option("--constraints", help="Read this list of constraints in place of finding them.")
 @click.option("--show", help="Sites that are drawn and counted (Cα of proteins).")
 @shared.shown
-@click.option("--workers", type=int, help="Threads for an ensemble (all cores).")
+@click.option("--workers", type=int, help="Threads for an ensemble, or workers (all cores).")
+@click.option("--cluster", help="Ensembles on dask: local, or the ADDRESS of a scheduler.")
 @shared.debug
 def rigidity(
     structure: str,
@@ -61,6 +62,7 @@ def rigidity(
     overwrite: bool,
     chain: tuple[str, ...],
     workers: int | None,
+    cluster: str | None,
     **options: Any,
 ) -> None:
     """Find the rigid clusters of one STRUCTURE.
@@ -75,15 +77,21 @@ def rigidity(
     folder = output or Path(f"timme-rigidity-{shared.stem(structure)}")
     checked_folder(folder, overwrite=overwrite)
     settings = RigidSettings(chain=chain or None, **shared.given(options))
+    if settings.ensemble is None and not (workers is None and cluster is None):
+        raise click.UsageError("--workers and --cluster are for an ensemble: give --ensemble too")
     command = shlex.join(["timme", *click.get_current_context().obj])
-    with compiling_told(verbose=False), progress_shown("decomposing") as progress:
+    with (
+        compiling_told(verbose=False),
+        engine_for(workers, cluster) as engine,
+        progress_shown("decomposing") as progress,
+    ):
         analysis = rigid(
             structure,
             trajectories,
             settings=settings,
             command=command,
             progress=progress,
-            workers=workers,
+            **engine,
         )
     written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
@@ -152,6 +160,11 @@ def _parsed_chains(text: str | None) -> dict[str, str] | None:
     pairs = [part.split("=") for part in text.split(",")]
     if any(len(pair) != 2 for pair in pairs):
         raise click.BadParameter(f"chains such as A=B,C=D, got {text!r}", param_hint="--chains")
+    for names in zip(*([name.strip() for name in pair] for pair in pairs), strict=True):
+        if len({*names}) < len(names):
+            raise click.BadParameter(
+                f"each chain once, such as A=B,C=D, got {text!r}", param_hint="--chains"
+            )
     return {first.strip(): second.strip() for first, second in pairs}
 
 

@@ -180,10 +180,15 @@ def decomposition_text(found: Decomposition, *, min_size: int) -> str:
     large = sizes[sizes >= min_size]
     regions, stressed = int(found.stress.max(initial=-1)) + 1, np.count_nonzero(found.stress >= 0)
     return (
-        f"{found.floppy_modes:,} floppy modes, {len(large):,} rigid clusters of {min_size} or more "
-        f"atoms (largest {sizes.max():,}), {regions:,} stressed regions of {stressed:,} bonds, "
-        f"{np.count_nonzero(found.hinges):,} hinges"
+        f"{_counted(found.floppy_modes, 'floppy mode')}, {_counted(len(large), 'rigid cluster')} "
+        f"of {min_size} or more atoms (largest {sizes.max():,}), "
+        f"{_counted(regions, 'stressed region')} of {_counted(int(stressed), 'bond')}, "
+        f"{_counted(int(np.count_nonzero(found.hinges)), 'hinge')}"
     )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _shown(values: Floats) -> list[object]:

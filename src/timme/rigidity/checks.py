@@ -192,8 +192,8 @@ def _of_bare_polar_atoms(structure: Structure) -> str:
     if not len(bare):
         return ""
     return (
-        f"hydrogens are missing at {_counted(len(bare), 'atom')} that should "
-        f"have some ({_listed(structure, bare)}), and so are hydrogen bonds: read a structure with all of "
+        f"hydrogens are missing at {_counted(len(bare), 'atom')} that should have some "
+        f"({_listed(structure, bare)}), and so are hydrogen bonds: read a structure with all of "
         "them, or with none"
     )
 

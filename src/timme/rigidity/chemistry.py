@@ -186,9 +186,10 @@ def chemistry(structure: Structure) -> Chemistry:
     carbonyl and the oxygen that bears another carbon, if short and flat.
 
     Acceptors are oxygens; nitrogens with a lone pair, never the peptide's nor others that only seem
-    to have one as their hydrogens are missing; sulphur between two heavy atoms, and thiolate. Positive are ammonium and the nitrogens of guanidinium, amidinium and
-    imidazolium (both nitrogens with hydrogen); negative are the free oxygens of carboxylate,
-    phosphate, sulphate, sulphonate and nitrate. Protonation is what the hydrogens say.
+    to have one as their hydrogens are missing; sulphur between two heavy atoms, and thiolate.
+    Positive are ammonium and the nitrogens of guanidinium, amidinium and imidazolium (both
+    nitrogens with hydrogen); negative are the free oxygens of carboxylate, phosphate, sulphate,
+    sulphonate and nitrate. Protonation is what the hydrogens say.
 
     Parameters
     ----------
@@ -367,8 +368,9 @@ def _esters(graph: _Graph, planar: Bools, structure: Structure) -> Ints:
     one, other = graph.bonds.T
     pairs = np.flatnonzero((carbonyl[one] & bridge[other]) | (carbonyl[other] & bridge[one]))
     near = structure.distances(one[pairs], other[pairs]) <= _ESTER
-    pairs = pairs[near & (_turned(graph, structure, graph.bonds[pairs]) < _FLAT_TORSION)]
-    return pairs
+    flat = _turned(graph, structure, graph.bonds[pairs]) < _FLAT_TORSION
+    esters: Ints = pairs[near & flat]
+    return esters
 
 
 def _turned(graph: _Graph, structure: Structure, bonds: Ints) -> Floats:

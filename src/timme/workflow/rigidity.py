@@ -10,10 +10,11 @@ import numpy as np
 from timme import objects as make
 from timme._arrays import Ints, frozen
 from timme.analysis import Analysis
+from timme.engine import Engine
 from timme.ensemble import Ensemble
 from timme.fluctuations import from_matrix
 from timme.frames import ArrayFrames
-from timme.hierarchy import Hierarchy, link
+from timme.hierarchy import Hierarchy
 from timme.moments import Progress
 from timme.objects import site_atoms
 from timme.readers import read
@@ -28,8 +29,10 @@ from timme.rigidity import (
 )
 from timme.rigidity.checks import lacks_hydrogens, refuse_without_bonds
 from timme.rigidity.chemistry import structure
+from timme.rigidity.decomposition import base_energy
 from timme.workflow.defaults import choose_shown
 from timme.workflow.identity import fingerprint, provenance
+from timme.workflow.recipe import _engine
 from timme.workflow.remarks import noted_warnings
 from timme.workflow.settings import TETHERS, RigidSettings
 
@@ -44,6 +47,7 @@ def rigid(
     command: str = "",
     progress: Progress | None = None,
     workers: int | None = None,
+    client: Any = None,
     **options: Any,
 ) -> Analysis:
     """Find the rigid clusters of a structure, and how hydrogen bonds join them.
@@ -66,6 +70,8 @@ def rigid(
         Called with snapshots done and their number.
     workers : int, optional
         Number of threads for an ensemble, all cores by default.
+    client : dask.distributed.Client, optional
+        Cluster that decomposes the snapshots of an ensemble, in place of threads.
     **options
         Fields of :class:`RigidSettings` that differ from it: ``chain="A"``, ``model=2``,
         ``waters=True``, ``tethers="none"``, ``constraints="constraints.csv"`` and others.
@@ -76,6 +82,11 @@ def rigid(
         The result, ready for :func:`timme.write`; its ``network`` are the constraints.
     """
     chosen = replace(settings or RigidSettings(), **options)
+    if chosen.ensemble is None and not (workers is None and client is None):
+        raise ValueError(
+            "one structure is decomposed by one thread: leave out workers and cluster, or give the "
+            "energy of an ensemble"
+        )
     with noted_warnings() as noted:
         if isinstance(source, Ensemble):
             ensemble = source
@@ -88,8 +99,8 @@ def rigid(
         if chosen.ensemble is None:
             made = _of_structure(_prepared(_one_model(ensemble, chosen), chosen), chosen)
         else:
-            whole = _prepared(ensemble, chosen)
-            made = _of_ensemble(whole, chosen.ensemble, chosen, progress, workers)
+            whole, engine = _prepared(ensemble, chosen), _engine(workers, client)
+            made = _of_ensemble(whole, chosen.ensemble, chosen, progress, engine)
     return replace(
         made,
         provenance=provenance(command, inputs),
@@ -102,6 +113,12 @@ def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
         held = network(ensemble, waters=chosen.waters, tethers=_tethers(chosen))
     else:
         held = read_constraints(chosen.constraints, ensemble)
+    base = base_energy(held)
+    if chosen.cutoff is not None and chosen.cutoff < base:
+        raise ValueError(
+            f"{ensemble.prefix}a cutoff is {base:g} kcal/mol, where all is joined that is rigid "
+            f"without any hydrogen bond, or higher, got {chosen.cutoff:g}"
+        )
     made = _analysis(ensemble, chosen, dilute(held), np.arange(ensemble.n_sites), held.notes)
     shown, name, sequential = _shown(ensemble, chosen)
     return replace(
@@ -114,17 +131,14 @@ def _of_ensemble(
     energy: float,
     chosen: RigidSettings,
     progress: Progress | None,
-    workers: int | None,
+    engine: int | Engine | None,
 ) -> Analysis:
     how: dict[str, Any] = {"waters": chosen.waters, "tethers": chosen.tethers}
     shown, name, sequential = _shown(ensemble, chosen)
     notes = network(ensemble, **how).notes  # those of the first stand for all
-    found = together(ensemble, energy, sites=shown, workers=workers, progress=progress, **how)
-    apart = 1.0 - found.fractions
-    # Sites that are never together do not join: at the cutoff 1 all would be one cluster.
-    hierarchy = link(np.where(found.fractions > 0, apart, np.inf), quantity="fraction apart")
-    made = _analysis(ensemble, chosen, hierarchy, shown, (*notes, _counts(found, name)))
-    kept = from_matrix(apart) if len(shown) <= _MOST_SITES else None
+    found = together(ensemble, energy, sites=shown, workers=engine, progress=progress, **how)
+    made = _analysis(ensemble, chosen, found.hierarchy(), shown, (*notes, _counts(found, name)))
+    kept = from_matrix(1.0 - found.fractions) if len(shown) <= _MOST_SITES else None
     return replace(made, shown_name=name, sequential=sequential, fluctuations=kept)
 
 
