@@ -92,6 +92,21 @@ def test_the_pair_asked_for_is_told_beside_the_best(timme: Run) -> None:
     assert Path("out/matched-asked.csv").is_file()
 
 
+def test_a_result_in_this_folder_has_the_name_of_the_folder(
+    results: Path, timme: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(results / "whole")
+    assert "first      whole: 24 × Cα" in compared(timme, ".", "../ca").out
+
+
+def test_many_sites_that_are_left_out_are_named_briefly(folder: Path, timme: Run) -> None:
+    for name, step in (("every", 1), ("even", 2)):
+        lines = [f"{number},{number // 9 + 1}" for number in range(step, 201, step)]
+        (folder / f"{name}.csv").write_text("\n".join(["number,cluster", *lines]))
+    out = compared(timme, "every.csv", "even.csv").out
+    assert "not in the other: 1 3 5 7 9 11 13 15 17 19 and 90 more\n" in out
+
+
 @pytest.mark.usefixtures("results")
 def test_a_result_agrees_wholly_with_itself(timme: Run) -> None:
     found = compared(timme, "whole", "whole")
@@ -141,9 +156,21 @@ class TestTables:
         # The peptide was made of two stiff halves.
         assert "adjusted Rand index 1.000" in found.out
 
+    @pytest.mark.usefixtures("results")
+    def test_a_table_has_one_cutoff_even_where_single_sites_would_agree_as_well(
+        self, results: Path, timme: Run
+    ) -> None:
+        lines = [f"{number},1" for number in range(1, 25)]
+        (results / "whole.csv").write_text("\n".join(["number,cluster", *lines]))
+        found = compared(timme, "whole", "whole.csv")
+        assert rows("out/agreement.csv")[0] == ["whole-1 down and whole-2 across", "0.0"]
+        assert " against 24\n" in found.out
+        assert "note: whole.csv: clusters of 24 sites at one level" in found.out
+
     @pytest.mark.parametrize(
         ("text", "words"),
         [
+            ("number,cluster\n1," + "x" * 200_000, "bad.csv: line 2: field larger than"),
             ("name,cluster\nCA,1\n", "has the columns number and cluster, got name, cluster"),
             ("number,cluster\nx,1\n", "line 2: expected a residue number such as 52 or 52A"),
             ("number,cluster\n1,0\n2,\n", "no site is in a cluster"),
@@ -173,6 +200,7 @@ class TestRefusals:
             (["whole", "nothing"], "nothing"),
             (["whole", "peptide.pdb"], "peptide.pdb: not a result of timme"),
             (["whole", "ca", "--cutoffs", "0.1"], "two numbers such as -0.5,0.06"),
+            (["whole", "ca", "--chains", "A=A,A=B"], "each chain once, such as A=B,C=D"),
             (["whole", "ca", "--cutoffs", "0.1,nan"], "cutoff must be a number"),
             (["whole", "ca", "--min-size", "0"], "min-size must be at least 1"),
             (["whole", "ca", "-o", "ca"], "ca exists"),

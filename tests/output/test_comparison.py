@@ -17,7 +17,7 @@ import timme
 from tests.compare.reference import clusters_of, two_graphs
 from tests.output.builders import Graph, linked, particles, random_graph, residues
 from timme.compare import Comparison, common_sites, compare
-from timme.hierarchy import Hierarchy
+from timme.hierarchy import Hierarchy, grow
 from timme.output.axes import places_of
 from timme.output.colours import CORE, SAFE, WIDE
 from timme.output.comparison import (
@@ -167,6 +167,22 @@ def test_the_heatmap_shows_the_index_of_both_cutoffs() -> None:
     assert axes.get_ylabel() == r"other: $\sigma_\mathrm{c}$ (nm)"
     (scaled,) = axes.child_axes
     assert "1.54 Å" in scaled.get_xlabel()
+
+
+def test_a_pair_asked_for_is_marked_wherever_it_is_with_its_own_index() -> None:
+    one, other = bodies({9: 3.0, 24: 4.0}), bodies({11: 3.0, 14: 4.0})
+    below = grow(
+        one.n_sites,
+        np.array([(site, site + 1) for site in range(one.n_sites - 1)]),
+        np.array([-4.0 + 0.1 * (site % 7) for site in range(one.n_sites - 1)]),
+    )
+    asked = (-5.0, 3.5)
+    axes = heatmap(compare(below, other, most=2), asked=asked)
+    mark = axes.lines[-1]
+    assert np.array(mark.get_data()).ravel().tolist() == list(asked)
+    assert axes.get_xlim()[0] < asked[0]
+    wanted = timme.compare.overlap(below.cut(asked[0]), other.cut(asked[1])).rand
+    assert axes.texts[-1].get_text() == f"{wanted:.2f}"
 
 
 def test_the_best_pair_is_marked() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings, frozen
 from timme.analysis import Analysis
-from timme.compare import Common, Comparison, common_sites
+from timme.compare import Common, Comparison, common_sites, overlap
 from timme.ensemble import Atoms
 from timme.hierarchy import Hierarchy
 from timme.order import families_at
@@ -26,7 +26,7 @@ from timme.output.axes import (
 )
 from timme.output.colours import WIDE, family_colours
 from timme.output.tables import csv_text, runs_text, short_names
-from timme.statistics import curves
+from timme.statistics import Curves, curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -219,8 +219,8 @@ def heatmap(
     hierarchies = compared.first, compared.second
     counted = [curves(hierarchy, sizes=()) for hierarchy in hierarchies]
     limits = [
-        cutoff_limits(source, cutoff if np.isfinite(cutoff) else None)
-        for source, cutoff in zip(counted, np.maximum(best, asked or best).tolist(), strict=True)
+        _limits(source, marked)
+        for source, *marked in zip(counted, best, asked or best, strict=True)
     ]
     rows = _sampled(compared.first_cutoffs, limits[0])
     columns = _sampled(compared.second_cutoffs, limits[1])
@@ -244,13 +244,8 @@ def heatmap(
     if np.isfinite(best).all():
         _mark(axes, best, compared.rand[compared.best], "+")
     if asked is not None:
-        place = tuple(
-            max(0, int(np.searchsorted(cutoffs, cutoff, side="right")) - 1)
-            for cutoffs, cutoff in zip(
-                (compared.first_cutoffs, compared.second_cutoffs), asked, strict=True
-            )
-        )
-        _mark(axes, asked, compared.rand[place], "x")
+        cuts = (of.cut(cutoff) for of, cutoff in zip(hierarchies, asked, strict=True))
+        _mark(axes, asked, overlap(*cuts).rand, "x")
     bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.03)
     bar.set_label("Adjusted Rand index", size=axes.xaxis.label.get_fontsize())
     bar.ax.tick_params(labelsize=tick_size(axes), width=0.6, length=2.5)
@@ -398,6 +393,15 @@ def _axes_beside(axes: Axes) -> Axes:
 def _plain(name: str) -> str:
     """Write a name so that nothing in it is taken for a formula."""
     return name.replace("$", r"\$")
+
+
+def _limits(counted: Curves, marked: Sequence[float]) -> tuple[float, float]:
+    """Choose a range of cutoffs that holds all that are marked, with room for the marks."""
+    inside = [cutoff for cutoff in marked if np.isfinite(cutoff)]
+    low, high = cutoff_limits(counted, max(inside, default=None))
+    if inside and min(inside) <= low < 0:
+        low = min(inside) - 0.05 * (high - min(inside))
+    return low, high
 
 
 def _sampled(cutoffs: Floats, limits: tuple[float, float]) -> Ints:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from timme._arrays import Ints
 from timme.analysis import Analysis
 from timme.compare import Common, Comparison, Overlap, overlap
 from timme.compare import compare as compare_hierarchies
@@ -23,6 +24,7 @@ from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names
 from timme.workflow.folder import RESULT, checked_folder, written_whole
+from timme.workflow.partition import LEVEL, is_table
 from timme.workflow.settings import Display
 
 MARK = "agreement.csv"  # by which a folder is known
@@ -33,6 +35,8 @@ _NAMES = {
     *(f"comparison.{suffix}" for suffix in ("cif", "pdb", "pml", "cxc", "tcl")),
 }
 _LISTED = 4  # pairs of clusters named in the summary
+_WIDTH = 100  # letters within which all sites that are left out are named
+_FIRST = 10  # of others, so many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,8 @@ class Compared:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was chosen on the way."""
-        return (*self.common.notes, *self.found.notes)
+        tables = (note for one in self.whole if is_table(one) for note in one.notes)
+        return (*tables, *self.common.notes, *self.found.notes)
 
 
 def called(first: str | Path, second: str | Path) -> Names:
@@ -84,8 +89,8 @@ def called(first: str | Path, second: str | Path) -> Names:
         Different names.
     """
     one, other = (
-        (path.parent.absolute().name if path.name == RESULT else path.stem).removeprefix("timme-")
-        for path in (Path(first), Path(second))
+        (path.parent.name if path.name == RESULT else path.stem).removeprefix("timme-")
+        for path in (Path(first).resolve(), Path(second).resolve())
     )
     return (one, other) if one != other else (f"{one}-1", f"{other}-2")
 
@@ -115,7 +120,13 @@ def compare_results(
             "a comparison needs at least 2 common sites, got 1: check chains and residue numbers"
         )
     hierarchies = one.shown_hierarchy, other.shown_hierarchy
-    found = compare_hierarchies(*hierarchies, min_size=look.min_size)
+    # A table is one partition: single sites, below its level, are none of its answers.
+    given = (
+        hierarchy.cut(LEVEL) if is_table(analysis) else hierarchy
+        for hierarchy, analysis in zip(hierarchies, (first, second), strict=True)
+    )
+    found = compare_hierarchies(*given, min_size=look.min_size)
+    found = replace(found, first=hierarchies[0], second=hierarchies[1])
     asked = None
     if look.cutoffs is not None:
         cuts = (h.cut(cutoff) for h, cutoff in zip(hierarchies, look.cutoffs, strict=True))
@@ -146,7 +157,7 @@ def rows(compared: Compared) -> list[tuple[str, str]]:
     for name, analysis, sites in zip(names, compared.whole, kept, strict=True):
         left = np.setdiff1d(np.arange(len(analysis.shown)), sites)
         if len(left):
-            where = runs_text(left, short_names(analysis))
+            where = _named_briefly(left, short_names(analysis))
             made.append(("left out", f"{len(left):,} of {name}, not in the other: {where}"))
     made.append(("best pair", _pair_text(compared, found.clusters)))
     lives = zip((found.first, found.second), found.ranges, strict=True)
@@ -208,6 +219,14 @@ def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:
     if not one.coordinates.shape[1] and not other.coordinates.shape[1]:
         return ("no structures: neither of the two has coordinates",)
     return write_side_by_side(one, other, found, folder, names=names, palette=palette).notes
+
+
+def _named_briefly(sites: Ints, names: list[tuple[str, str]]) -> str:
+    """Name sites as runs, of very many runs the first sites only."""
+    whole = runs_text(sites, names)
+    if len(whole) <= _WIDTH:
+        return whole
+    return f"{runs_text(sites[:_FIRST], names)} and {len(sites) - _FIRST:,} more"
 
 
 def _pair_text(compared: Compared, at: Overlap) -> str:

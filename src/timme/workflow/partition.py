@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from timme.ensemble import Atoms
 from timme.hierarchy import grow
 from timme.readers.files import read_bytes
 from timme.workflow.folder import RESULT
+
+LEVEL = 0.0  # at which the clusters of a table are there
 
 _NUMBER = re.compile(r"(-?\d+)([A-Za-z]?)")
 
@@ -37,6 +40,22 @@ def load_result(path: str | Path) -> Analysis:
     if source.suffix.lower() in {".csv", ".tsv", ".txt"}:
         return read_partition(source)
     return store.load(source / RESULT if source.is_dir() else source)
+
+
+def is_table(analysis: Analysis) -> bool:
+    """Tell whether a result was read from a table of clusters.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was loaded.
+
+    Returns
+    -------
+    bool
+        True if it has one level, :data:`LEVEL`, and nothing was chosen by settings.
+    """
+    return not analysis.settings
 
 
 def read_partition(path: str | Path) -> Analysis:
@@ -66,7 +85,7 @@ def read_partition(path: str | Path) -> Analysis:
             f"got {', '.join(columns) or 'none'}: give such a table, or the folder of a run"
         )
     found = list[tuple[str, str, str, int, str, str]]()  # cluster, chain, residue, number, …
-    for row in table:
+    for row in _told_of(source, table):
         value = {name: (row[column] or "").strip() for name, column in columns.items()}
         if value[cluster] in {"", "0"}:
             continue
@@ -82,6 +101,14 @@ def read_partition(path: str | Path) -> Analysis:
     if not found:
         raise ValueError(f"{source}: no site is in a cluster: check the column {cluster!r}")
     return _analysis(source, found)
+
+
+def _told_of(source: Path, table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
+    """Rows of a table; what cannot be read is told with the file and the line."""
+    try:
+        yield from table
+    except csv.Error as error:
+        raise ValueError(f"{source}: line {table.reader.line_num}: {error}") from None
 
 
 def _analysis(source: Path, found: list[tuple[str, str, str, int, str, str]]) -> Analysis:
@@ -104,7 +131,7 @@ def _analysis(source: Path, found: list[tuple[str, str, str, int, str, str]]) ->
     inside = labels[ranked[1:]] == labels[ranked[:-1]]
     edges = np.column_stack([ranked[:-1], ranked[1:]])[inside]
     return Analysis(
-        hierarchy=grow(count, edges, np.zeros(len(edges)), quantity="level"),
+        hierarchy=grow(count, edges, np.full(len(edges), LEVEL), quantity="level"),
         shown=every,
         names=np.array([atoms.label(site) for site in range(count)]),
         object_sites=every,
