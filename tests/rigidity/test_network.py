@@ -347,3 +347,11 @@ def test_networks_that_cannot_be_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         Network(3, np.array(bonds), np.array(bars), np.array(["covalent"]), np.array([np.nan]))
+
+
+def test_another_order_of_atoms_is_neither_a_gap_nor_a_missing_atom(tmp_path: Path) -> None:
+    whole = [*peptide(n_residues=3), atom("H", 1, (-0.6, 0.8, 0.0))]
+    by_name = sorted(whole, key=lambda record: (record[4], record[0]))
+    for name, records in (("late.pdb", whole), ("sorted.pdb", by_name)):
+        notes = network(timme.read(write_pdb(tmp_path / name, [records]))).notes
+        assert not any("broken" in note or "atoms are missing" in note for note in notes)
