@@ -399,7 +399,7 @@ def _limits(counted: Curves, marked: Sequence[float]) -> tuple[float, float]:
     """Choose a range of cutoffs that holds all that are marked, with room for the marks."""
     inside = [cutoff for cutoff in marked if np.isfinite(cutoff)]
     low, high = cutoff_limits(counted, max(inside, default=None))
-    if inside and min(inside) <= low < 0:
+    if inside and min(inside) < low:
         low = min(inside) - 0.05 * (high - min(inside))
     return low, high
 
