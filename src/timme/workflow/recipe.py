@@ -113,7 +113,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
             if checkpoint is not None:
                 checkpoint.identify(identity(ensemble, inputs, chosen))
             made = _from_ensemble(
-                ensemble, chosen, _How(progress, checkpoint, tell, _engine(workers, client))
+                ensemble, chosen, _How(progress, checkpoint, tell, chosen_engine(workers, client))
             )
     made = replace(
         made,
@@ -253,7 +253,21 @@ def _linked(
     return link(sigma), sigma
 
 
-def _engine(workers: int | None, client: Any) -> int | Engine | None:
+def chosen_engine(workers: int | None, client: Any) -> int | Engine | None:
+    """Take a cluster where there is one, threads elsewhere.
+
+    Parameters
+    ----------
+    workers : int or None
+        Number of threads, all cores if None.
+    client : distributed.Client or None
+        A dask cluster.
+
+    Returns
+    -------
+    int, Engine or None
+        As for :func:`timme.measure`.
+    """
     if client is None:
         return workers
     from timme.distributed import Cluster

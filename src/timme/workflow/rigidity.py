@@ -32,7 +32,7 @@ from timme.rigidity.chemistry import structure
 from timme.rigidity.decomposition import base_energy
 from timme.workflow.defaults import choose_shown
 from timme.workflow.identity import fingerprint, provenance
-from timme.workflow.recipe import _engine
+from timme.workflow.recipe import chosen_engine
 from timme.workflow.remarks import noted_warnings
 from timme.workflow.settings import TETHERS, RigidSettings
 
@@ -99,7 +99,7 @@ def rigid(
         if chosen.ensemble is None:
             made = _of_structure(_prepared(_one_model(ensemble, chosen), chosen), chosen)
         else:
-            whole, engine = _prepared(ensemble, chosen), _engine(workers, client)
+            whole, engine = _prepared(ensemble, chosen), chosen_engine(workers, client)
             made = _of_ensemble(whole, chosen.ensemble, chosen, progress, engine)
     return replace(
         made,
