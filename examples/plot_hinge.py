@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 
 import timme
 from timme import statistics
-from timme.output import plots
+from timme.output import matrices, plots
 from timme.output.colours import colouring
 
 planted = timme.synthetic.hinged(n_bodies=3, sites_per_body=30, n_snapshots=100)
@@ -34,7 +34,7 @@ print(clusters.sizes, "as planted:", (clusters.labels == planted.labels[0]).all(
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 plots.dilution(hierarchy, cutoff=cutoff, ax=left)
-plots.sigma_matrix(analysis.fluctuations, order=hierarchy.order, ax=right)
+matrices.sigma_matrix(analysis.fluctuations, order=hierarchy.order, ax=right)
 plt.show()
 
 # %%

@@ -28,7 +28,8 @@ pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[clus
 
 from distributed import Client
 
-from timme.distributed import Cluster, connect
+from timme.distributed import Cluster
+from timme.workers import connect
 
 SYSTEMS = (
     "points",
@@ -39,6 +40,7 @@ SYSTEMS = (
     "periodic",
     "tilted",
     "streaming",
+    "stored",
     "centres",
 )
 
@@ -61,6 +63,9 @@ def objects_of(system: str, folder: Path, make_universe: MakeUniverse) -> Object
     if system == "streaming":
         make_universe(xyz).atoms.write(folder / "moving.dcd", frames="all")
         return timme.objects.points(timme.read(folder / "moving.dcd", bonds="none"))
+    if system == "stored":
+        np.save(folder / "moving.npy", xyz)
+        return timme.objects.points(timme.read(folder / "moving.npy"))
     options: dict[str, Any] = {}
     if system == "gapped":
         xyz[np.random.default_rng(2).random(xyz.shape[:2]) < 0.2] = np.nan
@@ -116,6 +121,25 @@ def test_contacts_are_found_by_any_number_of_workers(
     for engine in engines:
         found = timme.pairs.within(objects, 6.0, at_least=100, workers=engine).index
         assert np.array_equal(np.asarray(found), expected)
+
+
+@pytest.mark.parametrize("system", ["streaming", "stored"])
+def test_workers_open_files_themselves(
+    system: str,
+    clients: dict[int, Client],
+    tmp_path: Path,
+    make_universe: MakeUniverse,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    objects = objects_of(system, tmp_path, make_universe)
+    pairs = timme.pairs.all(objects)
+    serial = timme.measure(objects, pairs, workers=1)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("read here")
+
+    monkeypatch.setattr(Ensemble, "block", refuse)
+    assert same(timme.measure(objects, pairs, workers=Cluster(clients[2])), serial)
 
 
 def test_a_metric_travels_to_workers(clients: dict[int, Client]) -> None:
@@ -290,7 +314,7 @@ def test_what_answers_and_is_no_scheduler_is_one_line() -> None:
 
 
 def test_what_listens_and_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("timme.distributed._SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr("timme.workers._SECONDS_TO_CONNECT", 0.5)
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         pytest.raises(ConnectionError, match=r"no dask scheduler .* \(no answer\)"),
@@ -386,7 +410,7 @@ def test_a_script_needs_no_guard_and_leaves_nothing_running(tmp_path: Path) -> N
     script = tmp_path / "script.py"
     script.write_text(
         "import os, timme\n"
-        "from timme.distributed import connect\n"
+        "from timme.workers import connect\n"
         "with connect('local', workers=1) as client:\n"
         "    print(timme.analyse(timme.synthetic.chain(20), client=client).hierarchy.n_sites)\n"
         "    print(*client.run(os.getpid).values())\n"

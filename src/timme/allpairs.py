@@ -29,15 +29,16 @@ from timme.fluctuations import (
     require_snapshots,
     warn_near_half_box,
 )
-from timme.hierarchy import Hierarchy, from_forest, spanning_forest
+from timme.forest import spanning_forest
+from timme.hierarchy import Hierarchy, from_forest
 from timme.moments import Metric, Progress
 from timme.objects import Objects
-from timme.pairs import Pairs, given, tree_in_box, without
+from timme.pairs import Pairs, given, lower_first, tree_in_box, without
 from timme.space import Boxes
 
 CHUNK = 4_000_000  # pairs whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
-_NEAREST, _RANDOM = 6, 6  # candidates of each object
+_NEAREST, _RANDOM = 6, 2  # candidates of each object
 SEARCH_BYTES = 400_000_000  # coordinates in which pairs are given up
 _MOST_FOUND = 0.5  # of the pairs looked at, above which it takes less to measure all
 _FEWEST_LOOKED_AT = 0.05  # of the pairs, before it is judged whether it pays
@@ -196,8 +197,7 @@ def _candidates(objects: Objects, left_out: Ints, workers: int | Engine | None) 
     index = np.column_stack([np.repeat(np.arange(n_points), others.shape[1]), others.ravel()])
     # A tree of fewer points names one that is not there.
     index = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
-    index = np.sort(index, axis=1)
-    return without(index, left_out, n_points)
+    return without(lower_first(index), left_out, n_points)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,7 +259,7 @@ def _survivors(
                 raise _CannotBePrunedError("more than half of those looked at may matter")
             if progress is not None:
                 progress(looked_at, n_pairs)
-    return np.sort(tree.order[np.concatenate(found)], axis=1)
+    return lower_first(tree.order[np.concatenate(found)])
 
 
 def _band_survivors(search: _Search, band: int) -> Ints:

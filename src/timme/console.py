@@ -153,7 +153,7 @@ def engine_for(workers: int | None, cluster: str | None) -> Iterator[dict[str, A
     if cluster is None:
         yield {"workers": workers}
         return
-    from timme.distributed import connect
+    from timme.workers import connect
 
     with connect(cluster, workers=workers) as client:
         yield {"client": client}

@@ -7,16 +7,10 @@ it dies, and what they find is merged here in the order of the blocks.
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import os
-import subprocess
-import sys
-import tempfile
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from concurrent.futures import CancelledError
+from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import islice
@@ -28,10 +22,11 @@ import numpy as np
 from timme._arrays import Ints
 from timme._kernels import moments as kernel
 from timme.compiling import first_time, merge_tiles
-from timme.engine import available_cores, in_order, part_length
+from timme.engine import in_order, part_length
 from timme.ensemble import Block, Ensemble
-from timme.frames import Frames
+from timme.frames import Frames, StoredFrames
 from timme.moments import Metric, Moments, PreparedBlock, pair_tiles
+from timme.workers import LOST
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -39,9 +34,6 @@ if TYPE_CHECKING:
 _TASK_TILES = 24  # tiles of pairs in a task at most: a fraction of a second, 30 MB of results
 _AHEAD = 3  # tasks of each thread that wait or whose results do
 _DEATHS = 8  # how often a task is tried again after dask gives it up: workers died under it
-_SECONDS_TO_CONNECT = 5
-_SECONDS = 60  # in which workers must have come
-_LOST = "the dask cluster was closed or lost before the end: start it again"
 
 _reading = threading.Lock()  # libraries of file formats do not read in two threads at a time
 
@@ -196,51 +188,6 @@ class Cluster:
                 ) from None
 
 
-@contextmanager
-def connect(where: str, *, workers: int | None = None) -> Iterator[Client]:
-    """Start workers on this computer, or reach those of a cluster that runs.
-
-    Parameters
-    ----------
-    where : str
-        ``"local"``, or the address of a dask scheduler, such as ``tcp://10.0.0.1:8786``.
-    workers : int, optional
-        Number of local workers, one per core by default.
-
-    Yields
-    ------
-    Client
-        Connected; what was started here is stopped in the end.
-    """
-    _require_dask()
-    if where == "local":
-        with _local(available_cores() if workers is None else workers) as client:
-            yield client
-        return
-    if workers is not None:
-        raise ValueError(f"a number of workers is for a local cluster, not for {where}")
-    from distributed import Client
-
-    with _silence():
-        try:
-            _greet(where)
-            client = Client(where, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
-        except (OSError, ValueError) as error:
-            reason = " ".join(str(error).split()) or "no answer"
-            raise ConnectionError(
-                f"no dask scheduler can be reached at {where!r} ({reason}): "
-                "start one with `dask scheduler` and workers, or use `local`"
-            ) from None
-        with client:
-            try:
-                _wait(client, 1)
-                yield client
-            except OSError:
-                if client.status == "running":
-                    raise
-                raise ConnectionError(_LOST) from None
-
-
 # ---- what workers do ---------------------------------------------------------------------------
 
 
@@ -316,6 +263,8 @@ def _elsewhere(ensemble: Ensemble) -> Ensemble | None:
 
 
 def _with_whole_paths(frames: Any) -> Frames | None:
+    if isinstance(frames, StoredFrames):
+        return frames  # its path is whole
     if hasattr(frames, "files"):
         files = tuple(replace(file, path=str(Path(file.path).absolute())) for file in frames.files)
         made: Frames = replace(frames, files=files)
@@ -344,110 +293,4 @@ def _result(task: Future[Any]) -> Any:
                 ) from None
             task.retry()
         except CancelledError:
-            raise ConnectionError(_LOST) from None
-
-
-def _require_dask() -> None:
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
-        raise ImportError(
-            "clusters need dask: install it with `pip install 'pytimme[cluster]'`"
-        ) from None
-
-
-def _greet(where: str) -> None:
-    """Make sure that a scheduler answers.
-
-    A client waits forever for anything else that listens there, and one of what is no address
-    cannot be closed again.
-    """
-    from distributed.comm.core import connect as comm_with
-
-    async def greeted() -> None:
-        comm = await comm_with(where, timeout=_SECONDS_TO_CONNECT)
-        comm.abort()
-
-    with ThreadPoolExecutor(1) as pool:  # notebooks have a loop in this thread
-        answer = pool.submit(asyncio.run, asyncio.wait_for(greeted(), 2 * _SECONDS_TO_CONNECT))
-    try:
-        answer.result()
-    except (OSError, ValueError):
-        raise
-    except Exception:  # noqa: BLE001, anything may come from anything that listens there
-        raise ValueError("what answers is no scheduler") from None
-
-
-def _wait(client: Client, count: int) -> None:
-    try:
-        client.wait_for_workers(count, timeout=_SECONDS)
-    except TimeoutError:
-        raise ConnectionError(
-            f"{count} workers did not come within {_SECONDS} s: look into their logs"
-        ) from None
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keep dask's own messages off the terminal; what matters is raised."""
-    names = [
-        name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"
-    ]
-    levels = {name: logging.getLogger(name).level for name in names}
-    for name in names:  # some have levels of their own
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for name, level in levels.items():
-            logging.getLogger(name).setLevel(level)
-
-
-@contextmanager
-def _local(count: int) -> Iterator[Client]:
-    """Run a scheduler in this process and workers in others, all on the loopback."""
-    if count < 1:
-        raise ValueError(f"at least 1 worker is needed, got {count}")
-    from distributed import Client, LocalCluster
-
-    with (
-        _silence(),
-        tempfile.TemporaryDirectory(prefix="timme-", ignore_cleanup_errors=True) as folder,
-        LocalCluster(
-            n_workers=0,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-        _workers(cluster.scheduler_address, count, folder),
-    ):
-        _wait(client, count)
-        yield client
-
-
-@contextmanager
-def _workers(scheduler: str, count: int, folder: str) -> Iterator[None]:
-    """Start workers by command: processes that dask starts itself run the user's script again."""
-    options = (
-        f"--nworkers {count} --nthreads 1 --memory-limit 0 --death-timeout 10 "
-        "--host 127.0.0.1 --no-dashboard --dashboard-address 127.0.0.1:0"
-    )
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, *options.split()]
-    quiet = {"DASK_LOGGING__DISTRIBUTED": "critical"}
-    process = subprocess.Popen(  # noqa: S603, a command of our own
-        [*command, "--local-directory", folder],
-        env=os.environ | quiet,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            raise ConnectionError(LOST) from None

@@ -11,10 +11,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from timme._arrays import Floats, Ints, frozen, numbers
+from timme._arrays import Floats, Ints, frozen
 from timme._kernels import moments as kernel
 from timme.checkpoint import Checkpoint
 from timme.engine import Engine
@@ -134,41 +133,6 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     ):
         parts.append(part)
     return joined()
-
-
-def from_matrix(matrix: npt.ArrayLike | sparse.csr_array, *, unit: str = "") -> Fluctuations:
-    """Take the pairs of a ready-made matrix: its upper triangle, where finite and held.
-
-    Parameters
-    ----------
-    matrix : array_like or sparse array, shape (objects, objects)
-        Symmetric and not negative.
-    unit : str, optional
-        Of its entries.
-
-    Returns
-    -------
-    Fluctuations
-        As if they had been measured; no number of snapshots is known.
-    """
-    held: Any = matrix
-    if not isinstance(matrix, sparse.sparray | sparse.spmatrix):
-        held = numbers(matrix, "matrices of σ")
-    if held.dtype.kind not in "fiu":
-        raise ValueError(f"a matrix of σ must hold real numbers, got {held.dtype}")
-    if held.ndim != 2 or held.shape[0] != held.shape[1] or held.shape[0] == 0:
-        raise ValueError(f"a matrix of σ must be square and not empty, got shape {held.shape}")
-    index, values = _above_diagonal(held)
-    _refuse_asymmetric(index, values, *_above_diagonal(held.T))
-    if (values < 0).any():
-        raise ValueError("a matrix of σ must not be negative: check what it holds")
-    return Fluctuations(
-        n_objects=held.shape[0],
-        pairs=frozen(index),
-        sigma=frozen(values),
-        common=frozen(np.zeros(len(values), np.int64)),
-        unit=unit,
-    )
 
 
 def measure_in_chunks(  # noqa: PLR0913, as above
@@ -465,28 +429,3 @@ def _reduced(
         (n_snapshots - missing).astype(np.int64),
         reduce(result.reach, largest=True),
     )
-
-
-def _above_diagonal(matrix: Any) -> tuple[Ints, Floats]:
-    """Pairs and values of the finite entries above the diagonal, row by row."""
-    if isinstance(matrix, np.ndarray):
-        finite = np.triu(np.isfinite(matrix), 1)
-        index: Ints = np.argwhere(finite).astype(np.int64)
-        values = matrix[finite]
-    else:
-        upper = sparse.csr_array(sparse.triu(matrix, 1))
-        upper.sort_indices()
-        held, finite = upper.tocoo(), np.isfinite(upper.data)
-        index = np.column_stack(held.coords)[finite].astype(np.int64)
-        values = held.data[finite]
-    return index, values.astype(np.float64)
-
-
-def _refuse_asymmetric(index: Ints, values: Floats, mirrored: Ints, others: Floats) -> None:
-    same = np.array_equal(index, mirrored)
-    difference = np.abs(values - others).max(initial=0.0) if same else np.inf
-    if difference > 1e-6 * np.abs(values).max(initial=0.0):
-        raise ValueError(
-            "a matrix of σ must be symmetric, but mirrored entries differ by "
-            f"{difference:.3g}: pass np.maximum(m, m.T) or the mean of both"
-        )

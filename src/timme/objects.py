@@ -11,9 +11,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
-from timme.ensemble import Atoms, Ensemble
+from timme.ensemble import Ensemble
 from timme.frames import Frames
 from timme.space import Boxes
+from timme.topology import adjacency, site_bonds, within_bonds
 
 Reduction = Literal["rms", "max", "centre"]
 Centre = Literal["geometry", "mass"]
@@ -287,79 +288,10 @@ def molecules(
             "molecules need covalent bonds, and none are known: read a topology with bonds, "
             "or use residues or points"
         )
-    graph = _adjacency(ensemble.atoms.bonds, len(ensemble.atoms))
+    graph = adjacency(ensemble.atoms.bonds, len(ensemble.atoms))
     _, numbers = sparse.csgraph.connected_components(graph, directed=False)
     chosen = numbers[ensemble.site_atoms].astype(np.int64)
     return _labelled_groups(ensemble, chosen, "molecules", reduction, centre)
-
-
-def site_atoms(ensemble: Ensemble) -> Atoms:
-    """Name the sites, with the bonds between them.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        Snapshots of the selected sites.
-
-    Returns
-    -------
-    Atoms
-        As many as there are sites.
-    """
-    atoms, chosen = ensemble.atoms, ensemble.site_atoms
-    return Atoms(
-        names=atoms.names[chosen],
-        elements=atoms.elements[chosen],
-        resnames=atoms.resnames[chosen],
-        resids=atoms.resids[chosen],
-        icodes=atoms.icodes[chosen],
-        chains=atoms.chains[chosen],
-        masses=atoms.masses[chosen],
-        bonds=site_bonds(ensemble),
-    )
-
-
-def site_bonds(ensemble: Ensemble) -> Ints:
-    """Return the covalent bonds whose two atoms are both sites.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        Snapshots.
-
-    Returns
-    -------
-    ndarray, shape (bonds, 2)
-        Pairs of sites.
-    """
-    site = np.full(len(ensemble.atoms), -1)
-    site[ensemble.site_atoms] = np.arange(ensemble.n_sites)
-    ends = site[ensemble.atoms.bonds]
-    return np.sort(ends[(ends >= 0).all(axis=1)], axis=1)
-
-
-def within_bonds(bonds: Ints, n_atoms: int, reach: int) -> sparse.csr_array:
-    """Find the atoms that at most so many bonds separate, each from itself included.
-
-    Parameters
-    ----------
-    bonds : ndarray, shape (bonds, 2)
-        Pairs of atoms.
-    n_atoms : int
-        Number of atoms.
-    reach : int
-        Number of bonds.
-
-    Returns
-    -------
-    csr_array of bool, shape (atoms, atoms)
-        True for atoms that near.
-    """
-    step = _adjacency(bonds, n_atoms) + sparse.eye_array(n_atoms, dtype=bool, format="csr")
-    near = sparse.eye_array(n_atoms, dtype=bool, format="csr")
-    for _ in range(reach):
-        near = near @ step
-    return sparse.csr_array(near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -429,12 +361,6 @@ def _labelled_groups(
     sets = np.split(np.argsort(rank, kind="stable"), np.cumsum(np.bincount(rank))[:-1])
     names = [ensemble.site_label(int(sites[0])).rsplit("/", 1)[0] for sites in sets]
     return groups(ensemble, sets, reduction=reduction, centre=centre, names=names, kind=kind)
-
-
-def _adjacency(bonds: Ints, n_atoms: int) -> sparse.csr_array:
-    ends = np.concatenate([bonds, bonds[:, ::-1]])
-    entries = (np.ones(len(ends), bool), (ends[:, 0], ends[:, 1]))
-    return sparse.csr_array(entries, shape=(n_atoms, n_atoms))
 
 
 def _checked_links(bonds: npt.ArrayLike, n_sites: int) -> Ints:

@@ -20,9 +20,10 @@ from timme.engine import Engine
 from timme.ensemble import Ensemble
 from timme.moments import Progress
 from timme.neighbours import pairs_within
-from timme.objects import Objects, within_bonds
+from timme.objects import Objects
 from timme.reduction import moments
 from timme.space import Boxes
+from timme.topology import within_bonds
 
 _SQUARE = 64  # objects on each side of the squares in which all pairs are walked
 _MOST_ON_AVERAGE = 10_000  # objects of which all pairs are listed
@@ -284,11 +285,34 @@ def without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
     if len(left_out) == 0:
         return index
     keys = index[:, 0] * n_objects + index[:, 1]
-    return index[~np.isin(keys, left_out[:, 0] * n_objects + left_out[:, 1])]
+    barred = np.sort(left_out[:, 0] * n_objects + left_out[:, 1])
+    there = np.minimum(np.searchsorted(barred, keys), len(barred) - 1)
+    kept: Ints = index[barred[there] != keys]
+    return kept
+
+
+def lower_first(index: Ints) -> Ints:
+    """Name the lower of the two objects of each pair first.
+
+    Parameters
+    ----------
+    index : ndarray, shape (pairs, 2)
+        Pairs of objects.
+
+    Returns
+    -------
+    ndarray, shape (pairs, 2)
+        The same pairs.
+    """
+    one, other = index.T
+    ordered = np.empty((len(index), 2), np.int64)
+    np.minimum(one, other, out=ordered[:, 0])
+    np.maximum(one, other, out=ordered[:, 1])
+    return ordered
 
 
 def _listed(objects: Objects, index: Ints, description: str, min_bonds: int) -> Pairs:
-    index = np.sort(index, axis=1).astype(np.int64)
+    index = lower_first(index)
     index = index[index[:, 0] != index[:, 1]]
     keys = np.sort(index[:, 0] * len(objects) + index[:, 1])
     return _keyed(objects, keys[np.diff(keys, prepend=-1) > 0], description, min_bonds)

@@ -9,13 +9,13 @@ from tests import naive
 from tests.strategies import PairList, pair_lists, seeds
 from timme._arrays import Floats, Ints
 from timme._kernels import linkage
-from timme.hierarchy import _canonical
+from timme.forest import canonical_tree
 
 
 def tree(n_sites: int, pairs: Ints, sigmas: Floats) -> tuple[Ints, Floats]:
     ranked = np.argsort(sigmas, kind="stable")
     kept, _ = linkage.joining_edges(n_sites, pairs, ranked)
-    return _canonical(n_sites, pairs[kept], sigmas[kept])
+    return canonical_tree(n_sites, pairs[kept], sigmas[kept])
 
 
 def test_a_hand_made_tree_has_its_canonical_form() -> None:

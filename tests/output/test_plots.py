@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from PIL import Image
 
-from tests.output.builders import fluctuations, linked, particles, random_graph, residues
+from tests.output.builders import linked, particles, random_graph, residues
 from timme import theory
 from timme._arrays import Floats
 from timme.hierarchy import Hierarchy
@@ -132,27 +132,6 @@ def test_the_legend_lies_beside_the_axes() -> None:
         assert np.array(line.get_ydata())[:-1].tolist() == values.tolist()
 
 
-def test_sigma_matrix_follows_the_order_and_leaves_gaps() -> None:
-    measured = fluctuations((3, [(0, 1), (1, 2)], [1.0, 2.0]), "Å")
-    axes = plots.sigma_matrix(measured, order=np.array([2, 0, 1]))
-    (image,) = axes.images
-    values: Floats = np.ma.filled(np.ma.asarray(image.get_array()), np.nan)
-    nan = np.nan
-    assert np.array_equal(
-        values, [[nan, nan, 2.0], [nan, nan, 1.0], [2.0, 1.0, nan]], equal_nan=True
-    )
-
-
-def test_a_large_sigma_matrix_is_averaged_into_pixels() -> None:
-    n_sites = 3000
-    pairs = [(k, k + 1) for k in range(n_sites - 1)]
-    measured = fluctuations((n_sites, pairs, [2.0] * len(pairs)))
-    (image,) = plots.sigma_matrix(measured).images
-    values: Floats = np.ma.filled(np.ma.asarray(image.get_array()), 2.0)
-    assert values.shape == (500, 500)
-    assert (values == 2).all()
-
-
 def test_late_joiners_do_not_press_the_plot_together() -> None:
     n_sites = 100
     heights = [0.01 * k for k in range(1, n_sites - 2)] + [50.0, 90.0]
@@ -177,8 +156,6 @@ def test_a_hierarchy_without_levels_is_drawn(n_sites: int) -> None:
     hierarchy = linked((n_sites, [], []))
     for axes in (plots.dilution(hierarchy, min_size=1), plots.fraction(curves(hierarchy))):
         figure_of(axes).draw_without_rendering()
-    (image,) = plots.sigma_matrix(fluctuations((n_sites, [], []))).images
-    assert np.ma.getmaskarray(np.ma.asarray(image.get_array())).all()
 
 
 def test_plots_draw_on_given_axes() -> None:
@@ -235,14 +212,6 @@ def test_a_dilution_may_borrow_its_colours() -> None:
     colours = {to_hex(colour) for colour in np.asarray(drawn_stripes(axes).get_facecolor())}
     taken = others[np.unique(stripes(HIERARCHY, min_size=3).family)]
     assert colours == set(family_colours(taken).tolist())
-
-
-def test_together_is_one_on_the_diagonal_and_what_is_not_apart_elsewhere() -> None:
-    apart = fluctuations((3, [(0, 1), (0, 2), (1, 2)], [0.25, 1.0, 0.5]))
-    (image,) = plots.together(apart, order=np.array([2, 1, 0])).get_images()
-    expected = [[1.0, 0.5, 0.0], [0.5, 1.0, 0.75], [0.0, 0.75, 1.0]]
-    assert np.asarray(image.get_array()).tolist() == expected
-    assert image.get_clim() == (0.0, 1.0)
 
 
 def test_flexibility_is_drawn_above_and_below_zero_along_the_places() -> None:

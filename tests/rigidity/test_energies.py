@@ -14,7 +14,7 @@ from tests.rigidity.oracle import needs_oracle
 from tests.rigidity.structures import bck, joined, listed, molecule, moved
 from timme._arrays import Floats
 from timme.ensemble import Ensemble
-from timme.rigidity.chemistry import Chemistry, Structure, chemistry, structure
+from timme.rigidity.chemistry import Chemistry, chemistry
 from timme.rigidity.energies import (
     HydrogenBonds,
     candidate_bonds,
@@ -22,6 +22,7 @@ from timme.rigidity.energies import (
     hydrogen_bonds,
     salt_bridge_energies,
 )
+from timme.rigidity.structure import Structure, structure
 
 CLASSES = ("HB Dsp2 Asp2", "HB Dsp2 Asp3", "HB Dsp3 Asp2", "HB Dsp3 Asp3", "SB no energy")
 WATER = {"O": (0.0, 0.0, 0.0), "H1": (0.957, 0.0, 0.0), "H2": (-0.24, 0.927, 0.0)}

@@ -9,9 +9,9 @@ import pytest
 
 from tests.rigidity.structures import joined, molecule
 from timme.ensemble import Ensemble
-from timme.objects import site_atoms
 from timme.rigidity import network
 from timme.rigidity.flexibility import backbone_bonds, residue_flexibility
+from timme.topology import site_atoms
 
 PLACES = {
     "N": (0.0, 0.0, 0.0),

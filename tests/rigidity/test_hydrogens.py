@@ -14,9 +14,10 @@ from tests.rigidity.oracle import needs_oracle
 from tests.rigidity.structures import bck
 from timme._arrays import Bools, Floats
 from timme.ensemble import Ensemble
-from timme.rigidity.chemistry import chemistry, structure
+from timme.rigidity.chemistry import chemistry
 from timme.rigidity.hydrogens import add_hydrogens
 from timme.rigidity.network import network
+from timme.rigidity.structure import structure
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import { Camera, type Point } from "./camera";
 import { h } from "./dom";
 import type { Change, Model } from "./model";
 import { doubles, singles, type Space, wholes, words } from "./scene";
+import { makeStage } from "./stage";
 import { superposed } from "./superpose";
 import { facts } from "./text";
 
@@ -64,7 +65,6 @@ export class Molecule {
     private readonly model: Model,
     private readonly ink: () => Ink,
   ) {
-    requireGraphics();
     const space = model.scene.space!;
     this.space = space;
     this.flat = space.dimensions < 3;
@@ -86,18 +86,9 @@ export class Molecule {
     this.positions = this.placed();
 
     this.element = h("div", { class: "stage" });
-    this.stage = new NGL.Stage(this.element, {
-      cameraType: "perspective", // of a plane, seen from above, the same as any other
-      hoverTimeout: -1,
-      tooltip: false,
-      clipNear: 0,
-      fogNear: 60,
-      fogFar: 130,
-      ambientIntensity: 0.35,
-    } as Partial<NGL.StageParameters>);
-    if (drawnBySoftware(this.stage)) this.stage.setParameters({ sampleLevel: -1 });
+    this.stage = makeStage(this.element, this.flat);
+    this.stage.setParameters({ backgroundColor: this.ink().paper });
     this.camera = new Camera(this.stage, space.molecular ? 2 : 0.6 * SPAN);
-    this.setControls();
     [this.spheres, this.cylinders] = this.makeBuffers(nSticks);
     if (space.cartoon) void this.makeCartoon();
     if (space.box) this.drawBox(space.box);
@@ -415,21 +406,6 @@ export class Molecule {
 
   // ---- pointers ---------------------------------------------------------------------------------
 
-  private setControls(): void {
-    const { stage, flat } = this;
-    stage.pickingBehavior.dispose(); // we pick by ourselves, without drawing once more
-    const mouse = stage.mouseControls;
-    mouse.clear();
-    mouse.add("scroll", NGL.MouseActions.zoomScroll);
-    mouse.add("drag-left", flat ? NGL.MouseActions.panDrag : NGL.MouseActions.rotateDrag);
-    mouse.add("drag-right", NGL.MouseActions.panDrag);
-    mouse.add("drag-middle", NGL.MouseActions.zoomDrag);
-    mouse.add("drag-shift-left", NGL.MouseActions.panDrag);
-    mouse.add("drag-left+right", NGL.MouseActions.zoomDrag);
-    stage.keyControls.clear();
-    stage.setParameters({ backgroundColor: this.ink().paper });
-  }
-
   /** The nearest site under a point of the view, or -1. */
   private pick(x: number, y: number): number {
     let [best, nearest] = [-1, Infinity];
@@ -463,20 +439,4 @@ export class Molecule {
     });
     element.addEventListener("pointerleave", () => model.hover(-1));
   }
-}
-
-/** Refuse a browser that cannot draw, before NGL would say so as markup, which a strict policy forbids. */
-function requireGraphics(): void {
-  const canvas = document.createElement("canvas");
-  const context = canvas.getContext("webgl2") ?? canvas.getContext("webgl");
-  if (!context) throw new Error("this browser shows no three-dimensional graphics (WebGL)");
-  context.getExtension("WEBGL_lose_context")?.loseContext();
-}
-
-/** Without a graphics card every picture takes long: it is then drawn once only, not smoothed. */
-function drawnBySoftware(stage: NGL.Stage): boolean {
-  const context = stage.viewer.renderer.getContext() as WebGLRenderingContext;
-  const known = context.getExtension("WEBGL_debug_renderer_info");
-  const name = String(context.getParameter(known ? known.UNMASKED_RENDERER_WEBGL : context.RENDERER));
-  return /swiftshader|llvmpipe|software/i.test(name);
 }

@@ -14,7 +14,7 @@ import numpy as np
 from timme import theory
 from timme._arrays import Floats
 from timme.analysis import Analysis
-from timme.output import plots
+from timme.output import matrices, plots
 from timme.output.axes import Order, figure_of, places_of
 from timme.output.colours import WIDE
 from timme.output.files import write_atomically
@@ -174,7 +174,9 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
     elif name == "flexibility":
         axes = _flexibility(analysis, look)
     else:
-        axes = _matrix(analysis, look, plots.together if name == "together" else plots.sigma_matrix)
+        axes = _matrix(
+            analysis, look, matrices.together if name == "together" else matrices.sigma_matrix
+        )
     return figure_of(axes)
 
 

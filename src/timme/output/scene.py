@@ -27,8 +27,9 @@ from timme.order import families
 from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE
 from timme.output.figures import expected_fraction, expected_sizes
+from timme.output.matrices import binned_means
 from timme.output.picture import crosses_box, has_backbone, spacing
-from timme.output.plots import THEORY, binned_means, ramp
+from timme.output.plots import THEORY, ramp
 from timme.output.tables import short_names
 from timme.statistics import Curves, Suggestion, curves
 

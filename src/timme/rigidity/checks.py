@@ -11,8 +11,9 @@ from timme._arrays import Bools, Ints
 from timme.neighbours import pairs_within
 from timme.readers.elements import covalent_radii
 from timme.readers.residues import is_protein, is_water, residue_index
-from timme.rigidity.chemistry import Structure, without_hydrogens
+from timme.rigidity.chemistry import without_hydrogens
 from timme.rigidity.energies import far_apart
+from timme.rigidity.structure import Structure
 
 EXTRA = 'pip install "pytimme[rigidity]"'
 

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings
-from timme.ensemble import Atoms, Ensemble
-from timme.objects import site_atoms
-from timme.readers.bonds import unit_in_angstrom
+from timme.ensemble import Atoms
 from timme.readers.residues import NUCLEIC, PROTEIN, is_protein
-from timme.space import Boxes
+from timme.rigidity.structure import Structure
 
 # Planar carbons of side chains; those of other amino acids have none.
 _SIDE_CHAINS = {
@@ -45,7 +43,7 @@ _SAME_AS = {
 }
 # Atoms of side chains that always bear hydrogens, unless something else is bound there.
 _DONORS = {
-    "ARG": "NH1 NH2",
+    "ARG": "NE NH1 NH2",
     "ASN": "ND2",
     "GLN": "NE2",
     "LYS": "NZ",
@@ -70,48 +68,6 @@ _ESTER = 1.40  # Å: between carbonyl and oxygen 1.34, a single bond has 1.43
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Structure:
-    """One snapshot in space: atoms, their bonds and places."""
-
-    atoms: Atoms  # the sites that are analysed, with the bonds between them
-    coordinates: Floats  # (atoms, 3), Å
-    boxes: Boxes
-
-    def vectors(self, start: Ints, end: Ints) -> Floats:
-        """Return the shortest vectors between pairs of atoms.
-
-        Parameters
-        ----------
-        start, end : ndarray, shape (pairs,)
-            Indices of atoms.
-
-        Returns
-        -------
-        ndarray, shape (pairs, 3)
-            From start to end, through the walls of a box where that is shorter, in Å.
-        """
-        direct = self.coordinates[end] - self.coordinates[start]
-        shortest: Floats = self.boxes.shorten(direct[None])[0]
-        return shortest
-
-    def distances(self, start: Ints, end: Ints) -> Floats:
-        """Return the shortest distances between pairs of atoms.
-
-        Parameters
-        ----------
-        start, end : ndarray, shape (pairs,)
-            Indices of atoms.
-
-        Returns
-        -------
-        ndarray, shape (pairs,)
-            In Å.
-        """
-        lengths: Floats = np.linalg.norm(self.vectors(start, end), axis=1)
-        return lengths
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Chemistry:
     """What hydrogen bonds and locked bonds need to know of every atom."""
 
@@ -128,51 +84,6 @@ class Chemistry:
     def offsets(self) -> Ints:
         """Where the neighbours of each atom start in ``targets``, and where the last end."""
         return np.searchsorted(self.sources, np.arange(len(self.planar) + 1))
-
-
-def structure(ensemble: Ensemble, model: int = 0) -> Structure:
-    """Take one snapshot of an ensemble as a structure in Å.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        Atoms with their elements and bonds.
-    model : int, optional
-        Which snapshot, from 0.
-
-    Returns
-    -------
-    Structure
-        Its sites, and the bonds between these.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pair = Ensemble.from_array(np.zeros((1, 2, 3)), atoms=Atoms.unnamed(2, bonds=[(0, 1)]))
-    >>> structure(pair).atoms.bonds
-    array([[0, 1]])
-    """
-    if not 0 <= model < ensemble.n_snapshots:
-        raise ValueError(
-            f"{ensemble.prefix}model {model} is not there: "
-            f"there are {ensemble.n_snapshots}, counted from 0"
-        )
-    angstrom = unit_in_angstrom(ensemble.unit)
-    if ensemble.n_dimensions != 3 or angstrom is None:
-        raise ValueError(
-            f"{ensemble.prefix}a structure of atoms in space is needed, got "
-            f"{ensemble.n_dimensions} dimensions in {ensemble.unit or 'Å'}: "
-            "say what the unit is where it is wrong (unit='Å')"
-        )
-    coordinates, box = ensemble.snapshot(model)
-    unseen = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
-    if len(unseen):
-        raise ValueError(
-            f"{ensemble.prefix}atom {ensemble.site_label(int(unseen[0]))} is not seen in snapshot "
-            f"{model + 1}: leave out the atoms or snapshots that are not complete"
-        )
-    boxes = Boxes.of(None if box is None else angstrom * box[None], 1, 3)
-    return Structure(site_atoms(ensemble), angstrom * coordinates.astype(np.float64), boxes)
 
 
 def chemistry(structure: Structure) -> Chemistry:
@@ -414,9 +325,9 @@ def _bare_by_name(graph: _Graph) -> Bools:
     named = np.zeros(graph.count, dtype=np.bool_)
     for resname in np.unique(atoms.resnames).tolist():
         donors = _DONORS.get(parent_residue(resname.upper()), "").split()
-        if resname.upper() != "TYM":  # tyrosinate
+        if resname.upper() not in {"TYM", "ARGN"}:  # tyrosinate and arginine that gave one away
             named |= (atoms.resnames == resname) & np.isin(atoms.names, donors)
-    usual = np.where(atoms.names == "NE1", 2, 1)
+    usual = np.where(np.isin(atoms.names, ("NE", "NE1")), 2, 1)
     bare: Bools = named & (graph.degrees == graph.heavy_degrees) & (graph.degrees == usual)
     return bare
 

@@ -20,7 +20,8 @@ from timme.frames import ArrayFrames
 from timme.readers.elements import element_masses
 from timme.readers.residues import is_ion, is_protein, is_water, residue_index
 from timme.rigidity.checks import EXTRA
-from timme.rigidity.chemistry import Structure, parent_residue, structure
+from timme.rigidity.chemistry import parent_residue
+from timme.rigidity.structure import Structure, structure
 
 _PH = 7.0
 _NAMED = 5  # molecules that a note names

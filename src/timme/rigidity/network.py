@@ -17,8 +17,9 @@ from timme.rigidity.checks import (
     refuse_without_hydrogens,
     remarks,
 )
-from timme.rigidity.chemistry import Chemistry, Structure, chemistry, structure
+from timme.rigidity.chemistry import Chemistry, chemistry
 from timme.rigidity.energies import far_apart, hydrogen_bonds
+from timme.rigidity.structure import Structure, structure
 
 COVALENT, LOCKED, DISULFIDE = "covalent", "locked", "disulfide"
 HYDROGEN_BOND, SALT_BRIDGE, TETHER = "hydrogen bond", "salt bridge", "tether"

@@ -14,13 +14,15 @@ from timme.analysis import Analysis, evenly_chosen
 from timme.checkpoint import Checkpoint
 from timme.engine import Engine, engine_of
 from timme.ensemble import Atoms, Ensemble
-from timme.fluctuations import Fluctuations, from_matrix, measure, require_snapshots
+from timme.fluctuations import Fluctuations, measure, require_snapshots
 from timme.hierarchy import Hierarchy, link
+from timme.matrix import from_matrix
 from timme.moments import Progress
-from timme.objects import Objects, site_atoms
+from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers import read, read_matrix
 from timme.readers.residues import default_sites
+from timme.topology import site_atoms
 from timme.workflow.budget import Tell, Watched, planned
 from timme.workflow.defaults import (
     choose_length,

@@ -12,11 +12,10 @@ from timme._arrays import Ints, frozen
 from timme.analysis import Analysis
 from timme.engine import Engine
 from timme.ensemble import Ensemble
-from timme.fluctuations import from_matrix
 from timme.frames import ArrayFrames
 from timme.hierarchy import Hierarchy
+from timme.matrix import from_matrix
 from timme.moments import Progress
-from timme.objects import site_atoms
 from timme.readers import read
 from timme.readers.residues import is_water, residue_index
 from timme.rigidity import (
@@ -28,8 +27,9 @@ from timme.rigidity import (
     together,
 )
 from timme.rigidity.checks import lacks_hydrogens, refuse_without_bonds
-from timme.rigidity.chemistry import structure
 from timme.rigidity.decomposition import base_energy
+from timme.rigidity.structure import structure
+from timme.topology import site_atoms
 from timme.workflow.defaults import choose_shown
 from timme.workflow.identity import fingerprint, provenance
 from timme.workflow.recipe import chosen_engine

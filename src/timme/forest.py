@@ -1,0 +1,81 @@
+"""Keep the lowest edges that hold clusters together, and make one tree of them, ties included."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timme._arrays import Floats, Ints
+from timme._kernels import linkage
+
+
+def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats]:
+    """Keep the lowest edges that hold every cluster together, sorted by height.
+
+    Parameters
+    ----------
+    n_sites : int
+        Number of sites.
+    edges : ndarray, shape (edges, 2)
+        Pairs of sites.
+    heights : ndarray, shape (edges,)
+        Height of each; edges of infinite height join nothing.
+
+    Returns
+    -------
+    edges : ndarray, shape (joins, 2)
+        At most ``n_sites - 1`` edges.
+    heights : ndarray, shape (joins,)
+        Their heights, ascending.
+    """
+    heights = np.asarray(heights, dtype=np.float64)
+    few = 4 * n_sites
+    if len(heights) > 2 * few:
+        # To sort all of many would take longest. Those within clusters of lower ones join nothing.
+        low = heights <= np.partition(heights, few)[few]
+        lower, lower_heights, cluster = _joined(n_sites, edges[low], heights[low])
+        high = np.flatnonzero(~low)
+        across = high[cluster[edges[high, 0]] != cluster[edges[high, 1]]]
+        edges = np.concatenate([lower, edges[across]])
+        heights = np.concatenate([lower_heights, heights[across]])
+    edges, heights, _ = _joined(n_sites, edges, heights)
+    return edges, heights
+
+
+def canonical_tree(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats]:
+    """Build the tree that does not depend on the order of equal edges.
+
+    Merges of equal height that touch become one; merges are sorted by height and then by their
+    lowest site.
+
+    Parameters
+    ----------
+    n_sites : int
+        Number of sites.
+    edges, heights : ndarray
+        As :func:`spanning_forest` returns them.
+
+    Returns
+    -------
+    parents : ndarray, shape (nodes,)
+        Of sites and merges; -1 for a root.
+    heights : ndarray, shape (merges,)
+        Height of each merge, ascending.
+    """
+    parent, lowest, last = linkage.merge_tree(n_sites, edges, heights)
+    merges = np.arange(n_sites, len(parent))
+    kept = merges[last[merges] == merges]
+    kept = kept[np.lexsort((lowest[kept], heights[kept - n_sites]))]
+    nodes = np.concatenate([np.arange(n_sites), kept])
+    number = np.full(len(parent) + 1, -1)  # the last is what -1, no parent, becomes
+    number[nodes] = np.arange(len(nodes))
+    above = np.where(parent[nodes] >= 0, last[parent[nodes]], -1)
+    return number[above], heights[kept - n_sites]
+
+
+def _joined(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats, Ints]:
+    """Edges that join clusters, sorted by height, their heights, and the cluster of each site."""
+    finite = np.flatnonzero(np.isfinite(heights))
+    ranked = finite[np.argsort(heights[finite], kind="stable")]
+    writeable = edges if edges.flags.writeable else edges.copy()  # what loops are compiled for
+    joining, cluster = linkage.joining_edges(n_sites, writeable, ranked)
+    return edges[joining], heights[joining], cluster
