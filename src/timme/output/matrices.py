@@ -71,12 +71,8 @@ def together(
     ----------
     apart : Fluctuations
         Fraction of snapshots in which pairs are apart.
-    order : ndarray of int, optional
-        The objects along both axes; all of them as they are numbered by default.
-    places : Places, optional
-        What to write along the axes: the natural order of the same objects.
-    ax : Axes, optional
-        Where to draw; axes in a new figure by default.
+    order, places, ax
+        As for :func:`sigma_matrix`.
 
     Returns
     -------

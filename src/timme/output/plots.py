@@ -152,10 +152,8 @@ def size_distribution(
         Curves at all levels.
     theory : callable, optional
         Fractions (sizes, cutoffs) expected at an array of cutoffs, drawn dashed.
-    length : float, optional
-        The length a of a second axis, σ / a.
-    ax : Axes, optional
-        Where to draw; axes in a new figure by default.
+    length, ax
+        As for :func:`fraction`.
 
     Returns
     -------
@@ -198,12 +196,8 @@ def cluster_sizes(
         Curves at all levels.
     theory : callable, optional
         Mean size expected at an array of cutoffs, drawn dashed.
-    cutoff : float, optional
-        Where to draw a dashed line.
-    length : float, optional
-        The length a of a second axis, σ / a.
-    ax : Axes, optional
-        Where to draw; axes in a new figure by default.
+    cutoff, length, ax
+        As for :func:`fraction`.
 
     Returns
     -------

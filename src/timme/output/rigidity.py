@@ -87,12 +87,8 @@ def bonds_csv(analysis: Analysis, network: Network, found: Decomposition) -> str
 
     Parameters
     ----------
-    analysis : Analysis
-        What was analysed.
-    network : Network
-        Its constraints.
-    found : Decomposition
-        Of that network.
+    analysis, network, found
+        As for :func:`residues_csv`.
 
     Returns
     -------
