@@ -3,6 +3,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# Files of tests side by side; few at a time, since some of them use all cores.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # The first interpreter that is new enough and can make an environment; or choose: make PYTHON=...
 CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3
@@ -21,11 +23,11 @@ demo: $(VENV)/package.stamp  ## Analyse a built-in example and write ./timme-dem
 	$(BIN)/timme demo --output timme-demo --overwrite
 
 test: page  ## Run the tests, then those of the kernels with the JIT off
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/_kernels
+	$(PYTEST) $(PYTEST_ARGS)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -q tests/_kernels
 
 test-long: page  ## Run all tests, those that take minutes included
-	$(BIN)/python -m pytest -m "" $(PYTEST_ARGS)
+	$(PYTEST) -m "" $(PYTEST_ARGS)
 
 bench: $(VENV)/bench.stamp  ## Measure speed and memory beside other libraries, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

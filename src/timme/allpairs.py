@@ -38,7 +38,7 @@ from timme.space import Boxes
 
 CHUNK = 4_000_000  # pairs whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
-_NEAREST, _RANDOM = 6, 2  # candidates of each object
+_NEAREST, _RANDOM = 6, 4  # candidates of each object
 SEARCH_BYTES = 400_000_000  # coordinates in which pairs are given up
 _MOST_FOUND = 0.5  # of the pairs looked at, above which it takes less to measure all
 _FEWEST_LOOKED_AT = 0.05  # of the pairs, before it is judged whether it pays

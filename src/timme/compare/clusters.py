@@ -89,7 +89,7 @@ def overlap(
     ranked = np.lexsort((columns, rows, -jaccard, -shared))
     ranked = ranked[np.minimum(*sizes)[ranked] >= min_size]
     tables = one.sizes, other.sizes, shared
-    rand = adjusted_rand(*(pairs_within(sizes).sum() for sizes in tables), n_sites=n_sites)
+    rand = adjusted_rand(*(count_pairs(sizes).sum() for sizes in tables), n_sites=n_sites)
     variation = variation_of_information(
         *(n_log_n(sizes).sum() for sizes in tables), n_sites=n_sites
     )
@@ -150,7 +150,7 @@ def refuse_other_sites(first: int, second: int) -> None:
         )
 
 
-def pairs_within(sizes: Ints) -> Ints:
+def count_pairs(sizes: Ints) -> Ints:
     """Count the pairs of sites within clusters.
 
     Parameters

@@ -22,15 +22,15 @@ from timme.compare.clusters import (
     Overlap,
     adjusted_rand,
     as_partition,
+    count_pairs,
     n_log_n,
     overlap,
-    pairs_within,
     refuse_other_sites,
     variation_of_information,
 )
 from timme.hierarchy import Hierarchy, Partition, grow
 
-Compared = Hierarchy | Partition | npt.ArrayLike  # a list of labels is a partition
+Comparable = Hierarchy | Partition | npt.ArrayLike  # a list of labels is a partition
 
 _DIGITS = 12  # to which two indices must agree to be equally good
 
@@ -76,8 +76,8 @@ class Comparison:
 
 
 def compare(
-    first: Compared,
-    second: Compared,
+    first: Comparable,
+    second: Comparable,
     *,
     cutoffs: tuple[float | None, float | None] | None = None,
     min_size: int = 3,
@@ -162,10 +162,10 @@ class _Side:
     clustered: Ints  # (cutoffs,), sites in clusters that count
 
     @classmethod
-    def of(cls, given: Compared, most: int, min_size: int) -> _Side:
+    def of(cls, given: Comparable, most: int, min_size: int) -> _Side:
         hierarchy, cutoffs = _with_cutoffs(given, most)
         counted = [
-            (pairs_within(r).sum(), n_log_n(r).sum(), r[0], r[r >= min_size].sum())
+            (count_pairs(r).sum(), n_log_n(r).sum(), r[0], r[r >= min_size].sum())
             for r in (hierarchy.cut(cutoff).sizes for cutoff in cutoffs)
         ]
         pairs, logs, largest, clustered = np.array(counted, dtype=np.float64).T
@@ -174,7 +174,7 @@ class _Side:
         )
 
 
-def _with_cutoffs(given: Compared, most: int) -> tuple[Hierarchy, Floats]:
+def _with_cutoffs(given: Comparable, most: int) -> tuple[Hierarchy, Floats]:
     """Return a hierarchy and the cutoffs to look at; a partition has one level and one cutoff."""
     if isinstance(given, Hierarchy):
         levels = given.levels
@@ -250,7 +250,7 @@ def _joint_sums(one: _Side, other: _Side) -> tuple[Floats, Floats]:
         joined[together] = highest_between(gaps, place[:-1][together], place[1:][together])
         tree = grow(n_sites, chain, np.where(joined < n_columns, joined, np.inf))
         inner, at = tree.parents >= 0, tree.heights.astype(np.int64)
-        for sums, values in ((pairs, pairs_within(tree.sizes)), (logs, n_log_n(tree.sizes))):
+        for sums, values in ((pairs, count_pairs(tree.sizes)), (logs, n_log_n(tree.sizes))):
             parts = np.bincount(tree.parents[inner], values[inner], len(values))
             sums[row] = np.cumsum(np.bincount(at, (values - parts)[n_sites:], n_columns))
     return pairs, logs

@@ -14,6 +14,7 @@ from timme.output.files import write_atomically
 from timme.output.tables import csv_text, with_unit
 from timme.readers.residues import residue_index
 from timme.rigidity import Decomposition, Network
+from timme.rigidity.checks import counted
 from timme.rigidity.flexibility import residue_flexibility
 from timme.rigidity.lists import constraints_csv
 from timme.rigidity.network import BARS
@@ -176,15 +177,11 @@ def decomposition_text(found: Decomposition, *, min_size: int) -> str:
     large = sizes[sizes >= min_size]
     regions, stressed = int(found.stress.max(initial=-1)) + 1, np.count_nonzero(found.stress >= 0)
     return (
-        f"{_counted(found.floppy_modes, 'floppy mode')}, {_counted(len(large), 'rigid cluster')} "
+        f"{counted(found.floppy_modes, 'floppy mode')}, {counted(len(large), 'rigid cluster')} "
         f"of {min_size} or more atoms (largest {sizes.max():,}), "
-        f"{_counted(regions, 'stressed region')} of {_counted(int(stressed), 'bond')}, "
-        f"{_counted(int(np.count_nonzero(found.hinges)), 'hinge')}"
+        f"{counted(regions, 'stressed region')} of {counted(int(stressed), 'bond')}, "
+        f"{counted(int(np.count_nonzero(found.hinges)), 'hinge')}"
     )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _shown(values: Floats) -> list[object]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.ensemble import Atoms, sorted_bonds
-from timme.readers.elements import covalent_radii
+from timme.readers.elements import HYDROGENS, covalent_radii
 from timme.readers.residues import is_ion, is_water, residue_index
 
 _TOLERANCE = (
@@ -73,7 +73,7 @@ def guess_bonds(
     waters = is_water(atoms)
     bonded &= same | ~(waters[first] | waters[second])
     first, second, distances, same = first[bonded], second[bonded], distances[bonded], same[bonded]
-    light = np.isin(atoms.elements, ("H", "D"))
+    light = np.isin(atoms.elements, HYDROGENS)
     heavy = ~light[first] & ~light[second]
     hydrogens = _nearest_heavy(light, first, second, distances + _OTHER_RESIDUE * ~same)
     return sorted_bonds(np.concatenate([np.column_stack([first[heavy], second[heavy]]), hydrogens]))

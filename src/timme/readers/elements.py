@@ -9,6 +9,7 @@ import numpy as np
 from timme._arrays import Floats, Ints, Strings, frozen
 from timme.readers.residues import ION_ELEMENTS, NUCLEIC, PROTEIN, WATER
 
+HYDROGENS = ("H", "D")
 # Elements that form covalent bonds; metals and noble gases are held by other forces.
 NON_METALS = frozenset("H D B C N O F Si P S Cl As Se Br Te I".split())
 # Two-letter elements of ligands that are not mistaken for the names of carbons and nitrogens.
@@ -87,13 +88,15 @@ def element_masses(elements: Strings) -> Floats:
     return _look_up(elements, "weight", unknown=1.0)
 
 
-def covalent_radii(elements: Strings) -> Floats:
+def covalent_radii(elements: Strings, *, metals: bool = False) -> Floats:
     """Look up covalent radii.
 
     Parameters
     ----------
     elements : ndarray of str, shape (atoms,)
         Symbols of the elements.
+    metals : bool, optional
+        Give those of metals too.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def covalent_radii(elements: Strings) -> Floats:
         Radii in Å, 0 for what forms no covalent bonds.
     """
     radii = _look_up(elements, "covalent_r", unknown=0.0)
-    return np.where(np.isin(elements, tuple(NON_METALS)), radii, 0.0)
+    return radii if metals else np.where(np.isin(elements, tuple(NON_METALS)), radii, 0.0)
 
 
 def is_element(symbol: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from timme._arrays import Bools, Ints
 from timme.neighbours import pairs_within
-from timme.readers.elements import covalent_radii
+from timme.readers.elements import HYDROGENS, covalent_radii
 from timme.readers.residues import is_protein, is_water, residue_index
 from timme.rigidity.chemistry import without_hydrogens
 from timme.rigidity.energies import far_apart
@@ -18,7 +18,6 @@ from timme.rigidity.structure import Structure
 EXTRA = 'pip install "pytimme[rigidity]"'
 
 _POLAR = ("N", "O", "S")
-_HYDROGENS = ("H", "D")
 _MOST_BONDS = {"H": 1, "D": 1, "C": 4, "N": 4, "O": 2}
 _STRETCHED = 0.2  # Å beyond the sum of covalent radii
 _CLASH = 2.2  # Å: nearer heavy atoms are bonded, or one of them is misplaced
@@ -114,7 +113,7 @@ def lacks_hydrogens(structure: Structure) -> bool:
         True if there are nitrogens, oxygens or sulphurs besides waters, and no hydrogens.
     """
     elements, dry = structure.atoms.elements, ~is_water(structure.atoms)
-    polar, there = (np.isin(elements, known) & dry for known in (_POLAR, _HYDROGENS))
+    polar, there = (np.isin(elements, known) & dry for known in (_POLAR, HYDROGENS))
     return bool(polar.any() and not there.any())
 
 
@@ -149,17 +148,40 @@ def remarks(structure: Structure, coordination: Ints, *, waters: bool) -> tuple[
     return tuple(line for line in found if line)
 
 
+def counted(count: int, what: str) -> str:
+    """Say how many there are.
+
+    Parameters
+    ----------
+    count : int
+        Number of them.
+    what : str
+        Name of one.
+
+    Returns
+    -------
+    str
+        Number and name, in the plural unless there is one.
+
+    Examples
+    --------
+    >>> counted(1, "hinge"), counted(2, "hinge")
+    ('1 hinge', '2 hinges')
+    """
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
 def _of_waters(structure: Structure, *, waters: bool) -> str:
     water, residues = is_water(structure.atoms), residue_index(structure.atoms)
     count = len(np.unique(residues[water]))
-    wet = water & np.isin(structure.atoms.elements, _HYDROGENS)
+    wet = water & np.isin(structure.atoms.elements, HYDROGENS)
     dry = count - len(np.unique(residues[wet]))
     if waters:
-        without = f"there are no hydrogen bonds at {_counted(dry, 'water')} without hydrogens"
+        without = f"there are no hydrogen bonds at {counted(dry, 'water')} without hydrogens"
         return without if dry else ""
     if not count:
         return ""
-    return f"no hydrogen bonds were looked for at {_counted(count, 'water')}: waters=True does so"
+    return f"no hydrogen bonds were looked for at {counted(count, 'water')}: waters=True does so"
 
 
 def _of_metals(structure: Structure, coordination: Ints) -> str:
@@ -167,7 +189,7 @@ def _of_metals(structure: Structure, coordination: Ints) -> str:
         return ""
     metals = np.unique(coordination[:, 0])
     return (
-        f"{_counted(len(coordination), 'bond')} of {_counted(len(metals), 'metal ion')} "
+        f"{counted(len(coordination), 'bond')} of {counted(len(metals), 'metal ion')} "
         f"({_listed(structure, metals)}) to their neighbours count as covalent"
     )
 
@@ -176,14 +198,14 @@ def _of_missing_hydrogens(structure: Structure) -> str:
     """Say which amides have no hydrogen; proline has none, and the ends of chains have several."""
     atoms = structure.atoms
     ends = np.concatenate([atoms.bonds, atoms.bonds[:, ::-1]])
-    light = np.isin(atoms.elements, _HYDROGENS)[ends[:, 1]]
+    light = np.isin(atoms.elements, HYDROGENS)[ends[:, 1]]
     hydrogens, others = (np.bincount(ends[of, 0], minlength=len(atoms)) for of in (light, ~light))
     amides = is_protein(atoms) & (atoms.names == "N") & (atoms.elements == "N")
     bare = np.flatnonzero(amides & (hydrogens == 0) & (others == 2))
     if not len(bare):
         return ""
     return (
-        f"there is no hydrogen at {_counted(len(bare), 'amide')} ({_listed(structure, bare)}): "
+        f"there is no hydrogen at {counted(len(bare), 'amide')} ({_listed(structure, bare)}): "
         "hydrogen bonds are missing there"
     )
 
@@ -193,7 +215,7 @@ def _of_bare_polar_atoms(structure: Structure) -> str:
     if not len(bare):
         return ""
     return (
-        f"hydrogens are missing at {_counted(len(bare), 'atom')} that should have some "
+        f"hydrogens are missing at {counted(len(bare), 'atom')} that should have some "
         f"({_listed(structure, bare)}), and so are hydrogen bonds: read a structure with all of "
         "them, or with none"
     )
@@ -201,7 +223,7 @@ def _of_bare_polar_atoms(structure: Structure) -> str:
 
 def _of_missing_atoms(structure: Structure) -> str:
     atoms, residues = structure.atoms, residue_index(structure.atoms)
-    heavy = np.bincount(residues, ~np.isin(atoms.elements, _HYDROGENS))
+    heavy = np.bincount(residues, ~np.isin(atoms.elements, HYDROGENS))
     _, first = np.unique(residues, return_index=True)
     wanted = np.array([_HEAVY_ATOMS.get(str(name).upper(), 0) for name in atoms.resnames[first]])
     # Some files list hydrogens after all else, as if they were residues of their own.
@@ -209,7 +231,7 @@ def _of_missing_atoms(structure: Structure) -> str:
     if not len(short):
         return ""
     return (
-        f"atoms are missing in {_counted(len(short), 'residue')} "
+        f"atoms are missing in {counted(len(short), 'residue')} "
         f"({_listed(structure, short, names=False)}): what is not there holds nothing"
     )
 
@@ -244,7 +266,7 @@ def _of_valences(structure: Structure) -> str:
     if not len(crowded):
         return ""
     return (
-        f"there are too many covalent bonds at {_counted(len(crowded), 'atom')} "
+        f"there are too many covalent bonds at {counted(len(crowded), 'atom')} "
         f"({_listed(structure, crowded)}): atoms clash there; repair them or edit the list of bonds"
     )
 
@@ -261,21 +283,21 @@ def _of_stretched_links(structure: Structure) -> str:
         return ""
     one, other = (atoms.label(int(atom)) for atom in links[doubtful[0]])
     return (
-        f"{_counted(len(doubtful), 'covalent bond')} between residues may be a clash, such as "
+        f"{counted(len(doubtful), 'covalent bond')} between residues may be a clash, such as "
         f"{one} and {other}, {lengths[doubtful[0]]:.2f} Å apart: edit the list of bonds if so"
     )
 
 
 def _of_clashes(structure: Structure) -> str:
     atoms = structure.atoms
-    light = np.isin(atoms.elements, (*_HYDROGENS, ""))
+    light = np.isin(atoms.elements, (*HYDROGENS, ""))
     heavy = np.flatnonzero(~light & ~is_water(atoms) & _bonded(structure))
     pairs = heavy[pairs_within(structure.coordinates[heavy], _CLASH, structure.boxes)]
     pairs = pairs[far_apart(structure, *pairs.T)] if len(pairs) else pairs
     if not len(pairs):
         return ""
     return (
-        f"clash of {_counted(len(pairs), 'pair')} of atoms, such as "
+        f"clash of {counted(len(pairs), 'pair')} of atoms, such as "
         f"{' and '.join(structure.atoms.label(int(atom)) for atom in pairs[0])}: "
         "atoms that repel one another make no hydrogen bond"
     )
@@ -283,10 +305,6 @@ def _of_clashes(structure: Structure) -> str:
 
 def _bonded(structure: Structure) -> Bools:
     return np.bincount(structure.atoms.bonds.ravel(), minlength=len(structure.atoms)) > 0
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _listed(structure: Structure, atoms: Iterable[int] | Ints, *, names: bool = True) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings
 from timme.ensemble import Atoms
+from timme.readers.elements import HYDROGENS
 from timme.readers.residues import NUCLEIC, PROTEIN, is_protein
 from timme.rigidity.structure import Structure
 
@@ -181,7 +182,7 @@ class _Graph:
         self.sources, self.targets = ends[order, 0], ends[order, 1]
         self.degrees = np.bincount(self.sources, minlength=self.count)
         self.offsets = np.concatenate([[0], np.cumsum(self.degrees)])
-        self.hydrogens = self.is_element("H", "D")
+        self.hydrogens = self.is_element(*HYDROGENS)
         self.heavy_degrees = self.neighbours_that(~self.hydrogens)
         # An oxygen with one neighbour: carbonyl, or a part of carboxylate and the like.
         self.free_oxygens = self.is_element("O") & (self.degrees == 1)

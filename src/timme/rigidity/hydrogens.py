@@ -17,7 +17,7 @@ import numpy as np
 from timme._arrays import Bools, Floats, Ints, Strings, frozen
 from timme.ensemble import Atoms, Ensemble, sorted_bonds
 from timme.frames import ArrayFrames
-from timme.readers.elements import element_masses
+from timme.readers.elements import HYDROGENS, element_masses
 from timme.readers.residues import is_ion, is_protein, is_water, residue_index
 from timme.rigidity.checks import EXTRA
 from timme.rigidity.chemistry import parent_residue
@@ -66,7 +66,7 @@ def add_hydrogens(ensemble: Ensemble, model: int = 0) -> Ensemble:
         If there are hydrogens already.
     """
     snapshot = structure(ensemble, model)
-    there = np.isin(snapshot.atoms.elements, ("H", "D")) & ~is_water(snapshot.atoms)
+    there = np.isin(snapshot.atoms.elements, HYDROGENS) & ~is_water(snapshot.atoms)
     if there.any():
         raise ValueError(
             f"{ensemble.prefix}there are {np.count_nonzero(there)} hydrogens already: use them, or "

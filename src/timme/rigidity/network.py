@@ -10,6 +10,7 @@ import numpy as np
 from timme._arrays import Bools, Floats, Ints, Strings, frozen
 from timme.ensemble import Ensemble
 from timme.neighbours import pairs_within
+from timme.readers.elements import covalent_radii
 from timme.readers.residues import is_water, residue_index
 from timme.rigidity.checks import (
     checked_cutoff,
@@ -183,7 +184,7 @@ def coordination(structure: Structure, allowed: Bools) -> Ints:
     ligands = np.flatnonzero(np.isin(elements, _LIGANDS) & allowed)
     if not len(metals) or not len(ligands):
         return np.empty((0, 2), np.int64)
-    radii = _covalent_radii(elements)
+    radii = covalent_radii(elements, metals=True)
     reach = float(radii[metals].max() + radii[ligands].max() + _COORDINATION_GAP)
     near = _cross_pairs(structure, metals, ligands, reach)
     limits = radii[near].sum(axis=1) + _COORDINATION_GAP
@@ -260,10 +261,3 @@ def _is_metal(elements: Strings) -> Bools:
     symbols = [str(symbol) for symbol in np.unique(elements)]
     metals = [one for one in symbols if one and one not in _LABILE and Element(one).is_metal]
     return np.isin(elements, metals)
-
-
-def _covalent_radii(elements: Strings) -> Floats:
-    from gemmi import Element
-
-    symbols, inverse = np.unique(elements, return_inverse=True)
-    return np.array([float(Element(str(one)).covalent_r) for one in symbols])[inverse]
