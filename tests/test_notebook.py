@@ -20,6 +20,8 @@ def test_tables_say_the_facts() -> None:
     assert f">{len(hierarchy.levels)}<" in hierarchy._repr_html_()
     assert ">50<" in hierarchy.cut(0.4)._repr_html_()
     assert ">3<" in synthetic.chain(50, 3)._repr_html_()
+    assert analysis.fluctuations is not None
+    assert f">{len(analysis.fluctuations.sigma)}<" in analysis.fluctuations._repr_html_()
     assert "σc = " in analysis._repr_html_()
 
 

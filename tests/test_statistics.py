@@ -92,6 +92,13 @@ def test_the_higher_of_two_steps_far_apart_is_the_inflection() -> None:
     assert inflection(curves(hierarchy, large=2)) == pytest.approx(5, abs=0.3)
 
 
+def test_steps_that_rounding_alone_keeps_apart_are_one() -> None:
+    level = 0.25
+    heights = np.array([level, np.nextafter(level, 1.0), np.nextafter(level, 1.0)])
+    hierarchy = Hierarchy(np.array([4, 4, 5, 5, 6, 6, -1]), heights)
+    assert inflection(curves(hierarchy, large=2)) == pytest.approx(level, rel=1e-15)
+
+
 def test_without_large_clusters_there_is_no_inflection() -> None:
     assert inflection(curves(linked((4, [(0, 1)], [1.0])), large=3)) is None
 

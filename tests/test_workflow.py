@@ -28,6 +28,7 @@ from tests.readers.builders import Record, atom, peptide, waters, write_pdb, wri
 from timme._arrays import Floats
 from timme.analysis import Analysis
 from timme.ensemble import Atoms, Ensemble
+from timme.output.matrices import binned_means
 from timme.workflow import Settings, analyse_demo, summary
 
 
@@ -636,3 +637,47 @@ def test_one_file_for_each_snapshot_is_the_same_as_one_for_all(tmp_path: Path) -
     inputs = two.provenance["inputs"]
     assert isinstance(inputs, list)
     assert len(inputs) == 4
+
+
+# ---- pairs that are drawn where all are too many ------------------------------------------------
+
+
+def test_of_too_many_pairs_some_are_kept_for_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    snapshots = rng.uniform(0, 20, (60, 3)) + 0.3 * rng.normal(size=(8, 60, 3))
+    whole = timme.analyse(snapshots, pairs="all")
+    monkeypatch.setattr("timme.workflow.drawn.KEPT_PAIRS", 100)
+    monkeypatch.setattr("timme.workflow.drawn._MOST", 20)
+    few = timme.analyse(snapshots, pairs="all")
+    assert np.array_equal(few.hierarchy.heights, whole.hierarchy.heights)
+    assert few.fluctuations is not None
+    assert whole.fluctuations is not None
+    known, expected = few.fluctuations.matrix(), whole.fluctuations.matrix()
+    measured = np.isfinite(known)
+    assert np.array_equal(known[measured], expected[measured])
+    # A matrix of as many pixels has no holes, and every site has neighbours for sticks.
+    order = few.shown[few.shown_hierarchy.order]
+    assert np.isfinite(binned_means(few.fluctuations, order, most=20))[
+        ~np.eye(20, dtype=bool)
+    ].all()
+    apart = squareform(pdist(snapshots[0]))
+    nearest = apart.argsort(axis=1)[:, 1:7]
+    assert measured[np.arange(60)[:, None], nearest].all()
+    (note,) = (note for note in few.notes if "too much to keep" in note)
+    assert "σ of 1,770 pairs is too much to keep" in note
+    assert f"{len(few.fluctuations.sigma):,} of them" in note
+
+
+def test_of_too_large_a_matrix_some_entries_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matrix = np.abs(np.subtract.outer(np.arange(50.0), np.arange(50.0)))
+    np.save(tmp_path / "m.npy", matrix)
+    monkeypatch.setattr("timme.workflow.drawn.KEPT_PAIRS", 100)
+    monkeypatch.setattr("timme.workflow.drawn._MOST", 10)
+    found = timme.analyse(tmp_path / "m.npy")
+    assert found.fluctuations is not None
+    assert len(found.fluctuations.sigma) == 45
+    first, second = found.fluctuations.pairs.T
+    assert np.array_equal(found.fluctuations.sigma, matrix[first, second])
+    assert "too much to keep" in found.notes[0]

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from timme._arrays import Floats, Ints, frozen
+from timme._html import table
 from timme._kernels import moments as kernel
 from timme.checkpoint import Checkpoint
 from timme.engine import Engine
@@ -38,6 +39,13 @@ class Fluctuations:
     sigma: Floats  # (pairs,)
     common: Ints  # (pairs,), snapshots in which both are seen
     unit: str = ""
+
+    def _repr_html_(self) -> str:
+        finite = self.sigma[np.isfinite(self.sigma)]
+        unit = f" {self.unit}" if self.unit else ""
+        spread = f"{finite.min():.6g} to {finite.max():.6g}{unit}" if len(finite) else "none"
+        rows = (("objects", self.n_objects), ("pairs", len(self.sigma)), ("σ", spread))
+        return table("Fluctuations", rows)
 
     def matrix(self) -> Floats:
         """Return σ as a symmetric matrix.

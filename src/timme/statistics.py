@@ -152,7 +152,7 @@ def inflection(counted: Curves) -> float | None:
     if not rising.any():
         return None
     width = _bandwidth(places, heights)
-    if width == 0:
+    if width < _PER_WIDTH**2 * np.spacing(np.abs(places).max()):  # steps apart by rounding alone
         return float(places[heights.argmax()])
     points = min(_MOST_POINTS, int(np.ceil(_PER_WIDTH * np.ptp(places) / width)) + 1)
     grid = np.linspace(places[0], places[-1], points)

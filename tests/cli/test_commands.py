@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -423,12 +424,9 @@ def test_a_matrix_is_drawn_like_any_other(folder: Path, timme: Run) -> None:
     assert (folder / "out" / "sigma-matrix.png").stat().st_size > 1000
 
 
-def test_pairs_that_were_not_kept_cannot_be_drawn(
-    folder: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("timme.workflow.recipe._KEPT_PAIRS", 5)
+def test_pairs_that_were_not_kept_cannot_be_drawn(folder: Path, refused: Refused) -> None:
     np.save(folder / "m.npy", 1.0 - np.eye(5))
-    library.write(library.analyse(folder / "m.npy"), folder / "out")
+    library.write(replace(library.analyse(folder / "m.npy"), fluctuations=None), folder / "out")
     assert "σ of pairs was not kept" in refused("plot", "out", "--what", "sigma-matrix")
 
 

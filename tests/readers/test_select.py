@@ -91,6 +91,18 @@ def test_a_selection_that_is_not_understood_gives_one_line(path: Path, text: str
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("dimensions", [1, 2, 3, 5])
+def test_points_of_any_dimension_are_selected(dimensions: int) -> None:
+    places = np.arange(4.0 * dimensions).reshape(4, dimensions)
+    atoms = Atoms.unnamed(4)
+    assert select_atoms(atoms, places, "all").tolist() == [0, 1, 2, 3]
+    if dimensions <= 3:
+        assert select_atoms(atoms, places, f"prop x > {dimensions}").tolist() == [2, 3]
+    else:
+        with pytest.raises(ValueError, match="is not understood"):
+            select_atoms(atoms, places, "prop x > 1")
+
+
 def test_indices_and_truth_values() -> None:
     atoms = Atoms.unnamed(4)
     assert select_atoms(atoms, None, [3, 0]).tolist() == [3, 0]

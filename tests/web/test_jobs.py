@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 
 import timme
 from tests.web.conftest import LONG_SETTINGS, MakeServer, Server, planted, running_server, until
+from timme.web.folders import draft
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs the signals of POSIX")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs limits that the system enforces")
@@ -89,14 +91,17 @@ def test_files_are_listed_served_and_archived(
     listed = server.client.get(f"/api/jobs/{name}/files").json()["files"]
     names = {file["name"] for file in listed}
     assert {"result.npz", "dilution.svg", "clusters.csv", "clusters.pml"} <= names
-    archive = server.client.get(f"/api/jobs/{name}/archive.zip").content
-    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+    archive = server.client.get(f"/api/jobs/{name}/archive.zip")
+    assert archive.headers["content-disposition"] == 'attachment; filename="timme-My-title.zip"'
+    with zipfile.ZipFile(io.BytesIO(archive.content)) as opened:
         assert opened.testzip() is None
-        assert set(opened.namelist()) == names
+        assert set(opened.namelist()) == {f"timme-My-title/{name}" for name in names}
         for file in listed:
             content = server.client.get(f"/api/jobs/{name}/files/{file['name']}").content
             assert len(content) == file["size"]
-            assert opened.read(file["name"]) == content
+            assert opened.read(f"timme-My-title/{file['name']}") == content
+    report = server.client.get(f"/api/jobs/{name}/files/report.html").text
+    assert "<title>My title</title>" in report
 
 
 @pytest.mark.parametrize(
@@ -325,8 +330,12 @@ def test_an_interrupted_job_runs_to_its_end(
 
 
 def test_leftovers_and_damaged_jobs_do_no_harm(make_server: MakeServer, tmp_path: Path) -> None:
-    (tmp_path / ".new-1" / "input").mkdir(parents=True)
-    (tmp_path / ".gone-1").mkdir()
+    left_over = draft(tmp_path)
+    (left_over / "input").mkdir(parents=True)
+    (tmp_path / f".gone-{'0' * 32}").mkdir()
+    others = {".git", ".ssh", ".new-thing", ".gone-1"}
+    for name in others:
+        (tmp_path / name / "within").mkdir(parents=True)
     (planted(tmp_path, "damaged", "done") / "job.json").write_text('{"id": "damaged"')
     planted(tmp_path, "moved", "done").rename(tmp_path / "elsewhere")
     (tmp_path / "file").write_text("")
@@ -334,7 +343,26 @@ def test_leftovers_and_damaged_jobs_do_no_harm(make_server: MakeServer, tmp_path
     server = make_server(tmp_path)
     assert server.client.get("/api/jobs").json() == {"jobs": []}
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"damaged", "elsewhere", "file", "folder"}  # nothing of others is removed
+    # Nothing of others is removed.
+    assert left == {"damaged", "elsewhere", "file", "folder"} | others
+    assert all((tmp_path / name / "within").is_dir() for name in others)
+
+
+def test_a_folder_that_someone_removed_does_no_harm(
+    make_server: MakeServer, tmp_path: Path, tracks: bytes, long_run: bytes
+) -> None:
+    server = make_server(tmp_path)
+    done = server.started("a.csv", tracks)
+    server.ended(done)
+    shutil.rmtree(tmp_path / done)
+    running = server.started("a.npy", long_run, **LONG_SETTINGS)
+    server.wait(running, "running")
+    shutil.rmtree(tmp_path / running, ignore_errors=True)
+    server.client.post(f"/api/jobs/{running}/cancel")
+    server.ended(running)
+    for name in (done, running):
+        assert server.client.delete(f"/api/jobs/{name}").status_code == 204
+    assert server.ended(server.started("a.csv", tracks))["state"] == "done"
 
 
 def test_ids_cannot_be_guessed(server: Server, tracks: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,7 +141,8 @@ def test_two_results_are_compared_as_the_library_does(
     assert made["title"] == f"{EVIL} / b.pdb"
     job = server.ended(made["id"])
     assert (job["state"], job["recipe"], job["scene"]) == ("done", "comparison", False), job
-    assert job["command"].endswith("--chains A=B")
+    assert shlex.split(job["command"])[:2] == ["timme", "compare"]
+    assert job["command"].endswith(" timme-b --chains A=B")  # as the archives unpack
     assert str(server.folder) not in json.dumps(job)
     analyses = [loaded(server, name, tmp_path) for name in names]
     expected = comparison.compare_results(
@@ -150,9 +152,13 @@ def test_two_results_are_compared_as_the_library_does(
     comparison.write(expected, tmp_path / "expected")
     archive = server.client.get(f"/api/jobs/{made['id']}/archive.zip").content
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        assert set(opened.namelist()) == {path.name for path in (tmp_path / "expected").iterdir()}
+        folder = opened.namelist()[0].partition("/")[0]
+        assert set(opened.namelist()) == {
+            f"{folder}/{path.name}" for path in (tmp_path / "expected").iterdir()
+        }
         for name in ("matched.csv", "best-cutoffs.csv", "agreement.csv"):
-            assert opened.read(name) == (tmp_path / "expected" / name).read_bytes()
+            expected_bytes = (tmp_path / "expected" / name).read_bytes()
+            assert opened.read(f"{folder}/{name}") == expected_bytes
 
 
 def test_a_comparison_outlives_its_results(make_server: MakeServer, two: Any) -> None:

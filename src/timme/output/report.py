@@ -19,7 +19,7 @@ SCRIPT, STYLE, WIDGET = "page.js", "page.css", "widget.js"
 
 MISSING = (
     "the interactive page is not part of this installation, for npm could not be reached when it "
-    "was made: install again with access to npm (pip install --force-reinstall pytimme)"
+    "was made: install again with access to npm (from a checkout: pip install --force-reinstall .)"
 )
 
 _HEAD = """<!doctype html>

@@ -336,7 +336,9 @@ def _text(value: object) -> str:
 
 
 def _title(analysis: Analysis) -> str:
-    inputs = analysis.provenance.get("inputs")
+    inputs, given = analysis.provenance.get("inputs"), analysis.provenance.get("title")
+    if given:
+        return str(given)
     if isinstance(inputs, list) and inputs:
         return ", ".join(str(entry["name"]) for entry in inputs)
     return str(analysis.provenance.get("command") or "Co-moving clusters")

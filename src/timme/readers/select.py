@@ -76,6 +76,8 @@ def _by_language(atoms: Atoms, coordinates: Coordinates | None, text: str) -> In
 def _universe(atoms: Atoms, coordinates: Coordinates | None) -> Any:
     import MDAnalysis
 
+    if coordinates is not None and coordinates.shape[1] > 3:
+        coordinates = None  # distances in more dimensions are not known there
     residues = residue_index(atoms)
     _, first = np.unique(residues, return_index=True)
     # Some programs call it chain and some segment; here both words mean the same.
@@ -105,7 +107,8 @@ def _universe(atoms: Atoms, coordinates: Coordinates | None) -> Any:
         )
     universe.add_TopologyAttr("bonds", [tuple(bond) for bond in atoms.bonds.tolist()])
     if coordinates is not None:
-        universe.atoms.positions = coordinates
+        flat = 3 - coordinates.shape[1]  # what lies in a plane is at z = 0
+        universe.atoms.positions = np.pad(coordinates, ((0, 0), (0, flat)))
     return universe
 
 

@@ -13,6 +13,7 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse, StreamingResponse
 
 from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
+from timme.web.folders import archive_name
 from timme.web.guard import FILE_POLICY
 from timme.web.models import ResultFile, ResultFiles
 
@@ -112,10 +113,11 @@ def _archive(request: Request, job_id: JobId) -> StreamingResponse:
     found = jobs_of(request).results(job_id)
     if not found:
         raise HTTPException(409, f"there is no result: the job is {job.state}")
+    name = archive_name(job.title)
     return StreamingResponse(
-        _zipped(list(found.values())),
+        _zipped(name, list(found.values())),
         media_type="application/zip",
-        headers={"Content-Disposition": 'attachment; filename="timme-result.zip"'},
+        headers={"Content-Disposition": f'attachment; filename="{name}.zip"'},
     )
 
 
@@ -141,14 +143,14 @@ def _about(path: Path) -> str:
     return _ABOUT.get(path.name) or _ABOUT.get(path.stem, "")
 
 
-def _zipped(paths: list[Path]) -> Iterator[bytes]:
-    """Write an archive piece by piece, so that it is never held as a whole."""
+def _zipped(folder: str, paths: list[Path]) -> Iterator[bytes]:
+    """Write an archive of a folder piece by piece, so that it is never held as a whole."""
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in paths:
             with (
                 path.open("rb") as source,
-                archive.open(path.name, "w", force_zip64=True) as target,
+                archive.open(f"{folder}/{path.name}", "w", force_zip64=True) as target,
             ):
                 while piece := source.read(1 << 18):
                     target.write(piece)

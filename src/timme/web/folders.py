@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import secrets
 import shutil
 from pathlib import Path
@@ -17,6 +19,10 @@ INPUTS, RESULT, CHECKPOINT = "input", "result", "result.checkpoint"
 SCENE = (
     "scene.json"  # what the interactive page shows; no file of the result, for it is in its report
 )
+
+_NEW, _GONE = ".new-", ".gone-"  # begin the names of folders that are on their way
+_ON_THEIR_WAY = re.compile(rf"({re.escape(_NEW)}|{re.escape(_GONE)})[0-9a-f]{{32}}")
+_NAME_LENGTH = 60
 
 _M = TypeVar("_M", bound=Model)
 
@@ -36,7 +42,7 @@ def found_jobs(folder: Path) -> dict[str, Job]:
     """
     jobs = {}
     for path in folder.iterdir():
-        if path.is_dir() and path.name.startswith("."):
+        if path.is_dir() and _ON_THEIR_WAY.fullmatch(path.name):
             shutil.rmtree(path, ignore_errors=True)
             continue
         job = read_model(path / JOB, Job)
@@ -47,6 +53,22 @@ def found_jobs(folder: Path) -> dict[str, Job]:
             write_job(path, job)
         jobs[job.id] = job
     return jobs
+
+
+def draft(folder: Path) -> Path:
+    """Name the folder of a job that is being sent, which is no job yet.
+
+    Parameters
+    ----------
+    folder : Path
+        Of a server.
+
+    Returns
+    -------
+    Path
+        A folder that is not there; should the server crash, the next one removes it.
+    """
+    return folder / f"{_NEW}{secrets.token_hex(16)}"
 
 
 def result_files(folder: Path) -> dict[str, Path]:
@@ -68,19 +90,42 @@ def result_files(folder: Path) -> dict[str, Path]:
     return {path.name: path for path in sorted(place.iterdir()) if path.is_file()}
 
 
+def archive_name(title: str) -> str:
+    """Name the folder in the archive of a result after its title.
+
+    Parameters
+    ----------
+    title : str
+        Any text.
+
+    Returns
+    -------
+    str
+        Plain letters, as the folders that the command line makes.
+
+    Examples
+    --------
+    >>> archive_name("1bnr.pdb"), archive_name("../<b>"), archive_name("…")
+    ('timme-1bnr', 'timme-b', 'timme-result')
+    """
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(title).stem).strip("-.")
+    return f"timme-{plain[:_NAME_LENGTH] or 'result'}"
+
+
 def tidy(folder: Path, state: State) -> None:
     """Remove what a job in such a state needs no more, and what its process left half done.
 
     Parameters
     ----------
     folder : Path
-        Of a job.
+        Of a job; maybe someone else has removed it.
     state : str
         Of the job.
     """
     needed = {"done": {RESULT, SCENE}, "failed": set[str]()}
     kept = {JOB} | needed.get(state, {INPUTS, CHECKPOINT})
-    for path in folder.iterdir():
+    there = list(folder.iterdir()) if folder.is_dir() else []
+    for path in there:
         if path.name in kept:
             continue
         if path.is_dir():
@@ -95,10 +140,11 @@ def discard(folder: Path) -> None:
     Parameters
     ----------
     folder : Path
-        Of a job.
+        Of a job; maybe someone else has removed it.
     """
-    gone = folder.with_name(f".gone-{secrets.token_hex(16)}")
-    folder.rename(gone)
+    gone = folder.with_name(f"{_GONE}{secrets.token_hex(16)}")
+    with contextlib.suppress(FileNotFoundError):
+        folder.rename(gone)
     shutil.rmtree(gone, ignore_errors=True)
 
 

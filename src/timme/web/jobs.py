@@ -22,6 +22,7 @@ from timme.web.folders import (
     RESULT,
     SCENE,
     discard,
+    draft,
     found_jobs,
     read_model,
     result_files,
@@ -169,14 +170,13 @@ class Jobs:
         with self._changed:
             self._refuse_more()
             self._coming += 1
-        # A name that starts with a point is removed when the server starts, should this one crash.
-        draft = self._folder / f".new-{secrets.token_hex(16)}"
+        coming = draft(self._folder)
         try:
-            draft.mkdir(mode=0o700)
-            (draft / INPUTS).mkdir()
-            yield draft
+            coming.mkdir(mode=0o700)
+            (coming / INPUTS).mkdir()
+            yield coming
         finally:
-            shutil.rmtree(draft, ignore_errors=True)
+            shutil.rmtree(coming, ignore_errors=True)
             with self._changed:
                 self._coming -= 1
 

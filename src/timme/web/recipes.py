@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timme.output.files import write_atomically
-from timme.web.folders import CHECKPOINT, INPUTS, RESULT, SCENE
+from timme.web.folders import CHECKPOINT, INPUTS, RESULT, SCENE, archive_name
 from timme.web.models import Choices, File, Job, Outcome, RigidChoices, Row
 from timme.web.reporter import Reporter
 
@@ -137,7 +137,10 @@ def _comparison(folder: Path, job: Job, report: Reporter) -> Outcome:
     asked = ["--chains", ",".join(f"{a}={b}" for a, b in chains.items())] if chains else []
     return Outcome(
         recipe="comparison",
-        command=shlex.join(["timme", "compare", *(file.name for file in job.files), *asked]),
+        # As the archives of both results unpack.
+        command=shlex.join(
+            ["timme", "compare", *(archive_name(file.name) for file in job.files), *asked]
+        ),
         summary=[Row(name=name, value=value) for name, value in rows(compared)],
         notes=[*compared.notes, *written.notes],
     )
@@ -166,10 +169,10 @@ def _written(analysis: Analysis, folder: Path, job: Job, report: Reporter) -> di
     report.stage("drawing")
     named = replace(
         analysis,
-        provenance=_provenance(analysis.provenance, job.files),
+        provenance={**_provenance(analysis.provenance, job.files), "title": job.title},
         notes=tuple(with_names(note, folder, job.files) for note in analysis.notes),
     )
-    write_atomically(folder / SCENE, scene_json(scene_of(named) | {"title": job.title}))
+    write_atomically(folder / SCENE, scene_json(scene_of(named)))
     written = write(named, folder / RESULT, overwrite=True)
     return {
         "summary": [Row(name=name, value=value) for name, value in summary(named)],

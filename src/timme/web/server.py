@@ -88,7 +88,7 @@ def _held(folder: Path) -> Iterator[None]:
     """Keep a folder to this server alone: two would take one another's jobs for interrupted."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = (folder / "lock").open("wb")
+        handle = (folder / "lock").open("ab")
     except OSError as error:
         raise ValueError(f"{folder}: {error.strerror}: choose another folder (--data)") from None
     with handle:

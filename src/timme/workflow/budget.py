@@ -22,6 +22,7 @@ from timme.neighbours import pairs_within
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.space import Boxes
+from timme.workflow.drawn import count_drawn
 
 Tell = Callable[[str], None]
 """Called with a line about the run."""
@@ -95,8 +96,10 @@ def planned(
     Plan
         With pieces of the pairs as large as fit.
     """
-    n_kept = len(partners) if keep else 0
-    shown = (len(compared) if n_shown is None else n_shown) / len(compared)
+    shown = len(compared) if n_shown is None else n_shown
+    n_kept = n_drawn = count_drawn(compared, shown)
+    if keep:
+        n_kept, n_drawn = len(partners), int(len(partners) * (shown / len(compared)) ** 2)
     stays = [
         ("held already: libraries, names, snapshots in memory", memory.held()),
         ("compiled loops", _KERNELS),
@@ -105,7 +108,7 @@ def planned(
     ]
     phases = [
         ("pairs sorted", _SORTED * n_kept),
-        ("figures", _DRAWING + int(_DRAWN * n_kept * shown**2)),
+        ("figures", _DRAWING + _DRAWN * n_drawn),
     ]
     block = _block_bytes(compared)
     pruned = not keep and _can_be_pruned(compared)

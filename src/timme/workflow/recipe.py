@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from timme._arrays import Coordinates, Floats
+from timme._arrays import Coordinates, Floats, Ints
 from timme.allpairs import cluster
 from timme.analysis import Analysis, evenly_chosen
 from timme.checkpoint import Checkpoint
@@ -33,6 +33,7 @@ from timme.workflow.defaults import (
     painted_by,
     select,
 )
+from timme.workflow.drawn import are_kept, drawn_of, measure_drawn, note_on
 from timme.workflow.identity import fingerprint, identity, provenance
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
 from timme.workflow.settings import DISPLAY, READING, Settings
@@ -40,8 +41,6 @@ from timme.workflow.settings import DISPLAY, READING, Settings
 # Snapshots that are kept for a film: no more frames, and no more numbers, than a page plays well.
 _FILM_FRAMES = 100
 _FILM_NUMBERS = 2_000_000
-
-_KEPT_PAIRS = 2_000_000  # more pairs than this are linked on the fly and their σ not kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +168,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, how: _How) -> Analysis:
             "choose a larger radius, other pairs or fewer bonds apart"
         )
     shown, shown_name, sequential = choose_shown(compared, chosen.show)
-    hierarchy, sigma = _linked(compared, partners, len(shown), chosen, how)
+    hierarchy, sigma = _linked(compared, partners, chosen, how, shown=shown, ordered=sequential)
     length, length_name = choose_length(compared, kind, chosen)
     coordinates, box = _picture(ensemble)
     return Analysis(
@@ -210,7 +209,7 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
         sigma = from_matrix(matrix, unit=chosen.unit or "")
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
-    hierarchy = link(sigma)
+    hierarchy, drawn = link(sigma), drawn_of(sigma)
     n_sites = hierarchy.n_sites
     return Analysis(
         hierarchy=hierarchy,
@@ -221,7 +220,7 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
         sites=Atoms.unnamed(n_sites),
         coordinates=np.empty((n_sites, 0)),
         box=None,
-        fluctuations=sigma if len(sigma.sigma) <= _KEPT_PAIRS else None,
+        fluctuations=drawn,
         length=chosen.length,
         length_name="a" if chosen.length else "",
         shown_name="site",
@@ -229,15 +228,22 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
         n_snapshots=0,
         settings=chosen.plain() | {"kind": "sites", "n_sites": n_sites},
         provenance={},
-        notes=(),
+        notes=() if drawn is sigma else (note_on(len(sigma.sigma), drawn),),
     )
 
 
 def _linked(
-    compared: Objects, partners: Pairs, n_shown: int, chosen: Settings, how: _How
-) -> tuple[Hierarchy, Fluctuations | None]:
-    keep = len(partners) <= _KEPT_PAIRS or partners.index is not None
-    plan = planned(compared, partners, keep=keep, limit=chosen.memory, n_shown=n_shown)
+    compared: Objects,
+    partners: Pairs,
+    chosen: Settings,
+    how: _How,
+    *,
+    shown: Ints,
+    ordered: bool,
+) -> tuple[Hierarchy, Fluctuations]:
+    """Measure and link; σ is that of all pairs, or of those that pictures need."""
+    keep = are_kept(partners)
+    plan = planned(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown))
     if how.tell is not None:
         for line in plan.lines():
             how.tell(line)
@@ -250,7 +256,11 @@ def _linked(
     }
     if not keep:
         options["workers"] = Watched(engine_of(how.workers), plan, chosen.memory, how.tell)
-        return cluster(compared, partners, **options), None
+        hierarchy = cluster(compared, partners, **options)
+        axis = shown if ordered else shown[hierarchy.restrict(shown).order]
+        return hierarchy, measure_drawn(
+            compared, partners, axis, min_overlap=chosen.min_overlap, workers=how.workers
+        )
     sigma = measure(compared, partners, **options)
     return link(sigma), sigma
 

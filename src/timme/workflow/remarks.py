@@ -16,6 +16,7 @@ from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations, default_overlap
 from timme.objects import Objects
 from timme.pairs import Pairs
+from timme.workflow.drawn import are_kept, note_on
 from timme.workflow.settings import Settings
 
 
@@ -23,7 +24,7 @@ def notes_on(
     ensemble: Ensemble,
     compared: Objects,
     partners: Pairs,
-    sigma: Fluctuations | None,
+    sigma: Fluctuations,
     chosen: Settings,
 ) -> Iterator[str]:
     """Say what the user should know of what was measured.
@@ -36,8 +37,8 @@ def notes_on(
         What was compared.
     partners : Pairs
         Who with whom.
-    sigma : Fluctuations or None
-        What was measured, if it was kept.
+    sigma : Fluctuations
+        What was measured, or what was kept of it.
     chosen : Settings
         What the user chose.
 
@@ -56,8 +57,11 @@ def notes_on(
         yield "models are no thermal sample: σ tells where they agree as well as what moves"
     if ensemble.gaps:
         overlap = chosen.min_overlap or default_overlap(ensemble.n_snapshots, gaps=True)
-        left = "" if sigma is None else f"; {len(partners) - len(sigma.sigma):,} pairs share fewer"
+        few = len(partners) - len(sigma.sigma)
+        left = f"; {few:,} pairs share fewer" if are_kept(partners) else ""
         yield f"σ is taken over the snapshots in which both are seen, at least {overlap}{left}"
+    if not are_kept(partners):
+        yield note_on(len(partners), sigma)
     pieces = _pieces(len(compared), partners)
     if pieces > 1:
         yield f"the pairs connect {len(compared):,} {compared.kind} into {pieces:,} separate pieces"

@@ -1,0 +1,162 @@
+"""Which pairs are kept for pictures where all are too many: enough for a matrix and for sticks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from timme._arrays import Ints, frozen
+from timme.engine import Engine
+from timme.fluctuations import Fluctuations, measure_in_chunks
+from timme.objects import Objects
+from timme.pairs import Pairs, given, lower_first, nearest, without
+
+KEPT_PAIRS = 2_000_000  # more than this are linked on the fly, and σ of few of them is kept
+
+_MOST = 1_000  # objects along an axis: as many as a matrix has pixels
+_NEAREST = 6  # neighbours that sticks may join
+
+
+def are_kept(partners: Pairs) -> bool:
+    """Tell whether σ of all pairs is kept.
+
+    Parameters
+    ----------
+    partners : Pairs
+        Who with whom.
+
+    Returns
+    -------
+    bool
+        False for very many that no list names.
+    """
+    return len(partners) <= KEPT_PAIRS or partners.index is not None
+
+
+def count_drawn(compared: Objects, n_shown: int) -> int:
+    """Count the pairs that pictures need, at most.
+
+    Parameters
+    ----------
+    compared : Objects
+        What is compared.
+    n_shown : int
+        How many of them are drawn.
+
+    Returns
+    -------
+    int
+        Pairs of objects.
+    """
+    n_axis = min(n_shown, _along_axis(compared))
+    return n_axis * (n_axis - 1) // 2 + _NEAREST * len(compared) * _has_sticks(compared)
+
+
+def measure_drawn(
+    compared: Objects,
+    partners: Pairs,
+    axis: Ints,
+    *,
+    min_overlap: int | None,
+    workers: int | Engine | None,
+) -> Fluctuations:
+    """Measure what pictures need of all pairs.
+
+    Parameters
+    ----------
+    compared : Objects
+        What is compared.
+    partners : Pairs
+        All pairs, but for those left out.
+    axis : ndarray of int
+        The objects that are drawn, in the order of an axis.
+    min_overlap, workers
+        As for :func:`timme.measure`.
+
+    Returns
+    -------
+    Fluctuations
+        Of all pairs of objects at even steps along the axis, and of neighbours that sticks may
+        join.
+    """
+    chosen = _at_even_steps(axis, _along_axis(compared))
+    index = chosen[np.column_stack(np.triu_indices(len(chosen), 1))]
+    if _has_sticks(compared):
+        near = nearest(compared, min(_NEAREST, len(compared) - 1), by="first")
+        index = np.concatenate([index, *near.chunks(len(near))])
+    index = without(lower_first(index), partners.left_out, len(compared))
+    (measured,) = measure_in_chunks(
+        compared,
+        given(compared, index),
+        chunk=len(compared) ** 2,
+        min_overlap=min_overlap,
+        workers=workers,
+        near=lambda *_: None,  # what is near half the box was counted over all pairs
+    )
+    return measured
+
+
+def drawn_of(sigma: Fluctuations) -> Fluctuations:
+    """Take what pictures need of a ready-made matrix.
+
+    Parameters
+    ----------
+    sigma : Fluctuations
+        Of all its pairs.
+
+    Returns
+    -------
+    Fluctuations
+        All of them, or those of sites at even steps where they are too many.
+    """
+    if len(sigma.sigma) <= KEPT_PAIRS:
+        return sigma
+    chosen = np.zeros(sigma.n_objects, np.bool_)
+    chosen[_at_even_steps(np.arange(sigma.n_objects), _MOST)] = True
+    kept = chosen[sigma.pairs].all(axis=1)
+    return replace(
+        sigma,
+        pairs=frozen(sigma.pairs[kept]),
+        sigma=frozen(sigma.sigma[kept]),
+        common=frozen(sigma.common[kept]),
+    )
+
+
+def note_on(n_pairs: int, drawn: Fluctuations) -> str:
+    """Say that not all pairs are drawn.
+
+    Parameters
+    ----------
+    n_pairs : int
+        All pairs.
+    drawn : Fluctuations
+        Those that are kept.
+
+    Returns
+    -------
+    str
+        A sentence.
+    """
+    return (
+        f"σ of {n_pairs:,} pairs is too much to keep: the matrix and sticks show "
+        f"{len(drawn.sigma):,} of them"
+    )
+
+
+def _along_axis(compared: Objects) -> int:
+    """Objects of many sites each have more distances to be measured, so that fewer are drawn."""
+    per_object = len(compared.members) / len(compared)
+    return _MOST if compared.are_points else max(100, int(_MOST / per_object))
+
+
+def _has_sticks(compared: Objects) -> bool:
+    ensemble = compared.ensemble
+    return len(ensemble.atoms.bonds) == 0 and not ensemble.gaps
+
+
+def _at_even_steps(axis: Ints, most: int) -> Ints:
+    """One of the objects in the middle of each pixel."""
+    count = min(most, len(axis))
+    middles: Ints = axis[((np.arange(count) + 0.5) * len(axis) / count).astype(np.int64)]
+    return middles
