@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from tests.strategies import seeds
 from timme import allpairs, synthetic
-from timme._arrays import Coordinates, Floats
+from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import allpairs as kernel
 from timme.ensemble import Atoms, Ensemble
-from timme.fluctuations import measure
+from timme.fluctuations import measure, measure_in_chunks
 from timme.hierarchy import Hierarchy, link
-from timme.objects import Objects, Reduction, bodies, links, molecules, points
+from timme.objects import Objects, Reduction, bodies, groups, links, molecules, points
 from timme.pairs import Pairs
 from timme.pairs import all as all_pairs
 
@@ -39,14 +39,22 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Collect the fraction of all pairs that was given up each time."""
     prune_anything(monkeypatch)
     fractions: list[float] = []
-    find = allpairs._survivors
+    fold, find = allpairs._fold_survivors, allpairs._band_survivors
+    counts: list[int] = []
 
-    def counting(objects: Objects, tree: Hierarchy, **options: Any) -> object:
-        found = find(objects, tree, **options)
-        fractions.append(1 - len(found) / len(all_pairs(objects)))
+    def counted(search: allpairs._Search, band: int) -> Ints:
+        found = find(search, band)
+        counts.append(len(found))
         return found
 
-    monkeypatch.setattr(allpairs, "_survivors", counting)
+    def folded(objects: Objects, *arguments: Any, **options: Any) -> Pairs:
+        counts.clear()
+        rest = fold(objects, *arguments, **options)
+        fractions.append(1 - sum(counts) / len(all_pairs(objects)))
+        return rest
+
+    monkeypatch.setattr(allpairs, "_band_survivors", counted)
+    monkeypatch.setattr(allpairs, "_fold_survivors", folded)
     return fractions
 
 
@@ -194,6 +202,55 @@ def test_numbers_too_large_for_single_precision_hide_nothing(
     assert given_up
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e-15, 1e-22])
+@pytest.mark.filterwarnings("ignore:.* too small for single precision")
+def test_numbers_too_small_for_single_precision_hide_nothing(
+    given_up: list[float], scale: float
+) -> None:
+    check(points(Ensemble.from_array(moving(11, (20, 300, 3)) * scale)))
+    assert bool(given_up) == (scale > 1e-12)
+
+
+@pytest.mark.parametrize("faint", [1e-12, 1e-20, 1e-25, 1e-60])
+def test_weights_of_any_size_hide_nothing(given_up: list[float], faint: float) -> None:
+    rng = np.random.default_rng(1)
+    array = np.repeat(rng.uniform(-5, 5, (1, 300, 3)), 64, axis=0)
+    array[1:, 150:, 0] += rng.normal(size=(63, 1))  # two rigid halves
+    array[0] = rng.uniform(-5, 5, (300, 3))
+    weights = np.ones(64)
+    weights[allpairs._spread(64)[:8]] = faint
+    weights[0] = 0.0
+    objects = points(Ensemble.from_array(array, weights=weights))
+    check(objects)
+    assert allpairs.cluster(objects, all_pairs(objects)).cut(0.0).sizes.tolist() == [150, 150]
+    assert given_up
+
+
+def test_what_is_joined_at_zero_is_not_looked_at_again(given_up: list[float]) -> None:
+    array = moving(13, (30, 600, 3))
+    array[:, :300] = array[0, :300]  # half of the pairs of these would be a quarter of all
+    check(points(Ensemble.from_array(array)))
+    assert given_up[0] > 0.9
+
+
+def test_no_more_pairs_are_held_than_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    prune_anything(monkeypatch)
+    monkeypatch.setattr(kernel, "MOST_FRAMES", 2)  # whose sums give up little
+    held: list[int] = []
+
+    def measuring(objects: Objects, pairs: Pairs, **options: Any) -> object:
+        held.append(len(pairs))
+        return measure_in_chunks(objects, pairs, **options)
+
+    monkeypatch.setattr("timme.allpairs.measure_in_chunks", measuring)
+    objects = points(Ensemble.from_array(moving(14, (40, 600, 3))))
+    found = allpairs.cluster(objects, all_pairs(objects), chunk=5000)
+    assert same(found, link(measure(objects, all_pairs(objects))))
+    band = kernel.LANES * 600
+    assert len(held) > 3
+    assert max(held[1:]) <= 5000 + band
+
+
 def test_few_sites_are_measured_to_the_end_without_a_word() -> None:
     array = moving(9, (20, 60, 2))
     array[3, 5] = np.nan
@@ -228,6 +285,22 @@ def test_bodies_and_groups_give_the_same(
     check(bodies(ensemble, reduction=reduction))
     check(molecules(ensemble, reduction=reduction))
     assert len(given_up) == 2 if n_sites > 20 else given_up
+
+
+@pytest.mark.parametrize("reduction", ["rms", "max"])
+def test_large_groups_are_cut_into_bands_of_few_sites(
+    given_up: list[float], monkeypatch: pytest.MonkeyPatch, reduction: Reduction
+) -> None:
+    monkeypatch.setattr(allpairs, "_BAND_SITES", 64)
+    ensemble = Ensemble.from_array(moving(15, (30, 900, 3)))
+    rng = np.random.default_rng(15)
+    sets = [rng.choice(900, size, replace=False) for size in rng.integers(1, 90, 40)]
+    objects = groups(ensemble, sets, reduction=reduction)
+    check(objects)
+    _, banded = allpairs._in_bands(objects, np.arange(40))
+    sizes = np.diff(objects.offsets)
+    assert (np.diff(banded.begin) * kernel.LANES <= max(64, sizes.max()) + kernel.LANES).all()
+    assert given_up
 
 
 @pytest.mark.filterwarnings("ignore:.* half the periodic box")

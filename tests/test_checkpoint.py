@@ -404,7 +404,6 @@ def test_the_same_call_goes_on(array_file: Path, tmp_path: Path) -> None:
         ({"min_overlap": 600}, "option min-overlap"),
         ({"box": [9.0, 9.0, 9.0]}, "option box"),
         ({"weights": [1.0] * 600}, "option weights"),
-        ({"memory": "20GB"}, "option memory"),
     ],
 )
 def test_other_options_are_refused(

@@ -18,9 +18,8 @@ import pytest
 from tests.readers.builders import atom, write_pdb
 from timme import analyse, load, memory, objects, pairs
 from timme._arrays import Coordinates
-from timme.engine import Threads
 from timme.ensemble import Ensemble
-from timme.workflow.budget import Watched, most_contacts, planned
+from timme.workflow.budget import most_contacts, planned
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -136,26 +135,6 @@ def test_too_little_memory_for_contacts_is_refused_before_the_search() -> None:
     compared = objects.points(moving(100))
     with pytest.raises(ValueError, match=r"at least .*B of memory.*--memory allows 10MB.*--radius"):
         most_contacts(compared, 2.0, limit="10MB")
-
-
-def test_pairs_that_may_join_clusters_are_watched() -> None:
-    compared = objects.points(moving(3000))
-    limit, told = allowed(400e6), list[str]()
-    plan = planned(compared, pairs.all(compared), keep=False, limit=limit)
-    watched = Watched(Threads(1), plan, limit, told.append)
-
-    def found(pairs_each: int) -> list[int]:
-        return [len(band) for band in watched.map(np.resize, np.arange(2), [(pairs_each, 2)] * 4)]
-
-    assert found(1000) == [1000] * 4
-    assert told == []
-    assert found(400_000) == [400_000] * 4
-    assert told[0].startswith("memory: about ")
-    assert told[0].endswith("for 1,600,000 pairs may join clusters")
-    with pytest.raises(
-        ValueError, match=r"pairs may join clusters, .* --memory .* allows.*--radius"
-    ):
-        found(4_000_000)
 
 
 # ---- what is taken -----------------------------------------------------------------------------

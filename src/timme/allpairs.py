@@ -10,6 +10,7 @@ the ordinary way, so that the answer equals that of all pairs bit for bit.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -36,13 +37,18 @@ from timme.objects import Objects
 from timme.pairs import Pairs, given, lower_first, tree_in_box, without
 from timme.space import Boxes
 
-CHUNK = 4_000_000  # pairs whose σ are held at a time
+CHUNK = 4_000_000  # pairs of sites whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
-_NEAREST, _RANDOM = 6, 4  # candidates of each object
+_NEAREST, _RANDOM = 6, 4
+CANDIDATES = _NEAREST + _RANDOM  # of each object
 SEARCH_BYTES = 400_000_000  # coordinates in which pairs are given up
+LEAST_FRAMES = 32  # of them, however many sites there are
 _MOST_FOUND = 0.5  # of the pairs looked at, above which it takes less to measure all
 _FEWEST_LOOKED_AT = 0.05  # of the pairs, before it is judged whether it pays
 _GROUP_FRAMES = 64  # of groups, whose sums have no stages
+_BAND_SITES = 8 * kernel.LANES  # of groups in a band: as many squared sums are held by each thread
+_SMALL = 1e-12  # coordinates whose squares would be lost in single precision
+_FAINT = 1e-25  # weights, of the largest, that would
 _MARGIN = 1 + 1e-4  # far above the rounding of σ, far below any difference that counts
 
 
@@ -83,7 +89,7 @@ def cluster(  # noqa: PLR0913, as for measure
     require_snapshots(objects.ensemble)
     forest = _Forest(
         objects,
-        chunk=chunk or CHUNK,
+        chunk=chunk or _default_chunk(objects),
         min_overlap=min_overlap,
         metric=metric,
         workers=workers,
@@ -93,12 +99,9 @@ def cluster(  # noqa: PLR0913, as for measure
             _refuse_what_cannot_be_pruned(objects, metric)
             candidates = _candidates(objects, pairs.left_out, workers)
             forest.add(given(objects, candidates))
-            found = _survivors(
-                objects,
-                forest.hierarchy(),
-                workers=workers,
-                progress=progress,
-                checkpoint=checkpoint,
+            done = np.concatenate([pairs.left_out, candidates])
+            found = _fold_survivors(
+                objects, forest, done, workers=workers, progress=progress, checkpoint=checkpoint
             )
         except _CannotBePrunedError as reason:
             forest.clear()
@@ -108,8 +111,7 @@ def cluster(  # noqa: PLR0913, as for measure
                 stacklevel=2,
             )
         else:
-            done = np.concatenate([pairs.left_out, candidates])
-            pairs = given(objects, without(found, done, len(objects)))
+            pairs = found
             progress = None  # the rest is quick
     forest.add(pairs, progress=progress, checkpoint=checkpoint)
     warn_near_half_box(forest.n_near, forest.n_measured)
@@ -123,7 +125,8 @@ class _CannotBePrunedError(Exception):
 class _Forest:
     """The lowest edges found so far that hold every cluster together."""
 
-    def __init__(self, objects: Objects, **options: Any) -> None:
+    def __init__(self, objects: Objects, *, chunk: int, **options: Any) -> None:
+        self.chunk = chunk
         self._objects = objects
         self._options = options
         self.clear()
@@ -131,6 +134,17 @@ class _Forest:
     def clear(self) -> None:
         self._edges, self._heights = np.empty((0, 2), np.int64), np.empty(0)
         self.n_near = self.n_measured = 0  # pairs near half the box, of those that were measured
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """All that there is to save."""
+        counts = [self.n_near, self.n_measured]
+        return {"edges": self._edges, "heights": self._heights, "counts": counts}
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        """Go on from what was saved."""
+        self._edges, self._heights = kept["edges"], kept["heights"]
+        self.n_near, self.n_measured = kept["counts"].tolist()
 
     def add(
         self,
@@ -147,6 +161,7 @@ class _Forest:
             checkpoint=checkpoint,
             so_far=self._edges_so_far,
             near=self._count_near,
+            chunk=self.chunk,
             **self._options,
         ):
             self._edges, self._heights = spanning_forest(
@@ -184,6 +199,12 @@ def _refuse_tilted(boxes: Floats | None, n_frames: int, n_dimensions: int) -> No
         raise _CannotBePrunedError("the box is tilted")
 
 
+def _default_chunk(objects: Objects) -> int:
+    """Return how many pairs of objects consist of not too many pairs of sites."""
+    per_object = 1.0 if objects.are_points else len(objects.members) / len(objects)
+    return max(1, int(CHUNK / per_object**2))
+
+
 def _candidates(objects: Objects, left_out: Ints, workers: int | Engine | None) -> Ints:
     """Pairs that are likely to be low, and enough others to hold all together."""
     points, box = objects.centres().snapshot(0)
@@ -209,57 +230,78 @@ class _Search:
     weights: npt.NDArray[np.float32]  # (frames,)
     bounds: npt.NDArray[np.float32]  # (objects - 1,), on sums of squared deviations
     slacks: npt.NDArray[np.float32]  # (tiles, lanes), share of a site in the error of a distance
-    n_objects: int
+    starts: Ints  # (bands + 1,), first object of each band, in leaf order
     groups: _Groups | None  # None for points, which are the sites of the tiles in leaf order
+
+    @property
+    def n_bands(self) -> int:
+        return len(self.starts) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Groups:
     """Groups in leaf order, a band of them to some tiles of sites."""
 
+    starts: Ints  # (bands + 1,), first group of each band
     begin: Ints  # (bands + 1,), first tile of each band
     offsets: Ints  # (groups + 1,)
     members: Ints  # members of each group, numbered within the tiles of its band
     largest: bool  # reduced to the largest of cross pairs, not to their mean
 
 
-def _survivors(
+def _fold_survivors(
     objects: Objects,
-    tree: Hierarchy,
+    forest: _Forest,
+    done: Ints,
     *,
     workers: int | Engine | None,
     progress: Progress | None,
     checkpoint: Checkpoint | None,
-) -> Ints:
-    """Pairs that may change the hierarchy of the candidates."""
+) -> Pairs:
+    """Find pairs that may change the hierarchy of the candidates, and measure all but the last.
+
+    ``done`` are pairs that need not be looked at. Whenever a chunk of others is found, it is
+    measured and what joins clusters is kept, so that no more of them are held at a time.
+    """
+    tree = forest.hierarchy()
     if objects.are_points:
         search = _prepared(objects.centres(), tree, tree.order, None)
     else:
         search = _prepared(objects.ensemble, tree, *_in_bands(objects, tree.order))
-    n_bands = len(search.tiles) if search.groups is None else len(search.groups.begin) - 1
-    first, found = 0, [np.empty((0, 2), np.int64)]
     key = digest(tree.parents, tree.heights)
     kept = None if checkpoint is None else checkpoint.recall("bands", key=key)
+    first, n_found, found = 0, 0, [np.empty((0, 2), np.int64)]
     if kept is not None:
-        first, found = int(kept["done"]), [kept["found"]]
-    n_objects, n_found = len(tree.order), sum(map(len, found))
+        first, n_found, found = int(kept["done"]), int(kept["n_found"]), [kept["found"]]
+        forest.restore(kept)
+
+    def listed() -> Pairs:
+        index = lower_first(tree.order[np.concatenate(found)])
+        return given(objects, without(index, done, len(objects)))
+
+    n_objects = len(tree.order)
     n_pairs = n_objects * (n_objects - 1) // 2
-    results = engine_of(workers).map(_band_survivors, search, range(first, n_bands))
+    results = engine_of(workers).map(_band_survivors, search, range(first, search.n_bands))
     with closing(results), nullcontext() if checkpoint is None else checkpoint.under_way():
         for band, pairs in enumerate(results, start=first + 1):
             found.append(pairs)
+            n_found += len(pairs)
+            if sum(map(len, found)) >= forest.chunk:
+                forest.add(listed())
+                found = [pairs[:0]]
             if checkpoint is not None and checkpoint.due:
                 found = [np.concatenate(found)]
-                checkpoint.keep("bands", key=key, done=band, found=found[0])
+                state = forest.state | {"n_found": n_found, "found": found[0]}
+                checkpoint.keep("bands", key=key, done=band, **state)
                 checkpoint.tick()
-            n_found += len(pairs)
-            done = min(band * kernel.LANES, n_objects)
-            looked_at = done * (2 * n_objects - done - 1) // 2  # later bands have fewer partners
+            passed = int(search.starts[band])
+            # Later bands have fewer partners.
+            looked_at = passed * (2 * n_objects - passed - 1) // 2
             if looked_at > _FEWEST_LOOKED_AT * n_pairs and n_found > _MOST_FOUND * looked_at:
                 raise _CannotBePrunedError("more than half of those looked at may matter")
             if progress is not None:
                 progress(looked_at, n_pairs)
-    return lower_first(tree.order[np.concatenate(found)])
+    return listed()
 
 
 def _band_survivors(search: _Search, band: int) -> Ints:
@@ -277,13 +319,14 @@ def _band_survivors(search: _Search, band: int) -> Ints:
                 totals,
                 search.bounds,
                 search.slacks,
-                search.n_objects,
+                search.starts[-1],
                 band,
                 found,
             )
         else:
             total = kernel.group_survivors(
                 tiles,
+                search.starts,
                 groups.begin,
                 search.lengths,
                 search.weights,
@@ -304,17 +347,25 @@ def _in_bands(objects: Objects, order: Ints) -> tuple[Ints, _Groups]:
     """Lay the sites of groups out in tiles, those of a band of groups together, each site once."""
     sizes = np.diff(objects.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    members, sites, begin = [], [], [0]
-    for start in range(0, len(order), kernel.LANES):
-        band = [objects.sites(k) for k in order[start : start + kernel.LANES].tolist()]
+    members, sites, starts, begin = [], [], [0], [0]
+    steps = range(0, len(order), kernel.LANES)
+    waiting = [(start, min(start + kernel.LANES, len(order))) for start in reversed(steps)]
+    while waiting:
+        start, stop = waiting.pop()
+        band = [objects.sites(k) for k in order[start:stop].tolist()]
         unique, local = np.unique(np.concatenate(band), return_inverse=True)
+        if len(unique) > _BAND_SITES and stop - start > 1:
+            middle = (start + stop) // 2
+            waiting += [(middle, stop), (start, middle)]
+            continue
         n_tiles = -(-len(unique) // kernel.LANES)
         members.append(local)
         sites.append(np.pad(unique, (0, n_tiles * kernel.LANES - len(unique)), mode="edge"))
+        starts.append(stop)
         begin.append(begin[-1] + n_tiles)
     largest = objects.reduction == "max"
-    groups = _Groups(np.array(begin), offsets, np.concatenate(members), largest)
-    return np.concatenate(sites), groups
+    bands = np.array(starts), np.array(begin)
+    return np.concatenate(sites), _Groups(*bands, offsets, np.concatenate(members), largest)
 
 
 def _prepared(ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups | None) -> _Search:
@@ -322,13 +373,14 @@ def _prepared(ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups 
     n_frames, _, n_dimensions = ensemble.frames.shape
     n_tiles = -(-len(sites) // kernel.LANES)
     n_lanes = n_tiles * kernel.LANES
-    held = min(kernel.MOST_FRAMES, max(32, SEARCH_BYTES // (4 * n_lanes * n_dimensions)))
+    affordable = SEARCH_BYTES // (4 * n_lanes * n_dimensions)
+    held = min(kernel.MOST_FRAMES, max(LEAST_FRAMES, affordable))
     chosen = _spread(n_frames)[: held if groups is None else min(held, _GROUP_FRAMES)]
     place = np.full(n_frames, -1)
     place[chosen] = np.arange(len(chosen))
     tiles = np.empty((n_tiles, len(chosen), n_dimensions, kernel.LANES), np.float32)
     lengths = np.zeros((len(chosen), n_dimensions), np.float32)
-    weights = np.empty(len(chosen), np.float32)
+    weights = np.empty(len(chosen))
     padded = np.pad(sites, (0, n_lanes - len(sites)), mode="edge")
     largest, total = np.zeros((n_tiles, kernel.LANES)), 0.0
     for block in ensemble.blocks():
@@ -343,11 +395,26 @@ def _prepared(ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: _Groups 
             weights[rank] = block.weights[frame]
             points = np.array(block.coordinates[frame])
             kernel.lay_out(points, padded, sides, rank, tiles, largest)
+    if 0.0 < largest.max() < _SMALL:
+        raise _CannotBePrunedError("coordinates are too small for single precision")
+    heaviest = weights.max() or 1.0
+    weights = np.where(weights < _FAINT * heaviest, 0.0, weights / heaviest)
     with np.errstate(over="ignore"):
-        bounds = (tree.gaps**2 * total * _MARGIN).astype(np.float32)
-    # Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴.
-    slacks = (4e-7 * np.sqrt(n_dimensions) * largest).astype(np.float32)
-    return _Search(tiles, lengths, weights, bounds, slacks, len(tree.order), groups)
+        bounds = (tree.gaps**2 * (total / heaviest) * _MARGIN).astype(np.float32)
+    bounds = np.where(tree.gaps > 0, np.maximum(bounds, np.finfo(np.float32).tiny), np.float32(0.0))
+    # Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴; and
+    # squares of less than the square root of the smallest number are lost.
+    slacks = np.sqrt(n_dimensions) * (4e-7 * largest + np.sqrt(np.finfo(np.float32).tiny))
+    starts = np.minimum(np.arange(n_tiles + 1) * kernel.LANES, len(sites))
+    return _Search(
+        tiles,
+        lengths,
+        weights.astype(np.float32),
+        bounds,
+        slacks.astype(np.float32),
+        starts if groups is None else groups.starts,
+        groups,
+    )
 
 
 def _spread(n_frames: int) -> Ints:

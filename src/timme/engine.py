@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from timme._arrays import Floats, Ints
@@ -179,8 +178,10 @@ class Threads:
         object
             As for :class:`Engine`.
         """
-        with ThreadPoolExecutor(self.count or available_cores()) as pool:
-            yield from pool.map(partial(function, shared), items)
+        count = self.count or available_cores()
+        with ThreadPoolExecutor(count) as pool:
+            tasks = (pool.submit(function, shared, item) for item in items)
+            yield from in_order(tasks, Future.result, ahead=4 * count)
 
 
 def in_order(tasks: Iterable[Any], result: Callable[[Any], Any], *, ahead: int) -> Generator[Any]:

@@ -154,7 +154,16 @@ def test_a_run_that_overwrites_starts_anew(left: Path, timme: Run, without_figur
 
 def test_other_options_are_refused(left: Path, refused: Refused) -> None:
     assert "the option step was not given, now 2" in refused("run", "a.npy", "-dt", "2", "--resume")
+    assert "the option end was not given, now 9" in refused("run", "a.npy", "-e", "9", "--resume")
     assert left.is_file()
+
+
+def test_more_memory_is_no_other_run(left: Path, timme: Run, without_figures: None) -> None:
+    del without_figures
+    done = timme("run", "a.npy", "--resume", "--memory", "4GB")
+    assert done.code == 0
+    assert "nothing to resume" not in done.out
+    assert not left.exists()
 
 
 def test_another_input_is_refused(left: Path, refused: Refused) -> None:

@@ -14,7 +14,7 @@ _FEW = 12  # pairs of a tile that are followed one by one
 _SINGLE = np.float32
 _INFINITE = np.float32(np.inf)
 MOST_FRAMES = 1000  # that are summed in single precision
-_ROUNDING = np.float32(1.0 - 2e-4)  # three times as many units of rounding are lost at most
+_ROUNDING = np.float32(1.0 - 4e-4)  # six times as many units of rounding are lost at most
 _UNIT = np.float32(1.2e-7)
 
 
@@ -83,15 +83,16 @@ def _add_frames(tiles, tile, row, lengths, weights, frames, shift, first, second
             second[k] += weight * deviation * deviation
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath={"contract", "nsz"}, error_model="numpy")
 def _at_least(total, slack, first, second):
     """Return what a sum of squared deviations is at least.
 
     ``slack`` is the largest error of a distance: what it and the rounding of sums may have added
-    is taken off.
+    is taken off. No two factors that may both be small are multiplied before a third: the square of
+    small weights would vanish.
     """
-    rounding = _SINGLE(2.0) * slack * np.sqrt(total * second) + total * slack * slack
-    return second * _ROUNDING - first * first / total - rounding
+    rounding = _SINGLE(2.0) * slack * np.sqrt(total) * np.sqrt(second) + total * slack * slack
+    return second * _ROUNDING - first * (first / total) - rounding
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
@@ -105,12 +106,12 @@ def _lower_bounds(total, own_slack, slacks, first, second, low):
 def _count_low(low, bound):
     """Count the lanes whose sum of squared deviations may still end below its bound.
 
-    A sum that is no number, too large for single precision, says nothing; lanes that stand for no
-    pair have a bound of -inf.
+    A sum that is no number, too large for single precision, says nothing. What is joined at 0, and
+    lanes that stand for no pair, have bounds that nothing is below.
     """
     count = 0
     for k in range(LANES):
-        count += bound[k] > -_INFINITE and not low[k] > bound[k]
+        count += bound[k] > 0.0 and not low[k] > bound[k]
     return count
 
 
@@ -219,7 +220,7 @@ def survivors(tiles, lengths, weights, totals, bounds, slacks, n_sites, band, fo
                 continue
             for k in range(LANES):
                 if (
-                    bound[k] > -_INFINITE
+                    bound[k] > 0.0
                     and not low[k] > bound[k]
                     and _stays_low(
                         tiles,
@@ -277,15 +278,15 @@ def _site_sums(tiles, lengths, weights, total, slacks, own_tiles, other_tiles, s
 
 @njit(nogil=True, cache=True)
 def group_survivors(
-    tiles, begin, lengths, weights, bounds, slacks, offsets, members, largest, band, found
+    tiles, starts, begin, lengths, weights, bounds, slacks, offsets, members, largest, band, found
 ):
     """Fill ``found`` with the pairs of groups of one band that cannot be given up.
 
-    ``tiles`` hold the sites of the groups, those of ``LANES`` groups in tiles ``begin[band]`` to
-    ``begin[band + 1]``; the members of each group (``offsets``, ``members``) are numbered within
-    these. Sums of their sites are reduced to their mean, or to the ``largest``.
+    A band is a run of groups from ``starts[band]`` on. ``tiles`` hold their sites, those of a band
+    in tiles ``begin[band]`` to ``begin[band + 1]``; the members of each group (``offsets``,
+    ``members``) are numbered within these. Sums of their sites are reduced to their mean, or to the
+    ``largest``.
     """
-    n_groups = len(offsets) - 1
     n_bands = len(begin) - 1
     total = _SINGLE(0.0)
     for frame in range(len(weights)):
@@ -295,16 +296,16 @@ def group_survivors(
         widest = max(widest, (begin[other + 1] - begin[other]) * LANES)
     sums = np.empty(((begin[band + 1] - begin[band]) * LANES, widest), _SINGLE)
     joint = np.empty(widest, _SINGLE)
-    running = np.zeros(LANES, _SINGLE)
+    base = starts[band]
+    running = np.zeros(starts[band + 1] - base, _SINGLE)
     count = 0
-    base = band * LANES
     for other in range(band, n_bands):
-        start = other * LANES
+        start = starts[other]
         width = (begin[other + 1] - begin[other]) * LANES
         own_tiles = (begin[band], begin[band + 1])
         other_tiles = (begin[other], begin[other + 1])
         _site_sums(tiles, lengths, weights, total, slacks, own_tiles, other_tiles, sums)
-        for own in range(min(LANES, n_groups - base)):
+        for own in range(len(running)):
             mine = members[offsets[base + own] : offsets[base + own + 1]]
             for k in range(width):
                 joint[k] = _SINGLE(0.0)
@@ -314,7 +315,7 @@ def group_survivors(
                     joint[k] = max(joint[k], value) if largest else joint[k] + value
             low_lane = own + 1 if other == band else 0
             top = running[own]
-            for k in range(low_lane, min(LANES, n_groups - start)):
+            for k in range(low_lane, starts[other + 1] - start):
                 if start + k > 0:
                     top = max(top, bounds[start + k - 1])
                 theirs = members[offsets[start + k] : offsets[start + k + 1]]
@@ -324,7 +325,7 @@ def group_survivors(
                 if not largest:
                     value *= _SINGLE(1.0) - _UNIT * _SINGLE(len(mine) + len(theirs))
                     value /= _SINGLE(len(mine) * len(theirs))
-                if not value > top:
+                if top > 0.0 and not value > top:
                     if count < len(found):
                         found[count, 0] = base + own
                         found[count, 1] = start + k

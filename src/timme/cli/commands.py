@@ -229,7 +229,7 @@ def demo(system: str, output: Path | None, overwrite: bool) -> None:
 
     folder = output or Path(f"timme-demo-{system}")
     checked_folder(folder, overwrite=overwrite)
-    with progress_shown("measuring") as progress:
+    with compiling_told(verbose=False), progress_shown("measuring") as progress:
         analysis = analyse_demo(system, progress=progress)
     written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,26 +41,46 @@ def select_atoms(atoms: Atoms, coordinates: Coordinates | None, text: str | npt.
     """
     if not isinstance(text, str):
         return _checked_indices(text, len(atoms))
-    if text.strip().lower() in PRESETS:
-        chosen = preset_sites(atoms, text.strip().lower())
-    else:
-        chosen = _by_language(atoms, coordinates, text)
-    if len(chosen) == 0:
-        raise ValueError(
-            f"the selection {text!r} matches none of the {len(atoms)} atoms: "
-            f"check names against the file ({_what_is_there(atoms)})"
-        )
-    return chosen
+    return selector(atoms, coordinates)(text)
 
 
-def _by_language(atoms: Atoms, coordinates: Coordinates | None, text: str) -> Ints:
+def selector(atoms: Atoms, coordinates: Coordinates | None) -> Callable[[str], Ints]:
+    """Prepare to choose atoms again and again.
+
+    Parameters
+    ----------
+    atoms, coordinates
+        As for :func:`select_atoms`.
+
+    Returns
+    -------
+    callable
+        Chooses atoms by a text.
+    """
+    universe = cache(lambda: _universe(atoms, coordinates))  # made once, if it is needed
+
+    def select(text: str) -> Ints:
+        if text.strip().lower() in PRESETS:
+            chosen = preset_sites(atoms, text.strip().lower())
+        else:
+            chosen = _by_language(universe, text)
+        if len(chosen) == 0:
+            raise ValueError(
+                f"the selection {text!r} matches none of the {len(atoms)} atoms: "
+                f"check names against the file ({_what_is_there(atoms)})"
+            )
+        return chosen
+
+    return select
+
+
+def _by_language(universe: Callable[[], Any], text: str) -> Ints:
     from MDAnalysis.exceptions import NoDataError, SelectionError
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            group = _universe(atoms, coordinates).select_atoms(text)
-            return np.asarray(group.ix, dtype=np.int64)
+            return np.asarray(universe().select_atoms(text).ix, dtype=np.int64)
     except (
         SelectionError,
         NoDataError,

@@ -14,6 +14,7 @@ from timme.output.files import write_atomically
 from timme.web.folders import CHECKPOINT, INPUTS, RESULT, SCENE, archive_name
 from timme.web.models import Choices, File, Job, Outcome, RigidChoices, Row
 from timme.web.reporter import Reporter
+from timme.workflow.settings import option_name
 
 if TYPE_CHECKING:
     from timme.analysis import Analysis
@@ -195,10 +196,9 @@ def _command(name: str, files: Sequence[File], choices: Choices | RigidChoices) 
 
 
 def _options(choices: Choices | RigidChoices) -> Iterator[str]:
-    names = {"start": "begin", "stop": "end"}
     plain = choices.model_dump(exclude_none=True, exclude_defaults=True, exclude={"weights"})
     for name, value in plain.items():
-        option = f"--{names.get(name, name).replace('_', '-')}"
+        option = f"--{option_name(name)}"
         if name == "box" and value is False:
             yield from (option, "none")
         elif isinstance(value, bool):

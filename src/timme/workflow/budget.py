@@ -6,18 +6,15 @@ one phase took is given back before the next, so that the largest of them counts
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from timme import memory
-from timme._arrays import Ints
 from timme._kernels.space import TILTED
-from timme.allpairs import CHUNK, SEARCH_BYTES
+from timme.allpairs import CANDIDATES, CHUNK, LEAST_FRAMES, SEARCH_BYTES
 from timme.engine import Engine, Threads, available_cores, engine_of, part_length
-from timme.ensemble import SINGLE_FROM, Block, Ensemble
+from timme.ensemble import SINGLE_FROM, Ensemble
 from timme.fluctuations import count_site_pairs
-from timme.moments import Metric, Moments
 from timme.neighbours import pairs_within
 from timme.objects import Objects
 from timme.pairs import Pairs
@@ -37,11 +34,11 @@ _KEPT = 32  # for each pair: what stays of it
 _SORTED = 40  # for each pair kept, while they are linked
 _JOINED = 60  # for each pair in hand that is not kept, while it is linked
 _DRAWN = 90  # for each pair kept of shown objects, while σ is drawn
-_FOUND = 108  # for each pair that may join clusters, while these are listed
+_FOUND = 48  # for each pair in hand that was found to join clusters, maybe
 _CONTACT = 100  # for each pair in contact, while these are listed
 _WAITING = 12  # for each contact in a snapshot that is not counted yet, with room for more
 
-_FEW_FOUND = 1_000_000  # pairs that may join clusters, if there is no cause to expect more
+_PRUNED_BYTES = 200_000_000  # for pairs in hand, where most are given up before
 _SMALLEST = 10_000  # pairs in a piece: fewer would be read for longer than measured
 _SAMPLE = 2_000  # pairs of objects by which their pairs of sites are counted
 
@@ -114,13 +111,12 @@ def planned(
     pruned = not keep and _can_be_pruned(compared)
     if pruned:
         phases.append(("coordinates in which pairs are given up", block + _search_bytes(compared)))
-    per_pair = _pair_bytes(compared, partners) + (0 if keep else _JOINED)
+    per_pair = _pair_bytes(compared, partners) + (0 if keep else _JOINED) + _FOUND * pruned
     # The pairs left out of all pairs count, too, where these are cut into pieces.
     n_pairs = max(1, len(partners) + len(partners.left_out))
     whole = n_pairs if keep else min(n_pairs, CHUNK)
     if pruned:
-        whole = min(n_pairs, max(_SMALLEST, int(_FEW_FOUND * (_POINT_PAIR + _JOINED) / per_pair)))
-        phases.append(("pairs that may join clusters", _FOUND * min(n_pairs, _FEW_FOUND)))
+        whole = min(n_pairs, max(_SMALLEST, int(_PRUNED_BYTES / per_pair)))
     fixed = sum(size for _, size in stays)
     room = _room(limit) - fixed
     least = max(block + int(min(whole, _SMALLEST) * per_pair), *(size for _, size in phases))
@@ -129,8 +125,9 @@ def planned(
     chunk = int(min(whole, (room - block) / per_pair))
     phases.append(("coordinates in hand, and pairs measured", block + int(chunk * per_pair)))
     parts = (*stays, max(phases, key=lambda phase: phase[1]))
-    # Those of candidates, of the coordinates in which pairs are given up, and of what is left.
-    n_pieces = 3 if pruned else -(-n_pairs // chunk)
+    n_pieces = -(-n_pairs // chunk)
+    if pruned:  # for candidates, for the coordinates in which others are given up, and for these
+        n_pieces = -(-CANDIDATES * len(compared) // chunk) + 2
     return Plan(tuple(part for part in parts if part[1]), chunk, n_pieces)
 
 
@@ -181,89 +178,6 @@ def most_contacts(
     return int(min(room - fixed, 1e15) / _CONTACT)
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """An engine whose searches find pairs of which nobody knows how many before.
-
-    What they need is told when it is known, and refused as soon as it is too much.
-    """
-
-    engine: Engine
-    plan: Plan
-    limit: str | None
-    tell: Tell | None
-
-    def merges(
-        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
-    ) -> Iterator[Callable[[Moments], None]]:
-        """Measure blocks.
-
-        Parameters
-        ----------
-        ensemble, pairs, metric, starts
-            As for :class:`timme.engine.Engine`.
-
-        Returns
-        -------
-        iterator
-            As for :class:`timme.engine.Engine`.
-        """
-        return self.engine.merges(ensemble, pairs, metric, starts)
-
-    def blocks(
-        self,
-        function: Callable[[Any, Block], Any],
-        shared: object,
-        ensemble: Ensemble,
-        starts: Sequence[int],
-    ) -> Iterator[Iterable[Any]]:
-        """Call a function for parts of blocks.
-
-        Parameters
-        ----------
-        function, shared, ensemble, starts
-            As for :class:`timme.engine.Engine`.
-
-        Returns
-        -------
-        iterator
-            As for :class:`timme.engine.Engine`.
-        """
-        return self.engine.blocks(function, shared, ensemble, starts)
-
-    def map(
-        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
-    ) -> Iterator[Any]:
-        """Call a function for each item; watch the number of pairs that it returns.
-
-        Parameters
-        ----------
-        function, shared, items
-            As for :class:`timme.engine.Engine`.
-
-        Yields
-        ------
-        object
-            As for :class:`timme.engine.Engine`.
-        """
-        n_found = 0
-        others = sum(size for _, size in self.plan.parts[:-1])
-        for found in self.engine.map(function, shared, items):
-            n_found += len(found)
-            if others + _FOUND * n_found > _room(self.limit):
-                there = "there is" if self.limit is None else f"--memory {self.limit} allows"
-                raise ValueError(
-                    f"more than {n_found:,} pairs may join clusters, for which more memory is "
-                    f"needed than {there}: allow more, select fewer sites (-s), or compare objects "
-                    "in contact (--radius)"
-                )
-            yield found
-        needed = others + _FOUND * n_found
-        if needed > self.plan.total and self.tell is not None:
-            about = memory.shown(needed)
-            self.tell(f"memory: about {about}, for {n_found:,} pairs may join clusters")
-
-
 def _room(limit: str | None) -> float:
     if limit is not None:
         return memory.parsed(limit)
@@ -305,7 +219,8 @@ def _can_be_pruned(compared: Objects) -> bool:
 
 def _search_bytes(compared: Objects) -> int:
     frames = compared.centres() if compared.are_points else compared.ensemble
-    return min(SEARCH_BYTES, 4 * _frame_numbers(frames) * frames.n_snapshots)
+    per_frame = 4 * _frame_numbers(frames)
+    return min(max(SEARCH_BYTES, per_frame * LEAST_FRAMES), per_frame * frames.n_snapshots)
 
 
 def _pair_bytes(compared: Objects, partners: Pairs) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from timme.ensemble import Ensemble
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers.residues import is_nucleic, is_protein, is_water, shown_sites
-from timme.readers.select import select_atoms
+from timme.readers.select import selector
 from timme.reduction import moments
 from timme.topology import site_atoms, site_bonds
 from timme.workflow.budget import Tell, most_contacts
@@ -97,7 +97,7 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
     elif name == "molecules":
         compared = make.molecules(ensemble, **options)
     else:
-        sets, names = read_groups(name, lambda text: select(ensemble, text))
+        sets, names = read_groups(name, _selector(ensemble))
         compared = make.groups(ensemble, sets, names=names, **options)
     return compared, replace(chosen, objects=name, reduction=compared.reduction)
 
@@ -304,7 +304,11 @@ def select(ensemble: Ensemble, text: str) -> Ints:
     ndarray of int
         Sites.
     """
-    return select_atoms(site_atoms(ensemble), ensemble.snapshot(0)[0], text)
+    return _selector(ensemble)(text)
+
+
+def _selector(ensemble: Ensemble) -> Callable[[str], Ints]:
+    return selector(site_atoms(ensemble), ensemble.snapshot(0)[0])
 
 
 def _one_of(what: str, value: str, known: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import timme
 from timme.checkpoint import digest
 from timme.ensemble import Ensemble
-from timme.workflow.settings import DISPLAY, OBJECTS, PAIRS, Settings
+from timme.workflow.settings import DISPLAY, OBJECTS, PAIRS, Settings, option_name
 
 
 def fingerprint(name: str) -> dict[str, str]:
@@ -78,8 +78,8 @@ def identity(
     if not inputs or not all(entry["sha256"] for entry in inputs):
         found["the data of the snapshots"] = digest(*_blocks(ensemble))[:16]
     for field in fields(chosen):
-        if field.name not in {*DISPLAY, "show"}:
-            found[f"the option {field.name.replace('_', '-')}"] = _value(chosen, field.name)
+        if field.name not in {*DISPLAY, "show", "memory"}:  # which change no σ
+            found[f"the option {option_name(field.name)}"] = _value(chosen, field.name)
     return found
 
 

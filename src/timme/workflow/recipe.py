@@ -12,7 +12,7 @@ from timme._arrays import Coordinates, Floats, Ints
 from timme.allpairs import cluster
 from timme.analysis import Analysis, evenly_chosen
 from timme.checkpoint import Checkpoint
-from timme.engine import Engine, engine_of
+from timme.engine import Engine
 from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import Fluctuations, measure, require_snapshots
 from timme.hierarchy import Hierarchy, link
@@ -23,7 +23,7 @@ from timme.pairs import Pairs
 from timme.readers import read, read_matrix
 from timme.readers.residues import default_sites
 from timme.topology import site_atoms
-from timme.workflow.budget import Tell, Watched, planned
+from timme.workflow.budget import Tell, planned
 from timme.workflow.defaults import (
     choose_length,
     choose_objects,
@@ -255,7 +255,6 @@ def _linked(
         "workers": how.workers,
     }
     if not keep:
-        options["workers"] = Watched(engine_of(how.workers), plan, chosen.memory, how.tell)
         hierarchy = cluster(compared, partners, **options)
         axis = shown if ordered else shown[hierarchy.restrict(shown).order]
         return hierarchy, measure_drawn(

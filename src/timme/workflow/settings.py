@@ -94,6 +94,22 @@ class Display:
 DISPLAY = tuple(field.name for field in fields(Display))
 
 
+def option_name(name: str) -> str:
+    """Name the option of the command line for a setting.
+
+    Parameters
+    ----------
+    name : str
+        Of the setting.
+
+    Returns
+    -------
+    str
+        Without its hyphens.
+    """
+    return {"start": "begin", "stop": "end"}.get(name, name).replace("_", "-")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Display):
     """What a user can choose; what is left at None follows from the system."""
