@@ -127,6 +127,11 @@ def pruned_tree(**options: Any) -> Hierarchy:
     return cluster(chosen, pairs.all(chosen), **options)
 
 
+def pruned_tree_in_pieces(**options: Any) -> Hierarchy:
+    chosen = points(300, 600)
+    return cluster(chosen, pairs.all(chosen), chunk=2000, **options)
+
+
 def contacts(**options: Any) -> Pairs:
     return pairs.within(points(), 1.0, at_least=200, **options)
 
@@ -134,7 +139,7 @@ def contacts(**options: Any) -> Pairs:
 RUNS = [contacts, sums, sigma_of_points, sigma_in_pieces, sigma_of_groups_in_pieces, tree_in_pieces]
 
 
-@pytest.mark.parametrize("run", [*RUNS, pruned_tree])
+@pytest.mark.parametrize("run", [*RUNS, pruned_tree, pruned_tree_in_pieces])
 def test_an_interruption_at_any_block_changes_no_bit(run: Step, tmp_path: Path) -> None:
     path = tmp_path / "a.checkpoint"
     whole = bits(run())
