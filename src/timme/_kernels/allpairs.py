@@ -91,8 +91,9 @@ def _at_least(total, slack, first, second):
     is taken off. No two factors that may both be small are multiplied before a third: the square of
     small weights would vanish.
     """
-    rounding = _SINGLE(2.0) * slack * np.sqrt(total) * np.sqrt(second) + total * slack * slack
-    return second * _ROUNDING - first * (first / total) - rounding
+    inverse, root = _SINGLE(1.0) / total, np.sqrt(total)  # the same for all lanes
+    rounding = slack * (_SINGLE(2.0) * root * np.sqrt(second) + total * slack)
+    return second * _ROUNDING - first * (first * inverse) - rounding
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
