@@ -123,7 +123,7 @@ def test_frames_are_snapshots_evenly_chosen_and_filled() -> None:
         (3, [(0, 1)], [1.0]), coordinates=track[0], snapshots=track[[0, 2, 4]], n_snapshots=5
     )
     space = scene(analysis)["space"]
-    frames = unpacked(space["frames"]).reshape(3, 3, 3)
+    frames = unpacked(space["frames"]).reshape(3, 3, 3) - np.array(space["origin"])
     assert space["snapshots"] == [1, 3, 5]
     assert frames[..., 2].tolist() == np.zeros((3, 3)).tolist()
     assert frames[1, 1, :2].tolist() == track[0, 1].tolist()  # where it was last seen

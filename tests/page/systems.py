@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import tempfile
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.page.conftest import SETTINGS
 from tests.readers.builders import write_pdb
 from timme import synthetic
 from timme.analysis import Analysis
+from timme.ensemble import Atoms
 from timme.hierarchy import Hierarchy
 from timme.workflow import analyse
 
@@ -62,3 +64,36 @@ def forest() -> Analysis:
     """Two trees that never join, and one site of its own."""
     graph = (7, [(0, 1), (1, 2), (3, 4), (4, 5)], [0.1, 0.2, 0.1, 0.3])
     return swarm(7, hierarchy=linked(graph, "µm"), fluctuations=fluctuations(graph, "µm"))
+
+
+WALL = 10.0  # length of a periodic box
+
+
+def wrapped(*, bonded: bool) -> Analysis:
+    """Pairs of particles that drift through the walls of a box, each of them alone."""
+    rng = np.random.default_rng(11)
+    centres = rng.uniform(1, WALL - 1, size=(40, 3))
+    first = np.repeat(centres, 2, axis=0)
+    first[1::2] += 0.5 * np.eye(3)[rng.integers(0, 3, 40)]
+    drift = np.array([3.1, 2.3, 1.7])
+    pairs = [(2 * k, 2 * k + 1) for k in range(40)]
+    graph = (80, pairs, [0.1] * 40)
+    return particles(
+        graph,
+        sites=Atoms.unnamed(80, bonds=pairs if bonded else ()),
+        coordinates=first,
+        snapshots=np.array([(first + k * drift) % WALL for k in range(4)]),
+        n_snapshots=4,
+        box=np.eye(3) * WALL,
+        settings=SETTINGS | {"min_size": 1},
+    )
+
+
+def polymer_in_a_box(wall: float) -> Analysis:
+    """The hinge as one bonded chain, which a periodic box leaves whole."""
+    made = hinge()
+    count = len(made.sites)
+    chain = np.column_stack([np.arange(count - 1), np.arange(1, count)])
+    return dataclasses.replace(
+        made, sites=Atoms.unnamed(count, bonds=chain), box=np.eye(3) * wall, fluctuations=None
+    )

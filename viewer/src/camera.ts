@@ -1,9 +1,8 @@
 // Where the view is seen from, and where a point of it is on the screen.
 
 import * as NGL from "ngl";
+import type { Point } from "./periodic";
 import { centroid, eigenvectors } from "./superpose";
-
-export type Point = [number, number, number];
 
 const TILTED = new NGL.Quaternion().setFromEuler(new NGL.Euler(-0.35, Math.PI - 0.5, 0));
 const LEVEL = new NGL.Quaternion(0, 1, 0, 0); // x to the right: the camera looks along z

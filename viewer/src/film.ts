@@ -11,9 +11,14 @@ export class Film {
   private readonly label: HTMLElement;
   private readonly button: HTMLButtonElement;
   private readonly fix: HTMLInputElement;
+  private readonly keep: HTMLElement;
   private timer = 0;
 
-  constructor(private readonly model: Model) {
+  /** `canKeep` tells whether the cluster that is to be kept in place is whole in every snapshot. */
+  constructor(
+    private readonly model: Model,
+    private readonly canKeep: () => boolean,
+  ) {
     const space = model.scene.space!;
     const count = space.snapshots.length;
     const step = (by: number): void => {
@@ -32,11 +37,7 @@ export class Film {
     this.label = h("span", { class: "count" });
     this.button = h("button", { type: "button", class: "play", click: () => this.toggle() });
     this.fix = h("input", { type: "checkbox", change: () => model.setFixed(this.fix.checked) });
-    const periodic = space.box !== null;
-    this.fix.disabled = periodic;
-    const hint = periodic
-      ? "Not in a periodic box, where a cluster may reach through the boundary"
-      : "Superpose every snapshot on the selected cluster, or else on the core";
+    this.keep = h("label", { class: "check" }, this.fix, "");
     this.element = h(
       "div",
       { class: "film", role: "group", "aria-label": "Snapshots" },
@@ -45,7 +46,7 @@ export class Film {
       h("button", { type: "button", "aria-label": "Next snapshot", title: "Next snapshot (→)", click: () => step(1) }, "›"),
       this.slider,
       this.label,
-      h("label", { class: "check", title: hint }, this.fix, "keep core in place"),
+      this.keep,
     );
     this.element.hidden = count < 2;
     this.pause();
@@ -58,9 +59,14 @@ export class Film {
     this.slider.value = String(model.frame);
     this.label.textContent = `${snapshots[model.frame]} of ${Math.max(nSnapshots, 1)}`;
     this.slider.setAttribute("aria-valuetext", `snapshot ${this.label.textContent}`);
-    this.fix.checked = model.fixed;
+    const possible = this.canKeep();
+    this.fix.disabled = !possible;
+    this.fix.checked = model.fixed && possible;
     const name = model.selected > 0 ? `cluster ${model.selected + 1}` : "core";
     this.fix.nextSibling!.textContent = `keep ${name} in place`;
+    this.keep.title = possible
+      ? "Superpose every snapshot on the selected cluster, or else on the core"
+      : `Not for the ${name}, which the walls of the periodic box break in some snapshots`;
   }
 
   toggle(): void {

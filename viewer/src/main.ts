@@ -46,6 +46,8 @@ export interface Page {
   select(shown: number): void;
   atomColours(): string[];
   atomPosition(site: number): [number, number] | null;
+  atomSizes(): number[];
+  sticks(): [number, number][];
   pymol(): string;
   csv(): string;
   svg(figure?: string): string;
@@ -76,7 +78,7 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
   const [molecule, problem] = withoutFail(() => (scene.space ? new Molecule(model, ink) : null));
   const dilution = new Dilution(model, ink);
   const panel = new Panel(model);
-  const film = molecule ? new Film(model) : null;
+  const film = molecule ? new Film(model, () => molecule.canKeep()) : null;
   const zoom = molecule ? (cluster: Cluster): void => zoomTo(model, molecule, cluster) : null;
   const table = new ClusterTable(model, zoom, say);
   const curves = [new CurvePlot(model, ink, "large"), new CurvePlot(model, ink, "sizes")];
@@ -378,6 +380,8 @@ function pageOf(
     },
     atomColours: () => molecule?.shownColours() ?? [],
     atomPosition: (site) => molecule?.onScreen(site) ?? null,
+    atomSizes: () => molecule?.shownSizes() ?? [],
+    sticks: () => molecule?.shownSticks() ?? [],
     pymol: () => {
       const cluster = model.cut.clusters[model.selected];
       return cluster ? pymolSelection(model, cluster) : "";

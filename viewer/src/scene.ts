@@ -90,6 +90,7 @@ export interface Space {
   contacts: Packed;
   contactSigma: Packed;
   box: number[][] | null;
+  origin: number[]; // where the vectors of the box start
   snapshots: number[];
   nSnapshots: number;
   frames: Packed;

@@ -28,9 +28,10 @@ from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE
 from timme.output.figures import expected_fraction, expected_sizes
 from timme.output.matrices import binned_means
-from timme.output.picture import crosses_box, has_backbone, spacing
+from timme.output.picture import has_backbone, spacing
 from timme.output.plots import THEORY, ramp
 from timme.output.tables import short_names
+from timme.space import Boxes
 from timme.statistics import Curves, Suggestion, curves
 
 FORMAT = 1
@@ -204,11 +205,10 @@ def _space(analysis: Analysis) -> Scene | None:
     dimensions = analysis.coordinates.shape[1]
     if dimensions == 0:
         return None
-    frames = _frames(analysis)
+    frames, centre = _frames(analysis)
     first = frames[0].astype(np.float64)
     seen = np.isfinite(first).all(axis=1)
-    bonds = _bonds(analysis, first)
-    contacts, sigma = _contacts(analysis, first)
+    contacts, sigma = _contacts(analysis)
     molecular = bool((analysis.sites.elements != "").any())
     box = None
     if analysis.box is not None:
@@ -220,28 +220,39 @@ def _space(analysis: Analysis) -> Scene | None:
         "molecular": molecular,
         "cartoon": bool(len(analysis.sites.bonds)) and has_backbone(analysis),
         "spacing": spacing(first[seen]),
-        "bonds": _packed(bonds, "i4"),
+        "bonds": _packed(_bonds(analysis), "i4"),
         "contacts": _packed(contacts, "i4"),
         "contactSigma": _packed(sigma, "f8"),
         "box": None if box is None else box.tolist(),
+        "origin": (-centre).tolist(),
         "snapshots": (evenly_chosen(max(1, analysis.n_snapshots), len(frames)) + 1).tolist(),
         "nSnapshots": analysis.n_snapshots,
         "frames": _packed(frames, "f4"),
     }
 
 
-def _frames(analysis: Analysis) -> npt.NDArray[np.float32]:
-    """Return (frames, sites, 3): a site that is not seen stands where it was last."""
+def _frames(analysis: Analysis) -> tuple[npt.NDArray[np.float32], Floats]:
+    """Return (frames, sites, 3) and the centre from which they are measured.
+
+    A site that is not seen stands where it was last. The centre, that of the first frame, leaves
+    single precision to what differs between sites, however far from the origin all of them are.
+    """
+    reference = _in_space(analysis.coordinates, analysis)
+    seen = np.isfinite(reference).all(axis=1)
+    centre = reference[seen].mean(axis=0) if seen.any() else np.zeros(3)
     taken = analysis.coordinates[None] if analysis.snapshots is None else analysis.snapshots
-    frames = np.zeros((*taken.shape[:2], 3), dtype=np.float32)
-    frames[..., : taken.shape[2]] = taken[..., :3] * _scale(analysis)
-    last = np.zeros(frames.shape[1:], dtype=np.float32)
-    last[:, : taken.shape[2]] = analysis.coordinates[:, :3] * _scale(analysis)
-    for frame in frames:
-        unseen = np.isnan(frame).any(axis=1)
-        frame[unseen] = last[unseen]
-        last = frame
-    return frames
+    frames = np.empty((*taken.shape[:2], 3), dtype=np.float32)
+    last = reference - centre
+    for frame, given in zip(frames, taken, strict=True):
+        here = _in_space(given, analysis) - centre
+        frame[:] = last = np.where(np.isnan(here).any(axis=1)[:, None], last, here)
+    return frames, centre
+
+
+def _in_space(coordinates: npt.ArrayLike, analysis: Analysis) -> Floats:
+    """Return points in three dimensions: 0 in those they lack, the first three of more."""
+    given = np.asarray(coordinates, dtype=np.float64)[:, :3] * _scale(analysis)
+    return np.pad(given, ((0, 0), (0, 3 - given.shape[1])))
 
 
 def _scale(analysis: Analysis) -> float:
@@ -249,27 +260,29 @@ def _scale(analysis: Analysis) -> float:
     return 10.0 if analysis.hierarchy.unit == "nm" else 1.0
 
 
-def _bonds(analysis: Analysis, positions: Floats) -> Ints:
+def _bonds(analysis: Analysis) -> Ints:
     """Return the bonds to draw: covalent ones, or along a chain of which one atom each is known."""
     atoms = analysis.sites
-    bonds = atoms.bonds
-    if not len(bonds) and len(atoms) > 1 and set(atoms.names.tolist()) <= {"CA", "P", "C4'"}:
-        neighbours = np.column_stack([np.arange(len(atoms) - 1), np.arange(1, len(atoms))])
-        same = (atoms.chains[:-1] == atoms.chains[1:]) & (np.abs(np.diff(atoms.resids)) <= 1)
-        bonds = neighbours[same & (atoms.names[:-1] != "")]
-    return bonds[~crosses_box(analysis, positions[bonds[:, 0]] - positions[bonds[:, 1]])]
+    if len(atoms.bonds) or len(atoms) < 2 or not set(atoms.names.tolist()) <= {"CA", "P", "C4'"}:
+        return atoms.bonds
+    neighbours = np.column_stack([np.arange(len(atoms) - 1), np.arange(1, len(atoms))])
+    same = (atoms.chains[:-1] == atoms.chains[1:]) & (np.abs(np.diff(atoms.resids)) <= 1)
+    return neighbours[same & (atoms.names[:-1] != "")]
 
 
-def _contacts(analysis: Analysis, positions: Floats) -> tuple[Ints, Floats]:
-    """Return pairs of sites that a stick may join once σ is within the cutoff, the nearest."""
+def _contacts(analysis: Analysis) -> tuple[Ints, Floats]:
+    """Return pairs of sites that a stick may join once σ is within the cutoff, the nearest.
+
+    They are near through the walls of the box as well: the page draws what does not cross it.
+    """
     measured = analysis.fluctuations
     if measured is None or len(analysis.sites.bonds):
         return np.empty((0, 2), np.int64), np.empty(0)
     ends = analysis.object_sites[measured.pairs]
-    steps = positions[ends[:, 0]] - positions[ends[:, 1]]
-    apart = np.linalg.norm(steps, axis=1)
-    usable = np.isfinite(apart) & np.isfinite(measured.sigma) & ~crosses_box(analysis, steps)
-    usable = np.flatnonzero(usable)
+    steps = analysis.coordinates[ends[:, 0]] - analysis.coordinates[ends[:, 1]]
+    boxes = Boxes.of(None if analysis.box is None else analysis.box[None], 1, steps.shape[1])
+    apart = np.linalg.norm(boxes.shorten(steps[None])[0], axis=1)
+    usable = np.flatnonzero(np.isfinite(apart) & np.isfinite(measured.sigma))
     most = min(_STICKS_PER_SITE * len(analysis.sites), _MOST_STICKS)
     chosen = np.sort(usable[np.argsort(apart[usable], kind="stable")[:most]])
     return ends[chosen], measured.sigma[chosen]

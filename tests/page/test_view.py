@@ -1,0 +1,126 @@
+"""The three-dimensional view: what is drawn of sites and sticks, in boxes and in cartoons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cli.ensembles import moved, places
+from tests.page.browser import Page
+from tests.page.conftest import Open
+from tests.page.systems import WALL, hinge, polymer_in_a_box, wrapped
+from tests.readers.builders import atom, peptide, write_pdb
+from timme.analysis import Analysis
+from timme.workflow import analyse
+
+KEEP = "document.querySelector('.film input[type=checkbox]')"
+
+
+def seen_at(page: Page, sites: list[int]) -> np.ndarray:
+    """Where sites are on the screen, in pixels of the view."""
+    return np.array(page.evaluate(f"{sites}.map(site => timme.page.atomPosition(site))"))
+
+
+# ---- periodic boxes ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bonded", [True, False])
+@pytest.mark.parametrize("frame", [0, 1, 3])
+def test_no_stick_crosses_the_box_in_the_snapshot_in_view(
+    show: Open, *, bonded: bool, frame: int
+) -> None:
+    analysis = wrapped(bonded=bonded)
+    page = show(analysis)
+    page.evaluate("timme.page.setStyle('sticks')")
+    page.press("End")
+    page.evaluate(f"timme.page.setFrame({frame})")
+    assert analysis.snapshots is not None
+    assert analysis.fluctuations is not None
+    pairs = analysis.fluctuations.pairs
+    steps = np.abs(np.diff(analysis.snapshots[frame][pairs], axis=1)[:, 0])
+    inside = (steps < WALL / 2).all(axis=1)
+    assert sorted(page.evaluate("timme.page.sticks()")) == pairs[inside].tolist()
+    assert inside.all() == (frame == 0)
+    page.evaluate("timme.page.setFrame(0)")
+    assert len(page.evaluate("timme.page.sticks()")) == len(pairs)
+
+
+def test_a_polymer_that_a_box_leaves_whole_can_be_kept_in_place(show: Open) -> None:
+    analysis = polymer_in_a_box(1e3)
+    page = show(analysis)
+    assert not page.evaluate(f"{KEEP}.disabled")
+    core = np.flatnonzero(analysis.hierarchy.cut(0.04).labels == 0).tolist()
+    first = seen_at(page, core)
+    page.evaluate("timme.page.setFrame(2)")
+    moved_by = np.abs(seen_at(page, core) - first).max()
+    page.evaluate(f"{KEEP}.click()")
+    left = np.abs(seen_at(page, core) - first).max()
+    # Bodies are stiff but for their jitter, which is small beside how far they swing.
+    assert left < 0.1 * moved_by
+
+
+def test_what_the_box_breaks_cannot_be_kept_in_place_and_says_so(show: Open) -> None:
+    page = show(wrapped(bonded=True))
+    broken, whole = _broken_and_whole(wrapped(bonded=True))
+    for shown, disabled in ((broken, True), (whole, False)):
+        page.evaluate(f"timme.page.select({shown})")
+        assert page.evaluate(f"{KEEP}.disabled") is disabled
+        title = page.evaluate(f"{KEEP}.closest('label').title")
+        assert ("periodic box" in title) is disabled
+
+
+def _broken_and_whole(analysis: Analysis) -> tuple[int, int]:
+    """One site of a pair that is apart in some snapshot, and one of a pair that never is."""
+    assert analysis.snapshots is not None
+    apart = np.abs(analysis.snapshots[:, ::2] - analysis.snapshots[:, 1::2])
+    crossing = (apart > WALL / 2).any(axis=(0, 2))
+    return 2 * int(np.flatnonzero(crossing)[0]), 2 * int(np.flatnonzero(~crossing)[0])
+
+
+def test_the_view_opens_at_the_sites_not_at_an_empty_box(show: Open) -> None:
+    sites = list(range(90))
+    alone = np.ptp(seen_at(show(hinge()), sites), axis=0)
+    boxed = np.ptp(seen_at(show(polymer_in_a_box(1e3)), sites), axis=0)
+    assert boxed == pytest.approx(alone, rel=1e-3)  # single precision and rounding of the camera
+
+
+# ---- cartoons ------------------------------------------------------------------------------------
+
+
+def _written(folder: Path, records: list[Any], **options: Any) -> Analysis:
+    rng = np.random.default_rng(3)
+    shape = (len(records), 3)
+    models = [
+        moved(records, places(records) + rng.normal(scale=0.05, size=shape)) for _ in range(4)
+    ]
+    path = write_pdb(folder / "models.pdb", models)
+    return analyse(path, select="all", show="all", pairs="all", **options)
+
+
+def test_a_cartoon_hides_the_atoms_of_ribbons_and_no_others(show: Open, tmp_path: Path) -> None:
+    names = ("PA", "O5'", "C5'", "C4'", "O4'", "C3'", "O3'")
+    ligand = [
+        atom(name, 50, (1.4 * k, 20.0, 0.7 * (k % 2)), resname="ATP")
+        for k, name in enumerate(names)
+    ]
+    ion = atom("CA", 60, (0.0, -20.0, 0.0), resname="CA", element="CA")
+    analysis = _written(tmp_path, [*peptide(n_residues=6), *ligand, ion])
+    page = show(analysis)
+    assert page.evaluate("timme.page.state().style") == "cartoon"
+    page.wait("timme.page.atomSizes().includes(0)")
+    hidden = np.array(page.evaluate("timme.page.atomSizes()")) == 0
+    assert hidden.tolist() == (analysis.sites.resnames == "ALA").tolist()
+    joined = {site for pair in page.evaluate("timme.page.sticks()") for site in pair}
+    assert set(np.flatnonzero(analysis.sites.resnames == "ATP").tolist()) <= joined
+
+
+def test_a_peptide_too_short_for_a_ribbon_is_drawn_as_sticks(show: Open, tmp_path: Path) -> None:
+    analysis = _written(tmp_path, peptide(n_residues=3))
+    page = show(analysis)
+    page.evaluate("new Promise(done => setTimeout(done, 500))")  # time for a cartoon to be made
+    assert all(size > 0 for size in page.evaluate("timme.page.atomSizes()"))
+    assert len(page.evaluate("timme.page.sticks()")) == len(analysis.sites.bonds)
+    assert page.errors == []

@@ -1,0 +1,122 @@
+// Sizes and colours of sites and of the sticks between them.
+
+import { type Ink, rgb } from "./axes";
+import type { Model } from "./model";
+import { doubles, type Space, wholes, words } from "./scene";
+
+// Radii of molecules in Å: sticks of clusters, of all, and of the grey rest.
+const THICK = 0.32;
+const STICK = 0.2;
+const THIN = 0.09;
+const VDW: Record<string, number> = { H: 1.1, C: 1.7, N: 1.55, O: 1.52, F: 1.47, P: 1.8, S: 1.8, CL: 1.75 };
+
+// Radii of particles, in units of the distance of neighbours, as in the scripts for other viewers.
+const NODE = 0.3;
+const JOINT = 0.2;
+const SMALL = 0.12;
+
+export const SPAN = 3; // distance of neighbouring particles in the units of the view
+const FADE = 0.8; // how far what is not looked at is mixed with the background
+
+export class Looks {
+  readonly bonds: Int32Array; // pairs of sites
+  readonly sticks: Int32Array; // bonds, then contacts
+  readonly colours: Float32Array; // (sites, 3)
+  readonly radius: Float32Array; // (sites,)
+  readonly from: Float32Array; // (sticks, 3), colour of one half
+  readonly to: Float32Array; // and of the other
+  readonly stickRadius: Float32Array;
+  readonly ribbon: Uint8Array; // (sites,), whether a cartoon shows it
+  readonly crossing: Uint8Array; // (sticks,), whether it runs through the whole box in the frame in view
+  private readonly space: Space;
+  private readonly sigma: Float64Array; // of contacts
+  private readonly elements: string[];
+
+  constructor(
+    private readonly model: Model,
+    private readonly ink: () => Ink,
+    nSites: number,
+  ) {
+    this.space = model.scene.space!;
+    this.bonds = wholes(this.space.bonds);
+    this.sticks = Int32Array.from([...this.bonds, ...wholes(this.space.contacts)]);
+    this.sigma = doubles(this.space.contactSigma);
+    this.elements = words(model.scene.sites.elements);
+    this.ribbon = new Uint8Array(nSites);
+    this.colours = new Float32Array(3 * nSites);
+    this.radius = new Float32Array(nSites);
+    const nSticks = this.sticks.length / 2;
+    this.crossing = new Uint8Array(nSticks);
+    this.from = new Float32Array(3 * nSticks);
+    this.to = new Float32Array(3 * nSticks);
+    this.stickRadius = new Float32Array(nSticks);
+  }
+
+  colourSites(): void {
+    const { model, colours } = this;
+    const { highlight, hierarchy, cut } = model;
+    const rest = rgb(model.scene.palettes.rest);
+    const paper = rgb(this.ink().paper);
+    const known = cut.clusters.map((cluster) => rgb(model.colour(cluster.family)));
+    const lit = highlight ? rgb(model.colour(highlight.family)) : rest;
+    for (let site = 0; site < this.radius.length; site++) {
+      const place = hierarchy.sitePlace[site]!;
+      const label = place < 0 ? -1 : cut.wholeLabels[place]!;
+      let colour = label < 0 ? rest : known[label]!;
+      let fade = 0;
+      if (highlight) {
+        if (place >= highlight.whole.start && place < highlight.whole.stop) colour = lit;
+        else fade = FADE;
+      }
+      for (let d = 0; d < 3; d++) colours[3 * site + d] = (colour[d]! * (1 - fade) + paper[d]! * fade) / 255;
+    }
+  }
+
+  /** Sites without a position have no size. */
+  sizeSites(positions: Float32Array): void {
+    for (let site = 0; site < this.radius.length; site++) {
+      this.radius[site] = Number.isFinite(positions[3 * site]!) ? this.sizeOf(site) : 0;
+    }
+  }
+
+  /** Colours of sticks are those of the sites at their ends; what is not to be seen has no size. */
+  paintSticks(): void {
+    const { sticks, colours, stickRadius } = this;
+    for (let k = 0; k < stickRadius.length; k++) {
+      const [a, b] = [sticks[2 * k]!, sticks[2 * k + 1]!];
+      for (let d = 0; d < 3; d++) {
+        this.from[3 * k + d] = colours[3 * a + d]!;
+        this.to[3 * k + d] = colours[3 * b + d]!;
+      }
+      const hidden = this.crossing[k] || (this.model.style === "cartoon" && this.ribbon[a] && this.ribbon[b]);
+      stickRadius[k] = hidden ? 0 : this.thickness(k, a, b);
+    }
+  }
+
+  private sizeOf(site: number): number {
+    const { model, space } = this;
+    const { molecular } = space;
+    const unit = molecular ? 1 : SPAN;
+    if (model.style === "spheres") return molecular ? (VDW[this.elements[site]!.toUpperCase()] ?? 1.7) : 0.5 * unit;
+    if (model.style === "cartoon" && this.ribbon[site]) return 0;
+    if (model.style !== "clusters") return molecular ? STICK : JOINT * unit;
+    const inside = model.siteLabel(site) >= 0;
+    if (molecular && this.bonds.length) return inside ? THICK : THIN;
+    return (inside ? NODE : SMALL) * (molecular ? space.spacing : unit);
+  }
+
+  private thickness(stick: number, a: number, b: number): number {
+    const { model, space } = this;
+    const { molecular } = space;
+    const label = model.siteLabel(a);
+    const together = label >= 0 && label === model.siteLabel(b);
+    const contact = stick - this.bonds.length / 2;
+    if (contact >= 0) {
+      const close = together && this.sigma[contact]! <= model.cut.cutoff;
+      return close ? JOINT * (molecular ? 0.6 * space.spacing : SPAN) : 0;
+    }
+    if (model.style !== "clusters") return molecular ? STICK : 0.5 * JOINT * SPAN;
+    if (molecular) return together ? THICK : THIN;
+    return (together ? JOINT : 0.25 * SMALL) * SPAN;
+  }
+}
