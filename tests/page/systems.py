@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.cli.test_folder import complex_of_two
-from tests.output.builders import fluctuations, linked, particles, random_graph
+from tests.output.builders import Graph, fluctuations, linked, particles, random_graph
 from tests.page.conftest import SETTINGS
 from tests.readers.builders import write_pdb
 from timme import synthetic
@@ -36,9 +36,11 @@ def hinge() -> Analysis:
     return analyse(synthetic.hinged().ensemble, cutoff=0.04)
 
 
-def swarm(n_sites: int, dimensions: int = 3, **changes: Any) -> Analysis:
+def swarm(
+    n_sites: int, dimensions: int = 3, *, graph: Graph | None = None, **changes: Any
+) -> Analysis:
     """Particles without names or bonds, that drift over a few snapshots."""
-    graph = random_graph(n_sites, 7, dimensions)
+    graph = graph or random_graph(n_sites, 7, dimensions)
     rng = np.random.default_rng(7)
     first = rng.random((n_sites, dimensions)) * n_sites ** (1 / dimensions)
     drift = np.cumsum(rng.normal(size=(3, n_sites, dimensions)), axis=0)

@@ -7,7 +7,8 @@ import { pymolSelection } from "./pymol";
 import { clusterName, facts, life, number, plural, runsText } from "./text";
 
 const MOST_ROWS = 100;
-const MOST_LETTERS = 600; // of the list of members
+const LETTERS = 80; // of the list of members in a row
+const MOST_LETTERS = 600; // and of the selected cluster
 
 export class ClusterTable {
   readonly element: HTMLElement;
@@ -78,13 +79,11 @@ export class ClusterTable {
     size!.textContent = String(cluster.size);
     formed!.textContent = cluster.formed === -Infinity ? "–" : number(cluster.formed);
     joined!.textContent = cluster.joined === Infinity ? "–" : number(cluster.joined);
-    members!.textContent = this.members(cluster, 80);
+    members!.textContent = this.members(cluster, LETTERS);
   }
 
   private members(cluster: Cluster, letters: number): string {
-    const list = this.model.hierarchy.members(cluster);
-    const text = runsText(this.model, list.length > letters ? list.slice(0, letters) : list);
-    return list.length > letters || text.length > letters ? `${text.slice(0, letters)} …` : text;
+    return runsText(this.model, this.model.hierarchy.members(cluster), letters);
   }
 
   private mark(): void {
@@ -106,12 +105,11 @@ export class ClusterTable {
     this.detail.hidden = !cluster;
     if (!cluster) return;
     const { scene } = model;
-    const selection = pymolSelection(model, cluster);
     const copy = h("button", {
       type: "button",
       class: "copy",
-      title: selection,
-      click: () => void this.copy(selection),
+      title: "Copy it as a selection for PyMOL",
+      click: () => void this.copy(pymolSelection(model, cluster)),
     }, "Copy PyMOL selection");
     const buttons = h("div", { class: "buttons" }, copy);
     if (this.zoom) buttons.prepend(h("button", { type: "button", class: "zoom", title: "Zoom to it (z)", click: () => this.zoom!(cluster) }, "Zoom"));
@@ -126,17 +124,26 @@ export class ClusterTable {
   }
 
   private async copy(text: string): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      // A page from a file may not use the clipboard directly.
-      const field = h("textarea", { "aria-hidden": "true", class: "offscreen" });
-      field.value = text;
-      this.element.append(field);
-      field.select();
-      document.execCommand("copy");
-      field.remove();
-    }
-    this.say("PyMOL selection copied");
+    const copied = (await written(text)) || this.copiedByHand(text);
+    this.say(copied ? "PyMOL selection copied" : "This browser does not let the page copy");
+  }
+  /** The older way: a page from a file may not use the clipboard directly. */
+  private copiedByHand(text: string): boolean {
+    const field = h("textarea", { "aria-hidden": "true", class: "offscreen" });
+    field.value = text;
+    this.element.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    return done;
+  }
+}
+
+async function written(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -9,6 +9,10 @@ import { stripesImage, vectorStripes } from "./stripes";
 import { cutoffText, facts, number, scaledLength } from "./text";
 
 const CLICK = 4; // pixels a pointer may move between down and up
+const LATER = 300; // milliseconds after which what may be needed is painted
+const KEPT = 2; // images of stripes: of the range worth drawing, and of all
+
+type Range = [number, number];
 
 export class Dilution {
   readonly element: HTMLElement;
@@ -16,9 +20,9 @@ export class Dilution {
   private readonly marks: SharpCanvas;
   private readonly handle: HTMLElement;
   private shown: Along;
-  private range: [number, number];
-  private image: HTMLCanvasElement | null = null;
-  private imageKey = "";
+  private range: Range;
+  private readonly images = new Map<string, HTMLCanvasElement>(); // by what they show, the newest last
+  private soon = 0;
 
   constructor(
     private readonly model: Model,
@@ -29,6 +33,7 @@ export class Dilution {
     this.element = h("div", { class: "plot dilution" });
     this.base = sharpCanvas(this.element, "", (context, width, height) => {
       this.draw(new CanvasPainter(context), width, height, false);
+      this.prepare(width, height);
     });
     const marks = sharpCanvas(this.element, "", (context, width, height) => {
       this.drawMarks(new CanvasPainter(context), width, height);
@@ -65,7 +70,7 @@ export class Dilution {
     p.rect(box.x, box.y, box.width, box.height, ink.paper);
     p.clipped(box.x, box.y, box.width, box.height, () => {
       if (vector && vectorStripes(p, model, shown, range, box)) return;
-      p.image(this.stripes(box), box.x, box.y, box.width, box.height);
+      p.image(this.stripes(box, range), box.x, box.y, box.width, box.height);
     });
     p.frame(box.x, box.y, box.width, box.height, ink.line);
     cutoffAxisY(p, ink, model.scene, box, range);
@@ -82,24 +87,42 @@ export class Dilution {
   }
 
   /** The range worth drawing, or all of it once the cutoff is beyond. */
-  private usefulRange(): [number, number] {
+  private usefulRange(): Range {
     const [low, high] = this.model.scene.limits;
     const { cutoff } = this.model.cut;
-    if (cutoff >= low && cutoff <= high) return [low, high];
-    const top = Math.max(high, this.model.hierarchy.levels.at(-1) ?? high, cutoff);
-    return [Math.min(low, cutoff), top + 0.03 * (top - low)];
+    return cutoff >= low && cutoff <= high ? [low, high] : this.wholeRange();
   }
 
-  private stripes(box: Box): HTMLCanvasElement {
+  /** The same for all cutoffs at which something is new, so that it is painted once. */
+  private wholeRange(): Range {
+    const { hierarchy, scene, cut, below } = this.model;
+    const { levels } = hierarchy;
+    const low = Math.min(scene.limits[0], levels.length ? below : Infinity, cut.cutoff);
+    const high = Math.max(scene.limits[1], levels.at(-1) ?? -Infinity, cut.cutoff);
+    return [low, high + 0.03 * (high - low)];
+  }
+
+  private stripes(box: Box, range: Range): HTMLCanvasElement {
     const ratio = window.devicePixelRatio || 1;
-    const { model, range } = this;
+    const { model } = this;
     const size = [Math.round(box.width * ratio), Math.round(box.height * ratio)] as const;
     const key = [...size, ...range, model.minSize, model.palette, model.axis].join();
-    if (!this.image || key !== this.imageKey) {
-      this.image = stripesImage(model, this.shown, range, ...size);
-      this.imageKey = key;
-    }
-    return this.image;
+    const image = this.images.get(key) ?? stripesImage(model, this.shown, range, ...size);
+    this.images.delete(key);
+    this.images.set(key, image);
+    for (const old of [...this.images.keys()].slice(0, -KEPT)) this.images.delete(old);
+    return image;
+  }
+
+  /** Paint the other range once there is time, so that no step of the cutoff waits for it. */
+  private prepare(width: number, height: number): void {
+    window.clearTimeout(this.soon);
+    this.soon = window.setTimeout(() => {
+      const [inner, whole] = [this.model.scene.limits, this.wholeRange()];
+      const other = this.range[0] === inner[0] && this.range[1] === inner[1] ? whole : inner;
+      this.stripes(this.box(width, height), other);
+      this.stripes(this.box(width, height), this.range);
+    }, LATER);
   }
 
   private y(cutoff: number, box: Box): number {

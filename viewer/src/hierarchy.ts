@@ -130,6 +130,19 @@ export class Hierarchy {
     return { clusters, count, largest };
   }
 
+  /** Tell where clusters of at least a size lie in leaf order, and of which family they are. */
+  eachRun(cutoff: number, minSize: number, tell: (start: number, stop: number, family: number) => void): void {
+    const { gaps, size } = this;
+    const limit = Math.min(cutoff, LAST);
+    const level = this.level(cutoff);
+    for (let start = 0; start < size; ) {
+      let stop = start + 1;
+      while (stop < size && gaps[stop - 1]! <= limit) stop++;
+      if (stop - start >= minSize) tell(start, stop, this.familyAt(start, level));
+      start = stop;
+    }
+  }
+
   /** Describe the cluster in a run. */
   cluster({ start, stop }: Run, level: number): Cluster {
     const { gaps, order, size } = this;

@@ -2,6 +2,7 @@
 
 import { type Cluster, type Cut, Hierarchy, type Run } from "./hierarchy";
 import { type PaletteName, type Scene, words } from "./scene";
+import { neighbours } from "./text";
 
 export type Style = "clusters" | "cartoon" | "sticks" | "spheres";
 export type AxisOrder = "natural" | "label";
@@ -18,6 +19,7 @@ export class Model {
   readonly hierarchy: Hierarchy;
   readonly names: string[];
   readonly chains: string[];
+  readonly follows: Uint8Array; // of each shown object, whether it comes right after the one before
   cut: Cut;
   minSize: number;
   palette: PaletteName;
@@ -33,6 +35,7 @@ export class Model {
     this.hierarchy = new Hierarchy(scene);
     this.names = scene.tree.names;
     this.chains = words(scene.tree.chains);
+    this.follows = neighbours(this.chains, this.names);
     this.minSize = scene.minSize;
     this.palette = scene.palette;
     this.axis = scene.axis ? "natural" : "label";

@@ -16,40 +16,55 @@ export function pymolSelection(model: Model, run: Run): string {
   const residue = (site: number): string => `${chains[site]}/${resids[site]}${icodes[site]}`;
   const all = Array.from(sites, residue);
   if (resnames[members[0]!] === "" || new Set(all).size < all.length) {
-    return `id ${ranges(members.map((site) => [site + 1, ""]))}`;
+    return `id ${ranges(members.map((site) => ({ number: site + 1, code: "", alone: false })))}`;
   }
-  const byChain = new Map<string, [number, string][]>();
+  const taken = new Set(members.map(residue));
+  const barred = new Set<string>(); // numbers of residues with letters that a range would take in
+  resids.forEach((number, site) => {
+    if (icodes[site] !== "" && !taken.has(residue(site))) barred.add(`${chains[site]}/${number}`);
+  });
+  const byChain = new Map<string, Residue[]>();
   for (const site of members) {
-    const known = byChain.get(chains[site]!) ?? [];
-    known.push([resids[site]!, icodes[site]!]);
-    byChain.set(chains[site]!, known);
+    const [chain, number] = [chains[site]!, resids[site]!];
+    const known = byChain.get(chain) ?? [];
+    known.push({ number, code: icodes[site]!, alone: barred.has(`${chain}/${number}`) });
+    byChain.set(chain, known);
   }
-  const parts = Array.from(byChain, ([chain, numbers]) => {
-    const resi = `resi ${ranges(numbers)}`;
-    return chain === "" ? resi : `(chain ${quoted(chain)} and ${resi})`;
+  const named = chains.some((chain) => chain !== "");
+  const parts = Array.from(byChain, ([chain, residues]) => {
+    const resi = `resi ${ranges(residues)}`;
+    return named ? `(chain ${quoted(chain)} and ${resi})` : resi;
   });
   return parts.join(" or ");
 }
 
+interface Residue {
+  number: number;
+  code: string; // of insertion
+  alone: boolean; // must not be part of a range
+}
+
 function quoted(chain: string): string {
+  if (chain === "") return "''";
   return /^[A-Za-z0-9]+$/.test(chain) ? chain : `"${chain.replace(/["\\]/g, "")}"`;
 }
 
-/** 5-32+40+52A; PyMOL wants a backslash before a negative number. */
-function ranges(numbers: [number, string][]): string {
+/** 5-32+40+52A; PyMOL wants a backslash before a negative number, and takes 10A into 10-11. */
+function ranges(residues: Residue[]): string {
   const text = (value: number): string => (value < 0 ? `\\${value}` : String(value));
+  const plain = ({ code, alone }: Residue): boolean => code === "" && !alone;
   const parts: string[] = [];
-  for (let first = 0; first < numbers.length; ) {
-    const [start, code] = numbers[first]!;
+  for (let first = 0; first < residues.length; ) {
+    const { number, code } = residues[first]!;
     let last = first;
     while (
-      code === "" &&
-      last + 1 < numbers.length &&
-      numbers[last + 1]![1] === "" &&
-      numbers[last + 1]![0] === numbers[last]![0] + 1
+      plain(residues[last]!) &&
+      last + 1 < residues.length &&
+      plain(residues[last + 1]!) &&
+      residues[last + 1]!.number === residues[last]!.number + 1
     )
       last++;
-    parts.push(last === first ? `${text(start)}${code}` : `${text(start)}-${text(numbers[last]![0])}`);
+    parts.push(last === first ? `${text(number)}${code}` : `${text(number)}-${text(residues[last]!.number)}`);
     first = last + 1;
   }
   return parts.join("+");

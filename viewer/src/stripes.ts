@@ -8,13 +8,12 @@ const MOST_VECTOR_SITES = 2_000; // more become an image within a vector file
 
 /** Colour of every shown object at a cutoff, as 0xrrggbb, -1 for the rest. */
 function coloursAt(model: Model, cutoff: number, into: Int32Array): void {
-  const { clusters } = model.hierarchy.clusters(cutoff, model.minSize);
   const { order } = model.hierarchy;
   into.fill(-1);
-  for (const { start, stop, family } of clusters) {
+  model.hierarchy.eachRun(cutoff, model.minSize, (start, stop, family) => {
     const colour = Number.parseInt(model.colour(family).slice(1), 16);
     for (let at = start; at < stop; at++) into[order[at]!] = colour;
-  }
+  });
 }
 
 /** Paint all rows between two cutoffs; what is in no cluster stays transparent. */

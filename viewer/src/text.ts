@@ -63,24 +63,40 @@ export function life(cluster: Cluster, scene: Scene): string {
   return `${born}, ${dies}`;
 }
 
-/** Members as runs of neighbours: A 5-32 40, B 7-9. As in clusters.csv. */
-export function runsText(model: Model, members: Int32Array): string {
-  const { chains, names } = model;
+/**
+ * Members as runs of neighbours: A 5-32 40, B 7-9. As in clusters.csv. A text of more letters than
+ * wanted ends after its last whole run that fits.
+ */
+export function runsText(model: Model, members: Int32Array, letters = Infinity): string {
+  const { chains, names, follows } = model;
   let text = "";
   let chain: string | null = null;
   for (let first = 0; first < members.length; ) {
-    const name = chains[members[first]!]!;
     let last = first;
-    while (
-      last + 1 < members.length &&
-      members[last + 1]! === members[last]! + 1 &&
-      chains[members[last + 1]!] === name
-    )
-      last++;
-    if (name !== chain) text += `${text ? ", " : ""}${name}`;
-    text += last === first ? ` ${names[members[first]!]}` : ` ${names[members[first]!]}-${names[members[last]!]}`;
+    while (last + 1 < members.length && members[last + 1] === members[last]! + 1 && follows[members[last + 1]!]) last++;
+    const name = chains[members[first]!]!;
+    const start = name === chain ? "" : `${text ? ", " : ""}${name}`;
+    const [low, high] = [names[members[first]!]!, names[members[last]!]!];
+    const longer = `${text}${start} ${low}${last === first ? "" : `-${high}`}`;
+    if (longer.trim().length > letters) return `${text} …`.trim();
+    text = longer;
     chain = name;
     first = last + 1;
   }
   return text.trim();
+}
+
+const NUMBERED = /^(-?\d+)[A-Za-z]?$/;
+
+/**
+ * Of each object, whether it comes right after the one before: in the same chain, with the next
+ * number or the same with another letter. Names that are no numbers follow one another as they stand.
+ */
+export function neighbours(chains: string[], names: string[]): Uint8Array {
+  const numbers = names.map((name) => Number(NUMBERED.exec(name)?.[1] ?? NaN));
+  return Uint8Array.from(names, (_, k) => {
+    if (k === 0 || chains[k] !== chains[k - 1]) return 0;
+    const step = numbers[k]! - numbers[k - 1]!;
+    return Number(Number.isNaN(step) || step === 0 || step === 1);
+  });
 }
