@@ -21,8 +21,9 @@ NOTEBOOK = """<!doctype html><title>notebook</title>
 <script type="module">
 import widget from "./page/widget.js";
 const scene = await (await fetch("scene.json")).text();
-const cell = document.getElementById("cell");
-widget.render({ model: { get: name => name === "scene" ? scene : "600px" }, el: cell });
+const get = name => name === "scene" ? scene : "600px";
+window.render = el => widget.render({ model: { get }, el });
+render(document.getElementById("cell"));
 window.done = true;
 </script>"""
 
@@ -66,4 +67,42 @@ def test_a_notebook_renders_the_same_page_within_its_cell(browser: Page, address
     assert browser.box("#cell")[3] == 600
     assert "30" in browser.evaluate("document.querySelector('.summary').textContent")
     assert browser.evaluate("document.querySelectorAll('tbody tr').length") == 3
+    assert browser.errors == []
+
+
+def test_cells_that_are_gone_give_back_their_graphics(browser: Page, address: str) -> None:
+    browser.open(f"{address}/notebook.html", ready="window.done")
+    browser.evaluate(
+        """(async () => {
+            const again = document.createElement("div");
+            document.body.append(again);
+            for (let k = 0; k < 20; k++) {
+                const dispose = render(again);
+                await new Promise(done => requestAnimationFrame(done));
+                if (k < 19) dispose();
+                if (k < 19 && again.childElementCount) throw new Error("the page is still there");
+            }
+        })()"""
+    )
+    lost = browser.evaluate(
+        "[...document.querySelectorAll('.stage canvas')].map(canvas =>"
+        "(canvas.getContext('webgl2') ?? canvas.getContext('webgl')).isContextLost())"
+    )
+    assert lost == [False, False]  # of the first cell, and of the one that was run again
+    browser.prefer("dark")
+    browser.prefer("light")
+    browser.settle()
+    assert browser.errors == []
+
+
+def test_a_page_that_is_gone_hears_no_keys(browser: Page, address: str) -> None:
+    browser.open(f"{address}/index.html")
+    browser.press("ArrowRight")
+    browser.press(" ", " ")
+    browser.evaluate("timme.page.dispose()")
+    before = browser.evaluate("timme.page.state()")
+    browser.press("ArrowUp")
+    browser.evaluate("new Promise(done => setTimeout(done, 400))")  # some frames of a film
+    assert browser.evaluate("timme.page.state()") == before
+    assert browser.evaluate("document.querySelectorAll('canvas').length") == 0
     assert browser.errors == []

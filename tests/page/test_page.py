@@ -227,6 +227,11 @@ def test_the_film_plays_and_stops(show: Open) -> None:
     here = page.evaluate(STATE)["frame"]
     page.evaluate("new Promise(done => setTimeout(done, 400))")
     assert page.evaluate(STATE)["frame"] == here
+    page.press(" ", " ")
+    page.press("ArrowRight")
+    here = page.evaluate(STATE)["frame"]
+    page.evaluate("new Promise(done => setTimeout(done, 400))")
+    assert page.evaluate(STATE)["frame"] == here
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -274,6 +279,30 @@ def test_what_is_exported_downloads_without_an_error(show: Open) -> None:
     page.wait("document.querySelector('.live').textContent.includes('saved')")
     assert page.errors == []
     assert all(url.startswith(("file:", "blob:", "data:")) for url in page.requests)
+
+
+def test_escape_closes_the_menu_before_it_deselects(show: Open) -> None:
+    page = show(ensemble())
+    page.evaluate("document.querySelector('tbody tr').click()")
+    page.evaluate("document.querySelector('.menu').open = true")
+    page.press("Escape")
+    assert not page.evaluate("document.querySelector('.menu').open")
+    assert page.evaluate(STATE)["selected"] == 0
+    page.press("Escape")
+    assert page.evaluate(STATE)["selected"] == -1
+
+
+def test_only_what_was_copied_is_said_to_be(show: Open) -> None:
+    page = show(ensemble())
+    page.evaluate("document.querySelector('tbody tr').click()")
+    said = "document.querySelector('.live').textContent"
+    for works, words in (("false", "does not let"), ("true", "selection copied")):
+        page.evaluate(
+            "Object.defineProperty(navigator, 'clipboard', {configurable: true, value: undefined});"
+            f"document.execCommand = () => {works}"
+        )
+        page.evaluate("document.querySelector('.detail .copy').click()")
+        page.wait(f"{said}.includes('{words}')")
 
 
 # ---- systems of all kinds ------------------------------------------------------------------------

@@ -62,6 +62,10 @@ export class Dilution {
     if (change === "cut" || change === "look") this.describe();
   }
 
+  dispose(): void {
+    window.clearTimeout(this.soon);
+  }
+
   /** Draw everything; as vectors where that is wanted and possible. */
   draw(p: Painter, width: number, height: number, vector = true): void {
     const { model, shown, range } = this;

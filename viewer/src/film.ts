@@ -21,10 +21,6 @@ export class Film {
   ) {
     const space = model.scene.space!;
     const count = space.snapshots.length;
-    const step = (by: number): void => {
-      this.pause();
-      model.setFrame(model.frame + by);
-    };
     this.slider = h("input", {
       type: "range",
       min: 0,
@@ -41,9 +37,9 @@ export class Film {
     this.element = h(
       "div",
       { class: "film", role: "group", "aria-label": "Snapshots" },
-      h("button", { type: "button", "aria-label": "Previous snapshot", title: "Previous snapshot (←)", click: () => step(-1) }, "‹"),
+      h("button", { type: "button", "aria-label": "Previous snapshot", title: "Previous snapshot (←)", click: () => this.step(-1) }, "‹"),
       this.button,
-      h("button", { type: "button", "aria-label": "Next snapshot", title: "Next snapshot (→)", click: () => step(1) }, "›"),
+      h("button", { type: "button", "aria-label": "Next snapshot", title: "Next snapshot (→)", click: () => this.step(1) }, "›"),
       this.slider,
       this.label,
       this.keep,
@@ -69,6 +65,12 @@ export class Film {
       : `Not for the ${name}, which the walls of the periodic box break in some snapshots`;
   }
 
+  /** Go on or back by so many snapshots, and stop there. */
+  step(by: number): void {
+    this.pause();
+    this.model.setFrame(this.model.frame + by);
+  }
+
   toggle(): void {
     if (this.timer) this.pause();
     else {
@@ -77,7 +79,7 @@ export class Film {
     }
   }
 
-  private pause(): void {
+  pause(): void {
     window.clearInterval(this.timer);
     this.timer = 0;
     this.show("▶", "Play");

@@ -27,14 +27,16 @@ export const KEYS: [string, string][] = [
   ["?", "this list"],
 ];
 
-export function listen(where: HTMLElement | Document, actions: Actions): void {
-  (where as HTMLElement).addEventListener("keydown", (event) => {
+/** Hear keys until a signal. */
+export function listen(where: HTMLElement | Document, actions: Actions, until: AbortSignal): void {
+  const hear = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || taken(event)) return;
     const action = actionFor(event.key, actions);
     if (!action) return;
     event.preventDefault();
     action();
-  });
+  };
+  (where as HTMLElement).addEventListener("keydown", hear, { signal: until });
 }
 
 /** Fields, lists and buttons keep the keys that they need themselves. */

@@ -52,6 +52,7 @@ export interface Page {
   csv(): string;
   svg(figure?: string): string;
   png(figure?: string): Promise<Blob>;
+  dispose(): void; // end it, and give back what the browser has few of
 }
 
 const STYLES: Record<Style, string> = {
@@ -69,11 +70,12 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
   host.classList.add("timme-host");
   host.replaceChildren(root);
 
-  const theme = themed(root);
+  const life = new AbortController();
+  const theme = themed(root, life.signal);
   let known: Ink = inkOf(root);
   const ink = (): Ink => known;
   const live = h("p", { class: "live", "aria-live": "polite", role: "status" });
-  const say = announcer(live);
+  const say = announcer(live, life.signal);
 
   const [molecule, problem] = withoutFail(() => (scene.space ? new Molecule(model, ink) : null));
   const dilution = new Dilution(model, ink);
@@ -88,6 +90,7 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
   const stem = scene.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "timme";
 
   const help = helpDialog();
+  const menu = exportMenu(model, figures, root, stem, say);
   const header = h(
     "header",
     {},
@@ -95,7 +98,7 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
     h(
       "div",
       { class: "actions" },
-      exportMenu(model, figures, root, stem, say),
+      menu,
       h("button", { type: "button", class: "theme", "aria-label": "Light or dark", title: "Light or dark", click: () => theme.toggle() }, "◐"),
       h("button", { type: "button", "aria-label": "Keys", title: "Keys (?)", click: () => help.showModal() }, "?"),
     ),
@@ -122,7 +125,7 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
   listen(keys ?? root, {
     step: (levels) => model.step(levels),
     ends: (first) => model.setCutoff(first ? model.below : (model.hierarchy.levels.at(-1) ?? model.below)),
-    frame: (by) => model.setFrame(model.frame + by),
+    frame: (by) => film?.step(by),
     play: () => film?.toggle(),
     cluster: (by) => nextCluster(model, by),
     zoom: () => {
@@ -131,10 +134,19 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
     },
     reset: () => molecule?.reset(),
     suggestion: () => nextSuggestion(model),
-    deselect: () => model.select(-1),
+    deselect: () => {
+      if (menu.open) menu.open = false;
+      else model.select(-1);
+    },
     help: () => help.showModal(),
+  }, life.signal);
+  life.signal.addEventListener("abort", () => {
+    film?.pause();
+    dilution.dispose();
+    molecule?.dispose();
+    root.remove();
   });
-  return pageOf(model, molecule, figures, root, update);
+  return { ...pageOf(model, molecule, figures, root, update), dispose: () => life.abort() };
 }
 
 // ---- parts of the page --------------------------------------------------------------------------
@@ -243,7 +255,7 @@ function chosenFigures(figures: files.Figure[], id?: string): files.Figure[] {
   return [{ ...figure, element: sized }];
 }
 
-function exportMenu(model: Model, figures: files.Figure[], root: HTMLElement, stem: string, say: (text: string) => void): HTMLElement {
+function exportMenu(model: Model, figures: files.Figure[], root: HTMLElement, stem: string, say: (text: string) => void): HTMLDetailsElement {
   const details = h("details", { class: "menu" }, h("summary", {}, "Export"));
   const item = (text: string, act: () => void | Promise<void>): HTMLElement =>
     h(
@@ -285,7 +297,7 @@ function exportMenu(model: Model, figures: files.Figure[], root: HTMLElement, st
 
 // ---- behaviour ----------------------------------------------------------------------------------
 
-function themed(root: HTMLElement): { toggle: () => void; onChange: (listener: () => void) => void } {
+function themed(root: HTMLElement, until: AbortSignal): { toggle: () => void; onChange: (listener: () => void) => void } {
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   let listener = (): void => {};
   const set = (theme: Theme): void => {
@@ -293,7 +305,7 @@ function themed(root: HTMLElement): { toggle: () => void; onChange: (listener: (
     listener();
   };
   set(dark.matches ? "dark" : "light");
-  dark.addEventListener("change", () => set(dark.matches ? "dark" : "light"));
+  dark.addEventListener("change", () => set(dark.matches ? "dark" : "light"), { signal: until });
   return {
     toggle: () => set(root.dataset.theme === "dark" ? "light" : "dark"),
     onChange: (given) => {
@@ -303,8 +315,9 @@ function themed(root: HTMLElement): { toggle: () => void; onChange: (listener: (
 }
 
 /** Say things to those who listen, the last of many only. */
-function announcer(live: HTMLElement): (text: string, delay?: number) => void {
+function announcer(live: HTMLElement, until: AbortSignal): (text: string, delay?: number) => void {
   let timer = 0;
+  until.addEventListener("abort", () => window.clearTimeout(timer));
   return (text, delay = 0) => {
     window.clearTimeout(timer);
     timer = window.setTimeout(() => {
@@ -346,7 +359,7 @@ function pageOf(
   figures: files.Figure[],
   root: HTMLElement,
   update: (change: Change) => void,
-): Page {
+): Omit<Page, "dispose"> {
   const { hierarchy } = model;
   return {
     state: () => ({

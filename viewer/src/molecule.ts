@@ -10,7 +10,7 @@ import type { Run } from "./hierarchy";
 import type { Change, Model } from "./model";
 import { Periodic, type Point, Wholeness } from "./periodic";
 import { singles } from "./scene";
-import { makeStage } from "./stage";
+import { endStage, makeStage } from "./stage";
 import { superposed } from "./superpose";
 import { facts } from "./text";
 
@@ -35,6 +35,8 @@ export class Molecule {
   private readonly spheres: Buffer;
   private readonly cylinders: Buffer | null;
   private readonly boxRepr: NGL.RepresentationElement | null;
+  private readonly resized: ResizeObserver;
+  private disposed = false;
   private cylinderRepr: NGL.RepresentationElement | null = null;
   private cartoon: Cartoon | null = null;
   private positions: Float32Array;
@@ -67,8 +69,15 @@ export class Molecule {
     this.boxRepr = this.periodic ? this.drawBox(this.periodic) : null;
     this.repaint();
     this.restyle();
-    new ResizeObserver(() => this.stage.handleResize()).observe(this.element);
+    this.resized = new ResizeObserver(() => this.stage.handleResize());
+    this.resized.observe(this.element);
     this.listen();
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    this.resized.disconnect();
+    endStage(this.stage);
   }
 
   update(change: Change | "theme"): void {
@@ -284,7 +293,9 @@ export class Molecule {
 
   private async makeCartoon(): Promise<void> {
     const { looks } = this;
-    this.cartoon = await Cartoon.on(this.stage, this.model.scene, this.positions, looks.colours);
+    const cartoon = await Cartoon.on(this.stage, this.model.scene, this.positions, looks.colours);
+    if (this.disposed) return;
+    this.cartoon = cartoon;
     for (const site of this.cartoon.drawn()) looks.ribbon[site] = 1;
     this.repaint();
     this.restyle();

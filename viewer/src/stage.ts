@@ -28,6 +28,15 @@ export function makeStage(element: HTMLElement, flat: boolean): NGL.Stage {
   return stage;
 }
 
+/** End all that a stage does, and give its context back: a browser has but a few for all views. */
+export function endStage(stage: NGL.Stage): void {
+  const { renderer } = stage.viewer;
+  stage.removeAllComponents();
+  stage.dispose();
+  renderer.forceContextLoss();
+  renderer.domElement.remove();
+}
+
 /** Refuse a browser that cannot draw, before NGL would say so as markup, which a strict policy forbids. */
 function requireGraphics(): void {
   const canvas = document.createElement("canvas");

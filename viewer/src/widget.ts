@@ -8,10 +8,12 @@ interface Context {
   el: HTMLElement;
 }
 
-function render({ model, el }: Context): void {
+/** Build the page in a cell; what is returned is called when the cell is gone. */
+function render({ model, el }: Context): () => void {
   el.style.setProperty("--height", model.get("height"));
   el.classList.add("timme-widget");
-  mount(el, JSON.parse(model.get("scene")) as Scene);
+  const page = mount(el, JSON.parse(model.get("scene")) as Scene);
+  return () => page.dispose();
 }
 
 export default { render };
