@@ -248,7 +248,10 @@ def test_the_csv_is_that_of_the_folder(show: Open) -> None:
     assert len(mine) > 1
 
 
-@pytest.mark.parametrize("figure", ["view", "dilution", "fraction", "sizes", "matrix", "sequence"])
+FIGURES = ["view", "dilution", "fraction", "sizes", "matrix", "sequence", "clusters"]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
 def test_every_figure_is_saved_as_svg_and_png(show: Open, figure: str) -> None:
     page = show(ensemble())
     root = ET.fromstring(page.evaluate(f"timme.page.svg('{figure}')"))

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.ensembles import moved, places
 from tests.page.browser import Page
 from tests.page.conftest import Open
-from tests.page.systems import WALL, hinge, polymer_in_a_box, wrapped
+from tests.page.systems import WALL, hinge, polymer_in_a_box, swarm, wrapped
 from tests.readers.builders import atom, peptide, write_pdb
 from timme.analysis import Analysis
 from timme.workflow import analyse
@@ -85,6 +85,16 @@ def test_the_view_opens_at_the_sites_not_at_an_empty_box(show: Open) -> None:
     alone = np.ptp(seen_at(show(hinge()), sites), axis=0)
     boxed = np.ptp(seen_at(show(polymer_in_a_box(1e3)), sites), axis=0)
     assert boxed == pytest.approx(alone, rel=1e-3)  # single precision and rounding of the camera
+
+
+def test_the_view_does_not_mind_how_far_from_the_origin_sites_are(show: Open) -> None:
+    near = swarm(60)
+    assert near.snapshots is not None
+    far = swarm(60, coordinates=near.coordinates + 1e9, snapshots=near.snapshots + 1e9)
+    sites = list(range(60))
+    expected = seen_at(show(near), sites)
+    # A double at 1e9 is known to 1e-7, where a neighbour is 1 away: far less than a pixel.
+    assert seen_at(show(far), sites) == pytest.approx(expected, abs=0.1)
 
 
 # ---- cartoons ------------------------------------------------------------------------------------

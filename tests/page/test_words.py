@@ -118,4 +118,6 @@ def test_a_text_that_is_too_long_ends_after_a_whole_run(show: Open) -> None:
     text = page.evaluate(MEMBERS)
     assert len(text) <= 82
     assert text.endswith(" …")
-    assert text == "A " + " ".join(str(number) for number in range(1, 400, 2))[: len(text) - 4] + " …"
+    assert (
+        text == "A " + " ".join(str(number) for number in range(1, 400, 2))[: len(text) - 4] + " …"
+    )

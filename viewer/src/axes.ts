@@ -131,9 +131,9 @@ export interface Along {
   label: string;
 }
 
-export function along(model: Model): Along {
+export function along(model: Model, wanted = model.axis): Along {
   const { scene, hierarchy } = model;
-  const axis = model.axis === "natural" ? scene.axis : null;
+  const axis = wanted === "natural" ? scene.axis : null;
   const order = axis ? wholes(axis.order) : hierarchy.order;
   const place = new Int32Array(order.length);
   order.forEach((object, at) => {

@@ -1,8 +1,10 @@
 // The clusters of this cutoff as a table, and the selected one in detail.
 
+import type { Ink } from "./axes";
 import { h } from "./dom";
 import type { Cluster } from "./hierarchy";
 import type { Model } from "./model";
+import type { Painter } from "./painter";
 import { pymolSelection } from "./pymol";
 import { clusterName, facts, life, number, plural, runsText } from "./text";
 
@@ -10,8 +12,21 @@ const MOST_ROWS = 100;
 const LETTERS = 80; // of the list of members in a row
 const MOST_LETTERS = 600; // and of the selected cluster
 
+// The table in a picture: where columns stand, the size of letters, and about the room of one.
+const HEAD = [
+  { x: 0, align: "left" },
+  { x: 95, align: "right" },
+  { x: 190, align: "right" },
+  { x: 285, align: "right" },
+  { x: 305, align: "left" },
+] as const;
+const ROW = 24;
+const SIZE = 12;
+const LETTER = 6.6;
+
 export class ClusterTable {
   readonly element: HTMLElement;
+  private readonly head: string[];
   private readonly summary: HTMLElement;
   private readonly body: HTMLTableSectionElement;
   private readonly rows: HTMLTableRowElement[] = [];
@@ -22,6 +37,7 @@ export class ClusterTable {
     private readonly model: Model,
     private readonly zoom: ((cluster: Cluster) => void) | null,
     private readonly say: (text: string) => void,
+    private readonly ink: () => Ink,
   ) {
     const { scene } = model;
     this.summary = h("p", { class: "summary" });
@@ -29,11 +45,11 @@ export class ClusterTable {
     this.more = h("p", { class: "hint" });
     this.detail = h("div", { class: "detail" });
     const unit = scene.unit ? ` (${scene.unit})` : "";
-    const head = ["Cluster", "Size", `Forms${unit}`, `Joins${unit}`, "Members"];
+    this.head = ["Cluster", "Size", `Forms${unit}`, `Joins${unit}`, "Members"];
     const table = h(
       "table",
       { "aria-label": "Clusters at this cutoff" },
-      h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))),
+      h("thead", {}, h("tr", {}, ...this.head.map((text) => h("th", { scope: "col" }, text)))),
       this.body,
     );
     this.element = h("div", { class: "clusters" }, this.summary, this.detail, h("div", { class: "scroller", tabindex: 0, "aria-label": "Table of clusters" }, table, this.more));
@@ -48,6 +64,31 @@ export class ClusterTable {
       this.describe();
     }
     this.mark();
+  }
+
+  /** Draw as many rows as there is room for. */
+  draw(p: Painter, width: number, height: number): void {
+    const { clusters } = this.model.cut;
+    const ink = this.ink();
+    const lines = broken(facts(this.model), width / LETTER);
+    lines.forEach((line, k) => p.text(line, 0, 16 + 18 * k, { fill: ink.text, size: SIZE }));
+    const top = 18 * lines.length + 30;
+    HEAD.forEach(({ x, align }, k) => p.text(this.head[k]!, x, top, { fill: ink.muted, size: SIZE, align, bold: true }));
+    const room = Math.max(0, Math.floor((height - top - 8) / ROW));
+    const count = clusters.length > room ? room - 1 : clusters.length;
+    for (let k = 0; k < count; k++) {
+      const cluster = clusters[k]!;
+      const y = top + ROW * (k + 1);
+      const letters = Math.max(0, (width - HEAD.at(-1)!.x) / LETTER);
+      const cells = [String(k + 1), String(cluster.size), born(cluster), dies(cluster), this.members(cluster, letters)];
+      p.rect(0, y - 11, 13, 13, this.model.colour(cluster.family));
+      cells.forEach((text, column) => {
+        const { x, align } = HEAD[column]!;
+        p.text(text, column ? x : x + 20, y, { fill: ink.text, size: SIZE, align });
+      });
+    }
+    const more = clusters.length - count;
+    if (more > 0) p.text(`… and ${more} more`, 0, top + ROW * (count + 1), { fill: ink.muted, size: SIZE });
   }
 
   private fill(): void {
@@ -77,8 +118,8 @@ export class ClusterTable {
     swatch.style.backgroundColor = this.model.colour(cluster.family);
     name!.firstElementChild!.setAttribute("aria-label", clusterName(label));
     size!.textContent = String(cluster.size);
-    formed!.textContent = cluster.formed === -Infinity ? "–" : number(cluster.formed);
-    joined!.textContent = cluster.joined === Infinity ? "–" : number(cluster.joined);
+    formed!.textContent = born(cluster);
+    joined!.textContent = dies(cluster);
     members!.textContent = this.members(cluster, LETTERS);
   }
 
@@ -137,6 +178,25 @@ export class ClusterTable {
     field.remove();
     return done;
   }
+}
+
+function born({ formed }: Cluster): string {
+  return formed === -Infinity ? "–" : number(formed);
+}
+
+function dies({ joined }: Cluster): string {
+  return joined === Infinity ? "–" : number(joined);
+}
+
+/** Words in lines of at most so many letters. */
+function broken(text: string, letters: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = `${lines.at(-1)} ${word}`.trim();
+    if (line.length > letters && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = line;
+  }
+  return lines;
 }
 
 async function written(text: string): Promise<boolean> {

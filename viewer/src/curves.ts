@@ -3,9 +3,11 @@
 import { type Box, cutoffAxisX, fractionAxisY, fractionY, type Ink } from "./axes";
 import { h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
-import { CanvasPainter, type Painter } from "./painter";
+import { CanvasPainter, type Painter, shifted } from "./painter";
 import { doubles, singles } from "./scene";
 import { cutoffText, number, scaledLength } from "./text";
+
+const HEADING = 24; // room of a heading in a figure of its own
 
 interface Curve {
   values: Float32Array;
@@ -72,6 +74,12 @@ export class CurvePlot {
     }
   }
 
+  /** Draw it under its heading, as on the page. */
+  figure(p: Painter, width: number, height: number): void {
+    p.text(this.title.textContent ?? "", 4, 14, { fill: this.ink().text, size: 13, bold: true });
+    this.draw(shifted(p, 0, HEADING), width, height - HEADING);
+  }
+
   draw(p: Painter, width: number, height: number, marked = true): void {
     const ink = this.ink();
     const box = this.box(width, height);
@@ -89,7 +97,7 @@ export class CurvePlot {
     fractionAxisY(p, ink, box, this.kind === "large" ? "Fraction" : "P(r)");
     this.legend(p, ink, box);
     if (marked) {
-      const x = this.x(this.model.cut.cutoff, box);
+      const x = this.lineX(box);
       p.line([x, box.y, x, box.y + box.height], ink.mark, 1.5, [6, 3]);
     }
   }
@@ -116,6 +124,11 @@ export class CurvePlot {
     const top = scaledLength(this.model.scene) ? 42 : 8;
     const right = this.kind === "sizes" || this.grid ? 74 : 16;
     return { x: 50, y: top, width: Math.max(10, width - 50 - right), height: Math.max(10, height - top - 42) };
+  }
+
+  /** Where the line of the cutoff is: at the border where the cutoff is beyond. */
+  private lineX(box: Box): number {
+    return Math.min(box.x + box.width, Math.max(box.x, this.x(this.model.cut.cutoff, box)));
   }
 
   private x(cutoff: number, box: Box): number {
@@ -153,7 +166,7 @@ export class CurvePlot {
 
   private follow(): void {
     const box = this.box(this.plot.size.width, this.plot.size.height);
-    const x = Math.min(box.x + box.width, Math.max(box.x, this.x(this.model.cut.cutoff, box)));
+    const x = this.lineX(box);
     this.line.style.transform = `translateX(${x}px)`;
     this.line.style.top = `${box.y}px`;
     this.line.style.height = `${box.height}px`;

@@ -66,20 +66,20 @@ export class Dilution {
     window.clearTimeout(this.soon);
   }
 
-  /** Draw everything; as vectors where that is wanted and possible. */
-  draw(p: Painter, width: number, height: number, vector = true): void {
+  /** Draw everything; stripes as vectors where that is possible. */
+  draw(p: Painter, width: number, height: number, marked = true): void {
     const { model, shown, range } = this;
     const ink = this.ink();
     const box = this.box(width, height);
     p.rect(box.x, box.y, box.width, box.height, ink.paper);
     p.clipped(box.x, box.y, box.width, box.height, () => {
-      if (vector && vectorStripes(p, model, shown, range, box)) return;
-      p.image(this.stripes(box, range), box.x, box.y, box.width, box.height);
+      if (p.vector && vectorStripes(p, model, shown, range, box)) return;
+      p.image(this.stripes(box, range, p.ratio), box.x, box.y, box.width, box.height);
     });
     p.frame(box.x, box.y, box.width, box.height, ink.line);
     cutoffAxisY(p, ink, model.scene, box, range);
     placesAxis(p, ink, shown, box);
-    if (vector) this.drawMarks(p, width, height);
+    if (marked) this.drawMarks(p, width, height);
   }
 
   // ---- geometry ---------------------------------------------------------------------------------
@@ -106,16 +106,21 @@ export class Dilution {
     return [low, high + 0.03 * (high - low)];
   }
 
-  private stripes(box: Box, range: Range): HTMLCanvasElement {
-    const ratio = window.devicePixelRatio || 1;
+  /** The image of stripes; those of the screen are kept. */
+  private stripes(box: Box, range: Range, ratio = this.ratio): HTMLCanvasElement {
     const { model } = this;
     const size = [Math.round(box.width * ratio), Math.round(box.height * ratio)] as const;
+    if (ratio !== this.ratio) return stripesImage(model, this.shown, range, ...size);
     const key = [...size, ...range, model.minSize, model.palette, model.axis].join();
     const image = this.images.get(key) ?? stripesImage(model, this.shown, range, ...size);
     this.images.delete(key);
     this.images.set(key, image);
     for (const old of [...this.images.keys()].slice(0, -KEPT)) this.images.delete(old);
     return image;
+  }
+
+  private get ratio(): number {
+    return window.devicePixelRatio || 1;
   }
 
   /** Paint the other range once there is time, so that no step of the cutoff waits for it. */

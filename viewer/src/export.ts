@@ -2,7 +2,7 @@
 
 import { type Ink, inkOf } from "./axes";
 import type { Model } from "./model";
-import { CanvasPainter, type Painter, SvgPainter } from "./painter";
+import { CanvasPainter, type Painter, shifted, SvgPainter } from "./painter";
 import { runsText } from "./text";
 
 export interface Figure {
@@ -12,15 +12,17 @@ export interface Figure {
   draw: (p: Painter, width: number, height: number) => void;
 }
 
+const MARGIN = 16; // around several figures
 const SHARP = 2; // pixels of a PNG for one of the screen
 
 /** Draw one figure, or all that are in view as they lie on the page. */
 export function compose(figures: Figure[], root: HTMLElement): { draw: (p: Painter, ink: Ink) => void; width: number; height: number } {
   const boxes = figures.map((figure) => figure.element.getBoundingClientRect());
-  const left = Math.min(...boxes.map((box) => box.left));
-  const top = Math.min(...boxes.map((box) => box.top));
-  const width = Math.max(...boxes.map((box) => box.right)) - left;
-  const height = Math.max(...boxes.map((box) => box.bottom)) - top;
+  const margin = figures.length > 1 ? MARGIN : 0;
+  const left = Math.min(...boxes.map((box) => box.left)) - margin;
+  const top = Math.min(...boxes.map((box) => box.top)) - margin;
+  const width = Math.max(...boxes.map((box) => box.right)) - left + margin;
+  const height = Math.max(...boxes.map((box) => box.bottom)) - top + margin;
   const background = getComputedStyle(root).getPropertyValue("--card").trim();
   const draw = (p: Painter): void => {
     p.rect(0, 0, width, height, background);
@@ -30,17 +32,6 @@ export function compose(figures: Figure[], root: HTMLElement): { draw: (p: Paint
     });
   };
   return { draw, width, height };
-}
-
-function shifted(p: Painter, dx: number, dy: number): Painter {
-  return {
-    rect: (x, y, ...rest) => p.rect(x + dx, y + dy, ...rest),
-    frame: (x, y, ...rest) => p.frame(x + dx, y + dy, ...rest),
-    line: (points, ...rest) => p.line(Array.from(points, (value, k) => value + (k % 2 ? dy : dx)), ...rest),
-    text: (text, x, y, style) => p.text(text, x + dx, y + dy, style),
-    image: (source, x, y, ...rest) => p.image(source, x + dx, y + dy, ...rest),
-    clipped: (x, y, ...rest) => p.clipped(x + dx, y + dy, ...rest),
-  };
 }
 
 export function svg(figures: Figure[], root: HTMLElement, title: string): string {

@@ -23,7 +23,7 @@ export const KEYS: [string, string][] = [
   ["[ ]", "previous or next cluster"],
   ["z", "zoom to the selected cluster"],
   ["r", "reset the view"],
-  ["Esc", "deselect"],
+  ["Esc", "close the menu, or else deselect"],
   ["?", "this list"],
 ];
 

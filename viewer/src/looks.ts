@@ -8,6 +8,7 @@ import { doubles, type Space, wholes, words } from "./scene";
 const THICK = 0.32;
 const STICK = 0.2;
 const THIN = 0.09;
+const LONE = 0.7; // of a site without bonds, such as an ion, beside ribbons and sticks
 const VDW: Record<string, number> = { H: 1.1, C: 1.7, N: 1.55, O: 1.52, F: 1.47, P: 1.8, S: 1.8, CL: 1.75 };
 
 // Radii of particles, in units of the distance of neighbours, as in the scripts for other viewers.
@@ -20,6 +21,7 @@ const FADE = 0.8; // how far what is not looked at is mixed with the background
 
 export class Looks {
   readonly bonds: Int32Array; // pairs of sites
+  readonly contacts: Int32Array;
   readonly sticks: Int32Array; // bonds, then contacts
   readonly colours: Float32Array; // (sites, 3)
   readonly radius: Float32Array; // (sites,)
@@ -31,6 +33,7 @@ export class Looks {
   private readonly space: Space;
   private readonly sigma: Float64Array; // of contacts
   private readonly elements: string[];
+  private readonly bonded: Uint8Array; // (sites,)
 
   constructor(
     private readonly model: Model,
@@ -39,9 +42,12 @@ export class Looks {
   ) {
     this.space = model.scene.space!;
     this.bonds = wholes(this.space.bonds);
-    this.sticks = Int32Array.from([...this.bonds, ...wholes(this.space.contacts)]);
+    this.contacts = wholes(this.space.contacts);
+    this.sticks = Int32Array.from([...this.bonds, ...this.contacts]);
     this.sigma = doubles(this.space.contactSigma);
     this.elements = words(model.scene.sites.elements);
+    this.bonded = new Uint8Array(nSites);
+    for (const site of this.bonds) this.bonded[site] = 1;
     this.ribbon = new Uint8Array(nSites);
     this.colours = new Float32Array(3 * nSites);
     this.radius = new Float32Array(nSites);
@@ -99,10 +105,14 @@ export class Looks {
     const unit = molecular ? 1 : SPAN;
     if (model.style === "spheres") return molecular ? (VDW[this.elements[site]!.toUpperCase()] ?? 1.7) : 0.5 * unit;
     if (model.style === "cartoon" && this.ribbon[site]) return 0;
-    if (model.style !== "clusters") return molecular ? STICK : JOINT * unit;
+    if (model.style !== "clusters") return molecular ? (this.bonded[site] ? STICK : this.lone) : JOINT * unit;
     const inside = model.siteLabel(site) >= 0;
     if (molecular && this.bonds.length) return inside ? THICK : THIN;
     return (inside ? NODE : SMALL) * (molecular ? space.spacing : unit);
+  }
+
+  private get lone(): number {
+    return this.bonds.length ? LONE : STICK;
   }
 
   private thickness(stick: number, a: number, b: number): number {

@@ -7,6 +7,7 @@ import { CurvePlot } from "./curves";
 import { Dilution } from "./dilution";
 import { h, labelled, options } from "./dom";
 import * as files from "./export";
+import { chosenFigures, exportMenu, figuresOf } from "./figures";
 import { Film } from "./film";
 import type { Cluster } from "./hierarchy";
 import { KEYS, listen } from "./keyboard";
@@ -82,19 +83,19 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
   const panel = new Panel(model);
   const film = molecule ? new Film(model, () => molecule.canKeep()) : null;
   const zoom = molecule ? (cluster: Cluster): void => zoomTo(model, molecule, cluster) : null;
-  const table = new ClusterTable(model, zoom, say);
+  const table = new ClusterTable(model, zoom, say, ink);
   const curves = [new CurvePlot(model, ink, "large"), new CurvePlot(model, ink, "sizes")];
   const matrix = scene.matrix ? new Matrix(model, ink) : null;
   const sequence = scene.axis?.letters ? new Sequence(model, ink) : null;
-  const figures = figuresOf(molecule, dilution, curves, matrix, sequence);
-  const stem = scene.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "timme";
+  const heading = h("div", { class: "heading" }, h("h1", {}, scene.title), h("p", {}, subtitle(scene, model)));
+  const figures = figuresOf({ heading, molecule, dilution, table, curves, matrix, sequence }, ink);
 
   const help = helpDialog();
-  const menu = exportMenu(model, figures, root, stem, say);
+  const menu = exportMenu(model, figures, root, say);
   const header = h(
     "header",
     {},
-    h("div", { class: "heading" }, h("h1", {}, scene.title), h("p", {}, subtitle(scene, model))),
+    heading,
     h(
       "div",
       { class: "actions" },
@@ -222,77 +223,6 @@ function helpDialog(): HTMLDialogElement {
     h("button", { type: "button", click: () => dialog.close() }, "Close"),
   );
   return dialog;
-}
-
-function figuresOf(
-  molecule: Molecule | null,
-  dilution: Dilution,
-  curves: CurvePlot[],
-  matrix: Matrix | null,
-  sequence: Sequence | null,
-): files.Figure[] {
-  const figures: files.Figure[] = [];
-  if (molecule) {
-    const draw: files.Figure["draw"] = (p, width, height) => p.image(molecule.image(), 0, 0, width, height);
-    figures.push({ id: "view", name: "3-D view", element: molecule.element, draw });
-  }
-  figures.push({ id: "dilution", name: "Dilution plot", element: dilution.element, draw: (p, w, hh) => dilution.draw(p, w, hh) });
-  const [large, sizes] = curves as [CurvePlot, CurvePlot];
-  figures.push({ id: "fraction", name: "Fraction", element: large.element, draw: (p, w, hh) => large.draw(p, w, hh) });
-  figures.push({ id: "sizes", name: "Sizes P(r)", element: sizes.element, draw: (p, w, hh) => sizes.draw(p, w, hh) });
-  if (matrix) figures.push({ id: "matrix", name: "σ matrix", element: matrix.element, draw: (p, w, hh) => matrix.draw(p, w, hh) });
-  if (sequence) figures.push({ id: "sequence", name: "Sequence", element: sequence.element, draw: (p, w, hh) => sequence.draw(p, w, hh) });
-  return figures;
-}
-
-/** Figures in view, or one by name; what lies in a card out of view takes the size of the dilution plot. */
-function chosenFigures(figures: files.Figure[], id?: string): files.Figure[] {
-  const visible = (figure: files.Figure): boolean => figure.element.offsetParent !== null;
-  if (!id) return figures.filter(visible);
-  const figure = figures.find((one) => one.id === id);
-  if (!figure) throw new Error(`a figure is one of ${figures.map((one) => one.id).join(", ")}, got ${id}`);
-  const sized = visible(figure) ? figure.element : figures.find((one) => one.id === "dilution")!.element;
-  return [{ ...figure, element: sized }];
-}
-
-function exportMenu(model: Model, figures: files.Figure[], root: HTMLElement, stem: string, say: (text: string) => void): HTMLDetailsElement {
-  const details = h("details", { class: "menu" }, h("summary", {}, "Export"));
-  const item = (text: string, act: () => void | Promise<void>): HTMLElement =>
-    h(
-      "button",
-      {
-        type: "button",
-        click: () => {
-          details.open = false;
-          void Promise.resolve(act()).then(
-            () => say(`${text} saved`),
-            (error: Error) => say(error.message),
-          );
-        },
-      },
-      text,
-    );
-  const pictures = (name: string, id: string): HTMLElement =>
-    h(
-      "div",
-      { class: "row" },
-      h("span", {}, name),
-      item("PNG", async () => files.save(`${stem}-${id}.png`, await files.png(chosenFigures(figures, id === "page" ? "" : id), root))),
-      item("SVG", () => files.save(`${stem}-${id}.svg`, files.svg(chosenFigures(figures, id === "page" ? "" : id), root, facts(model)), "image/svg+xml")),
-    );
-  details.append(
-    h(
-      "div",
-      { class: "items" },
-      pictures("All in view", "page"),
-      ...figures.map((figure) => pictures(figure.name, figure.id)),
-      h("div", { class: "row" }, h("span", {}, "Clusters"), item("CSV", () => files.save(`${stem}-clusters.csv`, files.csv(model), "text/csv"))),
-    ),
-  );
-  root.addEventListener("pointerdown", (event) => {
-    if (!details.contains(event.target as Node)) details.open = false;
-  });
-  return details;
 }
 
 // ---- behaviour ----------------------------------------------------------------------------------

@@ -18,7 +18,9 @@ export class Matrix {
   private readonly values: Float32Array;
   private readonly size: number;
   private readonly top: number;
-  private readonly order: Int32Array; // shown object at each place
+  private readonly rows: Int32Array; // of each shown object: its place in the order of the values
+  private readonly binned: boolean; // whether a pixel is the mean of several pairs
+  private order: Int32Array; // shown object at each place
   private image: HTMLCanvasElement | null = null;
 
   constructor(
@@ -29,7 +31,10 @@ export class Matrix {
     this.values = singles(given.values);
     this.size = given.size;
     this.top = given.top || 1;
-    this.order = along(model).order;
+    const { place, order } = along(model, "natural");
+    this.rows = place;
+    this.binned = order.length > this.size;
+    this.order = this.chosenOrder();
     this.area = h("div", { class: "area" });
     this.readout = h("p", { class: "hint" }, this.hint);
     this.element = h("div", { class: "matrix" }, this.area, this.readout);
@@ -41,7 +46,13 @@ export class Matrix {
   }
 
   update(change: string): void {
-    if (change === "hover" || change === "frame" || this.plot.size.width === 0) return;
+    if (change === "hover" || change === "frame") return;
+    if (change === "look") {
+      this.order = this.chosenOrder();
+      this.image = null;
+      this.readout.textContent = this.hint;
+    }
+    if (this.plot.size.width === 0) return;
     this.plot.redraw();
     this.describe();
   }
@@ -67,9 +78,33 @@ export class Matrix {
   // ---- parts ------------------------------------------------------------------------------------
 
   private get hint(): string {
-    const { scene, hierarchy } = this.model;
-    const each = hierarchy.size > this.size ? ` A pixel is the mean of about ${Math.round(hierarchy.size / this.size)}² pairs.` : "";
-    return `σ in the order of ${scene.axis ? scene.axis.label.toLowerCase() : "site labels"}; grey where no pair was measured.${each}`;
+    const { label } = along(this.model, this.binned ? "natural" : this.model.axis);
+    const per = Math.round(this.model.hierarchy.size / this.size);
+    const each = this.binned ? ` A pixel is the mean of about ${per}² pairs.` : "";
+    return `σ in the order of ${label.charAt(0).toLowerCase()}${label.slice(1)}; grey where no pair was measured.${each}`;
+  }
+
+  /** The order of the axis; means of several pairs stay in the order in which they were made. */
+  private chosenOrder(): Int32Array {
+    return along(this.model, this.binned ? "natural" : this.model.axis).order;
+  }
+
+  /** σ at a pixel. */
+  private value(row: number, column: number): number {
+    if (this.binned) return this.values[this.index(row, column)]!;
+    return this.values[this.index(this.rows[this.order[row]!]!, this.rows[this.order[column]!]!)]!;
+  }
+
+  /** What lies along a pixel: one object, or the first and the last of several. */
+  private named(pixel: number): string {
+    const name = (at: number): string => {
+      const object = this.order[at]!;
+      return `${this.model.chains[object]} ${this.model.names[object]}`.trim();
+    };
+    if (!this.binned) return name(pixel);
+    const first = (k: number): number => Math.ceil((k * this.order.length) / this.size);
+    const last = first(pixel + 1) - 1;
+    return last === first(pixel) ? name(last) : `${name(first(pixel))} to ${name(last)}`;
   }
 
   private box(width: number, height: number): Box {
@@ -91,7 +126,7 @@ export class Matrix {
     const ramp = this.model.scene.palettes.sigma.map(rgb);
     for (let row = 0; row < size; row++) {
       for (let column = 0; column < size; column++) {
-        const value = this.values[this.index(row, column)]!;
+        const value = this.value(row, column);
         const part = Math.sqrt(Math.min(1, value / this.top)); // small and large motions side by side
         const colour = Number.isNaN(value) ? UNMEASURED : ramp[Math.round(part * (ramp.length - 1))]!;
         const at = 4 * (row * size + column);
@@ -147,13 +182,11 @@ export class Matrix {
         this.readout.textContent = this.hint;
         return;
       }
-      const name = (part: number): string => {
-        const object = this.order[Math.floor(part * this.order.length)]!;
-        return `${this.model.chains[object]} ${this.model.names[object]}`.trim();
-      };
-      const value = this.values[this.index(Math.floor(row * this.size), Math.floor(column * this.size))]!;
-      const said = Number.isNaN(value) ? "not measured" : `σ = ${number(value)} ${this.model.scene.unit}`;
-      this.readout.textContent = `${name(row)} and ${name(column)}: ${said}`;
+      const [i, j] = [Math.floor(row * this.size), Math.floor(column * this.size)];
+      const value = this.value(i, j);
+      const what = this.binned ? "mean σ" : "σ";
+      const said = Number.isNaN(value) ? "not measured" : `${what} = ${number(value)} ${this.model.scene.unit}`;
+      this.readout.textContent = `${this.named(i)} and ${this.named(j)}: ${said.trim()}`;
     });
     this.area.addEventListener("pointerleave", () => {
       this.readout.textContent = this.hint;

@@ -56,7 +56,8 @@ export class Molecule {
     this.looks = new Looks(model, ink, this.nSites);
     const scaled = (vector: number[]): number[] => vector.map((x) => x * scale);
     this.periodic = space.box ? new Periodic(space.box.map(scaled), scaled(space.origin)) : null;
-    this.wholeness = this.periodic ? new Wholeness(this.periodic, this.frames, this.looks.bonds) : null;
+    const { bonds, contacts } = this.looks;
+    this.wholeness = this.periodic ? new Wholeness(this.periodic, this.frames, bonds, contacts) : null;
     this.positions = this.placed();
     this.findCrossing();
 

@@ -1,6 +1,8 @@
 // One way to draw for the screen, for PNG and for SVG.
 
 export interface Painter {
+  readonly vector: boolean; // whether lines stay lines, or become pixels
+  readonly ratio: number; // of which there are so many for one unit
   rect(x: number, y: number, width: number, height: number, fill: string): void;
   frame(x: number, y: number, width: number, height: number, stroke: string): void;
   line(points: ArrayLike<number>, stroke: string, width: number, dash?: number[]): void;
@@ -21,11 +23,18 @@ export interface TextStyle {
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif";
 
 export class CanvasPainter implements Painter {
-  constructor(readonly context: CanvasRenderingContext2D) {}
+  readonly vector = false;
+  readonly ratio: number;
 
+  constructor(readonly context: CanvasRenderingContext2D) {
+    this.ratio = context.getTransform().a;
+  }
+
+  /** Whole pixels, for rectangles that touch must not show a seam. */
   rect(x: number, y: number, width: number, height: number, fill: string): void {
+    const [left, top] = [this.whole(x), this.whole(y)];
     this.context.fillStyle = fill;
-    this.context.fillRect(x, y, width, height);
+    this.context.fillRect(left, top, this.whole(x + width) - left, this.whole(y + height) - top);
   }
 
   frame(x: number, y: number, width: number, height: number, stroke: string): void {
@@ -61,8 +70,9 @@ export class CanvasPainter implements Painter {
   }
 
   image(source: HTMLCanvasElement, x: number, y: number, width: number, height: number): void {
-    this.context.imageSmoothingEnabled = source.width > width;
-    this.context.drawImage(source, x, y, width, height);
+    const [left, top] = [this.whole(x), this.whole(y)];
+    this.context.imageSmoothingEnabled = source.width > this.ratio * width;
+    this.context.drawImage(source, left, top, this.whole(x + width) - left, this.whole(y + height) - top);
   }
 
   clipped(x: number, y: number, width: number, height: number, draw: () => void): void {
@@ -73,6 +83,24 @@ export class CanvasPainter implements Painter {
     draw();
     this.context.restore();
   }
+
+  private whole(value: number): number {
+    return Math.round(value * this.ratio) / this.ratio;
+  }
+}
+
+/** A painter whose origin lies elsewhere. */
+export function shifted(p: Painter, dx: number, dy: number): Painter {
+  return {
+    vector: p.vector,
+    ratio: p.ratio,
+    rect: (x, y, ...rest) => p.rect(x + dx, y + dy, ...rest),
+    frame: (x, y, ...rest) => p.frame(x + dx, y + dy, ...rest),
+    line: (points, ...rest) => p.line(Array.from(points, (value, k) => value + (k % 2 ? dy : dx)), ...rest),
+    text: (text, x, y, style) => p.text(text, x + dx, y + dy, style),
+    image: (source, x, y, ...rest) => p.image(source, x + dx, y + dy, ...rest),
+    clipped: (x, y, ...rest) => p.clipped(x + dx, y + dy, ...rest),
+  };
 }
 
 const BASELINES = { top: "hanging", middle: "central", bottom: "text-after-edge", alphabetic: "alphabetic" };
@@ -80,6 +108,8 @@ const ANCHORS = { left: "start", center: "middle", right: "end" };
 
 /** Draws into a text; everything that is not a number is escaped. */
 export class SvgPainter implements Painter {
+  readonly vector = true;
+  readonly ratio = 2; // of images within
   private readonly parts: string[] = [];
   private clips = 0;
 

@@ -68,7 +68,8 @@ export class Panel {
         model.axis,
         (value) => model.setAxis(value),
       );
-      look.append(labelled("order", order));
+      const stays = scene.matrix !== null && scene.matrix.size < model.hierarchy.size;
+      look.append(labelled("order", order, stays ? "Of the dilution plot; means in the matrix stay in their order" : "Of the dilution plot and of the matrix"));
     }
     this.element = h(
       "div",

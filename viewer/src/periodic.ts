@@ -64,25 +64,34 @@ export class Wholeness {
   private readonly molecule: Int32Array; // of each site: the lowest site that bonds lead to
   private readonly torn: Uint8Array; // of each molecule: whether one of its bonds crosses the box
 
-  /** `frames` hold the positions of all sites one frame after another, `bonds` pairs of sites. */
+  /** `frames` hold the positions of all sites; `bonds` and `contacts` are pairs of sites. */
   constructor(
     private readonly periodic: Periodic,
     private readonly frames: Float32Array[],
     bonds: Int32Array,
+    private readonly contacts: Int32Array,
   ) {
     this.molecule = joined(frames[0]!.length / 3, bonds);
     this.torn = new Uint8Array(this.molecule.length);
     for (const frame of frames) {
       for (let k = 0; k < bonds.length; k += 2) {
-        const [a, b] = [bonds[k]!, bonds[k + 1]!];
-        if (this.apart(frame, a, frame, b)) this.torn[this.molecule[a]!] = 1;
+        if (this.apart(frame, bonds[k]!, bonds[k + 1]!)) this.torn[this.molecule[bonds[k]!]!] = 1;
       }
     }
   }
 
-  /** Whether no bond of the sites crosses the box, and none of their molecules leaves the others through a wall. */
+  /**
+   * Whether no bond of the sites crosses the box, no contact between them does in the first frame, and
+   * none of their molecules leaves the others through a wall later.
+   */
   whole(sites: number[]): boolean {
     const first = this.frames[0]!;
+    const inside = new Uint8Array(this.molecule.length);
+    for (const site of sites) inside[site] = 1;
+    for (let k = 0; k < this.contacts.length; k += 2) {
+      const [a, b] = [this.contacts[k]!, this.contacts[k + 1]!];
+      if (inside[a] && inside[b] && this.apart(first, a, b)) return false;
+    }
     const stand = new Map<number, number>(); // one site for each molecule
     for (const site of sites) if (!stand.has(this.molecule[site]!)) stand.set(this.molecule[site]!, site);
     for (const molecule of stand.keys()) if (this.torn[molecule]) return false;
@@ -99,8 +108,8 @@ export class Wholeness {
     return true;
   }
 
-  private apart(one: Float32Array, a: number, other: Float32Array, b: number): boolean {
-    const step = (d: number): number => one[3 * a + d]! - other[3 * b + d]!;
+  private apart(frame: Float32Array, a: number, b: number): boolean {
+    const step = (d: number): number => frame[3 * a + d]! - frame[3 * b + d]!;
     return this.periodic.crosses(step(0), step(1), step(2));
   }
 }

@@ -28,7 +28,7 @@ from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE
 from timme.output.figures import expected_fraction, expected_sizes
 from timme.output.matrices import binned_means
-from timme.output.picture import has_backbone, spacing
+from timme.output.picture import _MOST_STICKS, _STICKS_PER_SITE, has_backbone, spacing
 from timme.output.plots import THEORY, ramp
 from timme.output.tables import short_names
 from timme.space import Boxes
@@ -40,8 +40,6 @@ Scene = dict[str, Any]
 
 _MOST_PIXELS = 1_000  # along a side of the σ matrix
 _THEORY_POINTS = 200
-_STICKS_PER_SITE = 6  # as in a close packing
-_MOST_STICKS = 20_000
 
 
 def scene(
@@ -245,7 +243,8 @@ def _frames(analysis: Analysis) -> tuple[npt.NDArray[np.float32], Floats]:
     last = reference - centre
     for frame, given in zip(frames, taken, strict=True):
         here = _in_space(given, analysis) - centre
-        frame[:] = last = np.where(np.isnan(here).any(axis=1)[:, None], last, here)
+        last = np.where(np.isnan(here).any(axis=1, keepdims=True), last, here)
+        frame[:] = last
     return frames, centre
 
 
@@ -267,7 +266,8 @@ def _bonds(analysis: Analysis) -> Ints:
         return atoms.bonds
     neighbours = np.column_stack([np.arange(len(atoms) - 1), np.arange(1, len(atoms))])
     same = (atoms.chains[:-1] == atoms.chains[1:]) & (np.abs(np.diff(atoms.resids)) <= 1)
-    return neighbours[same & (atoms.names[:-1] != "")]
+    along: Ints = neighbours[same & (atoms.names[:-1] != "")]
+    return along
 
 
 def _contacts(analysis: Analysis) -> tuple[Ints, Floats]:
