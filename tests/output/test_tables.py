@@ -13,6 +13,7 @@ from timme.output.tables import (
     clusters_csv,
     hierarchy_json,
     levels_csv,
+    runs_text,
     sites_csv,
     write_tables,
 )
@@ -109,3 +110,26 @@ def test_odd_names_survive_the_csv(tmp_path: Path) -> None:
     analysis = particles((3, [(0, 1)], [1.0]), names=odd)
     write_tables(analysis, tmp_path, [1.0])
     assert pd.read_csv(tmp_path / "sites.csv")["name"].tolist() == odd.tolist()
+
+
+@pytest.mark.parametrize(
+    ("members", "numbers", "expected"),
+    [
+        ([0, 1, 2], ["5", "6", "7"], "A 5-7"),
+        ([0, 2], ["5", "6", "7"], "A 5 7"),
+        ([0, 1, 2, 3], ["404", "500", "611", "702"], "A 404 500 611 702"),
+        ([0, 1, 2, 3], ["9", "10", "10A", "11"], "A 9-11"),
+        ([0, 1, 2], ["-2", "-1", "1"], "A -2--1 1"),
+        ([0, 1], ["here", "there"], "A here-there"),
+    ],
+)
+def test_a_run_goes_on_with_the_next_number(
+    members: list[int], numbers: list[str], expected: str
+) -> None:
+    names = [("A", number) for number in numbers]
+    assert runs_text(np.array(members), names) == expected
+
+
+def test_a_run_ends_with_its_chain() -> None:
+    names = [("A", "1"), ("A", "2"), ("B", "3"), ("B", "4")]
+    assert runs_text(np.arange(4), names) == "A 1-2, B 3-4"

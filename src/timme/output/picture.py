@@ -15,8 +15,8 @@ from timme.output.structures import file_coordinates, title, written_sites
 
 # Sticks between particles: the nearest contacts, six to a particle as in a close packing, and no
 # more in all than a viewer draws without stopping for long.
-_STICKS_PER_SITE = 6
-_MOST_STICKS = 10_000
+STICKS_PER_SITE = 6
+MOST_STICKS = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +93,7 @@ def _contacts(analysis: Analysis, found: Colouring, positions: Floats) -> tuple[
     steps = positions[ends[chosen, 0] - 1] - positions[ends[chosen, 1] - 1]
     direct = ~crosses_box(analysis, steps)
     chosen, steps = chosen[direct], steps[direct]
-    most = min(_STICKS_PER_SITE * len(sites), _MOST_STICKS)
+    most = min(STICKS_PER_SITE * len(sites), MOST_STICKS)
     nearest = np.sort(np.argsort(np.linalg.norm(steps, axis=1), kind="stable")[:most])
     return ends[chosen[nearest]], labels[chosen[nearest], 0]
 

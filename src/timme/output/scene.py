@@ -28,7 +28,7 @@ from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE
 from timme.output.figures import expected_fraction, expected_sizes
 from timme.output.matrices import binned_means
-from timme.output.picture import _MOST_STICKS, _STICKS_PER_SITE, has_backbone, spacing
+from timme.output.picture import MOST_STICKS, STICKS_PER_SITE, has_backbone, spacing
 from timme.output.plots import THEORY, ramp
 from timme.output.tables import short_names
 from timme.space import Boxes
@@ -283,7 +283,7 @@ def _contacts(analysis: Analysis) -> tuple[Ints, Floats]:
     boxes = Boxes.of(None if analysis.box is None else analysis.box[None], 1, steps.shape[1])
     apart = np.linalg.norm(boxes.shorten(steps[None])[0], axis=1)
     usable = np.flatnonzero(np.isfinite(apart) & np.isfinite(measured.sigma))
-    most = min(_STICKS_PER_SITE * len(analysis.sites), _MOST_STICKS)
+    most = min(STICKS_PER_SITE * len(analysis.sites), MOST_STICKS)
     chosen = np.sort(usable[np.argsort(apart[usable], kind="stable")[:most]])
     return ends[chosen], measured.sigma[chosen]
 

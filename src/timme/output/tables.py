@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,8 @@ from timme.hierarchy import Hierarchy
 from timme.output.colours import WIDE, colouring, labels_of_objects
 from timme.output.files import write_atomically
 from timme.statistics import Curves, curves
+
+_NUMBERED = re.compile(r"(-?\d+)[A-Za-z]?")
 
 
 def write_tables(
@@ -243,6 +247,9 @@ def short_names(analysis: Analysis) -> list[tuple[str, str]]:
 def runs_text(members: Ints, names: list[tuple[str, str]]) -> str:
     """Write members as runs of neighbours: ``A 5-32 40, B 7-9``.
 
+    A run goes on with the next number, or with the same and another letter. Names that are no
+    numbers follow one another as they stand.
+
     Parameters
     ----------
     members : ndarray of int
@@ -257,16 +264,27 @@ def runs_text(members: Ints, names: list[tuple[str, str]]) -> str:
     """
     text = ""
     last = object()
-    chain = [names[member][0] for member in members]
-    change = [k for k in range(1, len(members)) if chain[k] != chain[k - 1]]
-    gaps = np.flatnonzero(np.diff(members) != 1) + 1
-    for run in np.split(members, np.union1d(gaps, change).astype(np.int64)):
+    listed = members.tolist()
+    breaks = [
+        place
+        for place, (one, other) in enumerate(pairwise(listed), start=1)
+        if other != one + 1 or not _follows(names[one], names[other])
+    ]
+    for run in np.split(members, breaks):
         (name, first), (_, stop) = names[run[0]], names[run[-1]]
         if name != last:
             text += f"{', ' if text else ''}{name}"
         text += f" {first}" if len(run) == 1 else f" {first}-{stop}"
         last = name
     return text.strip()
+
+
+def _follows(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    numbers = [_NUMBERED.fullmatch(name) for _, name in (one, other)]
+    if one[0] != other[0] or None in numbers:
+        return one[0] == other[0]
+    before, after = (int(found[1]) for found in numbers if found)
+    return after - before in {0, 1}
 
 
 def with_unit(name: str, unit: str) -> str:

@@ -299,11 +299,11 @@ def _picture(ensemble: Ensemble) -> tuple[Coordinates, Floats | None]:
 
 
 def _film(ensemble: Ensemble) -> Coordinates:
-    """Return snapshots evenly chosen from all, in single precision; NaN where a site is unseen."""
+    """Return snapshots evenly chosen from all; NaN where a site is unseen."""
     affordable = max(1, _FILM_NUMBERS // (ensemble.n_sites * ensemble.n_dimensions))
     n_frames = min(ensemble.n_snapshots, _FILM_FRAMES, affordable)
     chosen = evenly_chosen(ensemble.n_snapshots, n_frames).tolist()
-    return np.array([ensemble.snapshot(index)[0] for index in chosen], dtype=np.float32)
+    return np.array([ensemble.snapshot(index)[0] for index in chosen])
 
 
 def _is_matrix(source: Any) -> bool:
