@@ -8,7 +8,17 @@ from collections.abc import Callable
 
 import click
 
-from benchmarks import allpairs, contacts, kernel, large, report, rigidity, scaling, startup
+from benchmarks import (
+    allpairs,
+    contacts,
+    kernel,
+    large,
+    report,
+    rigidity,
+    scaling,
+    startup,
+    streaming,
+)
 from benchmarks.results import Curve, Results, Row
 from benchmarks.timing import ROOT
 
@@ -17,6 +27,7 @@ _SECTIONS: dict[str, Callable[..., Results]] = {
     "allpairs": allpairs.run,
     "scaling": scaling.run,
     "large": large.run,
+    "streaming": streaming.run,
     "contacts": contacts.run,
     "rigidity": rigidity.run,
     "startup": startup.run,

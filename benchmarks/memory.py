@@ -18,13 +18,13 @@ def main(path: str) -> None:
     """Count memory from after imports and compiling: the coordinates and all that follows."""
     small = timme.objects.points(timme.synthetic.elastic(1_000, 300))
     timme.cluster(small, timme.pairs.all(small))
-    baseline = _peak()
+    baseline = peak()
     points = timme.objects.points(timme.Ensemble.from_array(np.load(path)))
     taken = timed(lambda: timme.cluster(points, timme.pairs.all(points)))
-    print(json.dumps({"seconds": taken, "peak": _peak() - baseline}))
+    print(json.dumps({"seconds": taken, "peak": peak() - baseline}))
 
 
-def _peak() -> int:
+def peak() -> int:
     """Largest memory of this process so far, in bytes.
 
     Linux lets ru_maxrss begin with that of the parent, so its own account is asked first.

@@ -44,14 +44,15 @@ power laws through the larger half of the sizes.*
 - **All pairs, large**: `timme.synthetic.elastic`, whose slow waves move neighbours together. Brute
   force is timed on a random tenth of its rows and scaled. Memory is the peak of a process of its
   own, counted from after imports and compiling: coordinates included.
+- **Streaming**: a trajectory on disk, analysed by a process whose address space is limited, and
+  by another that holds all of it in memory: to the same bits.
 - **Contacts**: `timme.pairs.within` at the density of water, within 3.5 Å.
 - **Rigidity**: solvated adenylate kinase of MDAnalysisTests, and spheres of whole molecules at a
   corner of its box, with the hydrogen bonds of all waters from -1 kcal/mol down. Barnase, with
   hydrogens added, gets its hydrogen bonds one by one.
 - **Start-up**: new interpreters from start to end.
 
-A trajectory four times larger than the memory that the process may use, and equal results from
-threads, clusters and resumed runs, are held by `make test-long`.
+Equal results from threads, clusters and resumed runs are held by `make test` and `make test-long`.
 """
 
 
