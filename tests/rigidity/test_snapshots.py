@@ -49,7 +49,7 @@ def waters(closed: Bools = CLOSED) -> Ensemble:
 def same(found: Together, expected: Together) -> bool:
     return all(
         getattr(found, name).tobytes() == getattr(expected, name).tobytes()
-        for name in ("fractions", "floppy_modes", "largest")
+        for name in ("fractions", "apart", "floppy_modes", "largest")
     )
 
 
@@ -69,6 +69,28 @@ def test_snapshots_count_by_their_weight() -> None:
     found = together(weighted, -1.0, sites=OXYGENS, waters=True)
     assert found.fractions[0, 1] == 1.0 / 1.5
     assert (np.diag(found.fractions) == 1.0).all()
+
+
+@pytest.mark.parametrize("weight", [None, 0.1])
+@pytest.mark.parametrize("n_snapshots", [10, 20])
+def test_a_round_cutoff_counts_snapshots_as_whole_numbers_do(
+    n_snapshots: int, weight: float | None
+) -> None:
+    n_apart = np.arange(n_snapshots)  # one ring of waters for each
+    rings = [waters(np.arange(n_snapshots) >= count) for count in n_apart]
+    whole = joined(*rings)
+    places = [
+        one.frames.read(0, n_snapshots)[0] + [0.0, 0.0, 50.0 * k] for k, one in enumerate(rings)
+    ]
+    ensemble = replace(
+        Ensemble.from_array(np.concatenate(places, axis=1), atoms=whole.atoms, unit="Å"),
+        weights=None if weight is None else np.full(n_snapshots, weight),
+    )
+    ends = np.sort(np.concatenate([9 * n_apart, 9 * n_apart + 6]))  # two oxygens of each ring
+    hierarchy = together(ensemble, -1.0, sites=ends, waters=True).hierarchy()
+    for count in range(n_snapshots + 1):
+        labels = hierarchy.cut(count / n_snapshots).labels
+        assert (labels[::2] == labels[1::2]).tolist() == (n_apart <= count).tolist()
 
 
 def test_one_snapshot_is_its_decomposition() -> None:

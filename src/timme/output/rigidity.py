@@ -19,6 +19,8 @@ from timme.rigidity.flexibility import residue_flexibility
 from timme.rigidity.lists import constraints_csv
 from timme.rigidity.network import BARS
 
+_DIGITS = 12  # of a fraction, so that what is left of 1 is a short number again
+
 
 def write_rigidity(
     analysis: Analysis, network: Network, found: Decomposition, folder: str | Path
@@ -133,8 +135,9 @@ def write_together(analysis: Analysis, folder: str | Path) -> Path:
     apart = analysis.fluctuations
     assert apart is not None  # noqa: S101 (that is when this is called)
     matrix = np.eye(apart.n_objects)
-    matrix[apart.pairs[:, 0], apart.pairs[:, 1]] = 1.0 - apart.sigma
-    matrix[apart.pairs[:, 1], apart.pairs[:, 0]] = 1.0 - apart.sigma
+    fractions = np.round(1.0 - apart.sigma, _DIGITS)
+    matrix[apart.pairs[:, 0], apart.pairs[:, 1]] = fractions
+    matrix[apart.pairs[:, 1], apart.pairs[:, 0]] = fractions
     names = analysis.names.tolist()
     rows = ([name, *row] for name, row in zip(names, matrix.tolist(), strict=True))
     return write_atomically(Path(folder) / "together.csv", csv_text(["", *names], rows))

@@ -27,6 +27,7 @@ class Together:
     """In how many snapshots two sites are in one rigid cluster."""
 
     fractions: Floats  # (sites, sites), of the snapshots by their weight; 1 on the diagonal
+    apart: Floats  # (sites, sites), the other fraction: k/n, which 1 - (n - k)/n often is not
     floppy_modes: Ints  # (snapshots,)
     largest: Ints  # (snapshots,), sites in the largest cluster
     cutoff: float  # kcal/mol
@@ -40,7 +41,7 @@ class Together:
             Heights are the fraction of snapshots in which sites are apart. Sites that are never
             together do not join: at the cutoff 1 all would be one cluster.
         """
-        apart = np.where(self.fractions > 0, 1.0 - self.fractions, np.inf)
+        apart = np.where(self.fractions > 0, self.apart, np.inf)
         return link(apart, quantity="fraction apart")
 
 
@@ -79,22 +80,33 @@ def together(
     counted = _counted(ensemble, sites)
     cutoff = checked_cutoff(cutoff)
     n_snapshots = ensemble.n_snapshots
-    weights = np.ones(n_snapshots) if ensemble.weights is None else ensemble.weights
-    fractions, whole = np.zeros((len(counted), len(counted))), 0.0
+    weights = _weights(ensemble)
+    held, apart = np.zeros((2, len(counted), len(counted)))
     modes, largest = np.empty(n_snapshots, np.int64), np.empty(n_snapshots, np.int64)
     starts = range(0, n_snapshots, ensemble.block_length)
     shared = _Task(_without_frames(ensemble), n_snapshots, cutoff, counted, options)
     blocks = engine_of(workers).blocks(_clusters, shared, ensemble, starts)
     results = chain.from_iterable(chain.from_iterable(blocks))
     for snapshot, (labels, n_modes) in enumerate(results):
-        np.add(fractions, weights[snapshot], out=fractions, where=labels[:, None] == labels)
-        whole += weights[snapshot]
+        same = labels[:, None] == labels
+        np.add(held, weights[snapshot], out=held, where=same)
+        np.add(apart, weights[snapshot], out=apart, where=~same)
         modes[snapshot] = n_modes
         largest[snapshot] = np.unique(labels, return_counts=True)[1].max()
         if progress is not None:
             progress(snapshot + 1, n_snapshots)
-    fractions /= whole
-    return Together(frozen(fractions), frozen(modes), frozen(largest), cutoff)
+    whole = held[0, 0]  # a site is with itself in all of them
+    held /= whole
+    apart /= whole
+    return Together(frozen(held), frozen(apart), frozen(modes), frozen(largest), cutoff)
+
+
+def _weights(ensemble: Ensemble) -> Floats:
+    """Weights of the snapshots; where all are equal, each counts 1, so that sums are exact."""
+    weights = ensemble.weights
+    if weights is None or (weights == weights[0]).all():
+        return np.ones(ensemble.n_snapshots)
+    return weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -138,7 +138,7 @@ def _of_ensemble(
     notes = network(ensemble, **how).notes  # those of the first stand for all
     found = together(ensemble, energy, sites=shown, workers=engine, progress=progress, **how)
     made = _analysis(ensemble, chosen, found.hierarchy(), shown, (*notes, _counts(found, name)))
-    kept = from_matrix(1.0 - found.fractions) if len(shown) <= _MOST_SITES else None
+    kept = from_matrix(found.apart) if len(shown) <= _MOST_SITES else None
     return replace(made, shown_name=name, sequential=sequential, fluctuations=kept)
 
 
