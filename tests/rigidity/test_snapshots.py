@@ -1,3 +1,4 @@
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -26,12 +27,12 @@ CLOSED = np.random.default_rng(1).random(40) < 0.6
 OXYGENS = [0, 3, 6]
 
 
-def waters(closed: Bools = CLOSED) -> Ensemble:
+def waters(closed: Bools = CLOSED, distance: float = 2.8) -> Ensemble:
     """Three waters that are a ring of hydrogen bonds in some snapshots; one is away in the others.
 
     Six bodies in a ring, three oxygens and the hydrogens between them, are rigid.
     """
-    corners = ring(3, 2.8)
+    corners = ring(3, distance)
     around = [
         molecule(
             {"O": place, "H1": place + 0.35 * (after - place), "H2": place * 1.4 + [0, 0, 0.8]},
@@ -98,6 +99,22 @@ def test_one_snapshot_is_its_decomposition() -> None:
     found = together(one, -1.0, waters=True)
     clusters = decompose(network(one, waters=True), -1.0).clusters
     assert (found.fractions == (clusters[:, None] == clusters)).all()
+
+
+def test_bonds_that_repel_count_up_to_a_cutoff_above_zero() -> None:
+    near = waters(np.array([True, False]), 2.5)
+    energies = network(near, waters=True, cutoff=math.inf).energies
+    assert (energies[~np.isnan(energies)] > 0).all()
+    for cutoff in (-1.0, 5.0, 50.0, math.inf):
+        found = together(near, cutoff, waters=True)
+        each = [
+            decompose(network(near, model, waters=True, cutoff=cutoff), cutoff)
+            for model in range(2)
+        ]
+        assert found.floppy_modes.tolist() == [one.floppy_modes for one in each]
+        held = [one.clusters[:, None] == one.clusters for one in each]
+        assert (found.fractions == np.mean(held, axis=0)).all()
+    assert together(near, 50.0, waters=True).floppy_modes.tolist() == [0, 2]
 
 
 def test_progress_is_told_snapshot_by_snapshot() -> None:

@@ -61,7 +61,7 @@ def together(
     ensemble : Ensemble
         Atoms with hydrogens in several snapshots.
     cutoff : float
-        Weakest energy of a hydrogen bond, in kcal/mol.
+        Weakest energy of a hydrogen bond, in kcal/mol; above 0 those that repel count as well.
     sites : array_like of int, optional
         Sites that are counted, such as Cα; all by default.
     workers : int or Engine, optional
@@ -144,10 +144,12 @@ def _counted(ensemble: Ensemble, sites: npt.ArrayLike | None) -> Ints:
 def _clusters(task: _Task, block: Block) -> list[tuple[Ints, int]]:
     """Labels of the counted sites and floppy modes, for each snapshot."""
     ensemble = replace(task.ensemble, frames=_Window(block, task.n_snapshots))
-    found = [
-        decompose(network(ensemble, block.start + frame, **task.options), task.cutoff)
+    # A network holds bonds up to 0 by default: above that, the cutoff must be its own as well.
+    held = (
+        network(ensemble, block.start + frame, cutoff=task.cutoff, **task.options)
         for frame in range(len(block.weights))
-    ]
+    )
+    found = [decompose(one, task.cutoff) for one in held]
     return [(each.clusters[task.counted], each.floppy_modes) for each in found]
 
 
