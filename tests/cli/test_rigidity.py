@@ -129,6 +129,45 @@ def test_one_of_several_models_is_chosen_and_said(timme: Run, folder: Path) -> N
     assert second.shown_hierarchy.cut(-1).sizes[0] > 10
 
 
+@pytest.mark.usefixtures("without_figures")
+def test_one_model_is_taken_whatever_atoms_the_others_have(
+    timme: Run, refused: Refused, folder: Path
+) -> None:
+    whole, shorter = helix(), helix(N_RESIDUES - 1)
+    write_pdb(folder / "differ.pdb", [whole, shorter])
+    for number, atoms in enumerate((whole, shorter), start=1):
+        write_pdb(folder / "alone.pdb", [atoms])
+        found, _ = rigid(timme, "differ.pdb", "--model", number)
+        alone, _ = rigid(timme, "alone.pdb")
+        assert found.names.tolist() == alone.names.tolist()
+        assert found.hierarchy.heights.tolist() == alone.hierarchy.heights.tolist()
+    assert len(rigid(timme, "differ.pdb")[0].shown) == N_RESIDUES
+    assert len(rigid(timme, "differ.pdb", "-b", 1)[0].shown) == N_RESIDUES - 1
+    assert "--common-atoms" in refused("rigidity", "differ.pdb", "--ensemble", "-1", "-o", "all")
+    shared, out = rigid(timme, "differ.pdb", "--ensemble", "-1", "--common-atoms")
+    assert len(shared.shown) == N_RESIDUES - 1
+    assert "note: models differ: " in out
+    said = refused("rigidity", "differ.pdb", "--common-atoms", "-o", "all")
+    assert "common atoms are those of all models, and one model is taken" in said
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_the_whole_frames_of_a_trajectory_that_is_cut_off_are_decomposed(
+    timme: Run, refused: Refused, folder: Path
+) -> None:
+    write_pdb(folder / "helix.pdb", [helix()])
+    places_of_all = np.asarray(places(helix()))
+    frame = "\n".join(
+        f"{record[10]} {x:.3f} {y:.3f} {z:.3f}"
+        for record, (x, y, z) in zip(helix(), places_of_all, strict=True)
+    )
+    text = f"{len(helix())}\nframe\n{frame}\n"
+    (folder / "md.xyz").write_text(text + text + text[: len(text) // 2])
+    command = ("helix.pdb", "md.xyz", "--ensemble", "-1")
+    assert "--allow-truncated" in refused("rigidity", *command, "-o", "all")
+    assert rigid(timme, *command, "--allow-truncated")[0].n_snapshots == 2
+
+
 def test_an_ensemble_counts_the_snapshots_in_which_sites_are_together(
     timme: Run, folder: Path
 ) -> None:

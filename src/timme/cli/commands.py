@@ -147,8 +147,8 @@ Files of your own
     "--weights", type=click.Path(path_type=Path), help="Text file, a weight per snapshot."
 )
 @click.option("--columns", help="Columns of a table: frame,particle,x,y[,z].")
-@click.option("--common-atoms", is_flag=True, help="Go on with the atoms that all models share.")
-@click.option("--allow-truncated", is_flag=True, help="Use the whole frames of a damaged file.")
+@shared.common_atoms
+@shared.allow_truncated
 @click.option("--gaps", is_flag=True, default=None, help="NaN means: not seen in this snapshot.")
 @click.option(
     "--bonds",

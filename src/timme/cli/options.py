@@ -48,6 +48,14 @@ frames = options(
     click.option("-dt", "--step", "step", type=int, help="Take every so many frames."),
 )
 
+common_atoms = click.option(
+    "--common-atoms", is_flag=True, help="Go on with the atoms that all models share."
+)
+
+allow_truncated = click.option(
+    "--allow-truncated", is_flag=True, help="Use the whole frames of a damaged file."
+)
+
 min_size = click.option("--min-size", type=int, help="Clusters of fewer are grey (3).")
 
 palette = click.option(

@@ -41,6 +41,8 @@ What it writes
     help="Decompose all models or frames with hydrogen bonds up to this energy, in kcal/mol.",
 )
 @shared.frames
+@shared.common_atoms
+@shared.allow_truncated
 @click.option("--waters", is_flag=True, help="Keep waters, and their hydrogen bonds.")
 @click.option(
     "--tethers",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ __all__ = [
     "guess_bonds",
     "read",
     "read_matrix",
+    "read_model",
     "select_atoms",
     "shown_sites",
 ]
@@ -62,7 +64,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         Atoms to keep: a preset (``ca``, ``backbone``, ``heavy``, ``water-oxygen``), a selection
         in the MDAnalysis language, or indices.
     start, stop, step : int, optional
-        Snapshots to keep, as in a slice.
+        Snapshots to keep, as in a slice; no other models of a structure file are matched.
     unit : str, optional
         Unit of the coordinates (``Å``, ``nm``, ``µm``) where it is not that of the source: Å for
         files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
@@ -96,19 +98,16 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     >>> ensemble.n_snapshots, ensemble.n_sites
     (4, 4)
     """
-    ensemble = open_source(
-        source,
-        [trajectories] if isinstance(trajectories, str | Path) else list(trajectories),
-        Options(columns, common_atoms, allow_truncated),
+    keep = partial(choices.kept_snapshots, start=start, stop=stop, step=step)
+    ensemble, count = open_source(
+        source, _listed(trajectories), Options(columns, common_atoms, allow_truncated), keep
     )
-    kept = choices.kept_snapshots(ensemble, start, stop, step)
-    frames = choices.sliced(ensemble.frames, kept)
+    frames = ensemble.frames
     ensemble = replace(
         ensemble,
-        frames=frames,
         unit=ensemble.unit if unit is None else unit_label(unit),
         gaps=ensemble.gaps if gaps is None else gaps,
-        weights=choices.weights_of(weights, ensemble.n_snapshots, kept),
+        weights=choices.weights_of(weights, count, range(count)[start:stop:step]),
     )
     boxed = choices.with_box(frames, box)
     # Bonds go through the walls of a box even where the user wants open space after that.
@@ -116,3 +115,51 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = choices.with_bonds_chosen(ensemble, bonds)
     ensemble = replace(ensemble, frames=boxed)
     return choices.selected(ensemble, select, atom_group(source))
+
+
+def read_model(
+    source: Any,
+    trajectories: str | Path | Sequence[str | Path] = (),
+    *,
+    model: int = 1,
+    start: int | None = None,
+    stop: int | None = None,
+    step: int | None = None,
+    allow_truncated: bool = False,
+) -> tuple[Ensemble, int]:
+    """Read one snapshot; other models of a structure file may have other atoms.
+
+    Parameters
+    ----------
+    source, trajectories, start, stop, step, allow_truncated
+        As for :func:`read`.
+    model : int, optional
+        Which of the snapshots, counted from 1.
+
+    Returns
+    -------
+    ensemble : Ensemble
+        That snapshot, with its own bonds.
+    count : int
+        Number of snapshots of which it is one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ensemble, count = read_model(np.zeros((5, 4, 3)), model=3)
+    >>> ensemble.n_snapshots, count
+    (1, 5)
+    """
+
+    def keep(count: int, name: str) -> range:
+        return choices.one_snapshot(every(count, name), name, model)
+
+    every = partial(choices.kept_snapshots, start=start, stop=stop, step=step)
+    options = Options(None, common_atoms=False, allow_truncated=allow_truncated)
+    ensemble, count = open_source(source, _listed(trajectories), options, keep)
+    ensemble = choices.with_bonds_chosen(ensemble, "auto")
+    return choices.selected(ensemble, None, atom_group(source)), len(every(count, ""))
+
+
+def _listed(trajectories: str | Path | Sequence[str | Path]) -> list[str | Path]:
+    return [trajectories] if isinstance(trajectories, str | Path) else list(trajectories)

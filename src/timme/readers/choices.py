@@ -15,9 +15,8 @@ from timme.frames import ArrayFrames, Frames, StoredFrames
 from timme.readers.bonds import guess_bonds, likely_angstrom, unit_in_angstrom, with_bonds
 from timme.readers.elements import is_coarse_grained
 from timme.readers.files import STRUCTURES, kind
-from timme.readers.libraries import UniverseFrames
+from timme.readers.libraries import MDTRAJ, UniverseFrames
 from timme.readers.select import select_atoms
-from timme.readers.sources import MDTRAJ
 from timme.readers.trajectories import TrajectoryFrames
 from timme.space import box_matrices
 
@@ -25,14 +24,16 @@ Sliceable = ArrayFrames | StoredFrames | TrajectoryFrames | UniverseFrames
 
 
 def kept_snapshots(
-    ensemble: Ensemble, start: int | None, stop: int | None, step: int | None
+    count: int, source: str, start: int | None, stop: int | None, step: int | None
 ) -> range:
     """Choose snapshots as a slice does.
 
     Parameters
     ----------
-    ensemble : Ensemble
-        All snapshots.
+    count : int
+        Number of all snapshots.
+    source : str
+        Where they come from, for the message.
     start, stop, step : int, optional
         Bounds and stride.
 
@@ -43,14 +44,37 @@ def kept_snapshots(
     """
     if step is not None and step < 1:
         raise ValueError(f"step must be 1 or more, got {step}: snapshots are read forwards")
-    total = ensemble.n_snapshots
-    kept = range(total)[start:stop:step]
+    kept = range(count)[start:stop:step]
     if not kept:
         raise ValueError(
-            f"{_name(ensemble)}: zero snapshots are left of {total} with "
+            f"{source}: zero snapshots are left of {count} with "
             f"start={start}, stop={stop}, step={step}: choose others"
         )
     return kept
+
+
+def one_snapshot(kept: range, source: str, model: int) -> range:
+    """Choose one of the snapshots that are kept.
+
+    Parameters
+    ----------
+    kept : range
+        Snapshots.
+    source : str
+        Where they come from, for the message.
+    model : int
+        Which, counted from 1.
+
+    Returns
+    -------
+    range
+        Index of that one.
+    """
+    if not 0 < model <= len(kept):
+        raise ValueError(
+            f"{source}: model {model} is not there: there are {len(kept)}, counted from 1"
+        )
+    return kept[model - 1 : model]
 
 
 def sliced(frames: Frames, kept: range) -> Sliceable:
@@ -77,7 +101,7 @@ def sliced(frames: Frames, kept: range) -> Sliceable:
     return ArrayFrames(frames.coordinates[part], boxes)
 
 
-def with_box(frames: Sliceable, box: npt.ArrayLike | Literal[False] | None) -> Frames:
+def with_box(frames: Frames, box: npt.ArrayLike | Literal[False] | None) -> Frames:
     """Put another box in place of that of the source.
 
     Parameters
@@ -98,6 +122,8 @@ def with_box(frames: Sliceable, box: npt.ArrayLike | Literal[False] | None) -> F
     boxes = None if box is False else box_matrices(np.asarray(box), snapshots, dimensions)
     if isinstance(frames, ArrayFrames):
         return ArrayFrames(frames.coordinates, boxes)
+    if not isinstance(frames, StoredFrames | TrajectoryFrames | UniverseFrames):
+        raise TypeError(f"frames of type {type(frames).__name__} take no other box")
     return BoxedFrames(frames, boxes)
 
 

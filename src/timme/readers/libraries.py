@@ -15,6 +15,8 @@ from timme.ensemble import Atoms, sorted_bonds
 from timme.readers.elements import element_masses, guess_elements, is_coarse_grained
 from timme.space import box_matrices
 
+MDTRAJ = "mdtraj Trajectory"  # what such a source is called
+
 
 def is_atom_group(source: object) -> bool:
     """Tell whether an object is an MDAnalysis Universe or AtomGroup.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,14 @@ import numpy as np
 from timme._arrays import Ints, frozen
 from timme.ensemble import Atoms, Ensemble
 from timme.frames import ArrayFrames, StoredFrames
+from timme.readers.choices import sliced
 from timme.readers.download import fetch
 from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES, checked_file, kind, one_line
+from timme.readers.libraries import MDTRAJ
 from timme.readers.text import DUMPS, dump_atoms
 
-MDTRAJ = "mdtraj Trajectory"  # what such a source is called
+Keep = Callable[[int, str], range]  # of a number of snapshots and their source, those to keep
+
 _USES = {  # of options that are not for every kind of source
     "columns": "tables of tracks",
     "common_atoms": "models in structure files",
@@ -33,8 +36,10 @@ class Options:
     allow_truncated: bool
 
 
-def open_source(source: Any, trajectories: list[str | Path], options: Options) -> Ensemble:
-    """Open a source, with all its snapshots and atoms.
+def open_source(
+    source: Any, trajectories: list[str | Path], options: Options, keep: Keep
+) -> tuple[Ensemble, int]:
+    """Open a source, with all its atoms.
 
     Parameters
     ----------
@@ -44,27 +49,49 @@ def open_source(source: Any, trajectories: list[str | Path], options: Options) -
         Trajectories of the atoms of a topology.
     options : Options
         How files are read.
+    keep : callable
+        Called with the number of snapshots and what they are called in messages; returns the range
+        of those to keep. Of structure files, no others are matched.
 
     Returns
     -------
-    Ensemble
-        All there is; bonds are those that the source gives.
+    ensemble : Ensemble
+        The snapshots that are kept; bonds are those that the source gives.
+    count : int
+        Number of all snapshots.
     """
+    found = _located(source) if isinstance(source, str | Path) else source
+    paths = _structure_files(found, trajectories)
+    if paths:
+        return _from_structures(paths, options, keep)
+    ensemble = _from_others(found, trajectories, options)
+    count = ensemble.n_snapshots
+    kept = keep(count, ensemble.sources[0] if ensemble.sources else "array")
+    return replace(ensemble, frames=sliced(ensemble.frames, kept)), count
+
+
+def _structure_files(source: Any, trajectories: list[str | Path]) -> list[Path]:
+    """List files that are matched atom by atom, none for other sources."""
+    if isinstance(source, Path):
+        paths = [source, *(Path(path) for path in trajectories)]
+        return paths if all(kind(path) in STRUCTURES for path in paths) else []
+    if trajectories or not isinstance(source, list | tuple):
+        return []
+    if not all(isinstance(item, str | Path) for item in source):
+        return []
+    return [_located(item) for item in source]
+
+
+def _from_others(source: Any, trajectories: list[str | Path], options: Options) -> Ensemble:
     from timme.readers import libraries
 
-    if isinstance(source, str | Path):
-        return _from_path(_located(source), [Path(path) for path in trajectories], options)
+    if isinstance(source, Path):
+        return _from_path(source, [Path(path) for path in trajectories], options)
     if trajectories:
         raise ValueError(
             f"trajectories need a topology file, got {type(source).__name__}: "
             "name a PDB, GRO, PSF or similar file"
         )
-    if (
-        isinstance(source, list | tuple)
-        and source
-        and all(isinstance(item, str | Path) for item in source)
-    ):
-        return _from_paths([_located(item) for item in source], options)
     if libraries.is_atom_group(source):
         _refuse_unused(options, "Universe")
         return _from_universe(source)
@@ -116,8 +143,6 @@ def _located(source: str | Path) -> Path:
 
 def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemble:
     suffix = kind(path)
-    if suffix in STRUCTURES and all(kind(other) in STRUCTURES for other in trajectories):
-        return _from_paths([path, *trajectories], options)
     if trajectories and suffix in BARE_TRAJECTORIES:
         raise ValueError(
             f"{path}: a trajectory has no names: give the topology first, then its trajectories"
@@ -137,7 +162,7 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
     return _from_trajectories(path, [path], options)
 
 
-def _from_paths(paths: list[Path], options: Options) -> Ensemble:
+def _from_structures(paths: list[Path], options: Options, keep: Keep) -> tuple[Ensemble, int]:
     from timme.readers.structures import read_structures
 
     if any(kind(path) in BARE_TRAJECTORIES for path in paths):
@@ -146,8 +171,8 @@ def _from_paths(paths: list[Path], options: Options) -> Ensemble:
             "give a topology first and these files as its trajectories"
         )
     _refuse_unused(options, str(paths[0]), "common_atoms")
-    found = read_structures(paths, common_atoms=options.common_atoms)
-    return Ensemble(
+    found = read_structures(paths, common_atoms=options.common_atoms, keep=keep)
+    ensemble = Ensemble(
         frames=ArrayFrames(frozen(found.coordinates)),
         atoms=found.atoms,
         site_atoms=np.arange(len(found.atoms)),
@@ -157,6 +182,7 @@ def _from_paths(paths: list[Path], options: Options) -> Ensemble:
         sources=tuple(str(path) for path in paths),
         notes=found.notes,
     )
+    return ensemble, found.n_models
 
 
 def _from_trajectories(topology: Path | None, paths: list[Path], options: Options) -> Ensemble:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,19 @@ class Structures:
     """Models of one or more files, matched."""
 
     atoms: Atoms  # with the bonds that the files give
-    coordinates: Floats  # (models, atoms, 3)
+    coordinates: Floats  # (models, atoms, 3), of those that are kept
+    n_models: int  # in the files
     notes: tuple[str, ...]
     rounding: float  # Å
 
 
-def read_structures(paths: Sequence[Path], *, common_atoms: bool = False) -> Structures:
-    """Read all models of PDB and mmCIF files and match their atoms.
+def read_structures(
+    paths: Sequence[Path],
+    *,
+    common_atoms: bool = False,
+    keep: Callable[[int, str], range] | None = None,
+) -> Structures:
+    """Read models of PDB and mmCIF files and match their atoms.
 
     Parameters
     ----------
@@ -51,21 +58,23 @@ def read_structures(paths: Sequence[Path], *, common_atoms: bool = False) -> Str
         Files (``.pdb``, ``.ent``, ``.cif``, ``.mmcif``, also ``.gz``).
     common_atoms : bool, optional
         Go on with the atoms that all models share where they differ.
+    keep : callable, optional
+        Called with the number of models and the name of the first file; returns the range of those
+        to keep, all by default. Others may have other atoms.
 
     Returns
     -------
     Structures
-        Atoms in the order of the first model, coordinates of every model.
+        Atoms in the order of the first model that is kept, coordinates of every one.
     """
-    models: list[Model] = []
-    links, rounding = np.empty((0, 2), dtype=np.int64), _ROUNDING
-    for path in paths:
-        file = _read(path)
-        links, rounding = links if models else file.links, max(rounding, file.rounding)
-        models.extend(file.models)
-    notes = _cell_notes(file) if len(paths) == 1 else ()
+    files = [_read(path) for path in paths]
+    every = [(file, model) for file in files for model in file.models]
+    chosen = range(len(every)) if keep is None else keep(len(every), str(paths[0]))
+    models = [every[number][1] for number in chosen]
+    notes = _cell_notes(files[0]) if len(paths) == 1 and len(models) > 1 else ()
     matching = matched(models, common_atoms=common_atoms)
     first, kept = models[0], matching.orders[0]
+    links = every[chosen[0]][0].links(first)
     atoms = Atoms(
         names=first.names[kept],
         elements=first.elements[kept],
@@ -79,7 +88,8 @@ def read_structures(paths: Sequence[Path], *, common_atoms: bool = False) -> Str
     coordinates = np.stack(
         [model.coordinates[order] for model, order in zip(models, matching.orders, strict=True)]
     )
-    return Structures(atoms, coordinates, (*notes, *matching.notes), rounding)
+    rounding = max(_ROUNDING, *(file.rounding for file in files))
+    return Structures(atoms, coordinates, len(every), (*notes, *matching.notes), rounding)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +97,7 @@ class _File:
     """What one file holds."""
 
     models: list[Model]
-    links: Ints  # bonds that it gives for the first model
+    links: Callable[[Model], Ints]  # bonds that it gives for one of them
     rounding: float  # Å
     cell: tuple[float, ...] = ()  # lengths and angles, of a crystal or of a simulation
 
@@ -105,12 +115,12 @@ def _read(path: Path) -> _File:
         )
     cell = structures[0].cell
     known = cell.parameters if cell.is_crystal() and cell.a > 1.5 else ()  # NMR entries have 1 Å
-    return _File(models, sorted_bonds(_links(structures[0], models[0])), _ROUNDING, known)
+    return _File(models, partial(_links, structures[0]), _ROUNDING, known)
 
 
 def _cell_notes(file: _File) -> tuple[str, ...]:
     """Say that the cell of a file of several models was not taken for a periodic box."""
-    if len(file.models) < 2 or not file.cell:
+    if not file.cell:
         return ()
     shown = file.cell[:3] if set(file.cell[3:]) == {90.0} else file.cell
     box = ",".join(f"{value:g}" for value in shown)
@@ -141,7 +151,7 @@ def _read_other(path: Path) -> _File:
         )
         for number, positions in enumerate(coordinates, start=1)
     ]
-    return _File(models, atoms.bonds, frames.files[0].rounding)
+    return _File(models, lambda _: atoms.bonds, frames.files[0].rounding)
 
 
 def _parsed(path: Path) -> list[Any]:
@@ -293,10 +303,10 @@ def _segments(structure: Any, blank: Strings) -> Strings:
     return np.array(segments, dtype=np.str_) if len(segments) == len(blank) else blank
 
 
-def _links(structure: Any, model: Model) -> list[tuple[int, int]]:
-    """List the covalent links that a file names, as atoms of its first model."""
+def _links(structure: Any, model: Model) -> Ints:
+    """List the covalent links that a file names, as atoms of one of its models."""
     pairs = [*_conect(structure, model), *_connections(structure, model)]
-    return [(a, b) for a, b in pairs if _is_covalent(model, a, b)]
+    return sorted_bonds([(a, b) for a, b in pairs if _is_covalent(model, a, b)])
 
 
 def _conect(structure: Any, model: Model) -> list[tuple[int, int]]:

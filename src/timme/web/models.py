@@ -137,6 +137,12 @@ class RigidChoices(Model):
         default=None,
         description="Decompose all models with hydrogen bonds up to this energy, in kcal/mol.",
     )
+    common_atoms: bool | None = Field(
+        default=None, description="Go on with the atoms that all models of an ensemble share."
+    )
+    allow_truncated: bool | None = Field(
+        default=None, description="Use the whole frames of a damaged file."
+    )
     waters: bool | None = Field(default=None, description="Keep waters, and their hydrogen bonds.")
     tethers: Literal["shortest", "all", "none"] = Field(
         default="shortest",

@@ -16,7 +16,7 @@ from timme.frames import ArrayFrames
 from timme.hierarchy import Hierarchy
 from timme.matrix import from_matrix
 from timme.moments import Progress
-from timme.readers import read
+from timme.readers import read, read_model
 from timme.readers.residues import is_water, residue_index
 from timme.rigidity import (
     Together,
@@ -37,6 +37,7 @@ from timme.workflow.remarks import noted_warnings
 from timme.workflow.settings import TETHERS, RigidSettings
 
 _MOST_SITES = 2000  # whose fractions of all pairs are kept
+_READING = ("start", "stop", "step", "allow_truncated")  # settings of timme.read
 
 
 def rigid(
@@ -88,24 +89,49 @@ def rigid(
             "energy of an ensemble"
         )
     with noted_warnings() as noted:
-        if isinstance(source, Ensemble):
-            ensemble = source
-        else:
-            ensemble = read(
-                source, trajectories, start=chosen.start, stop=chosen.stop, step=chosen.step
-            )
+        ensemble = _read(source, trajectories, chosen)
         inputs = [fingerprint(file) for file in ensemble.sources]
-        ensemble = _of_chains(ensemble, chosen)
+        whole = _prepared(_of_chains(ensemble, chosen), chosen)
         if chosen.ensemble is None:
-            made = _of_structure(_prepared(_one_model(ensemble, chosen), chosen), chosen)
+            made = _of_structure(whole, chosen)
         else:
-            whole, engine = _prepared(ensemble, chosen), chosen_engine(workers, client)
+            engine = chosen_engine(workers, client)
             made = _of_ensemble(whole, chosen.ensemble, chosen, progress, engine)
     return replace(
         made,
         provenance=provenance(command, inputs),
         notes=tuple(dict.fromkeys((*made.notes, *noted))),
     )
+
+
+def _read(source: Any, trajectories: Any, chosen: RigidSettings) -> Ensemble:
+    """Read all snapshots of an ensemble, and else one only, to which no other one matters."""
+    options: dict[str, Any] = {name: getattr(chosen, name) for name in _READING}
+    model = chosen.model or 1
+    if chosen.ensemble is not None:
+        if isinstance(source, Ensemble):
+            return source
+        return read(source, trajectories, common_atoms=chosen.common_atoms, **options)
+    if isinstance(source, Ensemble):
+        ensemble, count = _one_snapshot(source, model), source.n_snapshots
+    else:
+        ensemble, count = read_model(source, trajectories, model=model, **options)
+    note = (
+        f"there are {count:,} models or frames: the first was taken "
+        "(--model takes another, --ensemble E all of them)"
+    )
+    notes = (note,) if count > 1 and chosen.model is None else ()
+    return replace(ensemble, notes=(*ensemble.notes, *notes))
+
+
+def _one_snapshot(ensemble: Ensemble, model: int) -> Ensemble:
+    count = ensemble.n_snapshots
+    if model > count:
+        raise ValueError(
+            f"{ensemble.prefix}model {model} is not there: there are {count}, counted from 1"
+        )
+    frames = ArrayFrames(*ensemble.frames.read(model - 1, model))
+    return replace(ensemble, frames=frames, weights=None)
 
 
 def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
@@ -217,21 +243,6 @@ def _without_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     count = len(np.unique(residue_index(atoms)[water]))
     note = f"left out {count:,} water{'s' * (count != 1)} (--waters keeps them)"
     return replace(ensemble.select(np.flatnonzero(~water)), notes=(*ensemble.notes, note))
-
-
-def _one_model(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
-    count, model = ensemble.n_snapshots, chosen.model or 1
-    if model > count:
-        raise ValueError(
-            f"{ensemble.prefix}model {model} is not there: there are {count}, counted from 1"
-        )
-    note = (
-        f"there are {count:,} models or frames: the first was taken "
-        "(--model takes another, --ensemble E all of them)"
-    )
-    notes = (note,) if count > 1 and chosen.model is None else ()
-    frames = ArrayFrames(*ensemble.frames.read(model - 1, model))
-    return replace(ensemble, frames=frames, weights=None, notes=(*ensemble.notes, *notes))
 
 
 def _with_hydrogens(ensemble: Ensemble) -> Ensemble:

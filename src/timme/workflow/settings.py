@@ -198,6 +198,8 @@ class RigidSettings(Display):
     stop: int | None = None
     step: int | None = None
     ensemble: float | None = None  # energy at which all models are decomposed, not one diluted
+    common_atoms: bool = False  # of an ensemble whose models differ
+    allow_truncated: bool = False
     waters: bool = False
     tethers: str = "shortest"
     constraints: str | None = None  # a list to be read, in place of those that would be found
@@ -214,6 +216,11 @@ class RigidSettings(Display):
             raise ValueError(f"the energy of an ensemble must be a number, got {self.ensemble}")
         if self.ensemble is not None and self.model is not None:
             raise ValueError("an ensemble is all models: leave out the model, or the ensemble")
+        if self.ensemble is None and self.common_atoms:
+            raise ValueError(
+                "common atoms are those of all models, and one model is taken: "
+                "leave out the common atoms, or give the energy of an ensemble"
+            )
         if self.constraints is not None and self.ensemble is not None:
             raise ValueError("constraints are a list of one structure: leave out the ensemble")
         if self.constraints is not None and self.tethers != "shortest":
