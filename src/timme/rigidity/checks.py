@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from timme._arrays import Bools, Ints
 from timme.neighbours import pairs_within
 from timme.readers.elements import HYDROGENS, covalent_radii
-from timme.readers.residues import is_protein, is_water, residue_index
+from timme.readers.residues import is_ion, is_protein, is_water, residue_index
 from timme.rigidity.chemistry import without_hydrogens
+from timme.rigidity.completeness import incomplete
 from timme.rigidity.energies import far_apart
 from timme.rigidity.structure import Structure
 
@@ -21,11 +24,6 @@ _POLAR = ("N", "O", "S")
 _MOST_BONDS = {"H": 1, "D": 1, "C": 4, "N": 4, "O": 2}
 _STRETCHED = 0.2  # Å beyond the sum of covalent radii
 _CLASH = 2.2  # Å: nearer heavy atoms are bonded, or one of them is misplaced
-_HEAVY_ATOMS = {
-    "GLY": 4, "ALA": 5, "CYS": 6, "SER": 6, "PRO": 7, "THR": 7, "VAL": 7, "ASN": 8, "ASP": 8,
-    "ILE": 8, "LEU": 8, "MET": 8, "GLN": 9, "GLU": 9, "LYS": 9, "HIS": 10, "ARG": 11, "PHE": 11,
-    "TYR": 12, "TRP": 14,
-}  # fmt: skip
 
 
 def checked_cutoff(cutoff: float) -> float:
@@ -140,6 +138,7 @@ def remarks(structure: Structure, coordination: Ints, *, waters: bool) -> tuple[
         _of_missing_hydrogens(structure),
         _of_bare_polar_atoms(structure),
         _of_missing_atoms(structure),
+        _of_loose_parts(structure, coordination),
         _of_gaps(structure),
         _of_valences(structure),
         _of_stretched_links(structure),
@@ -222,18 +221,42 @@ def _of_bare_polar_atoms(structure: Structure) -> str:
 
 
 def _of_missing_atoms(structure: Structure) -> str:
-    atoms, residues = structure.atoms, residue_index(structure.atoms)
-    heavy = np.bincount(residues, ~np.isin(atoms.elements, HYDROGENS))
-    _, first = np.unique(residues, return_index=True)
-    wanted = np.array([_HEAVY_ATOMS.get(str(name).upper(), 0) for name in atoms.resnames[first]])
-    # Some files list hydrogens after all else, as if they were residues of their own.
-    short = first[(heavy < wanted) & (heavy > 0)]
+    short = incomplete(structure.atoms)
     if not len(short):
         return ""
     return (
         f"atoms are missing in {counted(len(short), 'residue')} "
         f"({_listed(structure, short, names=False)}): what is not there holds nothing"
     )
+
+
+def _of_loose_parts(structure: Structure, coordination: Ints) -> str:
+    """Say which atoms or parts of a residue no bond joins to the rest of it."""
+    loose = _loose_parts(structure, coordination)
+    if not len(loose):
+        return ""
+    return (
+        f"no bond joins {counted(len(loose), 'part')} to the rest of the residue "
+        f"({_listed(structure, loose)}): what is bound to nothing holds nothing, and a chain is "
+        "broken there; check the places of the atoms"
+    )
+
+
+def _loose_parts(structure: Structure, coordination: Ints) -> Ints:
+    """Find the first atom of each part of a residue but the largest; bonds of metals count."""
+    atoms, residues = structure.atoms, residue_index(structure.atoms)
+    bonds = np.concatenate([atoms.bonds, coordination])
+    inside = bonds[residues[bonds[:, 0]] == residues[bonds[:, 1]]]
+    links = sparse.coo_array((np.ones(len(inside)), inside.T), shape=(len(atoms), len(atoms)))
+    _, parts = csgraph.connected_components(links, directed=False)
+    _, first, sizes = np.unique(parts, return_index=True, return_counts=True)
+    # Some files list hydrogens after all else, as if they were residues of their own.
+    heavy = np.bincount(residues, ~np.isin(atoms.elements, HYDROGENS))
+    known = (atoms.elements != "") & ~is_water(atoms) & ~is_ion(atoms) & (heavy[residues] > 0)
+    order = np.lexsort((first, -sizes, residues[first]))
+    lesser = np.concatenate([[False], np.diff(residues[first[order]]) == 0])
+    loose: Ints = first[order][lesser & known[first[order]]]
+    return np.sort(loose)
 
 
 def _of_gaps(structure: Structure) -> str:
