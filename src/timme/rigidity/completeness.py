@@ -117,7 +117,8 @@ def incomplete(atoms: Atoms) -> Ints:
         if resname in _BASES and resname in NUCLEIC:
             follows = _follows(atoms, start)
             missing = _of_nucleotide(resname, there, follows=follows)
-            missing |= _of_ribose(resname, there) if str(atoms.chains[start]) in ribose else set()
+            if str(atoms.chains[start]) in ribose:
+                missing |= _of_ribose(resname, there)
         elif proteins[start] and resname not in _CAPS:
             missing = _of_amino_acid(resname, there)
         else:
@@ -127,7 +128,7 @@ def incomplete(atoms: Atoms) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
-def _of_amino_acid(resname: str, there: Sequence[str]) -> set[str]:
+def _of_amino_acid(resname: str, there: Sequence[str]) -> frozenset[str]:
     parent = parent_residue(resname)
     names = {"O" if name in _CARBONYLS else name for name in there}
     if parent == "ILE" and "CD" in names:  # as many force fields call it
@@ -136,16 +137,16 @@ def _of_amino_acid(resname: str, there: Sequence[str]) -> set[str]:
     return (_BACKBONE | set(side_chain.split())) - names
 
 
-def _of_nucleotide(resname: str, there: Sequence[str], *, follows: bool) -> set[str]:
+def _of_nucleotide(resname: str, there: Sequence[str], *, follows: bool) -> frozenset[str]:
     names = {_SAME_AS.get(name, name).replace("*", "'") for name in there}
     wanted = _SUGAR | set(_BASES[resname].split())
     return (wanted | _PHOSPHATE if follows or names & _PHOSPHATE else wanted) - names
 
 
-def _of_ribose(resname: str, there: Sequence[str]) -> set[str]:
+def _of_ribose(resname: str, there: Sequence[str]) -> frozenset[str]:
     """Tell whether a ribose lacks its oxygen, in chains in which others have it."""
     deoxy = resname.startswith(("D", "T")) or {"O2'", "O2*"} & set(there)
-    return set() if deoxy else {"O2'"}
+    return frozenset() if deoxy else frozenset({"O2'"})
 
 
 def _follows(atoms: Atoms, start: int) -> bool:
