@@ -1,5 +1,6 @@
 """Another program's answer for 1bck: its constraints, and its rigid clusters along the dilution."""
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,3 +80,12 @@ def dilution() -> list[Step]:
         elif not line.startswith(("B:", "END")):
             labels += [int(word) for word in line.split(":") if word.strip()]
     return steps
+
+
+def cluster_sizes() -> dict[int, int]:
+    """How many of its clusters have how many atoms, at -2.3 kcal/mol."""
+    lines = (FOLDER / "1bck_withH_analysis.log").read_text().splitlines()
+    start = next(k for k, line in enumerate(lines) if "Rigid cluster Size" in line)
+    table = itertools.takewhile(lambda line: "Stress" not in line, lines[start + 1 :])
+    rows = [line.split() for line in table if line.strip()]
+    return {int(size): int(count) for size, count in rows}

@@ -186,18 +186,28 @@ def _add_bars(game, a, b, bars):
 
     Returns the number of independent bars, and how many nodes, listed in ``game.walk``, are the
     least that hold these two rigid; 0 if they still move against one another.
+
+    Bodies 0, 1 and 2 in a ring, six pebbles each, five bars to a bond (free pebbles in brackets):
+    0-1: 0 holds 6, 1 has 6 to spare; 5 of them cover the bars (6, 1, 6): 6 > 5, so it is a hinge.
+    1-2: 1 fetches 5 from 0, which covers these bars now, and holds 6; 2 gives 5 (1, 6, 1): a hinge.
+    2-0: 2 fetches 5 from 1 and holds 6, 0 fetches the last of 1: it has 2 to spare (2, 0, 6).
+    So 2 of the 5 bars are independent and 3 redundant, and 0 and 2 are rigid: the search for a
+    third pebble walked from 0 to 1 and found none, so that the nodes listed are 0, 1 and, held, 2.
     """
     pebbles = game.pebbles
     if _count(pebbles, a, ABSENT) > 0:
         a, b = b, a
-    # What two bodies keep, if they are rigid, is what the first has: six pebbles, and five if they
-    # are points that have but one another. Each pebble of the second is worth a bar.
+    # What two bodies keep, if they are rigid, is what the first has: six pebbles. Each pebble of
+    # the second is worth a bar. Of two that have but one another, each turns about itself unseen
+    # and has five: one of the second is left over if they are rigid, and taken only by a fifth
+    # bar, with which they are a line.
     _gather(game, a, PEBBLES, -1)
-    spare, n_reached = _gather(game, b, bars + 1, a)
+    left = 1 if _count(pebbles, a, ABSENT) > 0 else 0
+    spare, n_reached = _gather(game, b, bars + left + 1, a)
     independent = min(bars, spare)
     for _ in range(independent):
         pebbles[b, _slot(pebbles, b, FREE)] = a
-    if spare > bars:
+    if spare > bars + left:
         return independent, 0
     game.walk[n_reached] = a
     return independent, n_reached + 1
@@ -257,7 +267,14 @@ def _list_bodies(game, leader, inside, members, n_members):
 
 @njit(nogil=True, cache=True)
 def _take(game, node, leader, inside, members, n_members):
-    """Make the cluster of a node part of that of a leader, -1 for the first; list the smaller."""
+    """Make the cluster of a node part of that of a leader, -1 for the first; list the smaller.
+
+    In the ring of ``_add_bars`` each body is a cluster by itself, and 0, 1 and 2 are taken in turn:
+    0 is the first, so it is the leader, and its bodies are not listed;
+    1 joins it: size 2, the circle of ``following`` is 0 → 1 → 0, and 1 is listed;
+    2 joins them: size 3, the circle is 0 → 2 → 1 → 0, and 2 is listed.
+    Had the cluster of 2 been larger, it would lead, and the bodies of 0 and 1 would be listed.
+    """
     other = find(game.cluster, node)
     if game.verdict[other] == inside:
         return leader, n_members
@@ -287,6 +304,12 @@ def _grow(game, bond, n_reached, bonds, members):
     theirs. Of the clusters that join, all but the largest are looked around: whatever had bars to
     the largest alone would have been rigid with it before. The number of bodies listed is returned:
     those of all these clusters, and of the largest its leader.
+
+    In the ring of ``_add_bars`` the walk is 0, 1, 2, of which ``_take`` lists 1 and 2.
+    Around 1 and 2 there are but bodies that are inside: the list ends with the leader: 1, 2, 0.
+    Were 1 bonded to a body 3 as well, which bears others, a search would start from 3: it finds a
+    pebble that is not theirs, so that 3 moves against the ring, and its verdict is inside + 1.
+    Had it found none, all that it reached would be taken, listed, and looked around in its turn.
     """
     begin, others, numbers = bonds
     game.counts[0] += 1
@@ -346,9 +369,12 @@ def _name_clusters(game, clusters):
     """Fill in the cluster of every body; an end of a chain is in that of its neighbour."""
     for body in range(len(clusters)):
         clusters[body] = find(game.cluster, body)
-        if _count(game.pebbles, body, ABSENT) > 0 and game.neighbour[1, body] >= 5:
-            other = game.neighbour[0, body]
-            alone = _count(game.pebbles, other, ABSENT) > 0
+        other = game.neighbour[0, body]
+        if other < 0 or _count(game.pebbles, body, ABSENT) == 0:
+            continue
+        # Two that have but one another are rigid with four bars: 5 + 5 - 4 = 6; else 5 + 6 - 5.
+        alone = _count(game.pebbles, other, ABSENT) > 0
+        if game.neighbour[1, body] >= (4 if alone else 5):
             clusters[body] = min(body, other) if alone else find(game.cluster, other)
 
 

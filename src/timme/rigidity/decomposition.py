@@ -116,7 +116,7 @@ def dilute(network: Network) -> Hierarchy:
     -------
     Hierarchy
         Heights are the energies of bonds, in kcal/mol; what is rigid without any hydrogen bond
-        joins at -10, or below the strongest bond if that is stronger.
+        joins at -10, or below the strongest bond if that is as strong.
     """
     return _play(network, math.inf).hierarchy(network)
 
@@ -132,10 +132,11 @@ def base_energy(network: Network) -> float:
     Returns
     -------
     float
-        -10 kcal/mol, or less if a bond is stronger than that.
+        -10 kcal/mol, or less if a bond is as strong as that: it is below all bonds.
     """
     known = network.energies[~np.isnan(network.energies)]
-    return min(DEEPEST, float(np.floor(known.min(initial=0.0))))
+    strongest = float(known.min(initial=0.0))
+    return DEEPEST if strongest > DEEPEST else math.ceil(strongest) - 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
