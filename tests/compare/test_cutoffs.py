@@ -217,3 +217,10 @@ def test_results_cannot_be_changed() -> None:
     for array in (found.rand, found.variation, overlapping.partners, overlapping.jaccard):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
+
+
+@pytest.mark.parametrize("min_size", [0, -1])
+def test_a_size_that_no_cluster_has_is_refused(min_size: int) -> None:
+    for made in (compare, overlap):
+        with pytest.raises(ValueError, match=f"min_size must be at least 1, got {min_size}"):
+            made([0, 0, 1], [0, 1, 1], min_size=min_size)

@@ -79,6 +79,7 @@ def overlap(
     >>> found.partners
     array([0, 1])
     """
+    refuse_no_size(min_size)
     one, other = as_partition(first), as_partition(second)
     n_sites = len(one.labels)
     refuse_other_sites(n_sites, len(other.labels))
@@ -106,6 +107,23 @@ def overlap(
         rand=float(rand),
         variation=0.0 if rand == 1 else float(variation),
     )
+
+
+def refuse_no_size(min_size: int) -> None:
+    """Refuse a size that no cluster can have.
+
+    Parameters
+    ----------
+    min_size : int
+        Sites a cluster needs.
+
+    Raises
+    ------
+    ValueError
+        If it is below 1.
+    """
+    if not min_size >= 1:
+        raise ValueError(f"min_size must be at least 1, got {min_size}: a cluster has a site")
 
 
 def as_partition(given: Partition | npt.ArrayLike) -> Partition:

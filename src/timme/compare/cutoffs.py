@@ -25,6 +25,7 @@ from timme.compare.clusters import (
     count_pairs,
     n_log_n,
     overlap,
+    refuse_no_size,
     refuse_other_sites,
     variation_of_information,
 )
@@ -124,6 +125,7 @@ def compare(
             "a comparison needs 2 cutoffs or more and fractions from 0 to 1, "
             f"got most={most}, clustered={clustered} and outside={outside}"
         )
+    refuse_no_size(min_size)
     one, other = (_Side.of(given, most, min_size) for given in (first, second))
     refuse_other_sites(one.hierarchy.n_sites, other.hierarchy.n_sites)
     rand, variation = _agreement(one, other)
