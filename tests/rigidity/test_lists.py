@@ -93,6 +93,16 @@ def test_rows_may_be_removed_added_and_named_by_labels_only(tmp_path: Path) -> N
     assert "constraints.csv" in found.notes[0]
 
 
+def test_a_minus_as_papers_write_it_is_read(tmp_path: Path) -> None:
+    held = Network(
+        2, np.array([[0, 1]]), np.array([5]), np.array(["hydrogen bond"]), np.array([-1.5])
+    )
+    pair = molecule({"C": (0.0, 0.0, 0.0), "O": (1.4, 0.0, 0.0)}, "C-O")
+    text = constraints_csv(held, pair).replace("-1.5", "\N{MINUS SIGN}1.5")
+    (tmp_path / "minus.csv").write_text(text, encoding="utf-8")
+    assert read_constraints(tmp_path / "minus.csv", pair).energies.tolist() == [-1.5]
+
+
 def test_what_a_spreadsheet_with_decimal_commas_writes_is_read(tmp_path: Path) -> None:
     text = (
         "\ufeffkind;bars;energy (kcal/mol);atom 1;atom 2;label 1;label 2\r\n"

@@ -186,8 +186,9 @@ class _Parser:
         return site
 
     def number(self, text: str, what: str) -> float:
+        plain = text.replace("\N{MINUS SIGN}", "-")  # as spreadsheets and papers write it
         try:
-            value = float(text.replace(",", ".") if self.decimal_comma else text)
+            value = float(plain.replace(",", ".") if self.decimal_comma else plain)
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
