@@ -148,6 +148,16 @@ class TestTables:
         assert "adjusted Rand index 1.000" in at
 
     @pytest.mark.usefixtures("results")
+    def test_the_column_of_a_table_is_named_and_its_cutoff_told(self, timme: Run) -> None:
+        columns = [name for name in rows("whole/sites.csv")[0] if name.startswith("cluster")]
+        assert len(columns) > 1
+        found = compared(timme, "whole", "whole/sites.csv")
+        assert f"of {len(columns)} columns of clusters, {columns[0]!r} was taken" in found.out
+        cutoff = columns[0].removeprefix("cluster ")  # such as "at 0.12 Å"
+        assert f"sites {cutoff}: " in found.out
+        assert rows("out/agreement.csv")[0][0] == f"whole down and sites {cutoff} across"
+
+    @pytest.mark.usefixtures("results")
     def test_a_table_of_residues_is_enough(self, results: Path, timme: Run) -> None:
         lines = [f"{number};{'head' if number <= 12 else 'tail'}" for number in range(1, 25)]
         (results / "halves.csv").write_text("\n".join(["number;cluster", *lines]))

@@ -113,7 +113,9 @@ What it writes
   agreement                       adjusted Rand index over both cutoffs
   agreement.csv, best-cutoffs.csv the same as a table, and the best partner of each cutoff
   matched.csv                     which cluster is which, and how much they share
-  comparison.pml .cxc .tcl        the structure coloured by both, side by side
+  matched-asked.csv               the same at the cutoffs of --cutoffs
+  comparison.cif .pdb             the structure twice, side by side
+  comparison.pml .cxc .tcl        scripts that colour it by both
 """
 )
 @click.argument("first", type=click.Path(path_type=Path))
@@ -139,7 +141,15 @@ def compare(
     compared on the sites that both show, which are matched by chain, residue number, insertion
     code and atom name.
     """
-    from timme.workflow.comparison import MARK, Look, called, compare_results, rows, write
+    from timme.workflow.comparison import (
+        MARK,
+        Look,
+        called,
+        compare_results,
+        rows,
+        titled,
+        write,
+    )
     from timme.workflow.folder import checked_folder
     from timme.workflow.partition import load_result
 
@@ -149,7 +159,8 @@ def compare(
     look = Look(
         chains=_parsed_chains(chains), cutoffs=_parsed_cutoffs(cutoffs), **shared.given(options)
     )
-    compared = compare_results(load_result(first), load_result(second), look, names=names)
+    results = load_result(first), load_result(second)
+    compared = compare_results(*results, look, names=titled(names, *results))
     written = write(compared, folder, overwrite=overwrite)
     notes = (*compared.notes, *written.notes)
     pictures = ("dilutions.png", "agreement.png", "matched.csv", "comparison.pml")

@@ -95,6 +95,30 @@ def called(first: str | Path, second: str | Path) -> Names:
     return (one, other) if one != other else (f"{one}-1", f"{other}-2")
 
 
+def titled(names: Names, first: Analysis, second: Analysis) -> Names:
+    """Add to the names of tables the cutoff of their clusters, where it is known.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What the two are called.
+    first, second : Analysis
+        What was loaded.
+
+    Returns
+    -------
+    tuple of str
+        Names for figures and tables, such as "sites at 0.12 Å".
+    """
+    one, other = (
+        f"{name} at {made.provenance['cutoff']}"
+        if is_table(made) and "cutoff" in made.provenance
+        else name
+        for name, made in zip(names, (first, second), strict=True)
+    )
+    return one, other
+
+
 def compare_results(
     first: Analysis, second: Analysis, look: Look, *, names: Names = comparison.NAMES
 ) -> Compared:

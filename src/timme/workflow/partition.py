@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -65,8 +66,9 @@ def read_partition(path: str | Path) -> Analysis:
     ----------
     path : path
         A table with the columns ``number`` (of the residue) and ``cluster``, and if they are there
-        ``chain``, ``residue`` and ``name`` (of the atom), as in the ``sites.csv`` of a run. Rows
-        with cluster 0, or none, are in no cluster and left out.
+        ``chain``, ``residue`` and ``name`` (of the atom), as in the ``sites.csv`` of a run. Of
+        several columns of clusters the first is taken, with a note. Rows with cluster 0, or none,
+        are in no cluster and left out.
 
     Returns
     -------
@@ -78,12 +80,13 @@ def read_partition(path: str | Path) -> Analysis:
     delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
     table = csv.DictReader(io.StringIO(text), delimiter=delimiter)
     columns = {str(name).strip().lower(): str(name) for name in table.fieldnames or ()}
-    cluster = next((name for name in columns if name.startswith("cluster")), None)
-    if cluster is None or "number" not in columns:
+    known = [name for name in columns if name.startswith("cluster")]
+    if not known or "number" not in columns:
         raise ValueError(
             f"{source}: a table of clusters has the columns number and cluster, "
             f"got {', '.join(columns) or 'none'}: give such a table, or the folder of a run"
         )
+    cluster = known[0]
     found = list[tuple[str, str, str, int, str, str]]()  # cluster, chain, residue, number, …
     for row in _told_of(source, table):
         value = {name: (row[column] or "").strip() for name, column in columns.items()}
@@ -100,7 +103,17 @@ def read_partition(path: str | Path) -> Analysis:
         found.append((value[cluster], chain, residue, int(number[1]), number[2], name))
     if not found:
         raise ValueError(f"{source}: no site is in a cluster: check the column {cluster!r}")
-    return _analysis(source, found)
+    made = _analysis(source, found)
+    at = cluster.partition(" at ")[2]
+    note = (
+        f"{source}: of {len(known)} columns of clusters, {columns[cluster].strip()!r} was taken: "
+        "to compare another, remove those before it"
+    )
+    return replace(
+        made,
+        provenance={"cutoff": columns[cluster].strip()[-len(at) :]} if at else {},
+        notes=(*made.notes, note) if len(known) > 1 else made.notes,
+    )
 
 
 def _told_of(source: Path, table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
