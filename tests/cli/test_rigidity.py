@@ -190,6 +190,13 @@ def test_an_ensemble_counts_the_snapshots_in_which_sites_are_together(
     assert timme("plot", "out", "--what", "together", "-o", "again.svg").code == 0
 
 
+@pytest.mark.usefixtures("without_figures")
+def test_an_ensemble_of_one_is_told_in_words_for_one(timme: Run, helix_file: Path) -> None:
+    _, out = rigid(timme, helix_file, "--ensemble", "-10")
+    said = f"at -10 kcal/mol the only snapshot has {3 * N_RESIDUES} floppy modes and a largest "
+    assert said + "cluster of 1 Cα" in out
+
+
 def test_a_cluster_finds_what_threads_do(folder: Path, timme: Run) -> None:
     pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
     write_pdb(folder / "models.pdb", [helix(N_RESIDUES), turned(helix(N_RESIDUES))])

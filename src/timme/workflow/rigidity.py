@@ -265,9 +265,17 @@ def _tethers(chosen: RigidSettings) -> Literal["shortest", "all", "none"]:
 
 
 def _counts(found: Together, shown_name: str) -> str:
-    modes, largest = found.floppy_modes, found.largest
+    modes = found.floppy_modes
+    several = len(modes) > 1
+    who = f"the {len(modes):,} snapshots have" if several else "the only snapshot has"
+    mean = f" (mean {modes.mean():.1f})" if several else ""
+    name = "floppy mode" if modes.max() == 1 else "floppy modes"
     return (
-        f"at {found.cutoff:g} kcal/mol the {len(modes):,} snapshots have {modes.min():,} to "
-        f"{modes.max():,} floppy modes (mean {modes.mean():.1f}) and a largest cluster of "
-        f"{largest.min():,} to {largest.max():,} {shown_name}"
+        f"at {found.cutoff:g} kcal/mol {who} {_span(modes)} {name}{mean} and a largest cluster of "
+        f"{_span(found.largest)} {shown_name}"
     )
+
+
+def _span(values: Ints) -> str:
+    low, high = int(values.min()), int(values.max())
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
