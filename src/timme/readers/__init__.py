@@ -131,10 +131,12 @@ def read_model(
 
     Parameters
     ----------
-    source, trajectories, start, stop, step, allow_truncated
+    source, trajectories
         As for :func:`read`.
     model : int, optional
         Which of the snapshots, counted from 1.
+    start, stop, step, allow_truncated
+        As for :func:`read`.
 
     Returns
     -------
