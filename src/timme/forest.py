@@ -74,8 +74,10 @@ def canonical_tree(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Fl
 
 def _joined(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats, Ints]:
     """Edges that join clusters, sorted by height, their heights, and the cluster of each site."""
-    finite = np.flatnonzero(np.isfinite(heights))
-    ranked = finite[np.argsort(heights[finite], kind="stable")]
+    ranked = np.argsort(heights, kind="stable")
+    ends = heights[ranked[:1]], heights[ranked[-1:]]
+    if not np.isfinite(ends).all():
+        ranked = ranked[np.isfinite(heights[ranked])]
     writeable = edges if edges.flags.writeable else edges.copy()  # what loops are compiled for
     joining, cluster = linkage.joining_edges(n_sites, writeable, ranked)
     return edges[joining], heights[joining], cluster
