@@ -11,8 +11,8 @@ import numpy as np
 import timme
 from benchmarks.results import Results, Row, seconds
 from benchmarks.timing import ROOT, race
-from timme.ensemble import Ensemble
 from timme.rigidity import Decomposition, add_hydrogens, decompose, dilute, network
+from timme.system.ensemble import Ensemble
 
 _BARNASE = ROOT.parent / "shared" / "data" / "xray" / "1a2p.pdb"
 _CUTOFF = -1.0  # kcal/mol: protein and water are one cluster, with thousands of redundant bonds

@@ -13,12 +13,13 @@ from tests.strategies import seeds
 from timme import allpairs, synthetic
 from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import allpairs as kernel
-from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import measure, measure_in_chunks
 from timme.hierarchy import Hierarchy, link
 from timme.objects import Objects, Reduction, bodies, groups, links, molecules, points
 from timme.pairs import Pairs
 from timme.pairs import all as all_pairs
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
 
 
 def same(first: Hierarchy, second: Hierarchy) -> bool:

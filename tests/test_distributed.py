@@ -20,9 +20,9 @@ from tests.conftest import MakeUniverse
 from timme._arrays import Coordinates, Floats
 from timme.cli import main
 from timme.engine import Engine
-from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations
 from timme.objects import Objects
+from timme.system.ensemble import Ensemble
 
 pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from timme.engine import Threads, engine_of, in_order
-from timme.ensemble import Block, Ensemble
+from timme.system.ensemble import Block, Ensemble
 
 ENSEMBLE = Ensemble.from_array(np.random.default_rng(0).normal(size=(300, 7, 3)))
 

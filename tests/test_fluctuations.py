@@ -18,9 +18,10 @@ from tests.strategies import (
 )
 from timme import fluctuations, objects, pairs
 from timme._arrays import Floats
-from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import Fluctuations, default_overlap, measure
 from timme.objects import Objects, Reduction
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
 
 EPS = np.finfo(np.float64).eps
 NEAR_HALF_BOX = "ignore:.*half the periodic box:UserWarning"

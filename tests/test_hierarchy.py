@@ -19,10 +19,10 @@ from timme import allpairs as module
 from timme import objects, pairs
 from timme._arrays import Floats
 from timme.allpairs import cluster
-from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations, measure
 from timme.hierarchy import Hierarchy, Partition, link
 from timme.objects import Reduction
+from timme.system.ensemble import Ensemble
 
 MATRIX = np.array([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]])
 

@@ -18,7 +18,7 @@ import pytest
 from tests.readers.builders import atom, write_pdb
 from timme import analyse, load, memory, objects, pairs
 from timme._arrays import Coordinates
-from timme.ensemble import Ensemble
+from timme.system.ensemble import Ensemble
 from timme.workflow.budget import most_contacts, planned
 
 SOURCE = Path(__file__).parents[1] / "src"

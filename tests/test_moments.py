@@ -9,9 +9,9 @@ from tests import naive
 from tests.strategies import boxed_snapshots, gapped_snapshots, seeds, snapshots
 from timme import moments as module
 from timme._arrays import Floats, Ints
-from timme.ensemble import Ensemble
 from timme.moments import Metric, Moments
 from timme.reduction import moments
+from timme.system.ensemble import Ensemble
 
 EPS = np.finfo(np.float64).eps
 

@@ -7,8 +7,9 @@ import pytest
 
 import timme
 from timme import notebook, synthetic
-from timme.ensemble import Atoms, Ensemble
 from timme.output import report
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
 
 PARTS = {report.WIDGET: "export default {}", report.STYLE: ".timme {}"}
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from tests import naive
 from tests.strategies import bond_graphs
 from timme import objects
-from timme.ensemble import Atoms, Ensemble
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
 
 SNAPSHOTS = np.random.default_rng(0).normal(size=(5, 6, 3))
 BONDS = [(0, 1), (1, 2), (2, 3), (4, 5)]

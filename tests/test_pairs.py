@@ -18,9 +18,10 @@ from tests.strategies import (
 )
 from timme import objects, pairs
 from timme._arrays import Floats
-from timme.ensemble import Atoms, Ensemble
 from timme.objects import Objects
 from timme.pairs import Pairs
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
 
 POINTS = objects.points(Ensemble.from_array(np.random.default_rng(0).normal(size=(5, 6, 3))))
 

@@ -6,7 +6,7 @@ import pytest
 from timme import objects, pairs, synthetic
 from timme._arrays import Ints
 from timme.allpairs import cluster
-from timme.ensemble import Ensemble
+from timme.system.ensemble import Ensemble
 
 
 def same_clusters(first: Ints, second: Ints) -> bool:

@@ -27,8 +27,9 @@ from tests.cli.ensembles import (
 from tests.readers.builders import Record, atom, peptide, waters, write_pdb, write_trajectory
 from timme._arrays import Floats
 from timme.analysis import Analysis
-from timme.ensemble import Atoms, Ensemble
 from timme.output.matrices import binned_means
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
 from timme.workflow import Settings, analyse_demo, summary
 
 

@@ -11,18 +11,19 @@ if TYPE_CHECKING:
     from timme import compare, objects, pairs, rigidity, statistics, synthetic, theory
     from timme.allpairs import cluster
     from timme.analysis import Analysis
-    from timme.ensemble import Atoms, Ensemble
     from timme.fluctuations import Fluctuations, measure
     from timme.hierarchy import Hierarchy, Partition, link
     from timme.readers import read, read_matrix
     from timme.store import load, save
+    from timme.system.atoms import Atoms
+    from timme.system.ensemble import Ensemble
     from timme.workflow import RigidSettings, Settings, analyse, rigid, write
 
 _MODULES = ("compare", "objects", "pairs", "rigidity", "statistics", "synthetic", "theory")
 _HOMES = {
     "Analysis": "analysis",
-    "Atoms": "ensemble",
-    "Ensemble": "ensemble",
+    "Atoms": "system.atoms",
+    "Ensemble": "system.ensemble",
     "Fluctuations": "fluctuations",
     "Hierarchy": "hierarchy",
     "Partition": "hierarchy",

@@ -23,7 +23,6 @@ from timme._kernels import allpairs as kernel
 from timme._kernels.space import OPEN, STRAIGHT
 from timme.checkpoint import Checkpoint, digest
 from timme.engine import Engine, engine_of
-from timme.ensemble import Ensemble
 from timme.fluctuations import (
     Fluctuations,
     measure_in_chunks,
@@ -35,7 +34,8 @@ from timme.hierarchy import Hierarchy, from_forest
 from timme.moments import Metric, Progress
 from timme.objects import Objects
 from timme.pairs import Pairs, given, lower_first, tree_in_box, without
-from timme.space import Boxes
+from timme.system.ensemble import Ensemble
+from timme.system.space import Boxes
 
 CHUNK = 4_000_000  # pairs of sites whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away

@@ -11,10 +11,10 @@ import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
 from timme._html import table
-from timme.ensemble import Atoms
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy
 from timme.rigidity import Network
+from timme.system.atoms import Atoms
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,11 +6,11 @@ from contextlib import closing, nullcontext
 
 from timme.checkpoint import Checkpoint
 from timme.engine import Engine, engine_of
-from timme.ensemble import Block, Ensemble
 from timme.moments import Progress
-from timme.neighbours import Contacts, Counted, Search
 from timme.reduction import key_of
-from timme.space import Boxes
+from timme.system.ensemble import Block, Ensemble
+from timme.system.neighbours import Contacts, Counted, Search
+from timme.system.space import Boxes
 
 
 def count_contacts(

@@ -23,9 +23,9 @@ from timme._arrays import Ints
 from timme._kernels import moments as kernel
 from timme.compiling import first_time, merge_tiles
 from timme.engine import in_order, part_length
-from timme.ensemble import Block, Ensemble
-from timme.frames import Frames, StoredFrames
 from timme.moments import Metric, Moments, PreparedBlock, pair_tiles
+from timme.system.ensemble import Block, Ensemble
+from timme.system.frames import Frames, StoredFrames
 from timme.workers import LOST
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from timme._arrays import Floats, Ints
-from timme.ensemble import Block, Ensemble
 from timme.moments import Metric, Moments, PreparedBlock, pair_tiles, room_for
+from timme.system.ensemble import Block, Ensemble
 
 _PART_POINTS = 50_000  # points of all snapshots in one part of a block, about
 

@@ -18,11 +18,11 @@ from timme._html import table
 from timme._kernels import moments as kernel
 from timme.checkpoint import Checkpoint
 from timme.engine import Engine
-from timme.ensemble import Ensemble
 from timme.moments import Metric, Moments, Progress
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.reduction import code_of, key_of, moments
+from timme.system.ensemble import Ensemble
 
 _NEAR_HALF_BOX = 0.9
 _LARGEST_MATRIX = 20_000  # objects; 3.2 GB

@@ -18,7 +18,6 @@ from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import moments as kernel
 from timme.compiling import merge_tiles
 from timme.engine import Threads
-from timme.ensemble import Ensemble
 from timme.fluctuations import measure
 from timme.hierarchy import link
 from timme.moments import Metric, Moments, PreparedBlock
@@ -26,7 +25,8 @@ from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers import read
 from timme.readers.libraries import UniverseFrames, box_of
-from timme.space import box_matrices
+from timme.system.ensemble import Ensemble
+from timme.system.space import box_matrices
 
 if TYPE_CHECKING:
     from distributed import Client

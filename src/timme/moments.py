@@ -10,8 +10,8 @@ import numpy as np
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import moments as kernel
 from timme._kernels.space import OPEN
-from timme.ensemble import Block
-from timme.space import Boxes
+from timme.system.ensemble import Block
+from timme.system.space import Boxes
 
 Metric = Callable[[Coordinates, Coordinates], Coordinates]
 """Distances (…,) between points (…, dimensions) of two arrays of the same shape."""

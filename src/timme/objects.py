@@ -11,10 +11,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
-from timme.ensemble import Ensemble
-from timme.frames import Frames
-from timme.space import Boxes
-from timme.topology import adjacency, site_bonds, within_bonds
+from timme.system.ensemble import Ensemble
+from timme.system.frames import Frames
+from timme.system.space import Boxes
+from timme.system.topology import adjacency, site_bonds, within_bonds
 
 Reduction = Literal["rms", "max", "centre"]
 Centre = Literal["geometry", "mass"]

@@ -17,13 +17,13 @@ from timme._kernels.space import TILTED
 from timme.checkpoint import Checkpoint
 from timme.contacts import count_contacts
 from timme.engine import Engine
-from timme.ensemble import Ensemble
 from timme.moments import Progress
-from timme.neighbours import pairs_within
 from timme.objects import Objects
 from timme.reduction import moments
-from timme.space import Boxes
-from timme.topology import within_bonds
+from timme.system.ensemble import Ensemble
+from timme.system.neighbours import pairs_within
+from timme.system.space import Boxes
+from timme.system.topology import within_bonds
 
 _SQUARE = 64  # objects on each side of the squares in which all pairs are walked
 _MOST_ON_AVERAGE = 10_000  # objects of which all pairs are listed

@@ -13,8 +13,8 @@ import numpy as np
 from timme._arrays import Ints
 from timme.checkpoint import Checkpoint, digest
 from timme.engine import Engine, engine_of
-from timme.ensemble import Ensemble
 from timme.moments import Metric, Moments, Progress
+from timme.system.ensemble import Ensemble
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -12,10 +12,10 @@ import numpy as np
 from timme._arrays import frozen, indices
 from timme.analysis import Analysis
 from timme.checkpoint import DAMAGE
-from timme.ensemble import Atoms
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy
 from timme.rigidity import Network
+from timme.system.atoms import Atoms
 
 FORMAT = 1
 _MARK = "timme result"

@@ -9,7 +9,8 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from timme._arrays import Floats, Ints
-from timme.ensemble import Atoms, Ensemble
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
 
 
 @dataclass(frozen=True, slots=True, eq=False)

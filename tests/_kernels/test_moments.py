@@ -11,7 +11,7 @@ from tests import naive
 from tests.strategies import seeds
 from timme._arrays import Floats
 from timme._kernels import moments
-from timme.space import Boxes
+from timme.system.space import Boxes
 
 PAIR = np.array([[0, 1]])
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timme.compare import common_sites
-from timme.ensemble import Atoms
+from timme.system.atoms import Atoms
 
 
 def atoms(*names: str) -> Atoms:

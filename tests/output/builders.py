@@ -7,9 +7,9 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme.analysis import Analysis
-from timme.ensemble import Atoms
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy, link
+from timme.system.atoms import Atoms
 
 Graph = tuple[int, list[tuple[int, int]], list[float]]
 

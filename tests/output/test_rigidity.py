@@ -8,9 +8,9 @@ import io
 import numpy as np
 
 from tests.output.builders import particles
-from timme.ensemble import Atoms
 from timme.output.rigidity import bonds_csv, constraints_text, decomposition_text
 from timme.rigidity import Network, decompose
+from timme.system.atoms import Atoms
 
 # A ring of six is rigid and under stress once a seventh bond crosses it; a tail turns.
 ENDS = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5), (0, 3), (5, 6), (6, 7)]

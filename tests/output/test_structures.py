@@ -8,9 +8,9 @@ import pytest
 
 from tests.output.builders import particles, random_graph, residues
 from timme.analysis import Analysis
-from timme.ensemble import Atoms
 from timme.output.colours import colouring
 from timme.output.structures import write_structures
+from timme.system.atoms import Atoms
 
 CUTOFF = 0.03
 

@@ -16,8 +16,8 @@ from tests.page.conftest import SETTINGS
 from tests.readers.builders import write_pdb
 from timme import synthetic
 from timme.analysis import Analysis
-from timme.ensemble import Atoms
 from timme.hierarchy import Hierarchy
+from timme.system.atoms import Atoms
 from timme.workflow import analyse
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.page.conftest import SETTINGS, Open
 from tests.page.systems import swarm
 from timme.analysis import Analysis
-from timme.ensemble import Atoms
+from timme.system.atoms import Atoms
 
 Residue = tuple[str, int, str]  # chain, number, letter of insertion
 

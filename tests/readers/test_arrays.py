@@ -12,8 +12,8 @@ import pytest
 from tests.conftest import MakeUniverse
 from tests.readers.builders import waters, write_pdb
 from timme._arrays import Coordinates
-from timme.ensemble import Ensemble
 from timme.readers import read
+from timme.system.ensemble import Ensemble
 
 
 def coordinates(ensemble: Ensemble) -> Coordinates:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.readers.builders import Record, atom, peptide, waters, write_pdb
 from timme._arrays import Floats
-from timme.ensemble import Atoms
 from timme.readers import guess_bonds, read
-from timme.readers.elements import element_masses, guess_elements
+from timme.system.atoms import Atoms
+from timme.system.elements import element_masses, guess_elements
 
 
 def bonds(tmp_path: Path, records: list[Record]) -> set[tuple[str, str]]:

@@ -11,8 +11,8 @@ import pytest
 
 from tests.readers.builders import trajectory_positions
 from timme._arrays import Coordinates
-from timme.ensemble import Ensemble
 from timme.readers import read
+from timme.system.ensemble import Ensemble
 from timme.workflow import analyse
 
 N_ATOMS = 6

@@ -11,8 +11,8 @@ import pytest
 
 from tests.readers.builders import trajectory_positions, waters, write_pdb
 from timme._arrays import Coordinates, Ints
-from timme.ensemble import Ensemble
 from timme.readers import read
+from timme.system.ensemble import Ensemble
 from timme.workflow import analyse
 
 N_ATOMS = 12

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tests.readers.builders import atom, peptide, waters, write_pdb
-from timme.ensemble import Atoms, Ensemble
 from timme.readers import read, select_atoms
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
 
 
 @pytest.fixture

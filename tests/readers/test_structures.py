@@ -13,8 +13,8 @@ import pytest
 
 from tests.readers.builders import Record, as_mmcif, atom, pdb_text, peptide, write_pdb
 from timme._arrays import Coordinates
-from timme.ensemble import Ensemble
 from timme.readers import read
+from timme.system.ensemble import Ensemble
 
 
 def coordinates(ensemble: Ensemble) -> Coordinates:

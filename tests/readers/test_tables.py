@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from timme._arrays import Coordinates
-from timme.ensemble import Ensemble
 from timme.readers import read
+from timme.system.ensemble import Ensemble
 
 ROWS = [(0, 5, 1.0, 2.0), (0, 7, 3.0, 4.0), (1, 5, 1.5, 2.5), (2, 5, 2.0, 3.0), (2, 7, 4.0, 5.0)]
 

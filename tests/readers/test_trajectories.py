@@ -20,8 +20,8 @@ from tests.readers.builders import (
     write_trajectory,
 )
 from timme._arrays import Coordinates
-from timme.ensemble import Ensemble
 from timme.readers import read
+from timme.system.ensemble import Ensemble
 
 N_ATOMS = 12
 BOX = (30.0, 31.0, 32.0, 90.0, 90.0, 90.0)

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import timme
 from tests.rigidity.oracle import FOLDER
 from timme._arrays import Floats, Ints, Strings
-from timme.ensemble import Atoms, Ensemble, sorted_bonds
-from timme.readers.elements import element_masses
+from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.elements import element_masses
+from timme.system.ensemble import Ensemble
 
 N_REAL = 1585  # atoms of 1bck; those after them stand for tethers
 

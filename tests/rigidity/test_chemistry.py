@@ -8,9 +8,9 @@ import pytest
 from tests.rigidity.oracle import needs_oracle
 from tests.rigidity.structures import bck, listed, molecule, pairs_of, ring
 from timme._arrays import Bools
-from timme.ensemble import Ensemble
 from timme.rigidity.chemistry import Chemistry, chemistry, parent_residue, without_hydrogens
 from timme.rigidity.structure import structure
+from timme.system.ensemble import Ensemble
 
 RINGS = {"PHE", "TYR", "TRP", "HIS"}
 AMIDES = {("ASN", "CG", "ND2"), ("GLN", "CD", "NE2")}

@@ -9,9 +9,9 @@ import pytest
 
 import timme
 from tests.readers.builders import Record, atom, peptide, write_pdb
-from timme.ensemble import Atoms
 from timme.rigidity.completeness import incomplete
 from timme.rigidity.network import network
+from timme.system.atoms import Atoms
 
 BACKBONE = "N CA C O"
 SUGAR = "O5' C5' C4' O4' C3' O3' C2' C1'"

@@ -13,7 +13,6 @@ from hypothesis import given
 from tests.rigidity.oracle import needs_oracle
 from tests.rigidity.structures import bck, joined, listed, molecule, moved
 from timme._arrays import Floats
-from timme.ensemble import Ensemble
 from timme.rigidity.chemistry import Chemistry, chemistry
 from timme.rigidity.energies import (
     HydrogenBonds,
@@ -23,6 +22,7 @@ from timme.rigidity.energies import (
     salt_bridge_energies,
 )
 from timme.rigidity.structure import Structure, structure
+from timme.system.ensemble import Ensemble
 
 CLASSES = ("HB Dsp2 Asp2", "HB Dsp2 Asp3", "HB Dsp3 Asp2", "HB Dsp3 Asp3", "SB no energy")
 WATER = {"O": (0.0, 0.0, 0.0), "H1": (0.957, 0.0, 0.0), "H2": (-0.24, 0.927, 0.0)}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.rigidity.structures import joined, molecule
-from timme.ensemble import Ensemble
 from timme.rigidity import network
 from timme.rigidity.flexibility import backbone_bonds, residue_flexibility
-from timme.topology import site_atoms
+from timme.system.ensemble import Ensemble
+from timme.system.topology import site_atoms
 
 PLACES = {
     "N": (0.0, 0.0, 0.0),

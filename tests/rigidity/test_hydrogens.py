@@ -13,11 +13,11 @@ from tests.readers.builders import atom, peptide, write_pdb
 from tests.rigidity.oracle import needs_oracle
 from tests.rigidity.structures import bck
 from timme._arrays import Bools, Floats
-from timme.ensemble import Ensemble
 from timme.rigidity.chemistry import chemistry
 from timme.rigidity.hydrogens import add_hydrogens
 from timme.rigidity.network import network
 from timme.rigidity.structure import structure
+from timme.system.ensemble import Ensemble
 
 
 @pytest.fixture

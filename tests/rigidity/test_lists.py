@@ -11,9 +11,9 @@ from hypothesis import given
 
 from tests.rigidity.oracle import needs_oracle
 from tests.rigidity.structures import bck, joined, molecule, moved
-from timme.ensemble import Ensemble
 from timme.rigidity.lists import constraints_csv, read_constraints, write_constraints
 from timme.rigidity.network import BARS, Network, network
+from timme.system.ensemble import Ensemble
 
 HYDROXYL = {"O": (0.0, 0.0, 0.0), "C": (-0.5, 1.3, 0.0), "H": (0.96, 0.0, 0.0)}
 

@@ -15,8 +15,9 @@ import timme
 from tests.readers.builders import atom, peptide, write_pdb
 from tests.rigidity.oracle import FOLDER, needs_oracle
 from tests.rigidity.structures import bck, joined, listed, molecule, moved, pairs_of, ring
-from timme.ensemble import Atoms, Ensemble
 from timme.rigidity.network import BARS, Network, network
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
 
 METHANE = {
     "C": (0.0, 0.0, 0.0),

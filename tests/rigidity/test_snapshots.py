@@ -16,9 +16,9 @@ from tests.conftest import MakeUniverse
 from tests.rigidity.structures import joined, molecule, ring
 from timme import read
 from timme._arrays import Bools, Coordinates, Floats
-from timme.ensemble import Ensemble
 from timme.rigidity import decompose, network
 from timme.rigidity.snapshots import Together, together
+from timme.system.ensemble import Ensemble
 
 NMR = Path(__file__).parents[2].parent / "shared" / "data" / "nmr"
 needs_models = pytest.mark.skipif(not NMR.exists(), reason="no ../shared/data/nmr here")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Ints, frozen
-from timme.ensemble import Atoms
+from timme.system.atoms import Atoms
 
 _Name = tuple[str, int, str, str]  # chain, residue number, insertion code, atom name
 

@@ -11,7 +11,6 @@ import numpy as np
 from timme._arrays import Bools, Floats, Ints, Strings, frozen
 from timme.analysis import Analysis
 from timme.compare import Common, Comparison, common_sites, overlap
-from timme.ensemble import Atoms
 from timme.hierarchy import Hierarchy
 from timme.order import families_at
 from timme.output import plots
@@ -27,6 +26,7 @@ from timme.output.axes import (
 from timme.output.colours import WIDE, family_colours
 from timme.output.tables import csv_text, runs_text, short_names
 from timme.statistics import Curves, curves
+from timme.system.atoms import Atoms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

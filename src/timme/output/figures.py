@@ -18,10 +18,10 @@ from timme.output import matrices, plots
 from timme.output.axes import Order, figure_of, places_of
 from timme.output.colours import WIDE
 from timme.output.files import write_atomically
-from timme.readers.residues import residue_index
 from timme.rigidity import decompose
 from timme.rigidity.flexibility import residue_flexibility
 from timme.statistics import curves
+from timme.system.residues import residue_index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,15 +9,15 @@ import numpy as np
 
 from timme._arrays import Floats
 from timme.analysis import Analysis
-from timme.ensemble import Ensemble
 from timme.output.files import write_atomically
 from timme.output.tables import csv_text, with_unit
-from timme.readers.residues import residue_index
 from timme.rigidity import Decomposition, Network
 from timme.rigidity.checks import counted
 from timme.rigidity.flexibility import residue_flexibility
 from timme.rigidity.lists import constraints_csv
 from timme.rigidity.network import BARS
+from timme.system.ensemble import Ensemble
+from timme.system.residues import residue_index
 
 _DIGITS = 12  # of a fraction, so that what is left of 1 is a short number again
 

@@ -31,8 +31,8 @@ from timme.output.matrices import binned_means
 from timme.output.picture import MOST_STICKS, STICKS_PER_SITE, has_backbone, spacing
 from timme.output.plots import THEORY, ramp
 from timme.output.tables import short_names
-from timme.space import Boxes
 from timme.statistics import Curves, Suggestion, curves
+from timme.system.space import Boxes
 
 FORMAT = 1
 

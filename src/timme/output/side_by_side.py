@@ -16,7 +16,6 @@ import numpy as np
 from timme._arrays import Floats, Ints, frozen
 from timme.analysis import Analysis
 from timme.compare import Comparison
-from timme.ensemble import Atoms
 from timme.hierarchy import grow
 from timme.output.colours import WIDE, Colouring
 from timme.output.comparison import NAMES, Names, cluster_colours
@@ -24,6 +23,7 @@ from timme.output.files import write_atomically
 from timme.output.picture import picture
 from timme.output.scripts import chimerax, pymol, vmd
 from timme.output.structures import Written, mmcif_text, pdb_obstacle, pdb_text, structure
+from timme.system.atoms import Atoms
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _LINE = r".{1,68}(?:\s|$)"

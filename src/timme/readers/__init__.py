@@ -10,14 +10,14 @@ from typing import Any, Literal
 
 import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 
-from timme.ensemble import Ensemble
 from timme.readers import choices
 from timme.readers.bonds import guess_bonds, unit_label
 from timme.readers.download import fetch
 from timme.readers.matrices import read_matrix
-from timme.readers.residues import default_sites, shown_sites
 from timme.readers.select import select_atoms
 from timme.readers.sources import Options, atom_group, open_source
+from timme.system.ensemble import Ensemble
+from timme.system.residues import default_sites, shown_sites
 
 __all__ = [
     "default_sites",

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
-from timme.ensemble import Atoms, sorted_bonds
-from timme.readers.elements import HYDROGENS, covalent_radii
-from timme.readers.residues import is_ion, is_water, residue_index
+from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.elements import HYDROGENS, covalent_radii
+from timme.system.residues import is_ion, is_water, residue_index
 
 _TOLERANCE = (
     0.4  # Å beyond the sum of radii: thermal stretching, and room before the second neighbours

@@ -10,15 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.ensemble import Atoms, Ensemble, checked_weights
-from timme.frames import ArrayFrames, Frames, StoredFrames
 from timme.readers.bonds import guess_bonds, likely_angstrom, unit_in_angstrom, with_bonds
-from timme.readers.elements import is_coarse_grained
 from timme.readers.files import STRUCTURES, kind
 from timme.readers.libraries import MDTRAJ, UniverseFrames
 from timme.readers.select import select_atoms
 from timme.readers.trajectories import TrajectoryFrames
-from timme.space import box_matrices
+from timme.system.atoms import Atoms
+from timme.system.elements import is_coarse_grained
+from timme.system.ensemble import Ensemble, checked_weights
+from timme.system.frames import ArrayFrames, Frames, StoredFrames
+from timme.system.space import box_matrices
 
 Sliceable = ArrayFrames | StoredFrames | TrajectoryFrames | UniverseFrames
 

@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
-from timme.ensemble import Atoms, sorted_bonds
-from timme.readers.elements import element_masses, guess_elements, is_coarse_grained
-from timme.space import box_matrices
+from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.elements import element_masses, guess_elements, is_coarse_grained
+from timme.system.space import box_matrices
 
 MDTRAJ = "mdtraj Trajectory"  # what such a source is called
 

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Ints
-from timme.ensemble import Atoms
 from timme.readers.files import one_line
-from timme.readers.residues import PRESETS, preset_sites, residue_index
+from timme.system.atoms import Atoms
+from timme.system.residues import PRESETS, preset_sites, residue_index
 
 
 def select_atoms(atoms: Atoms, coordinates: Coordinates | None, text: str | npt.ArrayLike) -> Ints:

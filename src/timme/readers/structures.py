@@ -14,18 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings
-from timme.ensemble import Atoms, sorted_bonds
-from timme.readers.elements import (
+from timme.readers.files import STRUCTURES, kind, one_line, read_bytes
+from timme.readers.matching import Model, matched
+from timme.readers.mmcif import parsed_mmcif
+from timme.readers.numbering import five_digits
+from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.elements import (
     NON_METALS,
     element_masses,
     guess_elements,
     is_coarse_grained,
 )
-from timme.readers.files import STRUCTURES, kind, one_line, read_bytes
-from timme.readers.matching import Model, matched
-from timme.readers.mmcif import parsed_mmcif
-from timme.readers.numbering import five_digits
-from timme.readers.residues import NUCLEIC, PROTEIN, WATER, is_named
+from timme.system.residues import NUCLEIC, PROTEIN, WATER, is_named
 
 _MODEL = re.compile(rb"^MODEL .*$", re.MULTILINE)
 _MAX_MODELS = 9999

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats
-from timme.ensemble import Atoms
 from timme.readers.files import read_bytes
+from timme.system.atoms import Atoms
 
 TRACKPY_COLUMNS = ("frame", "particle", "x", "y", "z")
 _MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))

@@ -12,8 +12,8 @@ from typing import BinaryIO
 import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
-from timme.ensemble import Atoms
 from timme.readers.files import open_binary
+from timme.system.atoms import Atoms
 
 DUMPS = frozenset((".lammpstrj", ".dump"))
 _NM = 10.0  # Å

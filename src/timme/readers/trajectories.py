@@ -14,14 +14,14 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.ensemble import Atoms
 from timme.readers.files import STRUCTURES, checked_file, kind, one_line, open_binary, read_bytes
 from timme.readers.integrity import Layout, layout
 from timme.readers.libraries import atoms_of_universe, box_of, quiet
 from timme.readers.mmcif import complete_mmcif
 from timme.readers.numbering import pdb_numbers
 from timme.readers.text import DUMPS, dump_ids, read_dump, read_gro, read_xyz, xyz_note
-from timme.space import box_matrices
+from timme.system.atoms import Atoms
+from timme.system.space import box_matrices
 
 _NM = 10.0  # Å
 _OFFSETS = frozenset((".xtc", ".trr", ".gro", ".xyz")) | DUMPS  # formats that are read by place

@@ -10,13 +10,13 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from timme._arrays import Bools, Ints
-from timme.neighbours import pairs_within
-from timme.readers.elements import HYDROGENS, covalent_radii
-from timme.readers.residues import is_ion, is_protein, is_water, residue_index
 from timme.rigidity.chemistry import without_hydrogens
 from timme.rigidity.completeness import incomplete
 from timme.rigidity.energies import far_apart
 from timme.rigidity.structure import Structure
+from timme.system.elements import HYDROGENS, covalent_radii
+from timme.system.neighbours import pairs_within
+from timme.system.residues import is_ion, is_protein, is_water, residue_index
 
 EXTRA = 'pip install "pytimme[rigidity]"'
 

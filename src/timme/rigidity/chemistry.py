@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings
-from timme.ensemble import Atoms
-from timme.readers.elements import HYDROGENS
-from timme.readers.residues import NUCLEIC, PROTEIN, is_protein
 from timme.rigidity.structure import Structure
+from timme.system.atoms import Atoms
+from timme.system.elements import HYDROGENS
+from timme.system.residues import NUCLEIC, PROTEIN, is_protein
 
 # Planar carbons of side chains; those of other amino acids have none.
 _SIDE_CHAINS = {

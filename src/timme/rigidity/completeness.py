@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from timme._arrays import Ints
-from timme.ensemble import Atoms
-from timme.readers.elements import HYDROGENS
-from timme.readers.residues import NUCLEIC, is_protein, residue_index
 from timme.rigidity.chemistry import parent_residue
+from timme.system.atoms import Atoms
+from timme.system.elements import HYDROGENS
+from timme.system.residues import NUCLEIC, is_protein, residue_index
 
 _BACKBONE = frozenset("N CA C O".split())
 _SIDE_CHAINS = {

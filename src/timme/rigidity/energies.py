@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, frozen
-from timme.neighbours import pairs_within
 from timme.rigidity.chemistry import Chemistry
 from timme.rigidity.structure import Structure
-from timme.topology import within_bonds
+from timme.system.neighbours import pairs_within
+from timme.system.topology import within_bonds
 
 HYDROGEN_ACCEPTOR = 4.0  # Å, at most
 DONOR_ACCEPTOR = 5.0  # Å, at most

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from timme._arrays import Bools, Floats
-from timme.ensemble import Atoms
-from timme.readers.residues import residue_index
 from timme.rigidity.network import COVALENT, LOCKED, Network
+from timme.system.atoms import Atoms
+from timme.system.residues import residue_index
 
 _BACKBONE = {
     *(("N", "CA"), ("CA", "C")),

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings, frozen
-from timme.ensemble import Atoms, Ensemble, sorted_bonds
-from timme.frames import ArrayFrames
-from timme.readers.elements import HYDROGENS, element_masses
-from timme.readers.residues import is_ion, is_protein, is_water, residue_index
 from timme.rigidity.checks import EXTRA
 from timme.rigidity.chemistry import parent_residue
 from timme.rigidity.structure import Structure, structure
+from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.elements import HYDROGENS, element_masses
+from timme.system.ensemble import Ensemble
+from timme.system.frames import ArrayFrames
+from timme.system.residues import is_ion, is_protein, is_water, residue_index
 
 _PH = 7.0
 _NAMED = 5  # molecules that a note names

@@ -8,10 +8,6 @@ from typing import Literal
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings, frozen
-from timme.ensemble import Ensemble
-from timme.neighbours import pairs_within
-from timme.readers.elements import covalent_radii
-from timme.readers.residues import is_water, residue_index
 from timme.rigidity.checks import (
     checked_cutoff,
     refuse_without_bonds,
@@ -21,6 +17,10 @@ from timme.rigidity.checks import (
 from timme.rigidity.chemistry import Chemistry, chemistry
 from timme.rigidity.energies import far_apart, hydrogen_bonds
 from timme.rigidity.structure import Structure, structure
+from timme.system.elements import covalent_radii
+from timme.system.ensemble import Ensemble
+from timme.system.neighbours import pairs_within
+from timme.system.residues import is_water, residue_index
 
 COVALENT, LOCKED, DISULFIDE = "covalent", "locked", "disulfide"
 HYDROGEN_BOND, SALT_BRIDGE, TETHER = "hydrogen bond", "salt bridge", "tether"
@@ -120,7 +120,7 @@ def network(
     Examples
     --------
     >>> import numpy as np
-    >>> from timme.ensemble import Atoms
+    >>> from timme.system.atoms import Atoms
     >>> ethane = Atoms.unnamed(2, bonds=[(0, 1)])
     >>> places = np.array([[[0.0, 0.0, 0.0], [1.54, 0.0, 0.0]]])
     >>> network(Ensemble.from_array(places, atoms=ethane)).bars

@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, frozen, indices
 from timme.engine import Engine, engine_of
-from timme.ensemble import Block, Ensemble
-from timme.frames import ArrayFrames
 from timme.hierarchy import Hierarchy, link
 from timme.moments import Progress
 from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.decomposition import decompose
 from timme.rigidity.network import network
+from timme.system.ensemble import Block, Ensemble
+from timme.system.frames import ArrayFrames
 
 _LARGEST = 20_000  # sites of which a matrix is made
 

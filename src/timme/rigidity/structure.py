@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Floats, Ints
-from timme.ensemble import Atoms, Ensemble
 from timme.readers.bonds import unit_in_angstrom
-from timme.space import Boxes
-from timme.topology import site_atoms
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
+from timme.system.space import Boxes
+from timme.system.topology import site_atoms
 
 
 @dataclass(frozen=True, slots=True, eq=False)

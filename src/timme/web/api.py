@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 
 from timme import __version__
 from timme.output.report import MISSING, SCRIPT, STYLE, page_part
-from timme.readers.residues import PRESETS
+from timme.system.residues import PRESETS
 from timme.web import comparisons, downloads
 from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
 from timme.web.jobs import Jobs, QueueFullError, StateError

@@ -13,12 +13,12 @@ from timme import memory
 from timme._kernels.space import TILTED
 from timme.allpairs import CANDIDATES, CHUNK, LEAST_FRAMES, SEARCH_BYTES
 from timme.engine import Engine, Threads, available_cores, engine_of, part_length
-from timme.ensemble import SINGLE_FROM, Ensemble
 from timme.fluctuations import count_site_pairs
-from timme.neighbours import pairs_within
 from timme.objects import Objects
 from timme.pairs import Pairs
-from timme.space import Boxes
+from timme.system.ensemble import SINGLE_FROM, Ensemble
+from timme.system.neighbours import pairs_within
+from timme.system.space import Boxes
 from timme.workflow.drawn import count_drawn
 
 Tell = Callable[[str], None]

@@ -11,13 +11,13 @@ import numpy as np
 from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Ints
-from timme.ensemble import Ensemble
 from timme.objects import Objects
 from timme.pairs import Pairs
-from timme.readers.residues import is_nucleic, is_protein, is_water, shown_sites
 from timme.readers.select import selector
 from timme.reduction import moments
-from timme.topology import site_atoms, site_bonds
+from timme.system.ensemble import Ensemble
+from timme.system.residues import is_nucleic, is_protein, is_water, shown_sites
+from timme.system.topology import site_atoms, site_bonds
 from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
 from timme.workflow.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings

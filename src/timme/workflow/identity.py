@@ -9,7 +9,7 @@ from pathlib import Path
 
 import timme
 from timme.checkpoint import digest
-from timme.ensemble import Ensemble
+from timme.system.ensemble import Ensemble
 from timme.workflow.settings import DISPLAY, OBJECTS, PAIRS, Settings, option_name
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from timme import store
 from timme._arrays import frozen
 from timme.analysis import Analysis
-from timme.ensemble import Atoms
 from timme.hierarchy import grow
 from timme.readers.files import read_bytes
+from timme.system.atoms import Atoms
 from timme.workflow.folder import RESULT
 
 LEVEL = 0.0  # at which the clusters of a table are there

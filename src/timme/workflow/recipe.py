@@ -13,7 +13,6 @@ from timme.allpairs import cluster
 from timme.analysis import Analysis, evenly_chosen
 from timme.checkpoint import Checkpoint
 from timme.engine import Engine
-from timme.ensemble import Atoms, Ensemble
 from timme.fluctuations import Fluctuations, measure, require_snapshots
 from timme.hierarchy import Hierarchy, link
 from timme.matrix import from_matrix
@@ -21,8 +20,10 @@ from timme.moments import Progress
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers import read, read_matrix
-from timme.readers.residues import default_sites
-from timme.topology import site_atoms
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
+from timme.system.residues import default_sites
+from timme.system.topology import site_atoms
 from timme.workflow.budget import Tell, planned
 from timme.workflow.defaults import (
     choose_length,

@@ -12,10 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from timme.analysis import Analysis
-from timme.ensemble import Ensemble
 from timme.fluctuations import Fluctuations, default_overlap
 from timme.objects import Objects
 from timme.pairs import Pairs
+from timme.system.ensemble import Ensemble
 from timme.workflow.drawn import are_kept, note_on
 from timme.workflow.settings import Settings
 

@@ -11,13 +11,10 @@ from timme import objects as make
 from timme._arrays import Ints, frozen
 from timme.analysis import Analysis
 from timme.engine import Engine
-from timme.ensemble import Ensemble
-from timme.frames import ArrayFrames
 from timme.hierarchy import Hierarchy
 from timme.matrix import from_matrix
 from timme.moments import Progress
 from timme.readers import read, read_model
-from timme.readers.residues import is_water, residue_index
 from timme.rigidity import (
     Together,
     add_hydrogens,
@@ -29,7 +26,10 @@ from timme.rigidity import (
 from timme.rigidity.checks import lacks_hydrogens, refuse_without_bonds
 from timme.rigidity.decomposition import base_energy
 from timme.rigidity.structure import structure
-from timme.topology import site_atoms
+from timme.system.ensemble import Ensemble
+from timme.system.frames import ArrayFrames
+from timme.system.residues import is_water, residue_index
+from timme.system.topology import site_atoms
 from timme.workflow.defaults import choose_shown
 from timme.workflow.identity import fingerprint, provenance
 from timme.workflow.recipe import chosen_engine

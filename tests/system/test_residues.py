@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from timme.ensemble import Atoms, sorted_bonds
 from timme.readers import default_sites, shown_sites
-from timme.readers.residues import (
+from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.residues import (
     is_ion,
     is_nucleic,
     is_protein,

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from timme._arrays import Floats, Ints, Strings, frozen
-from timme.readers.residues import ION_ELEMENTS, NUCLEIC, PROTEIN, WATER
+from timme.system.residues import ION_ELEMENTS, NUCLEIC, PROTEIN, WATER
 
 HYDROGENS = ("H", "D")
 # Elements that form covalent bonds; metals and noble gases are held by other forces.

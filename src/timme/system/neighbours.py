@@ -9,7 +9,7 @@ import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import neighbours as kernel
-from timme.space import Boxes
+from timme.system.space import Boxes
 
 _USUAL = 16  # contacts of a point; where there are no more, a second search is saved
 _MOST_SPARE = 16  # arrays that wait to be used again

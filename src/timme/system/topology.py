@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from timme._arrays import Ints
-from timme.ensemble import Atoms, Ensemble
+from timme.system.atoms import Atoms
+from timme.system.ensemble import Ensemble
 
 
 def site_atoms(ensemble: Ensemble) -> Atoms:

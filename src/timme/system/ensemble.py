@@ -9,10 +9,11 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices, numbers
+from timme._arrays import Coordinates, Floats, Ints, frozen, indices, numbers
 from timme._html import table
-from timme.frames import ArrayFrames, Frames, SelectedFrames
-from timme.space import box_matrices
+from timme.system.atoms import Atoms
+from timme.system.frames import ArrayFrames, Frames, SelectedFrames
+from timme.system.space import box_matrices
 
 # Coordinates of one block of frames held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000
@@ -21,73 +22,6 @@ _BLOCK_FRAMES = 256
 # Coordinates in single precision are summed in it from so many snapshots on: their rounding then
 # averages out to 1e-5 of σ = 0.05 at a distance of 50. Fewer are brought into double precision.
 SINGLE_FROM = 256
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Atoms:
-    """Names of all points of a system and the covalent bonds between them.
-
-    An ensemble may hold a selection of these atoms only; bonds are always those of the whole.
-    """
-
-    names: Strings  # (atoms,)
-    elements: Strings  # (atoms,), "" where unknown
-    resnames: Strings  # (atoms,)
-    resids: Ints  # (atoms,)
-    icodes: Strings  # (atoms,), "" where there is none
-    chains: Strings  # (atoms,)
-    masses: Floats  # (atoms,), 1 where unknown
-    bonds: Ints  # (bonds, 2), first < second, sorted
-
-    def __len__(self) -> int:
-        """Count the atoms."""
-        return len(self.names)
-
-    def label(self, atom: int) -> str:
-        """Name one atom as people write it: ``A/GLY 35/CA``.
-
-        Parameters
-        ----------
-        atom : int
-            Index of the atom.
-
-        Returns
-        -------
-        str
-            Chain, residue and atom name; the chain is left out where it has none.
-        """
-        residue = f"{self.resnames[atom]} {self.resids[atom]}{self.icodes[atom]}".strip()
-        return "/".join(
-            part for part in (str(self.chains[atom]), residue, self.names[atom]) if part
-        )
-
-    @classmethod
-    def unnamed(cls, count: int, *, bonds: npt.ArrayLike = ()) -> Self:
-        """Make atoms for points that have no names: particles, joints of a chain, cars.
-
-        Parameters
-        ----------
-        count : int
-            Number of points.
-        bonds : array_like, shape (bonds, 2), optional
-            Bonded points.
-
-        Returns
-        -------
-        Atoms
-            Points numbered from 1 in place of residue numbers.
-        """
-        blank = np.full(count, "")
-        return cls(
-            names=blank,
-            elements=blank,
-            resnames=blank,
-            resids=np.arange(1, count + 1),
-            icodes=blank,
-            chains=blank,
-            masses=np.ones(count),
-            bonds=sorted_bonds(bonds),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,29 +317,6 @@ def checked_weights(weights: npt.ArrayLike, snapshots: int) -> Floats:
             "leave out the snapshots that should not count"
         )
     return frozen(array / array.max())
-
-
-def sorted_bonds(bonds: npt.ArrayLike) -> Ints:
-    """Put bonds into their one form: lower index first, sorted, none twice.
-
-    Parameters
-    ----------
-    bonds : array_like, shape (bonds, 2)
-        Pairs of atom indices.
-
-    Returns
-    -------
-    ndarray, shape (bonds, 2)
-        The same bonds.
-
-    Examples
-    --------
-    >>> sorted_bonds([(2, 1), (0, 1), (1, 2)])
-    array([[0, 1],
-           [1, 2]])
-    """
-    array = np.asarray(bonds, dtype=np.int64).reshape(-1, 2)
-    return frozen(np.unique(np.sort(array, axis=1), axis=0))
 
 
 def _checked_coordinates(coordinates: npt.ArrayLike, *, gaps: bool) -> Coordinates:

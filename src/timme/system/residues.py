@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from timme._arrays import Bools, Ints, Strings
-from timme.ensemble import Atoms
+from timme.system.atoms import Atoms
 
 # Amino acids, with the names that force fields give to protonation states and modified ones.
 PROTEIN = frozenset(
