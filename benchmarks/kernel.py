@@ -11,8 +11,8 @@ from benchmarks.limit import run_limit
 from benchmarks.results import Results, Row
 from benchmarks.timing import race
 from timme._arrays import Ints
-from timme.engine import Threads
-from timme.moments import Moments
+from timme.engine.moments import Moments
+from timme.engine.threads import Threads
 
 _FRAMES = 256  # one block
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numba import njit
 
-from timme.engine import available_cores
+from timme.engine.threads import available_cores
 
 _POINTS, _LANES, _ROUNDS = 64, 512, 2_000
 

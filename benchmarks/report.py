@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.results import Curve, Row
-from timme.engine import available_cores
+from timme.engine.threads import available_cores
 
 _COLUMNS = ("name", "ours", "peer or limit", "ratio", "wanted", "holds?")
 _LIBRARIES = "numpy scipy numba MDAnalysis mdtraj scikit-learn fast_hdbscan"

@@ -18,7 +18,7 @@ import timme
 from benchmarks.memory import peak
 from benchmarks.results import Results, Row, megabytes, seconds
 from benchmarks.timing import in_process, timed
-from timme.checkpoint import digest
+from timme.engine.checkpoint import digest
 
 _LIMIT = 1_000_000_000
 

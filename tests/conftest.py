@@ -59,7 +59,7 @@ def make_universe() -> MakeUniverse:
 @pytest.fixture
 def nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Forget what this process has compiled; return when the lock of the cache is taken."""
-    from timme import compiling
+    from timme.engine import compile_lock
 
     taken = list[str]()
 
@@ -68,6 +68,6 @@ def nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         taken.append("taken")
         yield
 
-    monkeypatch.setattr(compiling, "_compiled", set())
-    monkeypatch.setattr(compiling, "_cache_lock", lock)
+    monkeypatch.setattr(compile_lock, "_compiled", set())
+    monkeypatch.setattr(compile_lock, "_cache_lock", lock)
     return taken

@@ -76,7 +76,7 @@ def test_kernels_are_compiled_while_other_processes_wait(
 
 def test_a_distributed_client_measures_the_same(universe: Any) -> None:
     pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
-    from timme.workers import connect
+    from timme.engine.connect import connect
 
     with connect("local", workers=2) as client:
         analysis = CoMovingClusters(universe, objects="points").run(backend=ClientBackend(client))

@@ -21,8 +21,9 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints
 from timme._kernels import allpairs as kernel
 from timme._kernels.space import OPEN, STRAIGHT
-from timme.checkpoint import Checkpoint, digest
-from timme.engine import Engine, engine_of
+from timme.engine.checkpoint import Checkpoint, digest
+from timme.engine.moments import Metric, Progress
+from timme.engine.threads import Engine, engine_of
 from timme.fluctuations import (
     Fluctuations,
     measure_in_chunks,
@@ -31,7 +32,6 @@ from timme.fluctuations import (
 )
 from timme.forest import spanning_forest
 from timme.hierarchy import Hierarchy, from_forest
-from timme.moments import Metric, Progress
 from timme.objects import Objects
 from timme.pairs import Pairs, given, lower_first, tree_in_box, without
 from timme.system.ensemble import Ensemble

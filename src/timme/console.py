@@ -17,8 +17,8 @@ import click
 
 if TYPE_CHECKING:
     from timme.analysis import Analysis
-    from timme.checkpoint import Checkpoint
-    from timme.moments import Progress
+    from timme.engine.checkpoint import Checkpoint
+    from timme.engine.moments import Progress
     from timme.output.structures import Written
 
 _INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # name of a variable
@@ -42,7 +42,7 @@ def checkpointed(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Che
     Checkpoint
         For the run.
     """
-    from timme.checkpoint import Checkpoint
+    from timme.engine.checkpoint import Checkpoint
 
     named = folder if folder.name else folder.absolute()  # "." has no name
     path = named.with_name(f"{named.name}.checkpoint")
@@ -153,7 +153,7 @@ def engine_for(workers: int | None, cluster: str | None) -> Iterator[dict[str, A
     if cluster is None:
         yield {"workers": workers}
         return
-    from timme.workers import connect
+    from timme.engine.connect import connect
 
     with connect(cluster, workers=workers) as client:
         yield {"client": client}

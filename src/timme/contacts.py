@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import closing, nullcontext
 
-from timme.checkpoint import Checkpoint
-from timme.engine import Engine, engine_of
-from timme.moments import Progress
-from timme.reduction import key_of
+from timme.engine.checkpoint import Checkpoint
+from timme.engine.moments import Progress
+from timme.engine.reduction import key_of
+from timme.engine.threads import Engine, engine_of
 from timme.system.ensemble import Block, Ensemble
 from timme.system.neighbours import Contacts, Counted, Search
 from timme.system.space import Boxes

@@ -16,12 +16,12 @@ from scipy import sparse
 from timme._arrays import Floats, Ints, frozen
 from timme._html import table
 from timme._kernels import moments as kernel
-from timme.checkpoint import Checkpoint
-from timme.engine import Engine
-from timme.moments import Metric, Moments, Progress
+from timme.engine.checkpoint import Checkpoint
+from timme.engine.moments import Metric, Moments, Progress
+from timme.engine.reduction import code_of, key_of, moments
+from timme.engine.threads import Engine
 from timme.objects import Objects
 from timme.pairs import Pairs
-from timme.reduction import code_of, key_of, moments
 from timme.system.ensemble import Ensemble
 
 _NEAR_HALF_BOX = 0.9
@@ -97,7 +97,7 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
         of a periodic box, if not given.
     workers : int or Engine, optional
         Number of threads, all cores by default; or another engine, such as
-        :class:`timme.distributed.Cluster`.
+        :class:`timme.engine.dask.Cluster`.
     progress : callable, optional
         Called with the work done and the whole work.
     checkpoint : Checkpoint, optional

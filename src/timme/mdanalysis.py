@@ -16,11 +16,11 @@ from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import moments as kernel
-from timme.compiling import merge_tiles
-from timme.engine import Threads
+from timme.engine.compile_lock import merge_tiles
+from timme.engine.moments import Metric, Moments, PreparedBlock
+from timme.engine.threads import Threads
 from timme.fluctuations import measure
 from timme.hierarchy import link
-from timme.moments import Metric, Moments, PreparedBlock
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers import read

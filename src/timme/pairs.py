@@ -14,12 +14,12 @@ from scipy.spatial import cKDTree
 
 from timme._arrays import Coordinates, Floats, Ints, frozen
 from timme._kernels.space import TILTED
-from timme.checkpoint import Checkpoint
 from timme.contacts import count_contacts
-from timme.engine import Engine
-from timme.moments import Progress
+from timme.engine.checkpoint import Checkpoint
+from timme.engine.moments import Progress
+from timme.engine.reduction import moments
+from timme.engine.threads import Engine
 from timme.objects import Objects
-from timme.reduction import moments
 from timme.system.ensemble import Ensemble
 from timme.system.neighbours import pairs_within
 from timme.system.space import Boxes

@@ -11,7 +11,7 @@ import numpy as np
 
 from timme._arrays import frozen, indices
 from timme.analysis import Analysis
-from timme.checkpoint import DAMAGE
+from timme.engine.checkpoint import DAMAGE
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy
 from timme.rigidity import Network

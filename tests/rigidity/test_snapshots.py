@@ -126,8 +126,8 @@ def test_progress_is_told_snapshot_by_snapshot() -> None:
 @pytest.fixture(scope="module")
 def engines() -> Iterator[list[Any]]:
     pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
-    from timme.distributed import Cluster
-    from timme.workers import connect
+    from timme.engine.connect import connect
+    from timme.engine.dask import Cluster
 
     with ExitStack() as stack:
         yield [Cluster(stack.enter_context(connect("local", workers=n))) for n in (1, 2)]

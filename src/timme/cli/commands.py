@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from timme import __version__
+from timme._version import __version__
 from timme.cli import options as shared
 from timme.cli.static_commands import compare, rigidity
 from timme.console import checkpointed, compiling_told, engine_for, progress_shown, report

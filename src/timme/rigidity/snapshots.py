@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, frozen, indices
-from timme.engine import Engine, engine_of
+from timme.engine.moments import Progress
+from timme.engine.threads import Engine, engine_of
 from timme.hierarchy import Hierarchy, link
-from timme.moments import Progress
 from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.decomposition import decompose
 from timme.rigidity.network import network
@@ -66,7 +66,7 @@ def together(
         Sites that are counted, such as Cα; all by default.
     workers : int or Engine, optional
         Number of threads, all cores by default; or another engine, such as
-        :class:`timme.distributed.Cluster`.
+        :class:`timme.engine.dask.Cluster`.
     progress : callable, optional
         Called with snapshots done and their number.
     **options

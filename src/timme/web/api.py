@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from timme import __version__
+from timme._version import __version__
 from timme.output.report import MISSING, SCRIPT, STYLE, page_part
 from timme.system.residues import PRESETS
 from timme.web import comparisons, downloads

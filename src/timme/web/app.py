@@ -12,7 +12,7 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
 
-from timme import __version__
+from timme._version import __version__
 from timme.output.report import SCRIPT, STYLE, page_part
 from timme.web.api import router
 from timme.web.guard import REPORT_POLICY, Guard, Keys

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from timme import __version__, memory
+from timme import memory
+from timme._version import __version__
 from timme.web.folders import (
     CHECKPOINT,
     INPUTS,

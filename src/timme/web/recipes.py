@@ -89,7 +89,7 @@ def _auto(folder: Path, job: Job, report: Reporter) -> Outcome:
 
 
 def _run(folder: Path, job: Job, report: Reporter) -> Outcome:
-    from timme.checkpoint import Checkpoint
+    from timme.engine.checkpoint import Checkpoint
     from timme.workflow import analyse
 
     report.stage("reading")

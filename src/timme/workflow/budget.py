@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from timme import memory
 from timme._kernels.space import TILTED
 from timme.allpairs import CANDIDATES, CHUNK, LEAST_FRAMES, SEARCH_BYTES
-from timme.engine import Engine, Threads, available_cores, engine_of, part_length
+from timme.engine.threads import Engine, Threads, available_cores, engine_of, part_length
 from timme.fluctuations import count_site_pairs
 from timme.objects import Objects
 from timme.pairs import Pairs

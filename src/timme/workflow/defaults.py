@@ -11,10 +11,10 @@ import numpy as np
 from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Ints
+from timme.engine.reduction import moments
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers.select import selector
-from timme.reduction import moments
 from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein, is_water, shown_sites
 from timme.system.topology import site_atoms, site_bonds

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from timme._arrays import Ints, frozen
-from timme.engine import Engine
+from timme.engine.threads import Engine
 from timme.fluctuations import Fluctuations, measure_in_chunks
 from timme.objects import Objects
 from timme.pairs import Pairs, given, lower_first, nearest, without

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-import timme
-from timme.checkpoint import digest
+from timme._version import __version__
+from timme.engine.checkpoint import digest
 from timme.system.ensemble import Ensemble
 from timme.workflow.settings import DISPLAY, OBJECTS, PAIRS, Settings, option_name
 
@@ -50,7 +50,7 @@ def provenance(command: str, inputs: Sequence[dict[str, str]]) -> dict[str, obje
     dict
         Version, command and inputs.
     """
-    return {"version": timme.__version__, "command": command, "inputs": list(inputs)}
+    return {"version": __version__, "command": command, "inputs": list(inputs)}
 
 
 def identity(
@@ -72,7 +72,7 @@ def identity(
     dict of str
         What, in words for a message, and its value.
     """
-    found = {"the version of timme": timme.__version__}
+    found = {"the version of timme": __version__}
     for number, entry in enumerate(inputs, start=1):
         found[f"input {number}"] = f"{entry['name']} (SHA-256 {entry['sha256'][:16]})"
     if not inputs or not all(entry["sha256"] for entry in inputs):

@@ -11,12 +11,12 @@ import numpy as np
 from timme._arrays import Coordinates, Floats, Ints
 from timme.allpairs import cluster
 from timme.analysis import Analysis, evenly_chosen
-from timme.checkpoint import Checkpoint
-from timme.engine import Engine
+from timme.engine.checkpoint import Checkpoint
+from timme.engine.moments import Progress
+from timme.engine.threads import Engine
 from timme.fluctuations import Fluctuations, measure, require_snapshots
 from timme.hierarchy import Hierarchy, link
 from timme.matrix import from_matrix
-from timme.moments import Progress
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers import read, read_matrix
@@ -282,7 +282,7 @@ def chosen_engine(workers: int | None, client: Any) -> int | Engine | None:
     """
     if client is None:
         return workers
-    from timme.distributed import Cluster
+    from timme.engine.dask import Cluster
 
     return Cluster(client)
 

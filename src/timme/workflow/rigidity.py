@@ -10,10 +10,10 @@ import numpy as np
 from timme import objects as make
 from timme._arrays import Ints, frozen
 from timme.analysis import Analysis
-from timme.engine import Engine
+from timme.engine.moments import Progress
+from timme.engine.threads import Engine
 from timme.hierarchy import Hierarchy
 from timme.matrix import from_matrix
-from timme.moments import Progress
 from timme.readers import read, read_model
 from timme.rigidity import (
     Together,

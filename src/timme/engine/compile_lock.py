@@ -14,7 +14,7 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme._kernels import moments as kernel
-from timme.moments import Moments, PreparedBlock, pair_tiles
+from timme.engine.moments import Moments, PreparedBlock, pair_tiles
 
 _compiling = threading.Lock()
 _compiled = set[Any]()  # what this process has compiled

@@ -16,13 +16,13 @@ from timme import allpairs, analyse, objects, pairs, read
 from timme._arrays import Floats
 from timme.allpairs import cluster
 from timme.analysis import Analysis
-from timme.checkpoint import Checkpoint, Interrupted, digest
+from timme.engine.checkpoint import Checkpoint, Interrupted, digest
+from timme.engine.moments import Moments
+from timme.engine.reduction import moments
 from timme.fluctuations import Fluctuations, measure
 from timme.hierarchy import Hierarchy
-from timme.moments import Moments
 from timme.objects import Objects
 from timme.pairs import Pairs
-from timme.reduction import moments
 from timme.system.ensemble import Ensemble
 
 Step = Callable[..., Any]

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from tests import naive
 from tests.strategies import boxed_snapshots, gapped_snapshots, seeds, snapshots
-from timme import moments as module
 from timme._arrays import Floats, Ints
-from timme.moments import Metric, Moments
-from timme.reduction import moments
+from timme.engine import moments as module
+from timme.engine.moments import Metric, Moments
+from timme.engine.reduction import moments
 from timme.system.ensemble import Ensemble
 
 EPS = np.finfo(np.float64).eps

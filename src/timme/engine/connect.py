@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from timme.engine import available_cores
+from timme.engine.threads import available_cores
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -19,7 +19,7 @@ import timme
 from tests.conftest import MakeUniverse
 from timme._arrays import Coordinates, Floats
 from timme.cli import main
-from timme.engine import Engine
+from timme.engine.threads import Engine
 from timme.fluctuations import Fluctuations
 from timme.objects import Objects
 from timme.system.ensemble import Ensemble
@@ -28,8 +28,8 @@ pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[clus
 
 from distributed import Client
 
-from timme.distributed import Cluster
-from timme.workers import connect
+from timme.engine.connect import connect
+from timme.engine.dask import Cluster
 
 SYSTEMS = (
     "points",
@@ -314,7 +314,7 @@ def test_what_answers_and_is_no_scheduler_is_one_line() -> None:
 
 
 def test_what_listens_and_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("timme.workers._SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr("timme.engine.connect._SECONDS_TO_CONNECT", 0.5)
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         pytest.raises(ConnectionError, match=r"no dask scheduler .* \(no answer\)"),
@@ -410,7 +410,7 @@ def test_a_script_needs_no_guard_and_leaves_nothing_running(tmp_path: Path) -> N
     script = tmp_path / "script.py"
     script.write_text(
         "import os, timme\n"
-        "from timme.workers import connect\n"
+        "from timme.engine.connect import connect\n"
         "with connect('local', workers=1) as client:\n"
         "    print(timme.analyse(timme.synthetic.chain(20), client=client).hierarchy.n_sites)\n"
         "    print(*client.run(os.getpid).values())\n"

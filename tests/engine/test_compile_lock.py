@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from timme.compiling import first_time
+from timme.engine.compile_lock import first_time
 
-SOURCE = Path(__file__).parents[1] / "src"
+SOURCE = Path(__file__).parents[2] / "src"
 
 _COMPILE = """
 import time
-from timme.compiling import first_time
+from timme.engine.compile_lock import first_time
 print("ready", flush=True)
 input()
 with first_time("kernel") as first:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from timme._arrays import Floats, Ints
-from timme.moments import Metric, Moments, PreparedBlock, pair_tiles, room_for
+from timme.engine.moments import Metric, Moments, PreparedBlock, pair_tiles, room_for
 from timme.system.ensemble import Block, Ensemble
 
 _PART_POINTS = 50_000  # points of all snapshots in one part of a block, about
@@ -254,7 +254,7 @@ def engine_of(workers: int | Engine | None) -> Engine:
     if not isinstance(workers, Engine):
         raise TypeError(
             "workers are a number of threads or an engine, such as "
-            f"timme.distributed.Cluster(client), got {workers!r}"
+            f"timme.engine.dask.Cluster(client), got {workers!r}"
         )
     return workers
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import closing
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,12 +20,13 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme._kernels import moments as kernel
-from timme.compiling import first_time, merge_tiles
-from timme.engine import in_order, part_length
-from timme.moments import Metric, Moments, PreparedBlock, pair_tiles
+from timme._version import __version__
+from timme.engine.compile_lock import first_time, merge_tiles
+from timme.engine.connect import LOST
+from timme.engine.moments import Metric, Moments, PreparedBlock, pair_tiles
+from timme.engine.threads import in_order, part_length
 from timme.system.ensemble import Block, Ensemble
 from timme.system.frames import Frames, StoredFrames
-from timme.workers import LOST
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -66,12 +66,12 @@ class Cluster:
         Parameters
         ----------
         ensemble, pairs, metric, starts
-            As for :class:`timme.engine.Engine`.
+            As for :class:`timme.engine.threads.Engine`.
 
         Yields
         ------
         callable
-            As for :class:`timme.engine.Engine`.
+            As for :class:`timme.engine.threads.Engine`.
         """
         runs = _runs(len(pairs), len(starts), self._n_threads)
         tasks = self._tasks(ensemble, [pairs[run] for run in runs], metric, starts)
@@ -96,12 +96,12 @@ class Cluster:
         Parameters
         ----------
         function, shared, ensemble, starts
-            As for :class:`timme.engine.Engine`.
+            As for :class:`timme.engine.threads.Engine`.
 
         Yields
         ------
         iterable
-            As for :class:`timme.engine.Engine`.
+            As for :class:`timme.engine.threads.Engine`.
         """
         n_frames = min(ensemble.block_length, ensemble.n_snapshots)
         length = part_length(n_frames, ensemble.n_sites, self._n_threads)
@@ -128,12 +128,12 @@ class Cluster:
         Parameters
         ----------
         function, shared, items
-            As for :class:`timme.engine.Engine`.
+            As for :class:`timme.engine.threads.Engine`.
 
         Yields
         ------
         object
-            As for :class:`timme.engine.Engine`.
+            As for :class:`timme.engine.threads.Engine`.
         """
 
         def tasks() -> Iterator[Future[Any]]:
@@ -239,7 +239,7 @@ def _called(function: Callable[[Any, Any], Any], shared: Any, item: Any) -> Any:
 
 
 def _version() -> str:
-    return str(import_module("timme").__version__)  # which names modules above this one
+    return __version__
 
 
 # ---- what the client does ----------------------------------------------------------------------

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timme._arrays import Ints
-from timme.checkpoint import Checkpoint, digest
-from timme.engine import Engine, engine_of
-from timme.moments import Metric, Moments, Progress
+from timme.engine.checkpoint import Checkpoint, digest
+from timme.engine.moments import Metric, Moments, Progress
+from timme.engine.threads import Engine, engine_of
 from timme.system.ensemble import Ensemble
 
 if TYPE_CHECKING:
