@@ -647,8 +647,8 @@ def test_of_too_many_pairs_some_are_kept_for_pictures(monkeypatch: pytest.Monkey
     rng = np.random.default_rng(5)
     snapshots = rng.uniform(0, 20, (60, 3)) + 0.3 * rng.normal(size=(8, 60, 3))
     whole = timme.analyse(snapshots, pairs="all")
-    monkeypatch.setattr("timme.workflow.drawn.KEPT_PAIRS", 100)
-    monkeypatch.setattr("timme.workflow.drawn._MOST", 20)
+    monkeypatch.setattr("timme.workflow.kept_pairs.KEPT_PAIRS", 100)
+    monkeypatch.setattr("timme.workflow.kept_pairs._MOST", 20)
     few = timme.analyse(snapshots, pairs="all")
     assert np.array_equal(few.hierarchy.heights, whole.hierarchy.heights)
     assert few.fluctuations is not None
@@ -674,8 +674,8 @@ def test_of_too_large_a_matrix_some_entries_are_kept(
 ) -> None:
     matrix = np.abs(np.subtract.outer(np.arange(50.0), np.arange(50.0)))
     np.save(tmp_path / "m.npy", matrix)
-    monkeypatch.setattr("timme.workflow.drawn.KEPT_PAIRS", 100)
-    monkeypatch.setattr("timme.workflow.drawn._MOST", 10)
+    monkeypatch.setattr("timme.workflow.kept_pairs.KEPT_PAIRS", 100)
+    monkeypatch.setattr("timme.workflow.kept_pairs._MOST", 10)
     found = timme.analyse(tmp_path / "m.npy")
     assert found.fluctuations is not None
     assert len(found.fluctuations.sigma) == 45

@@ -33,7 +33,9 @@ from timme.fluctuations import (
 from timme.forest import spanning_forest
 from timme.hierarchy import Hierarchy, from_forest
 from timme.objects import Objects
-from timme.pairs import Pairs, given, lower_first, tree_in_box, without
+from timme.pairs import Pairs, given
+from timme.pairs.lists import lower_first, without
+from timme.pairs.nearest import tree_in_box
 from timme.system.ensemble import Ensemble
 from timme.system.space import Boxes
 

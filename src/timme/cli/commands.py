@@ -15,8 +15,8 @@ import click
 
 from timme._version import __version__
 from timme.cli import options as shared
-from timme.cli.static_commands import compare, rigidity
-from timme.console import checkpointed, compiling_told, engine_for, progress_shown, report
+from timme.cli.console import checkpointed, compiling_told, engine_for, progress_shown, report
+from timme.cli.rigidity import compare, rigidity
 
 _EXAMPLES = """
 \b

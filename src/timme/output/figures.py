@@ -13,11 +13,11 @@ import numpy as np
 
 from timme import theory
 from timme._arrays import Floats
+from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.output import matrices, plots
 from timme.output.axes import Order, figure_of, places_of
 from timme.output.colours import WIDE
-from timme.output.files import write_atomically
 from timme.rigidity import decompose
 from timme.rigidity.flexibility import residue_flexibility
 from timme.statistics import curves

@@ -12,7 +12,7 @@ import html
 from importlib.resources import files
 from pathlib import Path
 
-from timme.output.files import write_atomically
+from timme._files import write_atomically
 from timme.output.scene import Scene, scene_json
 
 SCRIPT, STYLE, WIDGET = "page.js", "page.css", "widget.js"

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from timme._arrays import Floats
+from timme._files import write_atomically
 from timme.analysis import Analysis
-from timme.output.files import write_atomically
 from timme.output.tables import csv_text, with_unit
 from timme.rigidity import Decomposition, Network
 from timme.rigidity.checks import counted

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.output.colours import REST, WIDE, colouring
-from timme.output.files import write_atomically
 from timme.output.picture import Picture, picture
 from timme.output.structures import Written
 

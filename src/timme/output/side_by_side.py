@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
+from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.compare import Comparison
 from timme.hierarchy import grow
 from timme.output.colours import WIDE, Colouring
 from timme.output.comparison import NAMES, Names, cluster_colours
-from timme.output.files import write_atomically
 from timme.output.picture import picture
 from timme.output.scripts import chimerax, pymol, vmd
 from timme.output.structures import Written, mmcif_text, pdb_obstacle, pdb_text, structure

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timme._arrays import Floats, Ints
+from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.output.colours import WIDE, Colouring, colouring
-from timme.output.files import write_atomically
 
 if TYPE_CHECKING:
     import gemmi

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from timme._arrays import Ints
+from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.hierarchy import Hierarchy
 from timme.output.colours import WIDE, colouring, labels_of_objects
-from timme.output.files import write_atomically
 from timme.statistics import Curves, curves
 
 _NUMBERED = re.compile(r"(-?\d+)[A-Za-z]?")

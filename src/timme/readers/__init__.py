@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 
-from timme.readers import choices
+from timme.readers import wanted
 from timme.readers.bonds import guess_bonds, unit_label
 from timme.readers.download import fetch
 from timme.readers.matrices import read_matrix
@@ -98,7 +98,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     >>> ensemble.n_snapshots, ensemble.n_sites
     (4, 4)
     """
-    keep = partial(choices.kept_snapshots, start=start, stop=stop, step=step)
+    keep = partial(wanted.kept_snapshots, start=start, stop=stop, step=step)
     ensemble, count = open_source(
         source, _listed(trajectories), Options(columns, common_atoms, allow_truncated), keep
     )
@@ -107,14 +107,14 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         ensemble,
         unit=ensemble.unit if unit is None else unit_label(unit),
         gaps=ensemble.gaps if gaps is None else gaps,
-        weights=choices.weights_of(weights, count, range(count)[start:stop:step]),
+        weights=wanted.weights_of(weights, count, range(count)[start:stop:step]),
     )
-    boxed = choices.with_box(frames, box)
+    boxed = wanted.with_box(frames, box)
     # Bonds go through the walls of a box even where the user wants open space after that.
     ensemble = replace(ensemble, frames=frames if box is False else boxed)
-    ensemble = choices.with_bonds_chosen(ensemble, bonds)
+    ensemble = wanted.with_bonds_chosen(ensemble, bonds)
     ensemble = replace(ensemble, frames=boxed)
-    return choices.selected(ensemble, select, atom_group(source))
+    return wanted.selected(ensemble, select, atom_group(source))
 
 
 def read_model(
@@ -154,13 +154,13 @@ def read_model(
     """
 
     def keep(count: int, name: str) -> range:
-        return choices.one_snapshot(every(count, name), name, model)
+        return wanted.one_snapshot(every(count, name), name, model)
 
-    every = partial(choices.kept_snapshots, start=start, stop=stop, step=step)
+    every = partial(wanted.kept_snapshots, start=start, stop=stop, step=step)
     options = Options(None, common_atoms=False, allow_truncated=allow_truncated)
     ensemble, count = open_source(source, _listed(trajectories), options, keep)
-    ensemble = choices.with_bonds_chosen(ensemble, "auto")
-    return choices.selected(ensemble, None, atom_group(source)), len(every(count, ""))
+    ensemble = wanted.with_bonds_chosen(ensemble, "auto")
+    return wanted.selected(ensemble, None, atom_group(source)), len(every(count, ""))
 
 
 def _listed(trajectories: str | Path | Sequence[str | Path]) -> list[str | Path]:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Ints, frozen
-from timme.readers.choices import sliced
 from timme.readers.download import fetch
 from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES, checked_file, kind, one_line
 from timme.readers.libraries import MDTRAJ
 from timme.readers.text import DUMPS, dump_atoms
+from timme.readers.wanted import sliced
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.frames import ArrayFrames, StoredFrames

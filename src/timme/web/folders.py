@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from timme.output.files import write_atomically
+from timme._files import write_atomically
 from timme.web.models import Job, Model, State
 
 JOB, PROGRESS, OUTCOME = "job.json", "progress.json", "outcome.json"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from timme.output.files import write_atomically
+from timme._files import write_atomically
 from timme.web.folders import CHECKPOINT, INPUTS, RESULT, SCENE, archive_name
 from timme.web.models import Choices, File, Job, Outcome, RigidChoices, Row
 from timme.web.reporter import Reporter

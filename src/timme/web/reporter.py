@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from timme.output.files import write_atomically
+from timme._files import write_atomically
 from timme.web.models import Progress, Stage
 
 _TELL = 0.2  # seconds between reports of progress

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from timme import memory
-from timme.output.files import write_atomically
+from timme._files import write_atomically
 from timme.web.folders import JOB, OUTCOME, PROGRESS
 from timme.web.models import Job, Outcome
 from timme.web.recipes import follow, with_names

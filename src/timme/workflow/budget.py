@@ -19,7 +19,7 @@ from timme.pairs import Pairs
 from timme.system.ensemble import SINGLE_FROM, Ensemble
 from timme.system.neighbours import pairs_within
 from timme.system.space import Boxes
-from timme.workflow.drawn import count_drawn
+from timme.workflow.kept_pairs import count_drawn
 
 Tell = Callable[[str], None]
 """Called with a line about the run."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from timme._arrays import Ints
+from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.compare import Common, Comparison, Overlap, overlap
 from timme.compare import compare as compare_hierarchies
@@ -19,7 +20,6 @@ from timme.output.axes import figure_of, places_of
 from timme.output.colours import PALETTES
 from timme.output.comparison import Names, on_common_sites
 from timme.output.figures import FORMATS, save_figure
-from timme.output.files import write_atomically
 from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names

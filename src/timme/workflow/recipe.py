@@ -34,8 +34,8 @@ from timme.workflow.defaults import (
     painted_by,
     select,
 )
-from timme.workflow.drawn import are_kept, drawn_of, measure_drawn, note_on
 from timme.workflow.identity import fingerprint, identity, provenance
+from timme.workflow.kept_pairs import are_kept, drawn_of, measure_drawn, note_on
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
 from timme.workflow.settings import DISPLAY, READING, Settings
 

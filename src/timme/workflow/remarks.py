@@ -16,7 +16,7 @@ from timme.fluctuations import Fluctuations, default_overlap
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.system.ensemble import Ensemble
-from timme.workflow.drawn import are_kept, note_on
+from timme.workflow.kept_pairs import are_kept, note_on
 from timme.workflow.settings import Settings
 
 

@@ -3,84 +3,21 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.spatial import cKDTree
 
-from timme._arrays import Coordinates, Floats, Ints, frozen
-from timme._kernels.space import TILTED
-from timme.contacts import count_contacts
+from timme._arrays import Ints, frozen
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Progress
-from timme.engine.reduction import moments
 from timme.engine.threads import Engine
 from timme.objects import Objects
-from timme.system.ensemble import Ensemble
-from timme.system.neighbours import pairs_within
-from timme.system.space import Boxes
+from timme.pairs.contacts import count_contacts
+from timme.pairs.lists import Pairs, lower_first, without
+from timme.pairs.nearest import nearest_in_first, nearest_on_average
 from timme.system.topology import within_bonds
-
-_SQUARE = 64  # objects on each side of the squares in which all pairs are walked
-_MOST_ON_AVERAGE = 10_000  # objects of which all pairs are listed
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
-    """Pairs of objects, each once, lower first, sorted; all pairs are symbolic."""
-
-    n_objects: int
-    index: Ints | None  # (pairs, 2); None for all pairs but those left out
-    left_out: Ints  # (left out, 2), of all pairs
-    description: str
-
-    def __len__(self) -> int:
-        """Count the pairs."""
-        if self.index is not None:
-            return len(self.index)
-        return self.n_objects * (self.n_objects - 1) // 2 - len(self.left_out)
-
-    def chunks(self, size: int) -> Iterator[Ints]:
-        """Walk through the pairs in pieces.
-
-        Parameters
-        ----------
-        size : int
-            Pairs in a piece, about.
-
-        Yields
-        ------
-        ndarray, shape (pairs, 2)
-            Some of the pairs, each in one piece only.
-        """
-        if self.index is not None:
-            for start in range(0, max(1, len(self.index)), size):
-                yield self.index[start : start + size]
-            return
-        # Squares of objects, whose frames stay in the cache while all of their pairs are measured.
-        waiting = list[Ints]()
-        for first in range(0, self.n_objects, _SQUARE):
-            waiting.append(without(self._band(first), self.left_out, self.n_objects))
-            if sum(map(len, waiting)) > size:
-                listed = np.concatenate(waiting)
-                last = (len(listed) - 1) // size * size
-                yield from (listed[start : start + size] for start in range(0, last, size))
-                waiting = [listed[last:]]
-        yield np.concatenate(waiting)
-
-    def _band(self, first: int) -> Ints:
-        """All pairs of some consecutive objects with later ones, square by square."""
-        square = np.indices((_SQUARE, _SQUARE)).reshape(2, -1).T
-        own = square[square[:, 0] < square[:, 1]] + first
-        corners = np.arange(first + _SQUARE, self.n_objects, _SQUARE)
-        beside = square + np.column_stack([np.full_like(corners, first), corners])[:, None]
-        band = np.concatenate([own, beside.reshape(-1, 2)])
-        whole = (self.n_objects - first) % _SQUARE == 0
-        return band if whole else band[band[:, 1] < self.n_objects]
 
 
 def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the paper's word)
@@ -210,7 +147,7 @@ def nearest(
     if by not in {"first", "mean"}:
         raise ValueError(f"nearest are judged by 'first' or 'mean', got {by!r}")
     near = _too_near(objects, min_bonds)
-    find = _nearest_in_first if by == "first" else _nearest_on_average
+    find = nearest_in_first if by == "first" else nearest_on_average
     index = find(objects.centres(), count, near)
     text = f"the {count} nearest {'in the first snapshot' if by == 'first' else 'on average'}"
     return _listed(objects, index, text, min_bonds)
@@ -265,52 +202,6 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
     return _listed(objects, array.astype(np.int64), "listed by the user", min_bonds)
 
 
-def without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
-    """Remove some pairs from a list.
-
-    Parameters
-    ----------
-    index : ndarray, shape (pairs, 2)
-        Pairs of objects.
-    left_out : ndarray, shape (left out, 2)
-        Pairs to remove, in the same orientation.
-    n_objects : int
-        Number of objects.
-
-    Returns
-    -------
-    ndarray, shape (pairs, 2)
-        The others, in the same order.
-    """
-    if len(left_out) == 0:
-        return index
-    keys = index[:, 0] * n_objects + index[:, 1]
-    barred = np.sort(left_out[:, 0] * n_objects + left_out[:, 1])
-    there = np.minimum(np.searchsorted(barred, keys), len(barred) - 1)
-    kept: Ints = index[barred[there] != keys]
-    return kept
-
-
-def lower_first(index: Ints) -> Ints:
-    """Name the lower of the two objects of each pair first.
-
-    Parameters
-    ----------
-    index : ndarray, shape (pairs, 2)
-        Pairs of objects.
-
-    Returns
-    -------
-    ndarray, shape (pairs, 2)
-        The same pairs.
-    """
-    one, other = index.T
-    ordered = np.empty((len(index), 2), np.int64)
-    np.minimum(one, other, out=ordered[:, 0])
-    np.maximum(one, other, out=ordered[:, 1])
-    return ordered
-
-
 def _listed(objects: Objects, index: Ints, description: str, min_bonds: int) -> Pairs:
     index = lower_first(index)
     index = index[index[:, 0] != index[:, 1]]
@@ -350,98 +241,3 @@ def _too_near(objects: Objects, min_bonds: int) -> Ints:
         belongs = objects.membership()
         between = belongs @ near[ensemble.site_atoms][:, ensemble.site_atoms] @ belongs.T
     return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
-
-
-def _nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
-    points, box = centres.snapshot(0)
-    if np.isnan(points).any():
-        raise ValueError(
-            "nearest in the first snapshot needs every site seen there: use by='mean', or contacts"
-        )
-    n_points, n_dimensions = points.shape
-    boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions)
-    most = np.bincount(left_out.ravel(), minlength=n_points).max(initial=0)
-    candidates = _candidates(points, boxes, min(n_points, count + 1 + int(most)))
-    candidates = without(candidates, np.concatenate([left_out, left_out[:, ::-1]]), n_points)
-    vectors = boxes.shorten((points[candidates[:, 0]] - points[candidates[:, 1]])[None])[0]
-    return _lowest_of_each(candidates, (vectors**2).sum(axis=1), count)
-
-
-def _candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
-    """Pairs (point, other) that hold the nearest ``count`` of each point, and all as near."""
-    if boxes.kind == TILTED:
-        return _tilted_candidates(points, boxes, count)
-    n_points = len(points)
-    places, tree = tree_in_box(points, boxes)
-    farthest = np.asarray(tree.query(places, k=[count])[0])[:, 0]
-    near = tree.query_ball_point(places, farthest * (1 + 1e-9))
-    owner = np.repeat(np.arange(n_points), [len(others) for others in near])
-    pairs = np.column_stack([owner, np.concatenate([np.array(others) for others in near])])
-    different: Ints = pairs[pairs[:, 0] != pairs[:, 1]]
-    return different
-
-
-def tree_in_box(points: Coordinates, boxes: Boxes) -> tuple[Coordinates, cKDTree]:
-    """Sort points into a tree that knows of the first of boxes, which must not be tilted.
-
-    Parameters
-    ----------
-    points : ndarray, shape (points, dimensions)
-        Positions, all of them seen.
-    boxes : Boxes
-        Periodic boxes.
-
-    Returns
-    -------
-    places : ndarray, shape (points, dimensions)
-        The same within the box, as the tree needs them.
-    tree : cKDTree
-        Their tree.
-    """
-    lengths = np.diag(boxes.matrices[0])
-    if not lengths.any():
-        return points, cKDTree(points)
-    places = np.where(lengths > 0, points % np.where(lengths > 0, lengths, 1.0), points)
-    places = np.where((lengths > 0) & (places >= lengths), 0.0, places)  # -1e-17 % 10 is 10
-    return places, cKDTree(places, boxsize=lengths)
-
-
-def _tilted_candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
-    """As above: contacts within a radius that suits nearly all, and all others of the few left."""
-    n_points, n_dimensions = points.shape
-    volume = abs(np.linalg.det(boxes.matrices[0]))
-    radius = (volume * count / n_points) ** (1.0 / n_dimensions)
-    while True:
-        pairs = pairs_within(points, radius, boxes)
-        lacking = np.flatnonzero(np.bincount(pairs.ravel(), minlength=n_points) < count - 1)
-        if len(lacking) <= max(50, n_points // 50):
-            break
-        radius *= 1.3
-    others = np.tile(np.arange(n_points), len(lacking))
-    owners = np.repeat(lacking, n_points)
-    alone = np.column_stack([owners, others])[owners != others]
-    both = np.concatenate([pairs, pairs[:, ::-1], alone])
-    return np.unique(both, axis=0)
-
-
-def _nearest_on_average(centres: Ensemble, count: int, left_out: Ints) -> Ints:
-    if centres.n_sites > _MOST_ON_AVERAGE:
-        raise ValueError(
-            f"nearest on average compares all pairs, too many for {centres.n_sites} objects: "
-            "use by='first', or contacts"
-        )
-    index = np.column_stack(np.triu_indices(centres.n_sites, 1)).astype(np.int64)
-    index = without(index, left_out, centres.n_sites)
-    measured = moments(centres, index)
-    seen = measured.count > 0
-    both = np.concatenate([index[seen], index[seen][:, ::-1]])
-    return _lowest_of_each(both, np.tile(measured.mean[seen], 2), count)
-
-
-def _lowest_of_each(candidates: Ints, distances: Floats, count: int) -> Ints:
-    """For each object keep its lowest candidates; equal ones by the partner's index."""
-    ranked = np.lexsort((candidates[:, 1], distances, candidates[:, 0]))
-    own = candidates[ranked, 0]
-    place = np.arange(len(own)) - np.searchsorted(own, own)
-    lowest: Ints = candidates[ranked][place < count]
-    return lowest

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from timme.cli import options as shared
-from timme.console import compiling_told, engine_for, progress_shown, report, told
+from timme.cli.console import compiling_told, engine_for, progress_shown, report, told
 
 
 @click.command(

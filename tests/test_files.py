@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from timme.output.files import write_atomically
+from timme._files import write_atomically
 
 
 def test_text_and_bytes_are_written_as_they_are(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Choices: the snapshots, box, weights, bonds and sites that a user asks for."""
+"""What a user wants of any source: its snapshots, box, weights, bonds and sites."""
 
 from __future__ import annotations
 

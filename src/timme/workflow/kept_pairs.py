@@ -10,7 +10,8 @@ from timme._arrays import Ints, frozen
 from timme.engine.threads import Engine
 from timme.fluctuations import Fluctuations, measure_in_chunks
 from timme.objects import Objects
-from timme.pairs import Pairs, given, lower_first, nearest, without
+from timme.pairs import Pairs, given, nearest
+from timme.pairs.lists import lower_first, without
 
 KEPT_PAIRS = 2_000_000  # more than this are linked on the fly, and σ of few of them is kept
 

@@ -1,0 +1,112 @@
+"""Pairs of objects as a list, or all of them without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from timme._arrays import Ints
+
+_SQUARE = 64  # objects on each side of the squares in which all pairs are walked
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of objects, each once, lower first, sorted; all pairs are symbolic."""
+
+    n_objects: int
+    index: Ints | None  # (pairs, 2); None for all pairs but those left out
+    left_out: Ints  # (left out, 2), of all pairs
+    description: str
+
+    def __len__(self) -> int:
+        """Count the pairs."""
+        if self.index is not None:
+            return len(self.index)
+        return self.n_objects * (self.n_objects - 1) // 2 - len(self.left_out)
+
+    def chunks(self, size: int) -> Iterator[Ints]:
+        """Walk through the pairs in pieces.
+
+        Parameters
+        ----------
+        size : int
+            Pairs in a piece, about.
+
+        Yields
+        ------
+        ndarray, shape (pairs, 2)
+            Some of the pairs, each in one piece only.
+        """
+        if self.index is not None:
+            for start in range(0, max(1, len(self.index)), size):
+                yield self.index[start : start + size]
+            return
+        # Squares of objects, whose frames stay in the cache while all of their pairs are measured.
+        waiting = list[Ints]()
+        for first in range(0, self.n_objects, _SQUARE):
+            waiting.append(without(self._band(first), self.left_out, self.n_objects))
+            if sum(map(len, waiting)) > size:
+                listed = np.concatenate(waiting)
+                last = (len(listed) - 1) // size * size
+                yield from (listed[start : start + size] for start in range(0, last, size))
+                waiting = [listed[last:]]
+        yield np.concatenate(waiting)
+
+    def _band(self, first: int) -> Ints:
+        """All pairs of some consecutive objects with later ones, square by square."""
+        square = np.indices((_SQUARE, _SQUARE)).reshape(2, -1).T
+        own = square[square[:, 0] < square[:, 1]] + first
+        corners = np.arange(first + _SQUARE, self.n_objects, _SQUARE)
+        beside = square + np.column_stack([np.full_like(corners, first), corners])[:, None]
+        band = np.concatenate([own, beside.reshape(-1, 2)])
+        whole = (self.n_objects - first) % _SQUARE == 0
+        return band if whole else band[band[:, 1] < self.n_objects]
+
+
+def without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
+    """Remove some pairs from a list.
+
+    Parameters
+    ----------
+    index : ndarray, shape (pairs, 2)
+        Pairs of objects.
+    left_out : ndarray, shape (left out, 2)
+        Pairs to remove, in the same orientation.
+    n_objects : int
+        Number of objects.
+
+    Returns
+    -------
+    ndarray, shape (pairs, 2)
+        The others, in the same order.
+    """
+    if len(left_out) == 0:
+        return index
+    keys = index[:, 0] * n_objects + index[:, 1]
+    barred = np.sort(left_out[:, 0] * n_objects + left_out[:, 1])
+    there = np.minimum(np.searchsorted(barred, keys), len(barred) - 1)
+    kept: Ints = index[barred[there] != keys]
+    return kept
+
+
+def lower_first(index: Ints) -> Ints:
+    """Name the lower of the two objects of each pair first.
+
+    Parameters
+    ----------
+    index : ndarray, shape (pairs, 2)
+        Pairs of objects.
+
+    Returns
+    -------
+    ndarray, shape (pairs, 2)
+        The same pairs.
+    """
+    one, other = index.T
+    ordered = np.empty((len(index), 2), np.int64)
+    np.minimum(one, other, out=ordered[:, 0])
+    np.maximum(one, other, out=ordered[:, 1])
+    return ordered
