@@ -5,7 +5,7 @@ import pytest
 
 from timme import objects, pairs, synthetic
 from timme._arrays import Ints
-from timme.allpairs import cluster
+from timme.hierarchy import cluster
 from timme.system.ensemble import Ensemble
 
 

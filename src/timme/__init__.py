@@ -9,10 +9,9 @@ from timme._version import __version__
 
 if TYPE_CHECKING:
     from timme import compare, objects, pairs, rigidity, statistics, synthetic, theory
-    from timme.allpairs import cluster
     from timme.analysis import Analysis
     from timme.fluctuations import Fluctuations, measure
-    from timme.hierarchy import Hierarchy, Partition, link
+    from timme.hierarchy import Hierarchy, Partition, cluster, link
     from timme.readers import read, read_matrix
     from timme.store import load, save
     from timme.system.atoms import Atoms
@@ -30,7 +29,7 @@ _HOMES = {
     "RigidSettings": "workflow",
     "Settings": "workflow",
     "analyse": "workflow",
-    "cluster": "allpairs",
+    "cluster": "hierarchy",
     "link": "hierarchy",
     "load": "store",
     "measure": "fluctuations",

@@ -9,7 +9,7 @@ from tests import naive
 from tests.strategies import PairList, pair_lists, seeds
 from timme._arrays import Floats, Ints
 from timme._kernels import linkage
-from timme.forest import canonical_tree
+from timme.hierarchy.forest import canonical_tree
 
 
 def tree(n_sites: int, pairs: Ints, sigmas: Floats) -> tuple[Ints, Floats]:

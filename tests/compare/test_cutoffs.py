@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tests.compare.reference import close, clusters_of, naive_rand, naive_variation, two_graphs
 from tests.output.builders import Graph, graphs, linked, random_graph
 from timme import synthetic
-from timme.allpairs import cluster
 from timme.compare import Overlap, compare, overlap
-from timme.hierarchy import Hierarchy, Partition
+from timme.hierarchy import Hierarchy, Partition, cluster
 from timme.objects import points
 from timme.pairs import all as all_pairs
 

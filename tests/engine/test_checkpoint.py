@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from tests.readers.builders import write_trajectory
-from timme import allpairs, analyse, objects, pairs, read
+from timme import analyse, objects, pairs, read
 from timme._arrays import Floats
-from timme.allpairs import cluster
 from timme.analysis import Analysis
 from timme.engine.checkpoint import Checkpoint, Interrupted, digest
 from timme.engine.moments import Moments
 from timme.engine.reduction import moments
 from timme.fluctuations import Fluctuations, measure
-from timme.hierarchy import Hierarchy
+from timme.hierarchy import Hierarchy, cluster
+from timme.hierarchy import clustering as allpairs
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.system.ensemble import Ensemble
@@ -455,7 +455,7 @@ def test_another_version_is_refused(
 ) -> None:
     path = tmp_path / "a.checkpoint"
     left_behind(array_file, path)
-    monkeypatch.setattr("timme.__version__", "99.0")
+    monkeypatch.setattr("timme.workflow.identity.__version__", "99.0")
     with pytest.raises(ValueError, match=r"version of timme was \S+, now 99\.0"):
         analysed(array_file, path)
 

@@ -73,7 +73,7 @@ def with_names(text: str, folder: Path, files: Sequence[File]) -> str:
 
 def _auto(folder: Path, job: Job, report: Reporter) -> Outcome:
     """Find co-moving clusters, or the rigid clusters of what turns out to be one structure."""
-    from timme.fluctuations import TooFewSnapshotsError
+    from timme.fluctuations.measuring import TooFewSnapshotsError
 
     try:
         return _run(folder, job, report)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from timme import memory
 from timme._kernels.space import TILTED
-from timme.allpairs import CANDIDATES, CHUNK, LEAST_FRAMES, SEARCH_BYTES
 from timme.engine.threads import Engine, Threads, available_cores, engine_of, part_length
-from timme.fluctuations import count_site_pairs
+from timme.fluctuations.measuring import count_site_pairs
+from timme.hierarchy.clustering import CANDIDATES, CHUNK, LEAST_FRAMES, SEARCH_BYTES
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.system.ensemble import SINGLE_FROM, Ensemble

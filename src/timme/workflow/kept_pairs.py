@@ -8,7 +8,8 @@ import numpy as np
 
 from timme._arrays import Ints, frozen
 from timme.engine.threads import Engine
-from timme.fluctuations import Fluctuations, measure_in_chunks
+from timme.fluctuations import Fluctuations
+from timme.fluctuations.measuring import measure_in_chunks
 from timme.objects import Objects
 from timme.pairs import Pairs, given, nearest
 from timme.pairs.lists import lower_first, without

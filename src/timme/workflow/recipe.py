@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.allpairs import cluster
 from timme.analysis import Analysis, evenly_chosen
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Progress
 from timme.engine.threads import Engine
-from timme.fluctuations import Fluctuations, measure, require_snapshots
-from timme.hierarchy import Hierarchy, link
-from timme.matrix import from_matrix
+from timme.fluctuations import Fluctuations, measure
+from timme.fluctuations.matrix import from_matrix
+from timme.fluctuations.measuring import require_snapshots
+from timme.hierarchy import Hierarchy, cluster, link
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers import read, read_matrix

@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from timme.analysis import Analysis
-from timme.fluctuations import Fluctuations, default_overlap
+from timme.fluctuations import Fluctuations
+from timme.fluctuations.measuring import default_overlap
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.system.ensemble import Ensemble

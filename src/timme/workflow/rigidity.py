@@ -12,8 +12,8 @@ from timme._arrays import Ints, frozen
 from timme.analysis import Analysis
 from timme.engine.moments import Progress
 from timme.engine.threads import Engine
+from timme.fluctuations.matrix import from_matrix
 from timme.hierarchy import Hierarchy
-from timme.matrix import from_matrix
 from timme.readers import read, read_model
 from timme.rigidity import (
     Together,

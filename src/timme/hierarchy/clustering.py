@@ -24,14 +24,10 @@ from timme._kernels.space import OPEN, STRAIGHT
 from timme.engine.checkpoint import Checkpoint, digest
 from timme.engine.moments import Metric, Progress
 from timme.engine.threads import Engine, engine_of
-from timme.fluctuations import (
-    Fluctuations,
-    measure_in_chunks,
-    require_snapshots,
-    warn_near_half_box,
-)
-from timme.forest import spanning_forest
-from timme.hierarchy import Hierarchy, from_forest
+from timme.fluctuations import Fluctuations
+from timme.fluctuations.measuring import measure_in_chunks, require_snapshots, warn_near_half_box
+from timme.hierarchy.forest import spanning_forest
+from timme.hierarchy.tree import Hierarchy, from_forest
 from timme.objects import Objects
 from timme.pairs import Pairs, given
 from timme.pairs.lists import lower_first, without

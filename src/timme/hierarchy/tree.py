@@ -1,11 +1,9 @@
-"""Join pairs in order of σ: the hierarchy of co-moving clusters, from rigid pieces to the whole."""
+"""The hierarchy of co-moving clusters, from rigid pieces to the whole, and its cuts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +11,7 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, frozen, indices
 from timme._html import table
 from timme._kernels import linkage
-from timme.fluctuations import Fluctuations
-from timme.forest import canonical_tree, spanning_forest
-from timme.matrix import from_matrix
-from timme.readers.matrices import read_matrix
-
-if TYPE_CHECKING:
-    from scipy import sparse
+from timme.hierarchy.forest import canonical_tree, spanning_forest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -304,51 +296,6 @@ def _refuse_bad_tree(parents: Ints, heights: Floats) -> None:
         raise ValueError("parents of a hierarchy must be merges, each of 2 parts or more before it")
     if not (np.isfinite(heights).all() and (np.diff(heights) >= 0).all()):
         raise ValueError("heights of a hierarchy must be finite and ascend")
-
-
-def link(
-    sigma: Fluctuations | str | Path | npt.ArrayLike | sparse.csr_array,
-    *,
-    unit: str = "",
-    quantity: str = "σ",
-) -> Hierarchy:
-    """Join pairs in increasing σ into a hierarchy of clusters (single linkage).
-
-    Equal σ join in one step, so the result never depends on the order of pairs.
-
-    Parameters
-    ----------
-    sigma : Fluctuations, array_like, sparse array or path
-        Measured σ of pairs, or any ready-made matrix of the same meaning, or its file (``.npy``,
-        MatrixMarket, predicted aligned errors of AlphaFold): square, symmetric and not negative.
-        Entries that are NaN or infinite, and those a sparse matrix does not hold, are pairs that
-        are not compared.
-    unit : str, optional
-        Unit of a ready-made matrix; a Fluctuations brings its own.
-    quantity : str, optional
-        Name of the height for axes.
-
-    Returns
-    -------
-    Hierarchy
-        One tree for each connected piece of the pairs.
-
-    Examples
-    --------
-    >>> hierarchy = link([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]])
-    >>> hierarchy.levels
-    array([0.1, 0.4])
-    >>> hierarchy.cut(0.2).labels
-    array([0, 0, 1])
-    """
-    found: Fluctuations
-    if isinstance(sigma, Fluctuations):
-        found = sigma
-    elif isinstance(sigma, str | Path):
-        found = from_matrix(read_matrix(sigma), unit=unit)
-    else:
-        found = from_matrix(sigma, unit=unit)
-    return grow(found.n_objects, found.pairs, found.sigma, unit=found.unit, quantity=quantity)
 
 
 def grow(

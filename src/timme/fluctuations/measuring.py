@@ -6,7 +6,7 @@ import math
 import operator
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,57 +14,19 @@ import numpy as np
 from scipy import sparse
 
 from timme._arrays import Floats, Ints, frozen
-from timme._html import table
 from timme._kernels import moments as kernel
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Metric, Moments, Progress
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.threads import Engine
+from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.system.ensemble import Ensemble
 
 _NEAR_HALF_BOX = 0.9
-_LARGEST_MATRIX = 20_000  # objects; 3.2 GB
 _LARGEST_LIST = 100_000_000  # pairs; about 6 GB while they are measured
 _PIECES = "pieces"  # name under which a checkpoint keeps what is finished
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fluctuations:
-    """σ of pairs of objects."""
-
-    n_objects: int
-    pairs: Ints  # (pairs, 2), lower first
-    sigma: Floats  # (pairs,)
-    common: Ints  # (pairs,), snapshots in which both are seen
-    unit: str = ""
-
-    def _repr_html_(self) -> str:
-        finite = self.sigma[np.isfinite(self.sigma)]
-        unit = f" {self.unit}" if self.unit else ""
-        spread = f"{finite.min():.6g} to {finite.max():.6g}{unit}" if len(finite) else "none"
-        rows = (("objects", self.n_objects), ("pairs", len(self.sigma)), ("σ", spread))
-        return table("Fluctuations", rows)
-
-    def matrix(self) -> Floats:
-        """Return σ as a symmetric matrix.
-
-        Returns
-        -------
-        ndarray, shape (objects, objects)
-            0 on the diagonal, NaN where a pair was not measured.
-        """
-        if self.n_objects > _LARGEST_MATRIX:
-            raise ValueError(
-                f"a matrix of {self.n_objects} × {self.n_objects} would not fit into memory: "
-                "use .pairs and .sigma"
-            )
-        full = np.full((self.n_objects, self.n_objects), np.nan)
-        np.fill_diagonal(full, 0.0)
-        first, second = self.pairs.T
-        full[first, second] = full[second, first] = self.sigma
-        return full
 
 
 def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched

@@ -15,12 +15,10 @@ from scipy.spatial.distance import squareform
 
 from tests import naive
 from tests.strategies import PairList, moved_snapshots, pair_lists, seeds, snapshots
-from timme import allpairs as module
 from timme import objects, pairs
 from timme._arrays import Floats
-from timme.allpairs import cluster
 from timme.fluctuations import Fluctuations, measure
-from timme.hierarchy import Hierarchy, Partition, link
+from timme.hierarchy import Hierarchy, Partition, cluster, clustering, link
 from timme.objects import Reduction
 from timme.system.ensemble import Ensemble
 
@@ -329,7 +327,7 @@ def test_clustering_in_one_step_equals_measuring_and_linking(
     sets = [[k, (k + 1) % n_sites] for k in range(n_sites)]
     made = objects.groups(ensemble, sets, reduction=reduction)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "CHUNK", chunk)
+        patch.setattr(clustering, "CHUNK", chunk)
         for chosen in (pairs.all(made), pairs.within(made, 1.0)):
             in_steps = link(measure(made, chosen))
             at_once = cluster(made, chosen, workers=2)

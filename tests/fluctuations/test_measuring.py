@@ -18,7 +18,8 @@ from tests.strategies import (
 )
 from timme import fluctuations, objects, pairs
 from timme._arrays import Floats
-from timme.fluctuations import Fluctuations, default_overlap, measure
+from timme.fluctuations import Fluctuations, measure
+from timme.fluctuations.measuring import default_overlap
 from timme.objects import Objects, Reduction
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from timme._arrays import Floats, Ints, frozen, numbers
-from timme.fluctuations import Fluctuations
+from timme.fluctuations.sigma import Fluctuations
 
 
 def from_matrix(matrix: npt.ArrayLike | sparse.csr_array, *, unit: str = "") -> Fluctuations:

@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import seeds
-from timme import allpairs, synthetic
+from timme import synthetic
 from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import allpairs as kernel
-from timme.fluctuations import measure, measure_in_chunks
+from timme.fluctuations import measure
+from timme.fluctuations.measuring import measure_in_chunks
 from timme.hierarchy import Hierarchy, link
+from timme.hierarchy import clustering as allpairs
 from timme.objects import Objects, Reduction, bodies, groups, links, molecules, points
 from timme.pairs import Pairs
 from timme.pairs import all as all_pairs
@@ -243,7 +245,7 @@ def test_no_more_pairs_are_held_than_a_chunk(monkeypatch: pytest.MonkeyPatch) ->
         held.append(len(pairs))
         return measure_in_chunks(objects, pairs, **options)
 
-    monkeypatch.setattr("timme.allpairs.measure_in_chunks", measuring)
+    monkeypatch.setattr("timme.hierarchy.clustering.measure_in_chunks", measuring)
     objects = points(Ensemble.from_array(moving(14, (40, 600, 3))))
     found = allpairs.cluster(objects, all_pairs(objects), chunk=5000)
     assert same(found, link(measure(objects, all_pairs(objects))))

@@ -1,0 +1,7 @@
+"""The hierarchy of co-moving clusters, from rigid pieces to the whole, and how it is grown."""
+
+from timme.hierarchy.clustering import cluster
+from timme.hierarchy.linking import link
+from timme.hierarchy.tree import Hierarchy, Partition, from_forest, grow
+
+__all__ = ["Hierarchy", "Partition", "cluster", "from_forest", "grow", "link"]
