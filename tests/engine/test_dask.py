@@ -282,7 +282,7 @@ def test_a_metric_that_cannot_travel_is_refused(clients: dict[int, Client]) -> N
 def test_workers_of_another_version_are_refused(
     clients: dict[int, Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timme, "__version__", "0.0.0")
+    monkeypatch.setattr("timme.engine.dask.__version__", "0.0.0")
     with pytest.raises(ValueError, match=r"workers need timme 0\.0\.0, but tcp://.* has "):
         Cluster(clients[1])
 

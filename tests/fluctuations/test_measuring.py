@@ -16,7 +16,7 @@ from tests.strategies import (
     seeds,
     snapshots,
 )
-from timme import fluctuations, objects, pairs
+from timme import objects, pairs
 from timme._arrays import Floats
 from timme.fluctuations import Fluctuations, measure
 from timme.fluctuations.measuring import default_overlap
@@ -239,7 +239,7 @@ def test_what_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatc
     made = points_of(np.zeros((2, 30_000, 1), np.float32))
     with pytest.raises(ValueError, match=r"449,985,000 pairs are too many.* timme\.cluster"):
         measured(made)
-    monkeypatch.setattr(fluctuations, "_LARGEST_MATRIX", 2)
+    monkeypatch.setattr("timme.fluctuations.sigma._LARGEST_MATRIX", 2)
     small = points_of(np.zeros((2, 3, 1)))
     with pytest.raises(ValueError, match="3 × 3 would not fit"):
         measured(small).matrix()
