@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from timme._kernels import compiled
 
 # Sums may be reordered for vector units; every test leaves room for their rounding.
 _FAST = {"reassoc", "contract", "nsz"}
@@ -18,7 +19,7 @@ _ROUNDING = np.float32(1.0 - 4e-4)  # six times as many units of rounding are lo
 _UNIT = np.float32(1.2e-7)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def lay_out(points, sites, lengths, place, tiles, largest):
     """Put one frame into its place in all tiles; note the largest coordinate of each lane.
 
@@ -41,7 +42,7 @@ def lay_out(points, sites, lengths, place, tiles, largest):
                 tiles[tile, place, d, lane] = coordinate
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _add_frames_in_space(tiles, tile, row, weights, frames, shift, first, second):
     """Add some frames to the sums of one site with all sites of a tile, in open space of 3-D."""
     for frame in range(frames[0], frames[1]):
@@ -59,7 +60,7 @@ def _add_frames_in_space(tiles, tile, row, weights, frames, shift, first, second
             second[k] += weight * deviation * deviation
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _add_frames(tiles, tile, row, lengths, weights, frames, shift, first, second):
     """The same in any dimension and straight box."""
     square = np.empty(LANES, _SINGLE)
@@ -83,7 +84,7 @@ def _add_frames(tiles, tile, row, lengths, weights, frames, shift, first, second
             second[k] += weight * deviation * deviation
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"}, error_model="numpy")
+@compiled(fastmath={"contract", "nsz"}, error_model="numpy")
 def _at_least(total, slack, first, second):
     """Return what a sum of squared deviations is at least.
 
@@ -96,14 +97,14 @@ def _at_least(total, slack, first, second):
     return second * _ROUNDING - first * (first * inverse) - rounding
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _lower_bounds(total, own_slack, slacks, first, second, low):
     """Fill in what the sums of squared deviations of all lanes are at least."""
     for k in range(LANES):
         low[k] = _at_least(total, own_slack + slacks[k], first[k], second[k])
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _count_low(low, bound):
     """Count the lanes whose sum of squared deviations may still end below its bound.
 
@@ -116,7 +117,7 @@ def _count_low(low, bound):
     return count
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _stays_low(tiles, tile, lane, row, lengths, weights, totals, slack, done, sums, bound):
     """Whether a pair that may be low after some frames may still be so after all of them."""
     shift, first, second = sums
@@ -140,7 +141,7 @@ def _stays_low(tiles, tile, lane, row, lengths, weights, totals, slack, done, su
     return True
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _is_open(lengths):
     """Whether no direction of any frame is periodic."""
     for frame in range(lengths.shape[0]):
@@ -150,7 +151,7 @@ def _is_open(lengths):
     return True
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def survivors(tiles, lengths, weights, totals, bounds, slacks, n_sites, band, found):
     """Fill ``found`` with the pairs of one band of sites that cannot be given up.
 
@@ -244,7 +245,7 @@ def survivors(tiles, lengths, weights, totals, bounds, slacks, n_sites, band, fo
     return total
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _site_sums(tiles, lengths, weights, total, slacks, own_tiles, other_tiles, sums):
     """Fill in lower bounds on the squared deviations of the sites of two runs of tiles."""
     n_frames = tiles.shape[1]
@@ -277,7 +278,7 @@ def _site_sums(tiles, lengths, weights, total, slacks, own_tiles, other_tiles, s
                     sums[own, base + k] = max(low[k], _SINGLE(0.0))
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def group_survivors(
     tiles, starts, begin, lengths, weights, bounds, slacks, offsets, members, largest, band, found
 ):
