@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from timme._kernels import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def find(leader, site):
     """Follow leaders to the root, halving the path on the way."""
     while leader[site] != site:
@@ -15,7 +16,7 @@ def find(leader, site):
     return site
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def joining_edges(n_sites, edges, order):
     """Take edges in some order: which of them join two clusters, and the clusters of sites."""
     leader = np.arange(n_sites)
@@ -35,7 +36,7 @@ def joining_edges(n_sites, edges, order):
     return joining[:count], leader
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def merge_tree(n_sites, edges, heights):
     """Turn the sorted edges of a forest into the parents of its nodes, two parts to a merge.
 
@@ -65,7 +66,7 @@ def merge_tree(n_sites, edges, heights):
     return parent, lowest, last
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def sizes_and_lowest(n_sites, parents):
     """Count the sites below every node, and find the lowest of them."""
     sizes = np.zeros(len(parents), np.int64)
@@ -81,7 +82,7 @@ def sizes_and_lowest(n_sites, parents):
     return sizes, lowest
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def leaf_starts(parents, sizes, ranked):
     """Place every node's sites in one run: the start of each run in leaf order.
 

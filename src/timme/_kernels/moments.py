@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from timme._kernels import compiled
 from timme._kernels.space import STRAIGHT, TILTED, half_width, to_shortest_image
 
 # Sums may be reordered for vector units; NaN must keep its meaning (not seen).
 _FAST = {"reassoc", "contract", "nsz"}
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def merged(weight, mean, m2, other_weight, other_mean, other_m2):
     """Merge two sets of moments (Chan, Golub and LeVeque's formula)."""
     if weight == 0.0:
@@ -27,7 +27,7 @@ def merged(weight, mean, m2, other_weight, other_mean, other_m2):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def merge_moments(
     count, weight, mean, m2, reach, other_count, other_weight, other_mean, other_m2, other_reach
 ):
@@ -40,7 +40,7 @@ def merge_moments(
         )
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _moments_of(distances, weights):
     """Count, weight, mean and sum of squared deviations of the distances that are not NaN.
 
@@ -68,7 +68,7 @@ def _moments_of(distances, weights):
     return count, total, shift + first / total, max(second - first * first / total, 0.0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def add_distances(distances, weights, count, weight, mean, m2):
     """Merge ready-made distances (pairs, frames) into the moments of their pairs."""
     for p in range(len(distances)):
@@ -77,7 +77,7 @@ def add_distances(distances, weights, count, weight, mean, m2):
         weight[p], mean[p], m2[p] = merged(weight[p], mean[p], m2[p], total, average, deviations)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _distance_in_space(xyz, a, b, frame):
     """Distance of two sites in one frame of open space in 3-D."""
     x = xyz[a, 0, frame] - xyz[b, 0, frame]
@@ -86,7 +86,7 @@ def _distance_in_space(xyz, a, b, frame):
     return np.sqrt(x * x + y * y + z * z)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _sums_of_two(xyz, site, one, other):
     """Sum the distances of a site from two others, less the first, and their squares, in 3-D.
 
@@ -105,7 +105,7 @@ def _sums_of_two(xyz, site, one, other):
     return (one_shift, one_first, one_second), (other_shift, other_first, other_second)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _sums(xyz, a, b, square):
     """The same of one pair in any dimension; ``square`` has room for as many numbers as frames."""
     _, n_dimensions, n_frames = xyz.shape
@@ -126,7 +126,7 @@ def _sums(xyz, a, b, square):
     return shift, first, second
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _merge_sums(p, n_frames, sums, count, weight, mean, m2):
     """Merge the sums of one pair over frames of weight 1 into its moments."""
     shift, first, second = sums
@@ -138,7 +138,7 @@ def _merge_sums(p, n_frames, sums, count, weight, mean, m2):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _add_in_space(xyz, pairs, count, weight, mean, m2):
     """Merge a block in 3-D, two pairs at a time where they have a site in common."""
     n_frames = xyz.shape[2]
@@ -157,7 +157,7 @@ def _add_in_space(xyz, pairs, count, weight, mean, m2):
         p = q + 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def add_all_frames(xyz, pairs, count, weight, mean, m2):
     """Merge a block into the moments of pairs in open space, all frames seen and of weight 1.
 
@@ -175,7 +175,7 @@ def add_all_frames(xyz, pairs, count, weight, mean, m2):
         _merge_sums(p, n_frames, sums, count, weight, mean, m2)
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def add_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, m2, reach):
     """Merge a block into the moments of pairs in any box, with weights and unseen frames (NaN).
 
@@ -236,7 +236,7 @@ def add_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, 
                 reach[p] = near[frame]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _place(indptr, columns, row, column):
     """Find an entry of a sparse matrix by halving its row."""
     low, high = indptr[row], indptr[row + 1]
@@ -249,7 +249,7 @@ def _place(indptr, columns, row, column):
     return low
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def reduce_pairs(pairs, offsets, members, indptr, columns, variance, largest):
     """Reduce σ² of site pairs to σ² of object pairs: their mean, or the largest of them.
 

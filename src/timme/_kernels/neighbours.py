@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from timme._kernels import compiled
 from timme._kernels.space import OPEN, TILTED, half_width, to_shortest_image
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _touching(cell, count, wraps, touching):
     """List the cells of one axis that touch a cell, each once; return their number."""
     n = 0
@@ -27,7 +27,7 @@ def _touching(cell, count, wraps, touching):
     return n
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found):
     """Fill ``found`` with the pairs no farther apart than the radius: lower × points + higher.
 
@@ -96,7 +96,7 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
     return total
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def count_runs(keys, counts):
     """Keep one of each run of equal keys, at the beginning, and fill in how many there were.
 
@@ -112,7 +112,7 @@ def count_runs(keys, counts):
     return last + 1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def count_new(keys, more):
     """Count the keys of a sorted list that another does not have; each has a key only once."""
     count = i = 0
@@ -123,7 +123,7 @@ def count_new(keys, more):
     return count
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def merge_counts(keys, counts, more, more_counts, all_keys, all_counts):
     """Merge two lists of sorted keys, each key with a count.
 

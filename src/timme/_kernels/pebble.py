@@ -17,11 +17,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+import numpy.typing as npt
 
-from timme._arrays import Ints
+from timme._kernels import compiled
 from timme._kernels.linkage import find
 
+Ints = npt.NDArray[np.int64]
 PEBBLES = 6
 FREE = -1
 ABSENT = -2
@@ -49,7 +50,7 @@ class Game(NamedTuple):
     counts: Ints  # (2,), searches and hubs so far
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _new_game(anchored):
     """Set up bodies that have no bars yet: three pebbles each, the place of a point."""
     n_bodies = len(anchored)
@@ -76,7 +77,7 @@ def _new_game(anchored):
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _slot(pebbles, node, what):
     """Find a pebble of a node that is free, or absent; -1 if there is none."""
     for k in range(PEBBLES):
@@ -85,7 +86,7 @@ def _slot(pebbles, node, what):
     return -1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _count(pebbles, node, what):
     """Count the pebbles of a node that are free, or absent."""
     count = 0
@@ -94,7 +95,7 @@ def _count(pebbles, node, what):
     return count
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _search(game, start, held, inside):
     """Walk from a node along covered bars until one with a free pebble is found.
 
@@ -132,7 +133,7 @@ def _search(game, start, held, inside):
     return -1, n_reached
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _fetch(game, start, found):
     """Bring the free pebble of a node that was found to the body where the search began."""
     slot = _slot(game.pebbles, found, FREE)
@@ -143,7 +144,7 @@ def _fetch(game, start, found):
         found, slot = before, k
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _gather(game, body, wanted, held):
     """Gather free pebbles on a body, as many as are wanted or can be had.
 
@@ -162,7 +163,7 @@ def _gather(game, body, wanted, held):
     return count, 1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _add_neighbour(game, body, other, bars):
     """Give a body the pebbles it has more with one more bond.
 
@@ -180,7 +181,7 @@ def _add_neighbour(game, body, other, bars):
         pebbles[body, _slot(pebbles, body, ABSENT)] = FREE
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _add_bars(game, a, b, bars):
     """Add bars between two bodies; tell how many are independent, and what has become rigid.
 
@@ -213,7 +214,7 @@ def _add_bars(game, a, b, bars):
     return independent, n_reached + 1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _stress(game, bond, n_reached, bonds, stress):
     """Put a redundant bond and the bonds that hold its ends rigid into one region, with one hub.
 
@@ -251,7 +252,7 @@ def _stress(game, bond, n_reached, bonds, stress):
     game.cluster[hub] = find(game.cluster, walk[0])
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _list_bodies(game, leader, inside, members, n_members):
     """List the bodies of a cluster that are not listed yet."""
     body = leader
@@ -265,7 +266,7 @@ def _list_bodies(game, leader, inside, members, n_members):
             return n_members
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _take(game, node, leader, inside, members, n_members):
     """Make the cluster of a node part of that of a leader, -1 for the first; list the smaller.
 
@@ -296,7 +297,7 @@ def _take(game, node, leader, inside, members, n_members):
     return leader, n_members
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _grow(game, bond, n_reached, bonds, members):
     """Join the clusters that one more bond makes rigid with one another; list their bodies.
 
@@ -345,7 +346,7 @@ def _grow(game, bond, n_reached, bonds, members):
     return n_members
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _join(members, n_members, anchored, leader, n_bonds, joins, n_joins):
     """Join the clusters of bodies that are rigid with one another, anchored ones left aside."""
     first = -1
@@ -364,7 +365,7 @@ def _join(members, n_members, anchored, leader, n_bonds, joins, n_joins):
     return n_joins
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _name_clusters(game, clusters):
     """Fill in the cluster of every body; an end of a chain is in that of its neighbour."""
     for body in range(len(clusters)):
@@ -378,7 +379,7 @@ def _name_clusters(game, clusters):
             clusters[body] = min(body, other) if alone else find(game.cluster, other)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def play(ends, bars, bonds, n_first, anchored, independent, stress, clusters, freedoms, joins):
     """Add bonds one after another; fill in what is independent, stressed and rigid.
 
@@ -418,7 +419,7 @@ def play(ends, bars, bonds, n_first, anchored, independent, stress, clusters, fr
     return n_joins
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def blocks(n_nodes, ends, bonds, block):
     """Fill in the block of each edge: edges that lie on a common cycle are in one block.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from timme._kernels import compiled
 
 OPEN, STRAIGHT, TILTED = 0, 1, 2
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def half_width(inverse):
     """Return half the smallest width of a box: no shorter image of a shorter vector exists."""
     dimensions = len(inverse)
@@ -21,7 +22,7 @@ def half_width(inverse):
     return 0.5 / np.sqrt(largest) if largest > 0.0 else np.inf
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def to_shortest_image(vector, box, inverse, kind, half, scratch):
     """Replace a vector by the shortest of its periodic images.
 
@@ -63,7 +64,7 @@ def to_shortest_image(vector, box, inverse, kind, half, scratch):
                 vector[k] = scratch[1, k]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def all_to_shortest_images(vectors, boxes, inverses, kind):
     """Replace vectors (frames, vectors, dimensions) by their shortest images, in place."""
     scratch = np.empty((2, vectors.shape[2]))

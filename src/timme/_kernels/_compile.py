@@ -1,0 +1,131 @@
+"""Declare a kernel: it is compiled when first called, and kept on disk for the next process.
+
+numba looks whether the file of a function has changed, never at the files of the functions that it
+calls, which are part of its machine code. So machine code is kept in a folder that is named by all
+sources of kernels together and by the versions of numba and numpy: after a change it is not found,
+and processes that run different sources do not meet. All that is asked of numba is to take another
+``CACHE_DIR`` while a kernel is declared, a setting that it documents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba import config, njit
+
+_HERE = Path(__file__).parent
+_PREFIX = "timme-"  # of folders that are ours
+_KEPT = 8  # folders for other sources, beside those used within a day
+_DAY = 86_400.0  # seconds
+_settings: dict[str, Any] = vars(config)  # numba's
+_declaring = threading.Lock()
+
+
+def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Declare a kernel, with more options of numba's ``njit`` if it needs them."""
+    if function is None:
+        return partial(compiled, **options)
+    folder = None if _settings["DISABLE_JIT"] else _folder_for(function.__module__)
+    if folder is None:
+        return njit(nogil=True, **options)(function)
+    with _cache_in(folder):
+        return njit(nogil=True, cache=True, **options)(function)
+
+
+def name_of_sources() -> str | None:
+    """Name the machine code of all kernels as they stand in their files; None if there are none.
+
+    A package that comes without its sources cannot tell whether they have changed.
+    """
+    digest = hashlib.sha256(f"numba {numba.__version__}, numpy {np.__version__}".encode())
+    try:
+        sources = sorted(_HERE.glob("[!.]*.py"))  # some editors put hidden links beside a file
+        for source in sources:
+            text = source.read_bytes()
+            digest.update(f"\0{source.name} {len(text)}\0".encode() + text)
+    except OSError:  # one is being replaced
+        return None
+    return _PREFIX + digest.hexdigest()[:16] if sources else None
+
+
+# The package imports this file before any kernel, so these are the sources before they are loaded.
+_NAME = name_of_sources()
+
+
+@cache
+def _folder_for(module: str) -> Path | None:  # noqa: ARG001, it is asked once for each
+    """Return the folder for the kernels of a module; None if they cannot be kept.
+
+    They cannot if a source has changed since the first was loaded, as in a process that lives on
+    while the package is updated: this module might be the new one and its helpers the old.
+    """
+    return _folder() if _NAME is not None and name_of_sources() == _NAME else None
+
+
+@cache
+def _folder() -> Path | None:
+    """Find the first place that can be written, in numba's order."""
+    for place in _places():
+        folder = place / str(_NAME)
+        is_new = not folder.is_dir()
+        if _can_be_used(folder):
+            if is_new:
+                _remove_stale(place)
+            return folder
+    return None
+
+
+def _places() -> Iterator[Path]:
+    if _settings["CACHE_DIR"]:
+        yield Path(_settings["CACHE_DIR"])
+    yield _HERE / "__pycache__"
+    with suppress(RuntimeError):  # a user without a home
+        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "timme"
+
+
+def _can_be_used(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        os.utime(folder)  # the time of its last use, by which folders are removed
+    except OSError:
+        return False
+    return True
+
+
+def _remove_stale(place: Path) -> None:
+    """Remove machine code that was not used for a day, but for a few folders used last.
+
+    What a process that runs for longer would still look for is compiled once more.
+    """
+    with suppress(OSError):  # other processes remove as well
+        ours = [folder for folder in place.glob(f"{_PREFIX}{'[0-9a-f]' * 16}") if folder.is_dir()]
+        used = {folder: folder.stat().st_mtime for folder in ours}
+        for folder in sorted(ours, key=used.__getitem__, reverse=True)[_KEPT + 1 :]:
+            if used[folder] < time.time() - _DAY:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _cache_in(folder: Path) -> Iterator[None]:
+    """Let numba keep what is declared meanwhile in a folder, wherever it was told to look."""
+    ours = {"CACHE_DIR": str(folder), "CACHE_LOCATOR_CLASSES": ""}  # the latter is new in 0.62
+    with _declaring:
+        theirs = {name: _settings.get(name, "") for name in ours}
+        _settings.update(ours)
+        try:
+            yield
+        finally:
+            _settings.update(theirs)

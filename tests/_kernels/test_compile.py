@@ -1,0 +1,209 @@
+"""Machine code is found again by the same sources, and by no others."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+import timme
+from timme._kernels import _compile
+
+pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+
+PACKAGE = Path(timme.__file__).parent
+
+# A kernel of one file, with a helper of another: two bodies in two clusters are joined once.
+_JOIN = """
+import numpy as np
+from timme._kernels import pebble
+join, bodies = pebble._join, np.arange(2)
+joins = join(bodies, 2, np.zeros(2, np.bool_), np.arange(2), 1, np.zeros((1, 3), np.int64), 0)
+told = getattr(join, "stats", None)
+print(joins, sum(told.cache_hits.values()) if told else 0, told.cache_path if told else None)
+"""
+_HELPER, _BROKEN = "    return site\n", "    return 0 * site\n"  # all sites have the same leader
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Copy the kernels, which need nothing else of the package, to where they can be edited."""
+    package = tmp_path / "copy" / "timme"
+    skipped = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE / "_kernels", package / "_kernels", ignore=skipped)
+    (package / "__init__.py").touch()
+    return package / "_kernels"
+
+
+def run(kernels: Path, code: str = _JOIN, **environment: Any) -> tuple[int, int, Path | None]:
+    """Join two bodies in a new process: number of joins, hits in the cache, and where it is."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env={
+            **inherited,
+            "PYTHONDONTWRITEBYTECODE": "1",  # which would be taken for fresh within a second
+            "PYTHONPATH": str(kernels.parents[1]),
+            **{name: str(value) for name, value in environment.items()},
+        },
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    joins, hits, place = done.stdout.split()
+    return int(joins), int(hits), None if place == "None" else Path(place)
+
+
+def break_helper(kernels: Path) -> None:
+    source = kernels / "linkage.py"
+    text = source.read_text(encoding="utf-8")
+    assert text.count(_HELPER) == 1
+    source.write_text(text.replace(_HELPER, _BROKEN), encoding="utf-8")
+
+
+def folders(place: Path) -> set[str]:
+    return {folder.name for folder in place.glob("timme-*")}
+
+
+def test_machine_code_is_found_again_but_not_after_a_helper_has_changed(copy: Path) -> None:
+    joins, hits, place = run(copy)
+    assert (joins, hits) == (1, 0)
+    assert place is not None
+    assert place.is_relative_to(copy / "__pycache__")
+    assert run(copy) == (1, 1, place)
+    break_helper(copy)
+    joins, hits, other = run(copy)
+    assert (joins, hits) == (0, 0)
+    assert other != place
+    assert len(folders(copy / "__pycache__")) == 2
+
+
+def test_a_helper_that_changes_while_a_process_runs_spoils_no_machine_code(copy: Path) -> None:
+    edit = f"""
+from timme._kernels import linkage
+from pathlib import Path
+source = Path(linkage.__file__)
+text = source.read_text(encoding="utf-8")
+source.write_text(text.replace({_HELPER!r}, {_BROKEN!r}), encoding="utf-8")
+"""
+    assert run(copy, edit + _JOIN) == (1, 0, None)  # the helper that was loaded
+    assert run(copy)[:2] == (0, 0)
+
+
+def test_a_folder_of_the_user_is_taken(copy: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    settings: dict[str, Any] = {
+        "NUMBA_CACHE_DIR": mine,
+        "NUMBA_CACHE_LOCATOR_CLASSES": "InTreeCacheLocator",
+    }
+    _, _, place = run(copy, **settings)
+    assert place is not None
+    assert place.is_relative_to(mine)
+    assert not (copy / "__pycache__").exists()
+    after = (
+        "from timme._kernels import space\nfrom numba import config\nprint(0, 0, config.CACHE_DIR)"
+    )
+    assert run(copy, after, **settings)[2] == mine  # again, for functions of others
+
+
+def test_where_the_sources_cannot_be_written_the_cache_of_the_user_is_taken(
+    copy: Path, tmp_path: Path
+) -> None:
+    (copy / "__pycache__").touch()  # no folder can be made here, not even by root
+    _, _, place = run(copy, XDG_CACHE_HOME=tmp_path)
+    assert place is not None
+    assert place.is_relative_to(tmp_path / "timme")
+
+
+def test_where_nothing_can_be_written_kernels_are_compiled_all_the_same(copy: Path) -> None:
+    file = copy / "__pycache__"
+    file.touch()
+    assert run(copy, NUMBA_CACHE_DIR=file / "mine", XDG_CACHE_HOME=file) == (1, 0, None)
+
+
+def test_without_compiling_nothing_is_kept(copy: Path) -> None:
+    assert run(copy, NUMBA_DISABLE_JIT=1) == (1, 0, None)
+    assert not (copy / "__pycache__").exists()
+
+
+@pytest.mark.parametrize("library", [numba, np], ids=["numba", "numpy"])
+def test_another_version_of_a_library_has_machine_code_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, library: object
+) -> None:
+    name = _compile.name_of_sources()
+    assert name == _compile.name_of_sources()
+    monkeypatch.setattr(library, "__version__", "0.0.1")
+    assert _compile.name_of_sources() not in {name, None}
+
+
+def test_every_source_counts(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_compile, "_HERE", copy)
+    names = [_compile.name_of_sources()]
+    sources = sorted(copy.glob("*.py"))
+    assert {"_compile.py", "linkage.py", "space.py"} < {source.name for source in sources}
+    for source in sources:
+        with source.open("a", encoding="utf-8") as file:
+            file.write("# changed\n")
+        names.append(_compile.name_of_sources())
+    (copy / "new.py").touch()
+    names.append(_compile.name_of_sources())
+    assert None not in names
+    assert len(set(names)) == len(sources) + 2
+    (copy / ".#new.py").symlink_to("nowhere")  # an editor's
+    assert _compile.name_of_sources() == names[-1]
+
+
+def test_without_sources_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_compile, "_HERE", tmp_path)
+    assert _compile.name_of_sources() is None
+
+
+def test_machine_code_of_old_sources_does_not_pile_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_compile, "_KEPT", 2)
+
+    def make(name: str, days: float) -> None:
+        (tmp_path / name / "inner").mkdir(parents=True)
+        then = time.time() - days * 86_400
+        os.utime(tmp_path / name, (then, then))
+
+    for days in range(6):
+        make(f"timme-{days:016x}", days + 0.5)
+    make("timme-mine", 100)
+    make("other", 100)
+    make(f"timme-{'a' * 16}", 0)  # the new one
+    _compile._remove_stale(tmp_path)
+    left = {f"timme-{days:016x}" for days in range(2)}
+    assert folders(tmp_path) == left | {"timme-mine", f"timme-{'a' * 16}"}
+    assert (tmp_path / "other").is_dir()
+    monkeypatch.setattr(_compile, "_KEPT", 0)
+    _compile._remove_stale(tmp_path)
+    assert f"timme-{0:016x}" in folders(tmp_path)  # used within a day
+
+
+def test_kernels_are_declared_in_one_place() -> None:
+    declaring = re.compile(r"\b(n?jit|jit_module|cfunc|g?u?vectorize)\b")
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if declaring.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"_kernels/_compile.py"}
+
+
+def test_kernels_need_nothing_else_of_the_package() -> None:
+    elsewhere = re.compile(r"^\s*(from|import) timme\b(?!\._kernels\b)", re.MULTILINE)
+    for path in (PACKAGE / "_kernels").glob("*.py"):
+        assert not elsewhere.search(path.read_text(encoding="utf-8")), path
