@@ -47,8 +47,8 @@ layers: $(VENV)/dev.stamp  ## Check that imports point down only (import-linter)
 docstrings: $(VENV)/dev.stamp  ## Check docstrings (numpydoc)
 	$(BIN)/numpydoc lint $$(find src -name '*.py' -not -path '*/_[a-z]*')
 
-viewer: $(VENV)/dev.stamp  ## Check the types of the page (TypeScript, strict)
-	$(BIN)/python viewer/build.py --check
+viewer: $(VENV)/dev.stamp  ## Check the types of the pages (TypeScript, strict), and test what needs no browser
+	$(BIN)/python viewer/build.py --check --test
 
 page: $(VENV)/dev.stamp  ## Build the interactive page, if its sources have changed
 	$(BIN)/python viewer/build.py || echo "make: the page could not be built; its tests are skipped" >&2

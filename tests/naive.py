@@ -238,6 +238,88 @@ def cophenetic(n: int, pairs: Pairs, sigmas: Vector) -> Floats:
     return height
 
 
+# Colours and stripes
+
+
+def founders(
+    n: int, pairs: Pairs, sigmas: Vector, cutoff: float
+) -> dict[frozenset[int], frozenset[int]]:
+    """Of every cluster at a cutoff, the cluster with which its family began.
+
+    Every tree begins a family. From the top down, the larger part of what splits stays in its
+    family, and each other part begins one of its own; ties: the part with the lowest site stays.
+    """
+    began = {tree: tree for tree in clusters(n, pairs, sigmas, math.inf)}
+    for level in reversed(levels(sigmas, n, pairs)):
+        if level <= cutoff:
+            break
+        below = clusters(n, pairs, sigmas, math.nextafter(level, -math.inf))
+        parts_began = {}
+        for whole, founder in began.items():
+            larger, *others = _largest_first(part for part in below if part <= whole)
+            parts_began[larger] = founder
+            for part in others:
+                parts_began[part] = part
+        began = parts_began
+    return began
+
+
+def ranked_founders(n: int, pairs: Pairs, sigmas: Vector) -> list[frozenset[int]]:
+    """The founder of every family, the largest first; ties: that further left in site order."""
+    order = site_order(n, pairs, sigmas)
+    every = founders(n, pairs, sigmas, -math.inf).values()
+    return sorted(every, key=lambda founder: (-len(founder), min(map(order.index, founder))))
+
+
+def families(n: int, pairs: Pairs, sigmas: Vector, cutoff: float) -> list[int]:
+    """Family of every cluster at a cutoff, in the order of their labels; that of the core is 0.
+
+    Families are counted by their founders. Where the core is not of family 0, the two are swapped.
+    """
+    ranked = ranked_founders(n, pairs, sigmas)
+    founder = founders(n, pairs, sigmas, cutoff)
+    inherited = [ranked.index(founder[cluster]) for cluster in _largest_first(founder)]
+    swapped = {0: inherited[0], inherited[0]: 0}
+    return [swapped.get(family, family) for family in inherited]
+
+
+def stripes(
+    n: int, pairs: Pairs, sigmas: Vector, axis: Sequence[int], min_size: int = 1
+) -> list[tuple[int, int, float, float, int]]:
+    """Runs of places on an axis of sites in one cluster of a family, over all cutoffs.
+
+    A stripe is (start, stop, low, high, family): from one cutoff on, and below another, the places
+    from start to before stop are in one cluster of at least that size, and their neighbours not.
+    """
+    found = []
+    since: dict[tuple[int, int, int], float] = {}
+    for cutoff in [-math.inf, *levels(sigmas, n, pairs), math.inf]:
+        there = _runs(axis, labels(n, pairs, sigmas, cutoff), min_size)
+        family = families(n, pairs, sigmas, cutoff)
+        now = set() if cutoff == math.inf else {(a, b, family[label]) for a, b, label in there}
+        for (start, stop, kept), low in since.items():
+            if (start, stop, kept) not in now:
+                found.append((start, stop, low, cutoff, kept))
+        since = {run: since.get(run, cutoff) for run in now}
+    return sorted(found)
+
+
+def _runs(axis: Sequence[int], label: Sequence[int], min_size: int) -> list[tuple[int, int, int]]:
+    """Start, stop and label of the runs of places whose sites have one label."""
+    found: list[tuple[int, int, int]] = []
+    for place, site in enumerate(axis):
+        if label.count(label[site]) < min_size:
+            continue
+        if found and found[-1][1:] == (place, label[site]):
+            found[-1] = (found[-1][0], place + 1, label[site])
+        else:
+            found.append((place, place + 1, label[site]))
+    return found
+
+
+# Statistics
+
+
 def statistics(
     labels: Sequence[int] | npt.NDArray[np.integer[Any]],
     large: int = 10,

@@ -353,6 +353,62 @@ def test_cophenetic_is_infinite_between_trees() -> None:
     assert height[2, 2] == 0
 
 
+# Families and stripes: five sites split at 4, so that four others become the core
+
+
+CRUMBLES = (
+    9,
+    [(0, 1), (1, 2), (2, 3), (3, 4), (5, 6), (6, 7), (7, 8), (4, 5)],
+    [4.0, 4.0, 4.0, 4.0, 1.0, 1.0, 1.0, 6.0],
+)
+FIVE, FOUR = frozenset(range(5)), frozenset(range(5, 9))
+
+
+def test_the_larger_part_stays_in_its_family_and_others_begin_one() -> None:
+    whole = FIVE | FOUR
+    assert naive.founders(*CRUMBLES, 6) == {whole: whole}
+    assert naive.founders(*CRUMBLES, 4) == {FIVE: whole, FOUR: FOUR}
+    singles = {frozenset({site}) for site in range(5)}
+    below = naive.founders(*CRUMBLES, 2)
+    assert below == {part: part for part in singles} | {FOUR: FOUR, frozenset({0}): whole}
+
+
+def test_families_are_counted_by_size_and_then_from_the_left() -> None:
+    whole = FIVE | FOUR
+    ranked = naive.ranked_founders(*CRUMBLES)
+    assert ranked == [whole, FOUR, *(frozenset({site}) for site in (1, 2, 3, 4, 6, 7, 8))]
+
+
+@pytest.mark.parametrize(
+    ("cutoff", "families"),
+    [(6, [0]), (4, [0, 1]), (2, [0, 1, 2, 3, 4, 5]), (0, [0, 2, 3, 4, 5, 1, 6, 7, 8])],
+)
+def test_the_core_takes_family_0_from_the_cluster_that_inherited_it(
+    cutoff: float, families: list[int]
+) -> None:
+    assert naive.families(*CRUMBLES, cutoff) == families
+
+
+def test_a_stripe_lasts_as_long_as_its_run_and_its_family() -> None:
+    assert naive.stripes(*CRUMBLES, range(9), min_size=4) == [
+        (0, 5, 4, 6, 0),
+        (0, 9, 6, INF, 0),
+        (5, 9, 1, 4, 0),
+        (5, 9, 4, 6, 1),
+    ]
+
+
+def test_a_cluster_is_several_stripes_where_others_lie_between_its_sites() -> None:
+    graph = (3, [(0, 2), (1, 2)], [1.0, 5.0])  # 2 begins family 1, and 1, further right, family 2
+    assert naive.stripes(*graph, range(3)) == [
+        (0, 1, -INF, 5, 0),
+        (0, 3, 5, INF, 0),
+        (1, 2, -INF, 5, 2),
+        (2, 3, -INF, 1, 1),
+        (2, 3, 1, 5, 0),
+    ]
+
+
 # Statistics
 
 

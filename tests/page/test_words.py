@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import re
-
 import numpy as np
 import pytest
 
 from tests.page.conftest import SETTINGS, Open
+from tests.page.pymol import Residue, chosen
 from tests.page.systems import swarm
 from timme.analysis import Analysis
 from timme.system.atoms import Atoms
-
-Residue = tuple[str, int, str]  # chain, number, letter of insertion
 
 # A blank chain beside named ones, negative numbers, letters of insertion, and missing numbers.
 RESIDUES: list[Residue] = [
@@ -45,30 +41,6 @@ def named(residues: list[Residue], seed: int = 7) -> Analysis:
 
 
 # ---- PyMOL ---------------------------------------------------------------------------------------
-
-
-def chosen(selection: str, residues: list[Residue]) -> set[Residue]:
-    """Residues that PyMOL would select: ``10-11`` by numbers alone, ``10`` and ``10A`` as said."""
-    found = set()
-    for part in selection.split(" or "):
-        match = re.fullmatch(r"\(chain (\S+) and resi (\S+)\)|resi (\S+)", part)
-        assert match is not None
-        chain, resi = match[1], match[2] or match[3]
-        tests = [functools.partial(_resi_matches, item) for item in resi.split("+")]
-        for residue in residues:
-            of_chain = chain is None or residue[0] == re.sub(r"^(['\"])(.*)\1$", r"\2", chain)
-            if of_chain and any(test(residue) for test in tests):
-                found.add(residue)
-    return found
-
-
-def _resi_matches(item: str, residue: Residue) -> bool:
-    _, number, code = residue
-    both = re.fullmatch(r"(\\?-?\d+)-(\\?-?\d+)", item)
-    if both is None:
-        return item.lstrip("\\") == f"{number}{code}"
-    low, high = (int(end.lstrip("\\")) for end in both.groups())
-    return low <= number <= high
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -14,6 +14,7 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.web.conftest import BASE, TOKEN, MakeServer, Server, planted, running_server
+from timme.readers.files import BARE_TRAJECTORIES
 from timme.web.models import Choices, Model, RigidChoices
 from timme.web.uploads import TOPOLOGIES, TRAJECTORIES
 from timme.workflow import RigidSettings, Settings
@@ -65,6 +66,8 @@ def test_defaults_offer_what_can_be_chosen(server: Server) -> None:
     assert [choice["value"] for choice in found["recipes"]] == ["auto", "run", "rigidity"]
     assert found["topologies"] == sorted(TOPOLOGIES)
     assert found["trajectories"] == sorted(TRAJECTORIES)
+    assert found["bare_trajectories"] == sorted(BARE_TRAJECTORIES)
+    assert set(found["bare_trajectories"]) < set(found["trajectories"])
     assert found["limits"]["upload"] == 2_000_000_000
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.cli.ensembles import wandering, write_tracks
 from tests.web.conftest import LONGEST, until
 from tests.web.served import Served
-from timme.output.report import SCRIPT, page_part
+from timme.web import parts
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
@@ -54,8 +54,19 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Served]]:
 OpenPage = Callable[..., Page]
 
 
+@pytest.fixture(scope="module")
+def built() -> None:
+    """The scripts of the pages; skip with the reason, or fail where they must be tested."""
+    if not parts.missing():
+        return
+    problem = "needs the built page (python viewer/build.py)"
+    if os.environ.get("TIMME_REQUIRE_BROWSER") == "1":
+        pytest.fail(problem)
+    pytest.skip(problem)
+
+
 @pytest.fixture
-def open_page(browser: Browser, served: list[Served]) -> Iterator[OpenPage]:
+def open_page(browser: Browser, served: list[Served], built: None) -> Iterator[OpenPage]:  # noqa: ARG001
     """Function that opens the page as its user does; whatever the browser complains of fails."""
     complaints: list[str] = []
     contexts = []
@@ -155,19 +166,12 @@ DRAWN = """canvas => {
 }"""
 
 
-@pytest.fixture
-def built() -> None:
-    if page_part(SCRIPT) is None:
-        pytest.skip("needs the built page (python viewer/build.py)")
-
-
 def shown_page(page: Page) -> None:
     """Wait for the interactive page of a result."""
     expect_state(page, "done")
     until(lambda: page.evaluate("window.timme?.page !== undefined"))
 
 
-@pytest.mark.usefixtures("built")
 def test_the_result_of_an_ensemble_is_the_interactive_page(
     open_page: OpenPage, tmp_path: Path, peptide: bytes
 ) -> None:
@@ -199,7 +203,6 @@ def test_the_result_of_an_ensemble_is_the_interactive_page(
     expect(page.locator("#drawn")).not_to_have_attribute("open", "")
 
 
-@pytest.mark.usefixtures("built")
 def test_keys_beside_the_interactive_page_are_those_of_the_browser(
     open_page: OpenPage, table: Path
 ) -> None:
@@ -212,7 +215,6 @@ def test_keys_beside_the_interactive_page_are_those_of_the_browser(
     assert page.evaluate(STATE)["cutoff"] == before
 
 
-@pytest.mark.usefixtures("built")
 @pytest.mark.parametrize("size", SIZES)
 def test_the_style_of_the_server_does_not_reach_the_interactive_page(
     open_page: OpenPage, table: Path, size: str
@@ -231,7 +233,6 @@ def test_the_style_of_the_server_does_not_reach_the_interactive_page(
     assert bottom <= top  # nothing overlaps
 
 
-@pytest.mark.usefixtures("built")
 def test_one_structure_gives_rigid_clusters_and_the_page_says_so(
     open_page: OpenPage, tmp_path: Path, structure: bytes
 ) -> None:
@@ -445,6 +446,7 @@ def test_the_form_can_be_used_by_keyboard_and_every_field_has_a_name(open_page: 
     assert unnamed == 0
 
 
+@pytest.mark.usefixtures("built")
 def test_the_page_says_when_the_server_is_gone(browser: Browser, tmp_path: Path) -> None:
     server = Served(tmp_path / "data")
     page = browser.new_page()

@@ -262,7 +262,9 @@ def test_there_is_no_scene_without_a_result(make_server: MakeServer, tmp_path: P
 def test_parts_of_the_page_are_served_and_nothing_else(server: Server) -> None:
     if page_part(SCRIPT) is None:
         pytest.skip("needs the built page (python viewer/build.py)")
-    for name, kind in (("page.js", "text/javascript"), ("page.css", "text/css")):
+    script, style = "text/javascript", "text/css"
+    served = {"page.js": script, "start.js": script, "result.js": script, "page.css": style}
+    for name, kind in served.items():
         answer = server.client.get(f"/page/{name}")
         assert answer.headers["content-type"].startswith(kind)
         assert answer.text == page_part(name)
@@ -274,7 +276,15 @@ def test_parts_of_the_page_are_served_and_nothing_else(server: Server) -> None:
 def test_where_the_page_was_not_built_the_server_says_how_to_get_it(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("api", "app"):
-        monkeypatch.setattr(f"timme.web.{module}.page_part", lambda _: None)
+    monkeypatch.setattr("timme.web.parts.page_part", lambda _: None)
     assert "npm" in server.client.get("/api/version").json()["page_missing"]
     assert server.client.get("/page/page.js").status_code == 404
+    for path in ("/", "/results/any"):
+        answer = server.client.get(path)
+        assert answer.status_code == 503
+        assert answer.headers["content-type"].startswith("text/html")
+        assert "install again with access to npm" in answer.text
+        assert "{reason}" not in answer.text
+        assert "<script" not in answer.text
+    assert server.client.get("/static/page.css").status_code == 200
+    assert server.client.get("/api/jobs").status_code == 200

@@ -17,6 +17,7 @@ import pytest
 from tests.cli.conftest import Run, folder, timme
 from tests.web.conftest import LONG_SETTINGS, everything, until
 from tests.web.served import SOURCE, Served
+from timme.web import parts
 
 __all__ = ["folder", "timme"]
 
@@ -69,9 +70,26 @@ def test_it_listens_on_this_computer_only_and_keeps_its_folder_private(serve: Se
     assert stat.S_IMODE(server.folder.stat().st_mode) == 0o700
     with socket.socket() as other, pytest.raises(ConnectionRefusedError):
         other.connect(("127.0.0.2", int(port)))  # another address of the same computer
-    assert server.client.get("/").status_code == 200
+    assert server.client.get("/").status_code == (503 if parts.missing() else 200)
     assert server.stop() == 0
     assert "Traceback" not in "".join(server.said)
+
+
+def test_it_says_how_to_get_its_pages_where_they_were_not_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import uvicorn
+
+    from timme.web import server
+    from timme.web.limits import Limits
+
+    monkeypatch.setattr(uvicorn.Server, "run", lambda _, sockets: sockets)
+    monkeypatch.setattr(parts, "page_part", lambda _: None)
+    said: list[str] = []
+    server.run(port=0, data=tmp_path, browser=False, tell=said.append, limits=Limits())
+    assert "TIMME is at" in said[0]
+    assert said[-1].startswith("there are no pages to look at: ")
+    assert "install again with access to npm" in said[-1]
 
 
 def test_no_log_holds_the_token_again(serve: Serve) -> None:

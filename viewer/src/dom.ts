@@ -17,6 +17,13 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** The element of the document with an id, which must be of a kind. */
+export function byId<Kind extends HTMLElement = HTMLElement>(id: string, kind?: new () => Kind): Kind {
+  const found = document.getElementById(id);
+  if (!(found instanceof (kind ?? HTMLElement))) throw new Error(`the document needs an element ${id}`);
+  return found as Kind;
+}
+
 /** A label with its control, as one element. */
 export function labelled(text: string, control: HTMLElement, hint = ""): HTMLElement {
   return h("label", { class: "field", title: hint }, h("span", {}, text), control);

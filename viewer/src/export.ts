@@ -1,6 +1,7 @@
 // Files of what is seen: pictures as PNG and SVG, clusters as CSV.
 
 import { type Ink, inkOf } from "./axes";
+import { csvText } from "./csv";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter, shifted, SvgPainter } from "./painter";
 import { runsText } from "./text";
@@ -73,16 +74,12 @@ export function csv(model: Model): string {
       runsText(model, model.hierarchy.members(cluster)),
     ]),
   ];
-  return rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
+  return csvText(rows);
 }
 
 function float(value: number): string {
   if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
   return Number.isInteger(value) ? value.toFixed(1) : String(value);
-}
-
-function cell(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 
 export function save(name: string, content: Blob | string, type = "text/plain"): void {

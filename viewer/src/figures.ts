@@ -11,7 +11,7 @@ import type { Model } from "./model";
 import type { Molecule } from "./molecule";
 import type { Painter } from "./painter";
 import type { Sequence } from "./sequence";
-import { facts } from "./text";
+import { facts, messageOf } from "./text";
 
 interface Parts {
   heading: HTMLElement;
@@ -81,7 +81,7 @@ export function exportMenu(model: Model, figures: files.Figure[], root: HTMLElem
           details.open = false;
           void Promise.resolve(act()).then(
             () => say(`${text} saved`),
-            (error: Error) => say(error.message),
+            (error: unknown) => say(messageOf(error)),
           );
         },
       },

@@ -19,7 +19,7 @@ import { pymolSelection } from "./pymol";
 import type { Scene } from "./scene";
 import { Sequence } from "./sequence";
 import { type Card, tabs } from "./tabs";
-import { facts, withUnit } from "./text";
+import { facts, messageOf, withUnit } from "./text";
 
 type Theme = "light" | "dark";
 
@@ -260,7 +260,7 @@ function withoutFail<Value>(make: () => Value): [Value | null, string] {
   try {
     return [make(), ""];
   } catch (error) {
-    return [null, `The structure cannot be shown: ${(error as Error).message}`];
+    return [null, `The structure cannot be shown: ${messageOf(error)}`];
   }
 }
 

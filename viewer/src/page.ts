@@ -2,6 +2,7 @@
 
 import { mount, type Page } from "./main";
 import type { Scene } from "./scene";
+import { messageOf } from "./text";
 
 declare global {
   interface Window {
@@ -22,7 +23,7 @@ async function start(host: HTMLElement): Promise<void> {
   try {
     window.timme!.page = mount(host, await sceneOf(host), document);
   } catch (error) {
-    host.textContent = `The result cannot be shown: ${(error as Error).message}`;
+    host.textContent = `The result cannot be shown: ${messageOf(error)}`;
     throw error;
   }
 }

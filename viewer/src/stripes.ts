@@ -16,7 +16,7 @@ function coloursAt(model: Model, cutoff: number, into: Int32Array): void {
   });
 }
 
-/** Paint all rows between two cutoffs; what is in no cluster stays transparent. */
+/** The picture of all rows between two cutoffs. */
 export function stripesImage(
   model: Model,
   shown: Along,
@@ -27,25 +27,36 @@ export function stripesImage(
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, Math.round(width));
   canvas.height = Math.max(1, Math.round(height));
-  const context = canvas.getContext("2d")!;
-  const image = context.createImageData(canvas.width, canvas.height);
+  const pixels = stripesPixels(model, shown, range, canvas.width, canvas.height);
+  canvas.getContext("2d")!.putImageData(new ImageData(pixels, canvas.width, canvas.height), 0, 0);
+  return canvas;
+}
+
+/** Red, green, blue and opacity of each pixel, row by row; what is in no cluster stays transparent. */
+export function stripesPixels(
+  model: Model,
+  shown: Along,
+  range: readonly [number, number],
+  width: number,
+  height: number,
+): Uint8ClampedArray<ArrayBuffer> {
+  const pixels = new Uint8ClampedArray(4 * width * height);
   const colours = new Int32Array(shown.order.length);
-  const bytesPerRow = 4 * canvas.width;
+  const bytesPerRow = 4 * width;
   let level = -1;
-  for (let row = 0; row < canvas.height; row++) {
-    const cutoff = range[1] - ((range[1] - range[0]) * (row + 0.5)) / canvas.height;
+  for (let row = 0; row < height; row++) {
+    const cutoff = range[1] - ((range[1] - range[0]) * (row + 0.5)) / height;
     const here = model.hierarchy.level(cutoff);
     const offset = row * bytesPerRow;
     if (here === level) {
-      image.data.copyWithin(offset, offset - bytesPerRow, offset);
+      pixels.copyWithin(offset, offset - bytesPerRow, offset);
       continue;
     }
     level = here;
     coloursAt(model, cutoff, colours);
-    paintRow(image.data.subarray(offset, offset + bytesPerRow), shown.order, colours);
+    paintRow(pixels.subarray(offset, offset + bytesPerRow), shown.order, colours);
   }
-  context.putImageData(image, 0, 0);
-  return canvas;
+  return pixels;
 }
 
 /** A pixel is the mean of the sites it covers. */

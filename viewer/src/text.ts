@@ -19,6 +19,11 @@ export function withUnit(value: number, scene: Scene): string {
   return scene.unit ? `${number(value)} ${scene.unit}` : number(value);
 }
 
+/** What an error says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The cutoff in words: σc = 0.0252 Å (σc/a = 0.0164). */
 export function cutoffText(model: Model, cutoff = model.cut.cutoff): string {
   const { scene } = model;
@@ -63,12 +68,18 @@ export function life(cluster: Cluster, scene: Scene): string {
   return `${born}, ${dies}`;
 }
 
+/** What objects are called: their chain, their number or name, whether they come right after the one before. */
+export interface Names {
+  readonly chains: string[];
+  readonly names: string[];
+  readonly follows: Uint8Array;
+}
+
 /**
  * Members as runs of neighbours: A 5-32 40, B 7-9. As in clusters.csv. A text of more letters than
  * wanted ends after its last whole run that fits.
  */
-export function runsText(model: Model, members: Int32Array, letters = Infinity): string {
-  const { chains, names, follows } = model;
+export function runsText({ chains, names, follows }: Names, members: Int32Array, letters = Infinity): string {
   let text = "";
   let chain: string | null = null;
   for (let first = 0; first < members.length; ) {

@@ -39,7 +39,7 @@ def page_part(name: str) -> str | None:
     Parameters
     ----------
     name : str
-        `SCRIPT`, `STYLE` or `WIDGET`.
+        `SCRIPT`, `STYLE`, `WIDGET`, or a script of the server's own pages.
 
     Returns
     -------

@@ -215,7 +215,8 @@ def hierarchy_json(analysis: Analysis) -> str:
 def _lives(hierarchy: Hierarchy, cutoff: float) -> tuple[list[float], list[float]]:
     """Return the cutoffs between which each cluster at a cutoff is as it is, by label."""
     births, deaths = hierarchy.births, hierarchy.deaths
-    alive = np.flatnonzero((births <= cutoff) & (deaths > cutoff))
+    never = np.isinf(deaths)  # roots, also where the cutoff is infinite
+    alive = np.flatnonzero((births <= cutoff) & ((deaths > cutoff) | never))
     labels = hierarchy.cut(cutoff).labels[hierarchy.order[hierarchy.starts[alive]]]
     ranked = alive[np.argsort(labels)]
     return births[ranked].tolist(), deaths[ranked].tolist()

@@ -10,9 +10,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from timme._version import __version__
-from timme.output.report import MISSING, SCRIPT, STYLE, page_part
+from timme.readers.files import BARE_TRAJECTORIES
 from timme.system.residues import PRESETS
-from timme.web import comparisons, downloads
+from timme.web import comparisons, downloads, parts
 from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
 from timme.web.jobs import Jobs, QueueFullError, StateError
 from timme.web.limits import Limits
@@ -107,8 +107,7 @@ _FORM = {
 
 @router.get("/version", summary="What is running here", response_model=Version)
 def _version() -> Version:
-    there = page_part(SCRIPT) is not None and page_part(STYLE) is not None
-    return Version(version=__version__, page_missing="" if there else MISSING)
+    return Version(version=__version__, page_missing=parts.missing())
 
 
 @router.get("/defaults", summary="What can be chosen, and the limits", response_model=Defaults)
@@ -124,6 +123,7 @@ def _defaults(request: Request) -> Defaults:
         select=[Choice(value=name, help=_SELECT[name]) for name in PRESETS],
         topologies=sorted(TOPOLOGIES),
         trajectories=sorted(TRAJECTORIES),
+        bare_trajectories=sorted(BARE_TRAJECTORIES),
         limits=ServerLimits(
             upload=limits.upload,
             seconds=limits.seconds,

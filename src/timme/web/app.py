@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
 
 from timme._version import __version__
-from timme.output.report import SCRIPT, STYLE, page_part
+from timme.web import parts
 from timme.web.api import router
 from timme.web.guard import REPORT_POLICY, Guard, Keys
 from timme.web.jobs import REPORT, Jobs
@@ -99,29 +101,44 @@ class _Application(FastAPI):
         return self.openapi_schema or described
 
 
+@cache
+def _pages() -> dict[str, bytes]:
+    """Read all pages once: a name is looked up among them, and no path is ever made of it."""
+    folder = resources.files("timme.web").joinpath("static")
+    return {entry.name: entry.read_bytes() for entry in folder.iterdir()}
+
+
+def _page(name: str) -> Response:
+    pages = _pages()
+    if name not in pages:
+        raise HTTPException(404, "there is no such page")
+    return Response(pages[name], media_type=_kind(name))
+
+
+def _scripted(name: str, script: str) -> Response:
+    """Answer with a page that does nothing without its script, or say how to get that."""
+    if parts.part(script) is not None:
+        return _page(name)
+    reason = html.escape(parts.missing()).encode()
+    text = _pages()["missing.html"].replace(b"{reason}", reason)
+    return Response(text, status_code=503, media_type="text/html")
+
+
+def _kind(name: str) -> str:
+    return _TYPES[name[name.rindex(".") :]]
+
+
 def _add_pages(app: FastAPI) -> None:
-    # Read once: a name is looked up among them, and no path is ever made of it.
-    pages = {
-        entry.name: entry.read_bytes()
-        for entry in resources.files("timme.web").joinpath("static").iterdir()
-    }
-
-    def page(name: str) -> Response:
-        if name not in pages:
-            raise HTTPException(404, "there is no such page")
-        kind = _TYPES[name[name.rindex(".") :]]
-        return Response(pages[name], media_type=kind)
-
     @app.get("/", include_in_schema=False)
     def start() -> Response:
-        return page("start.html")
+        return _scripted("start.html", parts.START)
 
     @app.get("/results/{job_id}", include_in_schema=False)
     def result(
         job_id: str,
     ) -> Response:  # the page itself asks for the job, and says if none is there
         del job_id
-        return page("result.html")
+        return _scripted("result.html", parts.RESULT)
 
     @app.get("/results/{job_id}/report", include_in_schema=False)
     def report(request: Request, job_id: str) -> Response:
@@ -136,14 +153,14 @@ def _add_pages(app: FastAPI) -> None:
 
     @app.get("/static/{name}", include_in_schema=False)
     def static(name: str) -> Response:
-        return page(name)
+        return _page(name)
 
     @app.get("/page/{name}", include_in_schema=False)
     def viewer(name: str) -> Response:
-        part = page_part(name) if name in {SCRIPT, STYLE} else None
-        if part is None:
+        text = parts.part(name)
+        if text is None:
             raise HTTPException(404, "there is no such part of the page")
-        return Response(part, media_type=_TYPES[name[name.rindex(".") :]])
+        return Response(text, media_type=_kind(name))
 
 
 async def _refused(_: Request, error: Exception) -> Response:

@@ -321,7 +321,7 @@ class Version(Model):
     name: Literal["timme"] = "timme"
     version: str
     page_missing: str = Field(
-        description="Why the interactive page is not installed, and how to get it; empty if it is."
+        description="Why the pages are not installed, and how to get them; empty if they are."
     )
 
 
@@ -354,6 +354,9 @@ class Defaults(Model):
     select: list[Choice] = Field(description="Presets; the MDAnalysis language works as well.")
     topologies: list[str] = Field(description="Extensions of files that can come first.")
     trajectories: list[str] = Field(description="Extensions of files that can follow.")
+    bare_trajectories: list[str] = Field(
+        description="Those of them that hold coordinates only, so that names must come first."
+    )
     limits: ServerLimits
 
 

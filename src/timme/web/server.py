@@ -15,6 +15,7 @@ from pathlib import Path
 
 import uvicorn
 
+from timme.web import parts
 from timme.web.app import create_app
 from timme.web.guard import Keys
 from timme.web.limits import Limits
@@ -57,6 +58,8 @@ def run(
         tell(f"TIMME is at  {address}{keys.token}")
         tell(f"results are in  {folder}")
         tell("Ctrl-C stops it; jobs that run can be gone on with later")
+        if parts.missing():
+            tell(f"there are no pages to look at: {parts.missing()}")
         if browser:
             ticket = keys.ticket()
             threading.Thread(
