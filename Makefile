@@ -58,6 +58,7 @@ format: $(VENV)/dev.stamp  ## Format the code and mend what can be mended
 	$(BIN)/ruff format
 
 docs: $(VENV)/docs.stamp  ## Build the documentation into docs/_build/html
+	$(BIN)/python docs/make_options.py
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove the environment and everything made by the other targets

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from timme.system.atoms import Atoms
 
 from tests.golden import make
 from tests.output.builders import fluctuations, linked, particles
@@ -22,6 +21,7 @@ from timme.order import families_at, stripes
 from timme.output.colours import colouring, family_colours
 from timme.output.scene import scene
 from timme.output.tables import clusters_csv, csv_text, runs_text
+from timme.system.atoms import Atoms
 
 Vector = dict[str, Any]
 

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from timme.fluctuations import Fluctuations, measure
     from timme.hierarchy import Hierarchy, Partition, cluster, link
     from timme.readers import read, read_matrix
+    from timme.settings import RigidSettings, Settings
     from timme.store import load, save
     from timme.system.atoms import Atoms
     from timme.system.ensemble import Ensemble
-    from timme.workflow import RigidSettings, Settings, analyse, rigid, write
+    from timme.workflow import analyse, rigid, write
 
 _MODULES = ("compare", "objects", "pairs", "rigidity", "statistics", "synthetic", "theory")
 _HOMES = {
@@ -26,8 +27,8 @@ _HOMES = {
     "Fluctuations": "fluctuations",
     "Hierarchy": "hierarchy",
     "Partition": "hierarchy",
-    "RigidSettings": "workflow",
-    "Settings": "workflow",
+    "RigidSettings": "settings",
+    "Settings": "settings",
     "analyse": "workflow",
     "cluster": "hierarchy",
     "link": "hierarchy",

@@ -15,10 +15,18 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.web.conftest import BASE, TOKEN, MakeServer, Server, planted, running_server
 from timme.readers.files import BARE_TRAJECTORIES
+from timme.settings import (
+    CENTRES,
+    OBJECTS,
+    PAIRS,
+    PALETTES,
+    REDUCTIONS,
+    TETHERS,
+    RigidSettings,
+    Settings,
+)
 from timme.web.models import Choices, Model, RigidChoices
 from timme.web.uploads import TOPOLOGIES, TRAJECTORIES
-from timme.workflow import RigidSettings, Settings
-from timme.workflow.settings import CENTRES, OBJECTS, PAIRS, PALETTES, REDUCTIONS, TETHERS
 
 # ---- the same choices as the recipe ------------------------------------------------------------
 
@@ -46,11 +54,11 @@ def test_choices_for_one_structure_are_those_of_its_recipe() -> None:
     ],
 )
 def test_a_choice_has_the_values_of_the_recipe(
-    model: type[Model], name: str, values: tuple[str, ...]
+    model: type[Model], name: str, values: dict[str, str]
 ) -> None:
     kind = model.model_fields[name].annotation
     literal = next((part for part in get_args(kind) if get_args(part)), kind)
-    assert get_args(literal) == values
+    assert get_args(literal) == (*values,)
 
 
 def test_nothing_chosen_is_the_default_of_the_recipe() -> None:

@@ -17,6 +17,7 @@ from timme._version import __version__
 from timme.cli import options as shared
 from timme.cli.console import checkpointed, compiling_told, engine_for, progress_shown, report
 from timme.cli.rigidity import compare, rigidity
+from timme.settings import Display, Settings
 
 _EXAMPLES = """
 \b
@@ -83,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 @app.command(
+    cls=shared.Command,
     epilog="""
 \b
 Examples
@@ -105,72 +107,22 @@ What it writes
 Files of your own
   --objects FILE    lines such as  lid = resid 122:159 and backbone
   --pairs FILE      lines of two object numbers, counted from 1
-"""
+""",
 )
 @click.argument("topology")
 @click.argument("trajectories", nargs=-1)
 @shared.output
-@click.option(
-    "-s", "--select", help="Sites: ca, backbone, heavy, water-oxygen, or MDAnalysis language."
-)
-@click.option(
-    "--objects",
-    default="auto",
-    show_default=True,
-    help="auto, points, bodies, links, residues, molecules, or a file.",
-)
-@click.option("--reach", type=int, default=1, show_default=True, help="Bonds that a body spans.")
-@click.option(
-    "--reduction", help="From cross pairs to objects: rms (default), max, or centre (σ of centres)."
-)
-@click.option("--centre", help="Centre of groups: mass or geometry.")
-@click.option(
-    "--pairs",
-    default="auto",
-    show_default=True,
-    help="auto, contact, all, sequence, nearest, sharing, or a file.",
-)
-@click.option("--radius", type=float, help="Contact radius, in units of the file (10 Å).")
-@click.option(
-    "--contacts", type=int, default=1, show_default=True, help="Snapshots in contact, at least."
-)
-@click.option("--neighbours", type=int, help="How many nearest, or how far along the sequence.")
-@click.option("--min-bonds", type=int, help="Compare pairs at least so many bonds apart (4).")
-@click.option("--min-overlap", type=int, help="Snapshots that a pair must share (half).")
-@click.option("--show", help="Sites that are drawn and counted (Cα of proteins).")
-@shared.shown
-@shared.length
-@shared.frames
-@click.option("--unit", help="Unit of the coordinates: Å, nm, µm, …")
-@click.option("--box", help="Periodic box: lengths, as 20,20,20; 'none' ignores that of the file.")
-@click.option(
-    "--weights", type=click.Path(path_type=Path), help="Text file, a weight per snapshot."
-)
-@click.option("--columns", help="Columns of a table: frame,particle,x,y[,z].")
-@shared.common_atoms
-@shared.allow_truncated
-@click.option("--gaps", is_flag=True, default=None, help="NaN means: not seen in this snapshot.")
-@click.option(
-    "--bonds",
-    type=click.Choice(["auto", "file", "guess", "none"]),
-    default="auto",
-    show_default=True,
-    help="Covalent bonds: of the file, guessed from distances, or both where needed (auto).",
-)
-@click.option("--memory", help="Memory that may be taken, as 2GB; less takes longer.")
-@click.option("--resume", is_flag=True, help="Go on with an interrupted run, to the same result.")
-@click.option("-v", "--verbose", is_flag=True, help="Say how much memory is needed, and for what.")
-@click.option("--workers", type=int, help="Threads, or workers of a local cluster (all cores).")
-@click.option("--cluster", help="Measure on dask: local, or the ADDRESS of a scheduler.")
+@shared.options_of(Settings)
+@shared.running("--resume", is_flag=True, help="Go on with an interrupted run, to the same result.")
+@shared.running("-v", "--verbose", is_flag=True, help="Say how much memory is needed for what.")
+@shared.running("--workers", type=int, help="Threads, or workers of a local cluster (all cores).")
+@shared.running("--cluster", help="Measure on dask: local, or the ADDRESS of a scheduler.")
 @shared.debug
 def run(
     topology: str,
     trajectories: tuple[str, ...],
     output: Path | None,
     overwrite: bool,
-    box: str | None,
-    weights: Path | None,
-    columns: str | None,
     resume: bool,
     verbose: bool,
     workers: int | None,
@@ -182,16 +134,11 @@ def run(
     TOPOLOGY is an ensemble (PDB, mmCIF, .npy, a table of tracks), a structure or topology followed
     by trajectories, pdb:CODE, or a matrix of σ (.npy, .mtx, PAE .json).
     """
-    from timme.workflow import Settings, analyse, checked_folder, write
+    from timme.workflow import analyse, checked_folder, write
 
     folder = output or Path(f"timme-{shared.stem(topology)}")
     checked_folder(folder, overwrite=overwrite)
-    settings = Settings(
-        box=_parsed_box(box),
-        weights=_parsed_weights(weights),
-        columns=None if columns is None else columns.split(","),
-        **shared.given(options),
-    )
+    settings = Settings(**shared.given(options))
     command = shlex.join(["timme", *click.get_current_context().obj])
     with checkpointed(folder, resume=resume, overwrite=overwrite) as checkpoint:
         with (
@@ -284,8 +231,7 @@ def fetch(codes: tuple[str, ...], output: Path | None) -> None:
     show_default=True,
     help="Axis of the dilution: auto, label, sequence, or a file of object numbers.",
 )
-@shared.shown
-@shared.length
+@shared.options_of(Display)
 @shared.debug
 def plot(
     result: Path, what: str, output: Path | None, overwrite: bool, order: str, **options: Any
@@ -296,8 +242,7 @@ def plot(
     """
     from timme.store import load
     from timme.workflow import draw
-    from timme.workflow.lists import read_order
-    from timme.workflow.settings import ORDERS
+    from timme.workflow.lists import ORDERS, read_order
 
     path = output or Path(f"{what}.png")
     if path.exists() and not overwrite:
@@ -401,25 +346,3 @@ def _one_line(error: Exception) -> str:
 
 def _result_file(result: Path) -> Path:
     return result / "result.npz" if result.is_dir() else result
-
-
-def _parsed_box(text: str | None) -> Any:
-    if text is None:
-        return None
-    if text == "none":
-        return False
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise click.BadParameter(
-            f"lengths such as 20,20,20, or none, got {text!r}", param_hint="--box"
-        ) from None
-
-
-def _parsed_weights(path: Path | None) -> list[float] | None:
-    if path is None:
-        return None
-    try:
-        return [float(word) for word in path.read_text(encoding="utf-8-sig").split()]
-    except (ValueError, UnicodeDecodeError):
-        raise ValueError(f"{path}: expected one number per snapshot") from None

@@ -1,12 +1,16 @@
-"""Options that several commands share."""
+"""Options: made from the settings, or shared by several commands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+
+from timme.settings import Display, Setting, settings_of
+from timme.settings.schema import GROUPS
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -33,6 +37,49 @@ def options(*decorators: _Decorator) -> _Decorator:
     return apply
 
 
+class Option(click.Option):
+    """An option that stands with its like in the help.
+
+    Parameters
+    ----------
+    *args : Any
+        As of :class:`click.Option`.
+    heading : str, optional
+        Under which the help lists it.
+    **more
+        As of :class:`click.Option`.
+    """
+
+    def __init__(self, *args: Any, heading: str = "Options", **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.heading = heading
+
+
+class Command(click.Command):
+    """A command whose help lists options under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what can be chosen.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            Of the command.
+        formatter : click.HelpFormatter
+            What it is written with.
+        """
+        listed: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                listed.setdefault(getattr(parameter, "heading", "Options"), []).append(record)
+        for heading, records in listed.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+running = partial(click.option, cls=Option, heading=GROUPS["running"])
+
 debug = click.option(
     "--debug", is_flag=True, expose_value=False, help="Show the traceback of errors."
 )
@@ -42,38 +89,24 @@ output = options(
     click.option("--overwrite", is_flag=True, help="Replace an earlier result in that folder."),
 )
 
-frames = options(
-    click.option("-b", "--begin", "start", type=int, help="First frame, counted from 0."),
-    click.option("-e", "--end", "stop", type=int, help="Frame to stop before."),
-    click.option("-dt", "--step", "step", type=int, help="Take every so many frames."),
-)
 
-common_atoms = click.option(
-    "--common-atoms", is_flag=True, help="Go on with the atoms that all models share."
-)
+def options_of(kind: type[Display], *names: str) -> _Decorator:
+    """Make the options of a command from its settings.
 
-allow_truncated = click.option(
-    "--allow-truncated", is_flag=True, help="Use the whole frames of a damaged file."
-)
+    Parameters
+    ----------
+    kind : type
+        A dataclass of settings.
+    *names : str
+        Those that are wanted, all by default.
 
-min_size = click.option("--min-size", type=int, help="Clusters of fewer are grey (3).")
-
-palette = click.option(
-    "--palette", type=click.Choice(["wide", "safe"]), help="Colours; safe for the colour-blind."
-)
-
-shown = options(
-    click.option(
-        "--cutoff", type=float, help="Cutoff (σc, or energy) of the picture and the structure."
-    ),
-    click.option("--large", type=int, help="R of the fraction in clusters of R or more (10)."),
-    min_size,
-    palette,
-)
-
-length = click.option(
-    "--length", type=float, help="Length a for the axis σ/a (1.54 Å for proteins)."
-)
+    Returns
+    -------
+    callable
+        Options in the order of the settings; what is not given is None.
+    """
+    wanted = [setting for setting in settings_of(kind) if setting.about.command]
+    return options(*(_option(each) for each in wanted if not names or each.name in names))
 
 
 def given(chosen: dict[str, Any]) -> dict[str, Any]:
@@ -107,3 +140,58 @@ def stem(source: str) -> str:
     """
     name = Path(source.removeprefix("pdb:")).name
     return name.removesuffix(".gz").rsplit(".", 1)[0] or "result"
+
+
+def _option(setting: Setting) -> _Decorator:
+    about = setting.about
+    named = [*about.choices] if about.choices and not about.besides else []
+    kinds: dict[str, Any] = {"is_flag": True} if setting.kind is bool else {"type": setting.kind}
+    if setting.many:
+        kinds = {"type": str, "callback": _PARSED[setting.name]}
+        kinds["multiple"] = setting.name == "chain"
+    elif named and not about.late:
+        kinds = {"type": click.Choice(named)}
+    return click.option(
+        *setting.flags,
+        setting.name,
+        cls=Option,
+        heading=GROUPS[about.group],
+        default=None,
+        help=setting.sentence(),
+        metavar=about.metavar or (f"[{'|'.join(named)}]" if named else None),
+        **kinds,
+    )
+
+
+# ---- values that are written as text -----------------------------------------------------------
+
+
+def _box(_: click.Context, __: click.Parameter, text: str | None) -> Any:
+    if text is None or text == "none":
+        return None if text is None else False
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(
+            f"lengths such as 20,20,20, or none, got {text!r}", param_hint="--box"
+        ) from None
+
+
+def _weights(_: click.Context, __: click.Parameter, path: str | None) -> list[float] | None:
+    if path is None:
+        return None
+    try:
+        return [float(word) for word in Path(path).read_text(encoding="utf-8-sig").split()]
+    except (ValueError, UnicodeDecodeError):
+        raise ValueError(f"{path}: expected one number per snapshot") from None
+
+
+def _columns(_: click.Context, __: click.Parameter, text: str | None) -> list[str] | None:
+    return None if text is None else text.split(",")
+
+
+def _chains(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Any:
+    return given or None
+
+
+_PARSED = {"box": _box, "weights": _weights, "columns": _columns, "chain": _chains}

@@ -10,9 +10,11 @@ import click
 
 from timme.cli import options as shared
 from timme.cli.console import compiling_told, engine_for, progress_shown, report, told
+from timme.settings import Display, RigidSettings
 
 
 @click.command(
+    cls=shared.Command,
     epilog="""
 \b
 Examples
@@ -27,42 +29,20 @@ What it writes
   constraints.csv                 every bond and tether, to be edited and read again
   flexibility.csv, -bonds.csv     flexibility index of residues and of bonds
   together.csv                    with --ensemble: how often two sites are rigid together
-"""
+""",
 )
 @click.argument("structure")
 @click.argument("trajectories", nargs=-1)
 @shared.output
-@click.option("--chain", multiple=True, help="Chain to keep, as A or A,B (all).")
-@click.option("--model", type=int, help="Model or frame, counted from 1 (the first).")
-@click.option(
-    "--ensemble",
-    type=float,
-    metavar="ENERGY",
-    help="Decompose all models or frames with hydrogen bonds up to this energy, in kcal/mol.",
-)
-@shared.frames
-@shared.common_atoms
-@shared.allow_truncated
-@click.option("--waters", is_flag=True, help="Keep waters, and their hydrogen bonds.")
-@click.option(
-    "--tethers",
-    type=click.Choice(["shortest", "all", "none"]),
-    default="shortest",
-    show_default=True,
-    help="Hydrophobic tethers: the shortest of an atom to a residue, all, or none.",
-)
-@click.option("--constraints", help="Read this list of constraints in place of finding them.")
-@click.option("--show", help="Sites that are drawn and counted (Cα of proteins).")
-@shared.shown
-@click.option("--workers", type=int, help="Threads for an ensemble, or workers (all cores).")
-@click.option("--cluster", help="Ensembles on dask: local, or the ADDRESS of a scheduler.")
+@shared.options_of(RigidSettings)
+@shared.running("--workers", type=int, help="Threads for an ensemble, or workers (all cores).")
+@shared.running("--cluster", help="Ensembles on dask: local, or the ADDRESS of a scheduler.")
 @shared.debug
 def rigidity(
     structure: str,
     trajectories: tuple[str, ...],
     output: Path | None,
     overwrite: bool,
-    chain: tuple[str, ...],
     workers: int | None,
     cluster: str | None,
     **options: Any,
@@ -74,11 +54,11 @@ def rigidity(
     snapshots, with an energy as its height. Hydrogens are added where there are none; waters are
     left out; metals stay.
     """
-    from timme.workflow import RigidSettings, checked_folder, rigid, write
+    from timme.workflow import checked_folder, rigid, write
 
     folder = output or Path(f"timme-rigidity-{shared.stem(structure)}")
     checked_folder(folder, overwrite=overwrite)
-    settings = RigidSettings(chain=chain or None, **shared.given(options))
+    settings = RigidSettings(**shared.given(options))
     if settings.ensemble is None and not (workers is None and cluster is None):
         raise click.UsageError("--workers and --cluster are for an ensemble: give --ensemble too")
     command = shlex.join(["timme", *click.get_current_context().obj])
@@ -123,8 +103,7 @@ What it writes
 @shared.output
 @click.option("--chains", help="Chains of the first and their names in the second, as A=B,C=D.")
 @click.option("--cutoffs", help="Compare at this pair of cutoffs as well, as -0.5,0.06.")
-@shared.min_size
-@shared.palette
+@shared.options_of(Display, "min_size", "palette")
 @shared.debug
 def compare(
     first: Path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from timme._version import __version__
 from timme.readers.files import BARE_TRAJECTORIES
-from timme.system.residues import PRESETS
+from timme.settings import OBJECTS, PAIRS, SELECT, TETHERS
 from timme.web import comparisons, downloads, parts
 from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
 from timme.web.jobs import Jobs, QueueFullError, StateError
@@ -28,33 +29,6 @@ from timme.web.models import (
 )
 from timme.web.uploads import TOPOLOGIES, TRAJECTORIES, Reception, RefusedError
 
-_OBJECTS = {
-    "auto": "Bodies in molecules, whole molecules in liquids, points for particles",
-    "points": "Every site by itself",
-    "bodies": "An atom with its bonded neighbours",
-    "links": "The two ends of a bond, as in a network",
-    "residues": "Residues as wholes",
-    "molecules": "Molecules as wholes",
-}
-_PAIRS = {
-    "auto": "In contact in molecules, all pairs of particles",
-    "contact": "Within a radius in at least one snapshot",
-    "all": "Everything with everything",
-    "sequence": "Neighbours along the sequence",
-    "nearest": "A number of nearest neighbours",
-    "sharing": "Objects that share a site",
-}
-_SELECT = {
-    "ca": "Cα atoms",
-    "backbone": "Backbone atoms",
-    "heavy": "All but hydrogen",
-    "water-oxygen": "Oxygen atoms of water",
-}
-_TETHERS = {
-    "shortest": "The shortest of an atom to a residue",
-    "all": "Every pair of carbon or sulphur in contact",
-    "none": "None",
-}
 _DONE = {
     "auto": "Co-moving clusters of snapshots; rigid clusters where there is one structure only",
     "run": "Co-moving clusters of an ensemble, a trajectory or tracks",
@@ -117,10 +91,10 @@ def _defaults(request: Request) -> Defaults:
         settings=Choices(),
         rigidity=RigidChoices(),
         recipes=_listed(_DONE),
-        tethers=_listed(_TETHERS),
-        objects=_listed(_OBJECTS),
-        pairs=_listed(_PAIRS),
-        select=[Choice(value=name, help=_SELECT[name]) for name in PRESETS],
+        tethers=_listed(TETHERS),
+        objects=_listed(OBJECTS),
+        pairs=_listed(PAIRS),
+        select=_listed(SELECT),
         topologies=sorted(TOPOLOGIES),
         trajectories=sorted(TRAJECTORIES),
         bare_trajectories=sorted(BARE_TRAJECTORIES),
@@ -259,7 +233,7 @@ async def _drained(request: Request, limits: Limits) -> None:
         return
 
 
-def _listed(choices: dict[str, str]) -> list[Choice]:
+def _listed(choices: Mapping[Any, str]) -> list[Choice]:
     return [Choice(value=value, help=text) for value, text in choices.items()]
 
 

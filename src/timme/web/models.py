@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from timme.workflow.settings import RigidSettings, Settings
+from timme.settings import Display, RigidSettings, Setting, Settings, settings_of
+from timme.settings.schema import FILE
 
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
 Stage = Literal[
@@ -22,6 +23,11 @@ _Text = Annotated[str, Field(max_length=10_000)]
 _Whole = Annotated[int, Field(ge=-(2**62), le=2**62)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
+# How much is taken of whom.
+_KINDS: dict[type, Any] = {bool: bool, int: _Whole, float: _Number, str: _Text}
+_LONGEST = {"unit": 40, "chain": 1000}  # letters
+_LISTS = {"box": 9, "weights": 100_000, "columns": 20}  # entries
+
 
 class Model(BaseModel):
     """What all models have in common: nothing changes, nothing unknown is taken."""
@@ -29,86 +35,46 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Choices(Model):
-    """What a user can choose; what is left out or null follows from the system.
+def _fields(kind: type[Display]) -> type[Model]:
+    """Make a model of the settings that the server offers."""
+    offered = (setting for setting in settings_of(kind) if setting.about.server)
+    made: dict[str, Any] = {setting.name: (_type(setting), _field(setting)) for setting in offered}
+    return create_model(f"{kind.__name__}Fields", __base__=Model, **made)
 
-    The fields are those of `timme.workflow.Settings` and of `timme run`. Where the command line
-    takes the name of a file as well, only the names listed here are taken.
+
+def _type(setting: Setting) -> Any:
+    """Say what is taken: a file is never named, and null is the default."""
+    about, longest = setting.about, _LONGEST.get(setting.name)
+    if about.choices and about.besides in {"", FILE}:
+        return Literal[*about.choices] | None
+    kind: Any = _KINDS[setting.kind]
+    if setting.name in _LISTS:
+        kind = Annotated[list[kind], Field(max_length=_LISTS[setting.name])]
+    elif longest is not None:
+        kind = Annotated[str, Field(max_length=longest)]
+    return kind | Literal[False] | None if setting.name == "box" else kind | None
+
+
+def _field(setting: Setting) -> Any:
+    about = setting.about
+    limits: dict[str, Any] = {} if about.least is None else {"minimum": about.least}
+    return Field(
+        default=setting.default,
+        description=setting.sentence(names=about.besides != FILE),
+        examples=[about.example] if about.example else None,
+        json_schema_extra=limits | ({"exclusiveMinimum": 0} if about.positive else {}),
+    )
+
+
+# The fields of these two are known at run time only, hence what the type checker is told.
+
+
+class Choices(_fields(Settings)):  # type: ignore[misc]
+    """What a user can choose; what is left out or null has its default.
+
+    The fields are those of `timme.Settings` and of `timme run`. Where the command line takes the
+    name of a file as well, only the names listed here are taken.
     """
-
-    select: _Text | None = Field(
-        default=None,
-        description="Sites: ca, backbone, heavy, water-oxygen, or the MDAnalysis language. "
-        "By default all atoms but waters and single ions.",
-        examples=["ca"],
-    )
-    objects: Literal["auto", "points", "bodies", "links", "residues", "molecules"] = Field(
-        default="auto", description="What is compared: what is rigid by itself."
-    )
-    reach: _Whole | None = Field(default=None, description="Bonds that a body spans (1).")
-    reduction: Literal["rms", "max", "centre"] | None = Field(
-        default=None,
-        description="From cross pairs to objects: rms (default), max, or σ of centres.",
-    )
-    centre: Literal["mass", "geometry"] | None = Field(
-        default=None, description="Centre of groups."
-    )
-    pairs: Literal["auto", "contact", "all", "sequence", "nearest", "sharing"] = Field(
-        default="auto", description="Who is compared with whom."
-    )
-    radius: _Number | None = Field(
-        default=None, description="Contact radius in units of the file (10 Å for molecules)."
-    )
-    contacts: _Whole | None = Field(default=None, description="Snapshots in contact, at least (1).")
-    neighbours: _Whole | None = Field(
-        default=None, description="How many nearest, or how far along the sequence."
-    )
-    min_bonds: _Whole | None = Field(
-        default=None, description="Compare pairs at least so many bonds apart (4 in molecules)."
-    )
-    min_overlap: _Whole | None = Field(
-        default=None, description="Snapshots that a pair must share (half of all)."
-    )
-    show: _Text | None = Field(
-        default=None, description="Sites that are drawn and counted (Cα, P)."
-    )
-    cutoff: _Number | None = Field(
-        default=None, description="Cutoff σc of the picture and structure."
-    )
-    length: _Number | None = Field(default=None, description="Length a for the axis σ/a.")
-    large: _Whole | None = Field(
-        default=None, description="R of the fraction in clusters of at least R (10)."
-    )
-    min_size: _Whole | None = Field(default=None, description="Clusters of fewer are grey (3).")
-    palette: Literal["wide", "safe"] | None = Field(
-        default=None, description="Colours; safe for colour-blind readers."
-    )
-    start: _Whole | None = Field(default=None, description="First frame, counted from 0.")
-    stop: _Whole | None = Field(default=None, description="Frame to stop before.")
-    step: _Whole | None = Field(default=None, description="Take every so many frames.")
-    unit: Annotated[str, Field(max_length=40)] | None = Field(
-        default=None, description="Unit of the coordinates: Å, nm, µm, …"
-    )
-    box: Annotated[list[_Number], Field(max_length=9)] | Literal[False] | None = Field(
-        default=None,
-        description="Periodic box: lengths, or lengths and angles; false ignores the file's.",
-    )
-    weights: Annotated[list[_Number], Field(max_length=100_000)] | None = Field(
-        default=None, description="A weight for each snapshot."
-    )
-    columns: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=20)] | None = (
-        Field(default=None, description="Columns of a table: frame, particle, x, y[, z].")
-    )
-    common_atoms: bool | None = Field(
-        default=None, description="Go on with the atoms that all models share."
-    )
-    allow_truncated: bool | None = Field(
-        default=None, description="Use the whole frames of a damaged file."
-    )
-    gaps: bool | None = Field(default=None, description="NaN means: not seen in this snapshot.")
-    bonds: Literal["auto", "file", "guess", "none"] | None = Field(
-        default=None, description="Covalent bonds: of the file, guessed, none, or as needed (auto)."
-    )
 
     def settings(self) -> Settings:
         """Return the settings of the recipe; ValueError if they mean nothing.
@@ -122,47 +88,12 @@ class Choices(Model):
         return Settings(**given)
 
 
-class RigidChoices(Model):
+class RigidChoices(_fields(RigidSettings)):  # type: ignore[misc]
     """What a user can choose of the rigid clusters of one structure.
 
-    The fields are those of `timme.workflow.RigidSettings` and of `timme rigidity`, but for the list
-    of constraints, which is a file.
+    The fields are those of `timme.RigidSettings` and of `timme rigidity`, but for the list of
+    constraints, which is a file.
     """
-
-    chain: Annotated[str, Field(max_length=1000)] | None = Field(
-        default=None, description="Chains to keep, as A or A,B (all).", examples=["A"]
-    )
-    model: _Whole | None = Field(default=None, description="Model, counted from 1 (the first).")
-    ensemble: _Number | None = Field(
-        default=None,
-        description="Decompose all models with hydrogen bonds up to this energy, in kcal/mol.",
-    )
-    common_atoms: bool | None = Field(
-        default=None, description="Go on with the atoms that all models of an ensemble share."
-    )
-    allow_truncated: bool | None = Field(
-        default=None, description="Use the whole frames of a damaged file."
-    )
-    waters: bool | None = Field(default=None, description="Keep waters, and their hydrogen bonds.")
-    tethers: Literal["shortest", "all", "none"] = Field(
-        default="shortest",
-        description="Hydrophobic tethers: the shortest of an atom to a residue, all, or none.",
-    )
-    start: _Whole | None = Field(default=None, description="First frame, counted from 0.")
-    stop: _Whole | None = Field(default=None, description="Frame to stop before.")
-    step: _Whole | None = Field(default=None, description="Take every so many frames.")
-    show: _Text | None = Field(default=None, description="Sites that are drawn and counted (Cα).")
-    cutoff: _Number | None = Field(
-        default=None, description="Energy of the picture and structure, in kcal/mol."
-    )
-    length: _Number | None = Field(default=None, description="Length a for a second axis.")
-    large: _Whole | None = Field(
-        default=None, description="R of the fraction in clusters of at least R (10)."
-    )
-    min_size: _Whole | None = Field(default=None, description="Clusters of fewer are grey (3).")
-    palette: Literal["wide", "safe"] | None = Field(
-        default=None, description="Colours; safe for colour-blind readers."
-    )
 
     def settings(self) -> RigidSettings:
         """Return the settings of the recipe; ValueError if they mean nothing.
@@ -189,9 +120,8 @@ class RigidChoices(Model):
             All choices for one structure, and the names of those that mean nothing for it.
         """
         given = choices.model_dump(exclude_none=True, exclude_defaults=True)
-        taken = {
-            name: given[name] for name in _SHARED if name in given and getattr(self, name) is None
-        }
+        own = self.model_dump(exclude_none=True, exclude_defaults=True)
+        taken = {name: given[name] for name in _SHARED if name in given and name not in own}
         return self.model_copy(update=taken), [name for name in given if name not in _SHARED]
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timme._files import write_atomically
+from timme.settings import settings_of
 from timme.web.folders import CHECKPOINT, INPUTS, RESULT, SCENE, archive_name
 from timme.web.models import Choices, File, Job, Outcome, RigidChoices, Row
 from timme.web.reporter import Reporter
-from timme.workflow.settings import option_name
 
 if TYPE_CHECKING:
     from timme.analysis import Analysis
@@ -196,16 +196,17 @@ def _command(name: str, files: Sequence[File], choices: Choices | RigidChoices) 
 
 
 def _options(choices: Choices | RigidChoices) -> Iterator[str]:
-    plain = choices.model_dump(exclude_none=True, exclude_defaults=True, exclude={"weights"})
-    for name, value in plain.items():
-        option = f"--{option_name(name)}"
-        if name == "box" and value is False:
-            yield from (option, "none")
-        elif isinstance(value, bool):
+    given = choices.model_dump(exclude_none=True, exclude_defaults=True, exclude={"weights"})
+    for setting in settings_of(type(choices.settings())):
+        if setting.name not in given or not setting.about.command:
+            continue
+        option, value = setting.flags[-1], given[setting.name]
+        if setting.kind is bool:
             yield from [option] * value
+        elif isinstance(value, list):
+            yield from (option, ",".join(map(str, value)))
         else:
-            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-            yield from (option, text)
+            yield from (option, "none" if value is False else str(value))
 
 
 def _provenance(found: Any, files: Sequence[File]) -> dict[str, object]:

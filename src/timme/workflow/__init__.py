@@ -1,10 +1,10 @@
 """Settings → Analysis → a folder of results: the one recipe."""
 
+from timme.settings import RigidSettings, Settings
 from timme.workflow.demo import analyse_demo
 from timme.workflow.folder import checked_folder, draw, report, scene_of, summary, write
 from timme.workflow.recipe import analyse
 from timme.workflow.rigidity import rigid
-from timme.workflow.settings import RigidSettings, Settings
 
 __all__ = [
     "RigidSettings",

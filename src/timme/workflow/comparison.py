@@ -23,9 +23,9 @@ from timme.output.figures import FORMATS, save_figure
 from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names
+from timme.settings import Display
 from timme.workflow.folder import RESULT, checked_folder, written_whole
 from timme.workflow.partition import LEVEL, is_table
-from timme.workflow.settings import Display
 
 MARK = "agreement.csv"  # by which a folder is known
 

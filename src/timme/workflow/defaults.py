@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -15,12 +15,14 @@ from timme.engine.reduction import moments
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers.select import selector
+from timme.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings
+from timme.settings.display import LENGTH
+from timme.settings.run import MIN_BONDS, RADIUS
 from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein, is_water, shown_sites
 from timme.system.topology import site_atoms, site_bonds
 from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
-from timme.workflow.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings
 
 _ALL_PAIRS_SITES = 20_000  # particles beyond this are compared with their nearest by default
 _ANGSTROM = {"Å": 1.0, "nm": 0.1, "pm": 100.0, "µm": 1e-4}
@@ -132,7 +134,7 @@ def choose_pairs(
     neighbours, radius, bonds = chosen.neighbours, chosen.radius, chosen.min_bonds
     if bonds is None:
         counted = molecular and compared.kind not in {"links", "molecules"} and name != "sequence"
-        bonds = 4 if counted else 0
+        bonds = MIN_BONDS if counted else 0
     if name == "all":
         partners = choose.all(compared, min_bonds=bonds)
     elif name == "contact":
@@ -182,7 +184,7 @@ def _radius(compared: Objects, *, molecular: bool) -> float:
     per_angstrom = _ANGSTROM.get(compared.ensemble.unit)
     if not molecular or per_angstrom is None:
         raise ValueError("pairs in contact need a radius in the units of the coordinates: --radius")
-    return 10.0 * per_angstrom
+    return RADIUS * per_angstrom
 
 
 def choose_shown(compared: Objects, show: str | None) -> tuple[Ints, str, bool]:
@@ -260,7 +262,7 @@ def choose_length(compared: Objects, kind: str, chosen: Settings) -> tuple[float
     atoms = site_atoms(ensemble)
     if is_water(atoms).all():
         return 0.96 * per_angstrom, "O–H bond"
-    return (1.54 * per_angstrom, "C–C bond") if (atoms.elements == "C").any() else (None, "")
+    return (LENGTH * per_angstrom, "C–C bond") if (atoms.elements == "C").any() else (None, "")
 
 
 def _is_polymer(ensemble: Ensemble) -> bool:
@@ -311,7 +313,7 @@ def _selector(ensemble: Ensemble) -> Callable[[str], Ints]:
     return selector(site_atoms(ensemble), ensemble.snapshot(0)[0])
 
 
-def _one_of(what: str, value: str, known: Sequence[str]) -> str:
+def _one_of(what: str, value: str, known: Collection[str]) -> str:
     if value not in known:
         raise ValueError(f"{what} is one of {', '.join(known)}, got {value!r}")
     return value

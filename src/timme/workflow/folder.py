@@ -28,8 +28,8 @@ from timme.output.scripts import write_scripts
 from timme.output.structures import Written, write_structures
 from timme.output.tables import write_tables
 from timme.rigidity import decompose
+from timme.settings import Display
 from timme.statistics import Suggestion, suggest
-from timme.workflow.settings import Display
 
 RESULT = "result.npz"
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from pathlib import Path
 
 from timme._version import __version__
 from timme.engine.checkpoint import digest
+from timme.settings import DISPLAY, OBJECTS, PAIRS, Settings, settings_of
 from timme.system.ensemble import Ensemble
-from timme.workflow.settings import DISPLAY, OBJECTS, PAIRS, Settings, option_name
 
 
 def fingerprint(name: str) -> dict[str, str]:
@@ -77,9 +76,10 @@ def identity(
         found[f"input {number}"] = f"{entry['name']} (SHA-256 {entry['sha256'][:16]})"
     if not inputs or not all(entry["sha256"] for entry in inputs):
         found["the data of the snapshots"] = digest(*_blocks(ensemble))[:16]
-    for field in fields(chosen):
-        if field.name not in {*DISPLAY, "show", "memory"}:  # which change no σ
-            found[f"the option {option_name(field.name)}"] = _value(chosen, field.name)
+    for setting in settings_of(Settings):
+        if setting.name not in {*DISPLAY, "show", "memory"}:  # which change no σ
+            option = setting.flags[-1].removeprefix("--")
+            found[f"the option {option}"] = _value(chosen, setting.name)
     return found
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from timme._arrays import Ints
-from timme.workflow.settings import OBJECTS, ORDERS, PAIRS
+from timme.settings import OBJECTS, PAIRS
+
+ORDERS = ("auto", "label", "sequence")  # of sites along the axis of the dilution
 
 
 def read_groups(path: str, select: Callable[[str], Ints]) -> tuple[list[Ints], list[str]]:
@@ -104,7 +106,7 @@ def read_order(path: str, shown: Ints) -> list[int]:
     return order
 
 
-def _lines(path: str, option: str, known: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _lines(path: str, option: str, known: Collection[str]) -> Iterator[tuple[str, str]]:
     if not Path(path).is_file():
         raise ValueError(f"{option} is one of {', '.join(known)}, or a file; got {path!r}")
     try:

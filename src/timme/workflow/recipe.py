@@ -20,6 +20,7 @@ from timme.hierarchy import Hierarchy, cluster, link
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers import read, read_matrix
+from timme.settings import DISPLAY, READING, Settings
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.residues import default_sites
@@ -37,7 +38,6 @@ from timme.workflow.defaults import (
 from timme.workflow.identity import fingerprint, identity, provenance
 from timme.workflow.kept_pairs import are_kept, drawn_of, measure_drawn, note_on
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
-from timme.workflow.settings import DISPLAY, READING, Settings
 
 # Snapshots that are kept for a film: no more frames, and no more numbers, than a page plays well.
 _FILM_FRAMES = 100

@@ -16,9 +16,9 @@ from timme.fluctuations import Fluctuations
 from timme.fluctuations.measuring import default_overlap
 from timme.objects import Objects
 from timme.pairs import Pairs
+from timme.settings import Settings
 from timme.system.ensemble import Ensemble
 from timme.workflow.kept_pairs import are_kept, note_on
-from timme.workflow.settings import Settings
 
 
 def notes_on(

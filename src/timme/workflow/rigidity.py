@@ -26,6 +26,7 @@ from timme.rigidity import (
 from timme.rigidity.checks import lacks_hydrogens, refuse_without_bonds
 from timme.rigidity.decomposition import base_energy
 from timme.rigidity.structure import structure
+from timme.settings import TETHERS, RigidSettings
 from timme.system.ensemble import Ensemble
 from timme.system.frames import ArrayFrames
 from timme.system.residues import is_water, residue_index
@@ -34,7 +35,6 @@ from timme.workflow.defaults import choose_shown
 from timme.workflow.identity import fingerprint, provenance
 from timme.workflow.recipe import chosen_engine
 from timme.workflow.remarks import noted_warnings
-from timme.workflow.settings import TETHERS, RigidSettings
 
 _MOST_SITES = 2000  # whose fractions of all pairs are kept
 _READING = ("start", "stop", "step", "allow_truncated")  # settings of timme.read

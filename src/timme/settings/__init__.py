@@ -1,0 +1,33 @@
+"""What a user can choose, described once."""
+
+from timme.settings.display import DISPLAY, PALETTES, Display
+from timme.settings.rigid import TETHERS, RigidSettings
+from timme.settings.run import (
+    BONDS,
+    CENTRES,
+    OBJECTS,
+    PAIRS,
+    READING,
+    REDUCTIONS,
+    SELECT,
+    Settings,
+)
+from timme.settings.schema import Setting, settings_of
+
+__all__ = [
+    "BONDS",
+    "CENTRES",
+    "DISPLAY",
+    "OBJECTS",
+    "PAIRS",
+    "PALETTES",
+    "READING",
+    "REDUCTIONS",
+    "SELECT",
+    "TETHERS",
+    "Display",
+    "RigidSettings",
+    "Setting",
+    "Settings",
+    "settings_of",
+]

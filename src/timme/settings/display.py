@@ -1,0 +1,56 @@
+"""What a user can choose of pictures alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from timme.settings.schema import choose, settings_of
+
+PALETTES = {"wide": "Many colours", "safe": "Colours for the colour-blind"}
+LENGTH = 1.54  # Å, of a bond between carbon atoms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Display:
+    """What a user can choose of pictures alone."""
+
+    cutoff: float | None = choose(
+        "Cutoff (σc, or energy) of the picture and the structure",
+        group="shown",
+        usual="the first that is suggested",
+    )
+    large: int = choose(
+        "R of the fraction in clusters of R or more", default=10, group="shown", least=1
+    )
+    min_size: int = choose("Clusters of fewer are grey", default=3, group="shown", least=1)
+    palette: str = choose(
+        "Colours; safe for the colour-blind", default="wide", group="shown", choices=PALETTES
+    )
+    length: float | None = choose(
+        "Length a for the axis σ/a",
+        group="shown",
+        usual=f"{LENGTH} Å for proteins",
+        positive=True,
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing."""
+        for setting in settings_of(type(self)):
+            setting.check(getattr(self, setting.name))
+
+    def plain(self) -> dict[str, Any]:
+        """Return the settings as they can be written in a file.
+
+        Returns
+        -------
+        dict
+            By name; arrays become lists.
+        """
+        return {
+            name: value.tolist() if hasattr(value, "tolist") else value
+            for name, value in asdict(self).items()
+        }
+
+
+DISPLAY = tuple(field.name for field in fields(Display))

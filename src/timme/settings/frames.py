@@ -1,0 +1,14 @@
+"""Which frames are taken: settings that several recipes have."""
+
+from functools import partial
+
+from timme.settings.schema import choose
+
+choose_start = partial(
+    choose, "First frame, counted from 0", group="reading", flags=("-b", "--begin")
+)
+choose_stop = partial(choose, "Frame to stop before", group="reading", flags=("-e", "--end"))
+choose_step = partial(choose, "Take every so many frames", group="reading", flags=("-dt",))
+choose_truncated = partial(
+    choose, "Use the whole frames of a damaged file", group="reading", default=False
+)

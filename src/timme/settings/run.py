@@ -1,0 +1,217 @@
+"""What a user can choose of a run: the snapshots, what is compared, and what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from timme import memory
+from timme.settings.display import Display
+from timme.settings.frames import choose_start, choose_step, choose_stop, choose_truncated
+from timme.settings.schema import FILE, choose
+
+SELECT = {
+    "ca": "Cα atoms",
+    "backbone": "Backbone atoms",
+    "heavy": "All but hydrogen",
+    "water-oxygen": "Oxygen atoms of water",
+}
+BONDS = {
+    "auto": "Those of the file, and guessed ones where these are not complete",
+    "file": "Those of the file",
+    "guess": "Guessed from distances",
+    "none": "None",
+}
+OBJECTS = {
+    "auto": "Bodies in molecules, whole molecules in liquids, points for particles",
+    "points": "Every site by itself",
+    "bodies": "An atom with its bonded neighbours",
+    "links": "The two ends of a bond, as in a network",
+    "residues": "Residues as wholes",
+    "molecules": "Molecules as wholes",
+}
+REDUCTIONS = {
+    "rms": "Root mean square over all cross pairs",
+    "max": "The largest of all cross pairs",
+    "centre": "σ of the centres",
+}
+CENTRES = {"mass": "Centre of mass", "geometry": "Mean of the positions"}
+PAIRS = {
+    "auto": "In contact in molecules, all pairs of particles",
+    "contact": "Within a radius in at least one snapshot",
+    "all": "Everything with everything",
+    "sequence": "Neighbours along the sequence",
+    "nearest": "A number of nearest neighbours",
+    "sharing": "Objects that share a site",
+}
+
+RADIUS = 10.0  # Å, within which parts of molecules are in contact
+MIN_BONDS = 4  # fewer hold two atoms at a distance that hardly changes
+
+READING = (  # settings of timme.read
+    *("start", "stop", "step", "unit", "box", "weights", "columns"),
+    *("common_atoms", "allow_truncated", "gaps", "bonds"),
+)
+
+# What a setting is for, where it is not for everything: {} stands for what was chosen.
+_SERVES: dict[str, dict[str, tuple[str, ...]]] = {
+    "{}": {  # objects
+        "reach": ("bodies",),
+        "reduction": ("bodies", "links", "residues", "molecules", "groups"),
+        "centre": ("residues", "molecules", "groups"),
+    },
+    "{} pairs": {
+        "radius": ("contact",),
+        "contacts": ("contact",),
+        "neighbours": ("nearest", "sequence"),
+        "min_bonds": ("contact", "all", "nearest", "sequence", "listed"),
+    },
+    "sites {} bonds": {"min_bonds": ("with",)},
+    "snapshots {} gaps": {"min_overlap": ("with",)},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(Display):
+    """What a user can choose; what is left at None follows from the system."""
+
+    # what is read
+    select: str | None = choose(
+        "Sites",
+        group="reading",
+        usual="all atoms but waters and single ions",
+        choices=SELECT,
+        besides="the MDAnalysis language",
+        flags=("-s",),
+        example="ca",
+    )
+    start: int | None = choose_start()
+    stop: int | None = choose_stop()
+    step: int | None = choose_step()
+    unit: str | None = choose(
+        "Unit of the coordinates: Å, nm, µm, …", group="reading", usual="that of the file"
+    )
+    box: Sequence[float] | None = choose(
+        "Periodic box, in place of that of the file: lengths, or lengths and angles, "
+        "or none (false in Python and JSON)",
+        group="reading",
+        metavar="20,20,20|none",
+    )
+    weights: Sequence[float] | None = choose(
+        "A weight for each snapshot", group="reading", usual="all the same", metavar="FILE"
+    )
+    columns: Sequence[str] | None = choose(
+        "Columns of a table: frame,particle,x,y[,z]",
+        group="reading",
+        usual="trackpy's names",
+        metavar="NAMES",
+    )
+    common_atoms: bool = choose(
+        "Go on with the atoms that all models share",
+        default=False,
+        group="reading",
+    )
+    allow_truncated: bool = choose_truncated()
+    gaps: bool | None = choose(
+        "NaN means: not seen in this snapshot", group="reading", usual="in tables only"
+    )
+    bonds: str = choose(
+        "Covalent bonds; auto guesses them from distances where those of the file are not complete",
+        default="auto",
+        group="reading",
+        choices=BONDS,
+    )
+    # what is compared
+    objects: str = choose(
+        "What is compared", default="auto", group="objects", choices=OBJECTS, besides=FILE
+    )
+    reach: int = choose("Bonds that a body spans", default=1, group="objects", least=0)
+    reduction: str | None = choose(
+        "How σ of cross pairs becomes σ of objects; centre is σ of their centres",
+        group="objects",
+        usual="rms",
+        choices=REDUCTIONS,
+        late=True,
+    )
+    centre: str | None = choose(
+        "Centre of groups", group="objects", usual="mass", choices=CENTRES, late=True
+    )
+    # who with whom
+    pairs: str = choose(
+        "Who is compared with whom", default="auto", group="pairs", choices=PAIRS, besides=FILE
+    )
+    radius: float | None = choose(
+        "Contact radius, in units of the file",
+        group="pairs",
+        usual=f"{RADIUS:g} Å for molecules",
+        positive=True,
+    )
+    contacts: int = choose("Snapshots in contact, at least", default=1, group="pairs", least=1)
+    neighbours: int | None = choose(
+        "How many nearest, or how far along the sequence", group="pairs", least=1
+    )
+    min_bonds: int | None = choose(
+        "Compare pairs at least so many bonds apart",
+        group="pairs",
+        usual=f"{MIN_BONDS} in molecules",
+        least=0,
+    )
+    min_overlap: int | None = choose(
+        "Snapshots that a pair must share", group="pairs", usual="half of all", least=2
+    )
+    memory: str | None = choose(
+        "Memory that may be taken, as 2GB; less takes longer, and changes no result",
+        group="running",
+        server=False,  # which sets it itself
+    )
+    # what is shown
+    show: str | None = choose(
+        "Sites that are drawn and counted",
+        group="shown",
+        usual="Cα of proteins, P or C4' of nucleic acids",
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing."""
+        Display.__post_init__(self)
+        if self.memory is not None:
+            memory.parsed(self.memory)
+
+    def differing(self) -> set[str]:
+        """Return the names of the settings that are not at their default.
+
+        Returns
+        -------
+        set of str
+            Names of fields.
+        """
+        import numpy as np
+
+        default = Settings()
+        return {
+            field.name
+            for field in fields(self)
+            if not np.array_equal(getattr(self, field.name), getattr(default, field.name))
+        }
+
+    def refuse_unused(self, what: str, chosen: str) -> None:
+        """Refuse settings that were given and have no effect on what was chosen.
+
+        Parameters
+        ----------
+        what : str
+            "{}" for objects, "{} pairs", "sites {} bonds" or "snapshots {} gaps".
+        chosen : str
+            What stands in place of {}.
+        """
+        given = self.differing()
+        if self.min_bonds == 0:  # which leaves out nothing, as is true of all
+            given.discard("min_bonds")
+        for name, served in _SERVES[what].items():
+            if name in given and chosen not in served:
+                *most, last = served
+                uses = what.format(f"{', '.join(most)} and {last}" if most else last)
+                raise ValueError(
+                    f"--{name.replace('_', '-')} is for {uses}, not for {what.format(chosen)}: "
+                    "leave it out"
+                )

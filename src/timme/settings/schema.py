@@ -1,0 +1,162 @@
+"""How a setting is described, once: commands, the server, help, checks and docs are made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+# In the order in which data pass through them.
+GROUPS = {
+    "reading": "What is read",
+    "objects": "What is compared",
+    "pairs": "Who with whom",
+    "network": "What holds the structure",
+    "shown": "What is shown",
+    "running": "How it is done",
+}
+FILE = "a file"  # what a setting may take in place of one of its choices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What is to be known of a setting besides its name, type and default."""
+
+    group: str  # one of GROUPS
+    help: str  # a sentence without its full stop
+    usual: str = ""  # the default in words, where it follows from the system
+    choices: Mapping[str, str] = field(default_factory=dict)  # values, and what each means
+    besides: str = ""  # what else is taken: FILE, or what a text may be
+    late: bool = False  # whether the recipe refuses it, once it knows that the setting is of use
+    least: int | None = None
+    positive: bool = False
+    flags: tuple[str, ...] = ()  # on the command line, where the name alone does not tell
+    metavar: str = ""
+    example: str = ""
+    command: bool = True  # whether the command line offers it
+    server: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One thing that a user can choose."""
+
+    name: str  # in Python, and in the API
+    kind: type  # of its value, or of each of them: bool, int, float, str
+    many: bool  # whether there may be several
+    default: Any
+    about: About
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What the command line calls it, the short form first."""
+        given = self.about.flags
+        long = () if given and given[-1].startswith("--") else (f"--{self.name.replace('_', '-')}",)
+        return (*given, *long)
+
+    @property
+    def usual(self) -> str:
+        """The default in words; nothing where there is none to be told."""
+        told = self.default is not None and self.default is not False
+        return self.about.usual or (str(self.default) if told else "")
+
+    def sentence(self, *, names: bool = True) -> str:
+        """Return the help as one sentence.
+
+        Parameters
+        ----------
+        names : bool, optional
+            Whether to list the choices, where something else is taken as well.
+
+        Returns
+        -------
+        str
+            With the default in brackets.
+        """
+        told = self.about.help
+        if names and self.about.besides:
+            told = f"{told}: {', '.join(self.about.choices)}, or {self.about.besides}"
+        return f"{told} ({self.usual})." if self.usual else f"{told}."
+
+    def check(self, value: Any) -> None:
+        """Refuse a value that means nothing.
+
+        Parameters
+        ----------
+        value : Any
+            Of the type that the setting has.
+        """
+        about = self.about
+        if value is None:
+            return
+        if about.least is not None and not value >= about.least:
+            option = self.name.replace("_", "-")
+            raise ValueError(f"{option} must be at least {about.least}, got {value}")
+        if about.positive and not 0 < value < math.inf:
+            raise ValueError(f"{self.name} must be above 0, got {value}")
+        if self.kind is float and not self.many and not math.isfinite(value):
+            raise ValueError(f"{self.name} must be a number, got {value}")
+        if about.choices and not (about.besides or about.late) and value not in about.choices:
+            raise ValueError(f"{self.name} is one of {', '.join(about.choices)}, got {value!r}")
+
+
+def choose(about: str, *, group: str, default: Any = None, **more: Any) -> Any:
+    """Describe a setting where it is declared.
+
+    Parameters
+    ----------
+    about : str
+        A sentence without its full stop.
+    group : str
+        One of GROUPS.
+    default : Any, optional
+        What it is where nothing is said; None where that follows from the system.
+    **more
+        Other fields of :class:`About`.
+
+    Returns
+    -------
+    Any
+        The field of a dataclass.
+    """
+    return field(default=default, metadata={"about": About(group=group, help=about, **more)})
+
+
+def settings_of(kind: type) -> tuple[Setting, ...]:
+    """List the settings of a dataclass.
+
+    Parameters
+    ----------
+    kind : type
+        All of its fields are made by :func:`choose`.
+
+    Returns
+    -------
+    tuple of Setting
+        In the order of GROUPS, and within a group in that of the fields.
+
+    Examples
+    --------
+    >>> from timme.settings import Display
+    >>> [setting.name for setting in settings_of(Display)]
+    ['cutoff', 'large', 'min_size', 'palette', 'length']
+    """
+    hints = get_type_hints(kind)
+    found = [_setting(each, hints[each.name]) for each in fields(kind)]
+    order = list(GROUPS)
+    return tuple(sorted(found, key=lambda setting: order.index(setting.about.group)))
+
+
+def _setting(declared: Any, hint: Any) -> Setting:
+    parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    several = [get_args(part)[0] for part in parts if get_origin(part) is Sequence]
+    single = [part for part in parts if part is not NoneType]
+    return Setting(
+        name=declared.name,
+        kind=several[0] if several else single[0],
+        many=bool(several),
+        default=declared.default,
+        about=declared.metadata["about"],
+    )

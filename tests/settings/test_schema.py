@@ -1,0 +1,111 @@
+"""Settings: described once, and the same wherever they are offered."""
+
+from __future__ import annotations
+
+import runpy
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from timme.cli import app
+from timme.settings import SELECT, Display, RigidSettings, Setting, Settings, settings_of
+from timme.settings.schema import GROUPS
+from timme.system.residues import PRESETS
+from timme.web.models import Choices, Model, RigidChoices
+
+DOCS = Path(__file__).parents[2] / "docs"
+KINDS = [Display, Settings, RigidSettings]
+ALL = [(kind, setting) for kind in KINDS for setting in settings_of(kind)]
+
+
+def options(command: str) -> dict[str, click.Option]:
+    found = app.commands[command].params
+    return {str(each.name): each for each in found if isinstance(each, click.Option)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_is_a_setting_in_the_order_of_groups(kind: type[Display]) -> None:
+    found = settings_of(kind)
+    assert {setting.name for setting in found} == {field.name for field in fields(kind)}
+    places = [list(GROUPS).index(setting.about.group) for setting in found]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(("kind", "setting"), ALL)
+def test_a_setting_is_told_in_one_sentence_that_says_its_default_once(
+    kind: type[Display], setting: Setting
+) -> None:
+    assert kind().plain()[setting.name] == setting.default
+    told = setting.sentence()
+    assert told.endswith(".")
+    assert told[:-1] == told[:-1].strip(". ")
+    assert not setting.usual or told.count(f"({setting.usual})") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"), [("run", Settings), ("rigidity", RigidSettings), ("plot", Display)]
+)
+def test_a_command_has_an_option_for_each_setting(command: str, kind: type[Display]) -> None:
+    found = options(command)
+    for setting in settings_of(kind):
+        assert (setting.name in found) == setting.about.command
+        if setting.about.command:
+            option = found[setting.name]
+            assert (*option.opts,) == setting.flags
+            assert option.help == setting.sentence()
+
+
+@pytest.mark.parametrize(("model", "kind"), [(Choices, Settings), (RigidChoices, RigidSettings)])
+def test_the_server_has_a_field_for_each_setting(model: type[Model], kind: type[Display]) -> None:
+    described: dict[str, Any] = model.model_json_schema()["properties"]
+    offered = [setting for setting in settings_of(kind) if setting.about.server]
+    assert [*described] == [setting.name for setting in offered]
+    for setting in offered:
+        field = described[setting.name]
+        assert field["default"] == setting.default
+        assert field["description"].startswith(setting.about.help)
+        assert field.get("minimum") == setting.about.least
+        assert {"type": "null"} in field["anyOf"]  # which is the default
+
+
+def test_nothing_named_by_a_file_is_offered_by_the_server() -> None:
+    for name in ("objects", "pairs"):
+        assert "file" not in Choices.model_json_schema()["properties"][name]["description"]
+
+
+def test_sites_can_be_named_by_every_preset() -> None:
+    assert list(SELECT) == list(PRESETS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "said"),
+    [
+        (Display, "large", 0, "large must be at least 1, got 0"),
+        (Settings, "radius", float("inf"), "radius must be above 0, got inf"),
+        (Settings, "cutoff", float("nan"), "cutoff must be a number, got nan"),
+        (Settings, "palette", "grey", "palette is one of wide, safe, got 'grey'"),
+        (Settings, "bonds", "all", "bonds is one of auto, file, guess, none, got 'all'"),
+        (RigidSettings, "tethers", "x", "tethers is one of shortest, all, none, got 'x'"),
+    ],
+)
+def test_a_value_that_means_nothing_is_refused(
+    kind: type[Display], name: str, value: Any, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        kind(**{name: value})
+
+
+@pytest.mark.parametrize("name", ["using.md", "rigidity.md"])
+def test_the_docs_hold_the_table_of_the_settings(name: str) -> None:
+    make = runpy.run_path(str(DOCS / "make_options.py"))
+    page = (DOCS / name).read_text("utf-8")
+    assert page == make["filled"](page, make["TABLES"][name]), "make docs writes it"
+
+
+def test_a_page_without_marks_is_refused() -> None:
+    make = runpy.run_path(str(DOCS / "make_options.py"))
+    with pytest.raises(ValueError, match="a page needs"):
+        make["filled"]("text", Settings)
