@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from importlib import resources
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
 from tests.web.conftest import BASE, PORT, TOKEN, MakeServer, Server, planted
 
-STATIC = sorted(resources.files("timme.web").joinpath("static").iterdir(), key=lambda f: f.name)
+NAME = attrgetter("name")
+STATIC = sorted(resources.files("timme.web").joinpath("static").iterdir(), key=NAME)
 BARE = {"Authorization": ""}
 
 
@@ -182,7 +184,7 @@ def test_files_and_reports_run_apart_from_the_server(
     assert server.client.get("/results/none/report").status_code == 404
 
 
-@pytest.mark.parametrize("page", [f for f in STATIC if f.name.endswith(".html")], ids=str)
+@pytest.mark.parametrize("page", [f for f in STATIC if f.name.endswith(".html")], ids=NAME)
 def test_pages_hold_no_script_or_style_of_their_own(page: object) -> None:
     text = page.read_text("utf-8")  # type: ignore[attr-defined]
     assert not re.search(r"<script(?![^>]* src=)", text)
@@ -190,7 +192,7 @@ def test_pages_hold_no_script_or_style_of_their_own(page: object) -> None:
     assert not re.search(r"(src|href)=\"(?!/)", text)  # nothing from elsewhere
 
 
-@pytest.mark.parametrize("script", [f for f in STATIC if f.name.endswith(".js")], ids=str)
+@pytest.mark.parametrize("script", [f for f in STATIC if f.name.endswith(".js")], ids=NAME)
 def test_scripts_never_read_data_as_markup_or_code(script: object) -> None:
     text = script.read_text("utf-8")  # type: ignore[attr-defined]
     assert not re.search(
