@@ -14,15 +14,26 @@ import pytest
 os.environ["MPLBACKEND"] = "Agg"
 
 # HYPOTHESIS_MAX_EXAMPLES=1000 searches harder; CI always tries the same examples.
-hypothesis.settings.register_profile(
-    "timme",
-    deadline=None,  # the first call of a kernel compiles it
-    derandomize="CI" in os.environ,
-    max_examples=int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "50")),
-)
-hypothesis.settings.load_profile("timme")
+for profile, examples in (("quick", 25), ("thorough", 50)):
+    hypothesis.settings.register_profile(
+        profile,
+        deadline=None,  # the first call of a kernel compiles it
+        derandomize="CI" in os.environ,
+        max_examples=int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", examples)),
+    )
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 MakeUniverse = Callable[..., Any]
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> None:
+    """Ask for an id of what pytest would write out as it is.
+
+    Bytes may hold the time at which they were packed: each process of a run would then have its
+    own name for the test, and none would be run.
+    """
+    if isinstance(val, bytes):
+        raise pytest.UsageError(f"ids are needed for the bytes {argname}: give ids=[...]")
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +65,18 @@ def make_universe() -> MakeUniverse:
         return universe
 
     return make
+
+
+@pytest.fixture
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the pictures, which take most of the time of a run."""
+    leave_out_figures(monkeypatch)
+
+
+def leave_out_figures(patch: pytest.MonkeyPatch) -> None:
+    """Save no picture of a result or of a comparison."""
+    patch.setattr("timme.workflow.folder.save_figures", lambda *_: ())
+    patch.setattr("timme.workflow.comparison.save_figure", lambda *_: None)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from hypothesis import settings
 from hypothesis import strategies as st
 
 Floats = npt.NDArray[np.float64]
@@ -15,6 +16,12 @@ Ints = npt.NDArray[np.int64]
 
 seeds = st.integers(0, 2**32 - 1)
 dimensions = st.integers(1, 5)
+
+
+def searching(examples: int) -> settings:
+    """Try this many examples if the profile is thorough, and a fifth of them if it is quick."""
+    quick = settings.get_current_profile_name() == "quick"
+    return settings(max_examples=examples // 5 if quick else examples)
 
 
 @dataclass(frozen=True)

@@ -218,6 +218,7 @@ def test_a_tree_that_is_none_is_refused_and_crashes_nothing(
 @pytest.mark.parametrize(
     "data",
     [b"", b"PK", b"hello", b"\x93NUMPY", pickle.dumps([1]), b"PK\x03\x04" + bytes(100), bytes(99)],
+    ids=["empty", "two bytes", "text", "array", "pickle", "damaged", "zeros"],
 )
 def test_other_files_are_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "a.npz").write_bytes(data)

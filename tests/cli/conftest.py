@@ -74,12 +74,6 @@ def refused(folder: Path, timme: Run) -> Refused:
 
 
 @pytest.fixture
-def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the pictures, which take most of the time of a run."""
-    monkeypatch.setattr("timme.workflow.folder.save_figures", lambda *_: ())
-
-
-@pytest.fixture
 def peptide_file(folder: Path) -> Path:
     return write_pdb(folder / "peptide.pdb", swinging())
 

@@ -113,7 +113,7 @@ def a_trajectory_that_is_not_there(folder: Path) -> list[object]:
     "name",
     ["e.pdb", "e.cif", "e.pdb.gz", "e.npy", "e.csv", "e.gro", "e.xyz", "e.dcd", "e.mtx", "e.json"],
 )
-@pytest.mark.parametrize("data", [b"", b"\n \r\n"])
+@pytest.mark.parametrize("data", [b"", b"\n \r\n"], ids=["nothing", "spaces"])
 def test_an_empty_file_is_refused(folder: Path, refused: Refused, name: str, data: bytes) -> None:
     (folder / name).write_bytes(data)
     assert name in refused("run", folder / name)

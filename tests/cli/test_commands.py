@@ -305,7 +305,9 @@ def test_every_figure_is_drawn_again(folder: Path, timme: Run, result: Path, wha
 
 
 @pytest.mark.parametrize(
-    ("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")]
+    ("name", "start"),
+    [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")],
+    ids=["png", "svg", "pdf"],
 )
 def test_the_suffix_is_the_format(
     folder: Path, timme: Run, result: Path, name: str, start: bytes

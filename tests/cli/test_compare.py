@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ import timme as library
 from tests.cli.conftest import Outcome, Refused, Run
 from tests.cli.ensembles import swinging, wandering
 from tests.compare.reference import naive_rand, naive_variation
+from tests.conftest import leave_out_figures
 from tests.readers.builders import Record, write_pdb
+from timme.cli import main
 
 FILES = sorted(
     [f"{stem}.{kind}" for stem in ("dilutions", "agreement") for kind in ("svg", "png")]
@@ -21,15 +24,22 @@ FILES = sorted(
 )
 
 
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("two-runs")
+    write_pdb(place / "peptide.pdb", swinging())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        leave_out_figures(patch)
+        main(["run", "peptide.pdb", "-o", "whole"])
+        main(["run", "peptide.pdb", "-s", "ca", "--objects", "points", "-o", "ca"])
+    return place
+
+
 @pytest.fixture
-def results(folder: Path, timme: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+def results(folder: Path, two_runs: Path) -> Path:
     """Two runs of one peptide, all atoms and Cα alone."""
-    write_pdb(folder / "peptide.pdb", swinging())
-    with monkeypatch.context() as patch:
-        patch.setattr("timme.workflow.folder.save_figures", lambda *_: ())
-        assert timme("run", "peptide.pdb", "-o", "whole").code == 0
-        ca = timme("run", "peptide.pdb", "-s", "ca", "--objects", "points", "-o", "ca")
-        assert ca.code == 0
+    shutil.copytree(two_runs, folder, dirs_exist_ok=True)
     return folder
 
 
@@ -62,7 +72,7 @@ def test_every_file_is_there_and_named_after_both(results: Path, timme: Run) -> 
     assert "Clusters of whole at the cutoff" in script
 
 
-@pytest.mark.usefixtures("results")
+@pytest.mark.usefixtures("results", "without_figures")
 def test_the_grid_is_that_of_all_pairs_of_cuts(timme: Run) -> None:
     compared(timme, "whole", "ca")
     first, second = (library.load(f"{name}/result.npz").shown_hierarchy for name in ("whole", "ca"))
@@ -77,7 +87,7 @@ def test_the_grid_is_that_of_all_pairs_of_cuts(timme: Run) -> None:
             assert float(value) == pytest.approx(expected, abs=1e-6)  # written with six digits
 
 
-@pytest.mark.usefixtures("results")
+@pytest.mark.usefixtures("results", "without_figures")
 def test_the_pair_asked_for_is_told_beside_the_best(timme: Run) -> None:
     found = compared(timme, "whole", "ca", "--cutoffs", "0.1,0.3")
     lines = found.out.splitlines()
@@ -92,6 +102,7 @@ def test_the_pair_asked_for_is_told_beside_the_best(timme: Run) -> None:
     assert Path("out/matched-asked.csv").is_file()
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_a_result_in_this_folder_has_the_name_of_the_folder(
     results: Path, timme: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +110,7 @@ def test_a_result_in_this_folder_has_the_name_of_the_folder(
     assert "first      whole: 24 × Cα" in compared(timme, ".", "../ca").out
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_many_sites_that_are_left_out_are_named_briefly(folder: Path, timme: Run) -> None:
     for name, step in (("every", 1), ("even", 2)):
         lines = [f"{number},{number // 9 + 1}" for number in range(step, 201, step)]
@@ -107,7 +119,7 @@ def test_many_sites_that_are_left_out_are_named_briefly(folder: Path, timme: Run
     assert "not in the other: 1 3 5 7 9 11 13 15 17 19 and 90 more\n" in out
 
 
-@pytest.mark.usefixtures("results")
+@pytest.mark.usefixtures("results", "without_figures")
 def test_a_result_agrees_wholly_with_itself(timme: Run) -> None:
     found = compared(timme, "whole", "whole")
     assert "first      whole-1" in found.out
@@ -139,6 +151,7 @@ def test_what_is_left_out_is_named(folder: Path, timme: Run) -> None:
     assert "note: 22 sites are in both: 22 of 24 in the first, all of 22 in the second" in found.out
 
 
+@pytest.mark.usefixtures("without_figures")
 class TestTables:
     @pytest.mark.usefixtures("results")
     def test_the_sites_of_a_run_are_its_clusters(self, timme: Run) -> None:
@@ -202,7 +215,7 @@ class TestTables:
         assert "adjusted Rand index 1.000" in found.out
 
 
-@pytest.mark.usefixtures("results")
+@pytest.mark.usefixtures("results", "without_figures")
 class TestRefusals:
     @pytest.mark.parametrize(
         ("arguments", "words"),
@@ -246,6 +259,7 @@ def test_an_earlier_comparison_is_replaced_and_other_files_stay(results: Path, t
     assert names == sorted([*FILES, "mine.txt"])
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_barnase_by_constraints_and_by_fluctuations(timme: Run, shared_data: Path) -> None:
     pytest.importorskip("hydride", reason="hydrogens are added by hydride")
     crystal, nmr = shared_data / "xray" / "1a2p.pdb", shared_data / "nmr" / "1bnr.pdb"

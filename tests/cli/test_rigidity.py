@@ -60,6 +60,7 @@ def test_a_structure_gets_the_folder_of_a_run(folder: Path, timme: Run, helix_fi
     assert "Coordinates are in" not in Path("out/clusters.pdb").read_text()
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_without_hydrogen_bonds_each_alanine_turns_about_three_bonds(
     timme: Run, helix_file: Path
 ) -> None:
@@ -73,6 +74,7 @@ def test_without_hydrogen_bonds_each_alanine_turns_about_three_bonds(
     assert states.count("hinge") == 3 * N_RESIDUES
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_the_bonds_of_a_helix_are_those_from_each_turn_to_the_next(
     timme: Run, helix_file: Path
 ) -> None:
@@ -89,6 +91,7 @@ def test_the_bonds_of_a_helix_are_those_from_each_turn_to_the_next(
     assert set(range(1, N_RESIDUES - 2)) <= set(core.tolist())
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_constraints_can_be_read_again_and_edited(timme: Run, helix_file: Path) -> None:
     made, _ = rigid(timme, helix_file)
     Path("out/constraints.csv").rename("mine.csv")
@@ -105,6 +108,7 @@ def test_constraints_can_be_read_again_and_edited(timme: Run, helix_file: Path) 
     assert "note: no structures: nothing ever joins" in out
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_the_written_structure_has_its_hydrogens_and_gives_the_same(
     timme: Run, helix_file: Path
 ) -> None:
@@ -119,6 +123,7 @@ def test_the_written_structure_has_its_hydrogens_and_gives_the_same(
     )
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_one_of_several_models_is_chosen_and_said(timme: Run, folder: Path) -> None:
     write_pdb(folder / "two.pdb", [turned(helix()), helix()])
     first, out = rigid(timme, "two.pdb")
@@ -197,6 +202,7 @@ def test_an_ensemble_of_one_is_told_in_words_for_one(timme: Run, helix_file: Pat
     assert said + "cluster of 1 Cα" in out
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_a_cluster_finds_what_threads_do(folder: Path, timme: Run) -> None:
     pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
     write_pdb(folder / "models.pdb", [helix(N_RESIDUES), turned(helix(N_RESIDUES))])
@@ -284,6 +290,7 @@ class TestOddStructures:
         assert "note: there are too many covalent bonds at " in out
 
 
+@pytest.mark.usefixtures("without_figures")
 class TestRefusals:
     def test_carbons_alone_have_no_bonds(self, folder: Path, refused: Refused) -> None:
         write_pdb(folder / "ca.pdb", [[record for record in helix() if record[0] == "CA"]])
@@ -349,6 +356,7 @@ class TestRefusals:
         assert "timme-rigidity-helix exists" in refused("rigidity", helix_file)
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_the_library_call_is_the_command(timme: Run, helix_file: Path) -> None:
     made, _ = rigid(timme, helix_file, "--tethers", "none")
     called = library.rigid(helix_file, tethers="none")

@@ -460,7 +460,11 @@ def test_another_version_is_refused(
         analysed(array_file, path)
 
 
-@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut off"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no archive", b"PK\x03\x04 cut off"],
+    ids=["empty", "no archive", "cut off"],
+)
 def test_what_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.checkpoint"
     path.write_bytes(content)

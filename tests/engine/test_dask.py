@@ -332,6 +332,7 @@ def test_a_number_of_workers_is_for_local_clusters() -> None:
 # ---- the command line --------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_the_command_line_measures_on_a_local_cluster(tmp_path: Path) -> None:
     np.save(tmp_path / "moving.npy", moving(300, 40))
     for name, more in (("one", []), ("many", ["--cluster", "local", "--workers", "2"])):

@@ -15,7 +15,8 @@ PARTS = {pages.SCRIPT: "window.timme = {};", pages.STYLE: ".timme {}"}
 
 
 @pytest.fixture
-def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_figures: None) -> Path:
+    del without_figures
     monkeypatch.chdir(tmp_path)
     workflow.write(workflow.analyse_demo("hinge"), tmp_path / "hinge")
     for module in (pages, folders):

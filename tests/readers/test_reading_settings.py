@@ -27,6 +27,7 @@ def test_gaps_are_allowed_by_the_recipe(with_gaps: Path) -> None:
     assert analyse(with_gaps, gaps=True).hierarchy.n_sites == 6
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_gaps_are_allowed_by_the_command_line(with_gaps: Path, tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["run", str(with_gaps), "-o", str(tmp_path / "one")])
@@ -35,6 +36,7 @@ def test_gaps_are_allowed_by_the_command_line(with_gaps: Path, tmp_path: Path) -
     assert (tmp_path / "two" / "result.npz").exists()
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_tables_keep_their_gaps_without_a_word(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [

@@ -258,6 +258,7 @@ def test_line_ends_marks_and_encodings_do_not_matter(
         (b" \n\n", "is empty"),
         (b"hello there\n", "no atoms were found|not a valid mmCIF"),
     ],
+    ids=["empty", "spaces", "words"],
 )
 def test_files_without_structures_are_refused(
     tmp_path: Path, suffix: str, content: bytes, message: str

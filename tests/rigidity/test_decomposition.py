@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csgraph
 
 from tests import naive
 from tests.rigidity.oracle import cluster_sizes, constraints, dilution, needs_oracle
-from tests.strategies import seeds
+from tests.strategies import searching, seeds
 from timme._arrays import Ints
 from timme.rigidity.decomposition import base_energy, decompose, dilute
 from timme.rigidity.network import Network
@@ -226,7 +226,7 @@ def test_two_rods_with_four_bars_between_them_are_one_rigid_object(bars: list[in
 
 
 @given(networks())
-@settings(max_examples=300)
+@searching(300)
 def test_modes_clusters_and_stress_agree_with_the_rank(chosen: Network) -> None:
     found = decompose(chosen)
     every = list(range(len(chosen.bonds)))
@@ -242,7 +242,7 @@ def test_modes_clusters_and_stress_agree_with_the_rank(chosen: Network) -> None:
 
 
 @given(networks(energies=True))
-@settings(max_examples=200)
+@searching(200)
 def test_every_step_of_a_dilution_agrees_with_the_rank(chosen: Network) -> None:
     hierarchy = dilute(chosen)
     always = np.isnan(chosen.energies)
@@ -275,7 +275,7 @@ def scattered(draw: st.DrawFn) -> Network:
 @example(network(4, [(0, 3), (1, 2), (3, 2)], 5, [0.0, 0.0, -8.0]))
 @example(two_atoms_between_triangles(-5.0, -1.0))
 @example(two_atoms_between_triangles(-1.0, -5.0))
-@settings(max_examples=300)
+@searching(300)
 def test_clusters_at_one_cutoff_agree_with_the_rank_whatever_joined_before(chosen: Network) -> None:
     always = np.isnan(chosen.energies)
     base = [(int(a), int(b)) for a, b in chosen.bonds[always]]

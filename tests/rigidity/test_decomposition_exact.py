@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import seeds
+from tests.strategies import searching, seeds
 from timme._arrays import Ints
 from timme.rigidity.decomposition import decompose, dilute
 from timme.rigidity.network import Network
@@ -143,7 +143,7 @@ def rings(draw: st.DrawFn) -> Rings:
 
 
 @given(rings(), seeds)
-@settings(max_examples=100, deadline=None)
+@searching(100)
 def test_bars_regions_and_clusters_are_exact_in_any_order(chosen: Rings, seed: int) -> None:
     every = chosen.inside + chosen.between
     shuffled = [every[k] for k in np.random.default_rng(seed).permutation(len(every))]
@@ -152,7 +152,7 @@ def test_bars_regions_and_clusters_are_exact_in_any_order(chosen: Rings, seed: i
 
 
 @given(rings(), st.data())
-@settings(max_examples=30, deadline=None)
+@searching(30)
 def test_every_step_at_which_stressed_regions_merge_is_exact(
     chosen: Rings, data: st.DataObject
 ) -> None:

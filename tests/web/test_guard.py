@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import resources
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from tests.web.conftest import BASE, PORT, TOKEN, MakeServer, Server, planted
 from timme.web import parts
 
-STATIC = sorted(resources.files("timme.web").joinpath("static").iterdir(), key=lambda f: f.name)
+NAME = attrgetter("name")
+STATIC = sorted(resources.files("timme.web").joinpath("static").iterdir(), key=NAME)
 SOURCES = sorted((Path(__file__).parents[2] / "viewer" / "src").glob("**/*.ts"))
 BARE = {"Authorization": ""}
 FRONT = (
@@ -190,7 +192,7 @@ def test_files_and_reports_run_apart_from_the_server(
     assert server.client.get("/results/none/report").status_code == 404
 
 
-@pytest.mark.parametrize("page", [f for f in STATIC if f.name.endswith(".html")], ids=str)
+@pytest.mark.parametrize("page", [f for f in STATIC if f.name.endswith(".html")], ids=NAME)
 def test_pages_hold_no_script_or_style_of_their_own(page: object) -> None:
     text = page.read_text("utf-8")  # type: ignore[attr-defined]
     assert not re.search(r"<script(?![^>]* src=)", text)
@@ -203,7 +205,7 @@ READS_AS_CODE = re.compile(
 )
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+@pytest.mark.parametrize("source", SOURCES, ids=NAME)
 def test_scripts_never_read_data_as_markup_or_code(source: Path) -> None:
     assert not READS_AS_CODE.search(source.read_text("utf-8"))
 

@@ -208,7 +208,11 @@ def test_only_two_results_are_compared(
     assert server.stored() == before
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b'{"one": "a"}', b'{"one": 1, "other": 2}', b"{"])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b'{"one": "a"}', b'{"one": 1, "other": 2}', b"{"],
+    ids=["empty", "a list", "one alone", "numbers", "cut off"],
+)
 def test_a_body_that_asks_for_nothing_is_refused(server: Server, body: bytes) -> None:
     headers = {"Content-Type": "application/json"}
     answer = server.client.post("/api/comparisons", content=body, headers=headers)

@@ -180,6 +180,7 @@ def test_compressed_files_are_stored_unpacked(
         (gzip.compress(b""), "empty"),
         (b"", "empty"),
     ],
+    ids=["cut off", "one byte", "rubbish", "rubbish after", "not packed", "packed", "nothing"],
 )
 def test_damaged_compressed_files_are_refused(server: Server, content: bytes, said: str) -> None:
     assert said in refused(server, form(part("topology", content, "a.csv.gz")), 422)
@@ -202,7 +203,7 @@ def test_damaged_compressed_files_are_refused(server: Server, content: bytes, sa
         ({"select": "x" * 10_001}, "settings.select: "),
         ([], "settings: "),
     ],
-    ids=str,
+    ids=lambda value: ascii(value)[:40],
 )
 def test_settings_that_mean_nothing_are_refused(
     server: Server, tracks: bytes, settings: Any, said: str
@@ -212,7 +213,9 @@ def test_settings_that_mean_nothing_are_refused(
 
 
 @pytest.mark.parametrize(
-    "text", [b"{", b"\xff", b'{"radius": NaN}', b'{"select": "\\ud800"}', b"[" * 500]
+    "text",
+    [b"{", b"\xff", b'{"radius": NaN}', b'{"select": "\\ud800"}', b"[" * 500],
+    ids=["cut off", "no text", "NaN", "half a letter", "deep"],
 )
 def test_settings_that_are_no_json_are_refused(server: Server, tracks: bytes, text: bytes) -> None:
     refused(server, form(part("topology", tracks, "a.csv"), part("settings", text)), 422)
@@ -232,6 +235,9 @@ def test_settings_that_are_no_json_are_refused(server: Server, tracks: bytes, te
         (b"", 400, "cut off"),
         (form(*[part("trajectories", b"abc", "a.dcd")] * 201), 413, "at most 200 files"),
     ],
+    ids=(
+        "nothing|no file|two files|a path|two titles|a long title|cut off|rubbish|empty|many files"
+    ).split("|"),
 )
 def test_damaged_forms_are_refused(server: Server, body: bytes, status: int, said: str) -> None:
     assert said in refused(server, body, status)

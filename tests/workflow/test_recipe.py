@@ -612,6 +612,7 @@ def test_the_users_cutoff_comes_first(protein: Path) -> None:
     assert rows["cutoffs"].startswith("σc = 0.1 Å (σc/a = 0.0649): chosen by the user; largest 12")
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_a_written_result_is_the_analysis(tmp_path: Path) -> None:
     made = timme.analyse(timme.synthetic.chain(30, 3))
     timme.write(made, tmp_path / "out")
