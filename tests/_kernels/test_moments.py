@@ -18,8 +18,17 @@ PAIR = np.array([[0, 1]])
 
 def folded(snapshots: Floats, weights: Floats | None = None) -> tuple[int, float, float, float]:
     """Count, weight, mean and m2 of the first two sites over one block."""
+    count, weight, mean, m2, _ = folded_in(None, snapshots, weights)
+    return count, weight, mean, m2
+
+
+def folded_in(
+    box: Floats | None, snapshots: Floats, weights: Floats | None = None
+) -> tuple[int, float, float, float, float]:
+    """The same in a box, and how near the two come to half of it."""
     n_frames, _, n_dimensions = snapshots.shape
-    boxes = Boxes.of(None, n_frames, n_dimensions)
+    matrices = None if box is None else np.repeat(box[None], n_frames, axis=0)
+    boxes = Boxes.of(matrices, n_frames, n_dimensions)
     count, sums = np.zeros(1, np.int64), np.zeros((4, 1))
     moments.add_frames(
         np.ascontiguousarray(snapshots.transpose(1, 2, 0)),
@@ -31,7 +40,7 @@ def folded(snapshots: Floats, weights: Floats | None = None) -> tuple[int, float
         count,
         *sums,
     )
-    return int(count[0]), *sums[:3, 0].tolist()
+    return int(count[0]), *sums[:, 0].tolist()
 
 
 @given(st.integers(1, 40), seeds)
@@ -91,6 +100,22 @@ def test_a_first_frame_far_from_all_others_takes_no_digits() -> None:
     _, weight, _, m2 = folded(x, weights)
     expected = naive.pair_sigma(x, 0, 1, weights=weights)[0]
     assert math.sqrt(m2 / weight) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 3.0])
+def test_distances_go_through_the_walls_of_a_box(tilt: float) -> None:
+    """In a box of 10, straight or tilted along x, 0.5 and 9.5 (or their images) are 1 apart."""
+    box = np.diag([10.0, 10.0, 10.0])
+    box[1, 0] = tilt
+    x = np.zeros((2, 2, 3))
+    x[:, 0] = 0.5
+    x[:, 1] = [[9.5, 0.5, 0.5], [0.5 + tilt, 8.5, 0.5]]
+    # The widths of a tilted box are the distances of its walls: 10 · 10 / |b| across the slanted.
+    half = 50 / math.hypot(10, tilt)
+    count, _, mean, m2, reach = folded_in(box, x)
+    assert (count, mean) == (2, pytest.approx(1.5))
+    assert m2 == pytest.approx(0.5)  # 1 and 2
+    assert reach == pytest.approx(2 / half)
 
 
 def reduced(variance: list[float], *, largest: bool) -> float:

@@ -24,8 +24,10 @@ def entries(n_nodes: int, edges: list[Edge]) -> tuple[Ints, Ints, Ints]:
     return begin, flat[:, 0].copy(), flat[:, 1].copy()
 
 
-def played(n_bodies: int, edges: list[Edge], bars: list[int]) -> tuple[list[int], list[int]]:
-    """Independent bars of each bond, and the cluster of each body."""
+def played(
+    n_bodies: int, edges: list[Edge], bars: list[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """Independent bars of each bond, the cluster of each body, and its degrees of freedom."""
     independent, stress = np.empty((2, len(edges)), np.int64)
     clusters, freedoms = np.empty((2, n_bodies), np.int64)
     pebble.play(
@@ -40,21 +42,37 @@ def played(n_bodies: int, edges: list[Edge], bars: list[int]) -> tuple[list[int]
         freedoms,
         np.empty((n_bodies, 3), np.int64),
     )
-    return independent.tolist(), clusters.tolist()
+    return independent.tolist(), clusters.tolist(), freedoms.tolist()
 
 
 @pytest.mark.parametrize("n_bodies", [3, 5, 6, 7, 9])
 def test_a_ring_keeps_what_its_bodies_have_more_than_six(n_bodies: int) -> None:
     ring = [(k, (k + 1) % n_bodies) for k in range(n_bodies)]
-    independent, clusters = played(n_bodies, ring, [5] * n_bodies)
+    independent, clusters, _ = played(n_bodies, ring, [5] * n_bodies)
     assert sum(independent) == min(5 * n_bodies, 6 * n_bodies - 6)
     assert len(set(clusters)) == (1 if n_bodies <= 6 else n_bodies)
 
 
 def test_no_more_than_six_bars_between_two_bodies_count() -> None:
-    independent, clusters = played(3, [(0, 1), (0, 1), (1, 2)], [4, 4, 3])
+    independent, clusters, _ = played(3, [(0, 1), (0, 1), (1, 2)], [4, 4, 3])
     assert independent == [4, 2, 3]
     assert clusters[0] == clusters[1] != clusters[2]
+
+
+def test_a_point_has_3_freedoms_an_end_of_a_chain_5_and_others_6() -> None:
+    """As published (Jacobs, Rader, Kuhn and Thorpe 2001): what turns unseen is no freedom."""
+    assert played(4, [(0, 1), (1, 2)], [5, 5])[2] == [5, 6, 5, 3]
+    assert played(2, [(0, 1)], [6])[2] == [6, 6]  # held by a bond that cannot turn
+    assert played(2, [(0, 1), (0, 1)], [3, 2])[2] == [5, 5]  # two bonds, but one neighbour
+
+
+@pytest.mark.parametrize("n_bodies", [2, 3, 4, 8])
+def test_a_chain_of_hinges_has_all_its_bars_independent(n_bodies: int) -> None:
+    chain = [(k, k + 1) for k in range(n_bodies - 1)]
+    independent, clusters, freedoms = played(n_bodies, chain, [5] * (n_bodies - 1))
+    whole = 5 if n_bodies == 2 else 6  # two points are a line, which turns about itself unseen
+    assert sum(freedoms) - sum(independent) == whole + max(0, n_bodies - 3)
+    assert len(set(clusters)) == max(1, n_bodies - 2)
 
 
 def cycles(n_nodes: int, edges: list[Edge]) -> list[frozenset[int]]:

@@ -1,0 +1,570 @@
+"""What is broken, how, and which tests should notice it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """One change of one line, which a user would notice."""
+
+    file: str  # in src/timme
+    breaks: str  # what, in words
+    old: str  # occurs once in the file
+    new: str
+    tests: list[str]  # files in tests, as few as should notice it
+
+
+def _mutants(file: str, tests: str, *changes: tuple[str, str, str]) -> list[Mutant]:
+    return [Mutant(file, breaks, old, new, tests.split()) for breaks, old, new in changes]
+
+
+MUTANTS = [
+    # ---- compiled loops ------------------------------------------------------------------------
+    *_mutants(
+        "_kernels/moments.py",
+        "_kernels/test_moments.py",
+        (
+            "means of blocks are not compared",
+            "m2 + other_m2 + shift * shift * weight * (other_weight / total)",
+            "m2 + other_m2",
+        ),
+        (
+            "weights of snapshots are ignored",
+            "weight = weights[frame] if seen else 0.0",
+            "weight = 1.0 if seen else 0.0",
+        ),
+        (
+            "a straight box is ignored",
+            "x -= lengths[d, frame] * np.rint(x * inverse_lengths[d, frame])",
+            "x -= 0.0",
+        ),
+        (
+            "half the box is taken for the whole",
+            "max(near[frame], 2.0 * abs(x)",
+            "max(near[frame], abs(x)",
+        ),
+        (
+            "the largest of cross pairs is their mean",
+            "reduced[p] = top if largest else total / n_cross",
+            "reduced[p] = total / n_cross",
+        ),
+        (
+            "a shared site is left out of the mean",
+            "n_cross = (offsets[a + 1] - offsets[a]) *",
+            "n_cross = (offsets[a + 1] - offsets[a] - 1) *",
+        ),
+    ),
+    *_mutants(
+        "_kernels/space.py",
+        "_kernels/test_space.py",
+        ("the shortest image in a tilted box is the rounded one", "square < best", "square < 0.0"),
+        ("a tilted box is taken for twice as wide", "return 0.5 / np", "return 1.0 / np"),
+    ),
+    *_mutants(
+        "_kernels/neighbours.py",
+        "_kernels/test_neighbours.py",
+        ("contacts end before the radius", "square <= radius * radius", "square < radius * radius"),
+        ("contacts end at the wall of the box", "        if wraps:", "        if False:"),
+    ),
+    *_mutants(
+        "_kernels/linkage.py",
+        "_kernels/test_linkage.py hierarchy/test_tree.py",
+        (
+            "equal σ do not join in one step",
+            "if above >= 0 and heights[above - n_sites] == heights[merged - n_sites]:",
+            "if False:",
+        ),
+    ),
+    *_mutants(
+        "_kernels/pebble.py",
+        "_kernels/test_pebble.py",
+        ("six pebbles are gathered, not seven", "bars + left + 1, a)", "bars + left, a)"),
+        ("an atom alone has six freedoms", "pebbles[:n_bodies, 3:]", "pebbles[:n_bodies, 6:]"),
+        ("an end of a chain has six freedoms", ">= PEBBLES else 5", ">= PEBBLES else 6"),
+    ),
+    *_mutants(
+        "_kernels/allpairs.py",
+        "hierarchy/test_clustering.py",
+        ("pairs are given up too early", "np.float32(1.0 - 4e-4)", "np.float32(1.5)"),
+    ),
+    # ---- snapshots, sums, checkpoints ----------------------------------------------------------
+    *_mutants(
+        "engine/moments.py",
+        "engine/test_moments.py test_naive.py",
+        (
+            "σ² is divided by n - 1",
+            "self.m2, self.weight, where",
+            "self.m2, self.weight - 1, where",
+        ),
+    ),
+    *_mutants(
+        "engine/moments.py",
+        "fluctuations/test_measuring.py",
+        (
+            "a site that is not seen has a distance by a metric",
+            "unseen = self._unseen[:, a] | self._unseen[:, b]",
+            "unseen = self._unseen[:, a] & self._unseen[:, b]",
+        ),
+    ),
+    *_mutants(
+        "engine/checkpoint.py",
+        "engine/test_checkpoint.py",
+        ("a checkpoint of other settings is taken", "if was != now:", "if False:"),
+        (
+            "sums of other pairs are taken",
+            "if kept is None or any(kept[entry] != value for entry, value in expected.items()):",
+            "if kept is None:",
+        ),
+        ("a checkpoint of another version is taken", '["format"] != _FORMAT', '["format"] is None'),
+        ("a checkpoint stays after the end", "        if kind is None:", "        if False:"),
+    ),
+    *_mutants(
+        "engine/reduction.py",
+        "engine/test_checkpoint.py fluctuations/test_measuring.py",
+        ("a checkpoint knows no pairs", "first, *snapshots, *choices)", "first, *snapshots)"),
+    ),
+    *_mutants(
+        "engine/dask.py",
+        "engine/test_dask.py",
+        ("workers of another version are taken", "if version != _version():", "if False:"),
+    ),
+    *_mutants(
+        "system/ensemble.py",
+        "system/test_ensemble.py fluctuations/test_measuring.py",
+        ("few snapshots are summed in single precision", "SINGLE_FROM = 256", "SINGLE_FROM = 2"),
+        (
+            "weights are ignored in open space",
+            "complete = not self.gaps and self.weights is None",
+            "complete = not self.gaps",
+        ),
+        (
+            "snapshots of weight 0 count",
+            "int(np.count_nonzero(self.weights))",
+            "len(self.weights)",
+        ),
+        (
+            "coordinates that are not numbers are taken",
+            "        if finite.all():",
+            "        if True:",
+        ),
+    ),
+    *_mutants(
+        "system/frames.py",
+        "readers/test_arrays.py system/test_ensemble.py",
+        ("a stored array is not sliced", "(self.offset + frame *", "(self.offset + row *"),
+        (
+            "a selection loses its box",
+            "coordinates[:, self.sites], boxes",
+            "coordinates[:, self.sites], None",
+        ),
+    ),
+    *_mutants(
+        "memory.py",
+        "test_memory.py",
+        ("a gigabyte is binary", '"g": 10**9', '"g": 2**30'),
+        ("free memory is what is most", "min(_left()", "max(_left()"),
+    ),
+    # ---- objects, pairs, σ ---------------------------------------------------------------------
+    *_mutants(
+        "objects.py",
+        "test_objects.py",
+        (
+            "centres of mass are those of geometry",
+            "np.ones(len(flat)) if masses is None else masses[flat]",
+            "np.ones(len(flat))",
+        ),
+        (
+            "molecules are torn at the wall of the box",
+            "steps = Boxes.of(boxes, n_frames, n_dimensions).shorten(steps)",
+            "steps = 1.0 * steps",
+        ),
+        (
+            "a group with an unseen member is seen",
+            "[np.isnan(walk)] = np.nan",
+            "[np.isnan(walk)] = 0",
+        ),
+        ("residues differ in no insertion code", "        atoms.icodes[chosen],\n", ""),
+        ("links count as they stretch", "rigid=frozen(np.sort(ends, axis=1))", "rigid=made.rigid"),
+        (
+            "bodies reach one bond more",
+            "site_bonds(ensemble), n_sites, reach)",
+            "site_bonds(ensemble), n_sites, reach + 1)",
+        ),
+    ),
+    *_mutants(
+        "pairs/choices.py",
+        "pairs/test_choices.py",
+        ("pairs are kept one bond later", "min_bonds - 1)", "min_bonds)"),
+        ("one contact more is needed", "found.counts >= at_least", "found.counts > at_least"),
+        (
+            "sequence neighbours are across chains",
+            "chains[index[:, 0]] == chains[index[:, 1]]",
+            "chains[index[:, 0]] == chains[index[:, 0]]",
+        ),
+        ("links at one joint are left out", "membership.T, 1)", "membership.T, 2)"),
+    ),
+    *_mutants(
+        "pairs/nearest.py",
+        "pairs/test_choices.py",
+        ("there is one nearest more", "place < count", "place <= count"),
+        ("nearest on average is nearest at last", "measured.mean[seen]", "measured.m2[seen]"),
+    ),
+    *_mutants(
+        "pairs/lists.py",
+        "pairs/test_choices.py",
+        ("pairs left out are measured", "index[barred[there] != keys]", "index"),
+    ),
+    *_mutants(
+        "fluctuations/measuring.py",
+        "fluctuations/test_measuring.py",
+        ("one snapshot more in common is needed", "common >= overlap", "common > overlap"),
+        ("nobody hears of half the box", "_NEAR_HALF_BOX = 0.9", "_NEAR_HALF_BOX = 0.999"),
+        ("links count as they stretch", "if len(objects.rigid):", "if False:"),
+        ("max is rms", 'largest=objects.reduction == "max"', "largest=False"),
+        ("half of the snapshots is rounded down", "math.ceil(n_snapshots / 2)", "n_snapshots // 2"),
+    ),
+    # ---- hierarchy, statistics, theory ---------------------------------------------------------
+    *_mutants(
+        "hierarchy/tree.py",
+        "hierarchy/test_tree.py",
+        ("pairs at the cutoff are apart", "self.gaps > min(cutoff", "self.gaps >= min(cutoff"),
+        (
+            "the smaller part comes first",
+            "ranked = np.lexsort((lowest, -sizes))",
+            "ranked = np.lexsort((lowest, sizes))",
+        ),
+        (
+            "of equal clusters the last is first",
+            "rank[np.lexsort((lowest, -sizes))]",
+            "rank[np.lexsort((-lowest, -sizes))]",
+        ),
+        ("shown sites join too early", "np.maximum.reduceat", "np.minimum.reduceat"),
+        ("branches of a Newick tree have no root", "[self.parents] - height", "[self.parents]"),
+        (
+            "a tree of any shape is taken",
+            "        _refuse_bad_tree(self.parents, self.heights)\n",
+            "",
+        ),
+    ),
+    *_mutants(
+        "hierarchy/clustering.py",
+        "hierarchy/test_clustering.py",
+        ("pairs that matter are given up", "_MARGIN = 1 + 1e-4", "_MARGIN = 0.5"),
+    ),
+    *_mutants(
+        "statistics.py",
+        "test_statistics.py",
+        ("clusters of R are not large", "size * (size >= large)", "size * (size > large)"),
+        ("⟨r⟩ is no mean over sites", "total(size**2) / n_sites", "total(size) / n_sites"),
+        (
+            "a level begins after its cutoff",
+            'levels, places, side="right"',
+            'levels, places, side="left"',
+        ),
+        ("a suggestion is where clusters form", "float(low + high) / 2", "float(low)"),
+        ("the inflection is the flattest place", "slope.argmax()", "slope.argmin()"),
+        ("R is 9", "    large: int = 10,\n", "    large: int = 9,\n"),
+        (
+            "long-lived are the short-lived",
+            "ranges[:, 0] - ranges[:, 1], kind",
+            "ranges[:, 1] - ranges[:, 0], kind",
+        ),
+    ),
+    *_mutants(
+        "theory.py",
+        "test_theory.py",
+        ("p of the chain", "(8 - 6 * x + x**3)", "(8 - 6 * x + x**2)"),
+        ("variance of σ²", "28 / 405", "28 / 450"),
+        ("⟨σ²⟩ of N snapshots", "2 / 9 * a**2 * (1 - 1 / n)", "2 / 9 * a**2"),
+        ("P(r ≥ R)", "p ** (size - 1) * (size", "p**size * (size"),
+    ),
+    *_mutants(
+        "order.py",
+        "test_order.py",
+        (
+            "the largest part has another colour than its parent",
+            "number[np.lexsort((np.arange(n_sites), -hierarchy.sizes[top]))]",
+            "number[np.lexsort((np.arange(n_sites), hierarchy.sizes[top]))]",
+        ),
+        (
+            "the core changes its colour",
+            "held = np.where(family == core, 0, np.where(family == 0, core, family))",
+            "held = family",
+        ),
+        ("small clusters are stripes", "hierarchy.sizes >= min_size", "hierarchy.sizes >= 1"),
+    ),
+    # ---- comparison ----------------------------------------------------------------------------
+    *_mutants(
+        "compare/clusters.py",
+        "compare/test_clusters.py",
+        ("the Rand index is not adjusted", "expected = one * other /", "expected = 0 * one /"),
+        ("two clusters have one partner", " and row not in taken:", ":"),
+        ("Jaccard counts shared sites twice", "sizes[1] - shared)", "sizes[1])"),
+    ),
+    *_mutants(
+        "compare/cutoffs.py",
+        "compare/test_cutoffs.py",
+        (
+            "one cluster of all is the best",
+            "telling &= n_sites - side.largest > outside * n_sites",
+            "telling &= True",
+        ),
+    ),
+    *_mutants(
+        "compare/sites.py",
+        "compare/test_sites.py",
+        (
+            "insertion codes are not compared",
+            "atoms.icodes.tolist(), names",
+            "atoms.names.tolist(), names",
+        ),
+    ),
+    *_mutants(
+        "output/comparison.py",
+        "output/test_comparison.py",
+        ("partners have two colours", "= held[partners[matched]]", "= own[matched]"),
+    ),
+    # ---- rigidity ------------------------------------------------------------------------------
+    *_mutants(
+        "rigidity/network.py",
+        "rigidity/test_network.py",
+        ("tethers are three bars", "TETHER: 2}", "TETHER: 3}"),
+        ("peptide bonds turn", "LOCKED: 6", "LOCKED: 5"),
+        ("hydrogen bonds are four bars", "HYDROGEN_BOND: 5", "HYDROGEN_BOND: 4"),
+        ("salt bridges are four bars", "SALT_BRIDGE: 5", "SALT_BRIDGE: 4"),
+        ("covalent bonds are four bars", "{COVALENT: 5", "{COVALENT: 4"),
+        ("tethers are longer", "_TETHER_GAP = 0.5", "_TETHER_GAP = 0.6"),
+        ("sulphur is as small as carbon", '"S": 1.8}', '"S": 1.7}'),
+        ("metals hold what is farther", "_COORDINATION_GAP = 0.4", "_COORDINATION_GAP = 0.6"),
+    ),
+    *_mutants(
+        "rigidity/energies.py",
+        "rigidity/test_energies.py",
+        ("hydrogen bonds are weaker", "8.0 * _twelve_ten(2.8", "7.0 * _twelve_ten(2.8"),
+        ("hydrogen bonds are longer", "_twelve_ten(2.8", "_twelve_ten(2.9"),
+        ("salt bridges are weaker", "10.0 * _twelve_ten", "9.0 * _twelve_ten"),
+        ("salt bridges are not shifted", "distances + 0.375", "distances + 0.0"),
+        (
+            "hydrogen and acceptor end at 3.9 Å",
+            "HYDROGEN_ACCEPTOR = 4.0",
+            "HYDROGEN_ACCEPTOR = 3.9",
+        ),
+        ("donor and acceptor end at 4.95 Å", "DONOR_ACCEPTOR = 5.0", "DONOR_ACCEPTOR = 4.95"),
+        ("bonds are straighter", "SMALLEST_ANGLE = 100.0", "SMALLEST_ANGLE = 101.0"),
+        ("bonds are more bent", "SMALLEST_ANGLE = 100.0", "SMALLEST_ANGLE = 99.0"),
+        ("atoms four bonds apart are near", "NEAR_BONDS = 3", "NEAR_BONDS = 4"),
+        ("the angle at an sp3 acceptor", "np.deg2rad(109.5)", "np.deg2rad(120.0)"),
+    ),
+    *_mutants(
+        "rigidity/decomposition.py",
+        "rigidity/test_decomposition.py",
+        (
+            "bonds at the cutoff are left out",
+            "network.energies <= cutoff",
+            "network.energies < cutoff",
+        ),
+        ("a region has one freedom more", "minlength=n_blocks) + 6", "minlength=n_blocks) + 5"),
+    ),
+    # ---- readers -------------------------------------------------------------------------------
+    *_mutants(
+        "readers/trajectories.py",
+        "readers/test_trajectories.py",
+        ("XTC is read in nanometres", "_NM = 10.0", "_NM = 1.0"),
+        ("the box of a trajectory is ignored", "periodic=periodic)", "periodic=False)"),
+        ("truncated files are taken", "if not allow_truncated:", "if False:"),
+        ("files of other atoms are taken", "file.n_atoms != expected:", "file.n_atoms == -1:"),
+        ("a selection reads other sites", "self.sites[sites]", "sites"),
+    ),
+    *_mutants(
+        "readers/integrity.py",
+        "readers/test_integrity.py",
+        ("announced frames may be missing", "header.announced > whole:", "header.announced < 0:"),
+        ("half a frame of DCD counts", "len(ends) - (ends[-1] > size)", "len(ends)"),
+    ),
+    *_mutants(
+        "readers/text.py",
+        "readers/test_gro.py",
+        ("GRO is read in nanometres", "_NM = 10.0", "_NM = 1.0"),
+        ("a tilted GRO box is straight", "if len(numbers) == 9:", "if False:"),
+    ),
+    *_mutants(
+        "readers/text.py",
+        "readers/test_lammps.py",
+        ("atoms of a dump are taken as they come", "positions = positions[order]", "pass"),
+        ("scaled coordinates are lengths", '"s" in names[0]', "False"),
+    ),
+    *_mutants(
+        "readers/wanted.py",
+        "readers/test_reading_settings.py readers/test_arrays.py",
+        ("steps are ignored", "range(count)[start:stop:step]", "range(count)[start:stop]"),
+        ("the end is ignored", "range(count)[start:stop:step]", "range(count)[start::step]"),
+        (
+            "weights are those of the first snapshots",
+            "array[kept.start : kept.stop : kept.step]",
+            "array[: len(kept)]",
+        ),
+        (
+            "boxes are those of the first snapshots",
+            "frames.boxes[part]",
+            "frames.boxes[: len(kept)]",
+        ),
+    ),
+    *_mutants(
+        "readers/numbering.py",
+        "readers/test_numbering.py",
+        ("the fifth digit is lost", "10 * resids + last", "resids"),
+        ("small letters are large ones", "shift = 16 if", "shift = -10 if"),
+    ),
+    *_mutants(
+        "readers/matching.py",
+        "readers/test_matching.py",
+        ("the least occupied location is taken", "(-round(", "(round("),
+        (
+            "atoms are matched by place",
+            "np.array([table[key] for key in shared]",
+            "np.array(list(table.values())",
+        ),
+    ),
+    *_mutants(
+        "readers/structures.py",
+        "readers/test_structures.py",
+        ("links through half the molecule are bonds", "_MAX_LINK = 3.5", "_MAX_LINK = 35.0"),
+        ("insertion codes are lost", "icodes=first.icodes[kept]", "icodes=first.altlocs[kept]"),
+    ),
+    *_mutants(
+        "readers/bonds.py",
+        "readers/test_bonds.py",
+        ("second neighbours are bonded", "    0.4  # Å beyond", "    1.2  # Å beyond"),
+        ("stretched bonds are lost", "    0.4  # Å beyond", "    0.1  # Å beyond"),
+        ("a bohr is half an ångström", "0.529177", "0.5"),
+        ("waters are bonded", "bonded &= same | ~(waters[first] | waters[second])", "pass"),
+    ),
+    *_mutants(
+        "readers/tables.py",
+        "readers/test_tables.py",
+        ("a particle may be in two places", "    if len(twice):", "    if False:"),
+    ),
+    # ---- output --------------------------------------------------------------------------------
+    *_mutants(
+        "output/colours.py",
+        "output/test_colours.py",
+        ("the core is not dark blue", '"#00008b"', '"#8b0000"'),
+        (
+            "the first colour is never used",
+            "(numbered - 1) % len(palette)",
+            "numbered % len(palette)",
+        ),
+        ("the smallest clusters are grey", "sizes >= min_size", "sizes > min_size"),
+    ),
+    *_mutants(
+        "output/tables.py",
+        "output/test_tables.py",
+        (
+            "clusters count from 0",
+            "labels_of_objects(analysis, cutoff) + 1",
+            "labels_of_objects(analysis, cutoff)",
+        ),
+        (
+            "columns are named wrongly",
+            '"cluster", "size", "objects"',
+            '"cluster", "objects", "size"',
+        ),
+        ("cutoffs are multiplied by a", "counted.cutoffs / length", "counted.cutoffs * length"),
+        ("runs go over gaps", "in {0, 1}", "in {0, 1, 2}"),
+    ),
+    *_mutants(
+        "output/scripts.py",
+        "output/test_scripts.py",
+        ("PyMOL selects too much", "timme and b={label}", "timme and b>{label}"),
+        (
+            "ChimeraX selects another cluster",
+            "timme & @@bfactor={label}",
+            "timme & @@bfactor={label - 1}",
+        ),
+        ("VMD joins other particles", "{a - 1} {b - 1}", "{a} {b}"),
+        ("colours are of 256", "16) / 255", "16) / 256"),
+    ),
+    *_mutants(
+        "output/structures.py",
+        "output/test_structures.py",
+        ("the B-factor is no cluster", "b_iso = float(clusters[place])", "b_iso = float(place)"),
+    ),
+    *_mutants(
+        "output/scene.py",
+        "output/test_scene.py",
+        (
+            "nanometres are drawn as ångström",
+            '10.0 if analysis.hierarchy.unit == "nm"',
+            "1.0 if True",
+        ),
+        ("the palettes are one", '"safe": list(SAFE)', '"safe": list(WIDE)'),
+        ("names end the script", r'.replace("<", "\\u003c")', ""),
+        (
+            "clusters of two are drawn",
+            "min_size: int = 3,\n    large",
+            "min_size: int = 2,\n    large",
+        ),
+    ),
+    *_mutants(
+        "store.py",
+        "test_store.py",
+        ("results of two systems are one", "    _refuse_misfits(made)\n", ""),
+        ("other formats are read", ' and text["format"] == FORMAT:', ":"),
+    ),
+    # ---- choices -------------------------------------------------------------------------------
+    *_mutants(
+        "workflow/defaults.py",
+        "workflow/test_recipe.py",
+        ("third neighbours are compared", "bonds = 4 if counted", "bonds = 3 if counted"),
+        ("contacts are within 9 Å", "10.0 * per_angstrom", "9.0 * per_angstrom"),
+        ("the C–C bond", "(1.54 * per_angstrom", "(1.5 * per_angstrom"),
+        ("the O–H bond", "0.96 * per_angstrom", "1.0 * per_angstrom"),
+        ("a nanometre is an ångström", '"nm": 0.1', '"nm": 1.0'),
+    ),
+    *_mutants(
+        "workflow/budget.py",
+        "workflow/test_recipe.py test_memory.py cli/test_commands.py",
+        (
+            "too little memory is enough",
+            "raise ValueError(_refusal(compared, fixed + least, limit))",
+            "pass",
+        ),
+    ),
+    # ---- server --------------------------------------------------------------------------------
+    *_mutants(
+        "web/guard.py",
+        "web/test_guard.py",
+        ("any token opens", " and self._keys.fits(key.strip()):", ":"),
+        (
+            "any cookie opens",
+            'return self._keys.fits(cookies.get(self._cookie, ""))',
+            "return bool(cookies)",
+        ),
+        (
+            "other pages may ask",
+            'return _problem(403, "requests from other pages are not taken")',
+            "pass",
+        ),
+        (
+            "other names of the computer are answered",
+            'return _problem(403, "this server answers to 127.0.0.1 and localhost only")',
+            "pass",
+        ),
+        ("other pages send the cookie", 'samesite="strict"', 'samesite="none"'),
+        ("scripts read the cookie", "httponly=True", "httponly=False"),
+    ),
+    *_mutants(
+        "web/uploads.py",
+        "web/test_uploads.py",
+        ("uploads have no limit", "if self.taken > self.limit:", "if False:"),
+        ("files choose their place", 'f"{len(self._files) + 1}{suffix}"', "given"),
+        ("half a compressed file is taken", " and not self._unpacker.eof:", " and False:"),
+        ("half a form is taken", "        if not self._complete:", "        if False:"),
+    ),
+    *_mutants(
+        "web/downloads.py",
+        "web/test_guard.py",
+        ("files of results run scripts", '{"Content-Security-Policy": FILE_POLICY}', "{}"),
+    ),
+]
