@@ -100,7 +100,7 @@ MUTANTS = [
     ),
     *_mutants(
         "engine/moments.py",
-        "fluctuations/test_measuring.py",
+        "engine/test_moments.py",
         (
             "a site that is not seen has a distance by a metric",
             "unseen = self._unseen[:, a] | self._unseen[:, b]",
