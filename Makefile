@@ -8,13 +8,21 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist lo
 
 # The first interpreter that is new enough and can make an environment; or choose: make PYTHON=...
 CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3
-PYTHON ?= $(shell for python in $(CANDIDATES); do \
+first_usable = $(shell for python in $(1); do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
+PYTHON ?= $(call first_usable,$(CANDIDATES))
+
+# Environments apart, and their interpreters: make OLDEST_PYTHON=..., make NEWEST_PYTHON=...
+OLDEST := .venv-oldest
+NEWEST := .venv-newest
+OLDEST_PYTHON ?= $(call first_usable,python3.11 python3.12 python3.13 python3.14 python3)
+NEWEST_PYTHON ?= $(call first_usable,$(CANDIDATES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-long bench check lint types layers docstrings viewer page format docs clean
+.PHONY: mutants test-oldest test-newest
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -28,6 +36,16 @@ test: page  ## Run the tests, then those of the kernels with the JIT off
 
 test-long: page  ## Run all tests, those that take minutes included
 	$(PYTEST) -m "" $(PYTEST_ARGS)
+
+mutants: $(VENV)/dev.stamp  ## Break the code on purpose, a line at a time, and tell what no test notices
+	$(BIN)/python -m tests.mutants $(MUTANTS_ARGS)
+
+# Warnings are no errors there: old libraries warn of what new ones changed.
+test-oldest: $(OLDEST)/test.stamp  ## Run the tests with the oldest Python and libraries allowed, in .venv-oldest
+	$(patsubst $(BIN)/%,$(OLDEST)/bin/%,$(PYTEST)) -W default $(PYTEST_ARGS)
+
+test-newest: $(NEWEST)/test.stamp  ## Run the tests with the newest of both, in .venv-newest
+	$(patsubst $(BIN)/%,$(NEWEST)/bin/%,$(PYTEST)) $(PYTEST_ARGS)
 
 bench: $(VENV)/bench.stamp  ## Measure speed and memory beside other libraries, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
@@ -62,6 +80,7 @@ docs: $(VENV)/docs.stamp  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove the environment and everything made by the other targets
+	rm -rf $(OLDEST) $(NEWEST)
 	rm -rf $(VENV) build dist src/timme/page viewer/node_modules docs/_build docs/gallery docs/sg_execution_times.rst timme-demo
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
@@ -87,4 +106,17 @@ $(VENV)/bench.stamp: pyproject.toml | $(BIN)/python
 
 $(VENV)/docs.stamp: pyproject.toml | $(BIN)/python
 	$(PIP) --group docs --editable .
+	@touch $@
+
+TEST_INSTALL := $(PIP) --group test --editable '.[cluster,formats,jupyter,rigidity,tables,web]'
+
+$(OLDEST)/test.stamp: pyproject.toml
+	$(OLDEST_PYTHON) -m venv --clear --upgrade-deps $(OLDEST)
+	$(OLDEST)/bin/python tests/oldest.py > $(OLDEST)/oldest.txt
+	$(TEST_INSTALL:$(BIN)/%=$(OLDEST)/bin/%) --constraint $(OLDEST)/oldest.txt
+	@touch $@
+
+$(NEWEST)/test.stamp: pyproject.toml
+	$(NEWEST_PYTHON) -m venv --clear --upgrade-deps $(NEWEST)
+	$(TEST_INSTALL:$(BIN)/%=$(NEWEST)/bin/%)
 	@touch $@

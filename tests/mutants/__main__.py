@@ -32,8 +32,9 @@ def main() -> int:
     asked = _asked()
     chosen = [mutant for mutant in MUTANTS if _is_meant(mutant, asked.words)]
     if asked.list:
-        print("\n".join(f"{mutant.file}: {mutant.breaks}" for mutant in chosen))
-        return 0
+        for mutant in chosen:
+            print(f"{'stale' if _is_stale(mutant) else '':6}{mutant.file}: {mutant.breaks}")
+        return int(any(map(_is_stale, chosen)))
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="timme-mutants-") as folder:
         for mutant, fate, seconds in _fates(chosen, Path(folder), asked.jobs, trust=asked.trust):
@@ -47,7 +48,9 @@ def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("words", nargs="*", help="parts of files or of what is broken")
     parser.add_argument("--jobs", type=int, default=1, help="mutants side by side")
-    parser.add_argument("--list", action="store_true", help="only list them")
+    parser.add_argument(
+        "--list", action="store_true", help="list them, and which are stale, but run none"
+    )
     parser.add_argument("--trust", action="store_true", help="do not try the tests unbroken first")
     return parser.parse_args()
 
@@ -91,11 +94,10 @@ def _refuse_failing(chosen: list[Mutant], copy: Path) -> None:
 
 
 def _fate(mutant: Mutant, copy: Path) -> str:
-    path = Path("src", "timme", mutant.file)
-    whole = (_ROOT / path).read_text(encoding="utf-8") if (_ROOT / path).exists() else ""
-    if whole.count(mutant.old) != 1:
+    if _is_stale(mutant):
         return "stale"
-    (copy / path).write_text(whole.replace(mutant.old, mutant.new), encoding="utf-8")
+    path = Path("src", "timme", mutant.file)
+    (copy / path).write_text(_source(mutant).replace(mutant.old, mutant.new), encoding="utf-8")
     try:
         with tempfile.TemporaryDirectory(dir=copy.parent) as empty:
             ended = _tested(mutant.tests, copy, _kernel_variables(mutant, empty))
@@ -104,6 +106,15 @@ def _fate(mutant: Mutant, copy: Path) -> str:
     if ended in _MISSING:
         return "no tests"
     return {0: "survived", _FAILED: "killed"}.get(ended, "no run")
+
+
+def _is_stale(mutant: Mutant) -> bool:
+    return _source(mutant).count(mutant.old) != 1
+
+
+def _source(mutant: Mutant) -> str:
+    path = _ROOT / "src" / "timme" / mutant.file
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _kernel_variables(mutant: Mutant, empty: str) -> dict[str, str]:

@@ -100,7 +100,7 @@ MUTANTS = [
     ),
     *_mutants(
         "engine/moments.py",
-        "fluctuations/test_measuring.py",
+        "engine/test_moments.py",
         (
             "a site that is not seen has a distance by a metric",
             "unseen = self._unseen[:, a] | self._unseen[:, b]",
@@ -132,7 +132,6 @@ MUTANTS = [
     *_mutants(
         "system/ensemble.py",
         "system/test_ensemble.py fluctuations/test_measuring.py",
-        ("few snapshots are summed in single precision", "SINGLE_FROM = 256", "SINGLE_FROM = 2"),
         (
             "weights are ignored in open space",
             "complete = not self.gaps and self.weights is None",
@@ -219,7 +218,6 @@ MUTANTS = [
         "fluctuations/measuring.py",
         "fluctuations/test_measuring.py",
         ("one snapshot more in common is needed", "common >= overlap", "common > overlap"),
-        ("nobody hears of half the box", "_NEAR_HALF_BOX = 0.9", "_NEAR_HALF_BOX = 0.999"),
         ("links count as they stretch", "if len(objects.rigid):", "if False:"),
         ("max is rms", 'largest=objects.reduction == "max"', "largest=False"),
         ("half of the snapshots is rounded down", "math.ceil(n_snapshots / 2)", "n_snapshots // 2"),
@@ -264,7 +262,6 @@ MUTANTS = [
         ),
         ("a suggestion is where clusters form", "float(low + high) / 2", "float(low)"),
         ("the inflection is the flattest place", "slope.argmax()", "slope.argmin()"),
-        ("R is 9", "    large: int = 10,\n", "    large: int = 9,\n"),
         (
             "long-lived are the short-lived",
             "ranges[:, 0] - ranges[:, 1], kind",
@@ -328,7 +325,7 @@ MUTANTS = [
     # ---- rigidity ------------------------------------------------------------------------------
     *_mutants(
         "rigidity/network.py",
-        "rigidity/test_network.py",
+        "rigidity/test_published_numbers.py",
         ("tethers are three bars", "TETHER: 2}", "TETHER: 3}"),
         ("peptide bonds turn", "LOCKED: 6", "LOCKED: 5"),
         ("hydrogen bonds are four bars", "HYDROGEN_BOND: 5", "HYDROGEN_BOND: 4"),
@@ -340,7 +337,7 @@ MUTANTS = [
     ),
     *_mutants(
         "rigidity/energies.py",
-        "rigidity/test_energies.py",
+        "rigidity/test_published_numbers.py rigidity/test_energies.py",
         ("hydrogen bonds are weaker", "8.0 * _twelve_ten(2.8", "7.0 * _twelve_ten(2.8"),
         ("hydrogen bonds are longer", "_twelve_ten(2.8", "_twelve_ten(2.9"),
         ("salt bridges are weaker", "10.0 * _twelve_ten", "9.0 * _twelve_ten"),
@@ -435,9 +432,6 @@ MUTANTS = [
     *_mutants(
         "readers/bonds.py",
         "readers/test_bonds.py",
-        ("second neighbours are bonded", "    0.4  # Å beyond", "    1.2  # Å beyond"),
-        ("stretched bonds are lost", "    0.4  # Å beyond", "    0.1  # Å beyond"),
-        ("a bohr is half an ångström", "0.529177", "0.5"),
         ("waters are bonded", "bonded &= same | ~(waters[first] | waters[second])", "pass"),
     ),
     *_mutants(
@@ -449,7 +443,6 @@ MUTANTS = [
     *_mutants(
         "output/colours.py",
         "output/test_colours.py",
-        ("the core is not dark blue", '"#00008b"', '"#8b0000"'),
         (
             "the first colour is never used",
             "(numbered - 1) % len(palette)",
@@ -498,19 +491,51 @@ MUTANTS = [
             '10.0 if analysis.hierarchy.unit == "nm"',
             "1.0 if True",
         ),
-        ("the palettes are one", '"safe": list(SAFE)', '"safe": list(WIDE)'),
         ("names end the script", r'.replace("<", "\\u003c")', ""),
-        (
-            "clusters of two are drawn",
-            "min_size: int = 3,\n    large",
-            "min_size: int = 2,\n    large",
-        ),
     ),
     *_mutants(
         "store.py",
         "test_store.py",
         ("results of two systems are one", "    _refuse_misfits(made)\n", ""),
         ("other formats are read", ' and text["format"] == FORMAT:', ":"),
+    ),
+    # ---- numbers -------------------------------------------------------------------------------
+    *_mutants(
+        "system/ensemble.py",
+        "test_numbers.py",
+        ("few snapshots are summed in single precision", "SINGLE_FROM = 256", "SINGLE_FROM = 2"),
+    ),
+    *_mutants(
+        "fluctuations/measuring.py",
+        "test_numbers.py",
+        ("nobody hears of half the box", "_NEAR_HALF_BOX = 0.9", "_NEAR_HALF_BOX = 0.999"),
+    ),
+    *_mutants(
+        "statistics.py",
+        "test_numbers.py",
+        ("R is 9", "    large: int = 10,\n", "    large: int = 9,\n"),
+    ),
+    *_mutants(
+        "readers/bonds.py",
+        "test_numbers.py",
+        ("second neighbours are bonded", "    0.4  # Å beyond", "    1.2  # Å beyond"),
+        ("stretched bonds are lost", "    0.4  # Å beyond", "    0.1  # Å beyond"),
+        ("a bohr is half an ångström", "0.529177", "0.5"),
+    ),
+    *_mutants(
+        "output/colours.py",
+        "test_numbers.py",
+        ("the core is not dark blue", '"#00008b"', '"#8b0000"'),
+    ),
+    *_mutants(
+        "output/scene.py",
+        "test_numbers.py",
+        ("the palettes are one", '"safe": list(SAFE)', '"safe": list(WIDE)'),
+        (
+            "clusters of two are drawn",
+            "min_size: int = 3,\n    large",
+            "min_size: int = 2,\n    large",
+        ),
     ),
     # ---- choices -------------------------------------------------------------------------------
     *_mutants(
