@@ -3,8 +3,10 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-# Files of tests side by side; few at a time, since some of them use all cores.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+# Tests side by side, in processes that take work from one another; few, since some use all cores.
+# Bytecode is kept whatever the environment says: hundreds of processes would compile all anew.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+KERNELS := NUMBA_DISABLE_JIT=1 $(PYTEST) -q tests/_kernels
 
 # The first interpreter that is new enough and can make an environment; or choose: make PYTHON=...
 CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3
@@ -21,21 +23,28 @@ NEWEST_PYTHON ?= $(call first_usable,$(CANDIDATES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long bench check lint types layers docstrings viewer page format docs clean
+.PHONY: help demo test test-thorough test-long bench check lint types layers docstrings viewer page format docs clean
 .PHONY: mutants test-oldest test-newest
 
 help:  ## Show this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
 
 demo: $(VENV)/package.stamp  ## Analyse a built-in example and write ./timme-demo
 	$(BIN)/timme demo --output timme-demo --overwrite
 
-test: page  ## Run the tests, then those of the kernels with the JIT off
+test: page  ## Run the quick tests, then those of the kernels with the JIT off
 	$(PYTEST) $(PYTEST_ARGS)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -q tests/_kernels
+	$(KERNELS)
 
+test-thorough: export HYPOTHESIS_PROFILE := thorough
+test-thorough: page  ## Run the dear tests too, and search for more counterexamples
+	$(PYTEST) -m "not long" $(PYTEST_ARGS)
+	$(KERNELS)
+
+test-long: export HYPOTHESIS_PROFILE := thorough
 test-long: page  ## Run all tests, those that take minutes included
 	$(PYTEST) -m "" $(PYTEST_ARGS)
+	$(KERNELS)
 
 mutants: $(VENV)/dev.stamp  ## Break the code on purpose, a line at a time, and tell what no test notices
 	$(BIN)/python -m tests.mutants $(MUTANTS_ARGS)
@@ -50,7 +59,7 @@ test-newest: $(NEWEST)/test.stamp  ## Run the tests with the newest of both, in 
 bench: $(VENV)/bench.stamp  ## Measure speed and memory beside other libraries, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-check: lint types layers docstrings viewer test  ## Everything that must pass before a change lands
+check: lint types layers docstrings viewer test-thorough  ## Everything that must pass before a change lands
 
 lint: $(VENV)/dev.stamp  ## Check style and format (ruff)
 	$(BIN)/ruff check

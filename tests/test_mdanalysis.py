@@ -74,6 +74,7 @@ def test_kernels_are_compiled_while_other_processes_wait(
     assert nothing_compiled == ["taken"]
 
 
+@pytest.mark.thorough
 def test_a_distributed_client_measures_the_same(universe: Any) -> None:
     pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
     from timme.engine.connect import connect

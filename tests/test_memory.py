@@ -251,7 +251,16 @@ def arguments_of(kind: str, folder: Path) -> list[object]:
 
 @pytest.mark.parametrize(
     "kind",
-    ["an array, all pairs", "bodies in contact", "groups", "all pairs", "contacts", "nearest"],
+    [
+        "nearest",
+        *(
+            pytest.param(kind, marks=pytest.mark.thorough)
+            for kind in (
+                *("an array, all pairs", "bodies in contact", "groups"),
+                *("all pairs", "contacts"),
+            )
+        ),
+    ],
 )
 def test_what_is_announced_is_what_is_taken(tmp_path: Path, kind: str) -> None:
     run = ran(tmp_path, *arguments_of(kind, tmp_path))
@@ -259,6 +268,7 @@ def test_what_is_announced_is_what_is_taken(tmp_path: Path, kind: str) -> None:
     assert run.announced < 1.4 * run.peak
 
 
+@pytest.mark.thorough
 def test_what_is_allowed_is_kept_to(tmp_path: Path) -> None:
     arguments = arguments_of("groups", tmp_path)
     plenty = ran(tmp_path, *arguments)
@@ -270,6 +280,7 @@ def test_what_is_allowed_is_kept_to(tmp_path: Path) -> None:
     assert scarce.peak < 1.2e6 * limit
 
 
+@pytest.mark.thorough
 def test_a_file_larger_than_what_is_allowed_is_not_held(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     stored = np.lib.format.open_memmap(

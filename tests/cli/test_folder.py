@@ -432,14 +432,18 @@ class TestOverwriting:
 @pytest.mark.parametrize(
     "array",
     [
-        np.zeros((2, 2, 3)),
-        np.arange(2.0 * 3 * 1).reshape(2, 3, 1) ** 2,
-        wandering(4, 5, 2),
-        wandering(3, 6, 10),
-        np.ones((5, 4, 3)) * np.arange(4)[:, None],
-        1e-9 * wandering(3, 5),
+        pytest.param(np.zeros((2, 2, 3)), id="two points that never move"),
+        pytest.param(wandering(4, 5, 2), id="2-D"),
+        *(
+            pytest.param(array, id=name, marks=pytest.mark.thorough)
+            for name, array in (
+                ("1-D", np.arange(2.0 * 3 * 1).reshape(2, 3, 1) ** 2),
+                ("10-D", wandering(3, 6, 10)),
+                ("nothing moves", np.ones((5, 4, 3)) * np.arange(4)[:, None]),
+                ("tiny", 1e-9 * wandering(3, 5)),
+            )
+        ),
     ],
-    ids=["two points that never move", "1-D", "2-D", "10-D", "nothing moves", "tiny"],
 )
 def test_every_kind_of_array_gets_a_whole_folder(folder: Path, timme: Run, array: object) -> None:
     np.save(folder / "a.npy", np.asarray(array))

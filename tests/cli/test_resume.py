@@ -24,10 +24,19 @@ from tests.readers.builders import write_trajectory
 COMMAND = ("run", "a.dcd", "--pairs", "all", "-o", "out")
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a trajectory of many blocks, and the result of a run that nothing stopped."""
+    path = write_trajectory(tmp_path_factory.mktemp("whole") / "a.dcd", wandering(7_680, 30))
+    assert process(*COMMAND, cwd=path.parent).code == 0
+    return path.parent
+
+
 @pytest.fixture
-def many_blocks(tmp_path: Path) -> Path:
+def many_blocks(tmp_path: Path, undisturbed: Path) -> Path:
     """A folder with a trajectory of many blocks."""
-    return write_trajectory(tmp_path / "a.dcd", wandering(7_680, 30)).parent
+    shutil.copy(undisturbed / "a.dcd", tmp_path)
+    return tmp_path
 
 
 def started(folder: Path, *options: str) -> subprocess.Popen[str]:
@@ -78,24 +87,28 @@ def killed_and_resumed(folder: Path, times: int, seed: int) -> None:
     assert not checkpoint.exists()
 
 
-def check_kills(folder: Path, times: int, seed: int) -> None:
-    assert process(*COMMAND[:-1], "whole", cwd=folder).code == 0
-    killed_and_resumed(folder, times, seed)
-    assert result(folder / "out") == result(folder / "whole")
-
-
-def test_killed_runs_go_on_to_the_same_bits(many_blocks: Path) -> None:
-    check_kills(many_blocks, times=3, seed=1)
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.thorough)])
+def test_killed_runs_go_on_to_the_same_bits(
+    many_blocks: Path, undisturbed: Path, times: int
+) -> None:
+    killed_and_resumed(many_blocks, times, seed=1)
+    assert result(many_blocks / "out") == result(undisturbed / "out")
 
 
 @pytest.mark.long
-def test_runs_killed_fifty_times_go_on_to_the_same_bits(many_blocks: Path) -> None:
-    check_kills(many_blocks, times=50, seed=2)
+def test_runs_killed_fifty_times_go_on_to_the_same_bits(
+    many_blocks: Path, undisturbed: Path
+) -> None:
+    killed_and_resumed(many_blocks, times=50, seed=2)
+    assert result(many_blocks / "out") == result(undisturbed / "out")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)],
+)
 def test_a_run_that_is_told_to_stop_saves_and_says_how_to_go_on(
-    many_blocks: Path, number: signal.Signals, code: int
+    many_blocks: Path, undisturbed: Path, number: signal.Signals, code: int
 ) -> None:
     checkpoint = many_blocks / "out.checkpoint"
     running = started(many_blocks)
@@ -112,8 +125,7 @@ def test_a_run_that_is_told_to_stop_saves_and_says_how_to_go_on(
     done = process(*COMMAND, "--resume", cwd=many_blocks)
     assert (done.code, done.err) == (0, "")
     assert "nothing to resume" not in done.out
-    assert process(*COMMAND[:-1], "whole", cwd=many_blocks).code == 0
-    assert result(many_blocks / "out") == result(many_blocks / "whole")
+    assert result(many_blocks / "out") == result(undisturbed / "out")
 
 
 # ---- what is refused ---------------------------------------------------------------------------

@@ -232,6 +232,7 @@ def killed_run(client: Client, *, times: int, n_snapshots: int) -> int:
     return killer.killed
 
 
+@pytest.mark.thorough
 def test_a_killed_worker_costs_time_not_the_result() -> None:
     with connect("local", workers=2) as client:
         assert killed_run(client, times=1, n_snapshots=5_000) == 1
@@ -288,7 +289,10 @@ def test_workers_of_another_version_are_refused(
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x"])
-def test_a_scheduler_that_is_not_there_is_one_line(address: str) -> None:
+def test_a_scheduler_that_is_not_there_is_one_line(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("timme.engine.connect._SECONDS_TO_CONNECT", 0.5)
     with pytest.raises(ConnectionError, match="no dask scheduler can be reached at"):
         connect(address).__enter__()
 
@@ -358,7 +362,16 @@ def command(folder: Path, address: str) -> list[str]:
 
 
 # Not in this process: what a client leaves behind is complained of when Python ends.
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "tcp://", "nonsense://x:1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "nowhere",
+        *(
+            pytest.param(address, marks=pytest.mark.thorough)
+            for address in ("tcp://127.0.0.1:9", "tcp://", "nonsense://x:1")
+        ),
+    ],
+)
 def test_the_command_line_says_that_no_scheduler_is_there(tmp_path: Path, address: str) -> None:
     np.save(tmp_path / "moving.npy", moving(10, 5))
     ran = subprocess.run(command(tmp_path, address), capture_output=True, text=True, check=False)
@@ -368,6 +381,7 @@ def test_the_command_line_says_that_no_scheduler_is_there(tmp_path: Path, addres
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_dies_ends_the_run_in_one_line(tmp_path: Path) -> None:
     np.save(tmp_path / "moving.npy", moving(100_000, 60).astype(np.float32))
     with serving() as (scheduler, address):
@@ -407,6 +421,7 @@ def serving() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
             process.wait()
 
 
+@pytest.mark.thorough
 def test_a_script_needs_no_guard_and_leaves_nothing_running(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

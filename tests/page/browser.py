@@ -43,6 +43,7 @@ class Page:
         self._session: str | None = None
         self.requests: list[str] = []
         self.errors: list[str] = []
+        self.shown: object = None  # what the page in view is known to show, as it was opened
 
     def attach(self) -> None:
         """Open an empty page and listen to it."""
@@ -95,6 +96,7 @@ class Page:
 
     def open(self, url: str, *, ready: str = "window.timme?.page !== undefined") -> None:
         """Load a page and wait until it is ready."""
+        self.shown = None
         self.call("Page.navigate", url=url)
         self.wait(ready)
         self.settle()

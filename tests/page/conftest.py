@@ -39,6 +39,21 @@ def browser() -> Iterator[Page]:
 
 
 @pytest.fixture
+def look(browser: Page, show: Open) -> Open:
+    """Function that opens a report unless it is open: for tests that change but the cutoff."""
+
+    def open_once(analysis: Analysis) -> Page:
+        if browser.shown is analysis:
+            browser.evaluate("timme.page.setCutoff(window.opened)")
+        else:
+            show(analysis).evaluate("window.opened = timme.page.state().cutoff")
+            browser.shown = analysis
+        return browser
+
+    return open_once
+
+
+@pytest.fixture
 def show(browser: Page, tmp_path: Path) -> Open:
     """Function that writes the report of an analysis and opens it from its file."""
 

@@ -37,9 +37,9 @@ def svg_of(page: Page, figure: str = "") -> ET.Element:
 @pytest.mark.parametrize("figure", ["fraction", "sizes"])
 @pytest.mark.parametrize("cutoff", [-9, 9])
 def test_the_line_of_a_cutoff_beyond_a_curve_is_drawn_at_its_border(
-    show: Open, figure: str, cutoff: float
+    look: Open, figure: str, cutoff: float
 ) -> None:
-    page = show(ensemble())
+    page = look(ensemble())
     page.evaluate(f"timme.page.setCutoff({cutoff})")
     root = svg_of(page, figure)
     line = next(
@@ -63,7 +63,7 @@ def test_stripes_of_a_picture_have_no_seams(show: Open) -> None:
     tall = slice(place[0] + place[2] // 10, place[0] + place[2] - 4)  # below the line of the cutoff
     wide = slice(place[1] + 4, place[1] + place[3] - 4)  # within the frame
     inside = np.round(255 * png_of(page, "dilution")[tall, wide]).astype(int)
-    found = {f"#{r:02x}{g:02x}{b:02x}" for r, g, b in np.unique(inside.reshape(-1, 3), axis=0)}
+    found = {f"#{colour:06x}" for colour in np.unique(inside @ [1 << 16, 1 << 8, 1]).tolist()}
     paper = page.evaluate(
         "getComputedStyle(document.querySelector('.timme')).getPropertyValue('--paper').trim()"
     )

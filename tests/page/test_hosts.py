@@ -70,6 +70,7 @@ def test_a_notebook_renders_the_same_page_within_its_cell(browser: Page, address
     assert browser.errors == []
 
 
+@pytest.mark.thorough
 def test_cells_that_are_gone_give_back_their_graphics(browser: Page, address: str) -> None:
     browser.open(f"{address}/notebook.html", ready="window.done")
     browser.evaluate(

@@ -74,6 +74,7 @@ def test_colours_of_atoms_are_those_of_the_clusters_at_every_level(show: Open) -
     assert page.evaluate(STATE)["cutoff"] == levels[-2]
 
 
+@pytest.mark.thorough
 def test_barnase_is_coloured_as_its_clusters(show: Open, shared_data: Path) -> None:
     analysis = analyse(shared_data / "nmr" / "1bnr.pdb")
     page = show(analysis)
@@ -252,8 +253,8 @@ FIGURES = ["view", "dilution", "fraction", "sizes", "matrix", "sequence", "clust
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_every_figure_is_saved_as_svg_and_png(show: Open, figure: str) -> None:
-    page = show(ensemble())
+def test_every_figure_is_saved_as_svg_and_png(look: Open, figure: str) -> None:
+    page = look(ensemble())
     root = ET.fromstring(page.evaluate(f"timme.page.svg('{figure}')"))
     assert root.tag.endswith("svg")
     assert len(list(root.iter())) > 2

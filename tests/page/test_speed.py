@@ -9,20 +9,26 @@ from tests.page.browser import Page
 from tests.page.conftest import Open
 from tests.page.systems import swarm
 
-STEPS = 40
 LABEL = "document.querySelector('.dilution canvas').ariaLabel"
 
 
-@pytest.mark.parametrize("n_sites", [1_000, 20_000])
+@pytest.mark.parametrize(
+    ("n_sites", "steps"),
+    [
+        (1_000, 10),
+        pytest.param(1_000, 40, marks=pytest.mark.thorough),
+        pytest.param(20_000, 40, marks=pytest.mark.thorough),
+    ],
+)
 def test_no_step_of_the_cutoff_takes_50_ms_of_script(
-    show: Open, capsys: pytest.CaptureFixture[str], n_sites: int
+    show: Open, capsys: pytest.CaptureFixture[str], n_sites: int, steps: int
 ) -> None:
     analysis = swarm(n_sites)
     page = show(analysis)
     page.evaluate("new Promise(done => setTimeout(done, 1500))")  # what may be needed is painted
     page.call("Performance.enable", timeDomain="threadTicks")
     core = int(analysis.shown_hierarchy.cut(np.inf).members(0)[0])
-    alone, selected = _steps(page), _steps(page, core)
+    alone, selected = _steps(page, steps), _steps(page, steps, core)
     page.call("Performance.disable")
     with capsys.disabled():
         print(  # noqa: T201 (a measurement that is to be seen)
@@ -33,14 +39,14 @@ def test_no_step_of_the_cutoff_takes_50_ms_of_script(
     assert 0 < max(alone + selected) < 50
 
 
-def _steps(page: Page, selected: int = -1) -> list[float]:
+def _steps(page: Page, steps: int, selected: int = -1) -> list[float]:
     """Go from below all levels to the last, beyond the range that the plot opens with."""
     page.press("End")
     page.evaluate(f"timme.page.select({selected})")
     page.press("Home")
-    stride = -(-page.evaluate("timme.page.state().levels") // STEPS)
+    stride = -(-page.evaluate("timme.page.state().levels") // steps)
     ranges, spent = set(), []
-    for _ in range(STEPS):
+    for _ in range(steps):
         spent.append(_milliseconds(page, f"timme.page.step({stride})"))
         ranges.add(page.evaluate(LABEL).partition(" At ")[0])
     assert len(ranges) == 2  # the range worth drawing, and all of it

@@ -43,7 +43,9 @@ def named(residues: list[Residue], seed: int = 7) -> Analysis:
 # ---- PyMOL ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2))]
+)
 @pytest.mark.parametrize("blank", [True, False])
 def test_a_selection_for_pymol_takes_the_members_and_nothing_else(
     show: Open, *, seed: int, blank: bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -144,6 +145,33 @@ def make_server(tmp_path: Path) -> Iterator[MakeServer]:
 @pytest.fixture
 def server(make_server: MakeServer) -> Server:
     return make_server()
+
+
+_UNDRAWN = """
+import sys
+from timme.workflow import comparison, folder
+folder.save_figures = comparison.save_figure = lambda *_: ()
+from timme.web.worker import main
+main(sys.argv[1:])
+"""
+
+
+def leave_out_pictures(patch: pytest.MonkeyPatch) -> None:
+    """Let jobs save no pictures, which take most of their time."""
+
+    class Undrawn(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, command: list[str], **options: Any) -> None:
+            place = command.index("-m")
+            assert command[place + 1] == "timme.web.worker"
+            super().__init__([*command[:place], "-c", _UNDRAWN, *command[place + 2 :]], **options)
+
+    patch.setattr("timme.web.process.subprocess.Popen", Undrawn)
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs without pictures."""
+    leave_out_pictures(monkeypatch)
 
 
 # ---- inputs ------------------------------------------------------------------------------------

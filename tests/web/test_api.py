@@ -13,6 +13,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
+from tests.strategies import searching
 from tests.web.conftest import BASE, TOKEN, MakeServer, Server, planted, running_server
 from timme.readers.files import BARE_TRAJECTORIES
 from timme.settings import (
@@ -165,7 +166,7 @@ def test_the_api_keeps_to_its_description(
 ) -> None:
     operation = described[path][method]
 
-    @settings(max_examples=30, suppress_health_check=list(HealthCheck))
+    @settings(searching(30), suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def tried(case: Any) -> None:
         checked(case)
@@ -183,7 +184,7 @@ def test_any_settings_of_the_description_are_taken_or_refused(
     server = make_server(queue=1000)
     codes = set()
 
-    @settings(max_examples=100, suppress_health_check=list(HealthCheck))
+    @settings(searching(100), suppress_health_check=list(HealthCheck))
     @given(case=described["/api/jobs"]["POST"].as_strategy())
     def tried(case: Any) -> None:
         body = case.body if isinstance(case.body, dict) else {}

@@ -102,6 +102,15 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def done(served: list[Served], table: Path) -> str:
+    """The id of a result of the table."""
+    sent = served[0].client.post("/api/jobs", files={"topology": (table.name, table.read_bytes())})
+    name = str(sent.json()["id"])
+    until(lambda: served[0].state(name) == "done")
+    return name
+
+
+@pytest.fixture(scope="module")
 def long_file(tmp_path_factory: pytest.TempPathFactory, long_run: bytes) -> Path:
     path = tmp_path_factory.mktemp("long") / "long.npy"
     path.write_bytes(long_run)
@@ -204,10 +213,10 @@ def test_the_result_of_an_ensemble_is_the_interactive_page(
 
 
 def test_keys_beside_the_interactive_page_are_those_of_the_browser(
-    open_page: OpenPage, table: Path
+    open_page: OpenPage, served: list[Served], done: str
 ) -> None:
     page = open_page()
-    submitted(page, table)
+    page.goto(f"{served[0].base}/results/{done}")
     shown_page(page)
     before = page.evaluate(STATE)["cutoff"]
     page.get_by_role("link", name="clusters.csv").focus()
@@ -217,10 +226,10 @@ def test_keys_beside_the_interactive_page_are_those_of_the_browser(
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_style_of_the_server_does_not_reach_the_interactive_page(
-    open_page: OpenPage, table: Path, size: str
+    open_page: OpenPage, served: list[Served], done: str, size: str
 ) -> None:
     page = open_page(viewport=SIZES[size])
-    submitted(page, table)
+    page.goto(f"{served[0].base}/results/{done}")
     shown_page(page)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     button = page.locator(".timme .bar button")
@@ -246,6 +255,7 @@ def test_one_structure_gives_rigid_clusters_and_the_page_says_so(
     expect(page.locator(".timme .plots")).to_contain_text("kcal/mol")
 
 
+@pytest.mark.thorough
 def test_rigid_clusters_can_be_chosen_with_their_own_settings(
     open_page: OpenPage, tmp_path: Path, structure: bytes
 ) -> None:
@@ -262,6 +272,7 @@ def test_rigid_clusters_can_be_chosen_with_their_own_settings(
     expect(page.locator("#made")).to_contain_text("helix.pdb --chain A --tethers none")
 
 
+@pytest.mark.thorough
 def test_two_results_are_compared_side_by_side(
     open_page: OpenPage, tmp_path: Path, peptide: bytes
 ) -> None:

@@ -171,7 +171,14 @@ def test_a_job_over_its_time_is_ended(
 
 
 @posix
-@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGKILL,
+        pytest.param(signal.SIGSEGV, marks=pytest.mark.thorough),
+        pytest.param(signal.SIGABRT, marks=pytest.mark.thorough),
+    ],
+)
 def test_a_crash_ends_that_job_only(
     make_server: MakeServer,
     long_run: bytes,
@@ -318,6 +325,7 @@ def test_what_was_under_way_at_a_crash_is_interrupted(
     assert json.loads((tmp_path / "old" / "job.json").read_text())["state"] == "interrupted"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_interrupted_job_runs_to_its_end(
     make_server: MakeServer, tmp_path: Path, tracks: bytes
 ) -> None:
@@ -348,6 +356,7 @@ def test_leftovers_and_damaged_jobs_do_no_harm(make_server: MakeServer, tmp_path
     assert all((tmp_path / name / "within").is_dir() for name in others)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_folder_that_someone_removed_does_no_harm(
     make_server: MakeServer, tmp_path: Path, tracks: bytes, long_run: bytes
 ) -> None:

@@ -17,7 +17,7 @@ import pytest
 import timme
 from tests.cli.ensembles import swinging
 from tests.readers.builders import write_pdb
-from tests.web.conftest import MakeServer, Server, planted, running_server
+from tests.web.conftest import MakeServer, Server, leave_out_pictures, planted, running_server
 from timme.output.report import SCRIPT, page_part
 from timme.output.scene import scene_json
 from timme.workflow import comparison, rigid, scene_of
@@ -34,6 +34,7 @@ def loaded(server: Server, name: str, folder: Path) -> timme.Analysis:
 # ---- one structure -----------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_one_structure_gets_its_rigid_clusters(
     server: Server, structure: bytes, tmp_path: Path
 ) -> None:
@@ -52,6 +53,7 @@ def test_one_structure_gets_its_rigid_clusters(
     assert found.settings["min_size"] == 2
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_rigid_clusters_are_chosen_with_their_settings(
     server: Server, structure: bytes, tmp_path: Path
 ) -> None:
@@ -121,12 +123,14 @@ def two(
     folder = tmp_path_factory.mktemp("two")
     models = [[(*atom[:3], "B", *atom[4:]) for atom in model] for model in swinging()]
     renamed = write_pdb(tmp_path_factory.mktemp("renamed") / "b.pdb", models).read_bytes()
-    with running_server(folder) as server:
+    with pytest.MonkeyPatch.context() as patch, running_server(folder) as server:
+        leave_out_pictures(patch)
         names = [
             server.submit("a.pdb", peptide, title=EVIL).json()["id"],
             server.submit("b.pdb", renamed, select="ca", objects="points").json()["id"],
         ]
         assert [server.ended(name)["state"] for name in names] == ["done"] * 2
+        patch.undo()
         yield server, names
 
 

@@ -128,7 +128,10 @@ def test_a_browser_reads_why_a_large_upload_is_refused(serve: Serve) -> None:
 
 
 @linux
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough), signal.SIGKILL],
+)
 def test_however_the_server_ends_its_jobs_end_and_can_go_on(
     serve: Serve, long_run: bytes, number: signal.Signals
 ) -> None:
