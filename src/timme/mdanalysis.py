@@ -24,9 +24,10 @@ from timme.hierarchy import link
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers import read
-from timme.readers.libraries import UniverseFrames, box_of
+from timme.readers.libraries import UniverseFrames
+from timme.system.boxes import box_of, boxes_of_frames
 from timme.system.ensemble import Ensemble
-from timme.system.space import box_matrices
+from timme.system.frames import ArrayFrames, WindowFrames
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -158,9 +159,8 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
     def _compared(self, frames: Any) -> Objects:
         ensemble = read(self._atoms)
         numbers = np.arange(ensemble.n_snapshots)[frames].tolist()
-        chosen: Any = replace(cast("Any", ensemble.frames), chosen=numbers)
         maker: Callable[[Ensemble], Objects] = getattr(make, self._objects)
-        return maker(replace(ensemble, frames=chosen))
+        return maker(replace(ensemble, frames=ensemble.frames.keep(numbers)))
 
     def _partners(self, compared: Objects) -> Pairs:
         if self._pairs == "all":
@@ -245,18 +245,6 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Held:
-    """A block of frames that MDAnalysis has read."""
-
-    shape: tuple[int, int, int]  # of the whole ensemble
-    coordinates: Coordinates
-    boxes: Floats | None
-
-    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:  # noqa: ARG002
-        return self.coordinates, self.boxes
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
     """What to measure: the ensemble without its frames, the atoms it needs, and pairs of them."""
 
@@ -268,21 +256,22 @@ class _Plan:
     @classmethod
     def of(cls, ensemble: Ensemble, pairs: Ints) -> _Plan:
         frames = cast("UniverseFrames", ensemble.frames)
-        held = _Held(frames.shape, np.empty((0, 0, 3)), None)
-        return cls(replace(ensemble, frames=held), frames.sites, frames.periodic, pairs)
+        snapshots, *shape = frames.shape
+        elsewhere = WindowFrames(ArrayFrames(np.empty((0, *shape))), 0, snapshots)
+        return cls(replace(ensemble, frames=elsewhere), frames.sites, frames.periodic, pairs)
 
     def merge(
         self, steps: list[tuple[Coordinates, Floats | None]], stop: int, into: Moments
     ) -> None:
         """Measure a block of frames, the last of them before ``stop``."""
         coordinates = np.array([positions for positions, _ in steps], dtype=np.float32)
-        boxes = None
-        if self.periodic:
-            given = [np.zeros((3, 3)) if box is None else box for _, box in steps]
-            boxes = box_matrices(given, len(steps), 3)
-        held = _Held(self.ensemble.frames.shape, coordinates, boxes)
-        block = PreparedBlock(replace(self.ensemble, frames=held).block(stop - len(steps)))
-        merge_tiles(block, self.pairs, into)
+        boxes = boxes_of_frames([box for _, box in steps]) if self.periodic else None
+        first = stop - len(steps)
+        held = ArrayFrames(coordinates, boxes)
+        window = WindowFrames(held, first, self.ensemble.n_snapshots)
+        merge_tiles(
+            PreparedBlock(replace(self.ensemble, frames=window).block(first)), self.pairs, into
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
 from timme.system.ensemble import Ensemble
-from timme.system.frames import Frames
+from timme.system.frames import Frames, MappedFrames
 from timme.system.space import Boxes
 from timme.system.topology import adjacency, site_bonds, within_bonds
 
@@ -295,7 +295,7 @@ def molecules(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _CentreFrames:
+class _CentreFrames(MappedFrames):
     """Centres of groups of sites of other frames."""
 
     frames: Frames
@@ -323,6 +323,9 @@ class _CentreFrames:
         offsets[np.isnan(walk)] = np.nan  # a group with a member that is not seen is not seen
         moved = np.add.reduceat(offsets * self.weights[:, None], first, axis=1)
         return origins + moved, boxes
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        yield from ("centres", *self.frames.marks(), self.members, self.offsets, self.weights)
 
 
 def _objects(

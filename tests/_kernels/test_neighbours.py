@@ -11,8 +11,9 @@ from tests import naive
 from tests.strategies import boxes, seeds
 from timme._arrays import Floats
 from timme._kernels import neighbours
+from timme.system.boxes import box_matrices
 from timme.system.neighbours import pairs_within
-from timme.system.space import Boxes, box_matrices
+from timme.system.space import Boxes
 
 
 def within(points: Floats, radius: float, box: Floats | None = None) -> list[tuple[int, int]]:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests import naive
 from tests.strategies import seeds, straight_boxes, tilted_boxes
 from timme._kernels import space
-from timme.system.space import Boxes, box_matrices
+from timme.system.boxes import box_matrices
+from timme.system.space import Boxes
 
 
 @given(st.data(), st.integers(1, 3), seeds)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy.sparse import csgraph
 
@@ -19,6 +20,7 @@ from timme._arrays import Bools, Coordinates, Floats
 from timme.rigidity import decompose, network
 from timme.rigidity.snapshots import Together, together
 from timme.system.ensemble import Ensemble
+from timme.system.frames import MappedFrames
 
 NMR = Path(__file__).parents[2].parent / "shared" / "data" / "nmr"
 needs_models = pytest.mark.skipif(not NMR.exists(), reason="no ../shared/data/nmr here")
@@ -154,7 +156,7 @@ def test_threads_and_workers_find_the_same_bits(
 
 
 @dataclass(frozen=True)
-class Watched:
+class Watched(MappedFrames):
     """Frames that remember whether two threads read at a time."""
 
     frames: Any
@@ -174,6 +176,9 @@ class Watched:
         found: tuple[Coordinates, Floats | None] = self.frames.read(start, stop)
         self.busy.release()
         return found
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        yield from self.frames.marks()
 
 
 def test_threads_do_not_read_at_the_same_time() -> None:

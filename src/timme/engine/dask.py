@@ -13,7 +13,6 @@ from concurrent.futures import CancelledError
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from timme.engine.connect import LOST
 from timme.engine.moments import Metric, Moments, PreparedBlock, pair_tiles
 from timme.engine.threads import in_order, part_length
 from timme.system.ensemble import Block, Ensemble
-from timme.system.frames import Frames, StoredFrames
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -160,8 +158,8 @@ class Cluster:
 
     def _sent_blocks(self, ensemble: Ensemble, starts: Sequence[int]) -> Iterator[Any]:
         """Blocks as workers read them, or those in memory here, one after another."""
-        source = _elsewhere(ensemble)
-        opened = None if source is None else self._submit(_kept, source)
+        frames = ensemble.frames.elsewhere()
+        opened = None if frames is None else self._submit(_kept, replace(ensemble, frames=frames))
         for start in starts:
             if opened is None:
                 yield self._submit(_kept, ensemble.block(start))
@@ -254,25 +252,6 @@ def _runs(n_pairs: int, n_blocks: int, n_threads: int) -> list[slice]:
         slice(tiles[first].start, tiles[min(first + step, len(tiles)) - 1].stop)
         for first in range(0, len(tiles), step)
     ]
-
-
-def _elsewhere(ensemble: Ensemble) -> Ensemble | None:
-    """Return an ensemble of files as others can open it; None for frames in memory."""
-    frames = _with_whole_paths(ensemble.frames)
-    return None if frames is None else replace(ensemble, frames=frames)
-
-
-def _with_whole_paths(frames: Any) -> Frames | None:
-    if isinstance(frames, StoredFrames):
-        return frames  # its path is whole
-    if hasattr(frames, "files"):
-        files = tuple(replace(file, path=str(Path(file.path).absolute())) for file in frames.files)
-        made: Frames = replace(frames, files=files)
-        return made
-    if hasattr(frames, "frames"):
-        inner = _with_whole_paths(frames.frames)
-        return None if inner is None else replace(frames, frames=inner)
-    return None
 
 
 def _result(task: Future[Any]) -> Any:

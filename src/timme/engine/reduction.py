@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import fields, is_dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from dataclasses import fields
+from typing import TYPE_CHECKING
 
 from timme._arrays import Ints
 from timme.engine.checkpoint import Checkpoint, digest
@@ -74,8 +70,7 @@ def key_of(
 ) -> str:
     """Return a fingerprint by which results over the blocks of an ensemble are known again.
 
-    Snapshots in memory count by all of their numbers, files by name, size and time of their last
-    change, for a long trajectory is not to be read twice.
+    Snapshots count by what their frames say tells them from others: numbers in memory, or files.
 
     Parameters
     ----------
@@ -93,7 +88,8 @@ def key_of(
     """
     first, _ = ensemble.snapshot(0)
     known = checkpoint is not None and checkpoint.identified
-    snapshots = () if known else (*_marks(ensemble.frames), *_marks(ensemble.weights))
+    weights = "equal" if ensemble.weights is None else ensemble.weights
+    snapshots = () if known else (*ensemble.frames.marks(), weights)
     return digest(ensemble.frames.shape, [ensemble.block_length], first, *snapshots, *choices)
 
 
@@ -114,28 +110,6 @@ def code_of(metric: Metric | None) -> str:
     if metric is None or code is None:
         return repr(metric)
     return repr((metric.__qualname__, code.co_code, code.co_consts, code.co_names))
-
-
-def _marks(value: Any) -> Iterator[npt.ArrayLike]:
-    """Walk through all that tells frames from others."""
-    if isinstance(value, np.ndarray) and value.dtype.kind not in "OU":
-        yield value
-    elif isinstance(value, str | Path) and Path(value).is_file():
-        told = Path(value).stat()
-        yield f"{Path(value).name} {told.st_size} {told.st_mtime_ns}"
-    elif isinstance(value, tuple | list | np.ndarray):
-        for part in value:
-            yield from _marks(part)
-    elif is_dataclass(value) and not isinstance(value, type):
-        yield type(value).__name__
-        for field in fields(value):
-            if field.repr:  # not open files
-                yield from _marks(getattr(value, field.name))
-    else:  # a number, a range, or a reader of MDAnalysis
-        yield repr(value)
-        for name in ("filename", "filenames", "coordinate_array"):
-            if hasattr(value, name):
-                yield from _marks(getattr(value, name))
 
 
 class _Saved:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
 from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.boxes import box_of, boxes_of_frames
 from timme.system.elements import element_masses, guess_elements, is_coarse_grained
-from timme.system.space import box_matrices
+from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choice
 
 MDTRAJ = "mdtraj Trajectory"  # what such a source is called
 
@@ -73,11 +76,11 @@ def is_table(source: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UniverseFrames:
+class UniverseFrames(PlainFrames):
     """Frames of an MDAnalysis trajectory."""
 
     reader: Any
-    chosen: range
+    chosen: Sequence[int]
     sites: Ints
     periodic: bool
     shared: bool  # with the user, whose frame is put back after reading
@@ -104,17 +107,15 @@ class UniverseFrames:
         """
         frames = self.chosen[start:stop]
         coordinates = np.empty((len(frames), *self.shape[1:]), dtype=np.float32)
-        boxes = np.zeros((len(frames), 3, 3))
+        boxes = list[Floats | None]()
         before = self.reader.frame
         for row, frame in enumerate(frames):
             step = self.reader[frame]
             coordinates[row] = step.positions[self.sites]
-            box = box_of(step)
-            if box is not None:
-                boxes[row] = box
+            boxes.append(box_of(step))
         if self.shared:
             _ = self.reader[before]
-        return coordinates, box_matrices(boxes, len(frames), 3) if self.periodic else None
+        return coordinates, boxes_of_frames(boxes) if self.periodic else None
 
     def select(self, sites: Ints) -> Self:
         """Keep some of the sites.
@@ -130,6 +131,37 @@ class UniverseFrames:
             The same frames of fewer sites.
         """
         return replace(self, sites=self.sites[sites])
+
+    def keep(self, snapshots: Sequence[int]) -> Self:
+        """Keep some of the snapshots.
+
+        Parameters
+        ----------
+        snapshots : sequence of int
+            Which to keep, ascending.
+
+        Returns
+        -------
+        UniverseFrames
+            The chosen ones; nothing is read.
+        """
+        return replace(self, chosen=chosen_of(self.chosen, snapshots))
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        """Walk through all that tells these frames from others.
+
+        Yields
+        ------
+        array_like
+            What the reader says of itself, its files or its numbers, and what was chosen of them.
+        """
+        yield from ("universe", repr(self.reader), self.periodic, self.shared)
+        for name in ("filename", "filenames"):
+            named = getattr(self.reader, name, None)
+            for path in named if isinstance(named, tuple | list | np.ndarray) else (named,):
+                yield file_mark(path) if isinstance(path, str | Path) else repr(path)
+        yield getattr(self.reader, "coordinate_array", "not in memory")
+        yield from marks_of_choice(self.chosen, self.sites)
 
 
 def universe_frames(group: Any) -> UniverseFrames:
@@ -228,24 +260,6 @@ def atoms_of_mdtraj(topology: Any) -> Atoms:
         masses=element_masses(elements),
         bonds=sorted_bonds([(a.index, b.index) for a, b in topology.bonds]),
     )
-
-
-def box_of(step: Any) -> Floats | None:
-    """Take the box of an MDAnalysis time step.
-
-    Parameters
-    ----------
-    step : Timestep
-        One frame.
-
-    Returns
-    -------
-    ndarray, shape (3, 3), or None
-        Box vectors as rows, None where space is open.
-    """
-    if step.dimensions is None or not np.any(step.dimensions[:3]):
-        return None
-    return np.asarray(step.triclinic_dimensions, dtype=np.float64)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,6 @@ from timme.readers.download import fetch
 from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES, checked_file, kind, one_line
 from timme.readers.libraries import MDTRAJ
 from timme.readers.text import DUMPS, dump_atoms
-from timme.readers.wanted import sliced
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.frames import ArrayFrames, StoredFrames
@@ -68,7 +67,7 @@ def open_source(
     ensemble = _from_others(found, trajectories, options)
     count = ensemble.n_snapshots
     kept = keep(count, ensemble.sources[0] if ensemble.sources else "array")
-    return replace(ensemble, frames=sliced(ensemble.frames, kept)), count
+    return replace(ensemble, frames=ensemble.frames.keep(kept)), count
 
 
 def _structure_files(source: Any, trajectories: list[str | Path]) -> list[Path]:

@@ -14,6 +14,7 @@ import numpy as np
 from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
 from timme.readers.files import open_binary
 from timme.system.atoms import Atoms
+from timme.system.boxes import box_or_none, is_flat
 
 DUMPS = frozenset((".lammpstrj", ".dump"))
 _NM = 10.0  # Å
@@ -108,7 +109,7 @@ def read_gro(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]
     box = np.diag(numbers[:3])
     if len(numbers) == 9:
         box[_GRO_TILTS] = numbers[3:]
-    return (positions * _NM).astype(np.float32), box * _NM if box.any() else None
+    return (positions * _NM).astype(np.float32), box_or_none(box * _NM)
 
 
 def read_xyz(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]:
@@ -137,7 +138,7 @@ def read_xyz(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]
     if len(positions) != count:
         raise ValueError("coordinates are missing")
     box = _xyz_box(title)
-    return positions.astype(np.float32), box if box.any() and not _is_flat(box) else None
+    return positions.astype(np.float32), None if is_flat(box) else box_or_none(box)
 
 
 def xyz_note(path: Path) -> str:
@@ -156,7 +157,7 @@ def xyz_note(path: Path) -> str:
     with open_binary(path) as stream:
         stream.readline()
         box = _xyz_box(stream.readline().decode("latin-1"))
-    if not _is_flat(box):
+    if not is_flat(box):
         return ""
     return (
         f"{path}: a tilted box that is open in some directions is left out: "
@@ -229,7 +230,7 @@ def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> tuple[Coordinates, Fl
     periodic = header.periodic & (np.arange(3) < len(names))
     positions[:, len(names) :] = 0.0
     box = header.box * periodic[:, None]
-    return positions.astype(np.float32), box if box.any() else None
+    return positions.astype(np.float32), box_or_none(box)
 
 
 def dump_ids(path: Path) -> Ints:
@@ -313,12 +314,6 @@ def _xyz_box(title: str) -> Floats:
         box[~np.array(periodic)] = 0.0
     box[box.diagonal() < 0] *= -1.0  # which spans the same lattice
     return box
-
-
-def _is_flat(box: Floats) -> bool:
-    """Tell whether a tilted box lacks vectors, which the nearest images do not know of."""
-    tilted = (box != np.diag(box.diagonal())).any()
-    return bool(tilted and not box.any(axis=1).all())
 
 
 def _xyz_column(title: str) -> int:

@@ -5,23 +5,25 @@ from __future__ import annotations
 import contextlib
 import io
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.files import STRUCTURES, checked_file, kind, one_line, open_binary, read_bytes
 from timme.readers.integrity import Layout, layout
-from timme.readers.libraries import atoms_of_universe, box_of, quiet
+from timme.readers.libraries import atoms_of_universe, quiet
 from timme.readers.mmcif import complete_mmcif
 from timme.readers.numbering import pdb_numbers
 from timme.readers.text import DUMPS, dump_ids, read_dump, read_gro, read_xyz, xyz_note
 from timme.system.atoms import Atoms
-from timme.system.space import box_matrices
+from timme.system.boxes import box_of, box_or_none, boxes_of_frames
+from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choice
 
 _NM = 10.0  # Å
 _OFFSETS = frozenset((".xtc", ".trr", ".gro", ".xyz")) | DUMPS  # formats that are read by place
@@ -42,11 +44,11 @@ class TrajectoryFile:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TrajectoryFrames:
+class TrajectoryFrames(PlainFrames):
     """Frames of trajectory files in a row; files stay closed until they are read."""
 
     files: tuple[TrajectoryFile, ...]
-    chosen: range  # frames that count, numbered through all files
+    chosen: Sequence[int]  # frames that count, numbered through all files
     sites: Ints | None = None  # atoms that are kept, all if None
     periodic: bool = False
     _open: dict[int, ReadFrame] = field(default_factory=dict, repr=False)
@@ -75,18 +77,15 @@ class TrajectoryFrames:
         """
         frames = self.chosen[start:stop]
         coordinates = np.empty((len(frames), *self.shape[1:]), dtype=np.float32)
-        boxes = np.zeros((len(frames), 3, 3))
+        boxes = list[Floats | None]()
         first_frames = np.cumsum([0] + [file.n_frames for file in self.files])
         with self._lock:
             for row, frame in enumerate(frames):
                 file = int(np.searchsorted(first_frames, frame, side="right")) - 1
                 positions, box = self._frame(file, int(frame - first_frames[file]))
                 coordinates[row] = positions if self.sites is None else positions[self.sites]
-                if box is not None:
-                    boxes[row] = box
-        if not self.periodic:
-            return coordinates, None
-        return coordinates, box_matrices(boxes, len(frames), 3)
+                boxes.append(box)
+        return coordinates, boxes_of_frames(boxes) if self.periodic else None
 
     def select(self, sites: Ints) -> Self:
         """Keep some of the sites, so that no more than those are held.
@@ -103,6 +102,47 @@ class TrajectoryFrames:
         """
         kept = sites if self.sites is None else self.sites[sites]
         return replace(self, sites=kept, _open={}, _lock=threading.Lock())
+
+    def keep(self, snapshots: Sequence[int]) -> Self:
+        """Keep some of the snapshots.
+
+        Parameters
+        ----------
+        snapshots : sequence of int
+            Which to keep, ascending.
+
+        Returns
+        -------
+        TrajectoryFrames
+            The chosen ones; nothing is read.
+        """
+        return replace(self, chosen=chosen_of(self.chosen, snapshots))
+
+    def elsewhere(self) -> Self:
+        """Say what another process opens to read the same.
+
+        Returns
+        -------
+        TrajectoryFrames
+            Frames of the same files, by their whole paths.
+        """
+        files = tuple(replace(file, path=str(Path(file.path).absolute())) for file in self.files)
+        return replace(self, files=files)
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        """Walk through all that tells these frames from others.
+
+        Yields
+        ------
+        array_like
+            The files and what was found in them, and what was chosen of it.
+        """
+        yield from ("trajectory", self.periodic)
+        for file in self.files:
+            yield from (file_mark(file.path), file.n_atoms, file.n_frames, file.rounding)
+            yield "none" if file.offsets is None else file.offsets
+            yield "none" if file.ids is None else file.ids
+        yield from marks_of_choice(self.chosen, self.sites)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to other processes without open files."""
@@ -313,7 +353,7 @@ def _read_xdr(opened: Any, frame: int) -> tuple[Coordinates, Floats | None]:
     if not getattr(found, "hasx", True):
         raise ValueError("it holds no positions")
     box = np.asarray(found.box, dtype=np.float64) * _NM
-    return np.asarray(found.x) * np.float32(_NM), box if box.any() else None
+    return np.asarray(found.x) * np.float32(_NM), box_or_none(box)
 
 
 def _stream_of(path: Path) -> Callable[[], BinaryIO]:

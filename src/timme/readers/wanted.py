@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,16 +12,13 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.bonds import guess_bonds, likely_angstrom, unit_in_angstrom, with_bonds
 from timme.readers.files import STRUCTURES, kind
-from timme.readers.libraries import MDTRAJ, UniverseFrames
+from timme.readers.libraries import MDTRAJ
 from timme.readers.select import select_atoms
-from timme.readers.trajectories import TrajectoryFrames
 from timme.system.atoms import Atoms
+from timme.system.boxes import box_matrices
 from timme.system.elements import is_coarse_grained
 from timme.system.ensemble import Ensemble, checked_weights
-from timme.system.frames import ArrayFrames, Frames, StoredFrames
-from timme.system.space import box_matrices
-
-Sliceable = ArrayFrames | StoredFrames | TrajectoryFrames | UniverseFrames
+from timme.system.frames import Frames
 
 
 def kept_snapshots(
@@ -78,30 +75,6 @@ def one_snapshot(kept: range, source: str, model: int) -> range:
     return kept[model - 1 : model]
 
 
-def sliced(frames: Frames, kept: range) -> Sliceable:
-    """Keep some of the snapshots.
-
-    Parameters
-    ----------
-    frames : Frames
-        All snapshots.
-    kept : range
-        Which to keep.
-
-    Returns
-    -------
-    Frames
-        The chosen ones; nothing is read or copied.
-    """
-    part = slice(kept.start, kept.stop, kept.step)
-    if isinstance(frames, StoredFrames | TrajectoryFrames | UniverseFrames):
-        return replace(frames, chosen=frames.chosen[part])
-    if not isinstance(frames, ArrayFrames):
-        raise TypeError(f"frames of type {type(frames).__name__} cannot be sliced")
-    boxes = None if frames.boxes is None else frames.boxes[part]
-    return ArrayFrames(frames.coordinates[part], boxes)
-
-
 def with_box(frames: Frames, box: npt.ArrayLike | Literal[False] | None) -> Frames:
     """Put another box in place of that of the source.
 
@@ -121,11 +94,7 @@ def with_box(frames: Frames, box: npt.ArrayLike | Literal[False] | None) -> Fram
         return frames
     snapshots, _, dimensions = frames.shape
     boxes = None if box is False else box_matrices(np.asarray(box), snapshots, dimensions)
-    if isinstance(frames, ArrayFrames):
-        return ArrayFrames(frames.coordinates, boxes)
-    if not isinstance(frames, StoredFrames | TrajectoryFrames | UniverseFrames):
-        raise TypeError(f"frames of type {type(frames).__name__} take no other box")
-    return BoxedFrames(frames, boxes)
+    return frames.with_boxes(boxes)
 
 
 def weights_of(weights: npt.ArrayLike | None, total: int, kept: range) -> Floats | None:
@@ -237,52 +206,6 @@ def selected(
     if group is not None:
         chosen = chosen[np.isin(chosen, group)]
     return ensemble.select(chosen)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BoxedFrames:
-    """Frames in another box than that of their source."""
-
-    frames: StoredFrames | TrajectoryFrames | UniverseFrames
-    boxes: Floats | None
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Numbers of snapshots, sites and dimensions."""
-        return self.frames.shape
-
-    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
-        """Return a range of snapshots and their boxes.
-
-        Parameters
-        ----------
-        start, stop : int
-            Range of snapshots, as in a slice.
-
-        Returns
-        -------
-        coordinates : ndarray, shape (stop - start, sites, 3)
-            Positions.
-        boxes : ndarray, shape (stop - start, 3, 3), or None
-            Box vectors as rows, None where space is open.
-        """
-        coordinates, _ = self.frames.read(start, stop)
-        return coordinates, None if self.boxes is None else self.boxes[start:stop]
-
-    def select(self, sites: Ints) -> BoxedFrames:
-        """Keep some of the sites.
-
-        Parameters
-        ----------
-        sites : ndarray of int
-            Indices of the sites to keep.
-
-        Returns
-        -------
-        BoxedFrames
-            The same frames of fewer sites.
-        """
-        return replace(self, frames=self.frames.select(sites))
 
 
 def _without_guess(ensemble: Ensemble) -> Ensemble:

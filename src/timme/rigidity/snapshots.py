@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Coordinates, Floats, Ints, frozen, indices
+from timme._arrays import Floats, Ints, frozen, indices
 from timme.engine.moments import Progress
 from timme.engine.threads import Engine, engine_of
 from timme.hierarchy import Hierarchy, link
@@ -17,7 +17,7 @@ from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.decomposition import decompose
 from timme.rigidity.network import network
 from timme.system.ensemble import Block, Ensemble
-from timme.system.frames import ArrayFrames
+from timme.system.frames import ArrayFrames, WindowFrames
 
 _LARGEST = 20_000  # sites of which a matrix is made
 
@@ -143,29 +143,13 @@ def _counted(ensemble: Ensemble, sites: npt.ArrayLike | None) -> Ints:
 
 def _clusters(task: _Task, block: Block) -> list[tuple[Ints, int]]:
     """Labels of the counted sites and floppy modes, for each snapshot."""
-    ensemble = replace(task.ensemble, frames=_Window(block, task.n_snapshots))
+    held = ArrayFrames(block.coordinates, block.boxes)
+    window = WindowFrames(held, block.start, task.n_snapshots)
+    ensemble = replace(task.ensemble, frames=window)
     # A network holds bonds up to 0 by default: above that, the cutoff must be its own as well.
-    held = (
+    networks = (
         network(ensemble, block.start + frame, cutoff=task.cutoff, **task.options)
         for frame in range(len(block.weights))
     )
-    found = [decompose(one, task.cutoff) for one in held]
+    found = [decompose(one, task.cutoff) for one in networks]
     return [(each.clusters[task.counted], each.floppy_modes) for each in found]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Window:
-    """The frames of a block, by their numbers among all; the others are elsewhere."""
-
-    block: Block
-    n_snapshots: int
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        _, n_sites, n_dimensions = self.block.coordinates.shape
-        return self.n_snapshots, n_sites, n_dimensions
-
-    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
-        part = slice(start - self.block.start, stop - self.block.start)
-        boxes = self.block.boxes
-        return self.block.coordinates[part], None if boxes is None else boxes[part]

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints, frozen, indices, numbers
 from timme._html import table
 from timme.system.atoms import Atoms
-from timme.system.frames import ArrayFrames, Frames, SelectedFrames
-from timme.system.space import box_matrices
+from timme.system.boxes import box_matrices
+from timme.system.frames import ArrayFrames, Frames
 
 # Coordinates of one block of frames held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000
@@ -238,9 +238,7 @@ class Ensemble:
                 f"a selection needs at least 1 of the {self.n_sites} sites, got none: "
                 "check the names in the selection"
             )
-        # Frames of files keep the chosen sites of each frame and never hold a block of all.
-        narrowed = getattr(self.frames, "select", None)
-        frames = SelectedFrames(self.frames, chosen) if narrowed is None else narrowed(chosen)
+        frames = self.frames.select(chosen)
         return replace(self, frames=frames, site_atoms=self.site_atoms[chosen])
 
     def site_label(self, site: int) -> str:

@@ -1,18 +1,25 @@
-"""Where coordinates come from: an array in memory, a file, or some sites of other frames."""
+"""Where coordinates come from: an array in memory, a file, or a mapping of other frames.
+
+Frames know by themselves what can be done with them: fewer sites, fewer snapshots, another box,
+the way to another process, and what tells them from others. So nobody has to ask of what type
+they are, and new frames need no change elsewhere.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
 
 
 class Frames(Protocol):
-    """Where coordinates come from: memory, a file, or a mapping of other frames."""
+    """Where coordinates come from, and what can be done with them before they are read."""
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -34,9 +41,168 @@ class Frames(Protocol):
             Box vectors as rows, None where space is open.
         """
 
+    def select(self, sites: Ints) -> Frames:
+        """Keep some of the sites.
+
+        Parameters
+        ----------
+        sites : ndarray of int
+            Indices of the sites to keep.
+
+        Returns
+        -------
+        Frames
+            The same snapshots of fewer sites; of files, no more than those are ever held.
+        """
+
+    def keep(self, snapshots: Sequence[int]) -> Frames:
+        """Keep some of the snapshots.
+
+        Parameters
+        ----------
+        snapshots : sequence of int
+            Which to keep, ascending; a range costs nothing, however long it is.
+
+        Returns
+        -------
+        Frames
+            The chosen ones; nothing is read or copied.
+        """
+
+    def with_boxes(self, boxes: Floats | None) -> Frames:
+        """Put other boxes in place of those of the source.
+
+        Parameters
+        ----------
+        boxes : ndarray, shape (snapshots, dimensions, dimensions), or None
+            Box vectors as rows, None for open space.
+
+        Returns
+        -------
+        Frames
+            The same coordinates in these boxes.
+        """
+
+    def elsewhere(self) -> Frames | None:
+        """Say what another process, maybe on another computer, opens to read the same.
+
+        Returns
+        -------
+        Frames or None
+            Files by their whole paths; None for what is in memory here, and must be sent.
+        """
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        """Walk through all that tells these frames from others.
+
+        Yields
+        ------
+        array_like
+            Snapshots in memory by their numbers, files by name, size and time of their last
+            change, for a long trajectory is not to be read twice; and what was chosen of them.
+        """
+
+
+class PlainFrames:
+    """What frames do if they know of no better way: wrap themselves, and stay where they are."""
+
+    __slots__ = ()
+
+    def select(self: Frames, sites: Ints) -> Frames:
+        """Keep some of the sites.
+
+        Parameters
+        ----------
+        sites : ndarray of int
+            Indices of the sites to keep.
+
+        Returns
+        -------
+        Frames
+            The same snapshots of fewer sites.
+        """
+        return SelectedFrames(self, sites)
+
+    def with_boxes(self: Frames, boxes: Floats | None) -> Frames:
+        """Put other boxes in place of those of the source.
+
+        Parameters
+        ----------
+        boxes : ndarray, shape (snapshots, dimensions, dimensions), or None
+            Box vectors as rows, None for open space.
+
+        Returns
+        -------
+        Frames
+            The same coordinates in these boxes.
+        """
+        return BoxedFrames(self, boxes)
+
+    def elsewhere(self) -> Frames | None:
+        """Say that nobody else can open them.
+
+        Returns
+        -------
+        None
+            They must be sent.
+        """
+        return None
+
+
+class MappedFrames(PlainFrames):
+    """What frames do that are made of others, ``frames``: what is asked of them, they pass on."""
+
+    __slots__ = ()
+    frames: Frames
+
+    def keep(self, snapshots: Sequence[int]) -> Frames:
+        """Keep some of the snapshots.
+
+        Parameters
+        ----------
+        snapshots : sequence of int
+            Which to keep, ascending.
+
+        Returns
+        -------
+        Frames
+            The chosen ones; nothing is read or copied.
+        """
+        return self._over(self.frames.keep(snapshots))
+
+    def with_boxes(self, boxes: Floats | None) -> Frames:
+        """Put other boxes in place of those of the source.
+
+        Parameters
+        ----------
+        boxes : ndarray, shape (snapshots, dimensions, dimensions), or None
+            Box vectors as rows, None for open space.
+
+        Returns
+        -------
+        Frames
+            The same coordinates in these boxes.
+        """
+        return self._over(self.frames.with_boxes(boxes))
+
+    def elsewhere(self) -> Frames | None:
+        """Say what another process opens to read the same.
+
+        Returns
+        -------
+        Frames or None
+            None where the frames of which these are made must be sent.
+        """
+        found = self.frames.elsewhere()
+        return None if found is None else self._over(found)
+
+    def _over(self, frames: Frames) -> Frames:
+        made: Frames = replace(cast("Any", self), frames=frames)
+        return made
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ArrayFrames:
+class ArrayFrames(PlainFrames):
     """Frames held in memory (or in a memory map)."""
 
     coordinates: Coordinates  # (snapshots, sites, dimensions)
@@ -64,16 +230,57 @@ class ArrayFrames:
         boxes = None if self.boxes is None else self.boxes[start:stop]
         return self.coordinates[start:stop], boxes
 
+    def keep(self, snapshots: Sequence[int]) -> ArrayFrames:
+        """Keep some of the snapshots.
+
+        Parameters
+        ----------
+        snapshots : sequence of int
+            As for :class:`Frames`.
+
+        Returns
+        -------
+        ArrayFrames
+            A view of the chosen ones, where they are a range.
+        """
+        boxes = None if self.boxes is None else _rows(self.boxes, snapshots)
+        return ArrayFrames(_rows(self.coordinates, snapshots), boxes)
+
+    def with_boxes(self, boxes: Floats | None) -> ArrayFrames:
+        """Put other boxes in place of those of the source.
+
+        Parameters
+        ----------
+        boxes : ndarray or None
+            As for :class:`Frames`.
+
+        Returns
+        -------
+        ArrayFrames
+            The same coordinates in these boxes.
+        """
+        return ArrayFrames(self.coordinates, boxes)
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        """Walk through all that tells these frames from others.
+
+        Yields
+        ------
+        array_like
+            All of their numbers.
+        """
+        yield from ("array", self.coordinates, "open" if self.boxes is None else self.boxes)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StoredFrames:
+class StoredFrames(PlainFrames):
     """Frames of an array in a file, of which no more is held than what is asked for."""
 
-    path: str
+    path: str  # a whole one, which other processes can open
     offset: int  # bytes before the first number
     stored: tuple[int, int, int]  # shape of the array, the last axis next to one another
     dtype: np.dtype[np.floating[Any]]
-    chosen: range  # frames that count
+    chosen: Sequence[int]  # frames that count
     sites: Ints | None = None  # that are kept, all if None
 
     @property
@@ -124,9 +331,45 @@ class StoredFrames:
         """
         return replace(self, sites=sites if self.sites is None else self.sites[sites])
 
+    def keep(self, snapshots: Sequence[int]) -> StoredFrames:
+        """Keep some of the snapshots.
+
+        Parameters
+        ----------
+        snapshots : sequence of int
+            As for :class:`Frames`.
+
+        Returns
+        -------
+        StoredFrames
+            The chosen ones.
+        """
+        return replace(self, chosen=chosen_of(self.chosen, snapshots))
+
+    def elsewhere(self) -> StoredFrames:
+        """Say what another process opens to read the same.
+
+        Returns
+        -------
+        StoredFrames
+            These, whose path is whole.
+        """
+        return self
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        """Walk through all that tells these frames from others.
+
+        Yields
+        ------
+        array_like
+            The file, where its numbers are, and what was chosen of them.
+        """
+        yield from ("stored", file_mark(self.path), self.offset, self.stored, self.dtype.str)
+        yield from marks_of_choice(self.chosen, self.sites)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SelectedFrames:
+class SelectedFrames(MappedFrames):
     """Some of the sites of other frames."""
 
     frames: Frames
@@ -153,3 +396,243 @@ class SelectedFrames:
         """
         coordinates, boxes = self.frames.read(start, stop)
         return coordinates[:, self.sites], boxes
+
+    def select(self, sites: Ints) -> SelectedFrames:
+        """Keep some of the sites.
+
+        Parameters
+        ----------
+        sites : ndarray of int
+            Indices of the sites to keep.
+
+        Returns
+        -------
+        SelectedFrames
+            The same frames of fewer sites.
+        """
+        return replace(self, sites=self.sites[sites])
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        """Walk through all that tells these frames from others.
+
+        Yields
+        ------
+        array_like
+            Those of the other frames, and the sites.
+        """
+        yield from ("selected", *self.frames.marks(), self.sites)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoxedFrames(MappedFrames):
+    """Frames in other boxes than those of their source."""
+
+    frames: Frames
+    boxes: Floats | None  # (snapshots, dimensions, dimensions)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of snapshots, sites and dimensions."""
+        return self.frames.shape
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        """Return a range of snapshots and their boxes.
+
+        Parameters
+        ----------
+        start, stop : int
+            As for :class:`Frames`.
+
+        Returns
+        -------
+        coordinates, boxes
+            As for :class:`Frames`.
+        """
+        coordinates, _ = self.frames.read(start, stop)
+        return coordinates, None if self.boxes is None else self.boxes[start:stop]
+
+    def select(self, sites: Ints) -> BoxedFrames:
+        """Keep some of the sites.
+
+        Parameters
+        ----------
+        sites : ndarray of int
+            Indices of the sites to keep.
+
+        Returns
+        -------
+        BoxedFrames
+            The same frames of fewer sites.
+        """
+        return replace(self, frames=self.frames.select(sites))
+
+    def keep(self, snapshots: Sequence[int]) -> BoxedFrames:
+        """Keep some of the snapshots.
+
+        Parameters
+        ----------
+        snapshots : sequence of int
+            As for :class:`Frames`.
+
+        Returns
+        -------
+        BoxedFrames
+            The chosen ones, each in its box.
+        """
+        boxes = None if self.boxes is None else _rows(self.boxes, snapshots)
+        return BoxedFrames(self.frames.keep(snapshots), boxes)
+
+    def with_boxes(self, boxes: Floats | None) -> BoxedFrames:
+        """Put other boxes in place of these.
+
+        Parameters
+        ----------
+        boxes : ndarray or None
+            As for :class:`Frames`.
+
+        Returns
+        -------
+        BoxedFrames
+            The same coordinates in these boxes.
+        """
+        return replace(self, boxes=boxes)
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        """Walk through all that tells these frames from others.
+
+        Yields
+        ------
+        array_like
+            Those of the other frames, and the boxes.
+        """
+        yield from ("boxed", *self.frames.marks(), "open" if self.boxes is None else self.boxes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WindowFrames(PlainFrames):
+    """A run of snapshots in hand, by their numbers among all; the others are elsewhere."""
+
+    held: ArrayFrames
+    first: int  # number of the first that is held
+    n_snapshots: int  # of all
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of snapshots, those elsewhere included, of sites and of dimensions."""
+        _, n_sites, n_dimensions = self.held.shape
+        return self.n_snapshots, n_sites, n_dimensions
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        """Return a range of the snapshots that are held, and their boxes.
+
+        Parameters
+        ----------
+        start, stop : int
+            As for :class:`Frames`.
+
+        Returns
+        -------
+        coordinates, boxes
+            As for :class:`Frames`.
+        """
+        last = self.first + self.held.shape[0]
+        if not self.first <= start <= stop <= last:
+            raise ValueError(
+                f"snapshots {self.first + 1} to {last} are in hand, but {start + 1} to {stop} "
+                "were asked for: read them from their source"
+            )
+        return self.held.read(start - self.first, stop - self.first)
+
+    def keep(self, snapshots: Sequence[int]) -> WindowFrames:
+        """Keep some of the snapshots.
+
+        Parameters
+        ----------
+        snapshots : sequence of int
+            As for :class:`Frames`.
+
+        Returns
+        -------
+        WindowFrames
+            Those in hand of the chosen ones.
+        """
+        last = self.first + self.held.shape[0]
+        found = [n for n, number in enumerate(snapshots) if self.first <= number < last]
+        held = self.held.keep([snapshots[n] - self.first for n in found])
+        return WindowFrames(held, found[0] if found else 0, len(snapshots))
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        """Walk through all that tells these frames from others.
+
+        Yields
+        ------
+        array_like
+            What is in hand, and its place among all.
+        """
+        yield from ("window", *self.held.marks(), self.first, self.n_snapshots)
+
+
+def chosen_of(frames: Sequence[int], snapshots: Sequence[int]) -> Sequence[int]:
+    """Choose again among frames of a file that were chosen.
+
+    Parameters
+    ----------
+    frames : sequence of int
+        Numbers in the file of the snapshots so far.
+    snapshots : sequence of int
+        Which of them to keep, ascending.
+
+    Returns
+    -------
+    sequence of int
+        Numbers in the file of those; a range of a range is one.
+    """
+    if isinstance(snapshots, range):
+        return frames[snapshots.start : snapshots.stop : snapshots.step]
+    return [frames[number] for number in snapshots]
+
+
+def file_mark(path: str | Path) -> str:
+    """Tell a file from others, and from itself after a change.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    str
+        Its name, size and time of last change; only the name of what is no file.
+    """
+    file = Path(path)
+    if not file.is_file():
+        return str(path)
+    told = file.stat()
+    return f"{file.name} {told.st_size} {told.st_mtime_ns}"
+
+
+def marks_of_choice(chosen: Sequence[int], sites: Ints | None) -> Iterator[npt.ArrayLike]:
+    """Walk through what was chosen of a file.
+
+    Parameters
+    ----------
+    chosen : sequence of int
+        Frames that count.
+    sites : ndarray of int or None
+        Sites that are kept, None for all.
+
+    Yields
+    ------
+    array_like
+        Marks, as those of :class:`Frames`.
+    """
+    yield repr(chosen)
+    yield "all" if sites is None else sites
+
+
+def _rows(array: npt.NDArray[Any], snapshots: Sequence[int]) -> npt.NDArray[Any]:
+    """Take some rows: a view where they are a range."""
+    if isinstance(snapshots, range):
+        return array[snapshots.start : snapshots.stop : snapshots.step]
+    return array[list(snapshots)]

@@ -1,0 +1,184 @@
+"""What is known about the boxes of files and of users: one matrix of row vectors per snapshot.
+
+Sources write boxes in many ways: lengths, lengths and angles, matrices, tilted or not, and zeros
+where they mean that there is none. All that is known about this is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Floats, frozen, numbers
+
+
+def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Floats:
+    """Bring any way of giving a box into one matrix of row vectors per snapshot.
+
+    Parameters
+    ----------
+    boxes : array_like
+        Lengths (dimensions,), a matrix (dimensions, dimensions), in space also three lengths and
+        three angles in degrees (6,), or one of these per snapshot.
+    snapshots, dimensions : int
+        Shape of the ensemble.
+
+    Returns
+    -------
+    ndarray, shape (snapshots, dimensions, dimensions)
+        Box vectors as rows, the shortest set that spans the same lattice.
+
+    Examples
+    --------
+    >>> box_matrices([2.0, 3.0], snapshots=1, dimensions=2)
+    array([[[2., 0.],
+            [0., 3.]]])
+    """
+    given = numbers(boxes, "boxes")
+    if not np.isfinite(given).all():
+        raise ValueError("box lengths must be finite: check the box of the file")
+    if dimensions == 3 and given.shape in {(6,), (snapshots, 6)}:
+        given = _from_angles(given)
+    square = given.shape == (dimensions, dimensions)
+    if square and snapshots == dimensions and not _is_diagonal(given):
+        raise ValueError(
+            f"a box of shape {given.shape} for {snapshots} snapshots may mean lengths of each or "
+            f"one matrix: pass shape {(snapshots, dimensions, dimensions)}"
+        )
+    lengths = given.shape in {(dimensions,), (snapshots, dimensions)} and not square
+    matrices = given[..., None] * np.eye(dimensions) if lengths else given
+    if matrices.shape not in {(dimensions, dimensions), (snapshots, dimensions, dimensions)}:
+        raise ValueError(
+            f"a box needs {dimensions} lengths or a {dimensions} × {dimensions} matrix, once or "
+            f"for each of {snapshots} snapshots, got shape {given.shape}"
+        )
+    full = np.broadcast_to(matrices, (snapshots, dimensions, dimensions)).copy()
+    if (np.einsum("fii->fi", full) < 0).any():
+        raise ValueError("box lengths must be 0 or more, not negative: check the box of the file")
+    for index in np.flatnonzero([not _is_diagonal(matrix) for matrix in full]):
+        full[index] = _reduced(full[index])
+    return frozen(full)
+
+
+def box_of(step: Any) -> Floats | None:
+    """Take the box of an MDAnalysis time step.
+
+    Parameters
+    ----------
+    step : Timestep
+        One frame.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), or None
+        Box vectors as rows, None where space is open.
+    """
+    if step.dimensions is None or not np.any(step.dimensions[:3]):
+        return None
+    return np.asarray(step.triclinic_dimensions, dtype=np.float64)
+
+
+def box_or_none(box: Floats) -> Floats | None:
+    """Take a box of zeros as what files mean by it: none.
+
+    Parameters
+    ----------
+    box : ndarray, shape (dimensions, dimensions)
+        Box vectors as rows.
+
+    Returns
+    -------
+    ndarray, shape (dimensions, dimensions), or None
+        The same, None where space is open.
+    """
+    return box if box.any() else None
+
+
+def is_flat(box: Floats) -> bool:
+    """Tell whether a tilted box lacks vectors, which the nearest images do not know of.
+
+    Parameters
+    ----------
+    box : ndarray, shape (dimensions, dimensions)
+        Box vectors as rows, zeros in open directions.
+
+    Returns
+    -------
+    bool
+        False for straight boxes, in which any direction may be open.
+    """
+    tilted = (box != np.diag(box.diagonal())).any()
+    return bool(tilted and not box.any(axis=1).all())
+
+
+def boxes_of_frames(found: Sequence[Floats | None]) -> Floats:
+    """Bring the boxes of single frames together.
+
+    Parameters
+    ----------
+    found : sequence of ndarray, shape (3, 3), or None
+        Box vectors of each frame as rows, None where that frame has none.
+
+    Returns
+    -------
+    ndarray, shape (frames, 3, 3)
+        As :func:`box_matrices` returns them, zeros for frames without a box.
+    """
+    boxes = np.zeros((len(found), 3, 3))
+    for row, box in enumerate(found):
+        if box is not None:
+            boxes[row] = box
+    return box_matrices(boxes, len(found), 3)
+
+
+def _is_diagonal(matrix: Floats) -> bool:
+    return bool((matrix == np.diag(np.diag(matrix))).all())
+
+
+def _reduced(matrix: Floats) -> Floats:
+    """Shorten box vectors until none gets shorter by adding another (Minkowski reduction)."""
+    if abs(np.linalg.det(matrix)) < 1e-12 * np.abs(matrix).max() ** len(matrix):
+        raise ValueError("a tilted box needs vectors that span space, got a flat one")
+    vectors = _shortened(matrix)
+    changed = True
+    while changed:
+        changed = False
+        for row in np.argsort(-np.linalg.norm(vectors, axis=1), kind="stable"):
+            others = np.delete(vectors, row, axis=0)
+            shifts = np.array(np.meshgrid(*[(-1, 0, 1)] * len(others))).reshape(len(others), -1).T
+            candidates = vectors[row] + shifts @ others
+            lengths = np.linalg.norm(candidates, axis=1)
+            if lengths.min() < np.linalg.norm(vectors[row]) * (1 - 1e-12):
+                vectors[row] = candidates[lengths.argmin()]
+                changed = True
+    return vectors
+
+
+def _from_angles(given: Floats) -> Floats:
+    """Box vectors from a, b, c and the angles between b and c, a and c, a and b."""
+    a, b, c = np.moveaxis(given, -1, 0)[:3]
+    alpha, beta, gamma = np.radians(np.moveaxis(given, -1, 0)[3:])
+    x = np.cos(beta)
+    y = (np.cos(alpha) - np.cos(beta) * np.cos(gamma)) / np.sin(gamma)
+    height = 1 - x**2 - y**2
+    if not (np.sin(gamma) > 0).all() or not (height > 0).all():
+        raise ValueError("the angles of a box must span space: check the box of the file")
+    matrix = np.zeros((*given.shape[:-1], 3, 3))
+    matrix[..., 0, 0] = a
+    matrix[..., 1, 0], matrix[..., 1, 1] = b * np.cos(gamma), b * np.sin(gamma)
+    matrix[..., 2, 0], matrix[..., 2, 1], matrix[..., 2, 2] = c * x, c * y, c * np.sqrt(height)
+    matrix[np.abs(matrix) < 1e-12 * np.abs(matrix).max()] = 0.0  # cos 90° is not quite 0
+    return matrix
+
+
+def _shortened(matrix: Floats) -> Floats:
+    """Take whole multiples of shorter vectors off the longer ones."""
+    vectors = matrix[np.argsort(np.linalg.norm(matrix, axis=1), kind="stable")]
+    for row in range(1, len(vectors)):
+        for other in range(row - 1, -1, -1):
+            along = vectors[row] @ vectors[other] / (vectors[other] @ vectors[other])
+            vectors[row] -= np.rint(along) * vectors[other]
+    return vectors
