@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from timme import compare, objects, pairs, rigidity, statistics, synthetic, theory
     from timme.analysis import Analysis
     from timme.fluctuations import Fluctuations, measure
-    from timme.hierarchy import Hierarchy, Partition, cluster, link
+    from timme.hierarchy import Hierarchy, Partition, Quantity, cluster, link
     from timme.readers import read, read_matrix
     from timme.store import load, save
     from timme.system.atoms import Atoms
@@ -26,6 +26,7 @@ _HOMES = {
     "Fluctuations": "fluctuations",
     "Hierarchy": "hierarchy",
     "Partition": "hierarchy",
+    "Quantity": "hierarchy",
     "RigidSettings": "workflow",
     "Settings": "workflow",
     "analyse": "workflow",
@@ -47,6 +48,7 @@ __all__ = [
     "Fluctuations",
     "Hierarchy",
     "Partition",
+    "Quantity",
     "RigidSettings",
     "Settings",
     "__version__",
