@@ -30,7 +30,7 @@ REST = Quantity(
 def resting(quantity: Quantity = REST, **changes: Any) -> Analysis:
     """Particles joined by a height that nothing in the library knows."""
     linked = link(fluctuations(GRAPH), quantity=quantity)
-    return particles(GRAPH, hierarchy=linked, settings=SETTINGS, **changes)
+    return particles(GRAPH, hierarchy=linked, settings=SETTINGS, n_snapshots=0, **changes)
 
 
 def test_a_symbol_alone_makes_a_quantity() -> None:

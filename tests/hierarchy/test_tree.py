@@ -449,7 +449,7 @@ def test_results_are_read_only_and_arguments_are_left_alone() -> None:
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
     with pytest.raises(AttributeError):
-        hierarchy.unit = "nm"  # type: ignore[misc]
+        hierarchy.quantity = Quantity("E")  # type: ignore[misc]
 
 
 def test_members_of_a_cluster_are_in_ascending_order() -> None:
