@@ -7,7 +7,7 @@ import pytest
 
 import timme
 from timme import notebook, synthetic
-from timme.output import report
+from timme.output import report, scene
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 
@@ -36,7 +36,7 @@ def test_a_view_is_a_widget_with_the_scene(monkeypatch: pytest.MonkeyPatch) -> N
     pytest.importorskip("anywidget")
     monkeypatch.setattr(notebook, "page_part", PARTS.get)
     widget = timme.analyse(synthetic.chain(30, 3)).view(height=500)
-    assert json.loads(widget.scene)["format"] == 1
+    assert json.loads(widget.scene)["format"] == scene.FORMAT
     assert widget.height == "500px"
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from timme import compare, objects, pairs, rigidity, statistics, synthetic, theory
     from timme.analysis import Analysis
     from timme.fluctuations import Fluctuations, measure
-    from timme.hierarchy import Hierarchy, Partition, cluster, link
+    from timme.hierarchy import Hierarchy, Partition, Quantity, cluster, link
     from timme.readers import read, read_matrix
     from timme.settings import RigidSettings, Settings
     from timme.store import load, save
@@ -27,6 +27,7 @@ _HOMES = {
     "Fluctuations": "fluctuations",
     "Hierarchy": "hierarchy",
     "Partition": "hierarchy",
+    "Quantity": "hierarchy",
     "RigidSettings": "settings",
     "Settings": "settings",
     "analyse": "workflow",
@@ -48,6 +49,7 @@ __all__ = [
     "Fluctuations",
     "Hierarchy",
     "Partition",
+    "Quantity",
     "RigidSettings",
     "Settings",
     "__version__",

@@ -49,8 +49,8 @@ class Analysis:
 
     @property
     def coordinate_unit(self) -> str:
-        """Unit of the coordinates: that of σ, or Å, in which rigidity is counted."""
-        return self.hierarchy.unit if self.hierarchy.quantity == "σ" else "Å"
+        """Unit of the coordinates: that of heights that are lengths, else Å."""
+        return self.hierarchy.unit if self.hierarchy.quantity.is_length else "Å"
 
     @property
     def shown_hierarchy(self) -> Hierarchy:

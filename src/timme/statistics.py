@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from timme._arrays import Floats, Ints, frozen
-from timme.hierarchy import Hierarchy
+from timme.hierarchy import Hierarchy, Quantity
 
 # Points on which the slope of a curve is looked at: so many per width of the blur, but no more.
 _PER_WIDTH = 8
@@ -35,8 +35,7 @@ class Curves:
     sizes: tuple[int, ...]  # the r of size_fractions
     large: int  # R
     n_sites: int
-    unit: str
-    quantity: str
+    quantity: Quantity  # what the cutoffs are
 
     @property
     def largest_fraction(self) -> Floats:
@@ -120,7 +119,6 @@ def curves(
         sizes=tuple(int(r) for r in sizes),
         large=int(large),
         n_sites=n_sites,
-        unit=hierarchy.unit,
         quantity=hierarchy.quantity,
     )
 

@@ -13,11 +13,11 @@ from timme._arrays import frozen, indices
 from timme.analysis import Analysis
 from timme.engine.checkpoint import DAMAGE
 from timme.fluctuations import Fluctuations
-from timme.hierarchy import Hierarchy
+from timme.hierarchy import Hierarchy, Quantity
 from timme.rigidity import Network
 from timme.system.atoms import Atoms
 
-FORMAT = 1
+FORMAT = 2
 _MARK = "timme result"
 _PLAIN = (
     "length",
@@ -64,8 +64,7 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
     text |= {
         "mark": _MARK,
         "format": FORMAT,
-        "unit": hierarchy.unit,
-        "quantity": hierarchy.quantity,
+        "quantity": dataclasses.asdict(hierarchy.quantity),
     }
     arrays["text"] = np.frombuffer(json.dumps(text, ensure_ascii=False).encode(), dtype=np.uint8)
     if isinstance(file, str | Path):
@@ -109,7 +108,7 @@ def load(path: str | Path) -> Analysis:
 
 
 def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
-    hierarchy = Hierarchy(arrays["parents"], arrays["heights"], text["unit"], text["quantity"])
+    hierarchy = Hierarchy(arrays["parents"], arrays["heights"], Quantity(**text["quantity"]))
     pairs = None
     if "pairs" in arrays:
         pairs = Fluctuations(

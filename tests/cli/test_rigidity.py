@@ -51,7 +51,7 @@ def test_a_structure_gets_the_folder_of_a_run(folder: Path, timme: Run, helix_fi
     sigma = {f"sigma-matrix.{kind}" for kind in ("svg", "png")}
     own = OWN | {f"flexibility.{kind}" for kind in ("svg", "png")}
     assert written == (set(FILES) - sigma) | own
-    assert (made.hierarchy.quantity, made.hierarchy.unit) == ("E", "kcal/mol")
+    assert (made.hierarchy.quantity.symbol, made.hierarchy.unit) == ("E", "kcal/mol")
     assert made.names[made.shown].tolist() == [f"A/ALA {k}/CA" for k in range(1, N_RESIDUES + 1)]
     assert "shown        14 × Cα" in out
     assert "cutoffs      E = -" in out

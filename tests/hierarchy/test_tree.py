@@ -18,7 +18,7 @@ from tests.strategies import PairList, moved_snapshots, pair_lists, seeds, snaps
 from timme import objects, pairs
 from timme._arrays import Floats
 from timme.fluctuations import Fluctuations, measure
-from timme.hierarchy import Hierarchy, Partition, cluster, clustering, link
+from timme.hierarchy import Hierarchy, Partition, Quantity, cluster, clustering, link
 from timme.objects import Reduction
 from timme.system.ensemble import Ensemble
 
@@ -332,7 +332,7 @@ def test_clustering_in_one_step_equals_measuring_and_linking(
             in_steps = link(measure(made, chosen))
             at_once = cluster(made, chosen, workers=2)
             assert same(at_once, in_steps)
-            assert (at_once.unit, at_once.quantity) == (in_steps.unit, in_steps.quantity)
+            assert at_once.quantity == in_steps.quantity
 
 
 # Edges
@@ -388,7 +388,7 @@ def test_dense_and_sparse_matrices_mean_the_same() -> None:
 
 def test_lists_and_whole_numbers_are_matrices_as_well() -> None:
     assert link([[0, 2], [2, 0]], unit="Å", quantity="PAE").levels.tolist() == [2.0]
-    assert link([[0, 2], [2, 0]], unit="Å", quantity="PAE").quantity == "PAE"
+    assert link([[0, 2], [2, 0]], unit="Å", quantity="PAE").quantity == Quantity("PAE", unit="Å")
 
 
 @pytest.mark.parametrize(
@@ -449,7 +449,7 @@ def test_results_are_read_only_and_arguments_are_left_alone() -> None:
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
     with pytest.raises(AttributeError):
-        hierarchy.unit = "nm"  # type: ignore[misc]
+        hierarchy.quantity = Quantity("E")  # type: ignore[misc]
 
 
 def test_members_of_a_cluster_are_in_ascending_order() -> None:

@@ -30,6 +30,7 @@ from timme.output.comparison import (
     on_common_sites,
 )
 from timme.output.figures import save_figure
+from timme.rigidity.decomposition import ENERGY
 
 ONE, OTHER = linked(random_graph(150, 5), "Å"), linked(random_graph(150, 6), "nm")
 PAIRS = [(k, k + 1) for k in range(29)]
@@ -205,9 +206,7 @@ def test_the_best_pair_is_marked() -> None:
         compare(linked((4, [], [])), linked((4, [(0, 1)], [1.0]))),
         compare([0, 0, 1], [0, 1, 1]),
         compare(ONE, OTHER.cut(0.05)),
-        compare(
-            ONE, Hierarchy(OTHER.parents, OTHER.heights - 9, unit="kcal/mol", quantity="E"), most=9
-        ),
+        compare(ONE, Hierarchy(OTHER.parents, OTHER.heights - 9, ENERGY), most=9),
     ],
     ids=["one site", "no levels", "partitions", "one partition", "energies"],
 )

@@ -14,7 +14,7 @@ from PIL import Image
 from tests.output.builders import linked, particles, random_graph, residues
 from timme import theory
 from timme._arrays import Floats
-from timme.hierarchy import Hierarchy
+from timme.hierarchy import Hierarchy, Quantity
 from timme.order import stripes
 from timme.output import dilution, plots
 from timme.output.axes import Places, cutoff_limits, places_of
@@ -144,7 +144,7 @@ def test_late_joiners_do_not_press_the_plot_together() -> None:
 
 def test_negative_heights_and_their_name_are_drawn() -> None:
     parents, heights = np.array([3, 3, 4, 4, -1]), np.array([-4.0, -1.0])
-    energies = Hierarchy(parents, heights, unit="kcal/mol", quantity="energy")
+    energies = Hierarchy(parents, heights, Quantity("energy", unit="kcal/mol"))
     axes = plots.dilution(energies, min_size=1, length=1.54)
     assert axes.get_ylabel() == "energy cutoff (kcal/mol)"
     assert axes.get_ylim()[0] < -4

@@ -6,7 +6,7 @@ import MDAnalysis as mda
 import numpy as np
 import pytest
 
-from tests.output.builders import particles, random_graph, residues
+from tests.output.builders import linked, particles, random_graph, residues
 from timme.analysis import Analysis
 from timme.output.colours import colouring
 from timme.output.structures import write_structures
@@ -79,12 +79,9 @@ def test_any_dimension_becomes_three(dimensions: int, kept: int, tmp_path: Path)
 
 def test_nanometres_become_ångström(tmp_path: Path) -> None:
     graph = random_graph(20, 1)
-    analysis = particles(graph)
     in_nm = particles(
         graph,
-        hierarchy=type(analysis.hierarchy)(
-            analysis.hierarchy.parents, analysis.hierarchy.heights, unit="nm"
-        ),
+        hierarchy=linked(graph, "nm"),
         box=np.diag([3.0, 4.0, 5.0]),
     )
     write_structures(in_nm, tmp_path, CUTOFF)

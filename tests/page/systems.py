@@ -17,6 +17,7 @@ from tests.readers.builders import write_pdb
 from timme import synthetic
 from timme.analysis import Analysis
 from timme.hierarchy import Hierarchy
+from timme.rigidity.decomposition import ENERGY
 from timme.system.atoms import Atoms
 from timme.workflow import analyse
 
@@ -58,7 +59,7 @@ def energies() -> Analysis:
     graph = random_graph(60, 3)
     shifted = (graph[0], graph[1], [10 * sigma - 4 for sigma in graph[2]])
     made = linked(shifted)
-    hierarchy = Hierarchy(made.parents, made.heights, unit="kcal/mol", quantity="E")
+    hierarchy = Hierarchy(made.parents, made.heights, ENERGY)
     return swarm(60, hierarchy=hierarchy, fluctuations=None, length=None, length_name="")
 
 

@@ -49,7 +49,7 @@ def test_one_structure_gets_its_rigid_clusters(
     expected = rigid(tmp_path / "my.pdb")
     found = loaded(server, name, tmp_path)
     np.testing.assert_array_equal(found.hierarchy.heights, expected.hierarchy.heights)
-    assert found.hierarchy.quantity == "E"
+    assert found.hierarchy.quantity.symbol == "E"
     assert found.settings["min_size"] == 2
 
 

@@ -49,13 +49,13 @@ export function ticks(low: number, high: number, most: number): number[] {
 }
 
 export function cutoffLabel(scene: Scene): string {
-  const same = scene.length === 1 && !scene.unit && scene.quantity === "σ";
-  if (same) return "σc / a";
+  const same = scene.length === 1 && !scene.unit && scene.quantity.isLength;
+  if (same) return `${scene.quantity.cutoff} / a`;
   return scene.unit ? `${symbol(scene)} (${scene.unit})` : symbol(scene);
 }
 
 function scaledLabel(scene: Scene): string {
-  return `σc / a  (a = ${number(scene.length!)} ${scene.unit})`;
+  return `${scene.quantity.cutoff} / a  (a = ${number(scene.length!)} ${scene.unit})`;
 }
 
 /** Draw the cutoffs along the left, and divided by a length along the right. */

@@ -37,7 +37,7 @@ export function figuresOf(parts: Parts, ink: () => Ink): files.Figure[] {
     { id: "fraction", name: "Fraction", element: large.element, draw: (p, w, tall) => large.figure(p, w, tall) },
     { id: "sizes", name: "Sizes P(r)", element: sizes.element, draw: (p, w, tall) => sizes.figure(p, w, tall) },
   );
-  if (matrix) made.push({ id: "matrix", name: "σ matrix", element: matrix.element, draw: (p, w, tall) => matrix.draw(p, w, tall) });
+  if (matrix) made.push({ id: "matrix", name: matrix.name, element: matrix.element, draw: (p, w, tall) => matrix.draw(p, w, tall) });
   if (sequence) made.push({ id: "sequence", name: "Sequence", element: sequence.element, draw: (p, w, tall) => sequence.draw(p, w, tall) });
   made.push({ id: "clusters", name: "Clusters", element: table.element, draw: (p, w, tall) => table.draw(p, w, tall) });
   return made;

@@ -65,7 +65,7 @@ const STYLES: Record<Style, string> = {
 
 /** Build the page within an element; keys are heard there, or in what is given: an element around it, the document. */
 export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Document): Page {
-  if (scene.format !== 1) throw new Error(`a scene of format 1 is needed, got ${scene.format}: use the page of the same version`);
+  if (scene.format !== 2) throw new Error(`a scene of format 2 is needed, got ${scene.format}: use the page of the same version`);
   const model = new Model(scene);
   const root = h("div", { class: "timme" });
   host.classList.add("timme-host");
@@ -168,7 +168,7 @@ function sections(model: Model, parts: Parts): HTMLElement[] {
   const { molecule, film, panel, dilution, table, curves, matrix, sequence } = parts;
   const cards: Card[] = [{ name: "Curves", content: h("div", { class: "curves" }, ...curves.map((curve) => curve.element)) }];
   if (sequence) cards.push({ name: "Sequence", content: sequence.element, shown: () => sequence.update("cut") });
-  if (matrix) cards.push({ name: "σ matrix", content: matrix.element, shown: () => matrix.update("cut") });
+  if (matrix) cards.push({ name: matrix.name, content: matrix.element, shown: () => matrix.update("cut") });
   cards.push({ name: "Provenance", content: about(model.scene) });
   const made: HTMLElement[] = [];
   if (model.scene.space) {

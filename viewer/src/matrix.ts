@@ -45,6 +45,10 @@ export class Matrix {
     this.describe();
   }
 
+  get name(): string {
+    return `${this.symbol} matrix`;
+  }
+
   update(change: string): void {
     if (change === "hover" || change === "frame") return;
     if (change === "look") {
@@ -60,7 +64,7 @@ export class Matrix {
   private describe(): void {
     this.plot.canvas.setAttribute(
       "aria-label",
-      `Matrix of σ between ${this.model.hierarchy.size} ${this.model.scene.shownName}, ` +
+      `Matrix of ${this.symbol} between ${this.model.hierarchy.size} ${this.model.scene.shownName}, ` +
         `up to ${number(this.top, 3)} ${this.model.scene.unit}; clusters at ${cutoffText(this.model)} along its sides.`,
     );
   }
@@ -77,11 +81,15 @@ export class Matrix {
 
   // ---- parts ------------------------------------------------------------------------------------
 
+  private get symbol(): string {
+    return this.model.scene.quantity.symbol;
+  }
+
   private get hint(): string {
     const { label } = along(this.model, this.binned ? "natural" : this.model.axis);
     const per = Math.round(this.model.hierarchy.size / this.size);
     const each = this.binned ? ` A pixel is the mean of about ${per}² pairs.` : "";
-    return `σ in the order of ${label.charAt(0).toLowerCase()}${label.slice(1)}; grey where no pair was measured.${each}`;
+    return `${this.symbol} in the order of ${label.charAt(0).toLowerCase()}${label.slice(1)}; grey where no pair was measured.${each}`;
   }
 
   /** The order of the axis; means of several pairs stay in the order in which they were made. */
@@ -163,7 +171,7 @@ export class Matrix {
       p.text(number(tick, 3), x + 19, y, { fill: ink.muted, size: 11, baseline: "middle" });
     }
     const unit = this.model.scene.unit;
-    p.text(unit ? `σ (${unit})` : "σ", x + 58, box.y + box.height / 2, {
+    p.text(unit ? `${this.symbol} (${unit})` : this.symbol, x + 58, box.y + box.height / 2, {
       fill: ink.text,
       size: 12,
       align: "center",
@@ -184,7 +192,7 @@ export class Matrix {
       }
       const [i, j] = [Math.floor(row * this.size), Math.floor(column * this.size)];
       const value = this.value(i, j);
-      const what = this.binned ? "mean σ" : "σ";
+      const what = this.binned ? `mean ${this.symbol}` : this.symbol;
       const said = Number.isNaN(value) ? "not measured" : `${what} = ${number(value)} ${this.model.scene.unit}`;
       this.readout.textContent = `${this.named(i)} and ${this.named(j)}: ${said.trim()}`;
     });

@@ -77,7 +77,7 @@ export class Panel {
       h(
         "div",
         { class: "row" },
-        h("span", { class: "field" }, h("span", {}, symbol(scene)), this.cutoff, scene.unit, steps),
+        h("span", { class: "field" }, h("span", { title: scene.quantity.words }, symbol(scene)), this.cutoff, scene.unit, steps),
         this.level,
         this.suggested,
       ),

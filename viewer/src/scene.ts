@@ -12,10 +12,20 @@ export interface Suggestion {
   reason: string;
 }
 
+/** What heights are, as hierarchy/quantity.py says it. */
+export interface Quantity {
+  symbol: string; // σ
+  words: string; // fluctuation of distance
+  cutoff: string; // σc
+  cutoffName: string; // of an axis: σc, or E cutoff
+  clusters: string; // co-moving clusters
+  isLength: boolean; // whether σ/a means something
+}
+
 export interface Scene {
   format: number;
   title: string;
-  quantity: string;
+  quantity: Quantity; // what heights and cutoffs are
   unit: string;
   length: number | null;
   lengthName: string;

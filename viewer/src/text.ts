@@ -5,7 +5,7 @@ import type { Model } from "./model";
 import type { Scene } from "./scene";
 
 export function symbol(scene: Scene): string {
-  return scene.quantity === "σ" ? "σc" : `${scene.quantity} cutoff`;
+  return scene.quantity.cutoffName;
 }
 
 export function number(value: number, digits = 4): string {
@@ -29,12 +29,12 @@ export function cutoffText(model: Model, cutoff = model.cut.cutoff): string {
   const { scene } = model;
   const scaled = scaledLength(scene);
   const plain = `${symbol(scene)} = ${withUnit(cutoff, scene)}`;
-  return scaled ? `${plain} (σc/a = ${number(cutoff / scaled, 3)})` : plain;
+  return scaled ? `${plain} (${scene.quantity.cutoff}/a = ${number(cutoff / scaled, 3)})` : plain;
 }
 
 /** The length a, where a second axis says something new. */
 export function scaledLength(scene: Scene): number | null {
-  if (scene.quantity !== "σ" || !scene.length) return null;
+  if (!scene.quantity.isLength || !scene.length) return null;
   return scene.length === 1 && !scene.unit ? null : scene.length;
 }
 

@@ -2,6 +2,16 @@
 
 from timme.hierarchy.clustering import cluster
 from timme.hierarchy.linking import link
+from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.hierarchy.tree import Hierarchy, Partition, from_forest, grow
 
-__all__ = ["Hierarchy", "Partition", "cluster", "from_forest", "grow", "link"]
+__all__ = [
+    "SIGMA",
+    "Hierarchy",
+    "Partition",
+    "Quantity",
+    "cluster",
+    "from_forest",
+    "grow",
+    "link",
+]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from timme.fluctuations import Fluctuations, from_matrix
+from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.hierarchy.tree import Hierarchy, grow
 from timme.readers.matrices import read_matrix
 
@@ -18,7 +19,7 @@ def link(
     sigma: Fluctuations | str | Path | npt.ArrayLike | sparse.csr_array,
     *,
     unit: str = "",
-    quantity: str = "σ",
+    quantity: str | Quantity = SIGMA,
 ) -> Hierarchy:
     """Join pairs in increasing σ into a hierarchy of clusters (single linkage).
 
@@ -33,8 +34,8 @@ def link(
         are not compared.
     unit : str, optional
         Unit of a ready-made matrix; a Fluctuations brings its own.
-    quantity : str, optional
-        Name of the height for axes.
+    quantity : str or Quantity, optional
+        What the heights are, for axes, tables and pages: the symbol alone, or all that is known.
 
     Returns
     -------

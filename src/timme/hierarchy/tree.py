@@ -12,6 +12,7 @@ from timme._arrays import Floats, Ints, frozen, indices
 from timme._html import table
 from timme._kernels import linkage
 from timme.hierarchy.forest import canonical_tree, spanning_forest
+from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,8 +69,7 @@ class Hierarchy:
 
     parents: Ints  # (nodes,), -1 for a root
     heights: Floats  # (merges,), ascending
-    unit: str = ""
-    quantity: str = "σ"  # what the height is, as written on an axis
+    quantity: Quantity = SIGMA  # what the heights are
     sizes: Ints = field(init=False)  # (nodes,)
     lowest: Ints = field(init=False)  # (nodes,), lowest site of each
     starts: Ints = field(init=False)  # (nodes,)
@@ -96,6 +96,11 @@ class Hierarchy:
     def n_sites(self) -> int:
         """Number of sites."""
         return len(self.parents) - len(self.heights)
+
+    @property
+    def unit(self) -> str:
+        """Unit of the heights."""
+        return self.quantity.unit
 
     @property
     def births(self) -> Floats:
@@ -188,7 +193,7 @@ class Hierarchy:
         if len(walk) > 1:
             heights = np.maximum.reduceat(self.gaps[: stops[-1]], stops[:-1])
         edges = np.column_stack([walk[:-1], walk[1:]])
-        return grow(len(chosen), edges, heights, unit=self.unit, quantity=self.quantity)
+        return grow(len(chosen), edges, heights, quantity=self.quantity)
 
     def to_linkage(self) -> Floats:
         """Return the hierarchy as a linkage matrix of SciPy.
@@ -265,7 +270,7 @@ class Hierarchy:
             ("sites", self.n_sites),
             ("trees", int(np.count_nonzero(self.parents < 0))),
             ("levels", len(levels)),
-            (self.quantity, spread),
+            (self.quantity.symbol, spread),
         )
         return table("Hierarchy", rows)
 
@@ -299,7 +304,7 @@ def _refuse_bad_tree(parents: Ints, heights: Floats) -> None:
 
 
 def grow(
-    n_sites: int, edges: Ints, heights: Floats, *, unit: str = "", quantity: str = "σ"
+    n_sites: int, edges: Ints, heights: Floats, *, unit: str = "", quantity: str | Quantity = SIGMA
 ) -> Hierarchy:
     """Grow a hierarchy from edges.
 
@@ -311,8 +316,10 @@ def grow(
         Pairs of sites.
     heights : ndarray, shape (edges,)
         Height of each; edges of infinite height join nothing.
-    unit, quantity : str, optional
-        Of the heights.
+    unit : str, optional
+        Of the heights; that of the quantity by default.
+    quantity : str or Quantity, optional
+        What the heights are, or its symbol.
 
     Returns
     -------
@@ -324,7 +331,7 @@ def grow(
 
 
 def from_forest(
-    n_sites: int, edges: Ints, heights: Floats, *, unit: str = "", quantity: str = "σ"
+    n_sites: int, edges: Ints, heights: Floats, *, unit: str = "", quantity: str | Quantity = SIGMA
 ) -> Hierarchy:
     """Make the hierarchy of a spanning forest.
 
@@ -334,8 +341,10 @@ def from_forest(
         Number of sites.
     edges, heights : ndarray
         As :func:`spanning_forest` returns them.
-    unit, quantity : str, optional
-        Of the heights.
+    unit : str, optional
+        Of the heights; that of the quantity by default.
+    quantity : str or Quantity, optional
+        What the heights are, or its symbol.
 
     Returns
     -------
@@ -343,4 +352,4 @@ def from_forest(
         One tree for each tree of the forest.
     """
     parents, heights = canonical_tree(n_sites, edges, heights)
-    return Hierarchy(parents, heights, unit=unit, quantity=quantity)
+    return Hierarchy(parents, heights, as_quantity(quantity, unit))

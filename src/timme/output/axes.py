@@ -234,23 +234,53 @@ def draw_cutoff_axis(
     which : {"x", "y"}
         Along which axis the cutoff runs.
     source : Curves
-        Its unit and the name of its height are written.
+        What its cutoffs are is written.
     limits : tuple of float
         Range of the axis.
     length : float or None
         The length a of σ / a; no opposite axis without it.
     """
-    sigma = source.quantity == "σ"
-    symbol = r"$\sigma_\mathrm{c}$" if sigma else f"{source.quantity} cutoff"
-    unit = f" ({source.unit})" if source.unit else ""
-    axes.set(**{f"{which}lim": limits, f"{which}label": f"{symbol}{unit}"})
-    if length is None or not sigma:
+    quantity = source.quantity
+    unit = f" ({quantity.unit})" if quantity.unit else ""
+    label = f"{set_symbol(quantity.cutoff_name)}{unit}"
+    axes.set(**{f"{which}lim": limits, f"{which}label": label})
+    if length is None or not quantity.is_length:
         return
-    scaled = r"$\sigma_\mathrm{c}\,/\,a$"
-    if length == 1 and not source.unit:  # both axes would be the same
+    scaled = set_symbol(quantity.cutoff, r"\,/\,a")
+    if length == 1 and not quantity.unit:  # both axes would be the same
         axes.set(**{f"{which}label": scaled})
     else:
-        _draw_scaled_axis(axes, which, length, f"{scaled}   ($a$ = {length:g} {source.unit})")
+        _draw_scaled_axis(axes, which, length, f"{scaled}   ($a$ = {length:g} {quantity.unit})")
+
+
+def set_symbol(symbol: str, over: str = "") -> str:
+    r"""Set a symbol as a formula, where it is a letter or a letter with an index.
+
+    Parameters
+    ----------
+    symbol : str
+        Such as σ, σc or "E cutoff", which is set as the words it is.
+    over : str, optional
+        What follows within the formula.
+
+    Returns
+    -------
+    str
+        In the words of matplotlib.
+
+    Examples
+    --------
+    >>> print(set_symbol("σc"))
+    $\sigma_\mathrm{c}$
+    >>> print(set_symbol("E cutoff"))
+    E cutoff
+    """
+    if len(symbol) > 2:
+        words = symbol.replace("$", r"\$")
+        return f"{words}${over}$" if over else words
+    letter, index = symbol[0].replace("σ", r"\sigma"), symbol[1:]
+    subscript = rf"_\mathrm{{{index}}}" if index else ""
+    return f"${letter}{subscript}{over}$"
 
 
 def draw_places(axes: Axes, places: Places | None, n_sites: int) -> None:

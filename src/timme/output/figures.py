@@ -6,6 +6,7 @@ import io
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,7 +122,7 @@ def figures_of(analysis: Analysis) -> tuple[str, ...]:
     tuple of str
         Some of `FIGURES`.
     """
-    kept, sigma = analysis.fluctuations is not None, analysis.hierarchy.quantity == "σ"
+    kept, sigma = analysis.fluctuations is not None, analysis.hierarchy.quantity.is_length
     there = {
         "sigma-matrix": kept and sigma,
         "together": kept and not sigma,
@@ -174,9 +175,9 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
     elif name == "flexibility":
         axes = _flexibility(analysis, look)
     else:
-        axes = _matrix(
-            analysis, look, matrices.together if name == "together" else matrices.sigma_matrix
-        )
+        quantity = analysis.hierarchy.quantity
+        measured = partial(matrices.sigma_matrix, quantity=quantity)
+        axes = _matrix(analysis, look, matrices.together if name == "together" else measured)
     return figure_of(axes)
 
 

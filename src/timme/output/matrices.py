@@ -8,7 +8,8 @@ import numpy as np
 
 from timme._arrays import Floats, Ints
 from timme.fluctuations import Fluctuations
-from timme.output.axes import COLUMN, Places, draw_places, new_axes, tick_size
+from timme.hierarchy import SIGMA, Quantity
+from timme.output.axes import COLUMN, Places, draw_places, new_axes, set_symbol, tick_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,7 @@ def sigma_matrix(
     *,
     order: Ints | None = None,
     places: Places | None = None,
+    quantity: Quantity = SIGMA,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw σ of all measured pairs as a matrix; grey where a pair was not measured.
@@ -36,6 +38,8 @@ def sigma_matrix(
         The objects along both axes; all of them as they are numbered by default.
     places : Places, optional
         What to write along the axes: the natural order of the same objects.
+    quantity : Quantity, optional
+        What the pairs were measured for, where it is not σ.
     ax : Axes, optional
         Where to draw; axes in a new figure by default.
 
@@ -54,7 +58,8 @@ def sigma_matrix(
     top = float(np.percentile(finite, 98)) if len(finite) else 1.0
     norm = PowerNorm(0.5, vmin=0, vmax=top or 1.0)  # σ of small and large motions side by side
     unit = f" ({fluctuations.unit})" if fluctuations.unit else ""
-    _draw_matrix(axes, mean, places, len(along), norm=norm, label=rf"$\sigma${unit}", extend="max")
+    label = f"{set_symbol(quantity.symbol)}{unit}"
+    _draw_matrix(axes, mean, places, len(along), norm=norm, label=label, extend="max")
     return axes
 
 

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings
 from timme.analysis import Analysis, evenly_chosen
+from timme.hierarchy import Quantity
 from timme.order import families
 from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE
@@ -34,7 +35,7 @@ from timme.output.tables import short_names
 from timme.statistics import Curves, Suggestion, curves
 from timme.system.space import Boxes
 
-FORMAT = 1
+FORMAT = 2
 
 Scene = dict[str, Any]
 
@@ -80,7 +81,7 @@ def scene(
     return {
         "format": FORMAT,
         "title": title or _title(analysis),
-        "quantity": hierarchy.quantity,
+        "quantity": _quantity(hierarchy.quantity),
         "unit": hierarchy.unit,
         "length": analysis.length,
         "lengthName": analysis.length_name,
@@ -117,6 +118,18 @@ def scene_json(made: Scene) -> str:
     """
     text = json.dumps(made, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _quantity(quantity: Quantity) -> Scene:
+    """Say what heights are; their unit is that of the scene."""
+    return {
+        "symbol": quantity.symbol,
+        "words": quantity.words,
+        "cutoff": quantity.cutoff,
+        "cutoffName": quantity.cutoff_name,
+        "clusters": quantity.clusters,
+        "isLength": quantity.is_length,
+    }
 
 
 def _palettes(n_sizes: int) -> Scene:
@@ -354,7 +367,9 @@ def _title(analysis: Analysis) -> str:
         return str(given)
     if isinstance(inputs, list) and inputs:
         return ", ".join(str(entry["name"]) for entry in inputs)
-    return str(analysis.provenance.get("command") or "Co-moving clusters")
+    return str(
+        analysis.provenance.get("command") or analysis.hierarchy.quantity.clusters.capitalize()
+    )
 
 
 def _packed(values: npt.ArrayLike, kind: Literal["f8", "f4", "i4"]) -> str:

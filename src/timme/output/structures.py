@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 # What unnamed particles are called in files that need names; UNX is the PDB's unknown atom.
 _ATOM, _RESIDUE, _CHAIN = "X", "UNX", "A"
-_CLUSTERS = {"σ": "Co-moving clusters", "E": "Rigid clusters"}  # by what heights are
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +130,7 @@ def title(analysis: Analysis, found: Colouring) -> str:
         What clusters they are, and the cutoff.
     """
     hierarchy = analysis.hierarchy
-    what = _CLUSTERS.get(hierarchy.quantity, "Clusters")
+    what = hierarchy.quantity.clusters.capitalize()
     return f"{what} at the cutoff {found.cutoff:.6g} {hierarchy.unit}".rstrip()
 
 

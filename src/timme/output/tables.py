@@ -167,7 +167,7 @@ def levels_csv(counted: Curves, *, length: float | None = None) -> str:
     str
         CSV, one level per row; the first, -inf, is below all levels.
     """
-    columns = {with_unit("cutoff", counted.unit): counted.cutoffs.tolist()}
+    columns = {with_unit("cutoff", counted.quantity.unit): counted.cutoffs.tolist()}
     if length is not None:
         columns["cutoff / a"] = (counted.cutoffs / length).tolist()
     columns |= {
@@ -201,7 +201,7 @@ def hierarchy_json(analysis: Analysis) -> str:
     content = {
         "format": "timme-hierarchy",
         "version": 1,
-        "quantity": hierarchy.quantity,
+        "quantity": hierarchy.quantity.symbol,
         "unit": hierarchy.unit,
         "names": analysis.names.tolist(),
         "parents": hierarchy.parents.tolist(),

@@ -11,10 +11,11 @@ from scipy.sparse import csgraph
 
 from timme._arrays import Bools, Floats, Ints, frozen
 from timme._kernels import pebble as kernel
-from timme.hierarchy import Hierarchy, grow
+from timme.hierarchy import Hierarchy, Quantity, grow
 from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.network import Network
 
+ENERGY = Quantity("E", unit="kcal/mol", words="energy of hydrogen bonds", clusters="rigid clusters")
 DEEPEST = -10.0  # kcal/mol, the well of a salt bridge: no bond is stronger
 
 
@@ -163,8 +164,7 @@ class _Game:
             network.n_bodies,
             np.concatenate([self.joins[:, :2], np.column_stack([ends, self.anchors[ends]])]),
             np.concatenate([heights, np.full(len(ends), base)]),
-            unit="kcal/mol",
-            quantity="E",
+            quantity=ENERGY,
         )
 
     def with_ends(self) -> Ints:

@@ -12,12 +12,14 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, frozen, indices
 from timme.engine.moments import Progress
 from timme.engine.threads import Engine, engine_of
-from timme.hierarchy import Hierarchy, link
+from timme.hierarchy import Hierarchy, Quantity, link
 from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.decomposition import decompose
 from timme.rigidity.network import network
 from timme.system.ensemble import Block, Ensemble
 from timme.system.frames import ArrayFrames, WindowFrames
+
+APART = Quantity("fraction apart", words="fraction of snapshots apart")
 
 _LARGEST = 20_000  # sites of which a matrix is made
 
@@ -42,7 +44,7 @@ class Together:
             together do not join: at the cutoff 1 all would be one cluster.
         """
         apart = np.where(self.fractions > 0, self.apart, np.inf)
-        return link(apart, quantity="fraction apart")
+        return link(apart, quantity=APART)
 
 
 def together(

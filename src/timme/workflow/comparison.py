@@ -14,7 +14,6 @@ from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.compare import Common, Comparison, Overlap, overlap
 from timme.compare import compare as compare_hierarchies
-from timme.hierarchy import Hierarchy
 from timme.output import comparison
 from timme.output.axes import figure_of, places_of
 from timme.output.colours import PALETTES
@@ -256,15 +255,9 @@ def _named_briefly(sites: Ints, names: list[tuple[str, str]]) -> str:
 def _pair_text(compared: Compared, at: Overlap) -> str:
     sides = ((compared.first, at.first), (compared.second, at.second))
     return " with ".join(
-        _cutoff_text(analysis.hierarchy, partition.cutoff, analysis.length)
+        analysis.hierarchy.quantity.cutoff_text(partition.cutoff, analysis.length)
         for analysis, partition in sides
     )
-
-
-def _cutoff_text(hierarchy: Hierarchy, cutoff: float, length: float | None) -> str:
-    symbol = hierarchy.quantity.replace("σ", "σc")
-    text = f"{symbol} = {cutoff:.4g} {hierarchy.unit}".rstrip()
-    return f"{text} ({symbol}/a = {cutoff / length:.3g})" if length else text
 
 
 def _agreement_text(at: Overlap) -> str:

@@ -172,8 +172,7 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
         What, and its value.
     """
     settings, hierarchy = analysis.settings, analysis.shown_hierarchy
-    symbol = hierarchy.quantity.replace("σ", "σc")
-    unit = f" {hierarchy.unit}" if hierarchy.unit else ""
+    quantity = hierarchy.quantity
     rows = []
     inputs = analysis.provenance.get("inputs")
     if isinstance(inputs, list) and inputs:
@@ -191,9 +190,7 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
     shown = f"{hierarchy.n_sites:,} × {analysis.shown_name}"
     rows += [("shown", shown), ("levels", f"{len(hierarchy.levels):,}")]
     for number, suggestion in enumerate(suggestions(analysis)):
-        cutoff = f"{symbol} = {suggestion.cutoff:.4g}{unit}"
-        if analysis.length:
-            cutoff += f" ({symbol}/a = {suggestion.cutoff / analysis.length:.3g})"
+        cutoff = quantity.cutoff_text(suggestion.cutoff, analysis.length)
         sizes = hierarchy.cut(suggestion.cutoff).sizes
         largest = ", ".join(str(size) for size in sizes[:5] if size > 1) or "1"
         rows.append(
@@ -203,7 +200,7 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
         look = _look(analysis)
         found = decompose(analysis.network, _energy(look))
         text = decomposition_text(found, min_size=look.min_size)
-        rows.append(("rigidity", f"at {symbol} = {_energy(look):.4g}{unit}: {text}"))
+        rows.append(("rigidity", f"at {quantity.cutoff_text(_energy(look))}: {text}"))
     return rows
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from timme import store
 from timme._arrays import frozen
 from timme.analysis import Analysis
-from timme.hierarchy import grow
+from timme.hierarchy import Quantity, grow
 from timme.readers.files import read_bytes
 from timme.system.atoms import Atoms
 from timme.workflow.folder import RESULT
@@ -144,7 +144,7 @@ def _analysis(source: Path, found: list[tuple[str, str, str, int, str, str]]) ->
     inside = labels[ranked[1:]] == labels[ranked[:-1]]
     edges = np.column_stack([ranked[:-1], ranked[1:]])[inside]
     return Analysis(
-        hierarchy=grow(count, edges, np.full(len(edges), LEVEL), quantity="level"),
+        hierarchy=grow(count, edges, np.full(len(edges), LEVEL), quantity=Quantity("level")),
         shown=every,
         names=np.array([atoms.label(site) for site in range(count)]),
         object_sites=every,
