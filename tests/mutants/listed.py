@@ -468,6 +468,11 @@ MUTANTS = [
             '"cluster", "objects", "size"',
         ),
         ("cutoffs are multiplied by a", "counted.cutoffs / length", "counted.cutoffs * length"),
+        (
+            "a column is named wrongly",
+            '"mean size": counted.mean_size',
+            '"mean size": counted.largest',
+        ),
         ("runs go over gaps", "in {0, 1}", "in {0, 1, 2}"),
     ),
     *_mutants(
