@@ -7,7 +7,8 @@ from hypothesis import given
 
 from tests import naive
 from tests.strategies import bond_graphs
-from timme import objects
+from timme import objects, pairs
+from timme.fluctuations import measure
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 
@@ -30,6 +31,15 @@ def test_points_are_the_sites() -> None:
 def test_links_are_the_bonds_in_their_order() -> None:
     assert sets_of(objects.links(ENSEMBLE)) == [list(bond) for bond in BONDS]
     assert sets_of(objects.links(ENSEMBLE, [(5, 0), (1, 0)])) == [[5, 0], [1, 0]]
+
+
+def test_links_that_share_a_joint_are_compared_by_their_far_ends() -> None:
+    """The joint of 0–1 and 1–2 moves, and with it the lengths of both links; 0 and 2 do not."""
+    places = np.zeros((4, 3, 2))
+    places[:, 1] = [(1.0, 0.0), (1.0, 0.5), (1.3, 1.0), (0.8, 2.0)]
+    places[:, 2] = (2.0, 0.0)
+    chain = objects.links(Ensemble.from_array(places), [(0, 1), (1, 2)])
+    assert measure(chain, pairs.sharing(chain)).sigma.tolist() == [0.0]
 
 
 @given(bond_graphs())

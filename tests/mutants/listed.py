@@ -218,9 +218,13 @@ MUTANTS = [
         "fluctuations/measuring.py",
         "fluctuations/test_measuring.py",
         ("one snapshot more in common is needed", "common >= overlap", "common > overlap"),
-        ("links count as they stretch", "if len(objects.rigid):", "if False:"),
         ("max is rms", 'largest=objects.reduction == "max"', "largest=False"),
         ("half of the snapshots is rounded down", "math.ceil(n_snapshots / 2)", "n_snapshots // 2"),
+    ),
+    *_mutants(
+        "fluctuations/measuring.py",
+        "test_objects.py",
+        ("links count as they stretch", "if len(objects.rigid):", "if False:"),
     ),
     # ---- hierarchy, statistics, theory ---------------------------------------------------------
     *_mutants(
@@ -393,7 +397,7 @@ MUTANTS = [
     ),
     *_mutants(
         "readers/wanted.py",
-        "readers/test_reading_settings.py readers/test_arrays.py",
+        "readers/test_arrays.py readers/test_trajectories.py",
         ("steps are ignored", "range(count)[start:stop:step]", "range(count)[start:stop]"),
         ("the end is ignored", "range(count)[start:stop:step]", "range(count)[start::step]"),
         (
@@ -415,7 +419,7 @@ MUTANTS = [
     ),
     *_mutants(
         "readers/matching.py",
-        "readers/test_matching.py",
+        "readers/test_matching.py readers/test_structures.py",
         ("the least occupied location is taken", "(-round(", "(round("),
         (
             "atoms are matched by place",
@@ -464,6 +468,11 @@ MUTANTS = [
             '"cluster", "objects", "size"',
         ),
         ("cutoffs are multiplied by a", "counted.cutoffs / length", "counted.cutoffs * length"),
+        (
+            "a column is named wrongly",
+            '"mean size": counted.mean_size',
+            '"mean size": counted.largest',
+        ),
         ("runs go over gaps", "in {0, 1}", "in {0, 1, 2}"),
     ),
     *_mutants(

@@ -130,6 +130,16 @@ def test_frames_are_snapshots_evenly_chosen_and_filled() -> None:
     assert frames[2, :, :2].tolist() == track[4].tolist()
 
 
+def test_nanometres_are_drawn_as_ångström_and_other_units_as_they_are() -> None:
+    graph: Graph = (3, [(0, 1)], [1.0])
+    for unit, factor in (("nm", 10), ("Å", 1), ("µm", 1)):
+        analysis = particles(graph, hierarchy=linked(graph, unit), box=np.diag([3.0, 4.0, 5.0]))
+        space = scene(analysis)["space"]
+        frames = unpacked(space["frames"]).reshape(3, 3) - np.array(space["origin"])
+        assert frames == pytest.approx(factor * analysis.coordinates, rel=1e-5)
+        assert np.diag(space["box"]).tolist() == [3 * factor, 4 * factor, 5 * factor]
+
+
 def test_an_analysis_keeps_its_snapshots() -> None:
     ensemble = synthetic.chain(20, 7)
     made = analyse(ensemble)

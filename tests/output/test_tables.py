@@ -74,6 +74,10 @@ def test_levels_hold_every_curve() -> None:
     assert table["cutoff (nm)"].tolist() == counted.cutoffs.tolist()
     assert table["cutoff / a"].tolist() == (counted.cutoffs / 2).tolist()
     assert table["clusters"].tolist() == counted.n_clusters.tolist()
+    assert table["largest"].tolist() == counted.largest.tolist()
+    assert table["mean size"].tolist() == counted.mean_size.tolist()
+    assert table["largest fraction"].tolist() == (counted.largest / 50).tolist()
+    assert table["P(r = 1)"].tolist() == counted.size_fractions[0].tolist()
     assert table["P(r = 3)"].tolist() == counted.size_fractions[1].tolist()
     assert table["P(r >= 4)"].tolist() == counted.large_fraction.tolist()
 

@@ -395,6 +395,15 @@ def test_links_of_the_file_are_bonds(tmp_path: Path) -> None:
     assert new == {(10, 11)}
 
 
+@pytest.mark.parametrize(("length", "bonded"), [(3.499, True), (3.501, False)])
+def test_links_longer_than_3_5_join_no_atoms_of_the_model(
+    tmp_path: Path, length: float, bonded: bool
+) -> None:
+    records = [*peptide(), atom("SG", 9, (20.0, 0.0, 0.0)), atom("SG", 10, (20.0, length, 0.0))]
+    path = write_pdb(tmp_path / "a.pdb", [records], extra=["CONECT   11   12"])
+    assert ([10, 11] in read(path).atoms.bonds.tolist()) == bonded
+
+
 def test_links_to_metals_are_not_covalent(tmp_path: Path) -> None:
     records = [*peptide(), atom("ZN", 9, (20.0, 0.0, 0.0), resname="ZN", element="ZN")]
     records.append(atom("SG", 10, (20.0, 2.3, 0.0), resname="CYS"))
