@@ -106,7 +106,7 @@ def test_less_memory_takes_more_passes() -> None:
 def test_too_little_memory_is_refused_with_what_to_do() -> None:
     compared = objects.points(moving(1000))
     with pytest.raises(
-        ValueError, match=r"at least .*B of memory.*--memory allows 10MB.*-s.*--rad"
+        ValueError, match=r"at least .*B of memory.*memory= allows 10MB.*select=.*radius="
     ):
         planned(compared, pairs.all(compared), keep=True, limit="10MB")
 
@@ -126,14 +126,14 @@ def test_too_many_contacts_are_given_up() -> None:
     compared = objects.points(moving(100))
     whole = pairs.within(compared, 2.0)
     assert len(pairs.within(compared, 2.0, most=len(whole))) == len(whole)
-    with pytest.raises(ValueError, match=r"more than 1,000 pairs are in contact.*--radius"):
+    with pytest.raises(ValueError, match=r"more than 1,000 pairs are in contact.*radius="):
         pairs.within(compared, 2.0, most=1000)
     assert most_contacts(compared, 2.0, limit=allowed(500e6)) >= len(whole)
 
 
 def test_too_little_memory_for_contacts_is_refused_before_the_search() -> None:
     compared = objects.points(moving(100))
-    with pytest.raises(ValueError, match=r"at least .*B of memory.*--memory allows 10MB.*--radius"):
+    with pytest.raises(ValueError, match=r"at least .*B of memory.*memory= allows 10MB.*radius="):
         most_contacts(compared, 2.0, limit="10MB")
 
 

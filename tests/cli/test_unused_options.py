@@ -101,5 +101,5 @@ def test_an_ensemble_is_not_read_again() -> None:
 
 
 def test_an_array_takes_no_options_of_files() -> None:
-    with pytest.raises(ValueError, match="array: --columns is for tables"):
+    with pytest.raises(ValueError, match="array: columns= is for tables"):
         library.read(wandering(), columns=["t", "id", "x"])

@@ -446,7 +446,7 @@ def test_another_list_of_pairs_under_the_same_name_is_refused(
     listed.write_text("1 2\n2 3\n")
     left_behind(array_file, path, pairs=str(listed))
     listed.write_text("1 2\n2 4\n")
-    with pytest.raises(ValueError, match=r"the option pairs was .*pairs\.txt \(SHA-256"):
+    with pytest.raises(ValueError, match=r"the option pairs= was .*pairs\.txt \(SHA-256"):
         analysed(array_file, path, pairs=str(listed))
 
 

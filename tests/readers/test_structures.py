@@ -429,7 +429,7 @@ def test_the_cell_of_several_models_is_no_box_but_told(tmp_path: Path) -> None:
     real = "CRYST1   20.000   21.000   22.000  90.00  90.00  90.00 P 1           1"
     dummy = "CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1"
     path = write_pdb(tmp_path / "a.pdb", models)
-    for record, expected in ((real, ["--box 20,21,22"]), (dummy, [])):
+    for record, expected in ((real, ["box=[20, 21, 22]"]), (dummy, [])):
         (tmp_path / "b.pdb").write_text(f"{record}\n{path.read_text()}")
         notes = [note for note in read(tmp_path / "b.pdb").notes if "periodic box" in note]
         assert [note.split("if it is one, ")[1] for note in notes] == expected

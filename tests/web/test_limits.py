@@ -21,10 +21,10 @@ def test_a_time_that_means_nothing_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"max_upload": "much"}, "--max-upload is a size such as 2GB"),
-        ({"memory": "0"}, "--memory is a size such as 2GB"),
-        ({"jobs": 0}, "--jobs must be at least 1, got 0"),
-        ({"queue": 0}, "--queue must be at least 1, got 0"),
+        ({"max_upload": "much"}, "max_upload= is a size such as 2GB"),
+        ({"memory": "0"}, "memory= is a size such as 2GB"),
+        ({"jobs": 0}, "jobs= must be at least 1, got 0"),
+        ({"queue": 0}, "queue= must be at least 1, got 0"),
     ],
 )
 def test_limits_that_mean_nothing_are_refused(given: dict[str, str], said: str) -> None:

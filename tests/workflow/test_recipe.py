@@ -139,7 +139,7 @@ def test_one_cluster_at_every_cutoff_is_explained(tmp_path: Path) -> None:
         )
     path = write_pdb(tmp_path / "a.pdb", models)
     made = timme.analyse(path, objects="points", radius=100.0, min_bonds=0)
-    assert any("one cluster" in note and "--min-bonds 4" in note for note in made.notes)
+    assert any("one cluster" in note and "min_bonds=4" in note for note in made.notes)
     far = str(write_far_pairs(tmp_path / "far.txt", 15))
     apart = timme.analyse(path, objects="points", pairs=far, min_bonds=0)
     assert not any("one cluster" in note for note in apart.notes)
@@ -341,7 +341,7 @@ def test_a_radius_or_a_number_of_neighbours_says_which_pairs_are_meant() -> None
 
 
 def test_contacts_of_particles_need_a_radius() -> None:
-    with pytest.raises(ValueError, match="--radius"):
+    with pytest.raises(ValueError, match="radius="):
         timme.analyse(wandering(), pairs="contact")
 
 
@@ -618,7 +618,7 @@ def test_a_written_result_is_the_analysis(tmp_path: Path) -> None:
     timme.write(made, tmp_path / "out")
     again = timme.load(tmp_path / "out" / "result.npz")
     np.testing.assert_array_equal(again.hierarchy.parents, made.hierarchy.parents)
-    with pytest.raises(FileExistsError, match="--overwrite"):
+    with pytest.raises(FileExistsError, match="overwrite=True"):
         timme.write(made, tmp_path / "out")
 
 

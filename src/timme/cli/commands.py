@@ -17,6 +17,7 @@ from timme._version import __version__
 from timme.cli import options as shared
 from timme.cli.console import checkpointed, compiling_told, engine_for, progress_shown, report
 from timme.cli.rigidity import compare, rigidity
+from timme.cli.words import in_options
 from timme.settings import Display, Settings
 
 _EXAMPLES = """
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in given:
             raise
-        click.echo(f"timme: error: {_one_line(error)}", err=True)
+        click.echo(f"timme: error: {in_options(_one_line(error), given)}", err=True)
         sys.exit(2)
 
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from timme.cli.words import in_options
+
 if TYPE_CHECKING:
     from timme.analysis import Analysis
     from timme.engine.checkpoint import Checkpoint
@@ -228,8 +230,10 @@ def told(
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         click.echo(f"{name:<{width}}  {value}")
+    context = click.get_current_context(silent=True)
+    given = context.obj if context else ()
     for note in notes:
-        click.echo(f"note: {note}")
+        click.echo(f"note: {in_options(note, given)}")
     click.echo(f"wrote {len(paths)} files into {folder}; look at")
     for name in names:
         if folder / name in paths:

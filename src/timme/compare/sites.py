@@ -72,7 +72,7 @@ def common_sites(first: Atoms, second: Atoms, *, chains: Mapping[str, str] | Non
     raise ValueError(
         f"no site is in both: the first has {_span(first)}, the second {_span(second)}: compare "
         "results of one molecule with the same residue numbers, or say which chains are the same "
-        "(chains=, --chains A=B)"
+        "(chains={'A': 'B'})"
     )
 
 

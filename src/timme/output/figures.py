@@ -50,8 +50,8 @@ class Look:
 
 _REASONS = {
     "sigma-matrix": "σ of pairs was not kept (too many pairs), or its heights are no σ",
-    "together": "only rigid clusters of an ensemble have one (timme rigidity --ensemble)",
-    "flexibility": "only rigid clusters of one protein or nucleic acid have one (timme rigidity)",
+    "together": "only rigid clusters of an ensemble have one (timme.rigid(ensemble=))",
+    "flexibility": "only rigid clusters of one protein or nucleic acid have one (timme.rigid())",
 }
 
 # Names inside an SVG are drawn from a setting of the whole process, which one thread at a time may

@@ -78,6 +78,6 @@ def _refuse_too_many(n_pairs: int, most: int | None, centres: Ensemble) -> None:
     if most is not None and n_pairs > most:
         raise ValueError(
             f"{centres.prefix}more than {most:,} pairs are in contact, for which memory does not "
-            "last: choose a smaller radius (--radius), select fewer sites (-s), or allow more "
-            "memory (--memory)"
+            "last: choose a smaller radius (radius=), select fewer sites (select=), or "
+            "allow more memory (memory=)"
         )

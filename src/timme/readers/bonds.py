@@ -156,7 +156,7 @@ def likely_angstrom(
         return angstrom, ""
     note = (
         f"{source}: neighbouring atoms are {spacing:.3g} {unit or 'Å'} apart, "
-        f"which looks like {likely}: say so with unit={likely!r} (--unit {likely})"
+        f"which looks like {likely}: say so with unit={likely!r}"
     )
     warnings.warn(note, UserWarning, stacklevel=2)
     return _ANGSTROM[likely.lower()], note

@@ -245,6 +245,6 @@ def _first_difference(models: Sequence[Model], tables: list[dict[Key, int]]) -> 
                 return (
                     f"{other_label}: atom {name} of {one_label} is not there: "
                     "all models need the same atoms; "
-                    "common_atoms=True (--common-atoms) goes on with those that all share"
+                    "common_atoms=True goes on with those that all share"
                 )
     raise AssertionError("models do not differ")

@@ -129,10 +129,7 @@ def _refuse_unused(options: Options, source: str, *used: str) -> None:
     """Refuse options that were given and have no effect on a kind of source."""
     for name, use in _USES.items():
         if getattr(options, name) and name not in used:
-            raise ValueError(
-                f"{source}: --{name.replace('_', '-')} is for {use}, which this is not: "
-                "leave it out"
-            )
+            raise ValueError(f"{source}: {name}= is for {use}, which this is not: leave it out")
 
 
 def _located(source: str | Path) -> Path:

@@ -123,8 +123,8 @@ def _cell_notes(file: _File) -> tuple[str, ...]:
     if not file.cell:
         return ()
     shown = file.cell[:3] if set(file.cell[3:]) == {90.0} else file.cell
-    box = ",".join(f"{value:g}" for value in shown)
-    return (f"the cell of the file was not taken for a periodic box: if it is one, --box {box}",)
+    box = ", ".join(f"{value:g}" for value in shown)
+    return (f"the cell of the file was not taken for a periodic box: if it is one, box=[{box}]",)
 
 
 def _read_other(path: Path) -> _File:

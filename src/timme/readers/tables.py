@@ -201,7 +201,7 @@ def _wanted(header: Sequence[str], columns: Sequence[str] | None, source: str) -
         raise ValueError(
             f"{source}: there is no column {', '.join(map(repr, missing))}; the table has "
             f"{', '.join(map(repr, header))}: "
-            "name the frame, particle and coordinate columns (columns=, --columns)"
+            "name the frame, particle and coordinate columns (columns=)"
         )
     return wanted
 

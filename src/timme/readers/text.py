@@ -161,7 +161,7 @@ def xyz_note(path: Path) -> str:
         return ""
     return (
         f"{path}: a tilted box that is open in some directions is left out: "
-        "give a box of your own (--box) if pairs reach through its walls"
+        "give a box of your own (box=) if pairs reach through its walls"
     )
 
 
@@ -282,7 +282,7 @@ def dump_atoms(path: Path) -> tuple[Atoms, str]:
         place = columns.index(named)
         names = np.array([line.split()[place].decode("latin-1") for line in lines])
     note = f"sites are named by their {named} only" if named else "sites have no names"
-    note = f"{path}: without a topology, {note} and have no bonds; lengths are taken as Å (--unit)"
+    note = f"{path}: without a topology, {note} and have no bonds; lengths are taken as Å (unit=)"
     atoms = Atoms.unnamed(count)
     if "id" not in columns:
         note += "; without ids, atoms are taken in the order of each frame"

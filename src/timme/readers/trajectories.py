@@ -277,7 +277,7 @@ def _described(
         if not allow_truncated:
             raise ValueError(
                 f"{path}: {found.damage}: copy or write the file again; allow_truncated=True "
-                f"(--allow-truncated) goes on with the {len(found.offsets)} whole frames before it"
+                f"goes on with the {len(found.offsets)} whole frames before it"
             )
         note = f"{path}: {found.damage}; the {len(found.offsets)} whole frames before it are used"
     if found is None:

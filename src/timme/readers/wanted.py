@@ -156,7 +156,7 @@ def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensembl
     if bonds == "guess" and not _molecular(ensemble):
         raise ValueError(
             f"{_name(ensemble)}: bonds are guessed from elements and lengths in a unit such as Å, "
-            "of which something is missing: leave out --bonds guess"
+            "of which something is missing: leave out bonds='guess'"
         )
     if bonds == "file" or not _molecular(ensemble):
         return ensemble

@@ -212,6 +212,5 @@ class Settings(Display):
                 *most, last = served
                 uses = what.format(f"{', '.join(most)} and {last}" if most else last)
                 raise ValueError(
-                    f"--{name.replace('_', '-')} is for {uses}, not for {what.format(chosen)}: "
-                    "leave it out"
+                    f"{name}= is for {uses}, not for {what.format(chosen)}: leave it out"
                 )

@@ -92,8 +92,7 @@ class Setting:
         if value is None:
             return
         if about.least is not None and not value >= about.least:
-            option = self.name.replace("_", "-")
-            raise ValueError(f"{option} must be at least {about.least}, got {value}")
+            raise ValueError(f"{self.name} must be at least {about.least}, got {value}")
         if about.positive and not 0 < value < math.inf:
             raise ValueError(f"{self.name} must be above 0, got {value}")
         if self.kind is float and not self.many and not math.isfinite(value):

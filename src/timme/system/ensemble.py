@@ -281,7 +281,7 @@ class Ensemble:
             f"{self.prefix}coordinates must be finite, but atom {self.site_label(int(site))} "
             f"(site {site + 1}) of snapshot {start + frame + 1} is "
             f"{coordinates[frame, site].tolist()}: repair or leave out that snapshot or atom, "
-            "or say that missing values are gaps (gaps=True, --gaps)"
+            "or say that missing values are gaps (gaps=True)"
         )
 
 

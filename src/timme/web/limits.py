@@ -25,7 +25,7 @@ class Limits:
         """Refuse limits that would let nothing run."""
         for name in ("jobs", "queue"):
             if getattr(self, name) < 1:
-                raise ValueError(f"--{name} must be at least 1, got {getattr(self, name)}")
+                raise ValueError(f"{name}= must be at least 1, got {getattr(self, name)}")
 
 
 def parsed_limits(*, max_upload: str, max_time: str, memory: str, jobs: int, queue: int) -> Limits:
@@ -50,9 +50,9 @@ def parsed_limits(*, max_upload: str, max_time: str, memory: str, jobs: int, que
         In bytes and seconds.
     """
     return Limits(
-        upload=_size("--max-upload", max_upload),
+        upload=_size("max_upload=", max_upload),
         seconds=parsed_time(max_time),
-        memory=_size("--memory", memory),
+        memory=_size("memory=", memory),
         jobs=jobs,
         queue=queue,
     )

@@ -93,7 +93,7 @@ def _held(folder: Path) -> Iterator[None]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = (folder / "lock").open("ab")
     except OSError as error:
-        raise ValueError(f"{folder}: {error.strerror}: choose another folder (--data)") from None
+        raise ValueError(f"{folder}: {error.strerror}: choose another folder (data=)") from None
     with handle:
         try:
             if sys.platform == "win32":
@@ -106,7 +106,7 @@ def _held(folder: Path) -> Iterator[None]:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise ValueError(
-                f"{folder}: another server uses this folder: use that, or choose another (--data)"
+                f"{folder}: another server uses this folder: use that, or choose another (data=)"
             ) from None
         yield
 
@@ -122,6 +122,6 @@ def _bound(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise ValueError(
-            f"port {port}: {error.strerror}: choose another (--port), or 0 for any free one"
+            f"port {port}: {error.strerror}: choose another (port=), or 0 for any free one"
         ) from None
     return listener

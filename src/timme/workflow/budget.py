@@ -186,10 +186,11 @@ def _room(limit: str | None) -> float:
 
 
 def _refusal(compared: Objects, least: int, limit: str | None) -> str:
-    there = "there is no more" if limit is None else f"--memory allows {limit}"
+    there = "there is no more" if limit is None else f"memory= allows {limit}"
     return (
         f"{compared.ensemble.prefix}at least {memory.shown(least)} of memory are needed, but "
-        f"{there}: allow more, select fewer sites (-s), or compare fewer pairs (a smaller --radius)"
+        f"{there}: allow more, select fewer sites (select=), or compare fewer pairs (a smaller "
+        "radius=)"
     )
 
 

@@ -89,7 +89,7 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
         if len(site_bonds(ensemble)) == 0:
             raise ValueError(
                 "bodies need covalent bonds between the selected sites, and there are none: "
-                "use --objects points, or select more atoms"
+                "use objects='points', or select more atoms"
             )
         compared = make.bodies(ensemble, reach=chosen.reach, **options)
     elif name == "links":
@@ -183,7 +183,7 @@ def _pairs_wanted(compared: Objects, chosen: Settings, *, molecular: bool) -> st
 def _radius(compared: Objects, *, molecular: bool) -> float:
     per_angstrom = _ANGSTROM.get(compared.ensemble.unit)
     if not molecular or per_angstrom is None:
-        raise ValueError("pairs in contact need a radius in the units of the coordinates: --radius")
+        raise ValueError("pairs in contact need a radius in the units of the coordinates: radius=")
     return RADIUS * per_angstrom
 
 

@@ -128,12 +128,14 @@ def checked_folder(folder: str | Path, *, overwrite: bool, mark: str = RESULT) -
     """
     target = Path(folder)
     if (target.exists() or target.is_symlink()) and not target.is_dir():
-        raise FileExistsError(f"{target} is no folder: choose one (-o)")
+        raise FileExistsError(f"{target} is no folder: choose one (folder=)")
     if target.is_dir() and any(target.iterdir()):
         if not overwrite:
-            raise FileExistsError(f"{target} exists: choose another folder (-o) or add --overwrite")
+            raise FileExistsError(
+                f"{target} exists: choose another folder (folder=), or add overwrite=True"
+            )
         if not (target / mark).is_file():
-            raise FileExistsError(f"{target} holds no result of timme: choose another folder (-o)")
+            raise FileExistsError(f"{target} holds no result of timme: choose another (folder=)")
     return target
 
 
@@ -280,7 +282,9 @@ def report(analysis: Analysis, path: str | Path, *, overwrite: bool = False) -> 
     """
     target = Path(path)
     if target.exists() and not overwrite:
-        raise FileExistsError(f"{target} exists: choose another name (-o) or add --overwrite")
+        raise FileExistsError(
+            f"{target} exists: choose another name (path=), or add overwrite=True"
+        )
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target}: there is no folder {target.parent}: make it first")
     return write_report(scene_of(analysis), target)

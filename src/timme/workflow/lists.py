@@ -31,7 +31,7 @@ def read_groups(path: str, select: Callable[[str], Ints]) -> tuple[list[Ints], l
         Its name.
     """
     sets, names = [], []
-    for place, line in _lines(path, "--objects", OBJECTS):
+    for place, line in _lines(path, "objects", OBJECTS):
         name, equals, text = line.partition("=")
         if not equals or not name.strip() or not text.strip():
             raise ValueError(f"{place}: expected 'name = selection', got {line!r}")
@@ -61,7 +61,7 @@ def read_pairs(path: str, n_objects: int) -> Ints:
         Numbered from 0.
     """
     pairs = []
-    for place, line in _lines(path, "--pairs", PAIRS):
+    for place, line in _lines(path, "pairs", PAIRS):
         fields = line.replace(",", " ").replace(";", " ").split()
         try:
             first, second = (int(field) for field in fields)
@@ -93,7 +93,7 @@ def read_order(path: str, shown: Ints) -> list[int]:
         Numbered from 0.
     """
     order: list[int] = []
-    for place, line in _lines(path, "--order", ORDERS):
+    for place, line in _lines(path, "order", ORDERS):
         try:
             order += [int(field) - 1 for field in line.replace(",", " ").replace(";", " ").split()]
         except ValueError:
@@ -106,9 +106,9 @@ def read_order(path: str, shown: Ints) -> list[int]:
     return order
 
 
-def _lines(path: str, option: str, known: Collection[str]) -> Iterator[tuple[str, str]]:
+def _lines(path: str, name: str, known: Collection[str]) -> Iterator[tuple[str, str]]:
     if not Path(path).is_file():
-        raise ValueError(f"{option} is one of {', '.join(known)}, or a file; got {path!r}")
+        raise ValueError(f"{name}= is one of {', '.join(known)}, or a file; got {path!r}")
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

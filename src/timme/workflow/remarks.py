@@ -114,7 +114,7 @@ def remarks_on(made: Analysis) -> Iterator[str]:
             f"everything shown is one cluster from {shown.heights[-1]:.2g}{unit} on, while half of "
             f"the pairs fluctuate by more than {typical:.2g}{unit}: some of the compared pairs are "
             "held at a fixed distance (bonded neighbours, locked torsions). Compare pairs more "
-            "bonds apart (--min-bonds 4), or bodies instead of points"
+            "bonds apart (min_bonds=4), or bodies instead of points"
         )
 
 
@@ -142,13 +142,13 @@ def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensembl
         raise ValueError(
             f"{ensemble.prefix}{len(long)} of {ensemble.n_sites} sites are seen in at least "
             f"{overlap} of {ensemble.n_snapshots} snapshots: choose a smaller minimum overlap "
-            "(--min-overlap)"
+            "(min_overlap=)"
         )
     if len(long) == ensemble.n_sites:
         return ensemble
     note = (
         f"left out {ensemble.n_sites - len(long):,} of {ensemble.n_sites:,} sites that are seen in "
-        f"fewer than {overlap} of {ensemble.n_snapshots} snapshots (--min-overlap)"
+        f"fewer than {overlap} of {ensemble.n_snapshots} snapshots (min_overlap=)"
     )
     return replace(ensemble.select(long), notes=(*ensemble.notes, note))
 

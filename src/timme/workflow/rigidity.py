@@ -118,7 +118,7 @@ def _read(source: Any, trajectories: Any, chosen: RigidSettings) -> Ensemble:
         ensemble, count = read_model(source, trajectories, model=model, **options)
     note = (
         f"there are {count:,} models or frames: the first was taken "
-        "(--model takes another, --ensemble E all of them)"
+        "(model= takes another, ensemble= all of them)"
     )
     notes = (note,) if count > 1 and chosen.model is None else ()
     return replace(ensemble, notes=(*ensemble.notes, *notes))
@@ -237,11 +237,11 @@ def _without_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
         return ensemble
     if water.all():
         raise ValueError(
-            f"{ensemble.prefix}there are waters only: keep them (--waters, waters=True), or read a "
+            f"{ensemble.prefix}there are waters only: keep them (waters=True), or read a "
             "structure that holds a molecule"
         )
     count = len(np.unique(residue_index(atoms)[water]))
-    note = f"left out {count:,} water{'s' * (count != 1)} (--waters keeps them)"
+    note = f"left out {count:,} water{'s' * (count != 1)} (waters=True keeps them)"
     return replace(ensemble.select(np.flatnonzero(~water)), notes=(*ensemble.notes, note))
 
 

@@ -1,0 +1,133 @@
+"""Words: the library speaks Python, the command line options."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+import timme as library
+from tests.cli.conftest import Refused, Run
+from timme.cli import app
+from timme.cli.words import VOCABULARY, in_options
+from timme.settings import RigidSettings, Settings, settings_of
+
+SOURCE = Path(library.__file__).parent
+OPTION = re.compile(r"(?<![\w-])--[a-z]|\(-[a-z]+\)")
+COMMAND = re.compile(r"(timme serve|pip install) --[a-z-]+")  # which is to be typed as it is
+# Programs that are started, and commands that are written, are made of options.
+WRITERS = {"engine/connect.py", "web/recipes.py", "settings/schema.py", "settings/frames.py"}
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def test_no_message_of_the_library_names_an_option() -> None:
+    found = [
+        f"{path.relative_to(SOURCE)}:{line}: {text}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if "cli" not in path.parts and path.relative_to(SOURCE).as_posix() not in WRITERS
+        for line, text in texts(path)
+        if OPTION.search(COMMAND.sub("", text))
+    ]
+    assert found == []
+
+
+def test_every_option_of_every_command_has_its_name_in_python() -> None:
+    flags = {
+        flag
+        for command in app.commands.values()
+        for option in command.params
+        if isinstance(option, click.Option)
+        for flag in option.opts
+    }
+    assert set(VOCABULARY.values()) <= flags
+    for kind in (Settings, RigidSettings):
+        assert {setting.name for setting in settings_of(kind)} <= set(VOCABULARY)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("a smaller radius (radius=)", "a smaller radius (--radius)"),
+        ("select fewer sites (select=)", "select fewer sites (-s)"),
+        ("columns= is for tables", "--columns is for tables"),
+        ("common_atoms=True goes on", "--common-atoms goes on"),
+        ("say so with unit='nm'", "say so with --unit nm"),
+        ("if it is one, box=[20, 21.5, 22]", "if it is one, --box 20,21.5,22"),
+        ("box=False", "--box none"),
+        ("bonds apart (min_bonds=4), or", "bonds apart (--min-bonds 4), or"),
+        ("the same (chains={'A': 'B'})", "the same (--chains A=B)"),
+        ("min_size must be at least 1, got 0", "--min-size must be at least 1, got 0"),
+        ("the option start= was 0, now 1", "the option -b was 0, now 1"),
+        ("have one (timme.rigid(ensemble=))", "have one (timme rigidity --ensemble)"),
+        ("have one (timme.rigid())", "have one (timme rigidity)"),
+        ("add overwrite=True", "add --overwrite"),
+    ],
+)
+def test_python_becomes_options(said: str, expected: str) -> None:
+    assert in_options(said) == expected
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the radius of pairs in contact",
+        "radius=4.pdb: no atoms were found",
+        "runs/radius=4/a.pdb: no atoms were found",
+        "runs/min_size.pdb: no atoms were found",
+        "a.txt, line 1: expected 'name = selection', got 'radius=4'",
+        "there is no column 'min_size'; the table has 'a'",
+        "the contour= of another program",
+        "σ=0.5",
+        "weights=[a b] and step=007",
+    ],
+)
+def test_other_words_stay(said: str) -> None:
+    assert in_options(said) == said
+
+
+@pytest.mark.parametrize("name", ["radius= a.pdb", "min_size", "unit='nm'", "in/gaps=True x.npy"])
+def test_names_of_the_user_stay(name: str) -> None:
+    said = in_options(f"{name}: no such file, or say gaps=True", ["run", name])
+    assert said == f"{name}: no such file, or say --gaps"
+    base = Path(name).name
+    assert in_options(f"{base}: the unit (unit=)", ["run", name]) == f"{base}: the unit (--unit)"
+
+
+def test_an_error_is_told_in_both_tongues(folder: Path, refused: Refused) -> None:
+    snapshots = np.random.default_rng(0).normal(size=(4, 5, 3))
+    np.save(folder / "a.npy", snapshots)
+    with pytest.raises(ValueError, match=r"^radius= is for contact pairs, not for all pairs"):
+        library.analyse(snapshots, pairs="all", radius=4.0)
+    said = refused("run", "a.npy", "--pairs", "all", "--radius", 4)
+    assert "--radius is for contact pairs, not for all pairs" in said
+    with pytest.raises(ValueError, match=r"^min_size must be at least 1, got 0$"):
+        library.analyse(snapshots, min_size=0)
+    assert "--min-size must be at least 1, got 0" in refused("run", "a.npy", "--min-size", 0)
+    snapshots[0, 0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"missing values are gaps \(gaps=True\)$"):
+        library.analyse(snapshots)
+    np.save(folder / "gaps=True.npy", snapshots)
+    said = refused("run", "gaps=True.npy")
+    assert said.startswith("timme: error: gaps=True.npy: ")
+    assert said.rstrip().endswith("missing values are gaps (--gaps)")
+
+
+def test_a_note_is_told_in_both_tongues(folder: Path, timme: Run) -> None:
+    snapshots = np.random.default_rng(0).normal(size=(8, 5, 3))
+    snapshots[:6, 0] = np.nan
+    np.save(folder / "a.npy", snapshots)
+    notes = library.analyse(snapshots, gaps=True).notes
+    assert any(note.endswith("of 8 snapshots (min_overlap=)") for note in notes)
+    out = timme("run", "a.npy", "--gaps").out
+    assert "of 8 snapshots (--min-overlap)\n" in out
+    assert "min_overlap" not in out
