@@ -19,7 +19,7 @@ from tests.readers.builders import atom, write_pdb
 from timme import analyse, load, memory, objects, pairs
 from timme._arrays import Coordinates
 from timme.system.ensemble import Ensemble
-from timme.workflow.budget import most_contacts, planned
+from timme.workflow.budget import most_contacts, plan
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -92,8 +92,8 @@ def test_less_memory_takes_more_passes() -> None:
     sets = [range(10 * k, 10 * k + 10) for k in range(200)]
     compared = objects.groups(moving(2000), sets)
     partners = pairs.all(compared)
-    plenty = planned(compared, partners, keep=True, limit=None)
-    scarce = planned(compared, partners, keep=True, limit=allowed(200e6))
+    plenty = plan(compared, partners, keep=True, limit=None)
+    scarce = plan(compared, partners, keep=True, limit=allowed(200e6))
     assert (plenty.n_pieces, plenty.chunk) == (1, len(partners))
     assert scarce.n_pieces > 1
     assert scarce.total < plenty.total
@@ -108,7 +108,7 @@ def test_too_little_memory_is_refused_with_what_to_do() -> None:
     with pytest.raises(
         ValueError, match=r"at least .*B of memory.*memory= allows 10MB.*select=.*radius="
     ):
-        planned(compared, pairs.all(compared), keep=True, limit="10MB")
+        plan(compared, pairs.all(compared), keep=True, limit="10MB")
 
 
 def test_pairs_of_groups_count_their_sites() -> None:
@@ -116,8 +116,7 @@ def test_pairs_of_groups_count_their_sites() -> None:
     groups = objects.groups(ensemble, [range(10 * k, 10 * k + 10) for k in range(100)])
     points = objects.points(ensemble)
     of_groups, of_points = (
-        planned(chosen, pairs.all(chosen), keep=True, limit=None).total
-        for chosen in (groups, points)
+        plan(chosen, pairs.all(chosen), keep=True, limit=None).total for chosen in (groups, points)
     )
     assert of_groups > 0.8 * of_points
 

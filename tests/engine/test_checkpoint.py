@@ -18,6 +18,7 @@ from timme.analysis import Analysis
 from timme.engine.checkpoint import Checkpoint, Interrupted, digest
 from timme.engine.moments import Moments
 from timme.engine.reduction import moments
+from timme.engine.run import Run
 from timme.fluctuations import Fluctuations, measure
 from timme.hierarchy import Hierarchy, cluster
 from timme.hierarchy import clustering as allpairs
@@ -99,7 +100,8 @@ def bits(result: Any) -> list[bytes]:
 
 def sums(**options: Any) -> Moments:
     chosen = points()
-    return moments(chosen.ensemble, next(pairs.all(chosen).chunks(1000)), **options)
+    run = Run.of(**options)
+    return moments(chosen.ensemble, next(pairs.all(chosen).chunks(1000)), run=run)
 
 
 def sigma_of_points(**options: Any) -> Fluctuations:

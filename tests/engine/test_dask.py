@@ -19,7 +19,7 @@ import timme
 from tests.conftest import MakeUniverse
 from timme._arrays import Coordinates, Floats
 from timme.cli import main
-from timme.engine.threads import Engine
+from timme.engine.run import Engine
 from timme.fluctuations import Fluctuations
 from timme.objects import Objects
 from timme.system.ensemble import Ensemble

@@ -11,6 +11,7 @@ from timme._arrays import Floats, Ints
 from timme.engine import moments as module
 from timme.engine.moments import Metric, Moments
 from timme.engine.reduction import moments
+from timme.engine.run import Run
 from timme.system.ensemble import Ensemble
 
 EPS = np.finfo(np.float64).eps
@@ -21,7 +22,9 @@ def all_pairs(n_sites: int) -> Ints:
 
 
 def sigmas(ensemble: Ensemble, *, workers: int | None = None) -> Floats:
-    return np.sqrt(moments(ensemble, all_pairs(ensemble.n_sites), workers=workers).variance)
+    return np.sqrt(
+        moments(ensemble, all_pairs(ensemble.n_sites), run=Run.of(workers=workers)).variance
+    )
 
 
 def expected(
@@ -137,7 +140,9 @@ def test_any_number_of_threads_gives_the_same_bits(
     monkeypatch.setattr(module, "_TILE", 7)
     array = np.random.default_rng(2).normal(size=(300, 12, 3)).astype(np.float32)
     ensemble, pairs = Ensemble.from_array(array), all_pairs(12)
-    one, *others = (moments(ensemble, pairs, metric=metric, workers=w) for w in (1, 2, 3, 8))
+    one, *others = (
+        moments(ensemble, pairs, metric=metric, run=Run.of(workers=w)) for w in (1, 2, 3, 8)
+    )
     for other in others:
         for name in ("count", "weight", "mean", "m2", "reach"):
             assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
@@ -177,7 +182,8 @@ def test_merging_with_nothing_changes_nothing() -> None:
 def test_progress_ends_with_all_snapshots() -> None:
     calls: list[tuple[int, int]] = []
     ensemble = Ensemble.from_array(np.random.default_rng(0).normal(size=(600, 3, 2)))
-    moments(ensemble, all_pairs(3), progress=lambda done, whole: calls.append((done, whole)))
+    run = Run.of(progress=lambda done, whole: calls.append((done, whole)))
+    moments(ensemble, all_pairs(3), run=run)
     assert calls == [(256, 600), (512, 600), (600, 600)]
 
 

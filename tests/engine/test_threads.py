@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from timme.engine.threads import Threads, engine_of, in_order
+from timme.engine.run import engine_of
+from timme.engine.threads import Threads, in_order
 from timme.system.ensemble import Block, Ensemble
 
 ENSEMBLE = Ensemble.from_array(np.random.default_rng(0).normal(size=(300, 7, 3)))

@@ -64,12 +64,12 @@ class Cluster:
         Parameters
         ----------
         ensemble, pairs, metric, starts
-            As for :class:`timme.engine.threads.Engine`.
+            As for :class:`timme.engine.run.Engine`.
 
         Yields
         ------
         callable
-            As for :class:`timme.engine.threads.Engine`.
+            As for :class:`timme.engine.run.Engine`.
         """
         runs = _runs(len(pairs), len(starts), self._n_threads)
         tasks = self._tasks(ensemble, [pairs[run] for run in runs], metric, starts)
@@ -94,12 +94,12 @@ class Cluster:
         Parameters
         ----------
         function, shared, ensemble, starts
-            As for :class:`timme.engine.threads.Engine`.
+            As for :class:`timme.engine.run.Engine`.
 
         Yields
         ------
         iterable
-            As for :class:`timme.engine.threads.Engine`.
+            As for :class:`timme.engine.run.Engine`.
         """
         n_frames = min(ensemble.block_length, ensemble.n_snapshots)
         length = part_length(n_frames, ensemble.n_sites, self._n_threads)
@@ -126,12 +126,12 @@ class Cluster:
         Parameters
         ----------
         function, shared, items
-            As for :class:`timme.engine.threads.Engine`.
+            As for :class:`timme.engine.run.Engine`.
 
         Yields
         ------
         object
-            As for :class:`timme.engine.threads.Engine`.
+            As for :class:`timme.engine.run.Engine`.
         """
 
         def tasks() -> Iterator[Future[Any]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import moments as kernel
@@ -73,6 +75,27 @@ class Moments:
         kernel.merge_moments(*merged.arrays, *self.arrays)
         kernel.merge_moments(*merged.arrays, *other.arrays)
         return merged
+
+    @classmethod
+    def of_state(cls, kept: Mapping[str, Any]) -> Moments:
+        """Go on from what was kept.
+
+        Parameters
+        ----------
+        kept : mapping of str to ndarray
+            As :attr:`state` gives it, maybe with more.
+
+        Returns
+        -------
+        Moments
+            The same arrays.
+        """
+        return cls(*(kept[field.name] for field in fields(cls)))
+
+    @property
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """All arrays by name, not copied."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def arrays(self) -> tuple[Ints, Floats, Floats, Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Who does the work: threads of this process, or anything else that keeps the order of blocks."""
+"""Threads of this process: blocks one after another, shared by the cores."""
 
 from __future__ import annotations
 
@@ -7,94 +7,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from timme._arrays import Floats, Ints
 from timme.engine.moments import Metric, Moments, PreparedBlock, pair_tiles, room_for
 from timme.system.ensemble import Block, Ensemble
 
 _PART_POINTS = 50_000  # points of all snapshots in one part of a block, about
-
-
-@runtime_checkable
-class Engine(Protocol):
-    """What does the work: threads of this process, or a cluster of computers.
-
-    Whatever does it, blocks are merged in their order, so that results are the same to the last
-    bit.
-    """
-
-    def merges(
-        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
-    ) -> Generator[Callable[[Moments], None]]:
-        """Measure blocks; yield, for each in order, a function that merges it into moments.
-
-        Each is called before the next is asked for: blocks may share memory.
-
-        Parameters
-        ----------
-        ensemble : Ensemble
-            Snapshots.
-        pairs : ndarray, shape (pairs, 2)
-            Pairs of sites.
-        metric : callable or None
-            Distance, Euclidean if None.
-        starts : sequence of int
-            First snapshots of the blocks.
-
-        Yields
-        ------
-        callable
-            Takes the moments of the blocks before, and changes them.
-        """
-
-    def blocks(
-        self,
-        function: Callable[[Any, Block], Any],
-        shared: object,
-        ensemble: Ensemble,
-        starts: Sequence[int],
-    ) -> Generator[Iterable[Any]]:
-        """Yield, for each block in order, ``function(shared, part)`` of each of its parts in order.
-
-        All of them are taken before the next block is asked for.
-
-        Parameters
-        ----------
-        function : callable
-            A function of a module, so that it can be sent elsewhere.
-        shared : object
-            What all calls need, sent once.
-        ensemble : Ensemble
-            Snapshots.
-        starts : sequence of int
-            First snapshots of the blocks.
-
-        Yields
-        ------
-        iterable
-            Results for the parts of a block: runs of consecutive snapshots.
-        """
-
-    def map(
-        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
-    ) -> Generator[Any]:
-        """Yield ``function(shared, item)`` for each item, in order.
-
-        Parameters
-        ----------
-        function : callable
-            A function of a module, so that it can be sent elsewhere.
-        shared : object
-            What all calls need, sent once.
-        items : sequence
-            What each call needs.
-
-        Yields
-        ------
-        object
-            Results.
-        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +30,12 @@ class Threads:
         Parameters
         ----------
         ensemble, pairs, metric, starts
-            As for :class:`Engine`.
+            As for :class:`timme.engine.run.Engine`.
 
         Yields
         ------
         callable
-            As for :class:`Engine`.
+            As for :class:`timme.engine.run.Engine`.
         """
         with ThreadPoolExecutor(self.count or available_cores()) as pool:
             room: Floats | None = None  # the first block is the largest
@@ -147,12 +66,12 @@ class Threads:
         Parameters
         ----------
         function, shared, ensemble, starts
-            As for :class:`Engine`.
+            As for :class:`timme.engine.run.Engine`.
 
         Yields
         ------
         iterable
-            As for :class:`Engine`.
+            As for :class:`timme.engine.run.Engine`.
         """
         count = self.count or available_cores()
         with ThreadPoolExecutor(count) as pool:
@@ -171,12 +90,12 @@ class Threads:
         Parameters
         ----------
         function, shared, items
-            As for :class:`Engine`.
+            As for :class:`timme.engine.run.Engine`.
 
         Yields
         ------
         object
-            As for :class:`Engine`.
+            As for :class:`timme.engine.run.Engine`.
         """
         count = self.count or available_cores()
         with ThreadPoolExecutor(count) as pool:
@@ -230,33 +149,6 @@ def part_length(n_frames: int, n_points: int, n_threads: int) -> int:
         Few enough for all threads to have some, and for the memory that results take.
     """
     return min(-(-n_frames // (4 * n_threads)), max(1, _PART_POINTS // max(1, n_points)))
-
-
-def engine_of(workers: int | Engine | None) -> Engine:
-    """Return what does the work.
-
-    Parameters
-    ----------
-    workers : int, Engine or None
-        Number of threads, all cores if None, or an engine as it is.
-
-    Returns
-    -------
-    Engine
-        Threads, or the engine.
-    """
-    if workers is None:
-        return Threads()
-    if isinstance(workers, int):
-        if workers < 1:
-            raise ValueError(f"at least 1 worker is needed, got {workers}")
-        return Threads(workers)
-    if not isinstance(workers, Engine):
-        raise TypeError(
-            "workers are a number of threads or an engine, such as "
-            f"timme.engine.dask.Cluster(client), got {workers!r}"
-        )
-    return workers
 
 
 def available_cores() -> int:

@@ -15,10 +15,10 @@ from scipy import sparse
 
 from timme._arrays import Floats, Ints, frozen
 from timme._kernels import moments as kernel
-from timme.engine.checkpoint import Checkpoint
+from timme.engine.checkpoint import Arrays, Checkpoint
 from timme.engine.moments import Metric, Moments, Progress
 from timme.engine.reduction import code_of, key_of, moments
-from timme.engine.threads import Engine
+from timme.engine.run import DEFAULT, Engine, Run, State
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs import Pairs
@@ -26,7 +26,6 @@ from timme.system.ensemble import Ensemble
 
 _NEAR_HALF_BOX = 0.9
 _LARGEST_LIST = 100_000_000  # pairs; about 6 GB while they are measured
-_PIECES = "pieces"  # name under which a checkpoint keeps what is finished
 
 
 def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
@@ -84,25 +83,23 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
             f"{len(pairs):,} pairs are too many to hold: use timme.cluster, which never holds "
             "them, or compare objects in contact only"
         )
-    parts = list[Fluctuations]()
+    pieces = list[Fluctuations]()
 
-    def joined() -> Fluctuations:
-        parts[:] = [_joined(parts)]
-        return parts[0]
+    def so_far() -> Fluctuations:
+        pieces[:] = [_join(pieces)]
+        return pieces[0]
 
-    for part in measure_in_chunks(
+    for piece in measure_in_chunks(
         objects,
         pairs,
         chunk=len(objects) ** 2 if chunk is None else chunk,
         min_overlap=min_overlap,
         metric=metric,
-        workers=workers,
-        progress=progress,
-        checkpoint=checkpoint,
-        so_far=joined,
+        run=Run.of(workers=workers, progress=progress, checkpoint=checkpoint),
+        so_far=so_far,
     ):
-        parts.append(part)
-    return joined()
+        pieces.append(piece)
+    return so_far()
 
 
 def measure_in_chunks(  # noqa: PLR0913, as above
@@ -112,9 +109,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     chunk: int,
     min_overlap: int | None = None,
     metric: Metric | None = None,
-    workers: int | Engine | None = None,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    run: Run = DEFAULT,
     so_far: Callable[[], Fluctuations] | None = None,
     near: Callable[[int, int], None] | None = None,
 ) -> Iterator[Fluctuations]:
@@ -126,8 +121,10 @@ def measure_in_chunks(  # noqa: PLR0913, as above
         As for :func:`measure`.
     chunk : int
         Pairs in a piece, about.
-    min_overlap, metric, workers, progress, checkpoint
+    min_overlap, metric
         As for :func:`measure`.
+    run : Run, optional
+        How it is carried out.
     so_far : callable, optional
         Returns what stands for all pieces that were yielded, such as the pairs of them that still
         matter. A resumed run yields it in place of these pieces; without it, the checkpoint holds
@@ -149,27 +146,31 @@ def measure_in_chunks(  # noqa: PLR0913, as above
         raise ValueError(
             f"a minimum overlap must be from 2 to {ensemble.n_counting} snapshots, got {overlap}"
         )
-    choices = [str(overlap), code_of(metric)]
-    finished = _Finished(checkpoint if so_far else None, objects, pairs, chunk, choices)
-    if finished.part is not None:
-        yield finished.part
-    n_near = finished.n_near
+
+    def key() -> str:
+        return _key(objects, pairs, [str(overlap), code_of(metric)], run)
+
+    # The sums over a piece save what is finished, too; this loop has nothing to save in between.
+    pieces = (run if so_far else DEFAULT).loop("pieces", key)
+    n_near = 0
+    if pieces.kept is not None:
+        # Pieces are those of the run that was interrupted, whatever this one would choose.
+        n_near, chunk = int(pieces.kept["near"]), int(pieces.kept["chunk"])
+        yield _recall(objects, pieces.kept)
     done = 0
-    for number, index in enumerate(pairs.chunks(finished.chunk or chunk), start=1):
-        if number <= finished.count:
-            done += len(index)
+    for number, index in enumerate(pairs.chunks(chunk), start=1):
+        before, done = done, done + len(index)
+        if number <= pieces.done:
             continue
 
-        def advance(part: int, whole: int, done: int = done, size: int = len(index)) -> None:
-            if progress is not None:
-                progress(done + size * part // whole, len(pairs))
+        def advance(part: int, whole: int, before: int = before, size: int = len(index)) -> None:
+            run.tell(before + size * part // whole, len(pairs))
 
-        variance, common, reach = _measured(objects, index, metric, workers, advance, checkpoint)
+        variance, common, reach = _measure(objects, index, metric, replace(run, progress=advance))
         kept: Any = common >= overlap
         if kept.all():
             kept = slice(None)  # no copies of all of them
         n_near += int(np.count_nonzero(reach[kept] > _NEAR_HALF_BOX))
-        done += len(index)
         yield Fluctuations(
             n_objects=len(objects),
             pairs=frozen(index[kept]),
@@ -178,7 +179,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
             unit=ensemble.unit,
         )
         if so_far is not None:
-            finished.keep(number, n_near, so_far)
+            pieces.keep(number, partial(_state, so_far, n_near, chunk))
     (near or warn_near_half_box)(n_near, len(pairs))
 
 
@@ -268,49 +269,20 @@ def count_site_pairs(objects: Objects, index: Ints) -> int:
     return int(_cross_pairs(objects, index).nnz)
 
 
-class _Finished:
-    """The pieces of a checkpoint that need not be measured again."""
-
-    def __init__(
-        self,
-        checkpoint: Checkpoint | None,
-        objects: Objects,
-        pairs: Pairs,
-        chunk: int,
-        choices: list[str],
-    ) -> None:
-        self.part: Fluctuations | None = None  # what stands for the finished pieces
-        self.count, self.n_near, self.chunk = 0, 0, chunk
-        self._checkpoint = checkpoint
-        if checkpoint is None:
-            return
-        self._key = _key(objects, pairs, choices, checkpoint)
-        kept = checkpoint.recall(_PIECES, key=self._key)
-        if kept is not None:
-            # Pieces are those of the run that was interrupted, whatever this one would choose.
-            self.count, self.n_near, self.chunk = (
-                int(kept[name]) for name in ("count", "near", "chunk")
-            )
-            index, sigma, common = (frozen(kept[name]) for name in ("pairs", "sigma", "common"))
-            unit = objects.ensemble.unit
-            self.part = Fluctuations(len(objects), index, sigma, common, unit)
-
-    def keep(self, count: int, n_near: int, so_far: Callable[[], Fluctuations]) -> None:
-        if self._checkpoint is not None:
-            part = so_far()
-            self._checkpoint.keep(
-                _PIECES,
-                key=self._key,
-                count=count,
-                near=n_near,
-                chunk=self.chunk,
-                pairs=part.pairs,
-                sigma=part.sigma,
-                common=part.common,
-            )
+def _state(so_far: Callable[[], Fluctuations], n_near: int, chunk: int) -> State:
+    """All that is known of the pieces that are finished."""
+    found = so_far()
+    counts = {"near": n_near, "chunk": chunk}
+    return counts | {"pairs": found.pairs, "sigma": found.sigma, "common": found.common}
 
 
-def _key(objects: Objects, pairs: Pairs, choices: list[str], checkpoint: Checkpoint) -> str:
+def _recall(objects: Objects, kept: Arrays) -> Fluctuations:
+    """What stands for the pieces that are finished."""
+    index, sigma, common = (frozen(kept[name]) for name in ("pairs", "sigma", "common"))
+    return Fluctuations(len(objects), index, sigma, common, objects.ensemble.unit)
+
+
+def _key(objects: Objects, pairs: Pairs, choices: list[str], run: Run) -> str:
     """All on which σ of pairs of objects depends."""
     return key_of(
         objects.ensemble,
@@ -321,11 +293,11 @@ def _key(objects: Objects, pairs: Pairs, choices: list[str], checkpoint: Checkpo
         [objects.reduction, *choices],
         [pairs.index is None],
         pairs.left_out if pairs.index is None else pairs.index,
-        checkpoint=checkpoint,
+        run=run,
     )
 
 
-def _joined(parts: list[Fluctuations]) -> Fluctuations:
+def _join(parts: list[Fluctuations]) -> Fluctuations:
     if len(parts) == 1:
         return parts[0]
     return replace(
@@ -344,25 +316,17 @@ def _check(objects: Objects, pairs: Pairs) -> None:
         )
 
 
-def _measured(
-    objects: Objects,
-    index: Ints,
-    metric: Metric | None,
-    workers: int | Engine | None,
-    progress: Progress,
-    checkpoint: Checkpoint | None,
+def _measure(
+    objects: Objects, index: Ints, metric: Metric | None, run: Run
 ) -> tuple[Floats, Ints, Floats]:
     """Variance, snapshots in common and reach of pairs of objects."""
-    summed = partial(
-        moments, metric=metric, workers=workers, progress=progress, checkpoint=checkpoint
-    )
     if objects.are_points:
-        result = summed(objects.centres(), index)
+        result = moments(objects.centres(), index, metric=metric, run=run)
         return result.variance, result.count, result.reach
     needed = _cross_pairs(objects, index)
     site_pairs = np.column_stack(needed.nonzero()).astype(np.int64)
-    result = summed(objects.ensemble, site_pairs)
-    return _reduced(objects, index, needed, site_pairs, result)
+    result = moments(objects.ensemble, site_pairs, metric=metric, run=run)
+    return _reduce(objects, index, needed, site_pairs, result)
 
 
 def _cross_pairs(objects: Objects, index: Ints) -> sparse.csr_array:
@@ -377,7 +341,7 @@ def _cross_pairs(objects: Objects, index: Ints) -> sparse.csr_array:
     return upper
 
 
-def _reduced(
+def _reduce(
     objects: Objects, index: Ints, needed: sparse.csr_array, site_pairs: Ints, result: Moments
 ) -> tuple[Floats, Ints, Floats]:
     variance = result.variance

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ from timme._kernels import allpairs as kernel
 from timme._kernels.space import OPEN, STRAIGHT
 from timme.engine.checkpoint import Checkpoint, digest
 from timme.engine.moments import Metric, Progress
-from timme.engine.threads import Engine, engine_of
+from timme.engine.run import Engine, Run
+from timme.engine.threads import Threads
 from timme.fluctuations import Fluctuations
 from timme.fluctuations.measuring import measure_in_chunks, require_snapshots, warn_near_half_box
 from timme.hierarchy.forest import spanning_forest
@@ -85,22 +86,18 @@ def cluster(  # noqa: PLR0913, as for measure
     array([10, 10, 10, 10, 10, 10, 10, 10, 10])
     """
     require_snapshots(objects.ensemble)
+    run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)
+    unwatched = Run(run.engine)
     forest = _Forest(
-        objects,
-        chunk=chunk or _default_chunk(objects),
-        min_overlap=min_overlap,
-        metric=metric,
-        workers=workers,
+        objects, chunk=chunk or _default_chunk(objects), min_overlap=min_overlap, metric=metric
     )
     if pairs.index is None and len(objects) >= _FEWEST:
         try:
             _refuse_what_cannot_be_pruned(objects, metric)
-            candidates = _candidates(objects, pairs.left_out, workers)
-            forest.add(given(objects, candidates))
+            candidates = _candidates(objects, pairs.left_out, run)
+            forest.add(given(objects, candidates), unwatched)
             done = np.concatenate([pairs.left_out, candidates])
-            found = _fold_survivors(
-                objects, forest, done, workers=workers, progress=progress, checkpoint=checkpoint
-            )
+            found = _fold_survivors(objects, forest, done, run)
         except _CannotBePrunedError as reason:
             forest.clear()
             warnings.warn(
@@ -110,8 +107,8 @@ def cluster(  # noqa: PLR0913, as for measure
             )
         else:
             pairs = found
-            progress = None  # the rest is quick
-    forest.add(pairs, progress=progress, checkpoint=checkpoint)
+            run = replace(run, progress=None)  # the rest is quick
+    forest.add(pairs, run)
     warn_near_half_box(forest.n_near, forest.n_measured)
     return forest.hierarchy()
 
@@ -144,19 +141,12 @@ class _Forest:
         self._edges, self._heights = kept["edges"], kept["heights"]
         self.n_near, self.n_measured = kept["counts"].tolist()
 
-    def add(
-        self,
-        pairs: Pairs,
-        *,
-        progress: Progress | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> None:
+    def add(self, pairs: Pairs, run: Run) -> None:
         """Measure pairs piece by piece; of each piece, only those that join clusters stay."""
         for part in measure_in_chunks(
             self._objects,
             pairs,
-            progress=progress,
-            checkpoint=checkpoint,
+            run=run,
             so_far=self._edges_so_far,
             near=self._count_near,
             chunk=self.chunk,
@@ -203,13 +193,13 @@ def _default_chunk(objects: Objects) -> int:
     return max(1, int(CHUNK / per_object**2))
 
 
-def _candidates(objects: Objects, left_out: Ints, workers: int | Engine | None) -> Ints:
+def _candidates(objects: Objects, left_out: Ints, run: Run) -> Ints:
     """Pairs that are likely to be low, and enough others to hold all together."""
     points, box = objects.centres().snapshot(0)
     n_points, n_dimensions = points.shape
     boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions)
     places, tree = tree_in_box(points, boxes)
-    threads = workers if isinstance(workers, int) else -1
+    threads = (run.engine.count or -1) if isinstance(run.engine, Threads) else -1
     near = np.asarray(tree.query(places, k=_NEAREST + 1, workers=threads)[1])[:, 1:]
     far = np.random.default_rng(0).integers(0, n_points, (n_points, _RANDOM))
     others = np.concatenate([near, far], axis=1)
@@ -247,15 +237,7 @@ class _Groups:
     largest: bool  # reduced to the largest of cross pairs, not to their mean
 
 
-def _fold_survivors(
-    objects: Objects,
-    forest: _Forest,
-    done: Ints,
-    *,
-    workers: int | Engine | None,
-    progress: Progress | None,
-    checkpoint: Checkpoint | None,
-) -> Pairs:
+def _fold_survivors(objects: Objects, forest: _Forest, done: Ints, run: Run) -> Pairs:
     """Find pairs that may change the hierarchy of the candidates, and measure all but the last.
 
     ``done`` are pairs that need not be looked at. Whenever a chunk of others is found, it is
@@ -266,39 +248,37 @@ def _fold_survivors(
         search = _prepared(objects.centres(), tree, tree.order, None)
     else:
         search = _prepared(objects.ensemble, tree, *_in_bands(objects, tree.order))
-    key = digest(tree.parents, tree.heights)
-    kept = None if checkpoint is None else checkpoint.recall("bands", key=key)
+    n_objects = len(tree.order)
+    n_pairs = n_objects * (n_objects - 1) // 2
+    loop = run.loop("bands", lambda: digest(tree.parents, tree.heights), total=n_pairs)
     first, n_found, found = 0, 0, [np.empty((0, 2), np.int64)]
-    if kept is not None:
-        first, n_found, found = int(kept["done"]), int(kept["n_found"]), [kept["found"]]
-        forest.restore(kept)
+    if loop.kept is not None:
+        first, n_found = int(loop.kept["band"]), int(loop.kept["n_found"])
+        found = [loop.kept["found"]]
+        forest.restore(loop.kept)
 
     def listed() -> Pairs:
         index = lower_first(tree.order[np.concatenate(found)])
         return given(objects, without(index, done, len(objects)))
 
-    n_objects = len(tree.order)
-    n_pairs = n_objects * (n_objects - 1) // 2
-    results = engine_of(workers).map(_band_survivors, search, range(first, search.n_bands))
-    with closing(results), nullcontext() if checkpoint is None else checkpoint.under_way():
+    def state() -> dict[str, Any]:
+        found[:] = [np.concatenate(found)]
+        return forest.state | {"band": band, "n_found": n_found, "found": found[0]}
+
+    results = run.engine.map(_band_survivors, search, range(first, search.n_bands))
+    with closing(results), loop:
         for band, pairs in enumerate(results, start=first + 1):
             found.append(pairs)
             n_found += len(pairs)
             if sum(map(len, found)) >= forest.chunk:
-                forest.add(listed())
+                forest.add(listed(), Run(run.engine))
                 found = [pairs[:0]]
-            if checkpoint is not None and checkpoint.due:
-                found = [np.concatenate(found)]
-                state = forest.state | {"n_found": n_found, "found": found[0]}
-                checkpoint.keep("bands", key=key, done=band, **state)
-                checkpoint.tick()
             passed = int(search.starts[band])
             # Later bands have fewer partners.
             looked_at = passed * (2 * n_objects - passed - 1) // 2
             if looked_at > _FEWEST_LOOKED_AT * n_pairs and n_found > _MOST_FOUND * looked_at:
                 raise _CannotBePrunedError("more than half of those looked at may matter")
-            if progress is not None:
-                progress(looked_at, n_pairs)
+            loop.advance(looked_at, state)
     return listed()
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from timme._arrays import Ints, frozen
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Progress
-from timme.engine.threads import Engine
+from timme.engine.run import Engine, Run
 from timme.objects import Objects
 from timme.pairs.contacts import count_contacts
 from timme.pairs.lists import Pairs, lower_first, without
@@ -83,9 +83,8 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
             f"contacts are needed in 1 to {objects.ensemble.n_snapshots} snapshots, got {at_least}"
         )
     centres = objects.centres()
-    found = count_contacts(
-        centres, radius, most=most, workers=workers, progress=progress, checkpoint=checkpoint
-    )
+    run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)
+    found = count_contacts(centres, radius, most=most, run=run)
     unit = f" {centres.unit}" if centres.unit else ""
     times_text = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
     text = f"in contact within {radius:g}{unit} in at least {times_text}"

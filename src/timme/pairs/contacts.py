@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import closing, nullcontext
+from contextlib import closing
 
-from timme.engine.checkpoint import Checkpoint
-from timme.engine.moments import Progress
+from timme._arrays import Ints
 from timme.engine.reduction import key_of
-from timme.engine.threads import Engine, engine_of
+from timme.engine.run import Run
 from timme.system.ensemble import Block, Ensemble
 from timme.system.neighbours import Contacts, Counted, Search
 from timme.system.space import Boxes
 
 
-def count_contacts(
-    centres: Ensemble,
-    radius: float,
-    *,
-    most: int | None,
-    workers: int | Engine | None,
-    progress: Progress | None,
-    checkpoint: Checkpoint | None,
-) -> Counted:
+def count_contacts(centres: Ensemble, radius: float, *, most: int | None, run: Run) -> Counted:
     """Count, for each pair, the snapshots in which it is in contact.
 
     Parameters
@@ -32,44 +23,37 @@ def count_contacts(
         In the units of the coordinates.
     most : int or None
         Pairs that may be found before it is given up for lack of memory.
-    workers : int, Engine or None
-        Number of threads, all cores if None; or another engine.
-    progress : callable or None
-        Called with snapshots done and their number.
-    checkpoint : Checkpoint or None
-        Where counts are saved at intervals, and from which the search goes on.
+    run : Run
+        How it is carried out.
 
     Returns
     -------
     Counted
         Pairs that are in contact in any snapshot.
     """
-    search, contacts, first = Search(radius), Contacts(), 0
-    key = "" if checkpoint is None else key_of(centres, [radius], checkpoint=checkpoint)
-    kept = None if checkpoint is None else checkpoint.recall("contacts", key=key)
-    if kept is not None:
-        contacts, first = Contacts(Counted(kept["keys"], kept["counts"])), int(kept["done"])
-    starts = range(first, centres.n_snapshots, centres.block_length)
-    results = engine_of(workers).blocks(_searched, search, centres, starts)
-    with closing(results), nullcontext() if checkpoint is None else checkpoint.under_way():
+    n_snapshots = centres.n_snapshots
+    loop = run.loop("contacts", lambda: key_of(centres, [radius], run=run), total=n_snapshots)
+    kept = loop.kept
+    contacts = Contacts() if kept is None else Contacts(Counted(kept["keys"], kept["counts"]))
+
+    def state() -> dict[str, Ints]:
+        so_far = contacts.counted
+        return {"keys": so_far.keys, "counts": so_far.counts}
+
+    search = Search(radius)
+    starts = range(loop.done, n_snapshots, centres.block_length)
+    results = run.engine.blocks(_search, search, centres, starts)
+    with closing(results), loop:
         for start, parts in zip(starts, results, strict=True):
             for found in parts:
                 contacts.add(found)
                 search.give_back(found)
                 _refuse_too_many(len(contacts), most, centres)
-            done = min(start + centres.block_length, centres.n_snapshots)
-            if checkpoint is not None:
-                so_far = contacts.counted
-                checkpoint.keep(
-                    "contacts", key=key, done=done, keys=so_far.keys, counts=so_far.counts
-                )
-                checkpoint.tick()
-            if progress is not None:
-                progress(done, centres.n_snapshots)
+            loop.advance(min(start + centres.block_length, n_snapshots), state)
     return contacts.counted
 
 
-def _searched(search: Search, block: Block) -> Counted:
+def _search(search: Search, block: Block) -> Counted:
     boxes = Boxes.of(block.boxes, *block.coordinates.shape[::2])
     return search.counted(block.coordinates, boxes)
 

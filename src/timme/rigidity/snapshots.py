@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen, indices
 from timme.engine.moments import Progress
-from timme.engine.threads import Engine, engine_of
+from timme.engine.run import Engine, Run
 from timme.hierarchy import Hierarchy, Quantity, link
 from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.decomposition import decompose
@@ -87,7 +87,8 @@ def together(
     modes, largest = np.empty(n_snapshots, np.int64), np.empty(n_snapshots, np.int64)
     starts = range(0, n_snapshots, ensemble.block_length)
     shared = _Task(_without_frames(ensemble), n_snapshots, cutoff, counted, options)
-    blocks = engine_of(workers).blocks(_clusters, shared, ensemble, starts)
+    run = Run.of(workers=workers, progress=progress)
+    blocks = run.engine.blocks(_clusters, shared, ensemble, starts)
     results = chain.from_iterable(chain.from_iterable(blocks))
     for snapshot, (labels, n_modes) in enumerate(results):
         same = labels[:, None] == labels
@@ -95,8 +96,7 @@ def together(
         np.add(apart, weights[snapshot], out=apart, where=~same)
         modes[snapshot] = n_modes
         largest[snapshot] = np.unique(labels, return_counts=True)[1].max()
-        if progress is not None:
-            progress(snapshot + 1, n_snapshots)
+        run.tell(snapshot + 1, n_snapshots)
     whole = held[0, 0]  # a site is with itself in all of them
     held /= whole
     apart /= whole

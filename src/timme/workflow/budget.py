@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from timme import memory
 from timme._kernels.space import TILTED
-from timme.engine.threads import Engine, Threads, available_cores, engine_of, part_length
+from timme.engine.run import DEFAULT, Run
+from timme.engine.threads import Threads, available_cores, part_length
 from timme.fluctuations.measuring import count_site_pairs
 from timme.hierarchy.clustering import CANDIDATES, CHUNK, LEAST_FRAMES, SEARCH_BYTES
 from timme.objects import Objects
@@ -70,7 +71,7 @@ class Plan:
             yield f"  {memory.shown(size):>8}  {name}"
 
 
-def planned(
+def plan(
     compared: Objects, partners: Pairs, *, keep: bool, limit: str | None, n_shown: int | None = None
 ) -> Plan:
     """Plan a run within the memory that is allowed, or within what there is.
@@ -136,7 +137,7 @@ def most_contacts(
     radius: float,
     *,
     limit: str | None,
-    workers: int | Engine | None = None,
+    run: Run = DEFAULT,
     tell: Tell | None = None,
 ) -> int:
     """Return how many pairs in contact can be held while they are searched for.
@@ -149,8 +150,8 @@ def most_contacts(
         Of contacts.
     limit : str or None
         Memory that the process may take, such as 2GB.
-    workers : int or Engine, optional
-        Who searches.
+    run : Run, optional
+        Of which the search is a part.
     tell : callable, optional
         Called with a line that says how much memory the search needs.
 
@@ -163,7 +164,7 @@ def most_contacts(
     points, box = centres.snapshot(0)
     boxes = Boxes.of(None if box is None else box[None], 1, centres.n_dimensions)
     n_first = len(pairs_within(points, radius, boxes))
-    engine = engine_of(workers)
+    engine = run.engine
     n_threads = (engine.count or available_cores()) if isinstance(engine, Threads) else 1
     n_frames = min(centres.block_length, centres.n_snapshots)
     length = part_length(n_frames, centres.n_sites, n_threads)

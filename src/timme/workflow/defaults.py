@@ -12,6 +12,7 @@ from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Ints
 from timme.engine.reduction import moments
+from timme.engine.run import DEFAULT, Run
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.readers.select import selector
@@ -105,7 +106,12 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
 
 
 def choose_pairs(
-    compared: Objects, kind: str, chosen: Settings, *, tell: Tell | None = None, **watched: Any
+    compared: Objects,
+    kind: str,
+    chosen: Settings,
+    *,
+    tell: Tell | None = None,
+    run: Run = DEFAULT,
 ) -> tuple[Pairs, Settings]:
     """Choose who is compared with whom.
 
@@ -119,8 +125,8 @@ def choose_pairs(
         What the user chose.
     tell : callable, optional
         Called with the memory that a search for contacts needs.
-    **watched
-        How a search for contacts is carried out, as for :func:`timme.pairs.within`.
+    run : Run, optional
+        How a search for contacts is carried out.
 
     Returns
     -------
@@ -139,15 +145,14 @@ def choose_pairs(
         partners = choose.all(compared, min_bonds=bonds)
     elif name == "contact":
         radius = _radius(compared, molecular=molecular) if radius is None else radius
-        workers = watched.get("workers")
-        most = most_contacts(compared, radius, limit=chosen.memory, workers=workers, tell=tell)
+        most = most_contacts(compared, radius, limit=chosen.memory, run=run, tell=tell)
         partners = choose.within(
             compared,
             radius,
             at_least=chosen.contacts,
             min_bonds=bonds,
             most=most,
-            **watched,
+            **run.options,
         )
     elif name == "sequence":
         neighbours = 1 if neighbours is None else neighbours

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from timme._arrays import Ints, frozen
-from timme.engine.threads import Engine
+from timme.engine.run import Run
 from timme.fluctuations import Fluctuations
 from timme.fluctuations.measuring import measure_in_chunks
 from timme.objects import Objects
@@ -61,7 +61,7 @@ def measure_drawn(
     axis: Ints,
     *,
     min_overlap: int | None,
-    workers: int | Engine | None,
+    run: Run,
 ) -> Fluctuations:
     """Measure what pictures need of all pairs.
 
@@ -73,8 +73,10 @@ def measure_drawn(
         All pairs, but for those left out.
     axis : ndarray of int
         The objects that are drawn, in the order of an axis.
-    min_overlap, workers
+    min_overlap : int or None
         As for :func:`timme.measure`.
+    run : Run
+        How the run is carried out, of which this is a quick end.
 
     Returns
     -------
@@ -93,7 +95,7 @@ def measure_drawn(
         given(compared, index),
         chunk=len(compared) ** 2,
         min_overlap=min_overlap,
-        workers=workers,
+        run=Run(run.engine),
         near=lambda *_: None,  # what is near half the box was counted over all pairs
     )
     return measured

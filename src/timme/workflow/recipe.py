@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from timme._arrays import Coordinates, Floats, Ints
 from timme.analysis import Analysis, evenly_chosen
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Progress
-from timme.engine.threads import Engine
+from timme.engine.run import Engine, Run
 from timme.fluctuations import Fluctuations, measure
 from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.measuring import require_snapshots
@@ -25,7 +25,7 @@ from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.residues import default_sites
 from timme.system.topology import site_atoms
-from timme.workflow.budget import Tell, planned
+from timme.workflow.budget import Tell, plan
 from timme.workflow.defaults import (
     choose_length,
     choose_objects,
@@ -42,16 +42,6 @@ from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without
 # Snapshots that are kept for a film: no more frames, and no more numbers, than a page plays well.
 _FILM_FRAMES = 100
 _FILM_NUMBERS = 2_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _How:
-    """How a run is carried out and watched; none of it changes the result."""
-
-    progress: Progress | None
-    checkpoint: Checkpoint | None
-    tell: Tell | None
-    workers: int | Engine | None
 
 
 def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
@@ -114,9 +104,10 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
             inputs = [fingerprint(file) for file in ensemble.sources]
             if checkpoint is not None:
                 checkpoint.identify(identity(ensemble, inputs, chosen))
-            made = _from_ensemble(
-                ensemble, chosen, _How(progress, checkpoint, tell, chosen_engine(workers, client))
+            run = Run.of(
+                workers=chosen_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
+            made = _from_ensemble(ensemble, chosen, run, tell)
     made = replace(
         made,
         provenance=provenance(command, inputs),
@@ -142,7 +133,7 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
     return replace(ensemble.select(sites), notes=(*ensemble.notes, note))
 
 
-def _from_ensemble(ensemble: Ensemble, chosen: Settings, how: _How) -> Analysis:
+def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | None) -> Analysis:
     require_snapshots(ensemble)
     chosen.refuse_unused("snapshots {} gaps", "with" if ensemble.gaps else "without")
     if ensemble.gaps:
@@ -154,22 +145,16 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, how: _How) -> Analysis:
             f"{ensemble.prefix}at least 2 {compared.kind} are needed, got {len(compared)}: "
             "select more sites, or choose other objects"
         )
-    partners, chosen = choose_pairs(
-        compared,
-        kind,
-        chosen,
-        tell=how.tell,
-        progress=how.progress,
-        checkpoint=how.checkpoint,
-        workers=how.workers,
-    )
+    partners, chosen = choose_pairs(compared, kind, chosen, tell=tell, run=run)
     if len(partners) == 0:
         raise ValueError(
             f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
             "choose a larger radius, other pairs or fewer bonds apart"
         )
     shown, shown_name, sequential = choose_shown(compared, chosen.show)
-    hierarchy, sigma = _linked(compared, partners, chosen, how, shown=shown, ordered=sequential)
+    hierarchy, sigma = _measure_and_link(
+        compared, partners, chosen, run, tell, shown=shown, ordered=sequential
+    )
     length, length_name = choose_length(compared, kind, chosen)
     coordinates, box = _picture(ensemble)
     return Analysis(
@@ -233,36 +218,31 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
     )
 
 
-def _linked(
+def _measure_and_link(
     compared: Objects,
     partners: Pairs,
     chosen: Settings,
-    how: _How,
+    run: Run,
+    tell: Tell | None,
     *,
     shown: Ints,
     ordered: bool,
 ) -> tuple[Hierarchy, Fluctuations]:
     """Measure and link; σ is that of all pairs, or of those that pictures need."""
     keep = are_kept(partners)
-    plan = planned(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown))
-    if how.tell is not None:
-        for line in plan.lines():
-            how.tell(line)
-    options: dict[str, Any] = {
-        "chunk": plan.chunk,
-        "min_overlap": chosen.min_overlap,
-        "progress": how.progress,
-        "checkpoint": how.checkpoint,
-        "workers": how.workers,
-    }
-    if not keep:
-        hierarchy = cluster(compared, partners, **options)
-        axis = shown if ordered else shown[hierarchy.restrict(shown).order]
-        return hierarchy, measure_drawn(
-            compared, partners, axis, min_overlap=chosen.min_overlap, workers=how.workers
-        )
-    sigma = measure(compared, partners, **options)
-    return link(sigma), sigma
+    planned = plan(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown))
+    if tell is not None:
+        for line in planned.lines():
+            tell(line)
+    options = run.options | {"chunk": planned.chunk, "min_overlap": chosen.min_overlap}
+    if keep:
+        sigma = measure(compared, partners, **options)
+        return link(sigma), sigma
+    hierarchy = cluster(compared, partners, **options)
+    axis = shown if ordered else shown[hierarchy.restrict(shown).order]
+    return hierarchy, measure_drawn(
+        compared, partners, axis, min_overlap=chosen.min_overlap, run=run
+    )
 
 
 def chosen_engine(workers: int | None, client: Any) -> int | Engine | None:

@@ -11,7 +11,7 @@ from timme import objects as make
 from timme._arrays import Ints, frozen
 from timme.analysis import Analysis
 from timme.engine.moments import Progress
-from timme.engine.threads import Engine
+from timme.engine.run import Run
 from timme.fluctuations.matrix import from_matrix
 from timme.hierarchy import Hierarchy
 from timme.readers import read, read_model
@@ -95,8 +95,8 @@ def rigid(
         if chosen.ensemble is None:
             made = _of_structure(whole, chosen)
         else:
-            engine = chosen_engine(workers, client)
-            made = _of_ensemble(whole, chosen.ensemble, chosen, progress, engine)
+            run = Run.of(workers=chosen_engine(workers, client), progress=progress)
+            made = _of_ensemble(whole, chosen.ensemble, chosen, run)
     return replace(
         made,
         provenance=provenance(command, inputs),
@@ -152,17 +152,12 @@ def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
     )
 
 
-def _of_ensemble(
-    ensemble: Ensemble,
-    energy: float,
-    chosen: RigidSettings,
-    progress: Progress | None,
-    engine: int | Engine | None,
-) -> Analysis:
+def _of_ensemble(ensemble: Ensemble, energy: float, chosen: RigidSettings, run: Run) -> Analysis:
     how: dict[str, Any] = {"waters": chosen.waters, "tethers": chosen.tethers}
     shown, name, sequential = _shown(ensemble, chosen)
     notes = network(ensemble, **how).notes  # those of the first stand for all
-    found = together(ensemble, energy, sites=shown, workers=engine, progress=progress, **how)
+    how |= {"workers": run.engine, "progress": run.progress}
+    found = together(ensemble, energy, sites=shown, **how)
     made = _analysis(ensemble, chosen, found.hierarchy(), shown, (*notes, _counts(found, name)))
     kept = from_matrix(found.apart) if len(shown) <= _MOST_SITES else None
     return replace(made, shown_name=name, sequential=sequential, fluctuations=kept)

@@ -1,0 +1,304 @@
+"""How a run is carried: who does the work, who is told of it, and where it can be taken up again.
+
+None of it changes a result. What users say in three options (`workers`, `progress`,
+`checkpoint`) travels through the package as one `Run`, and whatever takes long is one `Loop`: it
+recalls by its name and key what an interrupted run had found, goes on from there, keeps what it
+has whenever it is time to save, and tells how far it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy.typing as npt
+
+from timme._arrays import Ints
+from timme.engine.checkpoint import Arrays, Checkpoint
+from timme.engine.moments import Metric, Moments, Progress
+from timme.engine.threads import Threads
+from timme.system.ensemble import Block, Ensemble
+
+State = Mapping[str, npt.ArrayLike]
+"""All that a loop has found so far, by name."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """What does the work: threads of this process, or a cluster of computers.
+
+    Whatever does it, blocks are merged in their order, so that results are the same to the last
+    bit.
+    """
+
+    def merges(
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+    ) -> Generator[Callable[[Moments], None]]:
+        """Measure blocks; yield, for each in order, a function that merges it into moments.
+
+        Each is called before the next is asked for: blocks may share memory.
+
+        Parameters
+        ----------
+        ensemble : Ensemble
+            Snapshots.
+        pairs : ndarray, shape (pairs, 2)
+            Pairs of sites.
+        metric : callable or None
+            Distance, Euclidean if None.
+        starts : sequence of int
+            First snapshots of the blocks.
+
+        Yields
+        ------
+        callable
+            Takes the moments of the blocks before, and changes them.
+        """
+
+    def blocks(
+        self,
+        function: Callable[[Any, Block], Any],
+        shared: object,
+        ensemble: Ensemble,
+        starts: Sequence[int],
+    ) -> Generator[Iterable[Any]]:
+        """Yield, for each block in order, ``function(shared, part)`` of each of its parts in order.
+
+        All of them are taken before the next block is asked for.
+
+        Parameters
+        ----------
+        function : callable
+            A function of a module, so that it can be sent elsewhere.
+        shared : object
+            What all calls need, sent once.
+        ensemble : Ensemble
+            Snapshots.
+        starts : sequence of int
+            First snapshots of the blocks.
+
+        Yields
+        ------
+        iterable
+            Results for the parts of a block: runs of consecutive snapshots.
+        """
+
+    def map(
+        self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
+    ) -> Generator[Any]:
+        """Yield ``function(shared, item)`` for each item, in order.
+
+        Parameters
+        ----------
+        function : callable
+            A function of a module, so that it can be sent elsewhere.
+        shared : object
+            What all calls need, sent once.
+        items : sequence
+            What each call needs.
+
+        Yields
+        ------
+        object
+            Results.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a run is carried out and watched; none of it changes the result.
+
+    By default all cores of this computer do the work, nobody is told, and nothing is saved.
+    """
+
+    engine: Engine = field(default_factory=Threads)
+    progress: Progress | None = None
+    checkpoint: Checkpoint | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        workers: int | Engine | None = None,
+        progress: Progress | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> Run:
+        """Take the options as users give them.
+
+        Parameters
+        ----------
+        workers : int, Engine or None
+            Number of threads, all cores if None, or an engine as it is.
+        progress : callable or None
+            Called with the work done and the whole work.
+        checkpoint : Checkpoint or None
+            Where the work is saved at intervals, and from which it goes on.
+
+        Returns
+        -------
+        Run
+            All of them.
+        """
+        return cls(engine_of(workers), progress, checkpoint)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The same as options of public functions, such as :func:`timme.measure`."""
+        return {
+            "workers": self.engine,
+            "progress": self.progress,
+            "checkpoint": self.checkpoint,
+        }
+
+    @property
+    def identified(self) -> bool:
+        """Whether the checkpoint says by itself to which data it belongs."""
+        return self.checkpoint is not None and self.checkpoint.identified
+
+    def tell(self, done: int, total: int) -> None:
+        """Say how far the work is.
+
+        Parameters
+        ----------
+        done, total : int
+            Work done, and the whole work.
+        """
+        if self.progress is not None:
+            self.progress(done, total)
+
+    def loop(self, name: str, key: Callable[[], str], *, total: int | None = None) -> Loop:
+        """Begin something that can be interrupted, or go on with it.
+
+        Parameters
+        ----------
+        name : str
+            By which the checkpoint knows it; at any time there is one of that name.
+        key : callable
+            Returns a text that is the same only for the same data and choices; it is not called
+            where nothing is saved.
+        total : int, optional
+            The whole work, of a loop that tells how far it is.
+
+        Returns
+        -------
+        Loop
+            With what was found before.
+        """
+        return Loop(self, name, key, total)
+
+
+DEFAULT = Run()
+
+
+class Loop:
+    """Something that takes long, and can be taken up again where it was interrupted.
+
+    As a context, it is under way: it may be asked to save and stop. After an error in it, what was
+    kept in memory counts no more, for it may have changed since it was last whole; the file has
+    not.
+
+    Parameters
+    ----------
+    run : Run
+        Who is told, and where it is saved; nothing is where there is no checkpoint.
+    name : str
+        By which the checkpoint knows it.
+    key : callable
+        As for :meth:`Run.loop`.
+    total : int, optional
+        The whole work, of a loop that tells how far it is.
+    """
+
+    def __init__(
+        self, run: Run, name: str, key: Callable[[], str], total: int | None = None
+    ) -> None:
+        self.done = 0  # work that need not be done again
+        self.kept: Arrays | None = None  # what was found by it
+        self._run, self._name, self._total = run, name, total
+        self._context = ExitStack()
+        if run.checkpoint is not None:
+            self._key = key()
+            self.kept = run.checkpoint.recall(name, key=self._key)
+            self.done = 0 if self.kept is None else int(self.kept["done"])
+
+    def __enter__(self) -> Self:
+        """Be under way."""
+        if self._run.checkpoint is not None:
+            self._context.enter_context(self._run.checkpoint.under_way())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Be no longer under way."""
+        self._context.__exit__(kind, error, trace)
+
+    def advance(self, done: int, state: Callable[[], State]) -> None:
+        """Say that more is done: save it if it is time to, and tell how far it is.
+
+        Parameters
+        ----------
+        done : int
+            Work done, of the whole.
+        state : callable
+            Returns all that it takes to go on from here; called only if it is to be saved, or in
+            the end, so that what comes after need not do it again.
+        """
+        checkpoint = self._run.checkpoint
+        # Whether it is due is asked once: what a later moment would save is not what is kept.
+        if checkpoint is not None and (checkpoint.due or done == self._total):
+            self.keep(done, state)
+            checkpoint.tick()
+        if self._total is not None:
+            self._run.tell(done, self._total)
+
+    def keep(self, done: int, state: Callable[[], State]) -> None:
+        """Keep what was found until something is saved, and go on.
+
+        Parameters
+        ----------
+        done : int
+            Work done, of the whole.
+        state : callable
+            As for :meth:`advance`.
+        """
+        if self._run.checkpoint is not None:
+            self._run.checkpoint.keep(self._name, key=self._key, done=done, **state())
+
+    def forget(self) -> None:
+        """Keep nothing of it any longer."""
+        if self._run.checkpoint is not None:
+            self._run.checkpoint.forget(self._name)
+
+
+def engine_of(workers: int | Engine | None) -> Engine:
+    """Return what does the work.
+
+    Parameters
+    ----------
+    workers : int, Engine or None
+        Number of threads, all cores if None, or an engine as it is.
+
+    Returns
+    -------
+    Engine
+        Threads, or the engine.
+    """
+    if workers is None:
+        return Threads()
+    if isinstance(workers, int):
+        if workers < 1:
+            raise ValueError(f"at least 1 worker is needed, got {workers}")
+        return Threads(workers)
+    if not isinstance(workers, Engine):
+        raise TypeError(
+            "workers are a number of threads or an engine, such as "
+            f"timme.engine.dask.Cluster(client), got {workers!r}"
+        )
+    return workers
