@@ -75,12 +75,12 @@ def one_snapshot_of_tracks(folder: Path) -> list[object]:
     return [write_tracks(folder / "one.csv", wandering(1, 5))]
 
 
-@case("five.pdb", "zero snapshots", "of 5", "start=5")
+@case("five.pdb", "zero snapshots", "of 5 with -b 5: ")
 def zero_snapshots_left_by_a_start(folder: Path) -> list[object]:
     return [write_pdb(folder / "five.pdb", shaken(peptide())), "-b", 5]
 
 
-@case("five.pdb", "zero snapshots", "start=3, stop=2")
+@case("five.pdb", "zero snapshots", "-b 3, -e 2: ")
 def zero_snapshots_between_start_and_stop(folder: Path) -> list[object]:
     return [write_pdb(folder / "five.pdb", shaken(peptide())), "-b", 3, "-e", 2]
 

@@ -44,10 +44,10 @@ def kept_snapshots(
         raise ValueError(f"step must be 1 or more, got {step}: snapshots are read forwards")
     kept = range(count)[start:stop:step]
     if not kept:
-        raise ValueError(
-            f"{source}: zero snapshots are left of {count} with "
-            f"start={start}, stop={stop}, step={step}: choose others"
-        )
+        given = {"start": start, "stop": stop, "step": step}
+        said = ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)
+        asked = f" with {said}" if said else ""
+        raise ValueError(f"{source}: zero snapshots are left of {count}{asked}: choose others")
     return kept
 
 
