@@ -1,0 +1,53 @@
+"""The house: its floors are few, its page is true, and no door is hidden."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "timme"
+MODULES = sorted(SOURCE.rglob("*.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
+
+
+def floors() -> list[str]:
+    """Floors of the whole house, without what is not written yet."""
+    (whole,) = [each for each in CONTRACTS if each["containers"] == ["timme"]]
+    return [" | ".join(re.findall(r"(?<!\()\b\w+\b(?!\))", floor)) for floor in whole["layers"]]
+
+
+def test_the_page_shows_the_floors_that_imports_are_held_to() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    (shown,) = re.findall(r"```text\n(__main__\n.*?)```", page, re.DOTALL)
+    assert shown.splitlines() == floors()
+
+
+def test_there_are_few_floors() -> None:
+    assert len(floors()) <= 14
+
+
+def test_every_package_has_an_order_within() -> None:
+    packages = {f"timme.{path.parent.name}" for path in SOURCE.glob("*/__init__.py")}
+    packages -= {"timme._kernels"}  # whose files import little, and nothing from elsewhere
+    held = {container for each in CONTRACTS for container in each["containers"]}
+    assert packages <= held
+    assert all(each["exhaustive"] for each in CONTRACTS)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_module_of_ours_is_imported_by_its_name_as_text(path: Path) -> None:
+    if path == SOURCE / "__init__.py":
+        return  # public names are imported when first used
+    tree = ast.parse(path.read_text("utf-8"))
+    named = {
+        node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+    }
+    assert not named & {"import_module", "__import__"}
