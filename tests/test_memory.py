@@ -75,6 +75,21 @@ def test_this_process_holds_memory_and_more_is_there() -> None:
     assert left is None or left > 0
 
 
+@pytest.mark.parametrize(("machine", "group"), [(3_000_000, 8e9), (9_000_000, 6e9)])
+def test_what_is_there_is_the_least_of_what_machine_and_group_leave(
+    monkeypatch: pytest.MonkeyPatch, machine: int, group: float
+) -> None:
+    told = {
+        "/proc/meminfo": f"MemFree: 1 kB\nMemAvailable:  {machine} kB\n",
+        "/sys/fs/cgroup/memory.max": f"{group:.0f}\n",
+        "/proc/self/statm": f"1000 {10**9 // resource.getpagesize()} 1",  # this process holds 1 GB
+    }
+    monkeypatch.setattr(memory, "_read", lambda path: told.get(path, ""))
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
+    expected = min(machine * 1024, group - 1e9)
+    assert memory.available() == pytest.approx(expected, abs=resource.getpagesize())
+
+
 # ---- plans -------------------------------------------------------------------------------------
 
 

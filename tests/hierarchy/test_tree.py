@@ -421,6 +421,23 @@ def test_a_ragged_matrix_is_refused() -> None:
         link([[0.0, 1.0], [1.0]])
 
 
+@pytest.mark.parametrize(
+    ("parents", "heights", "message"),
+    [
+        ([2, -1, -1], [1.0], "each of 2 parts"),  # a merge of one
+        ([1, 2, -1], [1.0], "must be merges"),  # a site is a parent
+        ([4, 4, 3, 3, -1], [1.0, 2.0], "parts or more before it"),  # a merge is its own part
+        ([2, 2, -2], [1.0], "must be merges"),
+        ([9, 9, -1], [1.0], "must be merges"),
+        ([2, 2, -1], [math.nan], "finite and ascend"),
+        ([3, 3, 4, 4, -1], [2.0, 1.0], "finite and ascend"),
+    ],
+)
+def test_what_is_no_tree_is_refused(parents: list[int], heights: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Hierarchy(np.array(parents), np.array(heights))
+
+
 @pytest.mark.parametrize("sites", [[], [0, 0], [3], [-1], [0.5], [True, False]], ids=str)
 def test_shown_sites_that_are_none_are_refused(sites: Any) -> None:
     with pytest.raises(ValueError, match="site"):

@@ -120,6 +120,14 @@ def test_atoms_need_to_be_as_many_as_sites() -> None:
 # Selections
 
 
+def test_a_selection_keeps_the_box_of_every_snapshot() -> None:
+    boxes = np.arange(1.0, 16.0).reshape(5, 3)
+    chosen = Ensemble.from_array(SNAPSHOTS, boxes=boxes).select([3, 1])
+    found = chosen.block(0).boxes
+    assert found is not None
+    assert np.einsum("fii->fi", found).tolist() == boxes.tolist()
+
+
 def test_a_selection_keeps_coordinates_in_the_order_wanted_and_all_bonds() -> None:
     ensemble = Ensemble.from_array(SNAPSHOTS, atoms=Atoms.unnamed(4, bonds=[(0, 1), (2, 3)]))
     chosen = ensemble.select([3, 1])
