@@ -52,7 +52,7 @@ power laws through the larger half of the sizes.*
   hydrogens added, gets its hydrogen bonds one by one.
 - **Start-up**: new interpreters from start to end.
 
-Equal results from threads, clusters and resumed runs are held by `make test` and `make test-long`.
+Equal results from threads, clusters and resumed runs are held by `make check` and `make test-long`.
 """
 
 

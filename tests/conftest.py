@@ -33,7 +33,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> None:
     own name for the test, and none would be run.
     """
     if isinstance(val, bytes):
-        raise pytest.UsageError(f"ids are needed for the bytes {argname}: give ids=[...]")
+        pytest.fail(f"ids are needed for the bytes {argname}: give ids=[...]", pytrace=False)
 
 
 @pytest.fixture(scope="session")

@@ -50,7 +50,7 @@ def test_one_worker_measures_the_same_bits(universe: Any, kind: Any) -> None:
     [
         pytest.param({"n_parts": 3}, id="serial"),
         pytest.param({"backend": "multiprocessing", "n_workers": 2}, id="multiprocessing"),
-        pytest.param({"backend": "dask", "n_workers": 2}, id="dask"),
+        pytest.param({"backend": "dask", "n_workers": 2}, id="dask", marks=pytest.mark.thorough),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")

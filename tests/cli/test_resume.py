@@ -87,11 +87,9 @@ def killed_and_resumed(folder: Path, times: int, seed: int) -> None:
     assert not checkpoint.exists()
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.thorough)])
-def test_killed_runs_go_on_to_the_same_bits(
-    many_blocks: Path, undisturbed: Path, times: int
-) -> None:
-    killed_and_resumed(many_blocks, times, seed=1)
+@pytest.mark.thorough
+def test_killed_runs_go_on_to_the_same_bits(many_blocks: Path, undisturbed: Path) -> None:
+    killed_and_resumed(many_blocks, times=3, seed=1)
     assert result(many_blocks / "out") == result(undisturbed / "out")
 
 

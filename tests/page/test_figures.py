@@ -53,8 +53,8 @@ def test_the_line_of_a_cutoff_beyond_a_curve_is_drawn_at_its_border(
     assert x.pop() == pytest.approx(border, abs=1)  # frames are drawn half a pixel inside
 
 
-def test_stripes_of_a_picture_have_no_seams(show: Open) -> None:
-    page = show(ensemble())
+def test_stripes_of_a_picture_have_no_seams(look: Open) -> None:
+    page = look(ensemble())
     page.press("End")
     left, top, width, height = stripes_box(page)
     x, y, *_ = page.box(".plot.dilution")
@@ -71,8 +71,8 @@ def test_stripes_of_a_picture_have_no_seams(show: Open) -> None:
     assert found <= {CORE, *WIDE, paper}
 
 
-def test_a_picture_of_the_page_has_headings_and_the_clusters(show: Open) -> None:
-    page = show(ensemble())
+def test_a_picture_of_the_page_has_headings_and_the_clusters(look: Open) -> None:
+    page = look(ensemble())
     words = [part.text for part in svg_of(page).iter(f"{SVG}text")]
     for heading in ("h1", ".heading p", ".curve h3", ".curve:last-child h3"):
         assert page.evaluate(f"document.querySelector('{heading}').textContent") in words
@@ -86,8 +86,8 @@ def test_a_picture_of_the_page_has_headings_and_the_clusters(show: Open) -> None
     )
 
 
-def test_no_quarter_of_a_picture_of_the_page_is_empty(show: Open) -> None:
-    pixels = png_of(show(ensemble()))
+def test_no_quarter_of_a_picture_of_the_page_is_empty(look: Open) -> None:
+    pixels = png_of(look(ensemble()))
     rows, columns = (size // 2 for size in pixels.shape[:2])
     for quarter in (
         pixels[:rows, :columns],

@@ -238,9 +238,9 @@ def test_the_film_plays_and_stops(show: Open) -> None:
 # ---- files ---------------------------------------------------------------------------------------
 
 
-def test_the_csv_is_that_of_the_folder(show: Open) -> None:
+def test_the_csv_is_that_of_the_folder(look: Open) -> None:
     analysis = ensemble()
-    page = show(analysis)
+    page = look(analysis)
     page.press("ArrowUp")
     cutoff = page.evaluate(STATE)["cutoff"]
     mine = list(csv.reader(io.StringIO(page.evaluate("timme.page.csv()"))))
@@ -268,9 +268,9 @@ def test_every_figure_is_saved_as_svg_and_png(look: Open, figure: str) -> None:
     assert len(png) > 2_000
 
 
-def test_the_svg_of_the_dilution_has_the_colours_of_its_stripes(show: Open) -> None:
+def test_the_svg_of_the_dilution_has_the_colours_of_its_stripes(look: Open) -> None:
     analysis = ensemble()
-    page = show(analysis)
+    page = look(analysis)
     text = page.evaluate("timme.page.svg('dilution')")
     for colour in colouring(analysis, page.evaluate(STATE)["cutoff"]).colours.tolist():
         assert f'fill="{colour}"' in text
@@ -389,9 +389,9 @@ def test_names_are_text(show: Open) -> None:
 # ---- for everybody -------------------------------------------------------------------------------
 
 
-def test_pictures_have_words_that_state_the_facts(show: Open) -> None:
+def test_pictures_have_words_that_state_the_facts(look: Open) -> None:
     analysis = ensemble()
-    page = show(analysis)
+    page = look(analysis)
     words = page.evaluate(
         "[...document.querySelectorAll('canvas[role=img]')].map(c => c.getAttribute('aria-label'))"
     )
@@ -434,9 +434,9 @@ def test_the_theme_follows_the_system_and_the_button(show: Open, browser: Page) 
     assert page.evaluate(theme) == "light"
 
 
-def test_provenance_is_shown(show: Open) -> None:
+def test_provenance_is_shown(look: Open) -> None:
     analysis = ensemble()
-    page = show(analysis)
+    page = look(analysis)
     text = page.evaluate("document.querySelector('.about').textContent")
     inputs: Any = analysis.provenance["inputs"]
     assert inputs[0]["name"] in text

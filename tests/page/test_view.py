@@ -28,7 +28,7 @@ def seen_at(page: Page, sites: list[int]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("bonded", [True, False])
-@pytest.mark.parametrize("frame", [0, 1, 3])
+@pytest.mark.parametrize("frame", [0, pytest.param(1, marks=pytest.mark.thorough), 3])
 def test_no_stick_crosses_the_box_in_the_snapshot_in_view(
     show: Open, *, bonded: bool, frame: int
 ) -> None:

@@ -383,6 +383,7 @@ def test_markup_in_names_titles_and_selections_is_text(
     expect(page.get_by_role("link", name=evil)).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_markup_in_residues_is_text(open_page: OpenPage, tmp_path: Path) -> None:
     """The names of residues come back in the message of a selection that matches none."""
     rows = [

@@ -123,17 +123,18 @@ def two(
     folder = tmp_path_factory.mktemp("two")
     models = [[(*atom[:3], "B", *atom[4:]) for atom in model] for model in swinging()]
     renamed = write_pdb(tmp_path_factory.mktemp("renamed") / "b.pdb", models).read_bytes()
-    with pytest.MonkeyPatch.context() as patch, running_server(folder) as server:
-        leave_out_pictures(patch)
-        names = [
-            server.submit("a.pdb", peptide, title=EVIL).json()["id"],
-            server.submit("b.pdb", renamed, select="ca", objects="points").json()["id"],
-        ]
-        assert [server.ended(name)["state"] for name in names] == ["done"] * 2
-        patch.undo()
+    with running_server(folder) as server:
+        with pytest.MonkeyPatch.context() as patch:
+            leave_out_pictures(patch)
+            names = [
+                server.submit("a.pdb", peptide, title=EVIL).json()["id"],
+                server.submit("b.pdb", renamed, select="ca", objects="points").json()["id"],
+            ]
+            assert [server.ended(name)["state"] for name in names] == ["done"] * 2
         yield server, names
 
 
+@pytest.mark.usefixtures("undrawn", "without_figures")
 def test_two_results_are_compared_as_the_library_does(
     two: tuple[Server, list[str]], tmp_path: Path
 ) -> None:
@@ -165,6 +166,7 @@ def test_two_results_are_compared_as_the_library_does(
             assert opened.read(f"{folder}/{name}") == expected_bytes
 
 
+@pytest.mark.thorough
 def test_a_comparison_outlives_its_results(make_server: MakeServer, two: Any) -> None:
     first, names = two
     server = make_server()

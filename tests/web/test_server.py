@@ -130,7 +130,11 @@ def test_a_browser_reads_why_a_large_upload_is_refused(serve: Serve) -> None:
 @linux
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough), signal.SIGKILL],
+    [
+        signal.SIGKILL,
+        pytest.param(signal.SIGINT, marks=pytest.mark.thorough),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.thorough),
+    ],
 )
 def test_however_the_server_ends_its_jobs_end_and_can_go_on(
     serve: Serve, long_run: bytes, number: signal.Signals
