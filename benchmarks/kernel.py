@@ -11,7 +11,7 @@ from benchmarks.limit import run_limit
 from benchmarks.results import Results, Row
 from benchmarks.timing import race
 from timme._arrays import Ints
-from timme.engine.moments import Moments
+from timme.engine.moments import Moments, Piece
 from timme.engine.threads import Threads
 
 _FRAMES = 256  # one block
@@ -27,7 +27,7 @@ def _row(n_sites: int, *, quick: bool) -> Row:
     ensemble = timme.synthetic.elastic(n_sites, _FRAMES)
     pairs = _one_chunk(timme.objects.points(ensemble), 500_000 if quick else 4_000_000)
     # Frames are read and laid out once for all pairs: that is no part of the loop.
-    blocks = Threads().merges(ensemble, pairs, None, [0])
+    blocks = Threads().merges(ensemble, pairs, None, [Piece(0, 0, _FRAMES, single=True)])
     merge, into = next(blocks), Moments.empty(len(pairs))
     median = race(
         {"limit": run_limit, "kernel": lambda: merge(into)}, repetitions=5 if quick else 15

@@ -93,6 +93,31 @@ def pair_sigma(
     return sigma(distances, common), len(frames)
 
 
+def part_moments(
+    snapshots: Floats,
+    a: int,
+    b: int,
+    part: Collection[int],
+    *,
+    weights: Vector | None = None,
+    boxes: Floats | None = None,
+) -> tuple[int, float, float, float]:
+    """Number, weight, mean and variance of a distance over those snapshots of a part that count."""
+    distances, frames = pair_distances(snapshots, a, b, boxes)
+    found = [
+        (1.0 if weights is None else weights[frame], distance)
+        for distance, frame in zip(distances, frames, strict=True)
+        if frame in part
+    ]
+    found = [(weight, distance) for weight, distance in found if weight > 0]
+    total = math.fsum(weight for weight, _ in found)
+    if not found:
+        return 0, 0.0, 0.0, math.nan
+    mean = math.fsum(weight / total * distance for weight, distance in found)
+    variance = math.fsum(weight / total * (distance - mean) ** 2 for weight, distance in found)
+    return len(found), total, mean, variance
+
+
 def object_sigma(
     snapshots: Floats,
     members_a: Iterable[int],

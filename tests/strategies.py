@@ -142,3 +142,10 @@ def bond_graphs(draw: st.DrawFn, *, max_sites: int = 10) -> tuple[int, list[tupl
     sites = st.integers(0, n_sites - 1)
     bond = st.tuples(sites, sites).filter(lambda b: b[0] < b[1])
     return n_sites, draw(st.lists(bond, min_size=1, max_size=2 * n_sites, unique=True))
+
+
+@st.composite
+def part_lists(draw: st.DrawFn, n_snapshots: int) -> list[range]:
+    """Runs of snapshots of any lengths, in any order, that may overlap and leave some out."""
+    bounds = st.lists(st.integers(0, n_snapshots), min_size=2, max_size=2, unique=True)
+    return [range(*sorted(ends)) for ends in draw(st.lists(bounds, min_size=1, max_size=6))]

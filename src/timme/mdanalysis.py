@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
@@ -15,11 +15,10 @@ from MDAnalysis.analysis.results import Results, ResultsGroup
 from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Coordinates, Floats, Ints
-from timme._kernels import moments as kernel
 from timme.engine.compile_lock import merge_tiles
-from timme.engine.moments import Metric, Moments, PreparedBlock
-from timme.engine.threads import Threads
-from timme.fluctuations import measure
+from timme.engine.moments import Moments, PreparedBlock
+from timme.fluctuations.crossing import Crossing
+from timme.fluctuations.measuring import measure_in_chunks
 from timme.hierarchy import link
 from timme.objects import Objects
 from timme.pairs import Pairs
@@ -144,13 +143,15 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         compared = self._compared(slice(start, stop, step) if frames is None else list(frames))
         walk = partial(super().run, **chosen, **options)
 
-        def over_frames(ensemble: Ensemble, pairs: Ints) -> Moments:
-            self._plan = _Plan.of(ensemble, pairs)
+        def over_frames(crossing: Crossing, *_: Any) -> Moments:
+            self._plan = _Plan.of(crossing.ensemble, crossing.site_pairs)
             walk()
             found: Moments = self.results.moments
             return found
 
-        sigma = measure(compared, self._partners(compared), workers=_Walk(over_frames=over_frames))
+        (sigma,) = measure_in_chunks(
+            compared, self._partners(compared), chunk=len(compared) ** 2, sums=over_frames
+        )
         self.results = Results(sigma=sigma, hierarchy=link(sigma))
         if self._cutoff is not None:
             self.results.partition = self.results.hierarchy.cut(self._cutoff)
@@ -272,23 +273,3 @@ class _Plan:
         merge_tiles(
             PreparedBlock(replace(self.ensemble, frames=window).block(first)), self.pairs, into
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Walk(Threads):
-    """Threads, but MDAnalysis walks through all frames."""
-
-    over_frames: Callable[[Ensemble, Ints], Moments] = field(kw_only=True)
-
-    def merges(
-        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
-    ) -> Generator[Callable[[Moments], None]]:
-        del metric  # none is offered
-        found = self.over_frames(ensemble, pairs)
-        for start in starts:
-
-            def merge(into: Moments, start: int = start) -> None:
-                if start == starts[-1]:
-                    kernel.merge_moments(*into.arrays, *found.arrays)
-
-            yield merge

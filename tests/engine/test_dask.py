@@ -19,8 +19,9 @@ import timme
 from tests.conftest import MakeUniverse
 from timme._arrays import Coordinates, Floats
 from timme.cli import main
-from timme.engine.run import Engine
+from timme.engine.run import Engine, Run
 from timme.fluctuations import Fluctuations
+from timme.fluctuations.parts import measure_parts
 from timme.objects import Objects
 from timme.system.ensemble import Ensemble
 
@@ -140,6 +141,22 @@ def test_workers_open_files_themselves(
 
     monkeypatch.setattr(Ensemble, "block", refuse)
     assert same(timme.measure(objects, pairs, workers=Cluster(clients[2])), serial)
+
+
+@pytest.mark.parametrize("system", ["bodies", "gapped", "streaming"])
+def test_sums_over_parts_are_the_same(
+    system: str, clients: dict[int, Client], tmp_path: Path, make_universe: MakeUniverse
+) -> None:
+    objects = objects_of(system, tmp_path, make_universe)
+    pairs = timme.pairs.all(objects)
+    parts = [range(300), range(200, 257), range(400, 600)]
+    serial, found = (
+        measure_parts(objects, pairs, parts, run=Run.of(workers=workers))
+        for workers in (1, Cluster(clients[2]))
+    )
+    for name in ("common", "weight", "variance", "origin", "shift"):
+        one, other = getattr(serial, name), getattr(found, name)
+        assert np.array_equal(one, other, equal_nan=True)
 
 
 def test_a_metric_travels_to_workers(clients: dict[int, Client]) -> None:

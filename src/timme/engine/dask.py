@@ -12,7 +12,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from timme._kernels import moments as kernel
 from timme._version import __version__
 from timme.engine.compile_lock import first_time, merge_tiles
 from timme.engine.connect import LOST
-from timme.engine.moments import Metric, Moments, PreparedBlock, pair_tiles
+from timme.engine.moments import Metric, Moments, Piece, PreparedBlock, pair_tiles
 from timme.engine.threads import in_order, part_length
 from timme.system.ensemble import Block, Ensemble
 
@@ -57,13 +58,13 @@ class Cluster:
                 )
 
     def merges(
-        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, pieces: Sequence[Piece]
     ) -> Generator[Callable[[Moments], None]]:
-        """Measure blocks of frames and runs of pairs as tasks, some ahead.
+        """Measure pieces of blocks and runs of pairs as tasks, some ahead.
 
         Parameters
         ----------
-        ensemble, pairs, metric, starts
+        ensemble, pairs, metric, pieces
             As for :class:`timme.engine.run.Engine`.
 
         Yields
@@ -71,15 +72,15 @@ class Cluster:
         callable
             As for :class:`timme.engine.run.Engine`.
         """
-        runs = _runs(len(pairs), len(starts), self._n_threads)
-        tasks = self._tasks(ensemble, [pairs[run] for run in runs], metric, starts)
+        runs = _runs(len(pairs), len(pieces), self._n_threads)
+        tasks = self._tasks(ensemble, [pairs[run] for run in runs], metric, pieces)
         with closing(self._in_order(tasks)) as waiting:
 
             def merge(into: Moments) -> None:
                 for run, found in zip(runs, waiting, strict=False):  # runs end first
                     kernel.merge_moments(*into.part(run).arrays, *found.unpacked().arrays)
 
-            for _ in starts:
+            for _ in pieces:
                 yield merge
 
     def blocks(
@@ -147,14 +148,17 @@ class Cluster:
         return max(1, sum(counts.values()))
 
     def _tasks(
-        self, ensemble: Ensemble, runs: list[Ints], metric: Metric | None, starts: Sequence[int]
+        self, ensemble: Ensemble, runs: list[Ints], metric: Metric | None, pieces: Sequence[Piece]
     ) -> Iterator[Future[Any]]:
         """Submit tasks block by block, so that few blocks are held at a time."""
         sent = [self._submit(_kept, run) for run in runs]
-        for block in self._sent_blocks(ensemble, starts):
-            prepared = self._submit(PreparedBlock, block, metric)
-            for run in sent:
-                yield self._submit(_measured, prepared, run)
+        starts = list(dict.fromkeys(piece.block for piece in pieces))
+        blocks = self._sent_blocks(ensemble, starts)
+        for (_, of_block), block in zip(groupby(pieces, attrgetter("block")), blocks, strict=True):
+            for piece in of_block:
+                prepared = self._submit(_prepare, block, piece, metric)
+                for run in sent:
+                    yield self._submit(_measure, prepared, run)
 
     def _sent_blocks(self, ensemble: Ensemble, starts: Sequence[int]) -> Iterator[Any]:
         """Blocks as workers read them, or those in memory here, one after another."""
@@ -223,7 +227,11 @@ def _part(block: Block, first: int, length: int) -> Block:
     return next(block.parts(length, first=first))
 
 
-def _measured(block: PreparedBlock, pairs: Ints) -> _Packed:
+def _prepare(block: Block, piece: Piece, metric: Metric | None) -> PreparedBlock:
+    return PreparedBlock(piece.of(block), metric)
+
+
+def _measure(block: PreparedBlock, pairs: Ints) -> _Packed:
     found = Moments.empty(len(pairs))
     merge_tiles(block, pairs, found)
     return _Packed.of(found)

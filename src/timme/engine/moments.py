@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import moments as kernel
@@ -76,27 +74,6 @@ class Moments:
         kernel.merge_moments(*merged.arrays, *other.arrays)
         return merged
 
-    @classmethod
-    def of_state(cls, kept: Mapping[str, Any]) -> Moments:
-        """Go on from what was kept.
-
-        Parameters
-        ----------
-        kept : mapping of str to ndarray
-            As :attr:`state` gives it, maybe with more.
-
-        Returns
-        -------
-        Moments
-            The same arrays.
-        """
-        return cls(*(kept[field.name] for field in fields(cls)))
-
-    @property
-    def state(self) -> dict[str, npt.NDArray[Any]]:
-        """All arrays by name, not copied."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
     @property
     def arrays(self) -> tuple[Ints, Floats, Floats, Floats, Floats]:
         """All arrays, in the order of the fields."""
@@ -118,6 +95,31 @@ class Moments:
         return Moments(
             self.count[tile], self.weight[tile], self.mean[tile], self.m2[tile], self.reach[tile]
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Consecutive snapshots of one block that are summed by themselves: the block, or less."""
+
+    block: int  # first snapshot of the block with which they are read
+    start: int
+    stop: int
+    single: bool  # whether sums may be in single precision, if coordinates are
+
+    def of(self, block: Block) -> Block:
+        """Cut the piece out of its block.
+
+        Parameters
+        ----------
+        block : Block
+            All that was read.
+
+        Returns
+        -------
+        Block
+            A view of its snapshots.
+        """
+        return replace(block.cut(self.start, self.stop), single=block.single and self.single)
 
 
 def pair_tiles(n_pairs: int) -> list[slice]:

@@ -1,18 +1,27 @@
-"""The one reduction: moments of pair distances, summed over blocks of frames in a fixed order."""
+"""The one reduction: moments of pair distances over all snapshots, or over parts of them.
+
+Blocks of frames, cut where parts begin and end, are merged in a fixed order, whoever measures them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from timme._arrays import Ints
-from timme.engine.checkpoint import digest
-from timme.engine.moments import Metric, Moments
+from timme._kernels import moments as kernel
+from timme.engine.checkpoint import Arrays, digest
+from timme.engine.moments import Metric, Moments, Piece
 from timme.engine.run import DEFAULT, Run
-from timme.system.ensemble import Ensemble
+from timme.system.ensemble import SINGLE_FROM, Ensemble
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+Kept = tuple[npt.NDArray[Any], ...]
+"""Arrays that are kept of a part."""
 
 
 def moments(
@@ -39,21 +48,82 @@ def moments(
     Moments
         Of each pair.
     """
+    everything = [range(ensemble.n_snapshots)]
+    (total,) = moments_by_part(ensemble, pairs, everything, metric=metric, run=run)
+    return Moments(*total)
+
+
+def moments_by_part(
+    ensemble: Ensemble,
+    pairs: Ints,
+    parts: Sequence[range],
+    reduce: Callable[[int, Moments], Kept] = lambda _, found: found.arrays,
+    *,
+    reduction: str = "",
+    metric: Metric | None = None,
+    run: Run = DEFAULT,
+) -> list[Kept]:
+    """Sum the distances of pairs of sites over parts of the snapshots, in one pass over all.
+
+    Blocks of frames are cut where a part begins or ends, and every piece is merged, in order, into
+    the sums of its part. No block that is in no part is read. Sums of a part are held from its
+    first snapshot to its last: memory is for the pairs times the parts that overlap at any time,
+    and for what `reduce` leaves of the others.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    pairs : ndarray, shape (pairs, 2)
+        Pairs of sites.
+    parts : sequence of range
+        Runs of consecutive snapshots, in any order and of any lengths; they may leave snapshots
+        out, and overlap. A part of fewer than 256 is summed in double precision, as an ensemble of
+        so few would be.
+    reduce : callable, optional
+        Called with the number of a part and its moments when these are complete; returns the arrays
+        that are kept of it. All five arrays of :class:`Moments` by default.
+    reduction : str, optional
+        A text that tells this way to reduce from others, for checkpoints.
+    metric : callable, optional
+        As for :func:`moments`.
+    run : Run, optional
+        How it is carried out.
+
+    Returns
+    -------
+    list of tuple of ndarray
+        What was kept of each part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = Ensemble.from_array([[[0.0], [1.0]], [[0.0], [3.0]], [[0.0], [7.0]]])
+    >>> parts = [range(0, 2), range(1, 3)]
+    >>> [Moments(*part).mean.tolist() for part in moments_by_part(line, np.array([[0, 1]]), parts)]
+    [[2.0], [5.0]]
+    """
+    _refuse_parts(parts, ensemble.n_snapshots)
+    pieces = list(_cut(ensemble, parts))
 
     def key() -> str:
-        return key_of(ensemble, pairs, code_of(metric), run=run)
+        bounds = np.array([(part.start, part.stop) for part in parts])
+        return key_of(ensemble, pairs, bounds, reduction, code_of(metric), run=run)
 
-    loop = run.loop("moments", key, total=ensemble.n_snapshots)
-    running = Moments.empty(len(pairs)) if loop.kept is None else Moments.of_state(loop.kept)
-    starts = range(loop.done, ensemble.n_snapshots, ensemble.block_length)
-    merges = run.engine.merges(ensemble, pairs, metric, starts)
+    loop = run.loop("moments", key, total=pieces[-1].stop)
+    sums = _PartSums(len(pairs)) if loop.kept is None else _PartSums.restore(len(pairs), loop.kept)
+    left = [piece for piece in pieces if piece.start >= loop.done]
+    merges = run.engine.merges(ensemble, pairs, metric, left)
     with closing(merges), loop:
-        for start, merge in zip(starts, merges, strict=True):
-            merge(running)
-            done = min(start + ensemble.block_length, ensemble.n_snapshots)
-            loop.advance(done, lambda: running.state)
+        for piece, merge in zip(left, merges, strict=True):
+            owners = _owners(piece, parts)
+            sums.add(owners, merge)
+            for number in owners:
+                if parts[number].stop == piece.stop:
+                    sums.finished[number] = reduce(number, sums.open.pop(number))
+            loop.advance(piece.stop, sums.state)
     loop.forget()
-    return running
+    return [sums.finished[number] for number in range(len(parts))]
 
 
 def key_of(ensemble: Ensemble, *choices: npt.ArrayLike, run: Run = DEFAULT) -> str:
@@ -99,3 +169,83 @@ def code_of(metric: Metric | None) -> str:
     if metric is None or code is None:
         return repr(metric)
     return repr((metric.__qualname__, code.co_code, code.co_consts, code.co_names))
+
+
+class _PartSums:
+    """Sums of the parts under way, and what is kept of those that are finished."""
+
+    def __init__(self, n_pairs: int) -> None:
+        self.open = dict[int, Moments]()
+        self.finished = dict[int, Kept]()
+        self._n_pairs = n_pairs
+
+    @classmethod
+    def restore(cls, n_pairs: int, kept: Arrays) -> _PartSums:
+        """Go on from what :meth:`state` gave."""
+        made = cls(n_pairs)
+        arrays = dict[tuple[str, int], list[npt.NDArray[Any]]]()
+        for name in (name for name in kept if " " in name):  # in the order in which they were kept
+            kind, place, _ = name.split(" ")
+            arrays.setdefault((kind, int(place)), []).append(kept[name])
+        for (kind, number), found in arrays.items():
+            if kind == "open":
+                made.open[number] = Moments(*found)
+            else:
+                made.finished[number] = tuple(found)
+        return made
+
+    def state(self) -> Arrays:
+        held = {("open", number): found.arrays for number, found in self.open.items()}
+        done = {("part", number): found for number, found in self.finished.items()}
+        return {
+            f"{kind} {number} {place}": array
+            for (kind, number), arrays in [*held.items(), *done.items()]
+            for place, array in enumerate(arrays)
+        }
+
+    def add(self, owners: Sequence[int], merge: Callable[[Moments], None]) -> None:
+        """Merge a piece into all parts it belongs to; it is measured once."""
+        for number in owners:
+            if number not in self.open:
+                self.open[number] = Moments.empty(self._n_pairs)
+        if len(owners) == 1:
+            merge(self.open[owners[0]])
+            return
+        alone = Moments.empty(self._n_pairs)
+        merge(alone)
+        for number in owners:
+            kernel.merge_moments(*self.open[number].arrays, *alone.arrays)
+
+
+def _cut(ensemble: Ensemble, parts: Sequence[range]) -> Iterator[Piece]:
+    """Cut blocks where parts begin and end, and leave out what is in none."""
+    length = ensemble.block_length
+    bounds = np.unique([bound for part in parts for bound in (part.start, part.stop)])
+    for block in range(0, ensemble.n_snapshots, length):
+        end = min(block + length, ensemble.n_snapshots)
+        cuts = [block, *bounds[(bounds > block) & (bounds < end)].tolist(), end]
+        for start, stop in pairwise(cuts):
+            owners = _owners(Piece(block, start, stop, single=True), parts)
+            if owners:
+                long = all(len(parts[number]) >= SINGLE_FROM for number in owners)
+                yield Piece(block, start, stop, single=long)
+
+
+def _owners(piece: Piece, parts: Sequence[range]) -> list[int]:
+    """Which parts a piece belongs to; it never crosses a bound."""
+    return [
+        number
+        for number, part in enumerate(parts)
+        if part.start <= piece.start and piece.stop <= part.stop
+    ]
+
+
+def _refuse_parts(parts: Sequence[range], n_snapshots: int) -> None:
+    if not parts:
+        raise ValueError("at least 1 part of the snapshots is needed, got none")
+    for part in parts:
+        if part.step != 1 or not 0 <= part.start < part.stop <= n_snapshots:
+            raise ValueError(
+                f"a part is a run of the snapshots 0 to {n_snapshots}, such as range(0, 10), "
+                f"got {part}: give bounds within them, and no step"
+            )

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from timme._arrays import Ints
 from timme.engine.checkpoint import Arrays, Checkpoint
-from timme.engine.moments import Metric, Moments, Progress
+from timme.engine.moments import Metric, Moments, Piece, Progress
 from timme.engine.threads import Threads
 from timme.system.ensemble import Block, Ensemble
 
@@ -35,11 +35,12 @@ class Engine(Protocol):
     """
 
     def merges(
-        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, pieces: Sequence[Piece]
     ) -> Generator[Callable[[Moments], None]]:
-        """Measure blocks; yield, for each in order, a function that merges it into moments.
+        """Measure pieces; yield, for each in order, a function that merges it into moments.
 
-        Each is called before the next is asked for: blocks may share memory.
+        Each is called once, before the next is asked for: pieces may share memory. Those of one
+        block follow one another, so that it is read once.
 
         Parameters
         ----------
@@ -49,13 +50,13 @@ class Engine(Protocol):
             Pairs of sites.
         metric : callable or None
             Distance, Euclidean if None.
-        starts : sequence of int
-            First snapshots of the blocks.
+        pieces : sequence of Piece
+            Blocks, or runs of snapshots within them.
 
         Yields
         ------
         callable
-            Takes the moments of the blocks before, and changes them.
+            Takes the moments of the pieces before, and changes them.
         """
 
     def blocks(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from timme._arrays import Floats, Ints
-from timme.engine.moments import Metric, Moments, PreparedBlock, pair_tiles, room_for
+from timme.engine.moments import Metric, Moments, Piece, PreparedBlock, pair_tiles, room_for
 from timme.system.ensemble import Block, Ensemble
 
 _PART_POINTS = 50_000  # points of all snapshots in one part of a block, about
@@ -23,13 +25,13 @@ class Threads:
     count: int | None = None  # all cores if None
 
     def merges(
-        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, starts: Sequence[int]
+        self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, pieces: Sequence[Piece]
     ) -> Generator[Callable[[Moments], None]]:
-        """Measure one block after another, the tiles of pairs in threads.
+        """Measure one piece after another, the tiles of pairs in threads.
 
         Parameters
         ----------
-        ensemble, pairs, metric, starts
+        ensemble, pairs, metric, pieces
             As for :class:`timme.engine.run.Engine`.
 
         Yields
@@ -38,12 +40,7 @@ class Threads:
             As for :class:`timme.engine.run.Engine`.
         """
         with ThreadPoolExecutor(self.count or available_cores()) as pool:
-            room: Floats | None = None  # the first block is the largest
-            for start in starts:
-                block = ensemble.block(start)
-                room = room_for(block) if room is None else room
-                prepared = PreparedBlock(block, metric, room)
-                del block  # before the next is read
+            for prepared in _prepare(ensemble, metric, pieces):
 
                 def merge(into: Moments, prepared: PreparedBlock = prepared) -> None:
                     def fold(tile: slice) -> None:
@@ -101,6 +98,25 @@ class Threads:
         with ThreadPoolExecutor(count) as pool:
             tasks = (pool.submit(function, shared, item) for item in items)
             yield from in_order(tasks, Future.result, ahead=4 * count)
+
+
+def _prepare(
+    ensemble: Ensemble, metric: Metric | None, pieces: Sequence[Piece]
+) -> Iterator[PreparedBlock]:
+    """Read one block after another, and lay its pieces out in the same memory."""
+    rooms = dict[bool, Floats]()  # for single precision or not; the first block is the largest
+    for start, of_block in groupby(pieces, attrgetter("block")):
+        block: Block | None = ensemble.block(start)
+        waiting = deque(of_block)
+        while waiting and block is not None:
+            cut = waiting.popleft().of(block)
+            if cut.single not in rooms:
+                rooms[cut.single] = room_for(replace(block, single=cut.single))
+            prepared = PreparedBlock(cut, metric, rooms[cut.single])
+            del cut
+            if not waiting:
+                block = None  # before the next is read
+            yield prepared
 
 
 def in_order(tasks: Iterable[Any], result: Callable[[Any], Any], *, ahead: int) -> Generator[Any]:

@@ -11,18 +11,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from timme._arrays import Floats, Ints, frozen
-from timme._kernels import moments as kernel
+from timme._arrays import frozen
 from timme.engine.checkpoint import Arrays, Checkpoint
 from timme.engine.moments import Metric, Moments, Progress
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.run import DEFAULT, Engine, Run, State
+from timme.fluctuations.crossing import Crossing
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.system.ensemble import Ensemble
+
+Sums = Callable[[Crossing, Metric | None, Run], Moments]
+"""Sums the distances of the site pairs of a crossing over all snapshots."""
 
 _NEAR_HALF_BOX = 0.9
 _LARGEST_LIST = 100_000_000  # pairs; about 6 GB while they are measured
@@ -112,6 +114,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     run: Run = DEFAULT,
     so_far: Callable[[], Fluctuations] | None = None,
     near: Callable[[int, int], None] | None = None,
+    sums: Sums | None = None,
 ) -> Iterator[Fluctuations]:
     """Measure σ of one piece of the pairs after another.
 
@@ -132,6 +135,8 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     near : callable, optional
         Called in the end with the number of pairs that come near half the box, and of all; by
         default, :func:`warn_near_half_box`.
+    sums : callable, optional
+        Sums the distances of sites, where something else than the reduction does it.
 
     Yields
     ------
@@ -139,7 +144,8 @@ def measure_in_chunks(  # noqa: PLR0913, as above
         Of consecutive pairs.
     """
     ensemble = objects.ensemble
-    _check(objects, pairs)
+    check_pairs(objects, pairs)
+    sums = sums or _sum
     overlap = default_overlap(ensemble.n_counting, gaps=ensemble.gaps)
     overlap = overlap if min_overlap is None else operator.index(min_overlap)
     if not 2 <= overlap <= ensemble.n_counting:
@@ -148,7 +154,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
         )
 
     def key() -> str:
-        return _key(objects, pairs, [str(overlap), code_of(metric)], run)
+        return key_of_objects(objects, pairs, [str(overlap), code_of(metric)], run)
 
     # The sums over a piece save what is finished, too; this loop has nothing to save in between.
     pieces = (run if so_far else DEFAULT).loop("pieces", key)
@@ -166,15 +172,17 @@ def measure_in_chunks(  # noqa: PLR0913, as above
         def advance(part: int, whole: int, before: int = before, size: int = len(index)) -> None:
             run.tell(before + size * part // whole, len(pairs))
 
-        variance, common, reach = _measure(objects, index, metric, replace(run, progress=advance))
+        crossing = Crossing.of(objects, index)
+        found = sums(crossing, metric, replace(run, progress=advance))
+        common = crossing.common(found, ensemble.n_counting)
         kept: Any = common >= overlap
         if kept.all():
             kept = slice(None)  # no copies of all of them
-        n_near += int(np.count_nonzero(reach[kept] > _NEAR_HALF_BOX))
+        n_near += int(np.count_nonzero(crossing.reach(found)[kept] > _NEAR_HALF_BOX))
         yield Fluctuations(
             n_objects=len(objects),
             pairs=frozen(index[kept]),
-            sigma=frozen(np.sqrt(variance[kept])),
+            sigma=frozen(np.sqrt(crossing.variance(found)[kept])),
             common=frozen(common[kept]),
             unit=ensemble.unit,
         )
@@ -232,6 +240,55 @@ def require_snapshots(ensemble: Ensemble) -> None:
         raise TooFewSnapshotsError(ensemble)
 
 
+def check_pairs(objects: Objects, pairs: Pairs) -> None:
+    """Refuse what cannot be measured: one snapshot, or pairs of other objects.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    pairs : Pairs
+        Who with whom.
+    """
+    require_snapshots(objects.ensemble)
+    if pairs.n_objects != len(objects):
+        raise ValueError(
+            f"pairs were chosen among {pairs.n_objects} objects, but there are {len(objects)}"
+        )
+
+
+def key_of_objects(objects: Objects, pairs: Pairs, choices: list[str], run: Run) -> str:
+    """Return a fingerprint of all on which σ of pairs of objects depends.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    pairs : Pairs
+        Who with whom.
+    choices : list of str
+        What else was chosen.
+    run : Run
+        Of which the result is kept.
+
+    Returns
+    -------
+    str
+        Text without meaning.
+    """
+    return key_of(
+        objects.ensemble,
+        objects.members,
+        objects.offsets,
+        objects.centre_weights,
+        objects.rigid,
+        [objects.reduction, *choices],
+        [pairs.index is None],
+        pairs.left_out if pairs.index is None else pairs.index,
+        run=run,
+    )
+
+
 def default_overlap(n_snapshots: int, *, gaps: bool) -> int:
     """Return how many snapshots two sites must share if the user does not say.
 
@@ -251,22 +308,8 @@ def default_overlap(n_snapshots: int, *, gaps: bool) -> int:
     return max(2, math.ceil(n_snapshots / 2)) if gaps else n_snapshots
 
 
-def count_site_pairs(objects: Objects, index: Ints) -> int:
-    """Count the pairs of sites whose distances make up those of pairs of objects.
-
-    Parameters
-    ----------
-    objects : Objects
-        What is compared.
-    index : ndarray, shape (pairs, 2)
-        Pairs of objects.
-
-    Returns
-    -------
-    int
-        Distances to be measured in each snapshot; none is there twice.
-    """
-    return int(_cross_pairs(objects, index).nnz)
+def _sum(crossing: Crossing, metric: Metric | None, run: Run) -> Moments:
+    return moments(crossing.ensemble, crossing.site_pairs, metric=metric, run=run)
 
 
 def _state(so_far: Callable[[], Fluctuations], n_near: int, chunk: int) -> State:
@@ -282,21 +325,6 @@ def _recall(objects: Objects, kept: Arrays) -> Fluctuations:
     return Fluctuations(len(objects), index, sigma, common, objects.ensemble.unit)
 
 
-def _key(objects: Objects, pairs: Pairs, choices: list[str], run: Run) -> str:
-    """All on which σ of pairs of objects depends."""
-    return key_of(
-        objects.ensemble,
-        objects.members,
-        objects.offsets,
-        objects.centre_weights,
-        objects.rigid,
-        [objects.reduction, *choices],
-        [pairs.index is None],
-        pairs.left_out if pairs.index is None else pairs.index,
-        run=run,
-    )
-
-
 def _join(parts: list[Fluctuations]) -> Fluctuations:
     if len(parts) == 1:
         return parts[0]
@@ -305,61 +333,4 @@ def _join(parts: list[Fluctuations]) -> Fluctuations:
         pairs=frozen(np.concatenate([part.pairs for part in parts])),
         sigma=frozen(np.concatenate([part.sigma for part in parts])),
         common=frozen(np.concatenate([part.common for part in parts])),
-    )
-
-
-def _check(objects: Objects, pairs: Pairs) -> None:
-    require_snapshots(objects.ensemble)
-    if pairs.n_objects != len(objects):
-        raise ValueError(
-            f"pairs were chosen among {pairs.n_objects} objects, but there are {len(objects)}"
-        )
-
-
-def _measure(
-    objects: Objects, index: Ints, metric: Metric | None, run: Run
-) -> tuple[Floats, Ints, Floats]:
-    """Variance, snapshots in common and reach of pairs of objects."""
-    if objects.are_points:
-        result = moments(objects.centres(), index, metric=metric, run=run)
-        return result.variance, result.count, result.reach
-    needed = _cross_pairs(objects, index)
-    site_pairs = np.column_stack(needed.nonzero()).astype(np.int64)
-    result = moments(objects.ensemble, site_pairs, metric=metric, run=run)
-    return _reduce(objects, index, needed, site_pairs, result)
-
-
-def _cross_pairs(objects: Objects, index: Ints) -> sparse.csr_array:
-    """Pairs of sites, lower first, that pairs of objects consist of; none is there twice."""
-    membership = objects.membership()
-    compared = sparse.csr_array(
-        (np.ones(len(index), bool), index.T), shape=(len(objects), len(objects))
-    )
-    crossing = membership.T @ compared @ membership
-    upper = sparse.csr_array(sparse.triu(crossing + crossing.T, 1))
-    upper.sort_indices()
-    return upper
-
-
-def _reduce(
-    objects: Objects, index: Ints, needed: sparse.csr_array, site_pairs: Ints, result: Moments
-) -> tuple[Floats, Ints, Floats]:
-    variance = result.variance
-    if len(objects.rigid):
-        n_sites = objects.ensemble.n_sites
-        rigid = objects.rigid[:, 0] * n_sites + objects.rigid[:, 1]
-        variance[np.isin(site_pairs[:, 0] * n_sites + site_pairs[:, 1], rigid)] = 0.0
-
-    def reduce(values: Floats, *, largest: bool) -> Floats:
-        reduced: Floats = kernel.reduce_pairs(
-            index, objects.offsets, objects.members, needed.indptr, needed.indices, values, largest
-        )
-        return reduced
-
-    n_snapshots = objects.ensemble.n_counting
-    missing = reduce((n_snapshots - result.count).astype(np.float64), largest=True)
-    return (
-        reduce(variance, largest=objects.reduction == "max"),
-        (n_snapshots - missing).astype(np.int64),
-        reduce(result.reach, largest=True),
     )

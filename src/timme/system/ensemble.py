@@ -50,15 +50,30 @@ class Block:
         Block
             Consecutive snapshots, in order; nothing is copied.
         """
-        for begin in range(first, len(self.weights), length):
-            part = slice(begin, begin + length)
-            yield replace(
-                self,
-                start=self.start + begin,
-                coordinates=self.coordinates[part],
-                boxes=None if self.boxes is None else self.boxes[part],
-                weights=self.weights[part],
-            )
+        for begin in range(self.start + first, self.start + len(self.weights), length):
+            yield self.cut(begin, begin + length)
+
+    def cut(self, start: int, stop: int) -> Block:
+        """Take some of the snapshots.
+
+        Parameters
+        ----------
+        start, stop : int
+            Their numbers among all snapshots, as in a slice.
+
+        Returns
+        -------
+        Block
+            A view of them.
+        """
+        part = slice(start - self.start, stop - self.start)
+        return replace(
+            self,
+            start=start,
+            coordinates=self.coordinates[part],
+            boxes=None if self.boxes is None else self.boxes[part],
+            weights=self.weights[part],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

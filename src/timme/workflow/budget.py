@@ -13,7 +13,7 @@ from timme import memory
 from timme._kernels.space import TILTED
 from timme.engine.run import DEFAULT, Run
 from timme.engine.threads import Threads, available_cores, part_length
-from timme.fluctuations.measuring import count_site_pairs
+from timme.fluctuations.crossing import count_site_pairs
 from timme.hierarchy.clustering import CANDIDATES, CHUNK, LEAST_FRAMES, SEARCH_BYTES
 from timme.objects import Objects
 from timme.pairs import Pairs

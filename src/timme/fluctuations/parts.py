@@ -1,0 +1,257 @@
+"""Measure σ² over parts of the snapshots, in one pass: blocks in time, replicas, windows, halves.
+
+How sure a σ is can be told from how it differs between parts. For points, the moments of parts
+are all there is: any of them can be merged, as often as wanted, to those of their union, exactly.
+Objects of several sites are reduced part by part. The shift of their distance from part to part
+is then known on average over cross pairs only, and what is merged is a lower bound; where it must
+be exact, name the unions beforehand, and sums of sites are merged before they are reduced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+import numpy as np
+
+from timme._arrays import Coordinates, Floats, Ints, frozen
+from timme.engine.checkpoint import Arrays
+from timme.engine.moments import Metric, Moments
+from timme.engine.reduction import Kept, code_of, moments_by_part
+from timme.engine.run import DEFAULT, Run
+from timme.fluctuations.crossing import Crossing
+from timme.fluctuations.measuring import check_pairs, key_of_objects
+from timme.fluctuations.sigma import Fluctuations
+from timme.objects import Objects
+from timme.pairs import Pairs
+from timme.system.ensemble import Ensemble
+
+_HELD_BYTES = 400_000_000  # sums of all parts that are held at a time for unions of them
+_SUMS = 40  # bytes for each pair of sites and part
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartFluctuations:
+    """Moments of the distances of pairs of objects, for each of some parts of the snapshots."""
+
+    n_objects: int
+    pairs: Ints  # (pairs, 2), lower first
+    parts: tuple[tuple[range, ...], ...]  # snapshots of each row: a part, or those of a union
+    common: Ints  # (rows, pairs), snapshots in which both are seen
+    weight: Coordinates  # (rows, pairs), their weights added up
+    variance: Coordinates  # (rows, pairs), σ² about the mean of the row; NaN where never seen
+    origin: Floats  # (pairs,), distance in the first snapshot of the first part, or 0
+    shift: Coordinates  # (rows, pairs), mean distance less that; of groups, averaged
+    unit: str = ""
+
+    def merge(self, rows: Sequence[int]) -> Fluctuations:
+        """Merge rows to σ over the snapshots of all of them.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Which, in any order; one that is named twice counts twice, as in a bootstrap.
+
+        Returns
+        -------
+        Fluctuations
+            Of all pairs; exact for points, a lower bound for objects of several sites.
+        """
+        chosen = list(rows)
+        weight = self.weight[chosen].astype(np.float64)
+        seen = weight > 0
+        shift = np.where(seen, self.shift[chosen], 0.0)
+        total = weight.sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            mean = (weight * shift).sum(axis=0) / total
+            inside = np.where(seen, self.variance[chosen] + (shift - mean) ** 2, 0.0)
+            variance = (weight * inside).sum(axis=0) / total
+        common = self.common[chosen].sum(axis=0)
+        return Fluctuations(
+            self.n_objects, self.pairs, frozen(np.sqrt(variance)), frozen(common), self.unit
+        )
+
+
+def measure_parts(  # noqa: PLR0913, as measure
+    objects: Objects,
+    pairs: Pairs,
+    parts: Sequence[range],
+    *,
+    unions: Sequence[Sequence[int]] | None = None,
+    chunk: int | None = None,
+    single: bool = False,
+    metric: Metric | None = None,
+    run: Run = DEFAULT,
+) -> PartFluctuations:
+    """Measure σ² of pairs of objects over parts of the snapshots.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    pairs : Pairs
+        Who with whom; none is left out, however seldom it is seen.
+    parts : sequence of range
+        As for :func:`timme.engine.reduction.moments_by_part`.
+    unions : sequence of sequence of int, optional
+        Numbers of the parts that make up each row of the result; each part by itself if not given.
+        Sums of all parts are then held, so that `chunk` counts.
+    chunk : int, optional
+        Pairs measured at a time, about. By default all; with unions, as many as fit into 400 MB,
+        which means more passes over the snapshots.
+    single : bool, optional
+        Whether the result is in single precision, which takes half the memory.
+    metric : callable, optional
+        As for :func:`timme.measure`.
+    run : Run, optional
+        How it is carried out.
+
+    Returns
+    -------
+    PartFluctuations
+        A row for each part, or for each union.
+
+    Examples
+    --------
+    >>> import timme
+    >>> ensemble = timme.read([[[0.0], [1.0]], [[0.0], [3.0]], [[0.0], [7.0]], [[0.0], [7.0]]])
+    >>> points = timme.objects.points(ensemble)
+    >>> halves = measure_parts(points, timme.pairs.all(points), [range(0, 2), range(2, 4)])
+    >>> halves.variance.tolist()
+    [[1.0], [0.0]]
+    >>> halves.merge([0, 1]).sigma == timme.measure(points, timme.pairs.all(points)).sigma
+    array([ True])
+    """
+    check_pairs(objects, pairs)
+    ensemble = objects.ensemble
+    rows = [[number] for number in range(len(parts))] if unions is None else list(unions)
+    snapshots = tuple(tuple(parts[number] for number in row) for row in rows)
+    size = chunk or (len(objects) ** 2 if unions is None else _default_chunk(objects, len(parts)))
+
+    def key() -> str:
+        choices = [str(snapshots), str([*parts]), str(size), str(single), code_of(metric)]
+        return key_of_objects(objects, pairs, choices, run)
+
+    # The sums over a piece of the pairs save the pieces before it, too.
+    loop = run.loop("parts", key)
+    pieces = [] if loop.kept is None else [_recall(loop.kept)]
+    done = 0
+    for number, index in enumerate(pairs.chunks(size), start=1):
+        before, done = done, done + len(index)
+        if number <= loop.done:
+            continue
+        tell = partial(_tell, run, before, len(index), len(pairs))
+        found = _measure(
+            Crossing.of(objects, index),
+            parts,
+            unions,
+            single=single,
+            metric=metric,
+            run=replace(run, progress=tell),
+        )
+        pieces.append((index, *found))
+        if run.checkpoint is not None:
+            pieces = [_join(pieces)]
+            loop.keep(number, partial(_name, pieces[0]))
+    loop.forget()
+    index, origin, variance, shift, *seen = map(frozen, _join(pieces))
+    weight, common = seen or _seen_throughout(ensemble, snapshots, len(index))
+    return PartFluctuations(
+        n_objects=len(objects),
+        pairs=index,
+        parts=snapshots,
+        common=common,
+        weight=weight,
+        variance=variance,
+        origin=origin,
+        shift=shift,
+        unit=ensemble.unit,
+    )
+
+
+def _measure(
+    crossing: Crossing,
+    parts: Sequence[range],
+    unions: Sequence[Sequence[int]] | None,
+    *,
+    single: bool,
+    metric: Metric | None,
+    run: Run,
+) -> Kept:
+    """Origin, variance and shift of pairs and, where there are gaps, how often they are seen."""
+    ensemble = crossing.ensemble
+    summed = partial(moments_by_part, ensemble, crossing.site_pairs, metric=metric)
+    # Means are counted from the distance in one snapshot, so that single precision is enough.
+    (one,) = summed([range(parts[0].start, parts[0].start + 1)], run=Run(run.engine))
+    origin = crossing.mean(Moments(*one))
+
+    def keep(snapshots: Sequence[range], found: Moments) -> Kept:
+        count, total = _count(ensemble, snapshots)
+        kept = [crossing.variance(found), crossing.mean(found) - origin]
+        if ensemble.gaps:
+            kept.append(crossing.weight(found, total))
+        if single:
+            kept = [array.astype(np.float32) for array in kept]
+        return (*kept, crossing.common(found, count)) if ensemble.gaps else tuple(kept)
+
+    if unions is None:
+        rows = summed(
+            parts,
+            lambda number, found: keep([parts[number]], found),
+            reduction=f"{crossing.key} single: {single}",
+            run=run,
+        )
+    else:
+        held = [Moments(*arrays) for arrays in summed(parts, run=run)]
+        rows = [
+            keep([parts[number] for number in row], reduce(Moments.merge, [held[n] for n in row]))
+            for row in unions
+        ]
+    return origin, *(np.stack(arrays) for arrays in zip(*rows, strict=True))
+
+
+def _count(ensemble: Ensemble, snapshots: Sequence[range]) -> tuple[int, float]:
+    """Number and weight of the snapshots that count."""
+    if ensemble.weights is None:
+        count = sum(map(len, snapshots))
+        return count, float(count)
+    weights = np.concatenate([ensemble.weights[part.start : part.stop] for part in snapshots])
+    return int(np.count_nonzero(weights)), float(weights.sum())
+
+
+def _seen_throughout(
+    ensemble: Ensemble, snapshots: Sequence[Sequence[range]], n_pairs: int
+) -> tuple[Floats, Ints]:
+    """Weight and number of snapshots, the same for all pairs: views that take no memory."""
+    counts = [_count(ensemble, row) for row in snapshots]
+    shape = (len(counts), n_pairs)
+    weight = np.array([total for _, total in counts])
+    common = np.array([count for count, _ in counts])
+    return np.broadcast_to(weight[:, None], shape), np.broadcast_to(common[:, None], shape)
+
+
+def _default_chunk(objects: Objects, n_parts: int) -> int:
+    """Return how many pairs of objects need sums of all parts that can be held."""
+    per_object = 1.0 if objects.are_points else len(objects.members) / len(objects)
+    return max(1, int(_HELD_BYTES / (_SUMS * n_parts * per_object**2)))
+
+
+def _tell(run: Run, before: int, size: int, total: int, part: int, whole: int) -> None:
+    run.tell(before + size * part // whole, total)
+
+
+def _join(pieces: Sequence[Kept]) -> Kept:
+    """Bring pieces of the pairs together: these are the first axis of lists, the last of rows."""
+    if len(pieces) == 1:
+        return pieces[0]
+    index, *others = zip(*pieces, strict=True)
+    return np.concatenate(index), *(np.concatenate(arrays, axis=-1) for arrays in others)
+
+
+def _name(piece: Kept) -> Arrays:
+    return {f"array {place}": array for place, array in enumerate(piece)}
+
+
+def _recall(kept: Arrays) -> Kept:
+    return tuple(kept[name] for name in kept if name.startswith("array "))

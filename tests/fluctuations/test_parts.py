@@ -1,0 +1,179 @@
+"""σ over parts of the snapshots merges to σ over their union."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import naive
+from tests.strategies import part_lists, seeds
+from timme import objects, pairs
+from timme._arrays import Floats
+from timme.engine.checkpoint import Checkpoint
+from timme.engine.run import Run
+from timme.fluctuations import measure
+from timme.fluctuations.parts import PartFluctuations, measure_parts
+from timme.objects import Objects
+from timme.system.ensemble import Ensemble
+
+SETS = [[0, 1, 2], [2, 3], [4, 5, 6, 7]]
+PARTS = [range(100), range(100, 413), range(413, 600)]
+
+
+class KilledError(Exception):
+    """Stands for whatever ends a run."""
+
+
+def wandering(n_snapshots: int = 600, n_sites: int = 8, *, seed: int = 0) -> Floats:
+    rng = np.random.default_rng(seed)
+    drift = np.linspace(0, 3, n_snapshots)[:, None, None] * np.arange(n_sites)[:, None]
+    return rng.normal(size=(n_snapshots, n_sites, 3)) + drift
+
+
+def compared(kind: str, **options: Any) -> Objects:
+    array = wandering()
+    if options.get("gaps"):
+        array[np.random.default_rng(1).random(array.shape[:2]) < 0.2] = np.nan
+    ensemble = Ensemble.from_array(array, **options)
+    if kind == "points":
+        return objects.points(ensemble)
+    if kind == "links":
+        return objects.links(ensemble, [[0, 1], [1, 2], [3, 4], [5, 6]])
+    return objects.groups(ensemble, SETS, reduction="max" if kind == "max" else "rms")
+
+
+def bits(found: PartFluctuations) -> list[bytes]:
+    arrays = (found.pairs, found.common, found.weight, found.variance, found.origin, found.shift)
+    return [np.ascontiguousarray(array).tobytes() for array in arrays]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"gaps": True}, {"weights": np.linspace(0.0, 1.0, 600)}],
+    ids=["plain", "gaps", "weights"],
+)
+@pytest.mark.parametrize("kind", ["points", "groups", "max", "links"])
+def test_one_part_of_all_has_the_bits_of_measure(kind: str, options: dict[str, Any]) -> None:
+    chosen = compared(kind, **options)
+    partners = pairs.all(chosen)
+    whole = measure(chosen, partners, min_overlap=2)
+    for unions in (None, [[0]]):
+        found = measure_parts(chosen, partners, [range(600)], unions=unions)
+        assert np.sqrt(found.variance[0]).tobytes() == whole.sigma.tobytes()
+        assert found.common[0].tolist() == whole.common.tolist()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"gaps": True}, {"weights": np.linspace(0.0, 1.0, 600)}],
+    ids=["plain", "gaps", "weights"],
+)
+def test_parts_of_points_merge_to_the_whole(options: dict[str, Any]) -> None:
+    chosen = compared("points", **options)
+    partners = pairs.all(chosen)
+    whole = measure(chosen, partners, min_overlap=2)
+    merged = measure_parts(chosen, partners, PARTS).merge([2, 0, 1])
+    assert merged.sigma == pytest.approx(whole.sigma, rel=1e-12)
+    assert merged.common.tolist() == whole.common.tolist()
+    assert merged.pairs.tolist() == whole.pairs.tolist()
+
+
+@pytest.mark.parametrize("kind", ["points", "groups", "max", "links"])
+@pytest.mark.parametrize("chunk", [None, 2])
+def test_unions_that_are_named_are_exact_for_all_objects(kind: str, chunk: int | None) -> None:
+    chosen = compared(kind)
+    partners = pairs.all(chosen)
+    found = measure_parts(chosen, partners, PARTS, unions=[[0, 1, 2], [1]], chunk=chunk)
+    assert np.sqrt(found.variance[0]) == pytest.approx(measure(chosen, partners).sigma, rel=1e-12)
+    alone = measure_parts(chosen, partners, PARTS)
+    assert found.variance[1].tobytes() == alone.variance[1].tobytes()
+
+
+def test_merged_groups_are_a_lower_bound() -> None:
+    chosen = compared("groups")
+    partners = pairs.all(chosen)
+    whole = measure(chosen, partners).sigma
+    merged = measure_parts(chosen, partners, PARTS).merge([0, 1, 2]).sigma
+    found = measure_parts(chosen, partners, PARTS)
+    inside = np.sqrt(np.average(found.variance, axis=0, weights=[100, 313, 187]))
+    assert (inside < merged).all()
+    assert (merged < whole).all()  # the square of an average is below the average of squares
+
+
+@settings(max_examples=20)
+@given(st.data(), seeds, st.sampled_from(["rms", "max"]))
+def test_parts_of_groups_agree_with_the_reference(
+    data: st.DataObject, seed: int, reduction: Any
+) -> None:
+    array = wandering(12, seed=seed)
+    weights = np.random.default_rng(seed).uniform(0.1, 1.0, 12)
+    ensemble = Ensemble.from_array(array, weights=weights)
+    chosen = objects.groups(ensemble, SETS, reduction=reduction)
+    parts = data.draw(part_lists(12))
+    found = measure_parts(chosen, pairs.all(chosen), parts)
+    for row, part in enumerate(parts):
+        kept = slice(part.start, part.stop)
+        for place, (a, b) in enumerate(found.pairs.tolist()):
+            expected = naive.object_sigma(
+                array[kept], SETS[a], SETS[b], reduction=reduction, weights=weights[kept]
+            )
+            # σ² of less than the rounding of distances of about 30 may be lost
+            close = pytest.approx(expected**2, rel=1e-9, abs=1e-24)
+            assert found.variance[row, place] == close
+
+
+def test_a_part_that_is_named_twice_counts_twice() -> None:
+    array = wandering(20)
+    points = objects.points(Ensemble.from_array(array))
+    partners = pairs.all(points)
+    twice = measure_parts(points, partners, [range(5), range(5, 20)]).merge([0, 1, 0])
+    repeated = objects.points(Ensemble.from_array(np.concatenate([array, array[:5]])))
+    assert twice.sigma == pytest.approx(measure(repeated, partners).sigma, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["points", "groups"])
+def test_single_precision_is_enough_far_from_the_origin(kind: str) -> None:
+    chosen = compared(kind)
+    partners = pairs.all(chosen)
+    double = measure_parts(chosen, partners, PARTS)
+    single = measure_parts(chosen, partners, PARTS, single=True)
+    assert single.variance.dtype == single.shift.dtype == np.float32
+    # deviations are a hundredth of distances: means less an origin keep them to 1e-7
+    rows = [0, 1, 2, 1]
+    assert single.merge(rows).sigma == pytest.approx(double.merge(rows).sigma, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["points", "groups"])
+@pytest.mark.parametrize("options", [{}, {"unions": [[0, 2], [1]]}, {"chunk": 2}])
+def test_an_interruption_changes_no_bit(kind: str, options: dict[str, Any], tmp_path: Path) -> None:
+    chosen = compared(kind)
+    partners = pairs.all(chosen)
+    path = tmp_path / "a.checkpoint"
+    calls = list[int]()
+    run = Run.of(workers=1, progress=lambda done, _: calls.append(done))
+    whole = bits(measure_parts(chosen, partners, PARTS, run=run, **options))
+    assert bits(measure_parts(chosen, partners, PARTS, run=Run.of(workers=3), **options)) == whole
+    n_calls = len(calls)
+    for last in range(1, n_calls + 1, 3):
+        left = last
+
+        def progress(*_: int) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise KilledError
+
+        checkpoint = Checkpoint(path, interval=0.0)
+        run = Run.of(progress=progress, checkpoint=checkpoint)
+        with pytest.raises(KilledError):
+            measure_parts(chosen, partners, PARTS, run=run, **options)
+        before = len(calls)
+        with Checkpoint(path, resume=True) as checkpoint:
+            run = Run.of(progress=lambda done, _: calls.append(done), checkpoint=checkpoint)
+            assert bits(measure_parts(chosen, partners, PARTS, run=run, **options)) == whole
+        assert calls[before:] == calls[last:n_calls]
