@@ -162,7 +162,7 @@ def changed(folder: Path, **changes: Any) -> Path:
 
 def test_a_newer_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = changed(tmp_path, text={"format": store.FORMAT + 1})
-    with pytest.raises(ValueError, match=r"bad\.npz: written in format 2, .* format 1: use the"):
+    with pytest.raises(ValueError, match=r"bad\.npz: written in format 3, .* format 2: use the"):
         store.load(path)
 
 
@@ -178,7 +178,7 @@ def test_a_newer_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
         {"text": {"mark": "another program"}},
         {"text": {"mark": ...}},
         {"text": {"format": ...}},
-        {"text": {"unit": ...}},
+        {"text": {"quantity": ...}},
         {"text": {"notes": ...}},
         {"text": {"notes": 3}},
         {"text": np.arange(4.0)},
