@@ -1,104 +1,139 @@
-"""The result of one run as frozen data: what was analysed, its hierarchy, and how it was made."""
+"""An Analysis and what is said of it: the cutoffs worth looking at, and a few rows of facts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
+from functools import cached_property
+from typing import TypeVar
 
-import numpy as np
-
-from timme._arrays import Coordinates, Floats, Ints, Strings
+from timme._arrays import Ints
 from timme._html import table
+from timme.analysis.parts import Constraints, Measured, Part
+from timme.analysis.recipe import Recipe
+from timme.analysis.system import System
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy
 from timme.rigidity import Network
-from timme.system.atoms import Atoms
+from timme.statistics import Suggestion, suggest
+
+P = TypeVar("P", bound=Part)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots: the shown hierarchy is kept once it is known
 class Analysis:
-    """A hierarchy with the names and places of what it clusters.
+    """A hierarchy with what it clusters, how it was made, and what else was found on the way."""
 
-    Objects are what the hierarchy clusters; sites are the points of the ensemble they consist of.
-    Pictures and statistics show and count the objects ``shown`` only.
-    """
-
+    system: System  # what was analysed
     hierarchy: Hierarchy  # of all objects
-    shown: Ints  # objects that are drawn and counted, in the order of the horizontal axis
-    names: Strings  # (objects,), as people write them
-    object_sites: Ints  # (objects,), the site that stands for each object
-    site_objects: Ints  # (sites,), the object whose colour a site carries, -1 for none
-    sites: Atoms  # (sites,), with the bonds between them
-    coordinates: Coordinates  # (sites, dimensions), the first snapshot
-    box: Floats | None  # (dimensions, dimensions), of the first snapshot
-    fluctuations: Fluctuations | None  # None where σ of pairs was not kept
-    length: float | None  # the length a that cutoffs are divided by
-    length_name: str  # what that length is: "C–C bond"
-    shown_name: str  # what the shown objects are: "Cα", "molecule", "particle"
-    sequential: (
-        bool  # whether the natural order of the axis is that of the shown objects (residues)
-    )
-    n_snapshots: int
-    settings: Mapping[str, object]  # the recipe as it was carried out
-    provenance: Mapping[str, object]  # version, command, inputs with SHA-256
-    notes: tuple[str, ...]  # what was chosen or left out, and why
-    network: Network | None = None  # constraints between sites, where rigidity was counted
-    snapshots: Coordinates | None = None  # (frames, sites, dimensions), some of them, in order
+    recipe: Recipe  # how it was made, and how it is shown
+    notes: tuple[str, ...] = ()  # what was chosen or left out, and why
+    parts: tuple[Part, ...] = ()  # what was found besides, at most one of each kind
 
-    @property
-    def coordinate_unit(self) -> str:
-        """Unit of the coordinates: that of heights that are lengths, else Å."""
-        return self.hierarchy.unit if self.hierarchy.quantity.is_length else "Å"
-
-    @property
+    @cached_property
     def shown_hierarchy(self) -> Hierarchy:
         """The hierarchy as the shown objects see it."""
-        return self.hierarchy.restrict(self.shown)
+        return self.hierarchy.restrict(self.system.shown)
 
-    def view(self, *, height: int = 760) -> Any:
-        """Show the interactive page in a notebook (extra ``jupyter``).
+    @property
+    def shown(self) -> Ints:
+        """Objects that are drawn and counted."""
+        return self.system.shown
+
+    @property
+    def length(self) -> float | None:
+        """The length a that cutoffs are divided by; None where they are no lengths."""
+        return self.recipe.view.length if self.hierarchy.quantity.is_length else None
+
+    @property
+    def fluctuations(self) -> Fluctuations | None:
+        """Measured σ of pairs; None where it was not kept."""
+        found = self.part(Measured)
+        return None if found is None else found.pairs
+
+    @property
+    def network(self) -> Network | None:
+        """Constraints between sites, where rigidity of one structure was counted."""
+        found = self.part(Constraints)
+        return None if found is None else found.network
+
+    def part(self, kind: type[P]) -> P | None:
+        """Return the part of a kind.
 
         Parameters
         ----------
-        height : int, optional
-            Height of the page in pixels.
+        kind : type
+            One of the kinds of :mod:`timme.analysis.parts`.
 
         Returns
         -------
-        anywidget.AnyWidget
-            A widget that Jupyter shows.
+        Part or None
+            None where the result has no such part.
         """
-        return _above("timme.notebook").view(self, height=height)
+        return next((part for part in self.parts if isinstance(part, kind)), None)
 
     def _repr_html_(self) -> str:
-        return table("Analysis", _above("timme.workflow").summary(self))
+        return table("Analysis", summary(self))
 
 
-def _above(name: str) -> Any:
-    """Import a module that shows results: results know of it by name alone, as it knows them."""
-    return import_module(name)
-
-
-def evenly_chosen(n_snapshots: int, n_frames: int) -> Ints:
-    """Choose snapshots for a film: the first, the last, and others evenly between.
+def suggestions(analysis: Analysis) -> tuple[Suggestion, ...]:
+    """List the cutoffs worth looking at, the one of the pictures first.
 
     Parameters
     ----------
-    n_snapshots : int
-        How many there are.
-    n_frames : int
-        How many to take, at most that many.
+    analysis : Analysis
+        What was analysed.
 
     Returns
     -------
-    ndarray of int, shape (frames,)
-        Snapshots, counted from 0, ascending.
-
-    Examples
-    --------
-    >>> evenly_chosen(9, 3)
-    array([0, 4, 8])
+    tuple of Suggestion
+        The user's own cutoff, if there is one, then those that the hierarchy suggests.
     """
-    return np.rint(np.linspace(0, n_snapshots - 1, n_frames)).astype(np.int64)
+    view = analysis.recipe.view
+    found = suggest(analysis.shown_hierarchy, large=view.large)
+    if view.cutoff is None:
+        return found
+    return (Suggestion(float(view.cutoff), "chosen by the user"), *found)
+
+
+def summary(analysis: Analysis) -> list[tuple[str, str]]:
+    """Describe an analysis in a few rows.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    list of (str, str)
+        What, and its value.
+    """
+    recipe, system, hierarchy = analysis.recipe, analysis.system, analysis.shown_hierarchy
+    rows = []
+    inputs = recipe.provenance.get("inputs")
+    if isinstance(inputs, list) and inputs:
+        rows.append(("input", ", ".join(str(entry["name"]) for entry in inputs)))
+    if system.n_snapshots:
+        rows += [
+            ("snapshots", f"{system.n_snapshots:,}"),
+            ("sites", f"{len(system.sites):,}"),
+            ("objects", f"{analysis.hierarchy.n_sites:,} {recipe.kind}".rstrip()),
+        ]
+    if recipe.n_pairs is not None:
+        rows.append(("pairs", f"{recipe.n_pairs:,} {recipe.compared}"))
+    for part in analysis.parts:
+        rows += part.facts()
+    shown = f"{hierarchy.n_sites:,} × {system.shown_name}"
+    rows += [("shown", shown), ("levels", f"{len(hierarchy.levels):,}")]
+    found = suggestions(analysis)
+    for number, suggestion in enumerate(found):
+        cutoff = hierarchy.quantity.cutoff_text(suggestion.cutoff, analysis.length)
+        sizes = hierarchy.cut(suggestion.cutoff).sizes
+        largest = ", ".join(str(size) for size in sizes[:5] if size > 1) or "1"
+        rows.append(
+            ("cutoffs" if number == 0 else "", f"{cutoff}: {suggestion.reason}; largest {largest}")
+        )
+    first, least = found[0].cutoff if found else None, recipe.view.min_size
+    for part in analysis.parts:
+        rows += part.findings(hierarchy, first, min_size=least)
+    return rows

@@ -9,7 +9,7 @@ import numpy as np
 
 from timme import objects as make
 from timme._arrays import Ints, frozen
-from timme.analysis import Analysis
+from timme.analysis import Analysis, Apart, Constraints, Recipe, System
 from timme.engine.moments import Progress
 from timme.engine.threads import Engine
 from timme.fluctuations.matrix import from_matrix
@@ -35,6 +35,7 @@ from timme.workflow.identity import fingerprint, provenance
 from timme.workflow.recipe import chosen_engine
 from timme.workflow.remarks import noted_warnings
 from timme.workflow.settings import TETHERS, RigidSettings
+from timme.workflow.view import view_of
 
 _MOST_SITES = 2000  # whose fractions of all pairs are kept
 _READING = ("start", "stop", "step", "allow_truncated")  # settings of timme.read
@@ -99,7 +100,7 @@ def rigid(
             made = _of_ensemble(whole, chosen.ensemble, chosen, progress, engine)
     return replace(
         made,
-        provenance=provenance(command, inputs),
+        recipe=replace(made.recipe, provenance=provenance(command, inputs)),
         notes=tuple(dict.fromkeys((*made.notes, *noted))),
     )
 
@@ -147,9 +148,8 @@ def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
         )
     made = _analysis(ensemble, chosen, dilute(held), np.arange(ensemble.n_sites), held.notes)
     shown, name, sequential = _shown(ensemble, chosen)
-    return replace(
-        made, shown=shown, shown_name=name, sequential=sequential, network=replace(held, notes=())
-    )
+    system = replace(made.system, shown=shown, shown_name=name, sequential=sequential)
+    return replace(made, system=system, parts=(Constraints(replace(held, notes=())),))
 
 
 def _of_ensemble(
@@ -164,8 +164,9 @@ def _of_ensemble(
     notes = network(ensemble, **how).notes  # those of the first stand for all
     found = together(ensemble, energy, sites=shown, workers=engine, progress=progress, **how)
     made = _analysis(ensemble, chosen, found.hierarchy(), shown, (*notes, _counts(found, name)))
-    kept = from_matrix(found.apart) if len(shown) <= _MOST_SITES else None
-    return replace(made, shown_name=name, sequential=sequential, fluctuations=kept)
+    system = replace(made.system, shown_name=name, sequential=sequential)
+    kept = (Apart(from_matrix(found.apart)),) if len(shown) <= _MOST_SITES else ()
+    return replace(made, system=system, parts=kept)
 
 
 def _analysis(
@@ -184,22 +185,19 @@ def _analysis(
     owner[sites] = every
     box = snapshot.boxes.matrices[0]
     return Analysis(
+        system=System(
+            names=np.array([snapshot.atoms.label(site) for site in sites.tolist()]),
+            object_sites=sites,
+            site_objects=frozen(owner),
+            sites=snapshot.atoms,
+            coordinates=snapshot.coordinates,
+            shown=every,
+            n_snapshots=ensemble.n_snapshots,
+            unit="Å",  # in which energies are known
+            box=box if box.any() else None,
+        ),
         hierarchy=hierarchy,
-        shown=every,
-        names=np.array([snapshot.atoms.label(site) for site in sites.tolist()]),
-        object_sites=sites,
-        site_objects=frozen(owner),
-        sites=snapshot.atoms,
-        coordinates=snapshot.coordinates,
-        box=box if box.any() else None,
-        fluctuations=None,
-        length=None,
-        length_name="",
-        shown_name="atom",
-        sequential=False,
-        n_snapshots=ensemble.n_snapshots,
-        settings=chosen.plain() | {"kind": "atoms", "n_sites": ensemble.n_sites},
-        provenance={},
+        recipe=Recipe(kind="atoms", view=view_of(chosen), settings=chosen.plain()),
         notes=(*ensemble.notes, *notes),
     )
 
