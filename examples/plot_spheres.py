@@ -45,7 +45,7 @@ plt.show()
 
 found = colouring(analysis, cutoff, min_size=3)
 first, second = analysis.fluctuations.pairs.T
-points, width = analysis.coordinates, analysis.box[0, 0]
+points, width = analysis.system.coordinates, analysis.system.box[0, 0]
 near = np.linalg.norm(points[first] - points[second], axis=1) < 1.1 * diameter
 joined = near & (found.labels[first] == found.labels[second]) & (found.labels[first] >= 0)
 pairs = np.column_stack([first, second])[joined]

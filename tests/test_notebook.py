@@ -35,7 +35,7 @@ def test_names_in_tables_are_text() -> None:
 def test_a_view_is_a_widget_with_the_scene(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("anywidget")
     monkeypatch.setattr(notebook, "page_part", PARTS.get)
-    widget = timme.analyse(synthetic.chain(30, 3)).view(height=500)
+    widget = timme.view(timme.analyse(synthetic.chain(30, 3)), height=500)
     assert json.loads(widget.scene)["format"] == scene.FORMAT
     assert widget.height == "500px"
 
@@ -44,4 +44,4 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notebook, "page_part", PARTS.get)
     monkeypatch.setitem(sys.modules, "anywidget", None)
     with pytest.raises(ImportError, match=r"pytimme\[jupyter\]"):
-        timme.analyse(synthetic.chain(30, 3)).view()
+        timme.view(timme.analyse(synthetic.chain(30, 3)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -45,6 +46,14 @@ def python(code: str) -> str:
 def test_nothing_heavy_is_imported_before_it_is_needed(code: str) -> None:
     asked = f"import sys; print('LOADED', *sorted(set({HEAVY!r}) & set(sys.modules)))"
     assert python(f"{code}\n{asked}").splitlines()[-1] == "LOADED"
+
+
+def test_no_module_of_ours_is_imported_by_its_name_in_a_string() -> None:
+    """But for the public names, which are looked up when they are first used."""
+    package = Path(timme.__file__).parent
+    named = re.compile(r"import_module|__import__")
+    found = [path for path in package.rglob("*.py") if named.search(path.read_text("utf-8"))]
+    assert found == [package / "__init__.py"]
 
 
 def test_a_command_that_fails_early_is_light_too(tmp_path: Path) -> None:

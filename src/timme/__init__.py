@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from timme.analysis import Analysis
     from timme.fluctuations import Fluctuations, measure
     from timme.hierarchy import Hierarchy, Partition, Quantity, cluster, link
+    from timme.notebook import view
     from timme.readers import read, read_matrix
     from timme.settings import RigidSettings, Settings
     from timme.store import load, save
@@ -39,6 +40,7 @@ _HOMES = {
     "read_matrix": "readers",
     "rigid": "workflow",
     "save": "store",
+    "view": "notebook",
     "write": "workflow",
 }
 
@@ -69,6 +71,7 @@ __all__ = [
     "statistics",
     "synthetic",
     "theory",
+    "view",
     "write",
 ]
 

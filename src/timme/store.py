@@ -10,27 +10,17 @@ from typing import IO, Any
 import numpy as np
 
 from timme._arrays import frozen, indices
-from timme.analysis import Analysis
+from timme.analysis import KINDS, Analysis, Recipe, System
 from timme.engine.checkpoint import DAMAGE
-from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy, Quantity
-from timme.rigidity import Network
+from timme.settings import Display
 from timme.system.atoms import Atoms
 
 FORMAT = 2
 _MARK = "timme result"
-_PLAIN = (
-    "length",
-    "length_name",
-    "shown_name",
-    "sequential",
-    "n_snapshots",
-    "settings",
-    "provenance",
-    "notes",
-)
-_NETWORK = ("bonds", "bars", "kinds", "energies")
-_ARRAYS = ("shown", "names", "object_sites", "site_objects", "coordinates")
+_NEEDED = ("shown", "names", "object_sites", "site_objects", "coordinates")  # of the system
+_OPTIONAL = ("box", "film")
+_PLAIN = ("shown_name", "sequential", "n_snapshots", "unit")
 
 
 def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
@@ -43,28 +33,21 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
     file : path or binary file
         Where to write.
     """
-    hierarchy, pairs = analysis.hierarchy, analysis.fluctuations
-    arrays: dict[str, Any] = {name: getattr(analysis, name) for name in _ARRAYS}
+    system, hierarchy = analysis.system, analysis.hierarchy
+    arrays: dict[str, Any] = {name: getattr(system, name) for name in (*_NEEDED, *_OPTIONAL)}
     arrays |= {"parents": hierarchy.parents, "heights": hierarchy.heights}
-    arrays |= {
-        f"atoms.{f.name}": getattr(analysis.sites, f.name) for f in dataclasses.fields(Atoms)
-    }
-    for name in ("box", "snapshots"):
-        if getattr(analysis, name) is not None:
-            arrays[name] = getattr(analysis, name)
-    if pairs is not None:
-        arrays |= {
-            "pairs": pairs.pairs.astype(np.int32),
-            "sigma": pairs.sigma,
-            "common": pairs.common,
-        }
-    if analysis.network is not None:
-        arrays |= {f"network.{name}": getattr(analysis.network, name) for name in _NETWORK}
-    text = {name: getattr(analysis, name) for name in _PLAIN}
-    text |= {
+    arrays |= {f"atoms.{f.name}": getattr(system.sites, f.name) for f in dataclasses.fields(Atoms)}
+    for part in analysis.parts:
+        arrays |= {f"{part.name}.{name}": array for name, array in part.to_arrays().items()}
+    arrays = {name: array for name, array in arrays.items() if array is not None}
+    text = {
         "mark": _MARK,
         "format": FORMAT,
         "quantity": dataclasses.asdict(hierarchy.quantity),
+        "system": {name: getattr(system, name) for name in _PLAIN},
+        "recipe": dataclasses.asdict(analysis.recipe),
+        "parts": [part.name for part in analysis.parts],
+        "notes": analysis.notes,
     }
     arrays["text"] = np.frombuffer(json.dumps(text, ensure_ascii=False).encode(), dtype=np.uint8)
     if isinstance(file, str | Path):
@@ -109,49 +92,44 @@ def load(path: str | Path) -> Analysis:
 
 def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
     hierarchy = Hierarchy(arrays["parents"], arrays["heights"], Quantity(**text["quantity"]))
-    pairs = None
-    if "pairs" in arrays:
-        pairs = Fluctuations(
-            n_objects=hierarchy.n_sites,
-            pairs=frozen(arrays["pairs"].astype(np.int64)),
-            sigma=arrays["sigma"],
-            common=arrays["common"],
-            unit=hierarchy.unit,
-        )
+    known: dict[str, Any] = {name: arrays[name] for name in _NEEDED}
+    known |= {name: arrays.get(name) for name in _OPTIONAL}
+    known |= {name: text["system"][name] for name in _PLAIN}
     sites = Atoms(*(arrays[f"atoms.{f.name}"] for f in dataclasses.fields(Atoms)))
-    network = None
-    if "network.bonds" in arrays:
-        columns = {name: arrays[f"network.{name}"] for name in _NETWORK}
-        network = Network(n_bodies=len(sites), **columns)
-    plain = {name: text[name] for name in _PLAIN} | {"notes": tuple(text["notes"])}
-    made = Analysis(
-        hierarchy=hierarchy,
-        fluctuations=pairs,
-        sites=sites,
-        network=network,
-        box=arrays.get("box"),
-        snapshots=arrays.get("snapshots"),
-        **{name: arrays[name] for name in _ARRAYS},
-        **plain,
+    system = System(sites=sites, **known)
+    _refuse_misfits(system, hierarchy)
+    parts = tuple(
+        KINDS[name].from_arrays(_within(arrays, f"{name}."), system, hierarchy)
+        for name in text["parts"]
     )
-    _refuse_misfits(made)
-    return made
+    view = Display(**text["recipe"].pop("view"))
+    recipe = Recipe(view=view, **text["recipe"])
+    return Analysis(system, hierarchy, recipe, tuple(text["notes"]), parts)
 
 
-def _refuse_misfits(made: Analysis) -> None:
+def _within(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the arrays of one part, by their names in it."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
+def _refuse_misfits(system: System, hierarchy: Hierarchy) -> None:
     """Refuse arrays that do not fit together; a zip archive checks each for itself only."""
-    n_objects, n_sites = made.hierarchy.n_sites, len(made.sites)
-    indices(made.shown, n_objects, "shown objects")
+    n_objects, n_sites = hierarchy.n_sites, len(system.sites)
+    indices(system.shown, n_objects, "shown objects")
     fits = (
-        made.names.shape == made.object_sites.shape == (n_objects,)
-        and made.site_objects.shape == (n_sites,)
-        and made.coordinates.ndim == 2
-        and len(made.coordinates) == n_sites
-        and made.object_sites.min() >= 0
-        and made.object_sites.max() < n_sites
-        and made.site_objects.min() >= -1
-        and made.site_objects.max() < n_objects
-        and (made.snapshots is None or made.snapshots.shape[1:] == made.coordinates.shape)
+        system.names.shape == system.object_sites.shape == (n_objects,)
+        and system.site_objects.shape == (n_sites,)
+        and system.coordinates.ndim == 2
+        and len(system.coordinates) == n_sites
+        and system.object_sites.min() >= 0
+        and system.object_sites.max() < n_sites
+        and system.site_objects.min() >= -1
+        and system.site_objects.max() < n_objects
+        and (system.film is None or system.film.shape[1:] == system.coordinates.shape)
     )
     if not fits:
         raise ValueError("arrays of different systems")

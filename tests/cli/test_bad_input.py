@@ -713,7 +713,7 @@ def result(timme: Run, *arguments: object, output: str = "out") -> tuple[library
 
 
 def same(one: library.Analysis, other: library.Analysis) -> None:
-    np.testing.assert_array_equal(one.names, other.names)
+    np.testing.assert_array_equal(one.system.names, other.system.names)
     np.testing.assert_array_equal(one.hierarchy.parents, other.hierarchy.parents)
     np.testing.assert_allclose(one.hierarchy.heights, other.hierarchy.heights, rtol=1e-12)
     np.testing.assert_array_equal(one.shown, other.shown)
@@ -793,7 +793,7 @@ class TestReadable:
         other, _ = result(timme, path, output="other")
         np.testing.assert_allclose(one.hierarchy.heights, other.hierarchy.heights)
         assert len(other.shown) == 12
-        names = other.names[other.shown].tolist()
+        names = other.system.names[other.shown].tolist()
         assert names[:3] == ["A/ALA 1/CA", "A/ALA 1A/CA", "A/ALA 1B/CA"]
         rows = (folder / "other" / "sites.csv").read_text().splitlines()
         assert rows[7].split(",")[2:5] == ["A", "ALA", "1A"]
@@ -804,15 +804,18 @@ class TestReadable:
         path = write_pdb(folder / "a.pdb", shaken([*rest, *far]))
         made, out = result(timme, path)
         assert "shown      16 × Cα" in out
-        assert len(set(made.names.tolist())) == 80
-        assert made.sites.chains[made.object_sites[made.shown]].tolist() == ["A"] * 8 + ["B"] * 8
-        bonded = made.sites.chains[made.sites.bonds]
+        assert len(set(made.system.names.tolist())) == 80
+        assert (
+            made.system.sites.chains[made.system.object_sites[made.shown]].tolist()
+            == ["A"] * 8 + ["B"] * 8
+        )
+        bonded = made.system.sites.chains[made.system.sites.bonds]
         assert (bonded[:, 0] == bonded[:, 1]).all()
 
     def test_no_bond_is_invented_across_a_gap(self, folder: Path, timme: Run) -> None:
         rest = [r for r in peptide(n_residues=12) if r[4] not in (6, 7)]
         made, _ = result(timme, write_pdb(folder / "a.pdb", shaken(rest)))
-        resids = made.sites.resids[made.sites.bonds]
+        resids = made.system.sites.resids[made.system.sites.bonds]
         assert not ((resids[:, 0] <= 5) & (resids[:, 1] >= 8)).any()
         assert ((resids[:, 0] == 4) & (resids[:, 1] == 5)).any()
 

@@ -148,7 +148,7 @@ def test_a_true_process_runs_and_is_silent_on_standard_error(tmp_path: Path) -> 
     assert "objects    8 points" in done.out
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
     made = library.load(tmp_path / "out" / "result.npz")
-    assert made.provenance["command"] == "timme run a.pdb -s ca -o out"
+    assert made.recipe.provenance["command"] == "timme run a.pdb -s ca -o out"
 
 
 def test_a_true_process_refuses_in_one_line(tmp_path: Path) -> None:
@@ -223,10 +223,10 @@ def test_the_demo_is_the_chain_of_the_paper(chain: Path) -> None:
     assert {path.name for path in chain.iterdir()} >= set(FILES) - {"clusters.pdb"}
     made = library.load(chain / "result.npz")
     assert made.hierarchy.n_sites == 10_000
-    assert (made.n_snapshots, made.length) == (2, 1.0)
-    assert made.settings["objects"] == "links"
-    assert made.settings["pairs"] == "sharing"
-    assert made.settings["theory"] == "freely-jointed chain"
+    assert (made.system.n_snapshots, made.length) == (2, 1.0)
+    assert made.recipe.settings["objects"] == "links"
+    assert made.recipe.settings["pairs"] == "sharing"
+    assert made.recipe.settings["theory"] == "freely-jointed chain"
 
 
 def test_the_demo_follows_the_theory(chain: Path) -> None:
@@ -244,7 +244,8 @@ def test_the_demo_follows_the_theory(chain: Path) -> None:
 
 @pytest.mark.parametrize("figure", ["fraction", "size-distribution"])
 def test_the_theory_of_the_chain_is_drawn_dashed(chain: Path, figure: str) -> None:
-    from timme.output.figures import Look, draw
+    from timme.output.figures import draw
+    from timme.output.look import Look
 
     made = library.load(chain / "result.npz")
     axes = draw(made, figure, Look()).axes[0]
@@ -275,7 +276,7 @@ def test_the_spheres_demo_is_in_micrometres(
     made = library.load(folder / "timme-demo-spheres" / "result.npz")
     assert made.hierarchy.unit == "µm"
     assert made.length == 1.3
-    assert made.settings["pairs"] == "contact"
+    assert made.recipe.settings["pairs"] == "contact"
     assert "µm" in found.out
 
 
@@ -429,7 +430,7 @@ def test_a_matrix_is_drawn_like_any_other(folder: Path, timme: Run) -> None:
 
 def test_pairs_that_were_not_kept_cannot_be_drawn(folder: Path, refused: Refused) -> None:
     np.save(folder / "m.npy", 1.0 - np.eye(5))
-    library.write(replace(library.analyse(folder / "m.npy"), fluctuations=None), folder / "out")
+    library.write(replace(library.analyse(folder / "m.npy"), parts=()), folder / "out")
     assert "σ of pairs was not kept" in refused("plot", "out", "--what", "sigma-matrix")
 
 
@@ -512,7 +513,7 @@ class TestFetch:
         assert "snapshots  3" in found.out
         assert [path.name for path in folder.iterdir()] == ["timme-1abc"]
         made = library.load(folder / "timme-1abc" / "result.npz")
-        inputs = made.provenance["inputs"]
+        inputs = made.recipe.provenance["inputs"]
         assert isinstance(inputs, list)
         assert len(inputs) == 1
         assert "1abc" in inputs[0]["name"]

@@ -64,9 +64,13 @@ class Done:
     def labels(self, cutoff: float) -> Ints:
         """Cluster of every object, counted in shown ones: 1 is the largest, 0 has none."""
         everywhere = self.analysis.hierarchy.cut(cutoff).labels
-        shown = self.analysis.hierarchy.restrict(self.analysis.shown).cut(cutoff)
+        shown = self.analysis.hierarchy.restrict(self.analysis.system.shown).cut(cutoff)
         number = dict(
-            zip(everywhere[self.analysis.shown].tolist(), (shown.labels + 1).tolist(), strict=True)
+            zip(
+                everywhere[self.analysis.system.shown].tolist(),
+                (shown.labels + 1).tolist(),
+                strict=True,
+            )
         )
         return np.array([number.get(label, 0) for label in everywhere.tolist()])
 
@@ -115,7 +119,7 @@ def test_the_two_halves_are_the_two_clusters(done: Done) -> None:
 
 
 def test_the_table_of_clusters_is_the_cut_of_the_hierarchy(done: Done) -> None:
-    shown = done.analysis.hierarchy.restrict(done.analysis.shown)
+    shown = done.analysis.hierarchy.restrict(done.analysis.system.shown)
     rows = done.rows("clusters.csv")
     for cutoff in done.cutoffs:
         sizes = shown.cut(cutoff).sizes
@@ -127,9 +131,9 @@ def test_the_table_of_clusters_is_the_cut_of_the_hierarchy(done: Done) -> None:
             label = int(row["cluster"])
             assert int(row["objects"]) == np.count_nonzero(done.labels(cutoff) == label)
             assert float(row["formed (Å)"]) <= cutoff < float(row["joined (Å)"])
-            resids = done.analysis.sites.resids[
-                done.analysis.object_sites[
-                    done.analysis.shown[shown.cut(cutoff).members(label - 1)]
+            resids = done.analysis.system.sites.resids[
+                done.analysis.system.object_sites[
+                    done.analysis.system.shown[shown.cut(cutoff).members(label - 1)]
                 ]
             ]
             assert expanded(row["members"]) == resids.tolist()
@@ -143,7 +147,7 @@ def expanded(members: str) -> list[int]:
 
 
 def test_a_cluster_lives_from_formed_to_joined(done: Done) -> None:
-    shown = done.analysis.hierarchy.restrict(done.analysis.shown)
+    shown = done.analysis.hierarchy.restrict(done.analysis.system.shown)
     for row in done.rows("clusters.csv"):
         cutoff, size = float(row["cutoff (Å)"]), int(row["size"])
         site = shown.cut(cutoff).members(int(row["cluster"]) - 1)[0]
@@ -160,7 +164,7 @@ def test_a_cluster_lives_from_formed_to_joined(done: Done) -> None:
 
 def test_the_table_of_sites_is_the_cut_of_the_hierarchy(done: Done) -> None:
     rows = done.rows("sites.csv")
-    assert [row["name"] for row in rows] == done.analysis.names.tolist()
+    assert [row["name"] for row in rows] == done.analysis.system.names.tolist()
     assert [int(row["object"]) for row in rows] == list(range(1, len(rows) + 1))
     columns = [name for name in rows[0] if name.startswith("cluster at ")]
     assert len(columns) == len(done.cutoffs)
@@ -168,7 +172,7 @@ def test_the_table_of_sites_is_the_cut_of_the_hierarchy(done: Done) -> None:
         assert column == f"cluster at {cutoff:g} Å"
         assert [int(row[column]) for row in rows] == done.labels(cutoff).tolist()
     labels = [row["site label"] for row in rows]
-    shown = done.analysis.shown
+    shown = done.analysis.system.shown
     assert sorted(int(label) for label in labels if label) == list(range(1, len(shown) + 1))
     assert [k for k, label in enumerate(labels) if label] == shown.tolist()
 
@@ -181,14 +185,14 @@ def test_b_factors_are_clusters(done: Done, suffix: str) -> None:
         f"{item.chain.name}/{item.residue.name} {item.residue.seqid}/{item.atom.name}"
         for item in model.all()
     ]
-    assert names == done.analysis.names.tolist()
-    sizes = done.analysis.hierarchy.restrict(done.analysis.shown).cut(0.1).sizes
+    assert names == done.analysis.system.names.tolist()
+    sizes = done.analysis.hierarchy.restrict(done.analysis.system.shown).cut(0.1).sizes
     labels = done.labels(0.1)
     coloured = np.where(labels <= np.count_nonzero(sizes >= 3), labels, 0)
     assert [atom.b_iso for atom in atoms] == coloured.tolist()
     assert len(set(coloured.tolist())) > 2
     np.testing.assert_allclose(
-        [atom.pos.tolist() for atom in atoms], done.analysis.coordinates, atol=6e-4
+        [atom.pos.tolist() for atom in atoms], done.analysis.system.coordinates, atol=6e-4
     )
 
 
@@ -247,7 +251,7 @@ def test_the_newick_trees_are_the_hierarchy(done: Done) -> None:
     text = done.text("hierarchy.nwk")
     assert text.count(";") == np.count_nonzero(done.analysis.hierarchy.parents < 0) > 1
     assert nodes_of_newick(text) == nodes_of_hierarchy(
-        done.analysis.hierarchy, done.analysis.names.tolist()
+        done.analysis.hierarchy, done.analysis.system.names.tolist()
     )
 
 
@@ -257,13 +261,13 @@ def test_the_json_is_the_hierarchy(done: Done) -> None:
     assert found["parents"] == hierarchy.parents.tolist()
     assert found["heights"] == hierarchy.heights.tolist()
     assert found["order"] == hierarchy.order.tolist()
-    assert found["names"] == done.analysis.names.tolist()
-    assert found["shown"] == done.analysis.shown.tolist()
+    assert found["names"] == done.analysis.system.names.tolist()
+    assert found["shown"] == done.analysis.system.shown.tolist()
     assert (found["unit"], found["quantity"]) == ("Å", "σ")
 
 
 def test_the_table_of_levels_counts_the_clusters(done: Done) -> None:
-    shown = done.analysis.hierarchy.restrict(done.analysis.shown)
+    shown = done.analysis.hierarchy.restrict(done.analysis.system.shown)
     rows = done.rows("levels.csv")
     assert len(rows) == len(shown.levels) + 1
     for row in rows:
@@ -294,12 +298,12 @@ def test_scripts_colour_the_clusters_of_the_table(done: Done, name: str) -> None
 
 def test_the_result_says_how_it_was_made(done: Done) -> None:
     made = done.analysis
-    assert made.settings["objects"] == "bodies"
-    assert made.settings["pairs"] == "contact"
-    assert made.settings["large"] == 5
-    assert made.provenance["version"] == library.__version__
-    assert made.provenance["command"] == "timme run two.pdb -o out --cutoff 0.1 --large 5"
-    inputs = made.provenance["inputs"]
+    assert made.recipe.settings["objects"] == "bodies"
+    assert made.recipe.settings["pairs"] == "contact"
+    assert made.recipe.settings["large"] == 5
+    assert made.recipe.provenance["version"] == library.__version__
+    assert made.recipe.provenance["command"] == "timme run two.pdb -o out --cutoff 0.1 --large 5"
+    inputs = made.recipe.provenance["inputs"]
     assert isinstance(inputs, list)
     assert [entry["name"] for entry in inputs] == ["two.pdb"]
     assert re.fullmatch("[0-9a-f]{64}", inputs[0]["sha256"])
@@ -357,7 +361,7 @@ class TestOverwriting:
         before = contents(folder)
         assert timme("run", peptide_file, "--overwrite", "--large", 7).code == 0
         assert contents(folder).keys() == before.keys()
-        assert library.load(folder / "timme-peptide" / "result.npz").settings["large"] == 7
+        assert library.load(folder / "timme-peptide" / "result.npz").recipe.settings["large"] == 7
 
     def test_other_files_in_the_folder_of_a_result_survive(
         self, folder: Path, peptide_file: Path, timme: Run
@@ -495,11 +499,11 @@ def test_names_with_quotes_and_commas_survive_every_table(
     (folder / "a.tsv").write_text("\n".join(lines), encoding="utf-8")
     assert timme("run", "a.tsv", "-o", "out").code == 0
     made = library.load(folder / "out" / "result.npz")
-    assert sorted(name.split("/")[-1] for name in made.names.tolist()) == sorted(names)
+    assert sorted(name.split("/")[-1] for name in made.system.names.tolist()) == sorted(names)
     text = (folder / "out" / "hierarchy.nwk").read_text(encoding="utf-8")
-    assert nodes_of_newick(text) == nodes_of_hierarchy(made.hierarchy, made.names.tolist())
+    assert nodes_of_newick(text) == nodes_of_hierarchy(made.hierarchy, made.system.names.tolist())
     with (folder / "out" / "sites.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["name"] for row in csv.DictReader(file)] == made.names.tolist()
+        assert [row["name"] for row in csv.DictReader(file)] == made.system.names.tolist()
 
 
 def test_ligands_are_coloured_with_what_they_move_with(

@@ -25,7 +25,9 @@ def test_barnase_is_analysed_as_the_paper_does(folder: Path, timme: Run, shared_
         assert line in out
     assert "in contact within 10 Å in at least 1 snapshot, at least 4 bonds apart" in out
     assert "shown      110 × Cα" in out
-    assert made.sites.resids[made.object_sites[made.shown]].tolist() == list(range(1, 111))
+    assert made.system.sites.resids[made.system.object_sites[made.shown]].tolist() == list(
+        range(1, 111)
+    )
     assert made.length == 1.54
     assert len(made.shown_hierarchy.levels) > 50  # it dilutes; one cluster would have few levels
 
@@ -45,8 +47,8 @@ def test_ubiquitin_is_analysed_in_several_ways(
     timme: Run, shared_data: Path, options: list[str], objects: int, kind: str, shown: str
 ) -> None:
     made, out = analysed(timme, shared_data / "nmr" / "1d3z.pdb", *options)
-    assert (made.hierarchy.n_sites, made.n_snapshots) == (objects, 10)
-    assert made.settings["objects"] == kind
+    assert (made.hierarchy.n_sites, made.system.n_snapshots) == (objects, 10)
+    assert made.recipe.settings["objects"] == kind
     assert f"shown      {shown}" in out
 
 
@@ -67,8 +69,8 @@ def test_water_is_compared_molecule_by_molecule_in_its_box(timme: Run, shared_da
     frames = water.with_suffix(".xtc")
     made, out = analysed(timme, water, frames, "--objects", "molecules", "-dt", 4)
     assert made.hierarchy.n_sites == 258
-    assert made.n_snapshots == 101
-    assert made.box is not None
+    assert made.system.n_snapshots == 101
+    assert made.system.box is not None
     assert "shown      258 × molecule" in out
     assert "half the periodic box" in out
     assert sorted(path.name for path in water.parent.iterdir()) == [water.name, frames.name]
@@ -78,7 +80,7 @@ def test_water_is_compared_molecule_by_molecule_in_its_box(timme: Run, shared_da
 def test_liquids_are_molecules_by_default(timme: Run, shared_data: Path) -> None:
     water = shared_data / "water" / "tip3p_300K_1ATM.pdb"
     made, _ = analysed(timme, water, water.with_suffix(".xtc"), "-e", 20, "--radius", 5)
-    assert made.settings["objects"] == "molecules"
+    assert made.recipe.settings["objects"] == "molecules"
     assert made.length == 0.96
     assert made.fluctuations is not None
     assert np.isfinite(made.fluctuations.sigma).all()
@@ -88,8 +90,8 @@ def test_liquids_are_molecules_by_default(timme: Run, shared_data: Path) -> None
 def test_tracks_with_gaps_say_what_they_leave_out(timme: Run, shared_data: Path) -> None:
     path = shared_data / "tracks" / "bulk_water_tracks.csv"
     made, out = analysed(timme, path)
-    assert made.n_snapshots == 300
-    assert made.coordinates.shape[1] == 2
+    assert made.system.n_snapshots == 300
+    assert made.system.coordinates.shape[1] == 2
     assert "left out 1,240 of 1,505 sites that are seen in fewer than 150 of 300" in out
     assert "at least 150; 6,725 pairs share fewer" in out
     assert made.hierarchy.n_sites == 265

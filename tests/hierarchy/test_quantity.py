@@ -9,7 +9,6 @@ import pytest
 
 import timme
 from tests.output.builders import Graph, fluctuations, particles, random_graph
-from tests.page.conftest import SETTINGS
 from timme.analysis import Analysis
 from timme.hierarchy import SIGMA, Hierarchy, Quantity, cluster, grow, link
 from timme.hierarchy.quantity import as_quantity
@@ -30,7 +29,7 @@ REST = Quantity(
 def resting(quantity: Quantity = REST, **changes: Any) -> Analysis:
     """Particles joined by a height that nothing in the library knows."""
     linked = link(fluctuations(GRAPH), quantity=quantity)
-    return particles(GRAPH, hierarchy=linked, settings=SETTINGS, n_snapshots=0, **changes)
+    return particles(GRAPH, hierarchy=linked, n_snapshots=0, **changes)
 
 
 def test_a_symbol_alone_makes_a_quantity() -> None:

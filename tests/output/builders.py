@@ -1,14 +1,16 @@
 """Small hierarchies and analyses that the tests of pictures, tables and files share."""
 
+from dataclasses import fields
 from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
 
 from timme._arrays import Ints
-from timme.analysis import Analysis
+from timme.analysis import Analysis, Constraints, Measured, Recipe, System
 from timme.fluctuations import Fluctuations
 from timme.hierarchy import Hierarchy, link
+from timme.settings import Display
 from timme.system.atoms import Atoms
 
 Graph = tuple[int, list[tuple[int, int]], list[float]]
@@ -72,11 +74,32 @@ def particles(graph: Graph, *, dimensions: int = 3, seed: int = 0, **changes: An
         "shown_name": "particle",
         "sequential": False,
         "n_snapshots": 2,
-        "settings": {},
-        "provenance": {},
-        "notes": (),
     }
-    return Analysis(**(known | changes))
+    return analysis_of(known | changes)
+
+
+def analysis_of(given: dict[str, Any]) -> Analysis:
+    """Sort fields into system, view, recipe and parts."""
+    left = dict(given)
+
+    def taken(kind: Any) -> dict[str, Any]:
+        return {f.name: left.pop(f.name) for f in fields(kind) if f.name in left}
+
+    hierarchy = left.pop("hierarchy")
+    left.setdefault("unit", hierarchy.unit if hierarchy.quantity.is_length else "Å")
+    measured, network = left.pop("fluctuations", None), left.pop("network", None)
+    made = Analysis(
+        system=System(**taken(System)),
+        hierarchy=hierarchy,
+        recipe=Recipe(view=Display(**taken(Display)), **taken(Recipe)),
+        notes=left.pop("notes", ()),
+        parts=(
+            *([] if measured is None else [Measured(measured)]),
+            *([] if network is None else [Constraints(network)]),
+        ),
+    )
+    assert not left, left
+    return made
 
 
 def residues(graph: Graph, chains: str = "AB", *, first_resid: int = 5, **changes: Any) -> Analysis:

@@ -41,7 +41,7 @@ def test_the_core_is_dark_blue_at_every_level() -> None:
     analysis = residues(random_graph(240, 3))
     hierarchy = analysis.shown_hierarchy
     for cutoff in hierarchy.levels:
-        core = analysis.shown[hierarchy.core(cutoff)]
+        core = analysis.system.shown[hierarchy.core(cutoff)]
         assert set(colouring(analysis, cutoff, min_size=1).object_colours[core]) == {CORE}
 
 

@@ -287,7 +287,7 @@ def test_analyses_are_narrowed_to_what_both_show() -> None:
     other = residues(random_graph(60, 2), chains="A", first_resid=1)
     narrow, narrower, common = on_common_sites(one, other)
     labels = [
-        [item.sites.label(site) for site in item.object_sites[item.shown].tolist()]
+        [item.system.sites.label(site) for site in item.system.object_sites[item.shown].tolist()]
         for item in (narrow, narrower)
     ]
     assert labels[0] == labels[1] == [f"A/ALA {k}/CA" for k in range(3, 21)]

@@ -19,7 +19,8 @@ from timme.order import stripes
 from timme.output import dilution, plots
 from timme.output.axes import Places, cutoff_limits, places_of
 from timme.output.colours import CORE, SAFE, family_colours
-from timme.output.figures import Look, save_figure, save_figures
+from timme.output.figures import save_figure, save_figures
+from timme.output.look import Look
 from timme.statistics import curves
 
 HIERARCHY = linked(random_graph(120, 5), "Å")

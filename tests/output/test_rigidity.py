@@ -8,7 +8,8 @@ import io
 import numpy as np
 
 from tests.output.builders import particles
-from timme.output.rigidity import bonds_csv, constraints_text, decomposition_text
+from timme.analysis.parts import constraints_text, decomposition_text
+from timme.output.rigidity import bonds_csv
 from timme.rigidity import Network, decompose
 from timme.system.atoms import Atoms
 

@@ -80,7 +80,9 @@ def test_sites_coloured_from_the_scene_are_coloured_as_in_the_scripts(
     made = scene(analysis, min_size=min_size)
     for cutoff in [-1.0, *analysis.hierarchy.levels.tolist(), 99.0]:
         found = colouring(analysis, cutoff, min_size=min_size).object_colours
-        assert colours_of_sites(made, cutoff, min_size) == found[analysis.site_objects].tolist()
+        assert (
+            colours_of_sites(made, cutoff, min_size) == found[analysis.system.site_objects].tolist()
+        )
 
 
 def test_a_scene_is_json_in_which_no_name_can_end_the_element() -> None:
@@ -136,25 +138,25 @@ def test_nanometres_are_drawn_as_ångström_and_other_units_as_they_are() -> Non
         analysis = particles(graph, hierarchy=linked(graph, unit), box=np.diag([3.0, 4.0, 5.0]))
         space = scene(analysis)["space"]
         frames = unpacked(space["frames"]).reshape(3, 3) - np.array(space["origin"])
-        assert frames == pytest.approx(factor * analysis.coordinates, rel=1e-5)
+        assert frames == pytest.approx(factor * analysis.system.coordinates, rel=1e-5)
         assert np.diag(space["box"]).tolist() == [3 * factor, 4 * factor, 5 * factor]
 
 
 def test_an_analysis_keeps_its_snapshots() -> None:
     ensemble = synthetic.chain(20, 7)
     made = analyse(ensemble)
-    assert made.snapshots is not None
+    assert made.system.film is not None
     everything = ensemble.frames.read(0, 7)[0]
-    assert np.allclose(made.snapshots, everything, rtol=1e-6, atol=1e-6)
+    assert np.allclose(made.system.film, everything, rtol=1e-6, atol=1e-6)
 
 
 def test_long_films_are_thinned() -> None:
     ensemble = read(np.random.default_rng(3).normal(size=(250, 6, 3)))
     made = analyse(ensemble, pairs="all")
-    assert made.snapshots is not None
-    assert made.snapshots.shape == (100, 6, 3)
+    assert made.system.film is not None
+    assert made.system.film.shape == (100, 6, 3)
     first, last = ensemble.snapshot(0)[0], ensemble.snapshot(249)[0]
-    assert np.allclose(made.snapshots[[0, -1]], [first, last], rtol=1e-6)
+    assert np.allclose(made.system.film[[0, -1]], [first, last], rtol=1e-6)
 
 
 def test_curves_and_suggestions_are_those_of_the_statistics() -> None:

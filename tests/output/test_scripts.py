@@ -19,7 +19,7 @@ CUTOFF = 0.03
 def bonded(graph: Any) -> Analysis:
     """Molecules other than polymers: sites with bonds and no backbone."""
     analysis = residues(graph)
-    sites = analysis.sites
+    sites = analysis.system.sites
     names = np.where(sites.names == "CA", "O", "H")
     return particles(graph, sites=type(sites)(names, *list_of(sites)[1:]))
 
@@ -85,7 +85,9 @@ def test_every_atom_gets_the_colour_of_its_cluster(make: Any, suffix: str, tmp_p
     assert name in text
     made = gemmi.read_structure(str(tmp_path / name))
     drawn = [colours[int(item.atom.b_iso)] for item in made[0].all()]
-    assert drawn == colouring(analysis, CUTOFF).object_colours[analysis.site_objects].tolist()
+    assert (
+        drawn == colouring(analysis, CUTOFF).object_colours[analysis.system.site_objects].tolist()
+    )
     assert len(set(drawn)) > 2
     assert REST in drawn
 

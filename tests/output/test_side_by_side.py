@@ -59,14 +59,14 @@ def test_every_residue_has_the_colours_of_both_results(suffix: str, tmp_path: Pa
 def test_the_copy_stands_beside_and_does_not_touch(tmp_path: Path) -> None:
     one, other, found = compared(residues(random_graph(300, 4)), residues(random_graph(300, 8)))
     shown, _ = side_by_side(one, other, found)
-    left, right = np.split(shown.coordinates, 2)
+    left, right = np.split(shown.system.coordinates, 2)
     steps = right - left
     assert np.ptp(steps, axis=0).max() < 1e-9
     assert np.count_nonzero(steps[0]) == 1
     axis = int(steps[0].argmax())
     assert left[:, axis].max() < right[:, axis].min()
     assert np.ptp(left, axis=0)[axis] == np.ptp(left, axis=0).min()
-    assert shown.sites.bonds.max() == len(shown.sites) - 1
+    assert shown.system.sites.bonds.max() == len(shown.system.sites) - 1
     write_side_by_side(one, other, found, tmp_path, names=("σ of Cα", "E"))
     title = (tmp_path / "comparison.pdb").read_text().splitlines()[0]
     assert title.startswith("TITLE     CLUSTERS OF SIGMA OF CA AT THE CUTOFF")
@@ -96,9 +96,10 @@ def test_particles_move_within_their_space(dimensions: int, tmp_path: Path) -> N
 
 def test_sites_not_seen_in_the_first_snapshot_are_left_out(tmp_path: Path) -> None:
     one, other, found = compared(particles(random_graph(40, 1)), particles(random_graph(40, 2)))
-    places = one.coordinates.copy()
+    places = one.system.coordinates.copy()
     places[3] = np.nan
-    write_side_by_side(replace(one, coordinates=places), other, found, tmp_path)
+    moved = replace(one, system=replace(one.system, coordinates=places))
+    write_side_by_side(moved, other, found, tmp_path)
     assert gemmi.read_structure(str(tmp_path / "comparison.cif"))[0].count_atom_sites() == 78
 
 
@@ -113,9 +114,9 @@ def test_without_coordinates_of_the_first_the_second_is_shown() -> None:
         particles(random_graph(30, 1), coordinates=none), particles(random_graph(30, 2))
     )
     shown, _ = side_by_side(one, other, found)
-    assert shown.coordinates[:30].tolist() == other.coordinates.tolist()
+    assert shown.system.coordinates[:30].tolist() == other.system.coordinates.tolist()
     with pytest.raises(ValueError, match="neither of the two"):
-        side_by_side(one, replace(other, coordinates=none), found)
+        side_by_side(one, replace(other, system=replace(other.system, coordinates=none)), found)
 
 
 def test_when_letters_run_out_there_is_no_pdb(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ CUTOFF = 0.03
 
 def expected_b_factors(analysis: Analysis, min_size: int = 3) -> list[float]:
     labels = colouring(analysis, CUTOFF, min_size=min_size).labels
-    return [float(label) for label in np.append(labels, -1)[analysis.site_objects] + 1]
+    return [float(label) for label in np.append(labels, -1)[analysis.system.site_objects] + 1]
 
 
 class Read(NamedTuple):
@@ -47,7 +47,7 @@ def test_both_formats_hold_every_site_with_its_cluster(make: Any, tmp_path: Path
         assert [atom.b_factor for atom in atoms] == expected
         assert [atom.serial for atom in atoms] == list(range(1, len(expected) + 1))
         positions = np.array([atom.position for atom in atoms])
-        assert positions == pytest.approx(analysis.coordinates, abs=1e-3)
+        assert positions == pytest.approx(analysis.system.coordinates, abs=1e-3)
 
 
 def test_mdanalysis_reads_the_same_clusters(tmp_path: Path) -> None:
@@ -55,9 +55,9 @@ def test_mdanalysis_reads_the_same_clusters(tmp_path: Path) -> None:
     write_structures(analysis, tmp_path, CUTOFF)
     universe = mda.Universe(tmp_path / "clusters.pdb")
     assert universe.atoms.tempfactors.tolist() == expected_b_factors(analysis)
-    assert universe.atoms.names.tolist() == analysis.sites.names.tolist()
-    assert universe.atoms.chainIDs.tolist() == analysis.sites.chains.tolist()
-    assert universe.atoms.resids.tolist() == analysis.sites.resids.tolist()
+    assert universe.atoms.names.tolist() == analysis.system.sites.names.tolist()
+    assert universe.atoms.chainIDs.tolist() == analysis.system.sites.chains.tolist()
+    assert universe.atoms.resids.tolist() == analysis.system.sites.resids.tolist()
 
 
 def test_the_file_says_what_the_numbers_mean(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_any_dimension_becomes_three(dimensions: int, kept: int, tmp_path: Path)
     analysis = particles(random_graph(20, 1), dimensions=dimensions)
     write_structures(analysis, tmp_path, CUTOFF)
     positions = np.array([atom.position for atom in atoms_of(tmp_path / "clusters.cif")])
-    assert positions[:, :kept] == pytest.approx(analysis.coordinates[:, :kept], rel=1e-6)
+    assert positions[:, :kept] == pytest.approx(analysis.system.coordinates[:, :kept], rel=1e-6)
     assert (positions[:, kept:] == 0).all()
 
 
@@ -88,12 +88,12 @@ def test_nanometres_become_ångström(tmp_path: Path) -> None:
     made = gemmi.read_structure(str(tmp_path / "clusters.cif"))
     assert made.cell.parameters == pytest.approx((30, 40, 50, 90, 90, 90))
     positions = np.array([item.atom.pos.tolist() for item in made[0].all()])
-    assert positions == pytest.approx(10 * in_nm.coordinates, rel=1e-6)
+    assert positions == pytest.approx(10 * in_nm.system.coordinates, rel=1e-6)
 
 
 def test_sites_not_seen_in_the_first_snapshot_are_left_out(tmp_path: Path) -> None:
     analysis = particles(random_graph(40, 1))
-    coordinates = np.array(analysis.coordinates)
+    coordinates = np.array(analysis.system.coordinates)
     coordinates[[3, 17]] = np.nan
     gapped = particles(random_graph(40, 1), coordinates=coordinates)
     write_structures(gapped, tmp_path, CUTOFF)

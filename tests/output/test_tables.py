@@ -30,9 +30,9 @@ def test_clusters_are_listed_as_cut_with_their_life() -> None:
     assert table["cluster"].tolist() == list(range(1, len(table) + 1))
     assert (table["formed (Å)"] <= cutoff).all()
     assert (table["joined (Å)"] > cutoff).all()
-    assert table["objects"].sum() <= len(analysis.names)
+    assert table["objects"].sum() <= len(analysis.system.names)
     for label, row in enumerate(table.itertuples()):
-        member = analysis.shown[partition.members(label)[0]]
+        member = analysis.system.shown[partition.members(label)[0]]
         assert row.colour == colouring(analysis, cutoff, min_size=2).object_colours[member]
 
 
@@ -49,7 +49,10 @@ def test_members_with_several_objects_to_a_residue_go_by_name() -> None:
     graph = (6, [(0, 1), (1, 2)], [1.0, 1.0])
     analysis = residues(graph, chains="A")
     every = particles(
-        graph, sites=analysis.sites, names=analysis.names, hierarchy=analysis.hierarchy
+        graph,
+        sites=analysis.system.sites,
+        names=analysis.system.names,
+        hierarchy=analysis.hierarchy,
     )
     table = pd.read_csv(io.StringIO(clusters_csv(every, [1.0])))
     assert table["members"].tolist() == ["A/ALA 5/N-A/ALA 5/C"]
@@ -60,8 +63,8 @@ def test_every_site_has_its_label_and_clusters() -> None:
     hierarchy = analysis.shown_hierarchy
     cutoffs = [float(hierarchy.levels[3]), float(hierarchy.levels[9])]
     table = pd.read_csv(io.StringIO(sites_csv(analysis, cutoffs)))
-    shown = table.iloc[analysis.shown]
-    assert table["name"].tolist() == analysis.names.tolist()
+    shown = table.iloc[analysis.system.shown]
+    assert table["name"].tolist() == analysis.system.names.tolist()
     assert (shown["site label"].to_numpy() - 1).tolist() == np.argsort(hierarchy.order).tolist()
     for cutoff in cutoffs:
         labels = shown[f"cluster at {cutoff:g} Å"].to_numpy() - 1
@@ -88,7 +91,7 @@ def test_json_holds_the_whole_hierarchy() -> None:
     assert content["parents"] == analysis.hierarchy.parents.tolist()
     assert content["heights"] == analysis.hierarchy.heights.tolist()
     assert content["order"] == analysis.hierarchy.order.tolist()
-    assert content["names"] == analysis.names.tolist()
+    assert content["names"] == analysis.system.names.tolist()
     assert content["unit"] == "µm"
 
 

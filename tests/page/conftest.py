@@ -16,8 +16,6 @@ from timme.workflow import scene_of
 
 Open = Callable[..., Page]
 
-SETTINGS = {"min_size": 3, "large": 10, "palette": "wide"}
-
 
 def _required(problem: str) -> None:
     """Skip with the reason, or fail where the page must be tested."""

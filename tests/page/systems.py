@@ -12,7 +12,6 @@ import numpy as np
 
 from tests.cli.test_folder import complex_of_two
 from tests.output.builders import Graph, fluctuations, linked, particles, random_graph
-from tests.page.conftest import SETTINGS
 from tests.readers.builders import write_pdb
 from timme import synthetic
 from timme.analysis import Analysis
@@ -47,9 +46,8 @@ def swarm(
     drift = np.cumsum(rng.normal(size=(3, n_sites, dimensions)), axis=0)
     known: dict[str, Any] = {
         "coordinates": first,
-        "snapshots": np.concatenate([first[None], first + 0.1 * drift]),
+        "film": np.concatenate([first[None], first + 0.1 * drift]),
         "n_snapshots": 4,
-        "settings": SETTINGS,
     }
     return particles(graph, **(known | changes))
 
@@ -85,18 +83,19 @@ def wrapped(*, bonded: bool) -> Analysis:
         graph,
         sites=Atoms.unnamed(80, bonds=pairs if bonded else ()),
         coordinates=first,
-        snapshots=np.array([(first + k * drift) % WALL for k in range(4)]),
+        film=np.array([(first + k * drift) % WALL for k in range(4)]),
         n_snapshots=4,
         box=np.eye(3) * WALL,
-        settings=SETTINGS | {"min_size": 1},
+        min_size=1,
     )
 
 
 def polymer_in_a_box(wall: float) -> Analysis:
     """The hinge as one bonded chain, which a periodic box leaves whole."""
     made = hinge()
-    count = len(made.sites)
+    count = len(made.system.sites)
     chain = np.column_stack([np.arange(count - 1), np.arange(1, count)])
-    return dataclasses.replace(
-        made, sites=Atoms.unnamed(count, bonds=chain), box=np.eye(3) * wall, fluctuations=None
+    system = dataclasses.replace(
+        made.system, sites=Atoms.unnamed(count, bonds=chain), box=np.eye(3) * wall
     )
+    return dataclasses.replace(made, system=system, parts=())

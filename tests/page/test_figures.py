@@ -160,6 +160,6 @@ def test_the_matrix_follows_the_order_of_the_axis(show: Open) -> None:
         text = said_at(page, (i + 0.5) / count, (j + 0.5) / count)
         one, other = called[order[i]], called[order[j]]
         assert text.startswith(f"A {one} and A {other}:")
-        sigma = known.get(frozenset(analysis.shown[order[[i, j]]].tolist()))
+        sigma = known.get(frozenset(analysis.system.shown[order[[i, j]]].tolist()))
         said = "not measured" if sigma is None else f"σ = {float(f'{sigma:.4g}'):g} Å"
         assert text.endswith(said)

@@ -31,9 +31,9 @@ def assert_follows(page: Page, analysis: Analysis, **look: object) -> None:
     members = [partition.members(label).tolist() for label in range(len(found.sizes))]
     assert [cluster["members"] for cluster in state["clusters"]] == members
     assert [cluster["colour"] for cluster in state["clusters"]] == found.colours.tolist()
-    if analysis.coordinates.shape[1]:
+    if analysis.system.coordinates.shape[1]:
         colours = page.evaluate("timme.page.atomColours()")
-        assert colours == found.object_colours[analysis.site_objects].tolist()
+        assert colours == found.object_colours[analysis.system.site_objects].tolist()
 
 
 SCENE = "JSON.parse(document.getElementById('timme-scene').textContent)"
@@ -130,7 +130,7 @@ def test_hovering_a_stripe_lights_up_its_atoms_and_the_other_way_round(show: Ope
     assert member in state["highlighted"]
     after = page.evaluate("timme.page.atomColours()")
     whole = analysis.hierarchy.cut(state["cutoff"]).labels
-    lit = whole[analysis.site_objects] == whole[analysis.shown[member]]
+    lit = whole[analysis.system.site_objects] == whole[analysis.system.shown[member]]
     kept = [now == was for now, was in zip(after, before, strict=True)]
     assert kept == lit.tolist()
     page.hover(x - 40, y)
@@ -169,9 +169,9 @@ def test_a_click_tells_what_a_cluster_is(show: Open) -> None:
     assert "Cluster 2" in text
     assert f"{len(members)} Cα" in text
     assert f"forms at {float(f'{hierarchy.births[node]:.4g}'):g} Å" in text
-    sites = analysis.object_sites[analysis.shown[members]]
-    first, last = analysis.sites.resids[sites[[0, -1]]]
-    chain = analysis.sites.chains[sites[0]]
+    sites = analysis.system.object_sites[analysis.system.shown[members]]
+    first, last = analysis.system.sites.resids[sites[[0, -1]]]
+    chain = analysis.system.sites.chains[sites[0]]
     assert page.evaluate("timme.page.pymol()") == f"(chain {chain} and resi {first}-{last})"
     page.press("z", "z")
     page.press("Escape")
@@ -185,7 +185,7 @@ def test_a_click_on_a_stripe_selects_it_where_it_is(show: Open) -> None:
     state = page.evaluate(STATE)
     order = analysis.shown_hierarchy.order.tolist()
     member = state["clusters"][1]["members"][0]
-    place = member if analysis.sequential else order.index(member)
+    place = member if analysis.system.sequential else order.index(member)
     x, _, width, _ = stripes_box(page)
     spot = x + width * (place + 0.5) / len(order)
     page.click(spot, page.box(".plot.dilution .handle")[1] - 2)
@@ -204,7 +204,7 @@ def test_snapshots_are_stepped_and_the_core_stays_in_place_on_request(show: Open
     analysis = hinge()
     page = show(analysis)
     core = np.flatnonzero(analysis.hierarchy.cut(0.04).labels == 0)
-    sites = np.flatnonzero(np.isin(analysis.site_objects, core)).tolist()
+    sites = np.flatnonzero(np.isin(analysis.system.site_objects, core)).tolist()
     first = positions(page, sites)
     page.press("ArrowRight")
     page.press("ArrowRight")
@@ -329,7 +329,7 @@ def test_a_plane_is_seen_from_above_with_x_to_the_right(show: Open) -> None:
     analysis = swarm(100, 2)
     page = show(analysis)
     seen = positions(page, list(range(100)))
-    x, y = analysis.coordinates.T
+    x, y = analysis.system.coordinates.T
     assert np.corrcoef(seen[:, 0], x)[0, 1] == pytest.approx(1, abs=1e-6)
     assert np.corrcoef(seen[:, 1], y)[0, 1] == pytest.approx(-1, abs=1e-6)
 
@@ -375,7 +375,8 @@ def test_names_are_text(show: Open) -> None:
         provenance={"inputs": [{"name": evil, "sha256": evil}], "command": evil, "version": evil},
         notes=(evil,),
         shown_name=evil,
-        settings={"min_size": 1, "large": 10, "palette": "wide", "kind": "groups"},
+        min_size=1,
+        kind="groups",
     )
     page = show(analysis)
     page.evaluate("document.querySelector('tbody tr').click()")
@@ -438,7 +439,7 @@ def test_provenance_is_shown(look: Open) -> None:
     analysis = ensemble()
     page = look(analysis)
     text = page.evaluate("document.querySelector('.about').textContent")
-    inputs: Any = analysis.provenance["inputs"]
+    inputs: Any = analysis.recipe.provenance["inputs"]
     assert inputs[0]["name"] in text
     assert inputs[0]["sha256"] in text
     assert "timme run models.pdb" in text

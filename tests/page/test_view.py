@@ -37,10 +37,10 @@ def test_no_stick_crosses_the_box_in_the_snapshot_in_view(
     page.evaluate("timme.page.setStyle('sticks')")
     page.press("End")
     page.evaluate(f"timme.page.setFrame({frame})")
-    assert analysis.snapshots is not None
+    assert analysis.system.film is not None
     assert analysis.fluctuations is not None
     pairs = analysis.fluctuations.pairs
-    steps = np.abs(np.diff(analysis.snapshots[frame][pairs], axis=1)[:, 0])
+    steps = np.abs(np.diff(analysis.system.film[frame][pairs], axis=1)[:, 0])
     inside = (steps < WALL / 2).all(axis=1)
     assert sorted(page.evaluate("timme.page.sticks()")) == pairs[inside].tolist()
     assert inside.all() == (frame == 0)
@@ -74,8 +74,8 @@ def test_what_the_box_breaks_cannot_be_kept_in_place_and_says_so(show: Open) -> 
 
 def _broken_and_whole(analysis: Analysis) -> tuple[int, int]:
     """One site of a pair that is apart in some snapshot, and one of a pair that never is."""
-    assert analysis.snapshots is not None
-    apart = np.abs(analysis.snapshots[:, ::2] - analysis.snapshots[:, 1::2])
+    assert analysis.system.film is not None
+    apart = np.abs(analysis.system.film[:, ::2] - analysis.system.film[:, 1::2])
     crossing = (apart > WALL / 2).any(axis=(0, 2))
     return 2 * int(np.flatnonzero(crossing)[0]), 2 * int(np.flatnonzero(~crossing)[0])
 
@@ -89,8 +89,8 @@ def test_the_view_opens_at_the_sites_not_at_an_empty_box(show: Open) -> None:
 
 def test_the_view_does_not_mind_how_far_from_the_origin_sites_are(show: Open) -> None:
     near = swarm(60)
-    assert near.snapshots is not None
-    far = swarm(60, coordinates=near.coordinates + 1e9, snapshots=near.snapshots + 1e9)
+    assert near.system.film is not None
+    far = swarm(60, coordinates=near.system.coordinates + 1e9, snapshots=near.system.film + 1e9)
     sites = list(range(60))
     expected = seen_at(show(near), sites)
     # A double at 1e9 is known to 1e-7, where a neighbour is 1 away: far less than a pixel.
@@ -122,9 +122,9 @@ def test_a_cartoon_hides_the_atoms_of_ribbons_and_no_others(show: Open, tmp_path
     assert page.evaluate("timme.page.state().style") == "cartoon"
     page.wait("timme.page.atomSizes().includes(0)")
     hidden = np.array(page.evaluate("timme.page.atomSizes()")) == 0
-    assert hidden.tolist() == (analysis.sites.resnames == "ALA").tolist()
+    assert hidden.tolist() == (analysis.system.sites.resnames == "ALA").tolist()
     joined = {site for pair in page.evaluate("timme.page.sticks()") for site in pair}
-    assert set(np.flatnonzero(analysis.sites.resnames == "ATP").tolist()) <= joined
+    assert set(np.flatnonzero(analysis.system.sites.resnames == "ATP").tolist()) <= joined
 
 
 def test_a_peptide_too_short_for_a_ribbon_is_drawn_as_sticks(show: Open, tmp_path: Path) -> None:
@@ -132,5 +132,5 @@ def test_a_peptide_too_short_for_a_ribbon_is_drawn_as_sticks(show: Open, tmp_pat
     page = show(analysis)
     page.evaluate("new Promise(done => setTimeout(done, 500))")  # time for a cartoon to be made
     assert all(size > 0 for size in page.evaluate("timme.page.atomSizes()"))
-    assert len(page.evaluate("timme.page.sticks()")) == len(analysis.sites.bonds)
+    assert len(page.evaluate("timme.page.sticks()")) == len(analysis.system.sites.bonds)
     assert page.errors == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.page.conftest import SETTINGS, Open
+from tests.page.conftest import Open
 from tests.page.pymol import Residue, chosen
 from tests.page.systems import swarm
 from timme.analysis import Analysis
@@ -37,7 +37,7 @@ def named(residues: list[Residue], seed: int = 7) -> Analysis:
     rng = np.random.default_rng(seed)
     pairs = [(i, i + 1) for i in range(count - 1)] + [(i, i + 2) for i in range(count - 2)]
     graph = (count, pairs, rng.random(len(pairs)).tolist())
-    return swarm(count, graph=graph, sites=atoms, settings=SETTINGS | {"min_size": 1})
+    return swarm(count, graph=graph, sites=atoms, min_size=1)
 
 
 # ---- PyMOL ---------------------------------------------------------------------------------------

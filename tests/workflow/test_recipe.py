@@ -52,8 +52,8 @@ def naive_sigma(snapshots: Any) -> Floats:
 
 
 def bonds_apart(analysis: Analysis) -> Floats:
-    bonds = analysis.sites.bonds
-    n_sites = len(analysis.sites)
+    bonds = analysis.system.sites.bonds
+    n_sites = len(analysis.system.sites)
     graph = np.zeros((n_sites, n_sites))
     graph[bonds[:, 0], bonds[:, 1]] = 1.0
     return np.asarray(shortest_path(graph, directed=False), dtype=np.float64)
@@ -69,12 +69,16 @@ def protein(tmp_path: Path) -> Path:
 
 def test_a_protein_gets_bodies_in_contact_four_bonds_apart_shown_as_alphas(protein: Path) -> None:
     made = timme.analyse(protein)
-    chosen = made.settings
+    chosen = made.recipe.settings
     assert (chosen["objects"], chosen["reduction"], chosen["reach"]) == ("bodies", "rms", 1)
     assert (chosen["pairs"], chosen["radius"], chosen["min_bonds"]) == ("contact", 10.0, 4)
-    assert (made.shown_name, made.sequential) == ("Cα", True)
-    assert made.sites.names[made.object_sites[made.shown]].tolist() == ["CA"] * 24
-    assert (made.length, made.length_name, made.hierarchy.unit) == (1.54, "C–C bond", "Å")
+    assert (made.system.shown_name, made.system.sequential) == ("Cα", True)
+    assert made.system.sites.names[made.system.object_sites[made.shown]].tolist() == ["CA"] * 24
+    assert (made.length, made.recipe.length_name, made.hierarchy.unit) == (
+        1.54,
+        "C–C bond",
+        "Å",
+    )
 
 
 def test_the_pairs_of_a_protein_are_exactly_those_of_the_definition(protein: Path) -> None:
@@ -88,7 +92,7 @@ def test_the_pairs_of_a_protein_are_exactly_those_of_the_definition(protein: Pat
         if nearest[a, b] < 10.0 and apart[a, b] >= 4
     }
     assert compared(made) == expected
-    assert made.settings["n_pairs"] == len(expected)
+    assert made.recipe.settings["n_pairs"] == len(expected)
 
 
 def test_the_sigma_of_bodies_is_that_of_the_definition(protein: Path) -> None:
@@ -111,7 +115,7 @@ def test_the_planted_halves_of_a_protein_are_found(protein: Path) -> None:
 
 def test_alphas_alone_are_points_without_their_neighbours(protein: Path) -> None:
     made = timme.analyse(protein, select="ca")
-    assert made.settings["objects"] == "points"
+    assert made.recipe.settings["objects"] == "points"
     assert made.hierarchy.n_sites == len(made.shown) == 24
     pairs = compared(made)
     # Neighbours along the chain are three bonds apart, counted in the whole molecule.
@@ -124,7 +128,7 @@ def test_alphas_alone_are_points_without_their_neighbours(protein: Path) -> None
 def test_three_bonds_stay_an_option(protein: Path) -> None:
     made = timme.analyse(protein, select="ca", min_bonds=3)
     assert set(pairwise(range(24))) <= compared(made)
-    assert not timme.analyse(protein, select="ca", min_bonds=0).settings["min_bonds"]
+    assert not timme.analyse(protein, select="ca", min_bonds=0).recipe.settings["min_bonds"]
 
 
 def test_one_cluster_at_every_cutoff_is_explained(tmp_path: Path) -> None:
@@ -154,7 +158,7 @@ def write_far_pairs(path: Path, n_sites: int) -> Path:
 def test_atoms_may_be_points(protein: Path) -> None:
     made = timme.analyse(protein, objects="points")
     assert made.hierarchy.n_sites == 120
-    assert made.sites.names[made.object_sites[made.shown]].tolist() == ["CA"] * 24
+    assert made.system.sites.names[made.system.object_sites[made.shown]].tolist() == ["CA"] * 24
     snapshots = np.array([places(model) for model in swinging()])
     a, b = next(iter(compared(made)))
     assert sigma_of(made, a, b) == pytest.approx(naive_sigma(snapshots)[a, b], rel=1e-6)
@@ -162,8 +166,12 @@ def test_atoms_may_be_points(protein: Path) -> None:
 
 def test_residues_are_objects_in_sequence(protein: Path) -> None:
     made = timme.analyse(protein, objects="residues")
-    assert (made.hierarchy.n_sites, made.shown_name, made.sequential) == (24, "residue", True)
-    assert made.site_objects.tolist() == np.repeat(np.arange(24), 5).tolist()
+    assert (made.hierarchy.n_sites, made.system.shown_name, made.system.sequential) == (
+        24,
+        "residue",
+        True,
+    )
+    assert made.system.site_objects.tolist() == np.repeat(np.arange(24), 5).tolist()
 
 
 @pytest.mark.parametrize("reduction", ["rms", "max", "centre"])
@@ -183,15 +191,15 @@ def test_residues_are_reduced_as_asked(protein: Path, reduction: str) -> None:
         protein, objects="residues", reduction=reduction, centre="geometry", pairs="all"
     )
     assert sigma_of(made_all, 0, 4) == pytest.approx(expected[reduction], rel=1e-6)
-    assert made.settings["reduction"] == reduction
+    assert made.recipe.settings["reduction"] == reduction
 
 
 def test_bonds_are_objects_that_share_an_atom(protein: Path) -> None:
     made = timme.analyse(protein, objects="links")
-    assert made.hierarchy.n_sites == len(made.sites.bonds)
-    assert made.settings["pairs"] == "sharing"
+    assert made.hierarchy.n_sites == len(made.system.sites.bonds)
+    assert made.recipe.settings["pairs"] == "sharing"
     for a, b in compared(made):
-        assert len(set(made.sites.bonds[[a, b]].ravel().tolist())) == 3
+        assert len(set(made.system.sites.bonds[[a, b]].ravel().tolist())) == 3
 
 
 def test_chains_are_molecules(tmp_path: Path) -> None:
@@ -207,10 +215,10 @@ def test_waters_and_ions_of_a_protein_are_left_out_and_told(tmp_path: Path) -> N
     ion = atom("NA", 80, (0.0, 12.0, 0.0), resname="NA", element="NA")
     path = write_ensemble(tmp_path / "a.pdb", [*peptide(n_residues=8), *solvent, ion])
     made = timme.analyse(path)
-    assert len(made.sites) == 40
+    assert len(made.system.sites) == 40
     assert "left out 3 waters and 1 ion: select them to keep them" in made.notes
     kept = timme.analyse(path, select="all")
-    assert len(kept.sites) == 50
+    assert len(kept.system.sites) == 50
     assert not any("waters" in note for note in kept.notes)
     oxygens = timme.analyse(path, select="water-oxygen", radius=50.0)
     assert oxygens.hierarchy.n_sites == 3
@@ -221,13 +229,13 @@ def test_ligands_are_analysed_but_not_shown(tmp_path: Path) -> None:
     made = timme.analyse(path)
     assert made.hierarchy.n_sites == 44
     assert len(made.shown) == 8
-    assert (made.sites.resnames == "LIG").sum() == 4
+    assert (made.system.sites.resnames == "LIG").sum() == 4
 
 
 def test_chains_are_shown_one_after_another(tmp_path: Path) -> None:
     far = [(*r[:3], "B", *r[4:7], r[7] + 6.0, *r[8:]) for r in peptide(n_residues=8)]
     made = timme.analyse(write_ensemble(tmp_path / "a.pdb", [*peptide(n_residues=8), *far]))
-    chains = made.sites.chains[made.object_sites[made.shown]]
+    chains = made.system.sites.chains[made.system.object_sites[made.shown]]
     assert chains.tolist() == ["A"] * 8 + ["B"] * 8
     crossing = {(a, b) for a, b in compared(made) if (a < 40) != (b < 40)}
     assert crossing  # chains are compared with one another
@@ -235,17 +243,22 @@ def test_chains_are_shown_one_after_another(tmp_path: Path) -> None:
 
 def test_nucleotides_are_shown_by_phosphorus_or_sugar(tmp_path: Path) -> None:
     made = timme.analyse(write_ensemble(tmp_path / "a.pdb", nucleotides(4)))
-    assert made.settings["objects"] == "bodies"
-    assert made.sites.names[made.object_sites[made.shown]].tolist() == ["C4'", "P", "P", "P"]
-    assert made.sites.resids[made.object_sites[made.shown]].tolist() == [1, 2, 3, 4]
-    assert made.sequential
-    assert made.shown_name == "nucleotide"
+    assert made.recipe.settings["objects"] == "bodies"
+    assert made.system.sites.names[made.system.object_sites[made.shown]].tolist() == [
+        "C4'",
+        "P",
+        "P",
+        "P",
+    ]
+    assert made.system.sites.resids[made.system.object_sites[made.shown]].tolist() == [1, 2, 3, 4]
+    assert made.system.sequential
+    assert made.system.shown_name == "nucleotide"
 
 
 def test_a_protein_with_a_nucleic_acid_shows_both(tmp_path: Path) -> None:
     strand = [(*r[:3], "B", *r[4:7], r[7] + 6.0, *r[8:]) for r in nucleotides(3)]
     made = timme.analyse(write_ensemble(tmp_path / "a.pdb", [*peptide(n_residues=4), *strand]))
-    names = made.sites.names[made.object_sites[made.shown]].tolist()
+    names = made.system.sites.names[made.system.object_sites[made.shown]].tolist()
     assert names == ["CA"] * 4 + ["C4'", "P", "P"]
 
 
@@ -256,7 +269,7 @@ def test_a_protein_with_a_nucleic_acid_shows_both(tmp_path: Path) -> None:
 def test_the_user_chooses_what_is_shown(protein: Path, show: str, names: list[str] | None) -> None:
     made = timme.analyse(protein, show=show)
     assert made.hierarchy.n_sites == 120
-    found = made.sites.names[made.object_sites[made.shown]].tolist()
+    found = made.system.sites.names[made.system.object_sites[made.shown]].tolist()
     assert found == (names or ["N", "CA", "C", "O"] * 24)
     assert made.shown_hierarchy.n_sites == len(found)
 
@@ -284,9 +297,9 @@ def test_groups_come_from_a_file(protein: Path, tmp_path: Path) -> None:
         "# mine\r\nhead = resid 1:4\n\nneck σ = resid 5:9 and name CA\ntail=resid 20:24\n"
     )
     made = timme.analyse(protein, objects=str(own), pairs="all", min_bonds=0)
-    assert made.names.tolist() == ["head", "neck σ", "tail"]
-    assert (made.settings["objects"], made.shown_name) == (str(own), "group")
-    assert np.bincount(made.site_objects + 1).tolist() == [70, 20, 5, 25]
+    assert made.system.names.tolist() == ["head", "neck σ", "tail"]
+    assert (made.recipe.settings["objects"], made.system.shown_name) == (str(own), "group")
+    assert np.bincount(made.system.site_objects + 1).tolist() == [70, 20, 5, 25]
     squared = naive_sigma([places(model) for model in swinging()]) ** 2
     expected = np.sqrt(squared[:20, 95:].mean())
     assert sigma_of(made, 0, 2) == pytest.approx(expected, rel=1e-6)
@@ -306,19 +319,22 @@ def test_pairs_come_from_a_file(tmp_path: Path, text: str) -> None:
 
 def test_a_liquid_is_compared_by_molecules(tmp_path: Path) -> None:
     made = timme.analyse(write_ensemble(tmp_path / "a.pdb", waters(6)))
-    assert (made.settings["objects"], made.settings["pairs"]) == ("molecules", "contact")
-    assert made.settings["min_bonds"] == 0
+    assert (made.recipe.settings["objects"], made.recipe.settings["pairs"]) == (
+        "molecules",
+        "contact",
+    )
+    assert made.recipe.settings["min_bonds"] == 0
     assert made.hierarchy.n_sites == 6
-    assert (made.length, made.length_name) == (0.96, "O–H bond")
-    assert made.shown_name == "molecule"
+    assert (made.length, made.recipe.length_name) == (0.96, "O–H bond")
+    assert made.system.shown_name == "molecule"
 
 
 def test_small_organic_molecules_are_bodies(tmp_path: Path) -> None:
     chain = [atom(f"C{k}", 1, (1.2 * k, 0.8 * (k % 2), 0.0), resname="LIG") for k in range(14)]
     made = timme.analyse(write_ensemble(tmp_path / "a.pdb", chain))
-    assert made.settings["objects"] == "bodies"
+    assert made.recipe.settings["objects"] == "bodies"
     assert len(made.shown) == 14
-    assert (made.shown_name, made.sequential) == ("atom", False)
+    assert (made.system.shown_name, made.system.sequential) == ("atom", False)
     assert made.length == 1.54
 
 
@@ -326,18 +342,18 @@ def test_particles_are_compared_all_with_all(tmp_path: Path) -> None:
     snapshots = wandering()
     np.save(tmp_path / "a.npy", snapshots)
     made = timme.analyse(tmp_path / "a.npy")
-    assert (made.settings["objects"], made.settings["pairs"]) == ("points", "all")
+    assert (made.recipe.settings["objects"], made.recipe.settings["pairs"]) == ("points", "all")
     assert compared(made) == set(combinations(range(8), 2))
     expected = timme.link(naive_sigma(snapshots))
     np.testing.assert_allclose(made.hierarchy.heights, expected.heights, rtol=1e-6)
     np.testing.assert_array_equal(made.hierarchy.parents, expected.parents)
-    assert (made.length, made.hierarchy.unit, made.sequential) == (None, "", False)
+    assert (made.length, made.hierarchy.unit, made.system.sequential) == (None, "", False)
 
 
 def test_a_radius_or_a_number_of_neighbours_says_which_pairs_are_meant() -> None:
     snapshots = wandering()
-    assert timme.analyse(snapshots, radius=4.0).settings["pairs"] == "contact"
-    assert timme.analyse(snapshots, neighbours=3).settings["pairs"] == "nearest"
+    assert timme.analyse(snapshots, radius=4.0).recipe.settings["pairs"] == "contact"
+    assert timme.analyse(snapshots, neighbours=3).recipe.settings["pairs"] == "nearest"
 
 
 def test_contacts_of_particles_need_a_radius() -> None:
@@ -375,11 +391,11 @@ def test_nearest_neighbours_are_those_of_the_first_snapshot() -> None:
 
 def test_a_network_without_elements_is_its_links() -> None:
     made = timme.analyse(timme.synthetic.chain(40, 5, link_length=2.0))
-    assert (made.settings["objects"], made.settings["pairs"]) == ("links", "sharing")
-    assert made.settings["reduction"] == "max"
+    assert (made.recipe.settings["objects"], made.recipe.settings["pairs"]) == ("links", "sharing")
+    assert made.recipe.settings["reduction"] == "max"
     assert made.hierarchy.n_sites == 40
     assert made.length == pytest.approx(2.0)
-    assert (made.length_name, made.sequential) == ("link", True)
+    assert (made.recipe.length_name, made.system.sequential) == ("link", True)
     assert compared(made) == set(pairwise(range(40)))
     points = timme.synthetic.chain(40, 5, link_length=2.0).frames.read(0, 5)[0]
     assert sigma_of(made, 3, 4) == pytest.approx(naive_sigma(points)[3, 5], rel=1e-6)
@@ -399,7 +415,7 @@ def test_the_length_of_links_knows_the_box() -> None:
 def test_demos_are_known() -> None:
     with pytest.raises(ValueError, match="chain, hinge, spheres"):
         analyse_demo("boat")
-    assert analyse_demo("hinge").provenance["command"] == "timme demo hinge"
+    assert analyse_demo("hinge").recipe.provenance["command"] == "timme demo hinge"
 
 
 # ---- tracks with gaps --------------------------------------------------------------------------
@@ -411,12 +427,12 @@ def test_gaps_are_compared_where_both_are_seen(tmp_path: Path) -> None:
     path = write_tracks(tmp_path / "a.csv", snapshots, unseen=unseen)
     made = timme.analyse(path)
     assert made.hierarchy.n_sites == 5  # particle 5 is seen in 3 of 10
-    assert made.sites.resids.tolist() == [0, 1, 2, 3, 4]
+    assert made.system.sites.resids.tolist() == [0, 1, 2, 3, 4]
     expected = naive_sigma(snapshots[3:9, [1, 2]])[0, 1]
     assert sigma_of(made, 1, 2) == pytest.approx(expected, rel=1e-6)
     assert any("left out 1 of 6 sites" in note and "5 of 10" in note for note in made.notes)
     assert any("at least 5; 0 pairs share fewer" in note for note in made.notes)
-    assert np.isfinite(made.coordinates).all()
+    assert np.isfinite(made.system.coordinates).all()
 
 
 def test_the_overlap_may_be_chosen(tmp_path: Path) -> None:
@@ -452,7 +468,7 @@ def test_weights_count_snapshots_several_times() -> None:
     weighted = timme.analyse(snapshots, weights=[2, 1, 3])
     plain = timme.analyse(snapshots[[0, 0, 1, 2, 2, 2]])
     np.testing.assert_allclose(weighted.hierarchy.heights, plain.hierarchy.heights, rtol=1e-9)
-    assert weighted.settings["weights"] == [2, 1, 3]
+    assert weighted.recipe.settings["weights"] == [2, 1, 3]
 
 
 def test_a_box_makes_distances_those_of_the_nearest_image() -> None:
@@ -465,8 +481,8 @@ def test_a_box_makes_distances_those_of_the_nearest_image() -> None:
     unwrapped[:, 0, 0] += 10.0
     plain = timme.analyse(unwrapped, radius=3.0)
     np.testing.assert_allclose(boxed.hierarchy.heights, plain.hierarchy.heights, rtol=1e-6)
-    assert boxed.box is not None
-    np.testing.assert_array_equal(boxed.box, np.diag([10.0, 10.0, 10.0]))
+    assert boxed.system.box is not None
+    np.testing.assert_array_equal(boxed.system.box, np.diag([10.0, 10.0, 10.0]))
 
 
 def test_the_box_of_a_file_may_be_ignored(tmp_path: Path) -> None:
@@ -474,8 +490,8 @@ def test_the_box_of_a_file_may_be_ignored(tmp_path: Path) -> None:
     rest = places(waters(4)).astype(np.float32)
     frames = rest + np.random.default_rng(0).normal(scale=0.1, size=(5, 12, 3)).astype(np.float32)
     path = write_trajectory(tmp_path / "a.xtc", frames, box=(30.0, 30.0, 30.0, 90.0, 90.0, 90.0))
-    assert timme.analyse(top, path).box is not None
-    assert timme.analyse(top, path, box=False).box is None
+    assert timme.analyse(top, path).system.box is not None
+    assert timme.analyse(top, path, box=False).system.box is None
 
 
 def test_other_units_scale_every_default(tmp_path: Path) -> None:
@@ -484,9 +500,9 @@ def test_other_units_scale_every_default(tmp_path: Path) -> None:
     smaller = [moved(model, 0.1 * places(model)) for model in models]
     made = timme.analyse(write_pdb(tmp_path / "b.pdb", smaller), unit="nm")
     assert made.hierarchy.unit == "nm"
-    assert made.settings["radius"] == pytest.approx(1.0)
+    assert made.recipe.settings["radius"] == pytest.approx(1.0)
     assert made.length == pytest.approx(0.154)
-    np.testing.assert_array_equal(made.sites.bonds, usual.sites.bonds)
+    np.testing.assert_array_equal(made.system.sites.bonds, usual.system.sites.bonds)
     # The grid of the file is ten times coarser, 0.01 Å.
     np.testing.assert_allclose(
         10 * made.hierarchy.heights[-1], usual.hierarchy.heights[-1], atol=0.01
@@ -497,7 +513,7 @@ def test_snapshots_are_chosen_as_in_a_slice() -> None:
     snapshots = wandering(12, 5)
     made = timme.analyse(snapshots, start=2, stop=11, step=3)
     plain = timme.analyse(snapshots[2:11:3])
-    assert made.n_snapshots == 3
+    assert made.system.n_snapshots == 3
     np.testing.assert_array_equal(made.hierarchy.heights, plain.hierarchy.heights)
 
 
@@ -511,9 +527,9 @@ def test_several_trajectories_follow_one_another(tmp_path: Path) -> None:
         write_trajectory(tmp_path / "c.trr", frames[2:]),
     ]
     one, two = timme.analyse(top, whole), timme.analyse(top, parts)
-    assert two.n_snapshots == 6
+    assert two.system.n_snapshots == 6
     np.testing.assert_allclose(one.hierarchy.heights, two.hierarchy.heights, rtol=1e-4)
-    inputs = two.provenance["inputs"]
+    inputs = two.recipe.provenance["inputs"]
     assert isinstance(inputs, list)
     assert [entry["name"] for entry in inputs] == ["top.pdb", "b.dcd", "c.trr"]
 
@@ -526,10 +542,10 @@ def test_a_square_array_is_a_matrix_of_sigma(tmp_path: Path) -> None:
     np.save(tmp_path / "m.npy", matrix)
     made = timme.analyse(tmp_path / "m.npy", unit="Å", length=2.0)
     np.testing.assert_array_equal(made.hierarchy.heights, timme.link(matrix).heights)
-    assert (made.hierarchy.unit, made.length, made.n_snapshots) == ("Å", 2.0, 0)
+    assert (made.hierarchy.unit, made.length, made.system.n_snapshots) == ("Å", 2.0, 0)
     assert made.fluctuations is not None
     np.testing.assert_array_equal(made.fluctuations.matrix(), matrix)
-    assert made.names.tolist() == [str(k) for k in range(1, 9)]
+    assert made.system.names.tolist() == [str(k) for k in range(1, 9)]
 
 
 def test_a_matrix_or_its_file_goes_straight_to_link(tmp_path: Path) -> None:
@@ -567,7 +583,7 @@ def test_options_and_settings_are_the_same(protein: Path) -> None:
     one = timme.analyse(protein, select="ca", radius=8.0)
     two = timme.analyse(protein, settings=Settings(select="ca", radius=8.0))
     three = timme.analyse(protein, settings=Settings(select="ca"), radius=8.0)
-    assert one.settings == two.settings == three.settings
+    assert one.recipe.settings == two.recipe.settings == three.recipe.settings
     np.testing.assert_array_equal(one.hierarchy.heights, two.hierarchy.heights)
 
 
@@ -636,7 +652,7 @@ def test_one_file_for_each_snapshot_is_the_same_as_one_for_all(tmp_path: Path) -
     one = timme.analyse(write_pdb(tmp_path / "a.pdb", models))
     two = timme.analyse(paths)
     np.testing.assert_array_equal(one.hierarchy.heights, two.hierarchy.heights)
-    inputs = two.provenance["inputs"]
+    inputs = two.recipe.provenance["inputs"]
     assert isinstance(inputs, list)
     assert len(inputs) == 4
 

@@ -60,30 +60,31 @@ def places_of(analysis: Analysis, order: Order = "auto") -> Places | None:
     if isinstance(order, str):
         if order not in {"auto", "label", "sequence"}:
             raise ValueError(f"an order is auto, label or sequence, got {order!r}")
-        if order == "label" or (order == "auto" and not analysis.sequential):
+        if order == "label" or (order == "auto" and not analysis.system.sequential):
             return None
-        along = np.arange(len(analysis.shown))
+        along = np.arange(len(analysis.system.shown))
     else:
         along = _own_order(analysis, order)
-    sites = analysis.object_sites[analysis.shown[along]]
-    residues = analysis.sites.resnames[sites] != ""
-    name = f"Residue number ({analysis.shown_name})"
+    sites = analysis.system.object_sites[analysis.system.shown[along]]
+    residues = analysis.system.sites.resnames[sites] != ""
+    name = f"Residue number ({analysis.system.shown_name})"
     return Places(
         order=along,
-        numbers=analysis.sites.resids[sites],
-        chains=analysis.sites.chains[sites],
-        label=name if residues.all() else f"{analysis.shown_name.capitalize()} number",
+        numbers=analysis.system.sites.resids[sites],
+        chains=analysis.system.sites.chains[sites],
+        label=name if residues.all() else f"{analysis.system.shown_name.capitalize()} number",
     )
 
 
 def _own_order(analysis: Analysis, order: Sequence[int]) -> Ints:
+    shown = analysis.system.shown
     position = np.full(analysis.hierarchy.n_sites, -1)
-    position[analysis.shown] = np.arange(len(analysis.shown))
+    position[shown] = np.arange(len(shown))
     chosen = indices(order, analysis.hierarchy.n_sites, "objects of the order")
     along: Ints = position[chosen]
-    if (along < 0).any() or len(along) != len(analysis.shown):
+    if (along < 0).any() or len(along) != len(shown):
         raise ValueError(
-            f"an order of the axis needs each of the {len(analysis.shown)} shown objects once, "
+            f"an order of the axis needs each of the {len(shown)} shown objects once, "
             f"got {len(chosen)} objects, {int((along < 0).sum())} of them not shown"
         )
     return along

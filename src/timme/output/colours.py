@@ -127,5 +127,5 @@ def labels_of_objects(analysis: Analysis, cutoff: float) -> Ints:
     """
     everywhere = analysis.hierarchy.cut(cutoff).labels
     of_cluster = np.full(everywhere.max() + 1, -1)
-    of_cluster[everywhere[analysis.shown]] = analysis.shown_hierarchy.cut(cutoff).labels
+    of_cluster[everywhere[analysis.system.shown]] = analysis.shown_hierarchy.cut(cutoff).labels
     return frozen(of_cluster[everywhere])

@@ -60,8 +60,8 @@ def on_common_sites(
     """
     common = common_sites(_shown_atoms(first), _shown_atoms(second), chains=chains)
     return (
-        replace(first, shown=frozen(first.shown[common.first])),
-        replace(second, shown=frozen(second.shown[common.second])),
+        _showing(first, common.first),
+        _showing(second, common.second),
         common,
     )
 
@@ -363,10 +363,16 @@ def best_cutoffs_csv(compared: Comparison, *, names: Names = NAMES) -> str:
 
 def _shown_atoms(analysis: Analysis) -> Atoms:
     """Return the names of the sites that stand for the shown objects."""
-    atoms, sites = analysis.sites, analysis.object_sites[analysis.shown]
+    atoms, sites = analysis.system.sites, analysis.system.object_sites[analysis.system.shown]
     named = {field.name: getattr(atoms, field.name) for field in fields(Atoms)}
     bonds = named.pop("bonds")[:0]
     return Atoms(**{name: column[sites] for name, column in named.items()}, bonds=bonds)
+
+
+def _showing(analysis: Analysis, chosen: Ints) -> Analysis:
+    """Return an analysis that shows some of its shown objects only."""
+    system = analysis.system
+    return replace(analysis, system=replace(system, shown=frozen(system.shown[chosen])))
 
 
 def _by_first(hierarchy: Hierarchy) -> Places:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +13,11 @@ import numpy as np
 from timme import theory
 from timme._arrays import Floats
 from timme._files import write_atomically
-from timme.analysis import Analysis
-from timme.output import matrices, plots
-from timme.output.axes import Order, figure_of, places_of
-from timme.output.colours import WIDE
-from timme.rigidity import decompose
-from timme.rigidity.flexibility import residue_flexibility
-from timme.statistics import curves
-from timme.system.residues import residue_index
+from timme.analysis import FREELY_JOINTED, Analysis
+from timme.output import plots, registry
+from timme.output.axes import figure_of, places_of
+from timme.output.look import Look
+from timme.statistics import Curves, curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,29 +25,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "png")
 _DPI = 300
-
-FIGURES = (
-    *("dilution", "fraction", "size-distribution", "cluster-sizes"),
-    *("sigma-matrix", "together", "flexibility"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How figures are drawn."""
-
-    cutoff: float | None = None  # of the dashed line, in the units of the heights
-    min_size: int = 3  # clusters of fewer shown objects are left white
-    large: int = 10  # the R of the fraction in clusters of R or more
-    palette: Sequence[str] = WIDE
-    order: Order = "auto"  # along the axis of the dilution and of the σ matrix
-
-
-_REASONS = {
-    "sigma-matrix": "σ of pairs was not kept (too many pairs), or its heights are no σ",
-    "together": "only rigid clusters of an ensemble have one (timme.rigid(ensemble=))",
-    "flexibility": "only rigid clusters of one protein or nucleic acid have one (timme.rigid())",
-}
 
 # Names inside an SVG are drawn from a setting of the whole process, which one thread at a time may
 # change for the length of a save.
@@ -122,13 +94,7 @@ def figures_of(analysis: Analysis) -> tuple[str, ...]:
     tuple of str
         Some of `FIGURES`.
     """
-    kept, sigma = analysis.fluctuations is not None, analysis.hierarchy.quantity.is_length
-    there = {
-        "sigma-matrix": kept and sigma,
-        "together": kept and not sigma,
-        "flexibility": analysis.network is not None and analysis.sequential,
-    }
-    return tuple(name for name in FIGURES if there.get(name, True))
+    return (*_OWN, *registry.figures_of_parts(analysis))
 
 
 def draw(analysis: Analysis, name: str, look: Look) -> Figure:
@@ -150,51 +116,60 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
     """
     if name not in FIGURES:
         raise ValueError(f"a figure is one of {', '.join(FIGURES)}, got {name!r}")
-    if name not in figures_of(analysis):
-        raise ValueError(f"there is no {name} of this result: {_REASONS[name]}")
-    hierarchy, length, cutoff = analysis.shown_hierarchy, analysis.length, look.cutoff
-    counted = curves(hierarchy, large=look.large)
-    if name == "dilution":
-        places = places_of(analysis, look.order)
-        axes = plots.dilution(
-            hierarchy,
-            places=places,
-            min_size=look.min_size,
-            cutoff=cutoff,
-            length=length,
-            palette=look.palette,
-        )
-    elif name == "fraction":
-        expected = expected_fraction(analysis, look.large)
-        axes = plots.fraction(counted, theory=expected, cutoff=cutoff, length=length)
-    elif name == "size-distribution":
-        axes = plots.size_distribution(counted, theory=expected_sizes(analysis), length=length)
-    elif name == "cluster-sizes":
-        expected = _expected_mean(analysis)
-        axes = plots.cluster_sizes(counted, theory=expected, cutoff=cutoff, length=length)
-    elif name == "flexibility":
-        axes = _flexibility(analysis, look)
-    else:
-        quantity = analysis.hierarchy.quantity
-        measured = partial(matrices.sigma_matrix, quantity=quantity)
-        axes = _matrix(analysis, look, matrices.together if name == "together" else measured)
-    return figure_of(axes)
+    if name in _OWN:
+        return figure_of(_OWN[name](analysis, look))
+    there = registry.figures_of_parts(analysis)
+    if name not in there:
+        reason = registry.FIGURES[name].reason
+        raise ValueError(f"there is no {name} of this result: {reason}")
+    figure, part = there[name]
+    return figure_of(figure.draw(part, analysis, look))
 
 
-def _matrix(analysis: Analysis, look: Look, plot: Callable[..., Axes]) -> Axes:
-    places = places_of(analysis, look.order)
-    order = analysis.shown_hierarchy.order if places is None else places.order
-    return plot(analysis.fluctuations, order=analysis.shown[order], places=places)
+def _dilution(analysis: Analysis, look: Look) -> Axes:
+    return plots.dilution(
+        analysis.shown_hierarchy,
+        places=places_of(analysis, look.order),
+        min_size=look.min_size,
+        cutoff=look.cutoff,
+        length=analysis.length,
+        palette=look.palette,
+    )
 
 
-def _flexibility(analysis: Analysis, look: Look) -> Axes:
-    assert analysis.network is not None  # noqa: S101 (it was looked for a moment ago)
-    cutoff = 0.0 if look.cutoff is None else look.cutoff
-    index = decompose(analysis.network, cutoff).flexibility
-    of_residue = residue_flexibility(index, analysis.network, analysis.sites)
-    site = analysis.object_sites[analysis.shown]
-    shown = of_residue[residue_index(analysis.sites)[site]]
-    return plots.flexibility(shown, places=places_of(analysis, look.order))
+def _fraction(analysis: Analysis, look: Look) -> Axes:
+    expected = expected_fraction(analysis, look.large)
+    return plots.fraction(
+        _counted(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
+    )
+
+
+def _size_distribution(analysis: Analysis, look: Look) -> Axes:
+    expected = expected_sizes(analysis)
+    return plots.size_distribution(
+        _counted(analysis, look), theory=expected, length=analysis.length
+    )
+
+
+def _cluster_sizes(analysis: Analysis, look: Look) -> Axes:
+    expected = _expected_mean(analysis)
+    return plots.cluster_sizes(
+        _counted(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
+    )
+
+
+def _counted(analysis: Analysis, look: Look) -> Curves:
+    return curves(analysis.shown_hierarchy, large=look.large)
+
+
+_OWN: dict[str, Callable[[Analysis, Look], Axes]] = {  # figures of every result
+    "dilution": _dilution,
+    "fraction": _fraction,
+    "size-distribution": _size_distribution,
+    "cluster-sizes": _cluster_sizes,
+}
+
+FIGURES = (*_OWN, *registry.FIGURES)
 
 
 def expected_fraction(analysis: Analysis, large: int) -> plots.Theory | None:
@@ -245,7 +220,8 @@ def expected_sizes(analysis: Analysis) -> plots.Theory | None:
 
 
 def _is_chain(analysis: Analysis) -> bool:
-    return analysis.settings.get("theory") == "freely-jointed chain" and analysis.n_snapshots == 2
+    known = analysis.recipe.theory == FREELY_JOINTED
+    return known and analysis.system.n_snapshots == 2
 
 
 def _joined(analysis: Analysis, cutoffs: Floats) -> Floats:

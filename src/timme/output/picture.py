@@ -51,7 +51,7 @@ def picture(analysis: Analysis, found: Colouring, structure: str) -> Picture:
         kissing network: sticks between particles of one cluster whose σ is within the cutoff.
     """
     style: Literal["cartoon", "sticks", "particles"] = "particles"
-    if len(analysis.sites.bonds):
+    if len(analysis.system.sites.bonds):
         style = "cartoon" if has_backbone(analysis) else "sticks"
     positions = file_coordinates(analysis)
     sticks, labels = np.empty((0, 2), np.int64), np.empty(0, np.int64)
@@ -74,7 +74,7 @@ def has_backbone(analysis: Analysis) -> bool:
     bool
         By the names of atoms, of proteins and of nucleic acids.
     """
-    names = set(analysis.sites.names.tolist())
+    names = set(analysis.system.sites.names.tolist())
     return {"N", "CA", "C"} <= names or {"P", "C4'", "O3'"} <= names
 
 
@@ -83,10 +83,10 @@ def _contacts(analysis: Analysis, found: Colouring, positions: Floats) -> tuple[
     measured = analysis.fluctuations
     if measured is None:
         return np.empty((0, 2), np.int64), np.empty(0, np.int64)
-    serial = np.zeros(len(analysis.sites), dtype=np.int64)
+    serial = np.zeros(len(analysis.system.sites), dtype=np.int64)
     sites = written_sites(analysis)
     serial[sites] = np.arange(1, len(sites) + 1)
-    ends = serial[analysis.object_sites[measured.pairs]]
+    ends = serial[analysis.system.object_sites[measured.pairs]]
     labels = found.labels[measured.pairs]
     inside = (labels[:, 0] >= 0) & (labels[:, 0] == labels[:, 1]) & (ends > 0).all(axis=1)
     chosen = np.flatnonzero(inside & (measured.sigma <= found.cutoff))
@@ -114,10 +114,10 @@ def crosses_box(analysis: Analysis, steps: Floats) -> Bools:
         Which ones do.
     """
     crossing = np.zeros(len(steps), dtype=np.bool_)
-    for vector in () if analysis.box is None else analysis.box[:3]:
+    for vector in () if analysis.system.box is None else analysis.system.box[:3]:
         full = np.zeros(3)
         full[: min(3, len(vector))] = vector[:3]
-        full *= 10.0 if analysis.coordinate_unit == "nm" else 1.0
+        full *= 10.0 if analysis.system.unit == "nm" else 1.0
         if full.any():
             crossing |= np.abs(steps @ full) > 0.5 * (full @ full)
     return crossing

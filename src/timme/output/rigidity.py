@@ -1,56 +1,29 @@
-"""Rigidity of one structure in words and tables: constraints, hinges, stress, flexibility."""
+"""Rigidity of one structure in tables and a figure: constraints, hinges, stress, flexibility."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from timme._arrays import Floats
-from timme._files import write_atomically
-from timme.analysis import Analysis
+from timme.analysis import Analysis, Constraints
+from timme.output import plots
+from timme.output.axes import places_of
+from timme.output.look import Look
+from timme.output.parts import PartFigure, PartOutput
 from timme.output.tables import csv_text, with_unit
 from timme.rigidity import Decomposition, Network
-from timme.rigidity.checks import counted
 from timme.rigidity.flexibility import residue_flexibility
 from timme.rigidity.lists import constraints_csv
-from timme.rigidity.network import BARS
 from timme.system.ensemble import Ensemble
 from timme.system.residues import residue_index
 
-_DIGITS = 12  # of a fraction, so that what is left of 1 is a short number again
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-
-def write_rigidity(
-    analysis: Analysis, network: Network, found: Decomposition, folder: str | Path
-) -> tuple[Path, ...]:
-    """Write what holds a structure together, and where it can move.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-    network : Network
-        Its constraints.
-    found : Decomposition
-        Of that network, at the cutoff of the pictures.
-    folder : str or Path
-        An existing folder.
-
-    Returns
-    -------
-    tuple of Path
-        ``constraints.csv``, which can be edited and read again, ``flexibility.csv`` of residues and
-        ``flexibility-bonds.csv``.
-    """
-    structure = Ensemble.from_array(analysis.coordinates[None], atoms=analysis.sites, unit="Å")
-    contents = {
-        "constraints.csv": constraints_csv(network, structure),
-        "flexibility.csv": residues_csv(analysis, network, found),
-        "flexibility-bonds.csv": bonds_csv(analysis, network, found),
-    }
-    return tuple(write_atomically(Path(folder) / name, text) for name, text in contents.items())
+_FILES = ("constraints.csv", "flexibility.csv", "flexibility-bonds.csv")
 
 
 def residues_csv(analysis: Analysis, network: Network, found: Decomposition) -> str:
@@ -71,7 +44,7 @@ def residues_csv(analysis: Analysis, network: Network, found: Decomposition) -> 
         CSV. Flexibility is the mean of the backbone's bonds (N–Cα and Cα–C of amino acids): above 0
         they turn, below 0 they are under stress. Residues without a backbone are left out.
     """
-    atoms = analysis.sites
+    atoms = analysis.system.sites
     index = residue_flexibility(found.flexibility, network, atoms)
     first = np.unique(residue_index(atoms), return_index=True)[1]
     known = np.isfinite(index)
@@ -98,7 +71,7 @@ def bonds_csv(analysis: Analysis, network: Network, found: Decomposition) -> str
     str
         CSV. A bond is a hinge, stressed, rigid, or broken: too weak for the cutoff.
     """
-    label = {int(atom): analysis.sites.label(int(atom)) for atom in np.unique(network.bonds)}
+    label = {int(atom): analysis.system.sites.label(int(atom)) for atom in np.unique(network.bonds)}
     states = np.select(
         [found.independent < 0, found.hinges, found.stress >= 0],
         ["broken", "hinge", "stressed"],
@@ -117,76 +90,42 @@ def bonds_csv(analysis: Analysis, network: Network, found: Decomposition) -> str
     return csv_text([*names, "redundant bars", "flexibility"], zip(*columns, strict=True))
 
 
-def write_together(analysis: Analysis, folder: str | Path) -> Path:
-    """Write the fraction of snapshots in which two objects are in one rigid cluster.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        Of an ensemble, of which fractions of pairs were kept.
-    folder : str or Path
-        An existing folder.
-
-    Returns
-    -------
-    Path
-        ``together.csv``, a matrix with names in the first row and column.
-    """
-    apart = analysis.fluctuations
-    assert apart is not None  # noqa: S101 (that is when this is called)
-    matrix = np.eye(apart.n_objects)
-    fractions = np.round(1.0 - apart.sigma, _DIGITS)
-    matrix[apart.pairs[:, 0], apart.pairs[:, 1]] = fractions
-    matrix[apart.pairs[:, 1], apart.pairs[:, 0]] = fractions
-    names = analysis.names.tolist()
-    rows = ([name, *row] for name, row in zip(names, matrix.tolist(), strict=True))
-    return write_atomically(Path(folder) / "together.csv", csv_text(["", *names], rows))
-
-
-def constraints_text(network: Network) -> str:
-    """Count the constraints of each kind.
-
-    Parameters
-    ----------
-    network : Network
-        Constraints.
-
-    Returns
-    -------
-    str
-        Such as "1,722: 1,500 × covalent, 222 × locked".
-    """
-    counted = [(kind, np.count_nonzero(network.of_kind(kind))) for kind in BARS]
-    each = ", ".join(f"{count:,} × {kind}" for kind, count in counted if count)
-    return f"{len(network.bonds):,}: {each}" if each else "none"
-
-
-def decomposition_text(found: Decomposition, *, min_size: int) -> str:
-    """Say what a decomposition found, in a line.
-
-    Parameters
-    ----------
-    found : Decomposition
-        What the pebble game found.
-    min_size : int
-        Sites that a cluster needs to be counted.
-
-    Returns
-    -------
-    str
-        Floppy modes, rigid clusters, stressed regions and hinges.
-    """
-    sizes = np.bincount(found.clusters)
-    large = sizes[sizes >= min_size]
-    regions, stressed = int(found.stress.max(initial=-1)) + 1, np.count_nonzero(found.stress >= 0)
-    return (
-        f"{counted(found.floppy_modes, 'floppy mode')}, {counted(len(large), 'rigid cluster')} "
-        f"of {min_size} or more atoms (largest {sizes.max():,}), "
-        f"{counted(regions, 'stressed region')} of {counted(int(stressed), 'bond')}, "
-        f"{counted(int(np.count_nonzero(found.hinges)), 'hinge')}"
+def _tables(part: Constraints, analysis: Analysis, look: Look) -> dict[str, str]:
+    """Say what holds a structure together, in a list that can be read again, and where it moves."""
+    system, network, found = analysis.system, part.network, part.decomposed(look.cutoff)
+    structure = Ensemble.from_array(system.coordinates[None], atoms=system.sites, unit="Å")
+    texts = (
+        constraints_csv(network, structure),
+        residues_csv(analysis, network, found),
+        bonds_csv(analysis, network, found),
     )
+    return dict(zip(_FILES, texts, strict=True))
+
+
+def _flexibility(part: Constraints, analysis: Analysis, look: Look) -> Axes:
+    system = analysis.system
+    index = part.decomposed(look.cutoff).flexibility
+    of_residue = residue_flexibility(index, part.network, system.sites)
+    site = system.object_sites[system.shown]
+    shown = of_residue[residue_index(system.sites)[site]]
+    return plots.flexibility(shown, places=places_of(analysis, look.order))
 
 
 def _shown(values: Floats) -> list[object]:
     """Leave out what is not a number."""
     return ["" if value != value else value for value in values.tolist()]  # noqa: PLR0124 (NaN)
+
+
+CONSTRAINTS = PartOutput(
+    Constraints,
+    figures=(
+        PartFigure(
+            "flexibility",
+            _flexibility,
+            "only rigid clusters of one protein or nucleic acid have one (timme.rigid())",
+            suits=lambda analysis: analysis.system.sequential,
+        ),
+    ),
+    files=_FILES,
+    tables=_tables,
+)

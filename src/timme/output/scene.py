@@ -13,7 +13,6 @@ The page knows no colours: it takes them from ``palettes``, as the family's numb
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -21,16 +20,17 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Floats, Ints, Strings
+from timme._arrays import Floats, Ints
 from timme.analysis import Analysis, evenly_chosen
 from timme.hierarchy import Quantity
 from timme.order import families
 from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE
 from timme.output.figures import expected_fraction, expected_sizes
-from timme.output.matrices import binned_means
+from timme.output.packing import packed, packed_words
 from timme.output.picture import MOST_STICKS, STICKS_PER_SITE, has_backbone, spacing
 from timme.output.plots import THEORY, ramp
+from timme.output.registry import panels_of_parts
 from timme.output.tables import short_names
 from timme.statistics import Curves, Suggestion, curves
 from timme.system.space import Boxes
@@ -39,7 +39,6 @@ FORMAT = 2
 
 Scene = dict[str, Any]
 
-_MOST_PIXELS = 1_000  # along a side of the σ matrix
 _THEORY_POINTS = 200
 
 
@@ -84,8 +83,8 @@ def scene(
         "quantity": _quantity(hierarchy.quantity),
         "unit": hierarchy.unit,
         "length": analysis.length,
-        "lengthName": analysis.length_name,
-        "shownName": analysis.shown_name,
+        "lengthName": analysis.recipe.length_name,
+        "shownName": analysis.system.shown_name,
         "minSize": min_size,
         "large": large,
         "palette": palette,
@@ -98,9 +97,9 @@ def scene(
         "sites": _sites(analysis),
         "space": _space(analysis),
         "curves": _curves(analysis, counted, limits),
-        "matrix": _matrix(analysis),
+        "matrix": None,  # unless a part has one
         "about": _about(analysis),
-    }
+    } | panels_of_parts(analysis)
 
 
 def scene_json(made: Scene) -> str:
@@ -150,25 +149,25 @@ def _tree(analysis: Analysis) -> Scene:
     found = families(hierarchy)
     names = short_names(analysis)
     return {
-        "order": _packed(hierarchy.order, "i4"),
-        "gaps": _packed(hierarchy.gaps, "f8"),
-        "levels": _packed(hierarchy.levels, "f8"),
-        "family": _packed(found.number, "i4"),
-        "core": _packed(found.core, "i4"),
-        "chains": _words(np.array([chain for chain, _ in names])),
+        "order": packed(hierarchy.order, "i4"),
+        "gaps": packed(hierarchy.gaps, "f8"),
+        "levels": packed(hierarchy.levels, "f8"),
+        "family": packed(found.number, "i4"),
+        "core": packed(found.core, "i4"),
+        "chains": packed_words(np.array([chain for chain, _ in names])),
         "names": [name for _, name in names],
-        "sites": _packed(analysis.object_sites[analysis.shown], "i4"),
+        "sites": packed(analysis.system.object_sites[analysis.system.shown], "i4"),
     }
 
 
 def _whole(analysis: Analysis) -> Scene:
     """Describe the hierarchy of all objects: ``shown`` is the shown object each one is, or -1."""
     shown = np.full(analysis.hierarchy.n_sites, -1)
-    shown[analysis.shown] = np.arange(len(analysis.shown))
+    shown[analysis.system.shown] = np.arange(len(analysis.system.shown))
     return {
-        "order": _packed(analysis.hierarchy.order, "i4"),
-        "gaps": _packed(analysis.hierarchy.gaps, "f8"),
-        "shown": _packed(shown, "i4"),
+        "order": packed(analysis.hierarchy.order, "i4"),
+        "gaps": packed(analysis.hierarchy.gaps, "f8"),
+        "shown": packed(shown, "i4"),
     }
 
 
@@ -178,9 +177,9 @@ def _axis(analysis: Analysis) -> Scene | None:
     if places is None:
         return None
     return {
-        "order": _packed(places.order, "i4"),
-        "numbers": _packed(places.numbers, "i4"),
-        "chains": _words(places.chains),
+        "order": packed(places.order, "i4"),
+        "numbers": packed(places.numbers, "i4"),
+        "chains": packed_words(places.chains),
         "label": places.label,
         "letters": _letters(analysis, places.order),
     }
@@ -190,8 +189,10 @@ def _letters(analysis: Analysis, order: Ints) -> str | None:
     """Write a polymer as one letter for each residue; None for anything else."""
     import gemmi
 
-    sites = analysis.object_sites[analysis.shown[order]]
-    residues = [gemmi.find_tabulated_residue(name) for name in analysis.sites.resnames[sites]]
+    sites = analysis.system.object_sites[analysis.system.shown[order]]
+    residues = [
+        gemmi.find_tabulated_residue(name) for name in analysis.system.sites.resnames[sites]
+    ]
     polymer = [found.is_amino_acid() or found.is_nucleic_acid() for found in residues]
     if not any(polymer) or sum(polymer) < len(polymer) / 2:
         return None
@@ -199,46 +200,46 @@ def _letters(analysis: Analysis, order: Ints) -> str | None:
 
 
 def _sites(analysis: Analysis) -> Scene:
-    atoms = analysis.sites
+    atoms = analysis.system.sites
     return {
-        "objects": _packed(analysis.site_objects, "i4"),
-        "names": _words(atoms.names),
-        "elements": _words(atoms.elements),
-        "resnames": _words(atoms.resnames),
-        "resids": _packed(atoms.resids, "i4"),
-        "icodes": _words(atoms.icodes),
-        "chains": _words(atoms.chains),
+        "objects": packed(analysis.system.site_objects, "i4"),
+        "names": packed_words(atoms.names),
+        "elements": packed_words(atoms.elements),
+        "resnames": packed_words(atoms.resnames),
+        "resids": packed(atoms.resids, "i4"),
+        "icodes": packed_words(atoms.icodes),
+        "chains": packed_words(atoms.chains),
     }
 
 
 def _space(analysis: Analysis) -> Scene | None:
     """Describe where sites are, in how many dimensions, and what joins them; None for a matrix."""
-    dimensions = analysis.coordinates.shape[1]
+    dimensions = analysis.system.coordinates.shape[1]
     if dimensions == 0:
         return None
     frames, centre = _frames(analysis)
     first = frames[0].astype(np.float64)
     seen = np.isfinite(first).all(axis=1)
     contacts, sigma = _contacts(analysis)
-    molecular = bool((analysis.sites.elements != "").any())
+    molecular = bool((analysis.system.sites.elements != "").any())
     box = None
-    if analysis.box is not None:
+    if analysis.system.box is not None:
         box = np.zeros((3, 3))
-        known = analysis.box[:3, :3] * _scale(analysis)
+        known = analysis.system.box[:3, :3] * _scale(analysis)
         box[: known.shape[0], : known.shape[1]] = known
     return {
         "dimensions": dimensions,
         "molecular": molecular,
-        "cartoon": bool(len(analysis.sites.bonds)) and has_backbone(analysis),
+        "cartoon": bool(len(analysis.system.sites.bonds)) and has_backbone(analysis),
         "spacing": spacing(first[seen]),
-        "bonds": _packed(_bonds(analysis), "i4"),
-        "contacts": _packed(contacts, "i4"),
-        "contactSigma": _packed(sigma, "f8"),
+        "bonds": packed(_bonds(analysis), "i4"),
+        "contacts": packed(contacts, "i4"),
+        "contactSigma": packed(sigma, "f8"),
         "box": None if box is None else box.tolist(),
         "origin": (-centre).tolist(),
-        "snapshots": (evenly_chosen(max(1, analysis.n_snapshots), len(frames)) + 1).tolist(),
-        "nSnapshots": analysis.n_snapshots,
-        "frames": _packed(frames, "f4"),
+        "snapshots": (evenly_chosen(max(1, analysis.system.n_snapshots), len(frames)) + 1).tolist(),
+        "nSnapshots": analysis.system.n_snapshots,
+        "frames": packed(frames, "f4"),
     }
 
 
@@ -248,10 +249,12 @@ def _frames(analysis: Analysis) -> tuple[npt.NDArray[np.float32], Floats]:
     A site that is not seen stands where it was last. The centre, that of the first frame, leaves
     single precision to what differs between sites, however far from the origin all of them are.
     """
-    reference = _in_space(analysis.coordinates, analysis)
+    reference = _in_space(analysis.system.coordinates, analysis)
     seen = np.isfinite(reference).all(axis=1)
     centre = reference[seen].mean(axis=0) if seen.any() else np.zeros(3)
-    taken = analysis.coordinates[None] if analysis.snapshots is None else analysis.snapshots
+    taken = (
+        analysis.system.coordinates[None] if analysis.system.film is None else analysis.system.film
+    )
     frames = np.empty((*taken.shape[:2], 3), dtype=np.float32)
     last = reference - centre
     for frame, given in zip(frames, taken, strict=True):
@@ -269,12 +272,12 @@ def _in_space(coordinates: npt.ArrayLike, analysis: Analysis) -> Floats:
 
 def _scale(analysis: Analysis) -> float:
     """Å in the unit of the coordinates, where that is one of molecules."""
-    return 10.0 if analysis.hierarchy.unit == "nm" else 1.0
+    return 10.0 if analysis.system.unit == "nm" else 1.0
 
 
 def _bonds(analysis: Analysis) -> Ints:
     """Return the bonds to draw: covalent ones, or along a chain of which one atom each is known."""
-    atoms = analysis.sites
+    atoms = analysis.system.sites
     if len(atoms.bonds) or len(atoms) < 2 or not set(atoms.names.tolist()) <= {"CA", "P", "C4'"}:
         return atoms.bonds
     neighbours = np.column_stack([np.arange(len(atoms) - 1), np.arange(1, len(atoms))])
@@ -289,14 +292,16 @@ def _contacts(analysis: Analysis) -> tuple[Ints, Floats]:
     They are near through the walls of the box as well: the page draws what does not cross it.
     """
     measured = analysis.fluctuations
-    if measured is None or len(analysis.sites.bonds):
+    if measured is None or len(analysis.system.sites.bonds):
         return np.empty((0, 2), np.int64), np.empty(0)
-    ends = analysis.object_sites[measured.pairs]
-    steps = analysis.coordinates[ends[:, 0]] - analysis.coordinates[ends[:, 1]]
-    boxes = Boxes.of(None if analysis.box is None else analysis.box[None], 1, steps.shape[1])
+    ends = analysis.system.object_sites[measured.pairs]
+    steps = analysis.system.coordinates[ends[:, 0]] - analysis.system.coordinates[ends[:, 1]]
+    boxes = Boxes.of(
+        None if analysis.system.box is None else analysis.system.box[None], 1, steps.shape[1]
+    )
     apart = np.linalg.norm(boxes.shorten(steps[None])[0], axis=1)
     usable = np.flatnonzero(np.isfinite(apart) & np.isfinite(measured.sigma))
-    most = min(STICKS_PER_SITE * len(analysis.sites), MOST_STICKS)
+    most = min(STICKS_PER_SITE * len(analysis.system.sites), MOST_STICKS)
     chosen = np.sort(usable[np.argsort(apart[usable], kind="stable")[:most]])
     return ends[chosen], measured.sigma[chosen]
 
@@ -307,41 +312,26 @@ def _curves(analysis: Analysis, counted: Curves, limits: tuple[float, float]) ->
     expected = None
     if fraction is not None and sizes is not None:
         expected = {
-            "cutoffs": _packed(grid, "f8"),
-            "large": _packed(fraction(grid), "f4"),
-            "sizes": [_packed(row, "f4") for row in sizes(grid)],
+            "cutoffs": packed(grid, "f8"),
+            "large": packed(fraction(grid), "f4"),
+            "sizes": [packed(row, "f4") for row in sizes(grid)],
         }
     return {  # at and above each level; before the first, below all levels
-        "large": _packed(counted.large_fraction, "f4"),
+        "large": packed(counted.large_fraction, "f4"),
         "sizes": list(counted.sizes),
-        "sizeFractions": [_packed(row, "f4") for row in counted.size_fractions],
-        "largest": _packed(counted.largest, "i4"),
-        "mean": _packed(counted.mean_size, "f4"),
-        "number": _packed(counted.n_clusters, "i4"),
+        "sizeFractions": [packed(row, "f4") for row in counted.size_fractions],
+        "largest": packed(counted.largest, "i4"),
+        "mean": packed(counted.mean_size, "f4"),
+        "number": packed(counted.n_clusters, "i4"),
         "theory": expected,
-    }
-
-
-def _matrix(analysis: Analysis) -> Scene | None:
-    """Give σ of pairs in the order of the axis: the upper triangle by rows, NaN for unmeasured."""
-    if analysis.fluctuations is None:
-        return None
-    places = places_of(analysis)
-    order = analysis.shown_hierarchy.order if places is None else places.order
-    means = binned_means(analysis.fluctuations, analysis.shown[order], most=_MOST_PIXELS)
-    finite = means[np.isfinite(means)]
-    return {
-        "size": len(means),
-        "top": float(np.percentile(finite, 98)) if len(finite) else 1.0,
-        "values": _packed(means[np.triu_indices(len(means))], "f4"),
     }
 
 
 def _about(analysis: Analysis) -> Scene:
     """Say how the result was made."""
-    provenance = analysis.provenance
+    provenance = analysis.recipe.provenance
     inputs = provenance.get("inputs")
-    options = {name: value for name, value in analysis.settings.items() if value is not None}
+    options = analysis.recipe.options | {"n_sites": len(analysis.system.sites)}
     return {
         "version": str(provenance.get("version", "")),
         "command": str(provenance.get("command", "")),
@@ -362,22 +352,10 @@ def _text(value: object) -> str:
 
 
 def _title(analysis: Analysis) -> str:
-    inputs, given = analysis.provenance.get("inputs"), analysis.provenance.get("title")
+    provenance, clusters = analysis.recipe.provenance, analysis.hierarchy.quantity.clusters
+    inputs, given = provenance.get("inputs"), provenance.get("title")
     if given:
         return str(given)
     if isinstance(inputs, list) and inputs:
         return ", ".join(str(entry["name"]) for entry in inputs)
-    return str(
-        analysis.provenance.get("command") or analysis.hierarchy.quantity.clusters.capitalize()
-    )
-
-
-def _packed(values: npt.ArrayLike, kind: Literal["f8", "f4", "i4"]) -> str:
-    """Pack numbers: their type, a colon and the base64 of their bytes, least significant first."""
-    raw = np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()
-    return f"{kind}:{base64.b64encode(raw).decode('ascii')}"
-
-
-def _words(words: Strings) -> Scene:
-    values, codes = np.unique(words, return_inverse=True)
-    return {"values": values.tolist(), "codes": _packed(codes, "i4")}
+    return str(provenance.get("command") or clusters.capitalize())

@@ -62,10 +62,10 @@ def write_side_by_side(
     shown, found = side_by_side(first, second, compared, palette=palette)
     title = _title(compared, names)
     made = structure(shown, found)
-    half = len(shown.sites) // 2
+    half = len(shown.system.sites) // 2
     left, right = (
         " ".join(dict.fromkeys(chain or _CHAIN for chain in chains.tolist()))
-        for chains in (shown.sites.chains[:half], shown.sites.chains[half:])
+        for chains in (shown.system.sites.chains[:half], shown.system.sites.chains[half:])
     )
     text = _plain(
         f"{title}. The first is in chains {left}, the second in chains {right}. B-factor: "
@@ -116,8 +116,8 @@ def side_by_side(
     found : Colouring
         The clusters of both.
     """
-    base = first if first.coordinates.shape[1] else second
-    if not base.coordinates.shape[1]:
+    base = first if first.system.n_dimensions else second
+    if not base.system.n_dimensions:
         raise ValueError("a picture needs coordinates: neither of the two results has any")
     one, other = compared.clusters.first, compared.clusters.second
     colours = cluster_colours(compared, palette=palette)
@@ -130,19 +130,19 @@ def side_by_side(
     labels = np.concatenate([own[site], taken[site]])
     every = np.arange(len(labels))
     nothing = np.empty((0, 2), np.int64), np.empty(0)
-    shown = replace(
-        base,
-        hierarchy=grow(len(labels), *nothing, unit=base.coordinate_unit),
+    places = np.asarray(base.system.coordinates, dtype=np.float64)
+    system = replace(
+        base.system,
         shown=every,
-        names=np.tile(base.sites.names, 2),
+        names=np.tile(base.system.sites.names, 2),
         object_sites=every,
         site_objects=every,
-        sites=_doubled(base.sites),
-        coordinates=_coordinates_beside(np.asarray(base.coordinates, dtype=np.float64)),
+        sites=_doubled(base.system.sites),
+        coordinates=_coordinates_beside(places),
         box=None,
-        fluctuations=None,
-        network=None,
+        film=None,
     )
+    shown = replace(base, system=system, hierarchy=grow(len(labels), *nothing), parts=())
     sizes = np.bincount(np.concatenate([own, taken]) + 1, minlength=1)[1:]
     found = Colouring(
         cutoff=one.cutoff,
@@ -156,7 +156,7 @@ def side_by_side(
 
 def _compared_sites(analysis: Analysis) -> Ints:
     """Return the compared site that each site goes with, -1 for none."""
-    atoms, places = analysis.sites, analysis.object_sites[analysis.shown]
+    atoms, places = analysis.system.sites, analysis.system.object_sites[analysis.system.shown]
     columns = atoms.chains.tolist(), atoms.resids.tolist(), atoms.icodes.tolist()
     residues = list(zip(*columns, strict=True))
     of_residue: dict[tuple[str, int, str], int] = {}

@@ -95,7 +95,7 @@ def structure(analysis: Analysis, found: Colouring) -> gemmi.Structure:
     made.name = "timme"
     model = gemmi.Model(1)
     positions, sites = file_coordinates(analysis), written_sites(analysis)
-    clusters = np.append(found.labels, -1)[analysis.site_objects[sites]] + 1
+    clusters = np.append(found.labels, -1)[analysis.system.site_objects[sites]] + 1
     for run in np.split(np.arange(len(sites)), _residue_starts(analysis, sites)):
         chain = _chain_name(analysis, sites[run[0]])
         if not len(model) or model[-1].name != chain:
@@ -147,7 +147,7 @@ def written_sites(analysis: Analysis) -> Ints:
     ndarray of int
         Sites in the order of the file.
     """
-    return np.flatnonzero(np.isfinite(analysis.coordinates).all(axis=1))
+    return np.flatnonzero(np.isfinite(analysis.system.coordinates).all(axis=1))
 
 
 def file_coordinates(analysis: Analysis) -> Floats:
@@ -164,10 +164,10 @@ def file_coordinates(analysis: Analysis) -> Floats:
         In Å where the unit is a length of molecules (Å, nm), else in the unit of the coordinates.
         Of more than three dimensions the first three; of fewer, the others are 0.
     """
-    known = analysis.coordinates[written_sites(analysis), :3].astype(np.float64)
+    known = analysis.system.coordinates[written_sites(analysis), :3].astype(np.float64)
     positions = np.zeros((len(known), 3))
     positions[:, : known.shape[1]] = known
-    return positions * (10.0 if analysis.coordinate_unit == "nm" else 1.0)
+    return positions * (10.0 if analysis.system.unit == "nm" else 1.0)
 
 
 def pdb_obstacle(made: gemmi.Structure) -> str | None:
@@ -242,20 +242,20 @@ def pdb_text(made: gemmi.Structure) -> str:
 
 def _residue_starts(analysis: Analysis, sites: Ints) -> Ints:
     """Find where a new residue begins among the written sites."""
-    atoms = analysis.sites
+    atoms = analysis.system.sites
     columns = (atoms.chains, atoms.resids, atoms.icodes, atoms.resnames)
     changed = [column[sites][1:] != column[sites][:-1] for column in columns]
     return np.flatnonzero(np.any(changed, axis=0)) + 1
 
 
 def _chain_name(analysis: Analysis, site: int) -> str:
-    return _word(analysis.sites.chains[site]) or _CHAIN
+    return _word(analysis.system.sites.chains[site]) or _CHAIN
 
 
 def _residue(analysis: Analysis, site: int) -> gemmi.Residue:
     import gemmi
 
-    atoms = analysis.sites
+    atoms = analysis.system.sites
     residue = gemmi.Residue()
     residue.name = _word(atoms.resnames[site]) or _RESIDUE
     residue.seqid = gemmi.SeqId(int(atoms.resids[site]), str(atoms.icodes[site]) or " ")
@@ -271,8 +271,8 @@ def _atom(analysis: Analysis, site: int, position: Floats, serial: int) -> gemmi
     import gemmi
 
     atom = gemmi.Atom()
-    atom.name = _word(analysis.sites.names[site]) or _ATOM
-    atom.element = gemmi.Element(str(analysis.sites.elements[site]) or "X")
+    atom.name = _word(analysis.system.sites.names[site]) or _ATOM
+    atom.element = gemmi.Element(str(analysis.system.sites.elements[site]) or "X")
     atom.pos = gemmi.Position(*position.tolist())
     atom.serial = int(serial)
     return atom
@@ -285,19 +285,19 @@ def _word(name: str) -> str:
 
 def _set_cell(made: gemmi.Structure, analysis: Analysis) -> None:
     """Write the periodic box, where there is a whole one."""
-    box = analysis.box
+    box = analysis.system.box
     if box is None or box.shape != (3, 3) or abs(np.linalg.det(box)) == 0:
         return
     lengths = np.linalg.norm(box, axis=1)
     unit = box / lengths[:, None]
     cosines = np.clip([unit[1] @ unit[2], unit[0] @ unit[2], unit[0] @ unit[1]], -1, 1)
-    scale = 10.0 if analysis.coordinate_unit == "nm" else 1.0
+    scale = 10.0 if analysis.system.unit == "nm" else 1.0
     made.cell.set(*(lengths * scale).tolist(), *np.degrees(np.arccos(cosines)).tolist())
     made.spacegroup_hm = "P 1"
 
 
 def _describe(made: gemmi.Structure, analysis: Analysis, found: Colouring) -> None:
-    unit = analysis.coordinate_unit
+    unit = analysis.system.unit
     scale = f" Coordinates are in {unit}." if unit not in {"", "Å", "nm"} else ""
     text = (
         f"{title(analysis, found)}. B-factor: 1 is the core, 2 and on are the "

@@ -63,7 +63,7 @@ def write_tables(
         "sites.csv": sites_csv(analysis, cutoffs),
         "levels.csv": levels_csv(counted, length=analysis.length),
         "hierarchy.json": hierarchy_json(analysis),
-        "hierarchy.nwk": analysis.hierarchy.to_newick(analysis.names.tolist()),
+        "hierarchy.nwk": analysis.hierarchy.to_newick(analysis.system.names.tolist()),
         "linkage.csv": csv_text(
             ["first", "second", with_unit("height", analysis.hierarchy.unit), "objects"],
             ([int(a), int(b), height, int(size)] for a, b, height, size in linkage),
@@ -134,13 +134,13 @@ def sites_csv(analysis: Analysis, cutoffs: Sequence[float]) -> str:
         CSV. The site label is the place of a shown object in the dilution plot by site label.
         Clusters of any size are numbered from 1, the core; 0 has no shown object in it.
     """
-    sites, site = analysis.sites, analysis.object_sites
-    site_labels = np.full(len(analysis.names), "", dtype=np.dtype("<U20"))
-    ranked = analysis.shown[analysis.shown_hierarchy.order]
+    sites, site = analysis.system.sites, analysis.system.object_sites
+    site_labels = np.full(len(analysis.system.names), "", dtype=np.dtype("<U20"))
+    ranked = analysis.system.shown[analysis.shown_hierarchy.order]
     site_labels[ranked] = np.arange(1, len(ranked) + 1).astype(str)
     columns: dict[str, Iterable[object]] = {
-        "object": range(1, len(analysis.names) + 1),
-        "name": analysis.names,
+        "object": range(1, len(analysis.system.names) + 1),
+        "name": analysis.system.names,
         "chain": sites.chains[site],
         "residue": sites.resnames[site],
         "number": np.char.add(sites.resids[site].astype(str), sites.icodes[site]),
@@ -203,11 +203,11 @@ def hierarchy_json(analysis: Analysis) -> str:
         "version": 1,
         "quantity": hierarchy.quantity.symbol,
         "unit": hierarchy.unit,
-        "names": analysis.names.tolist(),
+        "names": analysis.system.names.tolist(),
         "parents": hierarchy.parents.tolist(),
         "heights": hierarchy.heights.tolist(),
         "order": hierarchy.order.tolist(),
-        "shown": analysis.shown.tolist(),
+        "shown": analysis.system.shown.tolist(),
     }
     return json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -235,13 +235,13 @@ def short_names(analysis: Analysis) -> list[tuple[str, str]]:
     list of (str, str)
         Its chain, and its number or name.
     """
-    sites, site = analysis.sites, analysis.object_sites[analysis.shown]
+    sites, site = analysis.system.sites, analysis.system.object_sites[analysis.system.shown]
     numbers = np.char.add(sites.resids[site].astype(str), sites.icodes[site]).tolist()
     chains = sites.chains[site].tolist()
     named = list(zip(chains, numbers, strict=True))
-    own = analysis.settings.get("kind") == "groups"
+    own = analysis.recipe.kind == "groups"
     if own or len(set(named)) < len(named):  # several objects to a residue
-        return [("", name) for name in analysis.names[analysis.shown].tolist()]
+        return [("", name) for name in analysis.system.names[analysis.system.shown].tolist()]
     return named
 
 

@@ -168,9 +168,11 @@ def _written(analysis: Analysis, folder: Path, job: Job, report: Reporter) -> di
     from timme.workflow import scene_of, summary, write
 
     report.stage("drawing")
+    recipe = analysis.recipe
+    told = {**_provenance(recipe.provenance, job.files), "title": job.title}
     named = replace(
         analysis,
-        provenance={**_provenance(analysis.provenance, job.files), "title": job.title},
+        recipe=replace(recipe, provenance=told),
         notes=tuple(with_names(note, folder, job.files) for note in analysis.notes),
     )
     write_atomically(folder / SCENE, scene_json(scene_of(named)))

@@ -1,8 +1,9 @@
 """Settings → Analysis → a folder of results: the one recipe."""
 
+from timme.analysis import summary
 from timme.settings import RigidSettings, Settings
 from timme.workflow.demo import analyse_demo
-from timme.workflow.folder import checked_folder, draw, report, scene_of, summary, write
+from timme.workflow.folder import checked_folder, draw, report, scene_of, write
 from timme.workflow.recipe import analyse
 from timme.workflow.rigidity import rigid
 

@@ -110,8 +110,8 @@ def titled(names: Names, first: Analysis, second: Analysis) -> Names:
         Names for figures and tables, such as "sites at 0.12 Å".
     """
     one, other = (
-        f"{name} at {made.provenance['cutoff']}"
-        if is_table(made) and "cutoff" in made.provenance
+        f"{name} at {made.recipe.provenance['cutoff']}"
+        if is_table(made) and "cutoff" in made.recipe.provenance
         else name
         for name, made in zip(names, (first, second), strict=True)
     )
@@ -172,13 +172,13 @@ def rows(compared: Compared) -> list[tuple[str, str]]:
     """
     found, names = compared.found, compared.names
     made = [
-        (which, f"{name}: {len(analysis.shown):,} × {analysis.shown_name}")
+        (which, f"{name}: {len(analysis.system.shown):,} × {analysis.system.shown_name}")
         for which, name, analysis in zip(("first", "second"), names, compared.whole, strict=True)
     ]
     made.append(("common", f"{found.n_sites:,} sites"))
     kept = compared.common.first, compared.common.second
     for name, analysis, sites in zip(names, compared.whole, kept, strict=True):
-        left = np.setdiff1d(np.arange(len(analysis.shown)), sites)
+        left = np.setdiff1d(np.arange(len(analysis.system.shown)), sites)
         if len(left):
             where = _named_briefly(left, short_names(analysis))
             made.append(("left out", f"{len(left):,} of {name}, not in the other: {where}"))
@@ -239,7 +239,7 @@ def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:
         )
     for name, text in contents.items():
         write_atomically(folder / name, text)
-    if not one.coordinates.shape[1] and not other.coordinates.shape[1]:
+    if not one.system.n_dimensions and not other.system.n_dimensions:
         return ("no structures: neither of the two has coordinates",)
     return write_side_by_side(one, other, found, folder, names=names, palette=palette).notes
 

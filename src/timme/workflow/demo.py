@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from timme import synthetic
-from timme.analysis import Analysis
+from timme.analysis import FREELY_JOINTED, Analysis
 from timme.engine.moments import Progress
 from timme.workflow.recipe import analyse
 
@@ -30,7 +30,7 @@ def analyse_demo(system: str, *, progress: Progress | None = None) -> Analysis:
     command = f"timme demo {system}"
     if system == "chain":
         made = analyse(synthetic.chain(), length=1.0, command=command, progress=progress)
-        return replace(made, settings={**made.settings, "theory": "freely-jointed chain"})
+        return replace(made, recipe=replace(made.recipe, theory=FREELY_JOINTED))
     if system == "hinge":
         # Within the range of cutoffs in which the three bodies live side by side.
         ensemble = synthetic.hinged().ensemble

@@ -11,25 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from timme import store
-from timme.analysis import Analysis
+from timme._files import write_atomically
+from timme.analysis import Analysis, suggestions
 from timme.output.axes import Order
-from timme.output.colours import PALETTES
-from timme.output.figures import FIGURES, Look, figures_of, save_figure, save_figures
+from timme.output.figures import FIGURES, save_figure, save_figures
 from timme.output.figures import draw as draw_figure
+from timme.output.look import look_of
+from timme.output.registry import FILES, tables_of_parts
 from timme.output.report import MISSING, SCRIPT, page_part, write_report
-from timme.output.rigidity import (
-    constraints_text,
-    decomposition_text,
-    write_rigidity,
-    write_together,
-)
 from timme.output.scene import Scene, scene
 from timme.output.scripts import write_scripts
 from timme.output.structures import Written, write_structures
 from timme.output.tables import write_tables
-from timme.rigidity import decompose
 from timme.settings import Display
-from timme.statistics import Suggestion, suggest
 
 RESULT = "result.npz"
 
@@ -39,7 +33,8 @@ _FORMATS = {".png", ".svg", ".pdf", ".eps", ".jpg", ".tif"}
 _STEMS = {
     *FIGURES,
     *("result", "clusters", "sites", "levels", "hierarchy", "linkage"),
-    *("constraints", "flexibility-bonds", "report"),
+    *(Path(file).stem for file in FILES),
+    "report",
 }
 _SUFFIXES = set(".npz .svg .png .csv .json .nwk .npy .pdb .cif .pml .cxc .tcl .html".split())
 
@@ -139,73 +134,6 @@ def checked_folder(folder: str | Path, *, overwrite: bool, mark: str = RESULT) -
     return target
 
 
-def suggestions(analysis: Analysis) -> tuple[Suggestion, ...]:
-    """List the cutoffs worth looking at, the one of the pictures first.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-
-    Returns
-    -------
-    tuple of Suggestion
-        The user's own cutoff, if there is one, then those that the hierarchy suggests.
-    """
-    settings = analysis.settings
-    found = suggest(analysis.shown_hierarchy, large=_whole(settings["large"]))
-    chosen = settings.get("cutoff")
-    if isinstance(chosen, int | float):
-        return (Suggestion(float(chosen), "chosen by the user"), *found)
-    return found
-
-
-def summary(analysis: Analysis) -> list[tuple[str, str]]:
-    """Describe an analysis in a few rows.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-
-    Returns
-    -------
-    list of (str, str)
-        What, and its value.
-    """
-    settings, hierarchy = analysis.settings, analysis.shown_hierarchy
-    quantity = hierarchy.quantity
-    rows = []
-    inputs = analysis.provenance.get("inputs")
-    if isinstance(inputs, list) and inputs:
-        rows.append(("input", ", ".join(str(entry["name"]) for entry in inputs)))
-    if analysis.n_snapshots:
-        rows += [
-            ("snapshots", f"{analysis.n_snapshots:,}"),
-            ("sites", f"{_whole(settings['n_sites']):,}"),
-            ("objects", f"{analysis.hierarchy.n_sites:,} {settings['kind']}"),
-        ]
-    if "n_pairs" in settings:
-        rows.append(("pairs", f"{_whole(settings['n_pairs']):,} {settings['compared']}"))
-    if analysis.network is not None:
-        rows.append(("constraints", constraints_text(analysis.network)))
-    shown = f"{hierarchy.n_sites:,} × {analysis.shown_name}"
-    rows += [("shown", shown), ("levels", f"{len(hierarchy.levels):,}")]
-    for number, suggestion in enumerate(suggestions(analysis)):
-        cutoff = quantity.cutoff_text(suggestion.cutoff, analysis.length)
-        sizes = hierarchy.cut(suggestion.cutoff).sizes
-        largest = ", ".join(str(size) for size in sizes[:5] if size > 1) or "1"
-        rows.append(
-            ("cutoffs" if number == 0 else "", f"{cutoff}: {suggestion.reason}; largest {largest}")
-        )
-    if analysis.network is not None:
-        look = _look(analysis)
-        found = decompose(analysis.network, _energy(look))
-        text = decomposition_text(found, min_size=look.min_size)
-        rows.append(("rigidity", f"at {quantity.cutoff_text(_energy(look))}: {text}"))
-    return rows
-
-
 def draw(
     analysis: Analysis, name: str, path: str | Path, *, order: Order = "auto", **changes: Any
 ) -> Path:
@@ -235,9 +163,9 @@ def draw(
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target}: there is no folder {target.parent}: make it first")
     Display(**changes)  # refuses what means nothing
-    length = changes.get("length", analysis.length)
-    changed = replace(analysis, settings={**analysis.settings, **changes}, length=length)
-    return save_figure(draw_figure(changed, name, _look(changed, order)), path)
+    view = replace(analysis.recipe.view, **changes)
+    changed = replace(analysis, recipe=replace(analysis.recipe, view=view))
+    return save_figure(draw_figure(changed, name, look_of(changed, order)), path)
 
 
 def scene_of(analysis: Analysis) -> Scene:
@@ -253,13 +181,13 @@ def scene_of(analysis: Analysis) -> Scene:
     dict
         As :func:`timme.output.scene.scene` describes.
     """
-    settings = analysis.settings
+    view = analysis.recipe.view
     return scene(
         analysis,
         suggestions(analysis),
-        min_size=_whole(settings["min_size"]),
-        large=_whole(settings["large"]),
-        palette="safe" if settings["palette"] == "safe" else "wide",
+        min_size=view.min_size,
+        large=view.large,
+        palette="safe" if view.palette == "safe" else "wide",
     )
 
 
@@ -291,21 +219,18 @@ def report(analysis: Analysis, path: str | Path, *, overwrite: bool = False) -> 
 
 
 def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
-    look = _look(analysis)
+    look = look_of(analysis)
     cutoffs = [suggestion.cutoff for suggestion in suggestions(analysis)]
     shared: dict[str, Any] = {"min_size": look.min_size, "palette": look.palette}
     store.save(analysis, folder / RESULT)
     write_tables(analysis, folder, cutoffs, large=look.large, **shared)
     save_figures(analysis, folder, look)
-    if analysis.network is not None:
-        found = decompose(analysis.network, _energy(look))
-        write_rigidity(analysis, analysis.network, found, folder)
-    if "together" in figures_of(analysis):
-        write_together(analysis, folder)
+    for name, text in tables_of_parts(analysis, look).items():
+        write_atomically(folder / name, text)
     notes = _fill_report(analysis, folder)
     if look.cutoff is None:
         return (*notes, "no structures: nothing ever joins")
-    if analysis.coordinates.shape[1] == 0:
+    if analysis.system.n_dimensions == 0:
         return (*notes, "no structures: a matrix has no coordinates")
     structures = write_structures(analysis, folder, look.cutoff, **shared)
     write_scripts(analysis, folder, look.cutoff, structures, **shared)
@@ -317,24 +242,3 @@ def _fill_report(analysis: Analysis, folder: Path) -> tuple[str, ...]:
         return (f"report.html was left out: {MISSING}",)
     write_report(scene_of(analysis), folder / "report.html")
     return ()
-
-
-def _look(analysis: Analysis, order: Order = "auto") -> Look:
-    settings = analysis.settings
-    found = suggestions(analysis)
-    return Look(
-        cutoff=found[0].cutoff if found else None,
-        min_size=_whole(settings["min_size"]),
-        large=_whole(settings["large"]),
-        palette=PALETTES[str(settings["palette"])],
-        order=order,
-    )
-
-
-def _energy(look: Look) -> float:
-    """Return the energy at which a network is decomposed: all bonds where nothing ever joins."""
-    return 0.0 if look.cutoff is None else look.cutoff
-
-
-def _whole(value: object) -> int:
-    return int(str(value))

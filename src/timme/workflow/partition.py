@@ -13,13 +13,14 @@ import numpy as np
 
 from timme import store
 from timme._arrays import frozen
-from timme.analysis import Analysis
+from timme.analysis import Analysis, Recipe, System
 from timme.hierarchy import Quantity, grow
 from timme.readers.files import read_bytes
 from timme.system.atoms import Atoms
 from timme.workflow.folder import RESULT
 
 LEVEL = 0.0  # at which the clusters of a table are there
+_TABLE = "table of clusters"  # what was read, in place of what was compared
 
 _NUMBER = re.compile(r"(-?\d+)([A-Za-z]?)")
 
@@ -54,9 +55,9 @@ def is_table(analysis: Analysis) -> bool:
     Returns
     -------
     bool
-        True if it has one level, :data:`LEVEL`, and nothing was chosen by settings.
+        True if it has one level, :data:`LEVEL`, and nothing was computed.
     """
-    return not analysis.settings
+    return analysis.recipe.kind == _TABLE
 
 
 def read_partition(path: str | Path) -> Analysis:
@@ -103,17 +104,13 @@ def read_partition(path: str | Path) -> Analysis:
         found.append((value[cluster], chain, residue, int(number[1]), number[2], name))
     if not found:
         raise ValueError(f"{source}: no site is in a cluster: check the column {cluster!r}")
-    made = _analysis(source, found)
     at = cluster.partition(" at ")[2]
+    made = _analysis(source, found, columns[cluster].strip()[-len(at) :] if at else "")
     note = (
         f"{source}: of {len(known)} columns of clusters, {columns[cluster].strip()!r} was taken: "
         "to compare another, remove those before it"
     )
-    return replace(
-        made,
-        provenance={"cutoff": columns[cluster].strip()[-len(at) :]} if at else {},
-        notes=(*made.notes, note) if len(known) > 1 else made.notes,
-    )
+    return replace(made, notes=(*made.notes, note)) if len(known) > 1 else made
 
 
 def _told_of(source: Path, table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
@@ -124,7 +121,10 @@ def _told_of(source: Path, table: csv.DictReader[str]) -> Iterator[dict[str, str
         raise ValueError(f"{source}: line {table.reader.line_num}: {error}") from None
 
 
-def _analysis(source: Path, found: list[tuple[str, str, str, int, str, str]]) -> Analysis:
+def _analysis(
+    source: Path, found: list[tuple[str, str, str, int, str, str]], cutoff: str
+) -> Analysis:
+    """Make one level of clusters; the cutoff at which they were cut is text of the table."""
     labels, chains, residues, numbers, codes, names = (
         np.array(column) for column in zip(*found, strict=True)
     )
@@ -144,21 +144,15 @@ def _analysis(source: Path, found: list[tuple[str, str, str, int, str, str]]) ->
     inside = labels[ranked[1:]] == labels[ranked[:-1]]
     edges = np.column_stack([ranked[:-1], ranked[1:]])[inside]
     return Analysis(
+        system=System(
+            names=np.array([atoms.label(site) for site in range(count)]),
+            object_sites=every,
+            site_objects=every,
+            sites=atoms,
+            coordinates=np.empty((count, 0)),
+            shown=every,
+        ),
         hierarchy=grow(count, edges, np.full(len(edges), LEVEL), quantity=Quantity("level")),
-        shown=every,
-        names=np.array([atoms.label(site) for site in range(count)]),
-        object_sites=every,
-        site_objects=every,
-        sites=atoms,
-        coordinates=np.empty((count, 0)),
-        box=None,
-        fluctuations=None,
-        length=None,
-        length_name="",
-        shown_name="site",
-        sequential=True,
-        n_snapshots=0,
-        settings={},
-        provenance={},
+        recipe=Recipe(kind=_TABLE, provenance={"cutoff": cutoff} if cutoff else {}),
         notes=(f"{source}: clusters of {count:,} sites at one level",),
     )

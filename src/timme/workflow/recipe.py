@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.analysis import Analysis, evenly_chosen
+from timme.analysis import Analysis, Measured, Recipe, System, evenly_chosen
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
@@ -110,7 +110,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
             made = _from_ensemble(ensemble, chosen, run, tell)
     made = replace(
         made,
-        provenance=provenance(command, inputs),
+        recipe=replace(made.recipe, provenance=provenance(command, inputs)),
         notes=tuple(dict.fromkeys((*made.notes, *noted))),
     )
     return replace(made, notes=(*made.notes, *remarks_on(made)))
@@ -158,30 +158,31 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
     length, length_name = choose_length(compared, kind, chosen)
     coordinates, box = _picture(ensemble)
     return Analysis(
+        system=System(
+            names=compared.names,
+            object_sites=compared.anchors,
+            site_objects=painted_by(compared),
+            sites=site_atoms(ensemble),
+            coordinates=coordinates,
+            shown=shown,
+            shown_name=shown_name,
+            sequential=sequential,
+            n_snapshots=ensemble.n_snapshots,
+            unit=ensemble.unit,
+            box=box,
+            film=_film(ensemble),
+        ),
         hierarchy=hierarchy,
-        shown=shown,
-        names=compared.names,
-        object_sites=compared.anchors,
-        site_objects=painted_by(compared),
-        sites=site_atoms(ensemble),
-        coordinates=coordinates,
-        box=box,
-        fluctuations=sigma,
-        length=length,
-        length_name=length_name,
-        shown_name=shown_name,
-        sequential=sequential,
-        n_snapshots=ensemble.n_snapshots,
-        settings=chosen.plain()
-        | {
-            "kind": compared.kind,
-            "n_sites": ensemble.n_sites,
-            "n_pairs": len(partners),
-            "compared": partners.description,
-        },
-        provenance={},
+        recipe=Recipe(
+            kind=compared.kind,
+            n_pairs=len(partners),
+            compared=partners.description,
+            view=replace(chosen.display(), length=length),
+            length_name=length_name,
+            settings=chosen.plain(),
+        ),
         notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, chosen)),
-        snapshots=_film(ensemble),
+        parts=(Measured(sigma),),
     )
 
 
@@ -197,23 +198,25 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
         raise ValueError(f"{source}: {error}") from None
     hierarchy, drawn = link(sigma), drawn_of(sigma)
     n_sites = hierarchy.n_sites
+    every = np.arange(n_sites)
     return Analysis(
+        system=System(
+            names=np.array([str(site + 1) for site in range(n_sites)]),
+            object_sites=every,
+            site_objects=every,
+            sites=Atoms.unnamed(n_sites),
+            coordinates=np.empty((n_sites, 0)),
+            shown=every,
+            unit=sigma.unit,
+        ),
         hierarchy=hierarchy,
-        shown=np.arange(n_sites),
-        names=np.array([str(site + 1) for site in range(n_sites)]),
-        object_sites=np.arange(n_sites),
-        site_objects=np.arange(n_sites),
-        sites=Atoms.unnamed(n_sites),
-        coordinates=np.empty((n_sites, 0)),
-        box=None,
-        fluctuations=drawn,
-        length=chosen.length,
-        length_name="a" if chosen.length else "",
-        shown_name="site",
-        sequential=True,
-        n_snapshots=0,
-        settings=chosen.plain() | {"kind": "sites", "n_sites": n_sites},
-        provenance={},
+        recipe=Recipe(
+            kind="sites",
+            view=chosen.display(),
+            length_name="a" if chosen.length else "",
+            settings=chosen.plain(),
+        ),
+        parts=(Measured(drawn),),
         notes=() if drawn is sigma else (note_on(len(sigma.sigma), drawn),),
     )
 

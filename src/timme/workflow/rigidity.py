@@ -9,7 +9,7 @@ import numpy as np
 
 from timme import objects as make
 from timme._arrays import Ints, frozen
-from timme.analysis import Analysis
+from timme.analysis import Analysis, Apart, Constraints, Recipe, System
 from timme.engine.moments import Progress
 from timme.engine.run import Run
 from timme.fluctuations.matrix import from_matrix
@@ -99,7 +99,7 @@ def rigid(
             made = _of_ensemble(whole, chosen.ensemble, chosen, run)
     return replace(
         made,
-        provenance=provenance(command, inputs),
+        recipe=replace(made.recipe, provenance=provenance(command, inputs)),
         notes=tuple(dict.fromkeys((*made.notes, *noted))),
     )
 
@@ -147,9 +147,8 @@ def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
         )
     made = _analysis(ensemble, chosen, dilute(held), np.arange(ensemble.n_sites), held.notes)
     shown, name, sequential = _shown(ensemble, chosen)
-    return replace(
-        made, shown=shown, shown_name=name, sequential=sequential, network=replace(held, notes=())
-    )
+    system = replace(made.system, shown=shown, shown_name=name, sequential=sequential)
+    return replace(made, system=system, parts=(Constraints(replace(held, notes=())),))
 
 
 def _of_ensemble(ensemble: Ensemble, energy: float, chosen: RigidSettings, run: Run) -> Analysis:
@@ -159,8 +158,9 @@ def _of_ensemble(ensemble: Ensemble, energy: float, chosen: RigidSettings, run: 
     how |= {"workers": run.engine, "progress": run.progress}
     found = together(ensemble, energy, sites=shown, **how)
     made = _analysis(ensemble, chosen, found.hierarchy(), shown, (*notes, _counts(found, name)))
-    kept = from_matrix(found.apart) if len(shown) <= _MOST_SITES else None
-    return replace(made, shown_name=name, sequential=sequential, fluctuations=kept)
+    system = replace(made.system, shown_name=name, sequential=sequential)
+    kept = (Apart(from_matrix(found.apart)),) if len(shown) <= _MOST_SITES else ()
+    return replace(made, system=system, parts=kept)
 
 
 def _analysis(
@@ -179,22 +179,19 @@ def _analysis(
     owner[sites] = every
     box = snapshot.boxes.matrices[0]
     return Analysis(
+        system=System(
+            names=np.array([snapshot.atoms.label(site) for site in sites.tolist()]),
+            object_sites=sites,
+            site_objects=frozen(owner),
+            sites=snapshot.atoms,
+            coordinates=snapshot.coordinates,
+            shown=every,
+            n_snapshots=ensemble.n_snapshots,
+            unit="Å",  # in which energies are known
+            box=box if box.any() else None,
+        ),
         hierarchy=hierarchy,
-        shown=every,
-        names=np.array([snapshot.atoms.label(site) for site in sites.tolist()]),
-        object_sites=sites,
-        site_objects=frozen(owner),
-        sites=snapshot.atoms,
-        coordinates=snapshot.coordinates,
-        box=box if box.any() else None,
-        fluctuations=None,
-        length=None,
-        length_name="",
-        shown_name="atom",
-        sequential=False,
-        n_snapshots=ensemble.n_snapshots,
-        settings=chosen.plain() | {"kind": "atoms", "n_sites": ensemble.n_sites},
-        provenance={},
+        recipe=Recipe(kind="atoms", view=chosen.display(), settings=chosen.plain()),
         notes=(*ensemble.notes, *notes),
     )
 

@@ -1,0 +1,21 @@
+"""The result of one run as frozen data: what was analysed, its hierarchy, and how it was made."""
+
+from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
+from timme.analysis.recipe import FREELY_JOINTED, Recipe
+from timme.analysis.result import Analysis, suggestions, summary
+from timme.analysis.system import System, evenly_chosen
+
+__all__ = [
+    "FREELY_JOINTED",
+    "KINDS",
+    "Analysis",
+    "Apart",
+    "Constraints",
+    "Measured",
+    "Part",
+    "Recipe",
+    "System",
+    "evenly_chosen",
+    "suggestions",
+    "summary",
+]

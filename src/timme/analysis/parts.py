@@ -1,0 +1,274 @@
+"""Parts that a result may have beside its hierarchy, each of which stores and reports itself.
+
+A part is frozen data with a name. What is drawn, listed and shown of it is declared once, in
+:mod:`timme.output.registry`; what a new kind needs besides is its place in :data:`KINDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from timme._arrays import frozen
+from timme.analysis.system import System
+from timme.fluctuations import Fluctuations
+from timme.hierarchy import Hierarchy
+from timme.rigidity import Decomposition, Network, decompose
+from timme.rigidity.checks import counted
+from timme.rigidity.network import BARS
+
+Arrays = dict[str, Any]
+Rows = list[tuple[str, str]]
+
+
+class Part(Protocol):
+    """What every part of a result can do."""
+
+    name: ClassVar[str]  # by which it is stored
+
+    def to_arrays(self) -> Arrays:
+        """Return what is stored, by name."""
+        ...
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any], system: System, hierarchy: Hierarchy) -> Self:
+        """Make the part of what was stored."""
+        ...
+
+    def facts(self) -> Rows:
+        """Describe it in rows of the summary, whatever the cutoff."""
+        ...
+
+    def findings(self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int) -> Rows:
+        """Describe in rows of the summary what it says at a cutoff."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OfPairs:
+    """Numbers of pairs of objects, kept for pictures."""
+
+    pairs: Fluctuations
+
+    def to_arrays(self) -> Arrays:
+        """Return what is stored, by name.
+
+        Returns
+        -------
+        dict
+            Arrays.
+        """
+        known = self.pairs
+        return {
+            "pairs": known.pairs.astype(np.int32),
+            "sigma": known.sigma,
+            "common": known.common,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any], system: System, hierarchy: Hierarchy) -> Self:
+        """Make the part of what was stored.
+
+        Parameters
+        ----------
+        arrays : mapping
+            As :meth:`to_arrays` returns them.
+        system : System
+            What was analysed.
+        hierarchy : Hierarchy
+            Of all objects.
+
+        Returns
+        -------
+        Part
+            The same.
+        """
+        del system
+        return cls(
+            Fluctuations(
+                n_objects=hierarchy.n_sites,
+                pairs=frozen(arrays["pairs"].astype(np.int64)),
+                sigma=arrays["sigma"],
+                common=arrays["common"],
+                unit=hierarchy.unit,
+            )
+        )
+
+    def facts(self) -> Rows:
+        """Describe it in rows of the summary, whatever the cutoff.
+
+        Returns
+        -------
+        list of (str, str)
+            None: pictures show it.
+        """
+        return []
+
+    def findings(self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int) -> Rows:
+        """Describe in rows of the summary what it says at a cutoff.
+
+        Parameters
+        ----------
+        hierarchy, cutoff, min_size
+            As for :meth:`Part.findings`.
+
+        Returns
+        -------
+        list of (str, str)
+            None: the hierarchy says it.
+        """
+        del hierarchy, cutoff, min_size
+        return []
+
+
+class Measured(_OfPairs):
+    """Heights of pairs as they were measured: σ of those that were kept."""
+
+    __slots__ = ()
+    name: ClassVar[str] = "fluctuations"
+
+
+class Apart(_OfPairs):
+    """Fraction of snapshots in which pairs are apart."""
+
+    __slots__ = ()
+    name: ClassVar[str] = "apart"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraints:
+    """What holds a structure together: constraints between sites, where rigidity was counted."""
+
+    network: Network
+    name: ClassVar[str] = "network"
+    _COLUMNS: ClassVar[tuple[str, ...]] = ("bonds", "bars", "kinds", "energies")
+
+    def to_arrays(self) -> Arrays:
+        """Return what is stored, by name.
+
+        Returns
+        -------
+        dict
+            Arrays.
+        """
+        return {name: getattr(self.network, name) for name in self._COLUMNS}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any], system: System, hierarchy: Hierarchy) -> Self:
+        """Make the part of what was stored.
+
+        Parameters
+        ----------
+        arrays : mapping
+            As :meth:`to_arrays` returns them.
+        system : System
+            What was analysed.
+        hierarchy : Hierarchy
+            Of all objects.
+
+        Returns
+        -------
+        Constraints
+            The same.
+        """
+        del hierarchy
+        columns = {name: arrays[name] for name in cls._COLUMNS}
+        return cls(Network(n_bodies=len(system.sites), **columns))
+
+    def decomposed(self, cutoff: float | None) -> Decomposition:
+        """Find what is rigid at a cutoff.
+
+        Parameters
+        ----------
+        cutoff : float or None
+            In kcal/mol; None, where nothing ever joins, for all bonds.
+
+        Returns
+        -------
+        Decomposition
+            What the pebble game finds.
+        """
+        return decompose(self.network, 0.0 if cutoff is None else cutoff)
+
+    def facts(self) -> Rows:
+        """Describe it in rows of the summary, whatever the cutoff.
+
+        Returns
+        -------
+        list of (str, str)
+            How many constraints of each kind.
+        """
+        return [("constraints", constraints_text(self.network))]
+
+    def findings(self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int) -> Rows:
+        """Describe in rows of the summary what it says at a cutoff.
+
+        Parameters
+        ----------
+        hierarchy : Hierarchy
+            What its cutoffs are is written.
+        cutoff : float or None
+            That of the pictures, if there is one.
+        min_size : int
+            Sites that a cluster needs to be counted.
+
+        Returns
+        -------
+        list of (str, str)
+            Floppy modes, rigid clusters, stressed regions and hinges.
+        """
+        text = decomposition_text(self.decomposed(cutoff), min_size=min_size)
+        at = hierarchy.quantity.cutoff_text(0.0 if cutoff is None else cutoff)
+        return [("rigidity", f"at {at}: {text}")]
+
+
+KINDS: dict[str, type[Measured | Apart | Constraints]] = {
+    kind.name: kind for kind in (Measured, Apart, Constraints)
+}
+
+
+def constraints_text(network: Network) -> str:
+    """Count the constraints of each kind.
+
+    Parameters
+    ----------
+    network : Network
+        Constraints.
+
+    Returns
+    -------
+    str
+        Such as "1,722: 1,500 × covalent, 222 × locked".
+    """
+    found = [(kind, np.count_nonzero(network.of_kind(kind))) for kind in BARS]
+    each = ", ".join(f"{count:,} × {kind}" for kind, count in found if count)
+    return f"{len(network.bonds):,}: {each}" if each else "none"
+
+
+def decomposition_text(found: Decomposition, *, min_size: int) -> str:
+    """Say what a decomposition found, in a line.
+
+    Parameters
+    ----------
+    found : Decomposition
+        What the pebble game found.
+    min_size : int
+        Sites that a cluster needs to be counted.
+
+    Returns
+    -------
+    str
+        Floppy modes, rigid clusters, stressed regions and hinges.
+    """
+    sizes = np.bincount(found.clusters)
+    large = sizes[sizes >= min_size]
+    regions, stressed = int(found.stress.max(initial=-1)) + 1, np.count_nonzero(found.stress >= 0)
+    return (
+        f"{counted(found.floppy_modes, 'floppy mode')}, {counted(len(large), 'rigid cluster')} "
+        f"of {min_size} or more atoms (largest {sizes.max():,}), "
+        f"{counted(regions, 'stressed region')} of {counted(int(stressed), 'bond')}, "
+        f"{counted(int(np.count_nonzero(found.hinges)), 'hinge')}"
+    )

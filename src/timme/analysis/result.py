@@ -1,0 +1,139 @@
+"""An Analysis and what is said of it: the cutoffs worth looking at, and a few rows of facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from timme._arrays import Ints
+from timme._html import table
+from timme.analysis.parts import Constraints, Measured, Part
+from timme.analysis.recipe import Recipe
+from timme.analysis.system import System
+from timme.fluctuations import Fluctuations
+from timme.hierarchy import Hierarchy
+from timme.rigidity import Network
+from timme.statistics import Suggestion, suggest
+
+P = TypeVar("P", bound=Part)
+
+
+@dataclass(frozen=True, eq=False)  # without slots: the shown hierarchy is kept once it is known
+class Analysis:
+    """A hierarchy with what it clusters, how it was made, and what else was found on the way."""
+
+    system: System  # what was analysed
+    hierarchy: Hierarchy  # of all objects
+    recipe: Recipe  # how it was made, and how it is shown
+    notes: tuple[str, ...] = ()  # what was chosen or left out, and why
+    parts: tuple[Part, ...] = ()  # what was found besides, at most one of each kind
+
+    @cached_property
+    def shown_hierarchy(self) -> Hierarchy:
+        """The hierarchy as the shown objects see it."""
+        return self.hierarchy.restrict(self.system.shown)
+
+    @property
+    def shown(self) -> Ints:
+        """Objects that are drawn and counted."""
+        return self.system.shown
+
+    @property
+    def length(self) -> float | None:
+        """The length a that cutoffs are divided by; None where they are no lengths."""
+        return self.recipe.view.length if self.hierarchy.quantity.is_length else None
+
+    @property
+    def fluctuations(self) -> Fluctuations | None:
+        """Measured σ of pairs; None where it was not kept."""
+        found = self.part(Measured)
+        return None if found is None else found.pairs
+
+    @property
+    def network(self) -> Network | None:
+        """Constraints between sites, where rigidity of one structure was counted."""
+        found = self.part(Constraints)
+        return None if found is None else found.network
+
+    def part(self, kind: type[P]) -> P | None:
+        """Return the part of a kind.
+
+        Parameters
+        ----------
+        kind : type
+            One of the kinds of :mod:`timme.analysis.parts`.
+
+        Returns
+        -------
+        Part or None
+            None where the result has no such part.
+        """
+        return next((part for part in self.parts if isinstance(part, kind)), None)
+
+    def _repr_html_(self) -> str:
+        return table("Analysis", summary(self))
+
+
+def suggestions(analysis: Analysis) -> tuple[Suggestion, ...]:
+    """List the cutoffs worth looking at, the one of the pictures first.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    tuple of Suggestion
+        The user's own cutoff, if there is one, then those that the hierarchy suggests.
+    """
+    view = analysis.recipe.view
+    found = suggest(analysis.shown_hierarchy, large=view.large)
+    if view.cutoff is None:
+        return found
+    return (Suggestion(float(view.cutoff), "chosen by the user"), *found)
+
+
+def summary(analysis: Analysis) -> list[tuple[str, str]]:
+    """Describe an analysis in a few rows.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    list of (str, str)
+        What, and its value.
+    """
+    recipe, system, hierarchy = analysis.recipe, analysis.system, analysis.shown_hierarchy
+    rows = []
+    inputs = recipe.provenance.get("inputs")
+    if isinstance(inputs, list) and inputs:
+        rows.append(("input", ", ".join(str(entry["name"]) for entry in inputs)))
+    if system.n_snapshots:
+        rows += [
+            ("snapshots", f"{system.n_snapshots:,}"),
+            ("sites", f"{len(system.sites):,}"),
+            ("objects", f"{analysis.hierarchy.n_sites:,} {recipe.kind}".rstrip()),
+        ]
+    if recipe.n_pairs is not None:
+        rows.append(("pairs", f"{recipe.n_pairs:,} {recipe.compared}"))
+    for part in analysis.parts:
+        rows += part.facts()
+    shown = f"{hierarchy.n_sites:,} × {system.shown_name}"
+    rows += [("shown", shown), ("levels", f"{len(hierarchy.levels):,}")]
+    found = suggestions(analysis)
+    for number, suggestion in enumerate(found):
+        cutoff = hierarchy.quantity.cutoff_text(suggestion.cutoff, analysis.length)
+        sizes = hierarchy.cut(suggestion.cutoff).sizes
+        largest = ", ".join(str(size) for size in sizes[:5] if size > 1) or "1"
+        rows.append(
+            ("cutoffs" if number == 0 else "", f"{cutoff}: {suggestion.reason}; largest {largest}")
+        )
+    first, least = found[0].cutoff if found else None, recipe.view.min_size
+    for part in analysis.parts:
+        rows += part.findings(hierarchy, first, min_size=least)
+    return rows

@@ -1,0 +1,86 @@
+"""All kinds of parts that are drawn, listed and shown: what a new one needs is its place here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from timme.analysis import Analysis, Part
+from timme.output import pairs, rigidity
+from timme.output.look import Look
+from timme.output.parts import PartFigure, PartOutput
+
+OUTPUTS: tuple[PartOutput[Any], ...] = (pairs.MEASURED, pairs.APART, rigidity.CONSTRAINTS)
+
+FIGURES: dict[str, PartFigure[Any]] = {
+    figure.name: figure for output in OUTPUTS for figure in output.figures
+}
+FILES = tuple(file for output in OUTPUTS for file in output.files)
+
+
+def figures_of_parts(analysis: Analysis) -> dict[str, tuple[PartFigure[Any], Part]]:
+    """Find the figures that the parts of an analysis have.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    dict
+        By name: the figure, and the part of which it is drawn.
+    """
+    return {
+        figure.name: (figure, part)
+        for output, part in _there(analysis)
+        for figure in output.figures
+        if figure.suits(analysis)
+    }
+
+
+def tables_of_parts(analysis: Analysis, look: Look) -> dict[str, str]:
+    """Write the tables of the parts of an analysis.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    look : Look
+        The cutoff of the pictures.
+
+    Returns
+    -------
+    dict
+        Text of each file by its name, which is one of `FILES`.
+    """
+    made: dict[str, str] = {}
+    for output, part in _there(analysis):
+        made |= output.tables(part, analysis, look)
+    return made
+
+
+def panels_of_parts(analysis: Analysis) -> dict[str, Any]:
+    """Gather what the page shows of the parts of an analysis.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    dict
+        Entries of the scene.
+    """
+    made: dict[str, Any] = {}
+    for output, part in _there(analysis):
+        made |= output.panels(part, analysis)
+    return made
+
+
+def _there(analysis: Analysis) -> Iterator[tuple[PartOutput[Any], Part]]:
+    for output in OUTPUTS:
+        part = analysis.part(output.kind)
+        if part is not None:
+            yield output, part

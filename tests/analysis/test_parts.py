@@ -1,0 +1,95 @@
+"""Parts of a result store, draw and report themselves, each declared once."""
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import timme
+from tests.output.builders import fluctuations, particles, random_graph, residues
+from timme.analysis import KINDS, Analysis, Apart, Constraints, Measured, summary
+from timme.hierarchy import Hierarchy
+from timme.output import registry
+from timme.output.figures import FIGURES, draw, figures_of
+from timme.output.look import Look
+from timme.output.scene import scene
+from timme.rigidity import Network
+
+GRAPH = random_graph(30, 1)
+NETWORK = Network(
+    n_bodies=30,
+    bonds=np.array([(0, 1), (1, 2), (2, 5)]),
+    bars=np.array([5, 6, 2]),
+    kinds=np.array(["covalent", "locked", "tether"]),
+    energies=np.array([np.nan, np.nan, -1.5]),
+)
+PARTS = (
+    Measured(fluctuations(GRAPH, "µm")),
+    Apart(fluctuations(GRAPH, "µm")),
+    Constraints(NETWORK),
+)
+
+
+def test_every_kind_of_part_has_a_name_of_its_own_and_an_output() -> None:
+    assert set(KINDS.values()) == {output.kind for output in registry.OUTPUTS}
+    assert list(KINDS) == [kind.name for kind in KINDS.values()]
+    assert set(KINDS.values()) == {type(part) for part in PARTS}
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_a_part_comes_back_from_its_arrays(part: Measured | Apart | Constraints) -> None:
+    made = particles(GRAPH)
+    again = type(part).from_arrays(part.to_arrays(), made.system, made.hierarchy)
+    assert type(again) is type(part)
+    for name, array in part.to_arrays().items():
+        np.testing.assert_array_equal(again.to_arrays()[name], array)
+
+
+def test_a_result_without_parts_has_what_the_hierarchy_says() -> None:
+    bare = replace(residues(GRAPH), parts=())
+    assert figures_of(bare) == ("dilution", "fraction", "size-distribution", "cluster-sizes")
+    assert registry.tables_of_parts(bare, Look()) == {}
+    assert scene(bare)["matrix"] is None
+    assert {name for name, _ in summary(bare)} >= {"shown", "levels", "cutoffs"}
+    for name in registry.FIGURES:
+        with pytest.raises(ValueError, match=f"there is no {name} of this result: .+"):
+            draw(bare, name, Look())
+
+
+def test_parts_add_their_figures_tables_panels_and_rows() -> None:
+    made = replace(residues(GRAPH), parts=PARTS)
+    assert figures_of(made) == FIGURES
+    assert tuple(sorted(registry.tables_of_parts(made, Look()))) == tuple(sorted(registry.FILES))
+    assert scene(made)["matrix"] is not None
+    names = [name for name, _ in summary(made)]
+    assert names.index("constraints") < names.index("shown")
+    assert names[-1] == "rigidity"
+
+
+def test_files_of_parts_are_known_as_those_of_an_earlier_result(tmp_path: Path) -> None:
+    timme.write(replace(residues(GRAPH), parts=PARTS), tmp_path / "out")
+    assert (tmp_path / "out" / "constraints.csv").is_file()
+    timme.write(replace(residues(GRAPH), parts=()), tmp_path / "out", overwrite=True)
+    assert not {path.name for path in (tmp_path / "out").iterdir()} & set(registry.FILES)
+
+
+def test_the_shown_hierarchy_is_made_once_in_a_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = residues(GRAPH)
+    calls = []
+    restrict = Hierarchy.restrict
+
+    def counted(hierarchy: Hierarchy, sites: object) -> Hierarchy:
+        calls.append(sites)
+        return restrict(hierarchy, sites)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Hierarchy, "restrict", counted)
+    timme.write(made, tmp_path / "out")
+    assert len(calls) == 1
+
+
+def test_an_analysis_is_few_things() -> None:
+    names = [field.name for field in fields(Analysis)]
+    assert names == ["system", "hierarchy", "recipe", "notes", "parts"]
