@@ -242,6 +242,7 @@ def test_the_style_of_the_server_does_not_reach_the_interactive_page(
     assert bottom <= top  # nothing overlaps
 
 
+@pytest.mark.thorough
 def test_one_structure_gives_rigid_clusters_and_the_page_says_so(
     open_page: OpenPage, tmp_path: Path, structure: bytes
 ) -> None:
