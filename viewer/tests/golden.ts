@@ -132,6 +132,12 @@ export function sceneOf(tree: Tree): Scene {
   };
 }
 
+export function treeNamed(name: string): Tree {
+  const found = trees.find((tree) => tree.name === name);
+  if (!found) throw new Error(`there is no golden tree ${name}`);
+  return found;
+}
+
 /** Residues that are together from 0 on, each of them shown. */
 export function oneCluster(residues: [string, number, string][]): Tree {
   const order = residues.map((_, object) => object);
