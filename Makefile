@@ -79,7 +79,7 @@ docstrings: $(VENV)/dev.stamp  ## Check docstrings (numpydoc)
 viewer: $(VENV)/dev.stamp  ## Check the types of the pages (TypeScript, strict), and test what needs no browser
 	$(BIN)/python viewer/build.py --check --test
 
-page: $(VENV)/dev.stamp  ## Build the interactive page, if its sources have changed
+page: $(VENV)/dev.stamp  ## Build the interactive page and those of the server, if their sources have changed
 	$(BIN)/python viewer/build.py || echo "make: the page could not be built; its tests are skipped" >&2
 
 format: $(VENV)/dev.stamp  ## Format the code and mend what can be mended

@@ -1,5 +1,6 @@
 // What all plots share: ink, round ticks, and the axes of cutoffs and of places.
 
+import { at, inverse, type Run, runs } from "./arrays";
 import { type Scene, wholes, words } from "./scene";
 import { number, scaledLength, symbol } from "./text";
 import type { Painter } from "./painter";
@@ -40,7 +41,7 @@ export function inkOf(root: HTMLElement): Ink {
 export function ticks(low: number, high: number, most: number): number[] {
   const raw = (high - low) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * (1 - 1e-9))!;
+  const step = power * ([1, 2, 5].find((factor) => factor * power >= raw * (1 - 1e-9)) ?? 10);
   const found: number[] = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
     found.push(Number((k * step).toPrecision(12)));
@@ -54,8 +55,8 @@ export function cutoffLabel(scene: Scene): string {
   return scene.unit ? `${symbol(scene)} (${scene.unit})` : symbol(scene);
 }
 
-function scaledLabel(scene: Scene): string {
-  return `${scene.quantity.cutoff} / a  (a = ${number(scene.length!)} ${scene.unit})`;
+function scaledLabel(scene: Scene, length: number): string {
+  return `${scene.quantity.cutoff} / a  (a = ${number(length)} ${scene.unit})`;
 }
 
 /** Draw the cutoffs along the left, and divided by a length along the right. */
@@ -73,11 +74,11 @@ export function cutoffAxisY(p: Painter, ink: Ink, scene: Scene, box: Box, range:
   if (!length) return;
   const right = box.x + box.width;
   for (const tick of ticks(low / length, high / length, count)) {
-    const at = y(tick * length);
-    p.line([right, at, right + 4, at], ink.line, 1);
-    p.text(number(tick), right + 7, at, { fill: ink.muted, size: SIZE, baseline: "middle" });
+    const height = y(tick * length);
+    p.line([right, height, right + 4, height], ink.line, 1);
+    p.text(number(tick), right + 7, height, { fill: ink.muted, size: SIZE, baseline: "middle" });
   }
-  p.text(scaledLabel(scene), right + 49, middle, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "middle", turned: true });
+  p.text(scaledLabel(scene, length), right + 49, middle, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "middle", turned: true });
 }
 
 /** Draw the cutoffs along the bottom, and divided by a length along the top. */
@@ -95,11 +96,11 @@ export function cutoffAxisX(p: Painter, ink: Ink, scene: Scene, box: Box, range:
   const length = scaledLength(scene);
   if (!length) return;
   for (const tick of ticks(low / length, high / length, count)) {
-    const at = x(tick * length);
-    p.line([at, box.y - 4, at, box.y], ink.line, 1);
-    p.text(number(tick), at, box.y - 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "bottom" });
+    const place = x(tick * length);
+    p.line([place, box.y - 4, place, box.y], ink.line, 1);
+    p.text(number(tick), place, box.y - 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "bottom" });
   }
-  p.text(scaledLabel(scene), middle, box.y - 22, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "bottom" });
+  p.text(scaledLabel(scene, length), middle, box.y - 22, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "bottom" });
 }
 
 /** Where a fraction is; a little room is left below 0 and above 1. */
@@ -135,13 +136,9 @@ export function along(model: Model, wanted = model.axis): Along {
   const { scene, hierarchy } = model;
   const axis = wanted === "natural" ? scene.axis : null;
   const order = axis ? wholes(axis.order) : hierarchy.order;
-  const place = new Int32Array(order.length);
-  order.forEach((object, at) => {
-    place[object] = at;
-  });
   return {
     order,
-    place,
+    place: inverse(order),
     numbers: axis ? wholes(axis.numbers) : null,
     chains: axis ? words(axis.chains) : null,
     label: axis ? axis.label : "Site label",
@@ -156,11 +153,11 @@ export function placesAxis(p: Painter, ink: Ink, shown: Along, box: Box): void {
   const most = Math.max(2, Math.floor(box.width / 48));
   const step = Math.max(1, ticks(0, size, most)[1] ?? 1);
   let last = -Infinity;
-  for (let at = 0; at < size; at++) {
-    const value = shown.numbers ? shown.numbers[at]! : at + 1;
-    const repeated = at > 0 && shown.numbers !== null && shown.numbers[at - 1] === value;
-    if (value % step !== 0 || repeated || x(at) - last < 34) continue;
-    last = x(at + 0.5);
+  for (let place = 0; place < size; place++) {
+    const value = shown.numbers?.[place] ?? place + 1;
+    const repeated = place > 0 && shown.numbers?.[place - 1] === value;
+    if (value % step !== 0 || repeated || x(place) - last < 34) continue;
+    last = x(place + 0.5);
     p.line([last, bottom, last, bottom + 4], ink.line, 1);
     p.text(String(value), last, bottom + 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "top" });
   }
@@ -174,17 +171,10 @@ export function placesAxis(p: Painter, ink: Ink, shown: Along, box: Box): void {
 }
 
 /** Runs of places in one chain; none where there is but one. */
-export function chainRuns(shown: Along): { start: number; stop: number; name: string }[] {
-  const { chains } = shown;
+export function chainRuns({ chains }: Along): (Run & { name: string })[] {
   if (!chains) return [];
-  const runs: { start: number; stop: number; name: string }[] = [];
-  for (let start = 0; start < chains.length; ) {
-    let stop = start + 1;
-    while (stop < chains.length && chains[stop] === chains[start]) stop++;
-    runs.push({ start, stop, name: chains[start]! });
-    start = stop;
-  }
-  return runs.length > 1 ? runs : [];
+  const found = [...runs(chains.length, (place) => chains[place] === chains[place - 1])];
+  return found.length > 1 ? found.map((run) => ({ ...run, name: at(chains, run.start) })) : [];
 }
 
 export function rgb(hex: string): [number, number, number] {

@@ -1,7 +1,7 @@
 // Where the view is seen from, and where a point of it is on the screen.
 
 import * as NGL from "ngl";
-import type { Point } from "./periodic";
+import { at, type Point } from "./arrays";
 import { centroid, eigenvectors } from "./superpose";
 
 const TILTED = new NGL.Quaternion().setFromEuler(new NGL.Euler(-0.35, Math.PI - 0.5, 0));
@@ -27,8 +27,9 @@ export class Camera {
   /** Lay the longest extension of points from left to right, the shortest towards the reader. */
   align(points: Point[]): void {
     const centre = middleOf(points);
+    const off = (point: Point, d: number): number => at(point, d) - at(centre, d);
     const spread = [0, 1, 2].map((i) =>
-      [0, 1, 2].map((j) => points.reduce((sum, at) => sum + (at[i]! - centre[i]!) * (at[j]! - centre[j]!), 0)),
+      [0, 1, 2].map((j) => points.reduce((sum, point) => sum + off(point, i) * off(point, j), 0)),
     );
     const [x, y] = eigenvectors(spread) as [Point, Point];
     const z = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]] as Point;
@@ -54,11 +55,12 @@ export class Camera {
   project(point: Point): [number, number, number, number] {
     const { viewer } = this.stage;
     const { width, height } = viewer;
-    const at = new NGL.Vector3(...point);
-    at.add(viewer.translationGroup.position).applyMatrix4(viewer.rotationGroup.matrix);
-    const depth = viewer.cameraDistance + at.z;
+    const { x, y, z } = new NGL.Vector3(...point)
+      .add(viewer.translationGroup.position)
+      .applyMatrix4(viewer.rotationGroup.matrix);
+    const depth = viewer.cameraDistance + z;
     const pixels = height / (2 * this.slope * depth);
-    return [width / 2 - at.x * pixels, height / 2 - at.y * pixels, depth, pixels];
+    return [width / 2 - x * pixels, height / 2 - y * pixels, depth, pixels];
   }
 
   private get slope(): number {
@@ -72,12 +74,12 @@ export class Camera {
     const group = viewer.rotationGroup;
     group.updateMatrix();
     const aspect = Math.max(0.2, viewer.width / Math.max(1, viewer.height));
-    const at = new NGL.Vector3();
+    const seen = new NGL.Vector3();
     let distance = 4 * around;
     for (const [x, y, z] of points) {
-      at.set(x - centre[0], y - centre[1], z - centre[2]).applyMatrix4(group.matrix);
-      const beside = Math.max((Math.abs(at.y) + around) / slope, (Math.abs(at.x) + around) / (slope * aspect));
-      distance = Math.max(distance, beside - at.z);
+      seen.set(x - centre[0], y - centre[1], z - centre[2]).applyMatrix4(group.matrix);
+      const beside = Math.max((Math.abs(seen.y) + around) / slope, (Math.abs(seen.x) + around) / (slope * aspect));
+      distance = Math.max(distance, beside - seen.z);
     }
     return 1.04 * distance;
   }

@@ -1,6 +1,7 @@
 // Cartoons by NGL, which finds secondary structure in the polymers of a scene, written as mmCIF.
 
 import * as NGL from "ngl";
+import { at, copyPoint, pointAt, runs } from "./arrays";
 import { type Scene, wholes, words } from "./scene";
 
 const COLUMNS = [
@@ -30,9 +31,8 @@ export class Cartoon {
     const { cif, sites } = polymers(scene, positions);
     const scheme = NGL.ColormakerRegistry.addScheme(function (this: { atomColor: (atom: { index: number }) => number }) {
       this.atomColor = ({ index }) => {
-        const at = 3 * sites[index]!;
-        const part = (d: number): number => Math.round(255 * colours[at + d]!);
-        return (part(0) << 16) | (part(1) << 8) | part(2);
+        const [red, green, blue] = pointAt(colours, at(sites, index));
+        return (Math.round(255 * red) << 16) | (Math.round(255 * green) << 8) | Math.round(255 * blue);
       };
     } as never);
     const options = { ext: "cif", name: "polymers", defaultRepresentation: false };
@@ -47,7 +47,7 @@ export class Cartoon {
   drawn(): number[] {
     const found: number[] = [];
     this.structure.eachPolymer((polymer) => {
-      if (polymer.residueCount >= SHORTEST) polymer.eachAtom((atom) => found.push(this.sites[atom.index]!));
+      if (polymer.residueCount >= SHORTEST) polymer.eachAtom((atom) => found.push(at(this.sites, atom.index)));
     });
     return found;
   }
@@ -62,54 +62,66 @@ export class Cartoon {
 
   move(positions: Float32Array, visible: boolean): void {
     const own = new Float32Array(3 * this.sites.length);
-    this.sites.forEach((site, k) => own.set(positions.subarray(3 * site, 3 * site + 3), 3 * k));
+    this.sites.forEach((site, k) => copyPoint(positions, site, own, k));
     this.structure.updatePosition(own);
     if (visible) this.repr.update({ position: true });
   }
 }
 
+interface Atom {
+  site: number;
+  name: string;
+  element: string;
+  residue: string;
+  chain: string;
+  key: string; // the same for all atoms of a residue
+}
+
 /** Write the residues that have a Cα or a C4'; residues are numbered anew, so that none collide. */
 function polymers(scene: Scene, positions: Float32Array): Polymers {
-  const { sites } = scene;
-  const [names, elements] = [words(sites.names), words(sites.elements)];
-  const [resnames, chains, icodes] = [words(sites.resnames), words(sites.chains), words(sites.icodes)];
-  const resids = wholes(sites.resids);
-  const written: number[] = [];
+  const atoms = atomsOf(scene);
+  const sites: number[] = [];
   const rows: string[] = [];
   const asym = new Map<string, string>();
   const kinds = new Map<string, string>();
   let residue = 0;
-  for (let start = 0; start < names.length; ) {
-    let stop = start + 1;
-    const same = (site: number): boolean =>
-      resids[site] === resids[start] && chains[site] === chains[start] && icodes[site] === icodes[start];
-    while (stop < names.length && same(stop)) stop++;
-    const inside = names.slice(start, stop);
-    if (inside.includes("CA") || inside.includes("C4'")) {
-      residue++;
-      if (!asym.has(chains[start]!)) asym.set(chains[start]!, `C${asym.size + 1}`);
-      const chain = asym.get(chains[start]!)!;
-      const comp = word(resnames[start]!) || "UNK";
-      kinds.set(comp, inside.includes("CA") ? "'L-PEPTIDE LINKING'" : "'RNA LINKING'");
-      for (let site = start; site < stop; site++) {
-        written.push(site);
-        const [x, y, z] = positions.subarray(3 * site, 3 * site + 3);
-        const element = word(elements[site]!) || names[site]!.replace(/[^A-Za-z]/g, "").charAt(0) || "C";
-        const name = `"${names[site]!.replace(/[^A-Za-z0-9'*]/g, "_") || "X"}"`;
-        rows.push(
-          `ATOM ${written.length} ${element} ${name} . ${comp} ${chain} 1 ${residue} ? ` +
-            `${x!.toFixed(3)} ${y!.toFixed(3)} ${z!.toFixed(3)} 1 0 ${residue} ${comp} ${chain} ${name} 1`,
-        );
-      }
+  for (const { start, stop } of runs(atoms.length, (site) => atoms[site]?.key === atoms[site - 1]?.key)) {
+    const inside = atoms.slice(start, stop);
+    const protein = inside.some(({ name }) => name === "CA");
+    if (!protein && !inside.some(({ name }) => name === "C4'")) continue;
+    residue++;
+    const first = at(inside, 0);
+    const chain = asym.get(first.chain) ?? `C${asym.size + 1}`;
+    asym.set(first.chain, chain);
+    const comp = word(first.residue) || "UNK";
+    kinds.set(comp, protein ? "'L-PEPTIDE LINKING'" : "'RNA LINKING'");
+    for (const atom of inside) {
+      sites.push(atom.site);
+      const place = pointAt(positions, atom.site).map((part) => part.toFixed(3)).join(" ");
+      const element = word(atom.element) || atom.name.replace(/[^A-Za-z]/g, "").charAt(0) || "C";
+      const name = `"${atom.name.replace(/[^A-Za-z0-9'*]/g, "_") || "X"}"`;
+      rows.push(
+        `ATOM ${sites.length} ${element} ${name} . ${comp} ${chain} 1 ${residue} ? ` +
+          `${place} 1 0 ${residue} ${comp} ${chain} ${name} 1`,
+      );
     }
-    start = stop;
   }
   const header = COLUMNS.map((column) => `_atom_site.${column}`).join("\n");
   const residues = Array.from(kinds, ([comp, kind]) => `${comp} ${kind}`).join("\n");
   const cif =
     `data_scene\nloop_\n_chem_comp.id\n_chem_comp.type\n${residues}\n#\n` +
     `loop_\n${header}\n${rows.join("\n")}\n#\n`;
-  return { cif, sites: written };
+  return { cif, sites };
+}
+
+function atomsOf({ sites }: Scene): Atom[] {
+  const [names, elements, residues] = [words(sites.names), words(sites.elements), words(sites.resnames)];
+  const [chains, codes] = [words(sites.chains), words(sites.icodes)];
+  return Array.from(wholes(sites.resids), (number, site) => {
+    const chain = at(chains, site);
+    const key = `${chain}/${number}/${at(codes, site)}`;
+    return { site, name: at(names, site), element: at(elements, site), residue: at(residues, site), chain, key };
+  });
 }
 
 function word(text: string): string {

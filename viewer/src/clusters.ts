@@ -1,5 +1,6 @@
 // The clusters of this cutoff as a table, and the selected one in detail.
 
+import { at } from "./arrays";
 import type { Ink } from "./axes";
 import { h } from "./dom";
 import type { Cluster } from "./hierarchy";
@@ -13,23 +14,32 @@ const LETTERS = 80; // of the list of members in a row
 const MOST_LETTERS = 600; // and of the selected cluster
 
 // The table in a picture: where columns stand, the size of letters, and about the room of one.
-const HEAD = [
-  { x: 0, align: "left" },
-  { x: 95, align: "right" },
-  { x: 190, align: "right" },
-  { x: 285, align: "right" },
-  { x: 305, align: "left" },
-] as const;
+interface Column {
+  x: number;
+  align: "left" | "right";
+  head: string;
+  text: (cluster: Cluster, label: number) => string;
+}
+const MEMBERS = 305;
 const ROW = 24;
 const SIZE = 12;
 const LETTER = 6.6;
+const SWATCH = 20; // room of the colour before the number of a cluster
+
+/** A row of the table, and its parts. */
+interface Row {
+  element: HTMLTableRowElement;
+  swatch: HTMLElement;
+  name: HTMLElement;
+  cells: [HTMLElement, HTMLElement, HTMLElement, HTMLElement]; // size, formed, joined, members
+}
 
 export class ClusterTable {
   readonly element: HTMLElement;
-  private readonly head: string[];
+  private readonly columns: Column[]; // but that of the members
   private readonly summary: HTMLElement;
   private readonly body: HTMLTableSectionElement;
-  private readonly rows: HTMLTableRowElement[] = [];
+  private readonly rows: Row[] = [];
   private readonly more: HTMLElement;
   private readonly detail: HTMLElement;
 
@@ -45,11 +55,17 @@ export class ClusterTable {
     this.more = h("p", { class: "hint" });
     this.detail = h("div", { class: "detail" });
     const unit = scene.unit ? ` (${scene.unit})` : "";
-    this.head = ["Cluster", "Size", `Forms${unit}`, `Joins${unit}`, "Members"];
+    this.columns = [
+      { x: 0, align: "left", head: "Cluster", text: (_, label) => String(label + 1) },
+      { x: 95, align: "right", head: "Size", text: ({ size }) => String(size) },
+      { x: 190, align: "right", head: `Forms${unit}`, text: born },
+      { x: 285, align: "right", head: `Joins${unit}`, text: dies },
+    ];
+    const heads = [...this.columns.map(({ head }) => head), "Members"];
     const table = h(
       "table",
       { "aria-label": "Clusters at this cutoff" },
-      h("thead", {}, h("tr", {}, ...this.head.map((text) => h("th", { scope: "col" }, text)))),
+      h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col" }, text)))),
       this.body,
     );
     this.element = h("div", { class: "clusters" }, this.summary, this.detail, h("div", { class: "scroller", tabindex: 0, "aria-label": "Table of clusters" }, table, this.more));
@@ -73,20 +89,19 @@ export class ClusterTable {
     const lines = broken(facts(this.model), width / LETTER);
     lines.forEach((line, k) => p.text(line, 0, 16 + 18 * k, { fill: ink.text, size: SIZE }));
     const top = 18 * lines.length + 30;
-    HEAD.forEach(({ x, align }, k) => p.text(this.head[k]!, x, top, { fill: ink.muted, size: SIZE, align, bold: true }));
+    for (const { x, align, head } of this.columns) p.text(head, x, top, { fill: ink.muted, size: SIZE, align, bold: true });
+    p.text("Members", MEMBERS, top, { fill: ink.muted, size: SIZE, bold: true });
     const room = Math.max(0, Math.floor((height - top - 8) / ROW));
     const count = clusters.length > room ? room - 1 : clusters.length;
-    for (let k = 0; k < count; k++) {
-      const cluster = clusters[k]!;
-      const y = top + ROW * (k + 1);
-      const letters = Math.max(0, (width - HEAD.at(-1)!.x) / LETTER);
-      const cells = [String(k + 1), String(cluster.size), born(cluster), dies(cluster), this.members(cluster, letters)];
+    const letters = Math.max(0, (width - MEMBERS) / LETTER);
+    clusters.slice(0, Math.max(0, count)).forEach((cluster, label) => {
+      const y = top + ROW * (label + 1);
       p.rect(0, y - 11, 13, 13, this.model.colour(cluster.family));
-      cells.forEach((text, column) => {
-        const { x, align } = HEAD[column]!;
-        p.text(text, column ? x : x + 20, y, { fill: ink.text, size: SIZE, align });
-      });
-    }
+      for (const { x, align, text } of this.columns) {
+        p.text(text(cluster, label), Math.max(x, SWATCH), y, { fill: ink.text, size: SIZE, align });
+      }
+      p.text(this.members(cluster, letters), MEMBERS, y, { fill: ink.text, size: SIZE });
+    });
     const more = clusters.length - count;
     if (more > 0) p.text(`… and ${more} more`, 0, top + ROW * (count + 1), { fill: ink.muted, size: SIZE });
   }
@@ -95,32 +110,32 @@ export class ClusterTable {
     const { clusters } = this.model.cut;
     const count = Math.min(clusters.length, MOST_ROWS);
     while (this.rows.length < count) this.rows.push(this.newRow(this.rows.length));
-    for (let k = 0; k < count; k++) this.fillRow(this.rows[k]!, clusters[k]!, k);
-    while (this.body.childElementCount > count) this.body.lastElementChild!.remove();
-    for (let k = this.body.childElementCount; k < count; k++) this.body.append(this.rows[k]!);
+    clusters.slice(0, count).forEach((cluster, label) => this.fillRow(at(this.rows, label), cluster));
+    while (this.body.childElementCount > count) this.body.lastElementChild?.remove();
+    this.body.append(...this.rows.slice(this.body.childElementCount, count).map(({ element }) => element));
     this.more.hidden = clusters.length <= MOST_ROWS;
     this.more.textContent = `… and ${clusters.length - MOST_ROWS} more, all of them in the CSV.`;
   }
 
-  private newRow(label: number): HTMLTableRowElement {
-    const name = h("button", { type: "button", class: "name" }, h("span", { class: "swatch" }), String(label + 1));
-    const row = h("tr", {}, h("td", {}, name), h("td"), h("td"), h("td"), h("td", { class: "members" }));
+  private newRow(label: number): Row {
+    const swatch = h("span", { class: "swatch" });
+    const button = { type: "button", class: "name", "aria-label": clusterName(label) };
+    const name = h("button", button, swatch, String(label + 1));
+    const cells: Row["cells"] = [h("td"), h("td"), h("td"), h("td", { class: "members" })];
+    const row = h("tr", {}, h("td", {}, name), ...cells);
     const shown = (): number => this.model.cut.clusters[label]?.lowest ?? -1;
     row.addEventListener("pointerenter", () => this.model.hover(shown()));
     row.addEventListener("pointerleave", () => this.model.hover(-1));
     row.addEventListener("click", () => this.model.select(shown()));
-    return row;
+    return { element: row, swatch, name, cells };
   }
 
-  private fillRow(row: HTMLTableRowElement, cluster: Cluster, label: number): void {
-    const [name, size, formed, joined, members] = row.children as unknown as HTMLElement[];
-    const swatch = name!.querySelector<HTMLElement>(".swatch")!;
+  private fillRow({ swatch, cells: [size, formed, joined, members] }: Row, cluster: Cluster): void {
     swatch.style.backgroundColor = this.model.colour(cluster.family);
-    name!.firstElementChild!.setAttribute("aria-label", clusterName(label));
-    size!.textContent = String(cluster.size);
-    formed!.textContent = born(cluster);
-    joined!.textContent = dies(cluster);
-    members!.textContent = this.members(cluster, LETTERS);
+    size.textContent = String(cluster.size);
+    formed.textContent = born(cluster);
+    joined.textContent = dies(cluster);
+    members.textContent = this.members(cluster, LETTERS);
   }
 
   private members(cluster: Cluster, letters: number): string {
@@ -130,11 +145,11 @@ export class ClusterTable {
   private mark(): void {
     const { model } = this;
     const lit = model.highlight && model.highlight.cutoff === model.cut.cutoff ? model.highlight.run.start : -1;
-    this.rows.forEach((row, k) => {
-      const cluster = model.cut.clusters[k];
-      row.classList.toggle("lit", cluster !== undefined && cluster.start === lit);
-      row.classList.toggle("selected", k === model.selected);
-      row.firstElementChild!.firstElementChild!.setAttribute("aria-pressed", String(k === model.selected));
+    const { selected } = model;
+    this.rows.forEach(({ element, name }, label) => {
+      element.classList.toggle("lit", model.cut.clusters[label]?.start === lit);
+      element.classList.toggle("selected", label === selected);
+      name.setAttribute("aria-pressed", String(label === selected));
     });
   }
 
@@ -153,7 +168,8 @@ export class ClusterTable {
       click: () => void this.copy(pymolSelection(model, cluster)),
     }, "Copy PyMOL selection");
     const buttons = h("div", { class: "buttons" }, copy);
-    if (this.zoom) buttons.prepend(h("button", { type: "button", class: "zoom", title: "Zoom to it (z)", click: () => this.zoom!(cluster) }, "Zoom"));
+    const { zoom } = this;
+    if (zoom) buttons.prepend(h("button", { type: "button", class: "zoom", title: "Zoom to it (z)", click: () => zoom(cluster) }, "Zoom"));
     buttons.append(h("button", { type: "button", "aria-label": "Deselect", title: "Deselect (Esc)", click: () => model.select(-1) }, "✕"));
     const swatch = h("span", { class: "swatch" });
     swatch.style.backgroundColor = model.colour(cluster.family);
@@ -168,6 +184,7 @@ export class ClusterTable {
     const copied = (await written(text)) || this.copiedByHand(text);
     this.say(copied ? "PyMOL selection copied" : "This browser does not let the page copy");
   }
+
   /** The older way: a page from a file may not use the clipboard directly. */
   private copiedByHand(text: string): boolean {
     const field = h("textarea", { "aria-hidden": "true", class: "offscreen" });

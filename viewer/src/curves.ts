@@ -1,5 +1,6 @@
 // Fractions of objects in clusters, against the cutoff, with the same line as the dilution plot.
 
+import { at } from "./arrays";
 import { type Box, cutoffAxisX, fractionAxisY, fractionY, type Ink } from "./axes";
 import { h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
@@ -44,9 +45,9 @@ export class CurvePlot {
             },
           ]
         : curves.sizes.map((size, k) => ({
-            values: singles(curves.sizeFractions[k]!),
-            theory: expected ? singles(expected.sizes[k]!) : null,
-            colour: palettes.sizes[k % palettes.sizes.length]!,
+            values: singles(at(curves.sizeFractions, k)),
+            theory: expected ? singles(at(expected.sizes, k)) : null,
+            colour: at(palettes.sizes, k % palettes.sizes.length),
             label: `r = ${size}`,
           }));
     this.title = h("h3", {});
@@ -89,7 +90,7 @@ export class CurvePlot {
       for (const curve of this.curves) p.line(this.stairs(curve, box), curve.colour, 2);
       for (const curve of this.curves) {
         if (!curve.theory || !this.grid) continue;
-        p.line(this.smooth(curve.theory, box), this.kind === "large" ? this.model.scene.palettes.theory : "#000000", 1.2, [4, 3]);
+        p.line(this.smooth(curve.theory, this.grid, box), this.kind === "large" ? this.model.scene.palettes.theory : "#000000", 1.2, [4, 3]);
       }
     });
     p.frame(box.x, box.y, box.width, box.height, ink.line);
@@ -140,11 +141,11 @@ export class CurvePlot {
   private stairs({ values }: Curve, box: Box): number[] {
     const { levels } = this.model.hierarchy;
     const y = (value: number): number => fractionY(value, box);
-    const points = [box.x, y(values[0]!)];
-    let [lastX, lastY] = [box.x, y(values[0]!)];
-    for (let k = 0; k < levels.length; k++) {
-      const x = this.x(levels[k]!, box);
-      const here = y(values[k + 1]!);
+    let [lastX, lastY] = [box.x, y(at(values, 0))];
+    const points = [lastX, lastY];
+    for (const [k, level] of levels.entries()) {
+      const x = this.x(level, box);
+      const here = y(at(values, k + 1));
       if (x < box.x || (x - lastX < 0.25 && Math.abs(here - lastY) < 0.25)) continue;
       points.push(x, lastY, x, here);
       [lastX, lastY] = [x, here];
@@ -154,14 +155,12 @@ export class CurvePlot {
     return points;
   }
 
-  private smooth(values: Float32Array, box: Box): number[] {
-    const points: number[] = [];
-    this.grid!.forEach((cutoff, k) => points.push(this.x(cutoff, box), fractionY(values[k]!, box)));
-    return points;
+  private smooth(values: Float32Array, grid: Float64Array, box: Box): number[] {
+    return Array.from(grid).flatMap((cutoff, k) => [this.x(cutoff, box), fractionY(at(values, k), box)]);
   }
 
   private valueAt({ values }: Curve): number {
-    return values[this.model.hierarchy.level(this.model.cut.cutoff)]!;
+    return at(values, this.model.hierarchy.level(this.model.cut.cutoff));
   }
 
   private follow(): void {

@@ -1,8 +1,9 @@
 // The dilution plot: which objects are together at every cutoff, with the line one can drag.
 
+import { at, type Run, runs } from "./arrays";
 import { type Along, along, type Box, chainRuns, cutoffAxisY, type Ink, placesAxis } from "./axes";
 import { h, type SharpCanvas, sharpCanvas } from "./dom";
-import type { Cluster, Run } from "./hierarchy";
+import type { Cluster } from "./hierarchy";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
 import { stripesImage, vectorStripes } from "./stripes";
@@ -140,7 +141,7 @@ export class Dilution {
     return box.y + box.height * (1 - Math.min(1, Math.max(0, part)));
   }
 
-  private at(event: PointerEvent): { shown: number; cutoff: number; inside: boolean } {
+  private under(event: PointerEvent): { shown: number; cutoff: number; inside: boolean } {
     const bounds = this.element.getBoundingClientRect();
     const box = this.box(bounds.width, bounds.height);
     const x = (event.clientX - bounds.left - box.x) / box.width;
@@ -149,7 +150,7 @@ export class Dilution {
     const place = Math.floor(x * this.shown.order.length);
     const inside = x >= 0 && x < 1 && y >= 0 && y <= 1;
     const cutoff = high - Math.min(1, Math.max(0, y)) * (high - low);
-    return { shown: inside ? this.shown.order[place]! : -1, cutoff, inside };
+    return { shown: inside ? at(this.shown.order, place) : -1, cutoff, inside };
   }
 
   // ---- marks ------------------------------------------------------------------------------------
@@ -182,14 +183,12 @@ export class Dilution {
   }
 
   private placeRuns(run: Run): Run[] {
-    const places = this.model.hierarchy.members(run).map((object) => this.shown.place[object]!).sort();
-    const runs: Run[] = [];
-    for (const place of places) {
-      const last = runs.at(-1);
-      if (last && last.stop === place) last.stop++;
-      else runs.push({ start: place, stop: place + 1 });
-    }
-    return runs;
+    const places = this.model.hierarchy.members(run).map((object) => at(this.shown.place, object)).sort();
+    const follows = (k: number): boolean => at(places, k) === at(places, k - 1) + 1;
+    return Array.from(runs(places.length, follows), ({ start, stop }) => {
+      const first = at(places, start);
+      return { start: first, stop: first + stop - start };
+    });
   }
 
   private placeHandle(width: number, height: number): void {
@@ -220,14 +219,14 @@ export class Dilution {
     element.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       const grip = event.target instanceof Node && this.handle.contains(event.target);
-      if (!grip && !this.at(event).inside) return;
+      if (!grip && !this.under(event).inside) return;
       from = { x: event.clientX, y: event.clientY, moved: false };
       if (grip || event.pointerType === "mouse") element.setPointerCapture(event.pointerId);
       if (event.pointerType === "mouse") event.preventDefault();
       this.handle.focus({ preventScroll: true });
     });
     element.addEventListener("pointermove", (event) => {
-      const here = this.at(event);
+      const here = this.under(event);
       if (!from) {
         model.hover(here.shown, here.cutoff);
         return;
@@ -236,7 +235,7 @@ export class Dilution {
       if (from.moved) model.setCutoff(here.cutoff);
     });
     element.addEventListener("pointerup", (event) => {
-      const here = this.at(event);
+      const here = this.under(event);
       if (from && !from.moved && here.inside) {
         model.setCutoff(here.cutoff);
         model.select(here.shown);

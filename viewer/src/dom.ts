@@ -40,6 +40,13 @@ export function options<Value extends string>(
   return select;
 }
 
+/** What draws on a canvas; every browser has it. */
+export function context2d(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("this browser does not draw on a canvas");
+  return context;
+}
+
 export interface SharpCanvas {
   canvas: HTMLCanvasElement;
   size: { width: number; height: number }; // of the box; 0 while it is out of view
@@ -67,14 +74,13 @@ export function sharpCanvas(
       canvas.width = wide;
       canvas.height = high;
     }
-    const context = canvas.getContext("2d")!;
+    const context = context2d(canvas);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     draw(context, width, height);
   };
-  new ResizeObserver(([entry]) => {
-    size.width = entry!.contentRect.width;
-    size.height = entry!.contentRect.height;
+  new ResizeObserver((entries) => {
+    for (const { contentRect } of entries) [size.width, size.height] = [contentRect.width, contentRect.height];
     redraw();
   }).observe(box);
   return { canvas, size, redraw };

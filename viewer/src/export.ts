@@ -2,6 +2,8 @@
 
 import { type Ink, inkOf } from "./axes";
 import { csvText } from "./csv";
+import { context2d } from "./dom";
+import type { Cluster } from "./hierarchy";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter, shifted, SvgPainter } from "./painter";
 import { runsText } from "./text";
@@ -18,7 +20,8 @@ const SHARP = 2; // pixels of a PNG for one of the screen
 
 /** Draw one figure, or all that are in view as they lie on the page. */
 export function compose(figures: Figure[], root: HTMLElement): { draw: (p: Painter, ink: Ink) => void; width: number; height: number } {
-  const boxes = figures.map((figure) => figure.element.getBoundingClientRect());
+  const placed = figures.map((figure) => [figure, figure.element.getBoundingClientRect()] as const);
+  const boxes = placed.map(([, box]) => box);
   const margin = figures.length > 1 ? MARGIN : 0;
   const left = Math.min(...boxes.map((box) => box.left)) - margin;
   const top = Math.min(...boxes.map((box) => box.top)) - margin;
@@ -27,10 +30,9 @@ export function compose(figures: Figure[], root: HTMLElement): { draw: (p: Paint
   const background = getComputedStyle(root).getPropertyValue("--card").trim();
   const draw = (p: Painter): void => {
     p.rect(0, 0, width, height, background);
-    figures.forEach((figure, k) => {
-      const box = boxes[k]!;
+    for (const [figure, box] of placed) {
       figure.draw(shifted(p, box.left - left, box.top - top), box.width, box.height);
-    });
+    }
   };
   return { draw, width, height };
 }
@@ -47,7 +49,7 @@ export function png(figures: Figure[], root: HTMLElement): Promise<Blob> {
   const canvas = document.createElement("canvas");
   canvas.width = Math.round(SHARP * width);
   canvas.height = Math.round(SHARP * height);
-  const context = canvas.getContext("2d")!;
+  const context = context2d(canvas);
   context.scale(SHARP, SHARP);
   draw(new CanvasPainter(context), inkOf(root));
   return new Promise((resolve, reject) => {
@@ -59,15 +61,17 @@ export function png(figures: Figure[], root: HTMLElement): Promise<Blob> {
 export function csv(model: Model): string {
   const { scene, cut } = model;
   const named = (name: string): string => (scene.unit ? `${name} (${scene.unit})` : name);
-  const objects = new Array<number>(cut.clusters.length).fill(0);
-  for (const label of cut.wholeLabels) if (label >= 0) objects[label]!++;
+  const objects = ({ lowest }: Cluster): number => {
+    const { start, stop } = model.hierarchy.wholeRun(lowest, cut.cutoff);
+    return stop - start;
+  };
   const rows: string[][] = [
     [named("cutoff"), "cluster", "size", "objects", "colour", named("formed"), named("joined"), "members"],
     ...cut.clusters.map((cluster, label) => [
       float(cut.cutoff),
       String(label + 1),
       String(cluster.size),
-      String(objects[label]),
+      String(objects(cluster)),
       model.colour(cluster.family),
       float(cluster.formed),
       float(cluster.joined),

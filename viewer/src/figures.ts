@@ -18,7 +18,7 @@ interface Parts {
   molecule: Molecule | null;
   dilution: Dilution;
   table: ClusterTable;
-  curves: CurvePlot[];
+  curves: readonly [CurvePlot, CurvePlot];
   matrix: Matrix | null;
   sequence: Sequence | null;
 }
@@ -26,7 +26,7 @@ interface Parts {
 /** All figures; the heading has no name, for it is part of the whole page only. */
 export function figuresOf(parts: Parts, ink: () => Ink): files.Figure[] {
   const { heading, molecule, dilution, table, curves, matrix, sequence } = parts;
-  const [large, sizes] = curves as [CurvePlot, CurvePlot];
+  const [large, sizes] = curves;
   const made: files.Figure[] = [{ id: "heading", name: "", element: heading, draw: (p) => drawHeading(p, heading, ink()) }];
   if (molecule) {
     const draw: files.Figure["draw"] = (p, w, tall) => p.image(molecule.image(), 0, 0, w, tall);
@@ -65,8 +65,8 @@ export function chosenFigures(figures: files.Figure[], id?: string): files.Figur
   if (!id) return figures.filter(visible);
   const figure = figures.find((one) => one.name !== "" && one.id === id);
   if (!figure) throw new Error(`a figure is one of ${figures.filter(({ name }) => name).map((one) => one.id).join(", ")}, got ${id}`);
-  const sized = visible(figure) ? figure.element : figures.find((one) => one.id === "dilution")!.element;
-  return [{ ...figure, element: sized }];
+  const sized = visible(figure) ? figure : figures.find((one) => one.id === "dilution");
+  return [{ ...figure, element: (sized ?? figure).element }];
 }
 
 export function exportMenu(model: Model, figures: files.Figure[], root: HTMLElement, say: (text: string) => void): HTMLDetailsElement {
@@ -98,7 +98,7 @@ export function exportMenu(model: Model, figures: files.Figure[], root: HTMLElem
     );
   };
   const rows = figures.filter(({ name }) => name).map(({ name, id }) => pictures(name, id));
-  rows.at(-1)!.append(item("CSV", () => files.save(`${stem}-clusters.csv`, files.csv(model), "text/csv")));
+  rows.at(-1)?.append(item("CSV", () => files.save(`${stem}-clusters.csv`, files.csv(model), "text/csv")));
   details.append(h("div", { class: "items" }, pictures("All in view", "page"), ...rows));
   root.addEventListener("pointerdown", (event) => {
     if (!details.contains(event.target as Node)) details.open = false;

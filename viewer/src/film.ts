@@ -2,6 +2,7 @@
 
 import { h } from "./dom";
 import type { Model } from "./model";
+import type { Space } from "./scene";
 
 const PAUSE = 120; // milliseconds between frames
 
@@ -11,15 +12,16 @@ export class Film {
   private readonly label: HTMLElement;
   private readonly button: HTMLButtonElement;
   private readonly fix: HTMLInputElement;
+  private readonly what = new Text(); // is kept in place
   private readonly keep: HTMLElement;
   private timer = 0;
 
   /** `canKeep` tells whether the cluster that is to be kept in place is whole in every snapshot. */
   constructor(
     private readonly model: Model,
+    private readonly space: Space,
     private readonly canKeep: () => boolean,
   ) {
-    const space = model.scene.space!;
     const count = space.snapshots.length;
     this.slider = h("input", {
       type: "range",
@@ -33,7 +35,7 @@ export class Film {
     this.label = h("span", { class: "count" });
     this.button = h("button", { type: "button", class: "play", click: () => this.toggle() });
     this.fix = h("input", { type: "checkbox", change: () => model.setFixed(this.fix.checked) });
-    this.keep = h("label", { class: "check" }, this.fix, "");
+    this.keep = h("label", { class: "check" }, this.fix, this.what);
     this.element = h(
       "div",
       { class: "film", role: "group", "aria-label": "Snapshots" },
@@ -51,7 +53,7 @@ export class Film {
 
   update(): void {
     const { model } = this;
-    const { snapshots, nSnapshots } = model.scene.space!;
+    const { snapshots, nSnapshots } = this.space;
     this.slider.value = String(model.frame);
     this.label.textContent = `${snapshots[model.frame]} of ${Math.max(nSnapshots, 1)}`;
     this.slider.setAttribute("aria-valuetext", `snapshot ${this.label.textContent}`);
@@ -59,7 +61,7 @@ export class Film {
     this.fix.disabled = !possible;
     this.fix.checked = model.fixed && possible;
     const name = model.selected > 0 ? `cluster ${model.selected + 1}` : "core";
-    this.fix.nextSibling!.textContent = `keep ${name} in place`;
+    this.what.data = `keep ${name} in place`;
     this.keep.title = possible
       ? "Superpose every snapshot on the selected cluster, or else on the core"
       : `Not for the ${name}, which the walls of the periodic box break in some snapshots`;

@@ -1,5 +1,6 @@
 // The clusters at any cutoff: objects in leaf order are together if no gap between them is above it.
 
+import { at, inverse, type Run } from "./arrays";
 import { doubles, type Scene, wholes } from "./scene";
 
 export interface Cluster {
@@ -21,21 +22,28 @@ export interface Cut {
   wholeLabels: Int32Array; // (objects in leaf order of the whole), the same
 }
 
-export interface Run {
-  start: number;
-  stop: number;
+const LAST = Number.MAX_VALUE; // trees are apart at any cutoff
+
+/** The gap before each place of leaf order, and after the last; those at the ends are infinite. */
+function gapsBefore(between: Float64Array): Float64Array {
+  const gaps = new Float64Array(between.length + 2).fill(Infinity);
+  gaps.set(between, 1);
+  return gaps;
 }
 
-const LAST = Number.MAX_VALUE; // trees are apart at any cutoff
+/** Where the cluster that starts at a place ends: before the first gap above the limit. */
+function endOf(gaps: Float64Array, start: number, limit: number): number {
+  let stop = start + 1;
+  while ((gaps[stop] ?? Infinity) <= limit) stop++;
+  return stop;
+}
 
 /** The run of leaf order around a place in which no gap is above the cutoff. */
 function around(gaps: Float64Array, place: number, cutoff: number): Run {
   const limit = Math.min(cutoff, LAST);
   let start = place;
-  let stop = place + 1;
-  while (start > 0 && gaps[start - 1]! <= limit) start--;
-  while (stop <= gaps.length && gaps[stop - 1]! <= limit) stop++;
-  return { start, stop };
+  while ((gaps[start] ?? Infinity) <= limit) start--;
+  return { start, stop: endOf(gaps, place, limit) };
 }
 
 export class Hierarchy {
@@ -44,7 +52,7 @@ export class Hierarchy {
   readonly place: Int32Array; // place of each shown object
   readonly levels: Float64Array;
   readonly sitePlace: Int32Array; // (sites,), place of a site's object in the whole, or -1
-  private readonly gaps: Float64Array;
+  private readonly gaps: Float64Array; // (shown + 1,)
   private readonly family: Int32Array;
   private readonly core: Int32Array;
   private readonly wholeGaps: Float64Array;
@@ -55,21 +63,21 @@ export class Hierarchy {
   constructor(scene: Scene) {
     this.order = wholes(scene.tree.order);
     this.size = this.order.length;
-    this.gaps = doubles(scene.tree.gaps);
+    this.gaps = gapsBefore(doubles(scene.tree.gaps));
     this.levels = doubles(scene.tree.levels);
     this.family = wholes(scene.tree.family);
     this.core = wholes(scene.tree.core);
     this.place = inverse(this.order);
     const order = wholes(scene.whole.order);
     const shown = wholes(scene.whole.shown);
-    this.wholeGaps = doubles(scene.whole.gaps);
-    this.shownAt = order.map((object) => shown[object]!);
+    this.wholeGaps = gapsBefore(doubles(scene.whole.gaps));
+    this.shownAt = order.map((object) => at(shown, object));
     this.wholePlace = new Int32Array(this.size);
-    this.shownAt.forEach((object, at) => {
-      if (object >= 0) this.wholePlace[object] = at;
+    this.shownAt.forEach((object, place) => {
+      if (object >= 0) this.wholePlace[object] = place;
     });
     const place = inverse(order);
-    this.sitePlace = wholes(scene.sites.objects).map((object) => (object < 0 ? -1 : place[object]!));
+    this.sitePlace = wholes(scene.sites.objects).map((object) => (object < 0 ? -1 : at(place, object)));
     this.startOf = new Int32Array(this.size);
   }
 
@@ -79,47 +87,39 @@ export class Hierarchy {
     let high = this.levels.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.levels[middle]! <= cutoff) low = middle + 1;
+      if ((this.levels[middle] ?? Infinity) <= cutoff) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  /** The family of the cluster that starts at a place, with so many levels at or below. */
-  familyAt(start: number, level: number): number {
-    const core = this.core[level]!;
-    return this.family[start === core ? 0 : start === 0 ? core : start]!;
-  }
-
   cut(cutoff: number, minSize: number): Cut {
     const found = this.clusters(cutoff, minSize);
     const labels = new Int32Array(this.size).fill(-1);
-    found.clusters.forEach(({ start, stop }, label) => {
-      for (let at = start; at < stop; at++) labels[this.order[at]!] = label;
+    const wholeLabels = new Int32Array(this.shownAt.length).fill(-1);
+    found.clusters.forEach((cluster, label) => {
+      for (let place = cluster.start; place < cluster.stop; place++) labels[this.order[place]!] = label;
+      // A cluster of all objects holds one cluster of shown objects, or none.
+      const whole = this.wholeRun(cluster.lowest, cutoff);
+      for (let place = whole.start; place < whole.stop; place++) wholeLabels[place] = label;
     });
-    return { cutoff, ...found, labels, wholeLabels: this.wholeLabels(cutoff, labels) };
+    return { cutoff, ...found, labels, wholeLabels };
   }
 
   /** Clusters of at least a size, largest first; how many there are of any size, and the largest. */
   clusters(cutoff: number, minSize: number): { clusters: Cluster[]; count: number; largest: number } {
-    const { gaps, order, size, startOf } = this;
+    const { gaps, size, startOf } = this;
     const limit = Math.min(cutoff, LAST);
     const keys: number[] = []; // the larger, and of equal ones the lower, has the larger key
     let count = 0;
     let largest = 0;
-    for (let start = 0; start < size; count++) {
-      let stop = start + 1;
-      let lowest = order[start]!;
-      while (stop < size && gaps[stop - 1]! <= limit) {
-        if (order[stop]! < lowest) lowest = order[stop]!;
-        stop++;
-      }
-      if (stop - start > largest) largest = stop - start;
-      if (stop - start >= minSize) {
-        keys.push((stop - start) * (size + 1) + (size - lowest));
-        startOf[lowest] = start;
-      }
-      start = stop;
+    for (let start = 0, stop = 0; start < size; start = stop, count++) {
+      stop = endOf(gaps, start, limit);
+      largest = Math.max(largest, stop - start);
+      if (stop - start < minSize) continue;
+      const lowest = this.lowest(start, stop);
+      keys.push((stop - start) * (size + 1) + (size - lowest));
+      startOf[lowest] = start;
     }
     const level = this.level(cutoff);
     const clusters: Cluster[] = [];
@@ -135,38 +135,30 @@ export class Hierarchy {
     const { gaps, size } = this;
     const limit = Math.min(cutoff, LAST);
     const level = this.level(cutoff);
-    for (let start = 0; start < size; ) {
-      let stop = start + 1;
-      while (stop < size && gaps[stop - 1]! <= limit) stop++;
+    for (let start = 0, stop = 0; start < size; start = stop) {
+      stop = endOf(gaps, start, limit);
       if (stop - start >= minSize) tell(start, stop, this.familyAt(start, level));
-      start = stop;
     }
   }
 
   /** Describe the cluster in a run. */
   cluster({ start, stop }: Run, level: number): Cluster {
-    const { gaps, order, size } = this;
-    let lowest = order[start]!;
+    const { gaps } = this;
     let formed = -Infinity;
-    for (let at = start + 1; at < stop; at++) {
-      lowest = Math.min(lowest, order[at]!);
-      formed = Math.max(formed, gaps[at - 1]!);
-    }
-    const before = start > 0 ? gaps[start - 1]! : Infinity;
-    const after = stop < size ? gaps[stop - 1]! : Infinity;
+    for (let place = start + 1; place < stop; place++) formed = Math.max(formed, gaps[place] ?? formed);
+    const joined = Math.min(gaps[start] ?? Infinity, gaps[stop] ?? Infinity);
     const family = this.familyAt(start, level);
-    const joined = Math.min(before, after);
-    return { start, stop, size: stop - start, lowest, family, formed, joined };
+    return { start, stop, size: stop - start, lowest: this.lowest(start, stop), family, formed, joined };
   }
 
   /** The run of a shown object at a cutoff. */
   run(shown: number, cutoff: number): Run {
-    return around(this.gaps, this.place[shown]!, cutoff);
+    return around(this.gaps, at(this.place, shown), cutoff);
   }
 
   /** The same cluster in the leaf order of all objects. */
   wholeRun(shown: number, cutoff: number): Run {
-    return around(this.wholeGaps, this.wholePlace[shown]!, cutoff);
+    return around(this.wholeGaps, at(this.wholePlace, shown), cutoff);
   }
 
   /** Shown objects in a run, ascending. */
@@ -176,37 +168,25 @@ export class Hierarchy {
 
   /** The shown object that stands for a site at a cutoff, or -1. */
   shownOf(site: number, cutoff: number): number {
-    const place = this.sitePlace[site]!;
+    const place = at(this.sitePlace, site);
     if (place < 0) return -1;
-    if (this.shownAt[place]! >= 0) return this.shownAt[place]!;
+    const itself = at(this.shownAt, place);
+    if (itself >= 0) return itself;
     const { start, stop } = around(this.wholeGaps, place, cutoff);
-    for (let at = start; at < stop; at++) if (this.shownAt[at]! >= 0) return this.shownAt[at]!;
-    return -1;
+    return this.shownAt.subarray(start, stop).find((object) => object >= 0) ?? -1;
   }
 
-  /** A cluster of all objects holds one cluster of shown objects, or none. */
-  private wholeLabels(cutoff: number, shown: Int32Array): Int32Array {
-    const { wholeGaps, shownAt } = this;
-    const limit = Math.min(cutoff, LAST);
-    const labels = new Int32Array(shownAt.length).fill(-1);
-    for (let start = 0; start < shownAt.length; ) {
-      let stop = start + 1;
-      let label = shownAt[start]! >= 0 ? shown[shownAt[start]!]! : -1;
-      while (stop < shownAt.length && wholeGaps[stop - 1]! <= limit) {
-        if (label < 0 && shownAt[stop]! >= 0) label = shown[shownAt[stop]!]!;
-        stop++;
-      }
-      if (label >= 0) labels.fill(label, start, stop);
-      start = stop;
-    }
-    return labels;
+  /** The family of the cluster that starts at a place, with so many levels at or below. */
+  private familyAt(start: number, level: number): number {
+    const core = this.core[level]!;
+    return this.family[start === core ? 0 : start === 0 ? core : start]!;
   }
-}
 
-function inverse(order: Int32Array): Int32Array {
-  const place = new Int32Array(order.length);
-  order.forEach((object, at) => {
-    place[object] = at;
-  });
-  return place;
+  /** The lowest shown object in a run. */
+  private lowest(start: number, stop: number): number {
+    const { order, size } = this;
+    let lowest = size;
+    for (let place = start; place < stop; place++) lowest = Math.min(lowest, order[place] ?? size);
+    return lowest;
+  }
 }

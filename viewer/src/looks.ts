@@ -1,5 +1,6 @@
 // Sizes and colours of sites and of the sticks between them.
 
+import { copyPoint, eachPair } from "./arrays";
 import { type Ink, rgb } from "./axes";
 import type { Model } from "./model";
 import { doubles, type Space, wholes, words } from "./scene";
@@ -30,17 +31,16 @@ export class Looks {
   readonly stickRadius: Float32Array;
   readonly ribbon: Uint8Array; // (sites,), whether a cartoon shows it
   readonly crossing: Uint8Array; // (sticks,), whether it runs through the whole box in the frame in view
-  private readonly space: Space;
   private readonly sigma: Float64Array; // of contacts
   private readonly elements: string[];
   private readonly bonded: Uint8Array; // (sites,)
 
   constructor(
     private readonly model: Model,
+    private readonly space: Space,
     private readonly ink: () => Ink,
     nSites: number,
   ) {
-    this.space = model.scene.space!;
     this.bonds = wholes(this.space.bonds);
     this.contacts = wholes(this.space.contacts);
     this.sticks = Int32Array.from([...this.bonds, ...this.contacts]);
@@ -66,44 +66,43 @@ export class Looks {
     const known = cut.clusters.map((cluster) => rgb(model.colour(cluster.family)));
     const lit = highlight ? rgb(model.colour(highlight.family)) : rest;
     for (let site = 0; site < this.radius.length; site++) {
-      const place = hierarchy.sitePlace[site]!;
-      const label = place < 0 ? -1 : cut.wholeLabels[place]!;
-      let colour = label < 0 ? rest : known[label]!;
+      const place = hierarchy.sitePlace[site] ?? -1;
+      const label = place < 0 ? -1 : (cut.wholeLabels[place] ?? -1);
+      let colour = label < 0 ? rest : (known[label] ?? rest);
       let fade = 0;
       if (highlight) {
         if (place >= highlight.whole.start && place < highlight.whole.stop) colour = lit;
         else fade = FADE;
       }
-      for (let d = 0; d < 3; d++) colours[3 * site + d] = (colour[d]! * (1 - fade) + paper[d]! * fade) / 255;
+      colours[3 * site] = (colour[0] * (1 - fade) + paper[0] * fade) / 255;
+      colours[3 * site + 1] = (colour[1] * (1 - fade) + paper[1] * fade) / 255;
+      colours[3 * site + 2] = (colour[2] * (1 - fade) + paper[2] * fade) / 255;
     }
   }
 
   /** Sites without a position have no size. */
   sizeSites(positions: Float32Array): void {
     for (let site = 0; site < this.radius.length; site++) {
-      this.radius[site] = Number.isFinite(positions[3 * site]!) ? this.sizeOf(site) : 0;
+      this.radius[site] = Number.isFinite(positions[3 * site]) ? this.sizeOf(site) : 0;
     }
   }
 
   /** Colours of sticks are those of the sites at their ends; what is not to be seen has no size. */
   paintSticks(): void {
     const { sticks, colours, stickRadius } = this;
-    for (let k = 0; k < stickRadius.length; k++) {
-      const [a, b] = [sticks[2 * k]!, sticks[2 * k + 1]!];
-      for (let d = 0; d < 3; d++) {
-        this.from[3 * k + d] = colours[3 * a + d]!;
-        this.to[3 * k + d] = colours[3 * b + d]!;
-      }
+    eachPair(sticks, (a, b, k) => {
+      copyPoint(colours, a, this.from, k);
+      copyPoint(colours, b, this.to, k);
       const hidden = this.crossing[k] || (this.model.style === "cartoon" && this.ribbon[a] && this.ribbon[b]);
       stickRadius[k] = hidden ? 0 : this.thickness(k, a, b);
-    }
+    });
   }
 
   private sizeOf(site: number): number {
     const { model, space } = this;
     const { molecular } = space;
     const unit = molecular ? 1 : SPAN;
-    if (model.style === "spheres") return molecular ? (VDW[this.elements[site]!.toUpperCase()] ?? 1.7) : 0.5 * unit;
+    if (model.style === "spheres") return molecular ? (VDW[this.elements[site]?.toUpperCase() ?? ""] ?? 1.7) : 0.5 * unit;
     if (model.style === "cartoon" && this.ribbon[site]) return 0;
     if (model.style !== "clusters") return molecular ? (this.bonded[site] ? STICK : this.lone) : JOINT * unit;
     const inside = model.siteLabel(site) >= 0;
@@ -122,7 +121,7 @@ export class Looks {
     const together = label >= 0 && label === model.siteLabel(b);
     const contact = stick - this.bonds.length / 2;
     if (contact >= 0) {
-      const close = together && this.sigma[contact]! <= model.cut.cutoff;
+      const close = together && (this.sigma[contact] ?? Infinity) <= model.cut.cutoff;
       return close ? JOINT * (molecular ? 0.6 * space.spacing : SPAN) : 0;
     }
     if (model.style !== "clusters") return molecular ? STICK : 0.5 * JOINT * SPAN;

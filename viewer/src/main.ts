@@ -1,6 +1,7 @@
 // The page as a whole: mount(element, scene) builds it and returns what programs may ask of it.
 
 import { about } from "./about";
+import { at } from "./arrays";
 import { type Ink, inkOf } from "./axes";
 import { ClusterTable } from "./clusters";
 import { CurvePlot } from "./curves";
@@ -16,7 +17,7 @@ import { type Change, Model, type Style } from "./model";
 import { Molecule } from "./molecule";
 import { Panel } from "./panel";
 import { pymolSelection } from "./pymol";
-import type { Scene } from "./scene";
+import type { Scene, Space } from "./scene";
 import { Sequence } from "./sequence";
 import { type Card, tabs } from "./tabs";
 import { facts, messageOf, withUnit } from "./text";
@@ -78,15 +79,15 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
   const live = h("p", { class: "live", "aria-live": "polite", role: "status" });
   const say = announcer(live, life.signal);
 
-  const [molecule, problem] = withoutFail(() => (scene.space ? new Molecule(model, ink) : null));
+  const [molecule, problem] = withoutFail(() => (scene.space ? new Molecule(model, scene.space, ink) : null));
   const dilution = new Dilution(model, ink);
   const panel = new Panel(model);
-  const film = molecule ? new Film(model, () => molecule.canKeep()) : null;
+  const film = molecule && scene.space ? new Film(model, scene.space, () => molecule.canKeep()) : null;
   const zoom = molecule ? (cluster: Cluster): void => zoomTo(model, molecule, cluster) : null;
   const table = new ClusterTable(model, zoom, say, ink);
-  const curves = [new CurvePlot(model, ink, "large"), new CurvePlot(model, ink, "sizes")];
-  const matrix = scene.matrix ? new Matrix(model, ink) : null;
-  const sequence = scene.axis?.letters ? new Sequence(model, ink) : null;
+  const curves = [new CurvePlot(model, ink, "large"), new CurvePlot(model, ink, "sizes")] as const;
+  const matrix = scene.matrix ? new Matrix(model, scene.matrix, ink) : null;
+  const sequence = scene.axis?.letters ? new Sequence(model, scene.axis, scene.axis.letters, ink) : null;
   const heading = h("div", { class: "heading" }, h("h1", {}, scene.title), h("p", {}, subtitle(scene, model)));
   const figures = figuresOf({ heading, molecule, dilution, table, curves, matrix, sequence }, ink);
 
@@ -159,7 +160,7 @@ interface Parts {
   panel: Panel;
   dilution: Dilution;
   table: ClusterTable;
-  curves: CurvePlot[];
+  curves: readonly [CurvePlot, CurvePlot];
   matrix: Matrix | null;
   sequence: Sequence | null;
 }
@@ -171,9 +172,10 @@ function sections(model: Model, parts: Parts): HTMLElement[] {
   if (matrix) cards.push({ name: matrix.name, content: matrix.element, shown: () => matrix.update("cut") });
   cards.push({ name: "Provenance", content: about(model.scene) });
   const made: HTMLElement[] = [];
-  if (model.scene.space) {
+  const { space } = model.scene;
+  if (space) {
     const view = h("section", { class: "card view", "aria-label": "Structure" });
-    if (molecule && film) view.append(viewBar(model, molecule), molecule.element, film.element);
+    if (molecule && film) view.append(viewBar(model, space, molecule), molecule.element, film.element);
     else view.append(h("p", { class: "problem" }, parts.problem));
     made.push(view);
   }
@@ -185,8 +187,7 @@ function sections(model: Model, parts: Parts): HTMLElement[] {
   return made;
 }
 
-function viewBar(model: Model, molecule: Molecule): HTMLElement {
-  const space = model.scene.space!;
+function viewBar(model: Model, space: Space, molecule: Molecule): HTMLElement {
   const choices = (Object.entries(STYLES) as [Style, string][]).filter(([style]) => style !== "cartoon" || space.cartoon);
   const style = options(choices, model.style, (value) => model.setStyle(value));
   model.onChange((change) => {
@@ -273,14 +274,14 @@ function nextCluster(model: Model, by: number): void {
   const { clusters } = model.cut;
   if (clusters.length === 0) return;
   const from = model.selected < 0 && by < 0 ? 0 : model.selected;
-  model.select(clusters[(from + by + clusters.length) % clusters.length]!.lowest);
+  model.select(at(clusters, (from + by + clusters.length) % clusters.length).lowest);
 }
 
 function nextSuggestion(model: Model): void {
   const { suggestions } = model.scene;
   if (suggestions.length === 0) return;
   const now = suggestions.findIndex(({ cutoff }) => cutoff === model.cut.cutoff);
-  model.setCutoff(suggestions[(now + 1) % suggestions.length]!.cutoff);
+  model.setCutoff(at(suggestions, (now + 1) % suggestions.length).cutoff);
 }
 
 function pageOf(

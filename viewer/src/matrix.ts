@@ -1,10 +1,11 @@
 // σ of pairs as a matrix in the order of the axis, with the clusters of this cutoff along its sides.
 
+import { at, runs } from "./arrays";
 import { along, type Box, type Ink, rgb, ticks } from "./axes";
-import { h, type SharpCanvas, sharpCanvas } from "./dom";
+import { context2d, h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
-import { singles } from "./scene";
+import { type Scene, singles } from "./scene";
 import { cutoffText, number } from "./text";
 
 const STRIP = 8; // width of the clusters along the sides
@@ -25,12 +26,12 @@ export class Matrix {
 
   constructor(
     private readonly model: Model,
+    { values, size, top }: NonNullable<Scene["matrix"]>,
     private readonly ink: () => Ink,
   ) {
-    const given = model.scene.matrix!;
-    this.values = singles(given.values);
-    this.size = given.size;
-    this.top = given.top || 1;
+    this.values = singles(values);
+    this.size = size;
+    this.top = top || 1;
     const { place, order } = along(model, "natural");
     this.rows = place;
     this.binned = order.length > this.size;
@@ -99,14 +100,14 @@ export class Matrix {
 
   /** σ at a pixel. */
   private value(row: number, column: number): number {
-    if (this.binned) return this.values[this.index(row, column)]!;
-    return this.values[this.index(this.rows[this.order[row]!]!, this.rows[this.order[column]!]!)]!;
+    const place = (pixel: number): number => (this.binned ? pixel : (this.rows[this.order[pixel] ?? -1] ?? -1));
+    return this.values[this.index(place(row), place(column))] ?? NaN;
   }
 
   /** What lies along a pixel: one object, or the first and the last of several. */
   private named(pixel: number): string {
-    const name = (at: number): string => {
-      const object = this.order[at]!;
+    const name = (place: number): string => {
+      const object = at(this.order, place);
       return `${this.model.chains[object]} ${this.model.names[object]}`.trim();
     };
     if (!this.binned) return name(pixel);
@@ -129,16 +130,15 @@ export class Matrix {
     const { size } = this;
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = size;
-    const context = canvas.getContext("2d")!;
+    const context = context2d(canvas);
     const image = context.createImageData(size, size);
     const ramp = this.model.scene.palettes.sigma.map(rgb);
     for (let row = 0; row < size; row++) {
       for (let column = 0; column < size; column++) {
         const value = this.value(row, column);
         const part = Math.sqrt(Math.min(1, value / this.top)); // small and large motions side by side
-        const colour = Number.isNaN(value) ? UNMEASURED : ramp[Math.round(part * (ramp.length - 1))]!;
-        const at = 4 * (row * size + column);
-        image.data.set([...colour, 255], at);
+        const colour = ramp[Math.round(part * (ramp.length - 1))] ?? UNMEASURED; // NaN has no place on the ramp
+        image.data.set([...colour, 255], 4 * (row * size + column));
       }
     }
     context.putImageData(image, 0, 0);
@@ -146,16 +146,13 @@ export class Matrix {
   }
 
   private strips(p: Painter, ink: Ink, box: Box): void {
-    const { cut } = this.model;
-    const step = box.width / this.order.length;
-    for (let start = 0; start < this.order.length; ) {
-      const label = cut.labels[this.order[start]!]!;
-      let stop = start + 1;
-      while (stop < this.order.length && cut.labels[this.order[stop]!] === label) stop++;
-      const fill = label < 0 ? ink.paper : this.model.colour(cut.clusters[label]!.family);
+    const { order, model } = this;
+    const step = box.width / order.length;
+    const labels = order.map((object) => at(model.cut.labels, object));
+    for (const { start, stop } of runs(order.length, (place) => labels[place] === labels[place - 1])) {
+      const fill = model.colourOf(at(order, start)) ?? ink.paper;
       p.rect(box.x + start * step, box.y - STRIP - 2, (stop - start) * step, STRIP, fill);
       p.rect(box.x - STRIP - 2, box.y + start * step, STRIP, (stop - start) * step, fill);
-      start = stop;
     }
   }
 

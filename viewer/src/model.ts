@@ -1,6 +1,7 @@
 // The state of the page, in one place: what is cut where, what is hovered, selected and shown.
 
-import { type Cluster, type Cut, Hierarchy, type Run } from "./hierarchy";
+import { at, type Run } from "./arrays";
+import { type Cluster, type Cut, Hierarchy } from "./hierarchy";
 import { type PaletteName, type Scene, words } from "./scene";
 import { neighbours } from "./text";
 
@@ -64,15 +65,15 @@ export class Model {
   step(levels: number): void {
     const all = this.hierarchy.levels;
     if (all.length === 0) return;
-    const at = this.hierarchy.level(this.cut.cutoff) - 1;
-    const on = at >= 0 && all[at] === this.cut.cutoff;
-    const target = levels < 0 && !on ? at + levels + 1 : at + levels;
-    this.setCutoff(target < 0 ? this.below : all[Math.min(target, all.length - 1)]!);
+    const here = this.hierarchy.level(this.cut.cutoff) - 1;
+    const on = here >= 0 && all[here] === this.cut.cutoff;
+    const target = levels < 0 && !on ? here + levels + 1 : here + levels;
+    this.setCutoff(target < 0 ? this.below : at(all, Math.min(target, all.length - 1)));
   }
 
-  /** A cutoff below all levels, at which every object is single. */
+  /** A cutoff below all levels, at which every object is single; NaN where there are no levels. */
   get below(): number {
-    const [first, last] = [this.hierarchy.levels[0]!, this.hierarchy.levels.at(-1)!];
+    const [first = NaN, last = NaN] = [this.hierarchy.levels.at(0), this.hierarchy.levels.at(-1)];
     return first > 0 ? 0 : first - Math.max(0.01 * (last - first), 1e-6);
   }
 
@@ -92,16 +93,22 @@ export class Model {
 
   colour(family: number): string {
     const { core, [this.palette]: others } = this.scene.palettes;
-    return family === 0 ? core : others[(family - 1) % others.length]!;
+    return family === 0 ? core : at(others, (family - 1) % others.length);
   }
 
   /** Label of each site at this cutoff, -1 for the rest. */
   siteLabel(site: number): number {
-    const place = this.hierarchy.sitePlace[site]!;
-    return place < 0 ? -1 : this.cut.wholeLabels[place]!;
+    const place = this.hierarchy.sitePlace[site] ?? -1;
+    return place < 0 ? -1 : (this.cut.wholeLabels[place] ?? -1);
   }
 
   // ---- what is looked at ------------------------------------------------------------------------
+
+  /** The colour of a shown object at this cutoff, if its cluster is large enough to be coloured. */
+  colourOf(shown: number): string | null {
+    const label = at(this.cut.labels, shown);
+    return label < 0 ? null : this.colour(at(this.cut.clusters, label).family);
+  }
 
   /** The cluster of a shown object at a cutoff, if it is large enough to be coloured. */
   clusterOf(shown: number, cutoff = this.cut.cutoff): Cluster | null {
@@ -138,7 +145,7 @@ export class Model {
 
   /** Place of the selected cluster in the list, -1 for none. */
   get selected(): number {
-    return this.anchor < 0 ? -1 : this.cut.labels[this.anchor]!;
+    return this.anchor < 0 ? -1 : at(this.cut.labels, this.anchor);
   }
 
   setFrame(frame: number): void {

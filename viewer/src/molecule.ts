@@ -1,15 +1,15 @@
 // The three-dimensional view: spheres and sticks in buffers of our own, cartoons by NGL.
 
 import * as NGL from "ngl";
+import { at, copyPoint, eachPair, type Point, pointAt, type Run } from "./arrays";
 import { type Ink, rgb } from "./axes";
 import { Cartoon } from "./cartoon";
 import { Camera } from "./camera";
-import { h } from "./dom";
+import { context2d, h } from "./dom";
 import { Looks, SPAN } from "./looks";
-import type { Run } from "./hierarchy";
 import type { Change, Model } from "./model";
-import { Periodic, type Point, Wholeness } from "./periodic";
-import { singles } from "./scene";
+import { Periodic, Wholeness } from "./periodic";
+import { type Space, singles } from "./scene";
 import { endStage, makeStage } from "./stage";
 import { superposed } from "./superpose";
 import { facts } from "./text";
@@ -17,9 +17,14 @@ import { facts } from "./text";
 const MOTION = 500; // milliseconds of a zoom
 const RIBBON = 0.7; // how near a pointer must be to a site within a cartoon, in Å
 
+interface Attribute {
+  array: Float32Array;
+  itemSize: number;
+}
+
 interface Buffer {
   setAttributes(data: Record<string, Float32Array>): void;
-  geometry: { attributes: Record<string, { array: Float32Array; itemSize: number }> };
+  geometry: { attributes: { color: Attribute; radius: Attribute } };
 }
 
 export class Molecule {
@@ -28,6 +33,7 @@ export class Molecule {
   private readonly stage: NGL.Stage;
   private readonly camera: Camera;
   private readonly frames: Float32Array[]; // positions of all sites, in the units of the view
+  private readonly first: Float32Array; // those of the first frame
   private readonly nSites: number;
   private readonly looks: Looks;
   private readonly periodic: Periodic | null;
@@ -44,16 +50,17 @@ export class Molecule {
 
   constructor(
     private readonly model: Model,
+    space: Space,
     private readonly ink: () => Ink,
   ) {
-    const space = model.scene.space!;
     this.flat = space.dimensions < 3;
     const scale = space.molecular ? 1 : SPAN / space.spacing;
     const all = singles(space.frames).map((x) => x * scale);
     const count = all.length / space.snapshots.length;
     this.frames = space.snapshots.map((_, k) => all.subarray(count * k, count * (k + 1)));
+    this.first = at(this.frames, 0);
     this.nSites = count / 3;
-    this.looks = new Looks(model, ink, this.nSites);
+    this.looks = new Looks(model, space, ink, this.nSites);
     const scaled = (vector: number[]): number[] => vector.map((x) => x * scale);
     this.periodic = space.box ? new Periodic(space.box.map(scaled), scaled(space.origin)) : null;
     const { bonds, contacts } = this.looks;
@@ -97,7 +104,7 @@ export class Molecule {
   /** Look at all sites, with the box where they fill it: from above, somewhat tilted, or with principal axes level. */
   reset(): void {
     this.stage.handleResize();
-    const points = this.seen().map((site) => this.at(site));
+    const points = this.seen().map((site) => this.pointOf(site));
     const corners = this.periodic?.filledBy(points) ? this.periodic.corners() : [];
     if (this.flat) this.camera.level();
     else if (corners.length) this.camera.tilt();
@@ -107,12 +114,12 @@ export class Molecule {
 
   /** Move the camera to some sites. */
   lookAt(sites: number[]): void {
-    const points = sites.map((site) => this.at(site));
+    const points = sites.map((site) => this.pointOf(site));
     this.camera.look(points, points, MOTION);
   }
 
-  private at(site: number): Point {
-    return [this.positions[3 * site]!, this.positions[3 * site + 1]!, this.positions[3 * site + 2]!];
+  private pointOf(site: number): Point {
+    return pointAt(this.positions, site);
   }
 
   image(): HTMLCanvasElement {
@@ -121,7 +128,7 @@ export class Molecule {
     const copy = document.createElement("canvas");
     copy.width = source.width;
     copy.height = source.height;
-    copy.getContext("2d")!.drawImage(source, 0, 0);
+    context2d(copy).drawImage(source, 0, 0);
     return copy;
   }
 
@@ -129,44 +136,45 @@ export class Molecule {
   sitesOf(start: number, stop: number): number[] {
     const { sitePlace } = this.model.hierarchy;
     const sites: number[] = [];
-    for (let site = 0; site < this.nSites; site++) {
-      if (sitePlace[site]! >= start && sitePlace[site]! < stop) sites.push(site);
-    }
+    sitePlace.forEach((place, site) => {
+      if (place >= start && place < stop) sites.push(site);
+    });
     return sites;
   }
 
   /** Where a site is on the screen, in pixels of the view. */
   onScreen(site: number): [number, number] {
-    const [x, y] = this.camera.project(this.at(site));
+    const [x, y] = this.camera.project(this.pointOf(site));
     return [x, y];
   }
 
   /** Colours that the graphics card was given, as #rrggbb. */
   shownColours(): string[] {
-    const { array, itemSize } = this.spheres.geometry.attributes.color!;
-    const repeats = array.length / (itemSize * this.nSites);
+    const { array } = this.spheres.geometry.attributes.color;
+    const each = array.length / this.nSites; // numbers of a site, whose colour is repeated
     return Array.from({ length: this.nSites }, (_, site) => {
-      const at = site * itemSize * repeats;
-      const parts = [array[at]!, array[at + 1]!, array[at + 2]!];
+      const parts = Array.from(array.subarray(each * site, each * site + 3));
       return `#${parts.map((part) => Math.round(255 * part).toString(16).padStart(2, "0")).join("")}`;
     });
   }
 
   /** Radii of spheres that the graphics card was given. */
   shownSizes(): number[] {
-    const { array } = this.spheres.geometry.attributes.radius!;
+    const { array } = this.spheres.geometry.attributes.radius;
     const repeats = array.length / this.nSites;
-    return Array.from({ length: this.nSites }, (_, site) => array[site * repeats]!);
+    return Array.from({ length: this.nSites }, (_, site) => at(array, site * repeats));
   }
 
   /** Pairs of sites between which a stick of some thickness was given to the graphics card. */
   shownSticks(): [number, number][] {
     if (!this.cylinders || this.model.style === "spheres") return [];
-    const { array } = this.cylinders.geometry.attributes.radius!;
+    const { array } = this.cylinders.geometry.attributes.radius;
     const { sticks } = this.looks;
     const repeats = array.length / (sticks.length / 2);
     const pairs: [number, number][] = [];
-    for (let k = 0; 2 * k < sticks.length; k++) if (array[k * repeats]! > 0) pairs.push([sticks[2 * k]!, sticks[2 * k + 1]!]);
+    eachPair(sticks, (a, b, k) => {
+      if (at(array, k * repeats) > 0) pairs.push([a, b]);
+    });
     return pairs;
   }
 
@@ -211,11 +219,10 @@ export class Molecule {
 
   /** Sites of the frame in view, the fixed cluster laid onto where it is in the first. */
   private placed(): Float32Array {
-    const { model, frames } = this;
-    const here = frames[model.frame]!;
-    if (model.frame === 0 || !this.kept) return here;
+    const here = at(this.frames, this.model.frame);
+    if (this.model.frame === 0 || !this.kept) return here;
     const chosen = this.fixedSites();
-    return chosen.length < 2 ? here : superposed(here, frames[0]!, chosen, this.flat);
+    return chosen.length < 2 ? here : superposed(here, this.first, chosen, this.flat);
   }
 
   /** Places, in the leaf order of all objects, of the selected cluster, of the core, or of everything. */
@@ -227,13 +234,16 @@ export class Molecule {
 
   private fixedSites(): number[] {
     const { start, stop } = this.keptRun();
-    return this.sitesOf(start, stop).filter((site) => Number.isFinite(this.frames[0]![3 * site]!));
+    return this.sitesOf(start, stop).filter((site) => this.isSeen(site));
   }
 
   private seen(): number[] {
-    const sites: number[] = [];
-    for (let site = 0; site < this.nSites; site++) if (Number.isFinite(this.frames[0]![3 * site]!)) sites.push(site);
-    return sites;
+    return Array.from({ length: this.nSites }, (_, site) => site).filter((site) => this.isSeen(site));
+  }
+
+  /** Whether a site has a position from the first frame on. */
+  private isSeen(site: number): boolean {
+    return Number.isFinite(this.first[3 * site]);
   }
 
   private move(): void {
@@ -252,24 +262,21 @@ export class Molecule {
     const { periodic } = this;
     if (!periodic) return false;
     const { sticks, crossing } = this.looks;
-    const here = this.frames[this.model.frame]!; // not as turned to keep a cluster in place
-    for (let k = 0; k < crossing.length; k++) {
-      const [a, b] = [3 * sticks[2 * k]!, 3 * sticks[2 * k + 1]!];
-      crossing[k] = Number(periodic.crosses(here[a]! - here[b]!, here[a + 1]! - here[b + 1]!, here[a + 2]! - here[b + 2]!));
-    }
+    const here = at(this.frames, this.model.frame); // not as turned to keep a cluster in place
+    eachPair(sticks, (a, b, k) => {
+      crossing[k] = Number(periodic.separates(pointAt(here, a), pointAt(here, b)));
+    });
     return true;
   }
 
   private ends(): [Float32Array, Float32Array] {
     const { sticks, from, to } = this.looks;
-    const ends: [Float32Array, Float32Array] = [new Float32Array(from.length), new Float32Array(to.length)];
-    for (let k = 0; 2 * k < sticks.length; k++) {
-      for (const side of [0, 1] as const) {
-        const site = sticks[2 * k + side]!;
-        ends[side].set(this.positions.subarray(3 * site, 3 * site + 3), 3 * k);
-      }
-    }
-    return ends;
+    const [one, other] = [new Float32Array(from.length), new Float32Array(to.length)];
+    eachPair(sticks, (a, b, k) => {
+      copyPoint(this.positions, a, one, k);
+      copyPoint(this.positions, b, other, k);
+    });
+    return [one, other];
   }
 
   // ---- parts of the stage -----------------------------------------------------------------------
@@ -335,9 +342,9 @@ export class Molecule {
   private pick(x: number, y: number): number {
     let [best, nearest] = [-1, Infinity];
     for (let site = 0; site < this.nSites; site++) {
-      const [sx, sy, depth, pixels] = this.camera.project(this.at(site));
+      const [sx, sy, depth, pixels] = this.camera.project(this.pointOf(site));
       if (!(depth > 0) || depth >= nearest) continue;
-      const drawn = this.looks.radius[site]! || (this.looks.ribbon[site] ? RIBBON : 0);
+      const drawn = this.looks.radius[site] || (this.looks.ribbon[site] ? RIBBON : 0);
       const reach = Math.max(4, drawn * pixels * 1.15);
       if ((sx - x) ** 2 + (sy - y) ** 2 <= reach * reach) [best, nearest] = [site, depth];
     }

@@ -21,13 +21,14 @@ async function sceneOf(host: HTMLElement): Promise<Scene> {
 
 async function start(host: HTMLElement): Promise<void> {
   try {
-    window.timme!.page = mount(host, await sceneOf(host), document);
+    timme.page = mount(host, await sceneOf(host), document);
   } catch (error) {
     host.textContent = `The result cannot be shown: ${messageOf(error)}`;
     throw error;
   }
 }
 
-window.timme = { mount };
+const timme: NonNullable<Window["timme"]> = { mount };
+window.timme = timme;
 const host = document.getElementById("timme");
 if (host) void start(host);

@@ -1,5 +1,7 @@
 // One way to draw for the screen, for PNG and for SVG.
 
+import { at } from "./arrays";
+
 export interface Painter {
   readonly vector: boolean; // whether lines stay lines, or become pixels
   readonly ratio: number; // of which there are so many for one unit
@@ -51,7 +53,7 @@ export class CanvasPainter implements Painter {
     context.lineJoin = "round";
     context.setLineDash(dash);
     context.beginPath();
-    for (let k = 0; k + 1 < points.length; k += 2) context.lineTo(points[k]!, points[k + 1]!);
+    eachCorner(points, (x, y) => context.lineTo(x, y));
     context.stroke();
     context.setLineDash([]);
   }
@@ -87,6 +89,11 @@ export class CanvasPainter implements Painter {
   private whole(value: number): number {
     return Math.round(value * this.ratio) / this.ratio;
   }
+}
+
+/** Go through the corners of a line, x and y one after the other. */
+function eachCorner(points: ArrayLike<number>, tell: (x: number, y: number) => void): void {
+  for (let k = 0; k + 1 < points.length; k += 2) tell(at(points, k), at(points, k + 1));
 }
 
 /** A painter whose origin lies elsewhere. */
@@ -128,7 +135,7 @@ export class SvgPainter implements Painter {
 
   line(points: ArrayLike<number>, stroke: string, width: number, dash: number[] = []): void {
     const pairs: string[] = [];
-    for (let k = 0; k + 1 < points.length; k += 2) pairs.push(`${n(points[k]!)},${n(points[k + 1]!)}`);
+    eachCorner(points, (x, y) => pairs.push(`${n(x)},${n(y)}`));
     const dashes = dash.length ? ` stroke-dasharray="${dash.map(n).join(" ")}"` : "";
     this.parts.push(
       `<polyline points="${pairs.join(" ")}" fill="none" stroke="${escaped(stroke)}" ` +

@@ -1,5 +1,6 @@
 // The controls of the cutoff and of the colours.
 
+import { at } from "./arrays";
 import { h, labelled, options } from "./dom";
 import type { AxisOrder, Model } from "./model";
 import type { PaletteName } from "./scene";
@@ -27,7 +28,7 @@ export class Panel {
       ({ cutoff, reason }, k) => [String(k), `${withUnit(cutoff, scene)}: ${reason}`] as [string, string],
     );
     this.suggested = options([["", "suggested cutoffs …"], ...suggestions], "", (value) => {
-      if (value !== "") model.setCutoff(scene.suggestions[Number(value)]!.cutoff);
+      if (value !== "") model.setCutoff(at(scene.suggestions, Number(value)).cutoff);
     });
     this.suggested.classList.add("suggested");
     this.suggested.setAttribute("aria-label", "Suggested cutoffs");

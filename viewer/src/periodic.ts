@@ -1,6 +1,6 @@
 // A periodic box: what reaches through its walls, which clusters it breaks, where its edges are.
 
-export type Point = [number, number, number];
+import { at, eachPair, less, type Point, pointAt } from "./arrays";
 
 const HALF = 0.5; // of the box: what is longer is nearer the other way round, through the wall
 
@@ -23,6 +23,11 @@ export class Periodic {
     return false;
   }
 
+  /** Whether two points are so far apart. */
+  separates(one: Point, other: Point): boolean {
+    return this.crosses(one[0] - other[0], one[1] - other[1], one[2] - other[2]);
+  }
+
   /** Whether points reach over more than half of the box in every direction. */
   filledBy(points: Point[]): boolean {
     return this.vectors.every((vector) => {
@@ -38,19 +43,20 @@ export class Periodic {
 
   corners(): Point[] {
     const which = [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => [bits & 1, (bits >> 1) & 1, bits >> 2] as const);
-    const at = (on: readonly number[], d: number): number => on.reduce((sum, part, k) => sum + part * this.box[k]![d]!, this.origin[d]!);
-    return which.map((on) => [at(on, 0), at(on, 1), at(on, 2)]);
+    const along = (on: readonly number[], d: number): number =>
+      this.box.reduce((sum, vector, k) => sum + at(on, k) * at(vector, d), at(this.origin, d));
+    return which.map((on) => [along(on, 0), along(on, 1), along(on, 2)]);
   }
 
   edges(): [Point, Point][] {
     const corners = this.corners();
     const ends: [Point, Point][] = [];
-    for (let bits = 0; bits < 8; bits++) {
-      for (const axis of [0, 1, 2]) {
-        const there = this.box[axis]!.some((value) => value !== 0);
-        if (there && !(bits & (1 << axis))) ends.push([corners[bits]!, corners[bits | (1 << axis)]!]);
-      }
-    }
+    corners.forEach((corner, bits) => {
+      this.box.forEach((vector, axis) => {
+        const there = vector.some((value) => value !== 0);
+        if (there && !(bits & (1 << axis))) ends.push([corner, at(corners, bits | (1 << axis))]);
+      });
+    });
     return ends;
   }
 }
@@ -61,6 +67,7 @@ function dot(one: Point, other: Point): number {
 
 /** Tells of sets of sites whether the box breaks them in any frame. */
 export class Wholeness {
+  private readonly first: Float32Array; // positions in the first frame
   private readonly molecule: Int32Array; // of each site: the lowest site that bonds lead to
   private readonly torn: Uint8Array; // of each molecule: whether one of its bonds crosses the box
 
@@ -71,13 +78,16 @@ export class Wholeness {
     bonds: Int32Array,
     private readonly contacts: Int32Array,
   ) {
-    this.molecule = joined(frames[0]!.length / 3, bonds);
-    this.torn = new Uint8Array(this.molecule.length);
+    this.first = at(frames, 0);
+    const molecule = joined(this.first.length / 3, bonds);
+    const torn = new Uint8Array(molecule.length);
     for (const frame of frames) {
-      for (let k = 0; k < bonds.length; k += 2) {
-        if (this.apart(frame, bonds[k]!, bonds[k + 1]!)) this.torn[this.molecule[bonds[k]!]!] = 1;
-      }
+      eachPair(bonds, (a, b) => {
+        if (this.apart(frame, a, b)) torn[at(molecule, a)] = 1;
+      });
     }
+    this.molecule = molecule;
+    this.torn = torn;
   }
 
   /**
@@ -85,32 +95,42 @@ export class Wholeness {
    * none of their molecules leaves the others through a wall later.
    */
   whole(sites: number[]): boolean {
-    const first = this.frames[0]!;
+    const stand = new Map<number, number>(); // one site for each molecule
+    for (const site of sites) {
+      const molecule = at(this.molecule, site);
+      if (!stand.has(molecule)) stand.set(molecule, site);
+    }
+    const torn = [...stand.keys()].some((molecule) => this.torn[molecule]);
+    return !torn && !this.breaksContact(sites) && this.goTogether([...stand.values()]);
+  }
+
+  /** Whether a contact between some sites crosses the box in the first frame. */
+  private breaksContact(sites: number[]): boolean {
     const inside = new Uint8Array(this.molecule.length);
     for (const site of sites) inside[site] = 1;
-    for (let k = 0; k < this.contacts.length; k += 2) {
-      const [a, b] = [this.contacts[k]!, this.contacts[k + 1]!];
-      if (inside[a] && inside[b] && this.apart(first, a, b)) return false;
-    }
-    const stand = new Map<number, number>(); // one site for each molecule
-    for (const site of sites) if (!stand.has(this.molecule[site]!)) stand.set(this.molecule[site]!, site);
-    for (const molecule of stand.keys()) if (this.torn[molecule]) return false;
-    const [leader, ...others] = stand.values();
+    let found = false;
+    eachPair(this.contacts, (a, b) => {
+      found ||= inside[a] === 1 && inside[b] === 1 && this.apart(this.first, a, b);
+    });
+    return found;
+  }
+
+  /** Whether no site moves more than half the box against the first of them. */
+  private goTogether([leader, ...others]: number[]): boolean {
     if (leader === undefined) return true;
-    for (const frame of this.frames) {
-      const lead = [0, 1, 2].map((d) => frame[3 * leader + d]! - first[3 * leader + d]!) as Point;
-      for (const site of others) {
-        const at = 3 * site;
-        const step = (d: number): number => frame[at + d]! - first[at + d]! - lead[d]!;
-        if (this.periodic.crosses(step(0), step(1), step(2))) return false;
-      }
-    }
-    return true;
+    return this.frames.every((frame) => {
+      const lead = this.step(frame, leader);
+      return !others.some((site) => this.periodic.separates(this.step(frame, site), lead));
+    });
+  }
+
+  /** How far a site is from where it was in the first frame. */
+  private step(frame: Float32Array, site: number): Point {
+    return less(pointAt(frame, site), pointAt(this.first, site));
   }
 
   private apart(frame: Float32Array, a: number, b: number): boolean {
-    const step = (d: number): number => frame[3 * a + d]! - frame[3 * b + d]!;
-    return this.periodic.crosses(step(0), step(1), step(2));
+    return this.periodic.separates(pointAt(frame, a), pointAt(frame, b));
   }
 }
 
@@ -118,12 +138,12 @@ export class Wholeness {
 function joined(count: number, pairs: Int32Array): Int32Array {
   const parent = Int32Array.from({ length: count }, (_, site) => site);
   const root = (site: number): number => {
-    while (parent[site] !== site) site = parent[site] = parent[parent[site]!]!;
+    for (let above = at(parent, site); above !== site; above = at(parent, site)) site = parent[site] = at(parent, above);
     return site;
   };
-  for (let k = 0; k < pairs.length; k += 2) {
-    const [a, b] = [root(pairs[k]!), root(pairs[k + 1]!)];
+  eachPair(pairs, (one, other) => {
+    const [a, b] = [root(one), root(other)];
     parent[Math.max(a, b)] = Math.min(a, b);
-  }
+  });
   return parent.map((_, site) => root(site));
 }

@@ -1,48 +1,66 @@
 // A cluster in PyMOL's words, for the user's own structure.
 
-import type { Run } from "./hierarchy";
+import { at, type Run, runs } from "./arrays";
 import type { Model } from "./model";
-import { wholes, words } from "./scene";
+import { type Scene, wholes, words } from "./scene";
+
+interface Residue {
+  name: string;
+  chain: string;
+  number: number;
+  code: string; // of insertion
+}
+
+interface Listed {
+  number: number;
+  code: string;
+  alone: boolean; // must not be part of a range
+}
 
 /** Residues by chain and number; atoms by their number in the written structure otherwise. */
 export function pymolSelection(model: Model, run: Run): string {
   const { scene, hierarchy } = model;
-  const sites = wholes(scene.tree.sites);
-  const members = Array.from(hierarchy.members(run), (object) => sites[object]!);
-  const chains = words(scene.sites.chains);
-  const icodes = words(scene.sites.icodes);
-  const resnames = words(scene.sites.resnames);
-  const resids = wholes(scene.sites.resids);
-  const residue = (site: number): string => `${chains[site]}/${resids[site]}${icodes[site]}`;
-  const all = Array.from(sites, residue);
-  if (resnames[members[0]!] === "" || new Set(all).size < all.length) {
-    return `id ${ranges(members.map((site) => ({ number: site + 1, code: "", alone: false })))}`;
+  const residues = residuesOf(scene);
+  const shown = wholes(scene.tree.sites);
+  const sites = Array.from(hierarchy.members(run), (object) => at(shown, object));
+  const members = sites.map((site) => at(residues, site));
+  const all = Array.from(shown, (site) => nameOf(at(residues, site)));
+  if (members[0]?.name === "" || new Set(all).size < all.length) {
+    return `id ${ranges(sites.map((site) => ({ number: site + 1, code: "", alone: false })))}`;
   }
-  const taken = new Set(members.map(residue));
+  const taken = new Set(members.map(nameOf));
   const barred = new Set<string>(); // numbers of residues with letters that a range would take in
-  resids.forEach((number, site) => {
-    if (icodes[site] !== "" && !taken.has(residue(site))) barred.add(`${chains[site]}/${number}`);
-  });
-  const byChain = new Map<string, Residue[]>();
-  for (const site of members) {
-    const [chain, number] = [chains[site]!, resids[site]!];
-    const known = byChain.get(chain) ?? [];
-    known.push({ number, code: icodes[site]!, alone: barred.has(`${chain}/${number}`) });
-    byChain.set(chain, known);
+  for (const residue of residues) {
+    if (residue.code !== "" && !taken.has(nameOf(residue))) barred.add(numberOf(residue));
   }
-  const named = chains.some((chain) => chain !== "");
-  const parts = Array.from(byChain, ([chain, residues]) => {
-    const resi = `resi ${ranges(residues)}`;
+  const byChain = new Map<string, Listed[]>();
+  for (const residue of members) {
+    const { chain, number, code } = residue;
+    const listed = byChain.get(chain) ?? [];
+    listed.push({ number, code, alone: barred.has(numberOf(residue)) });
+    byChain.set(chain, listed);
+  }
+  const named = residues.some(({ chain }) => chain !== "");
+  const parts = Array.from(byChain, ([chain, listed]) => {
+    const resi = `resi ${ranges(listed)}`;
     return named ? `(chain ${quoted(chain)} and ${resi})` : resi;
   });
   return parts.join(" or ");
 }
 
-interface Residue {
-  number: number;
-  code: string; // of insertion
-  alone: boolean; // must not be part of a range
+/** The residue of every site. */
+function residuesOf({ sites }: Scene): Residue[] {
+  const [names, chains, codes] = [words(sites.resnames), words(sites.chains), words(sites.icodes)];
+  return Array.from(wholes(sites.resids), (number, site) => ({
+    name: at(names, site),
+    chain: at(chains, site),
+    number,
+    code: at(codes, site),
+  }));
 }
+
+const numberOf = ({ chain, number }: Residue): string => `${chain}/${number}`;
+const nameOf = (residue: Residue): string => `${numberOf(residue)}${residue.code}`;
 
 function quoted(chain: string): string {
   if (chain === "") return "''";
@@ -50,22 +68,16 @@ function quoted(chain: string): string {
 }
 
 /** 5-32+40+52A; PyMOL wants a backslash before a negative number, and takes 10A into 10-11. */
-function ranges(residues: Residue[]): string {
+function ranges(listed: Listed[]): string {
   const text = (value: number): string => (value < 0 ? `\\${value}` : String(value));
-  const plain = ({ code, alone }: Residue): boolean => code === "" && !alone;
-  const parts: string[] = [];
-  for (let first = 0; first < residues.length; ) {
-    const { number, code } = residues[first]!;
-    let last = first;
-    while (
-      plain(residues[last]!) &&
-      last + 1 < residues.length &&
-      plain(residues[last + 1]!) &&
-      residues[last + 1]!.number === residues[last]!.number + 1
-    )
-      last++;
-    parts.push(last === first ? `${text(number)}${code}` : `${text(number)}-${text(residues[last]!.number)}`);
-    first = last + 1;
-  }
+  const goesOn = (k: number): boolean => {
+    const [before, here] = [at(listed, k - 1), at(listed, k)];
+    const plain = [before, here].every(({ code, alone }) => code === "" && !alone);
+    return plain && here.number === before.number + 1;
+  };
+  const parts = Array.from(runs(listed.length, goesOn), ({ start, stop }) => {
+    const [first, last] = [at(listed, start), at(listed, stop - 1)];
+    return first === last ? `${text(first.number)}${first.code}` : `${text(first.number)}-${text(last.number)}`;
+  });
   return parts.join("+");
 }

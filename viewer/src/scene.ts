@@ -1,5 +1,7 @@
 // What the page shows, as Python wrote it (src/timme/output/scene.py), and how its arrays unpack.
 
+import { at } from "./arrays";
+
 export type Packed = string;
 
 export interface Words {
@@ -121,5 +123,5 @@ export const singles = (packed: Packed): Float32Array => new Float32Array(bytes(
 export const wholes = (packed: Packed): Int32Array => new Int32Array(bytes(packed, "i4"));
 
 export function words(packed: Words): string[] {
-  return Array.from(wholes(packed.codes), (code) => packed.values[code]!);
+  return Array.from(wholes(packed.codes), (code) => at(packed.values, code));
 }

@@ -1,10 +1,11 @@
 // The sequence of a polymer, one letter for each residue, in the colours of the clusters.
 
+import { at, type Run, runs } from "./arrays";
 import type { Ink } from "./axes";
 import { h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
-import { wholes, words } from "./scene";
+import { type Scene, wholes, words } from "./scene";
 import { onTop } from "./stripes";
 import { facts } from "./text";
 
@@ -12,28 +13,23 @@ const CELL = 15;
 const ROW = 34;
 const LEFT = 46;
 
-interface Line {
-  chain: string;
-  start: number;
-  stop: number;
-}
+type Axis = NonNullable<Scene["axis"]>;
 
 export class Sequence {
   readonly element: HTMLElement;
   private readonly scroller: HTMLElement;
   private readonly area: HTMLElement;
   private readonly plot: SharpCanvas;
-  private readonly letters: string;
   private readonly order: Int32Array;
   private readonly numbers: Int32Array;
   private readonly chains: string[];
 
   constructor(
     private readonly model: Model,
+    axis: Axis,
+    private readonly letters: string,
     private readonly ink: () => Ink,
   ) {
-    const axis = model.scene.axis!;
-    this.letters = axis.letters!;
     this.order = wholes(axis.order);
     this.numbers = wholes(axis.numbers);
     this.chains = words(axis.chains);
@@ -60,45 +56,51 @@ export class Sequence {
 
   draw(p: Painter, width: number, height: number): void {
     const ink = this.ink();
-    const { cut, highlight, hierarchy } = this.model;
-    const selected = this.model.selected;
-    this.lines(width).forEach((line, row) => {
+    this.lines(width).forEach(({ start, stop }, row) => {
       const y = 18 + row * ROW;
       if (y > height) return;
-      const first = `${line.chain} ${this.numbers[line.start]}`.trim();
+      const first = `${at(this.chains, start)} ${at(this.numbers, start)}`.trim();
       p.text(first, LEFT - 8, y + CELL / 2 + 1, { fill: ink.muted, size: 11, align: "right", baseline: "middle" });
-      for (let at = line.start; at < line.stop; at++) {
-        const object = this.order[at]!;
-        const x = LEFT + (at - line.start) * CELL;
-        const label = cut.labels[object]!;
-        const fill = label < 0 ? ink.paper : this.model.colour(cut.clusters[label]!.family);
-        p.rect(x, y, CELL, CELL + 3, fill);
-        p.text(this.letters[at]!, x + CELL / 2, y + CELL / 2 + 2, {
-          fill: label < 0 ? "#3a3f47" : onTop(fill),
-          size: 11,
-          align: "center",
-          baseline: "middle",
-        });
-        const place = hierarchy.place[object]!;
-        const lit = highlight !== null && place >= highlight.run.start && place < highlight.run.stop;
-        if (lit || (selected >= 0 && label === selected)) p.rect(x, y + CELL + 4, CELL, 2.5, ink.mark);
-        if (this.numbers[at]! % 10 === 0) {
-          p.text(String(this.numbers[at]), x + CELL / 2, y - 3, { fill: ink.muted, size: 9, align: "center", baseline: "bottom" });
-        }
-      }
+      for (let place = start; place < stop; place++) this.drawLetter(p, ink, place, LEFT + (place - start) * CELL, y);
     });
   }
 
+  private drawLetter(p: Painter, ink: Ink, place: number, x: number, y: number): void {
+    const { model } = this;
+    const object = at(this.order, place);
+    const colour = model.colourOf(object);
+    p.rect(x, y, CELL, CELL + 3, colour ?? ink.paper);
+    p.text(this.letters.charAt(place), x + CELL / 2, y + CELL / 2 + 2, {
+      fill: colour ? onTop(colour) : "#3a3f47",
+      size: 11,
+      align: "center",
+      baseline: "middle",
+    });
+    if (this.isMarked(object)) p.rect(x, y + CELL + 4, CELL, 2.5, ink.mark);
+    const number = at(this.numbers, place);
+    if (number % 10 === 0) {
+      p.text(String(number), x + CELL / 2, y - 3, { fill: ink.muted, size: 9, align: "center", baseline: "bottom" });
+    }
+  }
+
+  /** Whether an object is in the cluster that is hovered or selected. */
+  private isMarked(object: number): boolean {
+    const { highlight, hierarchy, selected, cut } = this.model;
+    const leaf = at(hierarchy.place, object);
+    const lit = highlight !== null && leaf >= highlight.run.start && leaf < highlight.run.stop;
+    return lit || (selected >= 0 && cut.labels[object] === selected);
+  }
+
   /** Rows of whole tens that fit the width, a new one for each chain. */
-  private lines(width: number): Line[] {
+  private lines(width: number): Run[] {
+    const { chains } = this;
     const fit = Math.floor((width - LEFT - 6) / CELL);
     const perLine = Math.max(5, fit >= 10 ? fit - (fit % 10) : fit);
-    const lines: Line[] = [];
-    for (let start = 0; start < this.order.length; ) {
-      let stop = start + 1;
-      while (stop < this.order.length && stop - start < perLine && this.chains[stop] === this.chains[start]) stop++;
-      lines.push({ chain: this.chains[start]!, start, stop });
-      start = stop;
+    const lines: Run[] = [];
+    for (const { start, stop } of runs(chains.length, (place) => chains[place] === chains[place - 1])) {
+      for (let first = start; first < stop; first += perLine) {
+        lines.push({ start: first, stop: Math.min(stop, first + perLine) });
+      }
     }
     return lines;
   }
@@ -107,17 +109,17 @@ export class Sequence {
     this.area.style.height = `${this.lines(this.scroller.clientWidth).length * ROW + 12}px`;
   }
 
-  private at(event: PointerEvent): number {
+  private under(event: PointerEvent): number {
     const bounds = this.area.getBoundingClientRect();
     const line = this.lines(bounds.width)[Math.floor((event.clientY - bounds.top - 8) / ROW)];
     const column = Math.floor((event.clientX - bounds.left - LEFT) / CELL);
     if (!line || column < 0 || line.start + column >= line.stop) return -1;
-    return this.order[line.start + column]!;
+    return at(this.order, line.start + column);
   }
 
   private listen(): void {
-    this.area.addEventListener("pointermove", (event) => this.model.hover(this.at(event)));
+    this.area.addEventListener("pointermove", (event) => this.model.hover(this.under(event)));
     this.area.addEventListener("pointerleave", () => this.model.hover(-1));
-    this.area.addEventListener("click", (event) => this.model.select(this.at(event as PointerEvent)));
+    this.area.addEventListener("click", (event) => this.model.select(this.under(event as PointerEvent)));
   }
 }

@@ -1,19 +1,25 @@
 // The stripes of the dilution plot: every row of pixels is the cut at its cutoff.
 
+import { at, runs } from "./arrays";
 import { type Along, rgb } from "./axes";
+import { context2d } from "./dom";
 import type { Model } from "./model";
 import type { Painter } from "./painter";
 
 const MOST_VECTOR_SITES = 2_000; // more become an image within a vector file
 
-/** Colour of every shown object at a cutoff, as 0xrrggbb, -1 for the rest. */
+/** Colour at every place of leaf order at a cutoff, as 0xrrggbb, -1 for the rest. */
 function coloursAt(model: Model, cutoff: number, into: Int32Array): void {
-  const { order } = model.hierarchy;
   into.fill(-1);
   model.hierarchy.eachRun(cutoff, model.minSize, (start, stop, family) => {
     const colour = Number.parseInt(model.colour(family).slice(1), 16);
-    for (let at = start; at < stop; at++) into[order[at]!] = colour;
+    for (let place = start; place < stop; place++) into[place] = colour;
   });
+}
+
+/** Of every place of an axis, where its object is in leaf order. */
+function leavesAlong({ order }: Along, model: Model): Int32Array {
+  return order.map((object) => at(model.hierarchy.place, object));
 }
 
 /** The picture of all rows between two cutoffs. */
@@ -28,7 +34,7 @@ export function stripesImage(
   canvas.width = Math.max(1, Math.round(width));
   canvas.height = Math.max(1, Math.round(height));
   const pixels = stripesPixels(model, shown, range, canvas.width, canvas.height);
-  canvas.getContext("2d")!.putImageData(new ImageData(pixels, canvas.width, canvas.height), 0, 0);
+  context2d(canvas).putImageData(new ImageData(pixels, canvas.width, canvas.height), 0, 0);
   return canvas;
 }
 
@@ -41,7 +47,8 @@ export function stripesPixels(
   height: number,
 ): Uint8ClampedArray<ArrayBuffer> {
   const pixels = new Uint8ClampedArray(4 * width * height);
-  const colours = new Int32Array(shown.order.length);
+  const leaves = leavesAlong(shown, model);
+  const colours = new Int32Array(leaves.length);
   const bytesPerRow = 4 * width;
   let level = -1;
   for (let row = 0; row < height; row++) {
@@ -54,21 +61,21 @@ export function stripesPixels(
     }
     level = here;
     coloursAt(model, cutoff, colours);
-    paintRow(pixels.subarray(offset, offset + bytesPerRow), shown.order, colours);
+    paintRow(pixels.subarray(offset, offset + bytesPerRow), leaves, colours);
   }
   return pixels;
 }
 
 /** A pixel is the mean of the sites it covers. */
-function paintRow(row: Uint8ClampedArray, order: Int32Array, colours: Int32Array): void {
+function paintRow(row: Uint8ClampedArray, leaves: Int32Array, colours: Int32Array): void {
   const width = row.length / 4;
-  const size = order.length;
+  const size = leaves.length;
   for (let pixel = 0; pixel < width; pixel++) {
     const first = Math.floor((pixel * size) / width);
     const stop = Math.max(first + 1, Math.floor(((pixel + 1) * size) / width));
     let [red, green, blue, covered] = [0, 0, 0, 0];
-    for (let at = first; at < stop; at++) {
-      const colour = colours[order[at]!]!;
+    for (let place = first; place < stop; place++) {
+      const colour = colours[leaves[place]!]!;
       if (colour < 0) continue;
       red += colour >> 16;
       green += (colour >> 8) & 255;
@@ -94,6 +101,7 @@ export function vectorStripes(
   const size = shown.order.length;
   if (size > MOST_VECTOR_SITES) return false;
   const { levels } = model.hierarchy;
+  const leaves = leavesAlong(shown, model);
   const colours = new Int32Array(size);
   let open = new Map<string, number>(); // a run, and the cutoff from which it holds
   const y = (cutoff: number): number => box.y + (box.height * (range[1] - cutoff)) / (range[1] - range[0]);
@@ -103,13 +111,11 @@ export function vectorStripes(
     const fill = `#${colour.toString(16).padStart(6, "0")}`;
     p.rect(x(start), y(high), x(stop) - x(start), y(low) - y(high), fill);
   };
-  const first = model.hierarchy.level(range[0]);
-  const last = model.hierarchy.level(range[1]);
-  for (let level = first; level <= last; level++) {
-    const cutoff = level === first ? range[0] : levels[level - 1]!;
+  const [first, last] = range.map((cutoff) => model.hierarchy.level(cutoff));
+  for (const cutoff of [range[0], ...levels.subarray(first, last)]) {
     coloursAt(model, cutoff, colours);
     const now = new Map<string, number>();
-    for (const key of runKeys(shown.order, colours)) now.set(key, open.get(key) ?? cutoff);
+    for (const key of runKeys(leaves.map((leaf) => at(colours, leaf)))) now.set(key, open.get(key) ?? cutoff);
     for (const [key, low] of open) if (!now.has(key)) close(key, low, cutoff);
     open = now;
   }
@@ -117,13 +123,11 @@ export function vectorStripes(
   return true;
 }
 
-function* runKeys(order: Int32Array, colours: Int32Array): Generator<string> {
-  for (let start = 0; start < order.length; ) {
-    const colour = colours[order[start]!]!;
-    let stop = start + 1;
-    while (stop < order.length && colours[order[stop]!] === colour) stop++;
+/** Start, stop and colour of every run of one colour. */
+function* runKeys(colours: Int32Array): Generator<string> {
+  for (const { start, stop } of runs(colours.length, (place) => colours[place] === colours[place - 1])) {
+    const colour = at(colours, start);
     if (colour >= 0) yield `${start} ${stop} ${colour}`;
-    start = stop;
   }
 }
 

@@ -1,8 +1,9 @@
 // Cards of which one is in view.
 
+import { at } from "./arrays";
 import { h } from "./dom";
 
-let made = 0;
+let count = 0; // of all tabs, for their names
 
 export interface Card {
   name: string;
@@ -11,38 +12,34 @@ export interface Card {
 }
 
 export function tabs(cards: Card[], label: string): HTMLElement {
-  const id = `timme-tabs-${++made}`;
+  const id = `timme-tabs-${++count}`;
   const list = h("div", { role: "tablist", "aria-label": label });
-  const panels: HTMLElement[] = [];
-  const buttons: HTMLButtonElement[] = [];
   const choose = (which: number): void => {
-    buttons.forEach((button, k) => {
+    made.forEach(({ button, panel, shown }, k) => {
       button.setAttribute("aria-selected", String(k === which));
       button.tabIndex = k === which ? 0 : -1;
-      panels[k]!.hidden = k !== which;
+      panel.hidden = k !== which;
+      if (k === which) shown?.();
     });
-    cards[which]!.shown?.();
   };
-  cards.forEach(({ name, content }, k) => {
-    const button = h(
-      "button",
-      { type: "button", role: "tab", id: `${id}-tab-${k}`, "aria-controls": `${id}-panel-${k}`, click: () => choose(k) },
-      name,
-    );
-    buttons.push(button);
-    panels.push(h("div", { role: "tabpanel", id: `${id}-panel-${k}`, "aria-labelledby": `${id}-tab-${k}` }, content));
+  const made = cards.map(({ name, content, shown }, k) => {
+    const [tab, controls] = [`${id}-tab-${k}`, `${id}-panel-${k}`];
+    const click = (): void => choose(k);
+    const button = h("button", { type: "button", role: "tab", id: tab, "aria-controls": controls, click }, name);
+    const panel = h("div", { role: "tabpanel", id: controls, "aria-labelledby": tab }, content);
+    return { button, panel, shown };
   });
   list.addEventListener("keydown", (event) => {
-    const now = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    const ends: Record<string, number> = { Home: 0, End: buttons.length - 1, ArrowRight: now + 1, ArrowLeft: now - 1 };
+    const now = made.findIndex(({ button }) => button === document.activeElement);
+    const ends: Record<string, number> = { Home: 0, End: made.length - 1, ArrowRight: now + 1, ArrowLeft: now - 1 };
     const target = ends[event.key];
     if (now < 0 || target === undefined) return;
     event.preventDefault();
-    const next = (target + buttons.length) % buttons.length;
+    const next = (target + made.length) % made.length;
     choose(next);
-    buttons[next]!.focus();
+    at(made, next).button.focus();
   });
-  list.append(...buttons);
+  list.append(...made.map(({ button }) => button));
   choose(0);
-  return h("div", { class: "tabs" }, list, ...panels);
+  return h("div", { class: "tabs" }, list, ...made.map(({ panel }) => panel));
 }

@@ -1,5 +1,6 @@
 // Words and numbers as people read them: cutoffs with their unit, clusters with their members.
 
+import { at, runs } from "./arrays";
 import type { Cluster } from "./hierarchy";
 import type { Model } from "./model";
 import type { Scene } from "./scene";
@@ -82,17 +83,18 @@ export interface Names {
 export function runsText({ chains, names, follows }: Names, members: Int32Array, letters = Infinity): string {
   let text = "";
   let chain: string | null = null;
-  for (let first = 0; first < members.length; ) {
-    let last = first;
-    while (last + 1 < members.length && members[last + 1] === members[last]! + 1 && follows[members[last + 1]!]) last++;
-    const name = chains[members[first]!]!;
-    const start = name === chain ? "" : `${text ? ", " : ""}${name}`;
-    const [low, high] = [names[members[first]!]!, names[members[last]!]!];
-    const longer = `${text}${start} ${low}${last === first ? "" : `-${high}`}`;
+  const goesOn = (k: number): boolean => {
+    const member = at(members, k);
+    return at(members, k - 1) === member - 1 && follows[member] === 1;
+  };
+  for (const { start, stop } of runs(members.length, goesOn)) {
+    const [first, last] = [at(members, start), at(members, stop - 1)];
+    const name = at(chains, first);
+    const ends = first === last ? at(names, first) : `${at(names, first)}-${at(names, last)}`;
+    const longer = `${text}${name === chain ? "" : `${text ? ", " : ""}${name}`} ${ends}`;
     if (longer.trim().length > letters) return `${text} …`.trim();
     text = longer;
     chain = name;
-    first = last + 1;
   }
   return text.trim();
 }
@@ -104,10 +106,12 @@ const NUMBERED = /^(-?\d+)[A-Za-z]?$/;
  * number or the same with another letter. Names that are no numbers follow one another as they stand.
  */
 export function neighbours(chains: string[], names: string[]): Uint8Array {
-  const numbers = names.map((name) => Number(NUMBERED.exec(name)?.[1] ?? NaN));
-  return Uint8Array.from(names, (_, k) => {
-    if (k === 0 || chains[k] !== chains[k - 1]) return 0;
-    const step = numbers[k]! - numbers[k - 1]!;
-    return Number(Number.isNaN(step) || step === 0 || step === 1);
+  let before = NaN;
+  return Uint8Array.from(names, (name, k) => {
+    const number = Number(NUMBERED.exec(name)?.[1] ?? NaN);
+    const step = number - before;
+    before = number;
+    const goesOn = Number.isNaN(step) || step === 0 || step === 1;
+    return Number(k > 0 && chains[k] === chains[k - 1] && goesOn);
   });
 }

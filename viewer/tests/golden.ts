@@ -89,7 +89,14 @@ export function sceneOf(tree: Tree): Scene {
   return {
     format: 1,
     title: tree.name,
-    quantity: "σ",
+    quantity: {
+      symbol: "σ",
+      words: "fluctuation of distance",
+      cutoff: "σc",
+      cutoffName: "σc",
+      clusters: "co-moving clusters",
+      isLength: true,
+    },
     unit: "Å",
     length: null,
     lengthName: "",
@@ -130,6 +137,12 @@ export function sceneOf(tree: Tree): Scene {
     matrix: null,
     about: { version: "", command: "", inputs: [], options: {}, notes: [] },
   };
+}
+
+export function treeNamed(name: string): Tree {
+  const found = trees.find((tree) => tree.name === name);
+  if (!found) throw new Error(`there is no golden tree ${name}`);
+  return found;
 }
 
 /** Residues that are together from 0 on, each of them shown. */

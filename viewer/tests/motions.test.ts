@@ -16,8 +16,8 @@ function assertClose(actual: ArrayLike<number>, expected: number[], about = ""):
 
 test("points are laid onto others as well as can be", () => {
   for (const { name, flat, points, reference, chosen, moved } of motions) {
-    const [from, to] = [points, reference].map((part) => Float32Array.from(part.flat()));
-    assertClose(superposed(from!, to!, chosen, flat), moved.flat(), name);
+    const [from, to] = [Float32Array.from(points.flat()), Float32Array.from(reference.flat())];
+    assertClose(superposed(from, to, chosen, flat), moved.flat(), name);
   }
 });
 

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Along } from "../src/axes";
+import { type Along, rgb } from "../src/axes";
 import type { Painter } from "../src/painter";
 import { onTop, stripesPixels, vectorStripes } from "../src/stripes";
-import { modelOf, palettes, type Tree, trees } from "./golden";
+import { modelOf, palettes, type Tree, treeNamed, trees } from "./golden";
 
 function alongAxis({ axis }: Tree): Along {
   const order = Int32Array.from(axis);
@@ -62,12 +62,12 @@ for (const tree of trees) {
 }
 
 test("a pixel is the mean of the sites that it covers", () => {
-  const tree = trees.find(({ name }) => name === "a chain")!;
+  const tree = treeNamed("a chain");
   // At 0.25, of the axis 0 1 2 3 4 5 6: 1 and 2 are together, and 3, 4 and 5, which are the core.
   const shown = alongAxis({ ...tree, axis: [0, 1, 2, 3, 4, 5, 6] });
   const pixels = [...stripesPixels(modelOf(tree), shown, [0.25, 0.25], 2, 1)];
-  const [two, core] = [palettes.wide[0]!, palettes.core].map((hex) => [1, 3, 5].map((k) => Number.parseInt(hex.slice(k, k + 2), 16)));
-  assert.deepEqual(pixels, [...two!, Math.round((255 * 2) / 3), ...core!, Math.round((255 * 3) / 4)]);
+  const [two, core] = [rgb(colourOf(1)), rgb(palettes.core)];
+  assert.deepEqual(pixels, [...two, Math.round((255 * 2) / 3), ...core, Math.round((255 * 3) / 4)]);
 });
 
 test("letters on a colour are black or white, whichever is legible", () => {

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ticks } from "../src/axes";
+import { Model } from "../src/model";
 import { pymolSelection } from "../src/pymol";
 import { facts, neighbours, number, plural, runsText } from "../src/text";
-import { modelOf, oneCluster, type Runs, sceneOf, trees, words } from "./golden";
-import { Model } from "../src/model";
+import { modelOf, oneCluster, type Runs, sceneOf, treeNamed, words } from "./golden";
 
 function named({ residues }: Runs): Parameters<typeof runsText>[0] {
   const [chains, names] = [residues.map(([chain]) => chain), residues.map(([, name]) => name)];
@@ -55,7 +55,7 @@ test("words have a plural, symbols have none", () => {
 });
 
 test("a sentence says what there is at a cutoff", () => {
-  const model = modelOf(trees.find(({ name }) => name === "a chain")!);
+  const model = modelOf(treeNamed("a chain"));
   model.setCutoff(0.25);
   assert.equal(facts(model), "At σc = 0.25 Å, 2 clusters of at least 2 residues hold 5 of 7; the largest has 3.");
   model.setCutoff(0);
