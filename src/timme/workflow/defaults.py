@@ -18,7 +18,7 @@ from timme.pairs import Pairs
 from timme.readers.select import selector
 from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein, is_water, shown_sites
-from timme.system.topology import site_atoms, site_bonds
+from timme.system.topology import atoms_of_sites, site_bonds
 from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
 from timme.workflow.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings
@@ -40,7 +40,7 @@ def kind_of(ensemble: Ensemble) -> str:
     str
         "biopolymer", "molecule", "liquid", "network" or "particles".
     """
-    atoms = site_atoms(ensemble)
+    atoms = atoms_of_sites(ensemble)
     if (is_protein(atoms) | is_nucleic(atoms)).any():
         return "biopolymer"
     if len(ensemble.atoms.bonds) == 0:
@@ -222,7 +222,7 @@ def choose_shown(compared: Objects, show: str | None) -> tuple[Ints, str, bool]:
         if len(objects) == 0:
             raise ValueError(f"the shown sites {show!r} are none of the {compared.kind}")
         return objects, "site", _is_polymer(ensemble)
-    standing = shown_sites(site_atoms(ensemble))
+    standing = shown_sites(atoms_of_sites(ensemble))
     if compared.centred_on_sites and len(standing):
         picked = np.isin(compared.anchors, standing)
         names = np.unique(ensemble.atoms.names[ensemble.site_atoms[standing]])
@@ -262,14 +262,14 @@ def choose_length(compared: Objects, kind: str, chosen: Settings) -> tuple[float
     per_angstrom = _ANGSTROM.get(ensemble.unit)
     if kind in {"particles", "network"} or per_angstrom is None:
         return None, ""
-    atoms = site_atoms(ensemble)
+    atoms = atoms_of_sites(ensemble)
     if is_water(atoms).all():
         return 0.96 * per_angstrom, "O–H bond"
     return (1.54 * per_angstrom, "C–C bond") if (atoms.elements == "C").any() else (None, "")
 
 
 def _is_polymer(ensemble: Ensemble) -> bool:
-    return len(shown_sites(site_atoms(ensemble))) > 0
+    return len(shown_sites(atoms_of_sites(ensemble))) > 0
 
 
 def painted_by(compared: Objects) -> Ints:
@@ -313,7 +313,7 @@ def select(ensemble: Ensemble, text: str) -> Ints:
 
 
 def _selector(ensemble: Ensemble) -> Callable[[str], Ints]:
-    return selector(site_atoms(ensemble), ensemble.snapshot(0)[0])
+    return selector(atoms_of_sites(ensemble), ensemble.snapshot(0)[0])
 
 
 def _one_of(what: str, value: str, known: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from timme.readers import read, read_matrix
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.residues import default_sites
-from timme.system.topology import site_atoms
+from timme.system.topology import atoms_of_sites
 from timme.workflow.budget import Tell, plan
 from timme.workflow.defaults import (
     choose_length,
@@ -127,7 +127,7 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
         ensemble = read(source, trajectories, **{name: getattr(chosen, name) for name in READING})
     if chosen.select is not None:
         return ensemble.select(select(ensemble, chosen.select))
-    sites, note = default_sites(site_atoms(ensemble))
+    sites, note = default_sites(atoms_of_sites(ensemble))
     if len(sites) == ensemble.n_sites:
         return ensemble
     return replace(ensemble.select(sites), notes=(*ensemble.notes, note))
@@ -163,7 +163,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
         names=compared.names,
         object_sites=compared.anchors,
         site_objects=painted_by(compared),
-        sites=site_atoms(ensemble),
+        sites=atoms_of_sites(ensemble),
         coordinates=coordinates,
         box=box,
         fluctuations=sigma,

@@ -29,7 +29,7 @@ from timme.rigidity.structure import structure
 from timme.system.ensemble import Ensemble
 from timme.system.frames import ArrayFrames
 from timme.system.residues import is_water, residue_index
-from timme.system.topology import site_atoms
+from timme.system.topology import atoms_of_sites
 from timme.workflow.defaults import choose_shown
 from timme.workflow.identity import fingerprint, provenance
 from timme.workflow.recipe import chosen_engine
@@ -206,7 +206,7 @@ def _shown(ensemble: Ensemble, chosen: RigidSettings) -> tuple[Ints, str, bool]:
 def _of_chains(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     if chosen.chains is None:
         return ensemble
-    names = site_atoms(ensemble).chains
+    names = atoms_of_sites(ensemble).chains
     for chain in chosen.chains:
         if chain not in names:
             known = ", ".join(repr(str(name)) for name in dict.fromkeys(names.tolist()))
@@ -226,7 +226,7 @@ def _prepared(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
 
 
 def _without_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
-    atoms = site_atoms(ensemble)
+    atoms = atoms_of_sites(ensemble)
     water = is_water(atoms)
     if chosen.waters or not water.any():
         return ensemble
