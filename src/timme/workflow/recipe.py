@@ -105,7 +105,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
             if checkpoint is not None:
                 checkpoint.identify(identity(ensemble, inputs, chosen))
             run = Run.of(
-                workers=chosen_engine(workers, client), progress=progress, checkpoint=checkpoint
+                workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
             made = _from_ensemble(ensemble, chosen, run, tell)
     made = replace(
@@ -245,7 +245,7 @@ def _measure_and_link(
     )
 
 
-def chosen_engine(workers: int | None, client: Any) -> int | Engine | None:
+def choose_engine(workers: int | None, client: Any) -> int | Engine | None:
     """Take a cluster where there is one, threads elsewhere.
 
     Parameters

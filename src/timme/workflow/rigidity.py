@@ -32,7 +32,7 @@ from timme.system.residues import is_water, residue_index
 from timme.system.topology import atoms_of_sites
 from timme.workflow.defaults import choose_shown
 from timme.workflow.identity import fingerprint, provenance
-from timme.workflow.recipe import chosen_engine
+from timme.workflow.recipe import choose_engine
 from timme.workflow.remarks import noted_warnings
 from timme.workflow.settings import TETHERS, RigidSettings
 
@@ -95,7 +95,7 @@ def rigid(
         if chosen.ensemble is None:
             made = _of_structure(whole, chosen)
         else:
-            run = Run.of(workers=chosen_engine(workers, client), progress=progress)
+            run = Run.of(workers=choose_engine(workers, client), progress=progress)
             made = _of_ensemble(whole, chosen.ensemble, chosen, run)
     return replace(
         made,
