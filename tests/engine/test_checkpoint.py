@@ -20,8 +20,7 @@ from timme.engine.moments import Moments
 from timme.engine.reduction import moments
 from timme.engine.run import Run
 from timme.fluctuations import Fluctuations, measure
-from timme.hierarchy import Hierarchy, cluster
-from timme.hierarchy import clustering as allpairs
+from timme.hierarchy import Hierarchy, cluster, clustering, pruning
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.system.ensemble import Ensemble
@@ -510,13 +509,13 @@ def test_the_pruned_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "a.checkpoint"
     interrupted_at(4, pruned_tree, path)
     searched: list[int] = []
-    find = allpairs._band_survivors
+    find = pruning.find_survivors
 
     def counting(search: Any, band: int) -> Any:
         searched.append(band)
         return find(search, band)
 
-    monkeypatch.setattr(allpairs, "_band_survivors", counting)
+    monkeypatch.setattr(clustering, "find_survivors", counting)
     with Checkpoint(path, resume=True) as checkpoint:
         pruned_tree(checkpoint=checkpoint)
     assert min(searched) >= 3

@@ -15,8 +15,7 @@ from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import allpairs as kernel
 from timme.fluctuations import measure
 from timme.fluctuations.measuring import measure_in_chunks
-from timme.hierarchy import Hierarchy, link
-from timme.hierarchy import clustering as allpairs
+from timme.hierarchy import Hierarchy, cluster, clustering, link, pruning
 from timme.objects import Objects, Reduction, bodies, groups, links, molecules, points
 from timme.pairs import Pairs
 from timme.pairs import all as all_pairs
@@ -33,8 +32,8 @@ def same(first: Hierarchy, second: Hierarchy) -> bool:
 
 def prune_anything(patch: pytest.MonkeyPatch) -> None:
     """Prune few sites too, and where it does not pay."""
-    patch.setattr(allpairs, "_FEWEST", 3)
-    patch.setattr(allpairs, "_MOST_FOUND", 1.0)
+    patch.setattr(clustering, "_FEWEST", 3)
+    patch.setattr(clustering, "_MOST_FOUND", 1.0)
 
 
 @pytest.fixture
@@ -42,10 +41,10 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Collect the fraction of all pairs that was given up each time."""
     prune_anything(monkeypatch)
     fractions: list[float] = []
-    fold, find = allpairs._fold_survivors, allpairs._band_survivors
+    fold, find = clustering._fold_survivors, pruning.find_survivors
     counts: list[int] = []
 
-    def counted(search: allpairs._Search, band: int) -> Ints:
+    def counted(search: pruning.Search, band: int) -> Ints:
         found = find(search, band)
         counts.append(len(found))
         return found
@@ -56,14 +55,14 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         fractions.append(1 - sum(counts) / len(all_pairs(objects)))
         return rest
 
-    monkeypatch.setattr(allpairs, "_band_survivors", counted)
-    monkeypatch.setattr(allpairs, "_fold_survivors", folded)
+    monkeypatch.setattr(clustering, "find_survivors", counted)
+    monkeypatch.setattr(clustering, "_fold_survivors", folded)
     return fractions
 
 
 def check(objects: Objects, pairs: Pairs | None = None) -> None:
     pairs = all_pairs(objects) if pairs is None else pairs
-    assert same(allpairs.cluster(objects, pairs), link(measure(objects, pairs)))
+    assert same(cluster(objects, pairs), link(measure(objects, pairs)))
 
 
 def moving(seed: int, shape: tuple[int, int, int]) -> Floats:
@@ -138,7 +137,7 @@ def test_what_cannot_be_given_up_is_measured_to_the_end_and_told(given_up: list[
         check(points(Ensemble.from_array(array, gaps=True)))
     objects = points(Ensemble.from_array(array[4:]))
     with pytest.warns(UserWarning, match="the distance is the user's own"):
-        allpairs.cluster(objects, all_pairs(objects), metric=lambda a, b: abs(a - b).max(axis=-1))
+        cluster(objects, all_pairs(objects), metric=lambda a, b: abs(a - b).max(axis=-1))
     assert given_up == []
 
 
@@ -146,18 +145,18 @@ def test_where_nothing_can_be_given_up_it_is_told_before_much_is_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     looked_at: list[int] = []
-    find = allpairs._band_survivors
+    find = pruning.find_survivors
 
-    def counting(search: allpairs._Search, band: int) -> object:
+    def counting(search: pruning.Search, band: int) -> object:
         looked_at.append(band)
         return find(search, band)
 
-    monkeypatch.setattr(allpairs, "_band_survivors", counting)
+    monkeypatch.setattr(clustering, "find_survivors", counting)
     monkeypatch.setattr(kernel, "MOST_FRAMES", 32)  # whose sums stay below any bound
     noise = np.random.default_rng(0).normal(size=(200, 1280, 3)).astype(np.float32)
     objects = points(Ensemble.from_array(noise))
     with pytest.warns(UserWarning, match="more than half of those looked at may matter"):
-        found = allpairs.cluster(objects, all_pairs(objects), workers=1)
+        found = cluster(objects, all_pairs(objects), workers=1)
     assert same(found, link(measure(objects, all_pairs(objects))))
     assert len(looked_at) < 5  # of 10 bands
 
@@ -183,13 +182,13 @@ def test_pairs_near_half_the_box_are_told_once(monkeypatch: pytest.MonkeyPatch) 
     prune_anything(monkeypatch)
     objects = points(Ensemble.from_array(moving(4, (12, 400, 3)), boxes=[8.0, 9.0, 0.0]))
     with pytest.warns(UserWarning, match="half the periodic box") as told:
-        allpairs.cluster(objects, all_pairs(objects))
+        cluster(objects, all_pairs(objects))
     assert len(told) == 1
 
 
 @pytest.mark.filterwarnings("ignore:.* half the periodic box")
 def test_a_box_that_tilts_on_the_way_is_told_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allpairs, "_FEWEST", 3)
+    monkeypatch.setattr(clustering, "_FEWEST", 3)
     boxes = np.repeat(np.diag([12.0, 12.0, 12.0])[None], 20, axis=0)
     boxes[7:, 1, 0] = 5.0
     array = moving(9, (20, 200, 3))
@@ -221,11 +220,11 @@ def test_weights_of_any_size_hide_nothing(given_up: list[float], faint: float) -
     array[1:, 150:, 0] += rng.normal(size=(63, 1))  # two rigid halves
     array[0] = rng.uniform(-5, 5, (300, 3))
     weights = np.ones(64)
-    weights[allpairs._spread(64)[:8]] = faint
+    weights[pruning.spread(64)[:8]] = faint
     weights[0] = 0.0
     objects = points(Ensemble.from_array(array, weights=weights))
     check(objects)
-    assert allpairs.cluster(objects, all_pairs(objects)).cut(0.0).sizes.tolist() == [150, 150]
+    assert cluster(objects, all_pairs(objects)).cut(0.0).sizes.tolist() == [150, 150]
     assert given_up
 
 
@@ -247,7 +246,7 @@ def test_no_more_pairs_are_held_than_a_chunk(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("timme.hierarchy.clustering.measure_in_chunks", measuring)
     objects = points(Ensemble.from_array(moving(14, (40, 600, 3))))
-    found = allpairs.cluster(objects, all_pairs(objects), chunk=5000)
+    found = cluster(objects, all_pairs(objects), chunk=5000)
     assert same(found, link(measure(objects, all_pairs(objects))))
     band = kernel.LANES * 600
     assert len(held) > 3
@@ -294,13 +293,13 @@ def test_bodies_and_groups_give_the_same(
 def test_large_groups_are_cut_into_bands_of_few_sites(
     given_up: list[float], monkeypatch: pytest.MonkeyPatch, reduction: Reduction
 ) -> None:
-    monkeypatch.setattr(allpairs, "_BAND_SITES", 64)
+    monkeypatch.setattr(pruning, "_BAND_SITES", 64)
     ensemble = Ensemble.from_array(moving(15, (30, 900, 3)))
     rng = np.random.default_rng(15)
     sets = [rng.choice(900, size, replace=False) for size in rng.integers(1, 90, 40)]
     objects = groups(ensemble, sets, reduction=reduction)
     check(objects)
-    _, banded = allpairs._in_bands(objects, np.arange(40))
+    _, banded = pruning._lay_out_groups(objects, np.arange(40))
     sizes = np.diff(objects.offsets)
     assert (np.diff(banded.begin) * kernel.LANES <= max(64, sizes.max()) + kernel.LANES).all()
     assert given_up
@@ -326,14 +325,14 @@ def test_links_are_measured_in_the_ordinary_way(given_up: list[float]) -> None:
 
 @pytest.mark.parametrize("n_frames", [1, 2, 3, 8, 100, 257])
 def test_frames_are_spread_each_once(n_frames: int) -> None:
-    order = allpairs._spread(n_frames)
+    order = pruning.spread(n_frames)
     assert sorted(order.tolist()) == list(range(n_frames))
     first = np.sort(order[:8])
     assert np.diff(first).min(initial=n_frames) >= n_frames // 16
 
 
 def test_pieces_of_the_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allpairs, "CHUNK", 50)
+    monkeypatch.setattr(clustering, "CHUNK", 50)
     check(points(Ensemble.from_array(moving(12, (10, 40, 2)))))
 
 

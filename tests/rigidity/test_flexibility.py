@@ -11,7 +11,7 @@ from tests.rigidity.structures import joined, molecule
 from timme.rigidity import network
 from timme.rigidity.flexibility import backbone_bonds, residue_flexibility
 from timme.system.ensemble import Ensemble
-from timme.system.topology import site_atoms
+from timme.system.topology import atoms_of_sites
 
 PLACES = {
     "N": (0.0, 0.0, 0.0),
@@ -33,7 +33,7 @@ def alanines() -> Ensemble:
 
 
 def test_the_backbone_of_amino_acids_is_two_bonds() -> None:
-    atoms, held = site_atoms(alanines()), network(alanines())
+    atoms, held = atoms_of_sites(alanines()), network(alanines())
     pairs = {tuple(atoms.names[bond]) for bond in held.bonds[backbone_bonds(held, atoms)]}
     assert pairs == {("N", "CA"), ("CA", "C")}
     assert backbone_bonds(held, atoms).sum() == 4
@@ -44,11 +44,11 @@ def test_nucleotides_have_a_backbone_too_in_old_names_as_well() -> None:
     strand = {name: (1.5 * k, 0.7 * (k % 2), 0.0) for k, name in enumerate(names)}
     bonds = " ".join(f"{one}-{other}" for one, other in itertools.pairwise(names))
     bare = molecule({**strand, "H": (9.0, 0.9, 0.0)}, f"{bonds} O3*-H", resname="DA")
-    assert backbone_bonds(network(bare), site_atoms(bare)).tolist() == [True] * 5 + [False]
+    assert backbone_bonds(network(bare), atoms_of_sites(bare)).tolist() == [True] * 5 + [False]
 
 
 def test_a_residue_has_the_mean_of_its_bonds() -> None:
-    atoms, held = site_atoms(alanines()), network(alanines())
+    atoms, held = atoms_of_sites(alanines()), network(alanines())
     index = np.where(backbone_bonds(held, atoms), np.arange(len(held.bonds)), 100.0)
     mean = residue_flexibility(index, held, atoms)
     expected = [

@@ -109,11 +109,11 @@ class Cluster:
             return range(0, min(n_frames, ensemble.n_snapshots - start), length)
 
         def tasks() -> Iterator[Future[Any]]:
-            sent = self._submit(_kept, shared)
+            sent = self._submit(_keep, shared)
             for start, block in zip(starts, self._sent_blocks(ensemble, starts), strict=True):
                 for first in parts(start):
                     part = self._submit(_part, block, first, length)
-                    yield self._submit(_called, function, sent, part)
+                    yield self._submit(_call, function, sent, part)
 
         with closing(self._in_order(tasks())) as results:
             for start in starts:
@@ -136,9 +136,9 @@ class Cluster:
         """
 
         def tasks() -> Iterator[Future[Any]]:
-            sent = self._submit(_kept, shared)
+            sent = self._submit(_keep, shared)
             for item in items:
-                yield self._submit(_called, function, sent, item)
+                yield self._submit(_call, function, sent, item)
 
         return self._in_order(tasks())
 
@@ -151,7 +151,7 @@ class Cluster:
         self, ensemble: Ensemble, runs: list[Ints], metric: Metric | None, pieces: Sequence[Piece]
     ) -> Iterator[Future[Any]]:
         """Submit tasks block by block, so that few blocks are held at a time."""
-        sent = [self._submit(_kept, run) for run in runs]
+        sent = [self._submit(_keep, run) for run in runs]
         starts = list(dict.fromkeys(piece.block for piece in pieces))
         blocks = self._sent_blocks(ensemble, starts)
         for (_, of_block), block in zip(groupby(pieces, attrgetter("block")), blocks, strict=True):
@@ -163,10 +163,10 @@ class Cluster:
     def _sent_blocks(self, ensemble: Ensemble, starts: Sequence[int]) -> Iterator[Any]:
         """Blocks as workers read them, or those in memory here, one after another."""
         frames = ensemble.frames.elsewhere()
-        opened = None if frames is None else self._submit(_kept, replace(ensemble, frames=frames))
+        opened = None if frames is None else self._submit(_keep, replace(ensemble, frames=frames))
         for start in starts:
             if opened is None:
-                yield self._submit(_kept, ensemble.block(start))
+                yield self._submit(_keep, ensemble.block(start))
             else:
                 yield self._submit(_read, opened, start)
 
@@ -213,7 +213,7 @@ class _Packed:
         return Moments(*full)
 
 
-def _kept(value: Any) -> Any:
+def _keep(value: Any) -> Any:
     """Hold what tasks share."""
     return value
 
@@ -237,7 +237,7 @@ def _measure(block: PreparedBlock, pairs: Ints) -> _Packed:
     return _Packed.of(found)
 
 
-def _called(function: Callable[[Any, Any], Any], shared: Any, item: Any) -> Any:
+def _call(function: Callable[[Any, Any], Any], shared: Any, item: Any) -> Any:
     with first_time(function, shared, item) as first:
         if first:
             return function(shared, item)

@@ -36,7 +36,7 @@ def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the pa
         Symbolic: no list is made.
     """
     near = _too_near(objects, min_bonds)
-    return Pairs(len(objects), None, near, _described("all pairs", min_bonds))
+    return Pairs(len(objects), None, near, _describe("all pairs", min_bonds))
 
 
 def within(  # noqa: PLR0913, what is in contact, and how the search is carried out
@@ -88,7 +88,7 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
     unit = f" {centres.unit}" if centres.unit else ""
     times_text = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
     text = f"in contact within {radius:g}{unit} in at least {times_text}"
-    return _keyed(objects, found.keys[found.counts >= at_least], text, min_bonds)
+    return _from_keys(objects, found.keys[found.counts >= at_least], text, min_bonds)
 
 
 def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
@@ -116,7 +116,7 @@ def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
     second = first + np.tile(np.arange(1, reach + 1), n_objects)
     index = np.column_stack([first, second])[second < n_objects]
     index = index[chains[index[:, 0]] == chains[index[:, 1]]]
-    return _listed(objects, index, f"up to {reach} apart in the sequence", min_bonds)
+    return _from_list(objects, index, f"up to {reach} apart in the sequence", min_bonds)
 
 
 def nearest(
@@ -149,7 +149,7 @@ def nearest(
     find = nearest_in_first if by == "first" else nearest_on_average
     index = find(objects.centres(), count, near)
     text = f"the {count} nearest {'in the first snapshot' if by == 'first' else 'on average'}"
-    return _listed(objects, index, text, min_bonds)
+    return _from_list(objects, index, text, min_bonds)
 
 
 def sharing(objects: Objects) -> Pairs:
@@ -167,7 +167,7 @@ def sharing(objects: Objects) -> Pairs:
     """
     membership = objects.membership()
     common = sparse.triu(membership @ membership.T, 1)
-    return _listed(objects, np.column_stack(common.nonzero()), "with a site in common", 0)
+    return _from_list(objects, np.column_stack(common.nonzero()), "with a site in common", 0)
 
 
 def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pairs:
@@ -198,26 +198,26 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
         raise ValueError(
             f"pairs must name objects 0 to {len(objects) - 1}, got {array.min()} to {array.max()}"
         )
-    return _listed(objects, array.astype(np.int64), "listed by the user", min_bonds)
+    return _from_list(objects, array.astype(np.int64), "listed by the user", min_bonds)
 
 
-def _listed(objects: Objects, index: Ints, description: str, min_bonds: int) -> Pairs:
+def _from_list(objects: Objects, index: Ints, description: str, min_bonds: int) -> Pairs:
     index = lower_first(index)
     index = index[index[:, 0] != index[:, 1]]
     keys = np.sort(index[:, 0] * len(objects) + index[:, 1])
-    return _keyed(objects, keys[np.diff(keys, prepend=-1) > 0], description, min_bonds)
+    return _from_keys(objects, keys[np.diff(keys, prepend=-1) > 0], description, min_bonds)
 
 
-def _keyed(objects: Objects, keys: Ints, description: str, min_bonds: int) -> Pairs:
+def _from_keys(objects: Objects, keys: Ints, description: str, min_bonds: int) -> Pairs:
     """Pairs from their keys, lower × objects + higher, sorted."""
     index = np.empty((len(keys), 2), np.int64)
     np.divmod(keys, len(objects), out=(index[:, 0], index[:, 1]))
     near = _too_near(objects, min_bonds)
     index = without(index, near, len(objects))
-    return Pairs(len(objects), frozen(index), near[:0], _described(description, min_bonds))
+    return Pairs(len(objects), frozen(index), near[:0], _describe(description, min_bonds))
 
 
-def _described(text: str, min_bonds: int) -> str:
+def _describe(text: str, min_bonds: int) -> str:
     return f"{text}, at least {min_bonds} bonds apart" if min_bonds > 0 else text
 
 

@@ -11,7 +11,7 @@ from timme.readers.bonds import unit_in_angstrom
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.space import Boxes
-from timme.system.topology import site_atoms
+from timme.system.topology import atoms_of_sites
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,4 +98,4 @@ def structure(ensemble: Ensemble, model: int = 0) -> Structure:
             f"{model + 1}: leave out the atoms or snapshots that are not complete"
         )
     boxes = Boxes.of(None if box is None else angstrom * box[None], 1, 3)
-    return Structure(site_atoms(ensemble), angstrom * coordinates.astype(np.float64), boxes)
+    return Structure(atoms_of_sites(ensemble), angstrom * coordinates.astype(np.float64), boxes)

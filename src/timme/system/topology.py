@@ -10,7 +10,7 @@ from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 
 
-def site_atoms(ensemble: Ensemble) -> Atoms:
+def atoms_of_sites(ensemble: Ensemble) -> Atoms:
     """Name the sites, with the bonds between them.
 
     Parameters

@@ -14,7 +14,8 @@ from timme._kernels.space import TILTED
 from timme.engine.run import DEFAULT, Run
 from timme.engine.threads import Threads, available_cores, part_length
 from timme.fluctuations.crossing import count_site_pairs
-from timme.hierarchy.clustering import CANDIDATES, CHUNK, LEAST_FRAMES, SEARCH_BYTES
+from timme.hierarchy.clustering import CANDIDATES, CHUNK
+from timme.hierarchy.pruning import LEAST_FRAMES, SEARCH_BYTES
 from timme.objects import Objects
 from timme.pairs import Pairs
 from timme.system.ensemble import SINGLE_FROM, Ensemble

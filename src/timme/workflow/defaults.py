@@ -21,7 +21,7 @@ from timme.settings.display import LENGTH
 from timme.settings.run import MIN_BONDS, RADIUS
 from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein, is_water, shown_sites
-from timme.system.topology import site_atoms, site_bonds
+from timme.system.topology import atoms_of_sites, site_bonds
 from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
 
@@ -42,7 +42,7 @@ def kind_of(ensemble: Ensemble) -> str:
     str
         "biopolymer", "molecule", "liquid", "network" or "particles".
     """
-    atoms = site_atoms(ensemble)
+    atoms = atoms_of_sites(ensemble)
     if (is_protein(atoms) | is_nucleic(atoms)).any():
         return "biopolymer"
     if len(ensemble.atoms.bonds) == 0:
@@ -224,7 +224,7 @@ def choose_shown(compared: Objects, show: str | None) -> tuple[Ints, str, bool]:
         if len(objects) == 0:
             raise ValueError(f"the shown sites {show!r} are none of the {compared.kind}")
         return objects, "site", _is_polymer(ensemble)
-    standing = shown_sites(site_atoms(ensemble))
+    standing = shown_sites(atoms_of_sites(ensemble))
     if compared.centred_on_sites and len(standing):
         picked = np.isin(compared.anchors, standing)
         names = np.unique(ensemble.atoms.names[ensemble.site_atoms[standing]])
@@ -264,14 +264,14 @@ def choose_length(compared: Objects, kind: str, chosen: Settings) -> tuple[float
     per_angstrom = _ANGSTROM.get(ensemble.unit)
     if kind in {"particles", "network"} or per_angstrom is None:
         return None, ""
-    atoms = site_atoms(ensemble)
+    atoms = atoms_of_sites(ensemble)
     if is_water(atoms).all():
         return 0.96 * per_angstrom, "O–H bond"
     return (LENGTH * per_angstrom, "C–C bond") if (atoms.elements == "C").any() else (None, "")
 
 
 def _is_polymer(ensemble: Ensemble) -> bool:
-    return len(shown_sites(site_atoms(ensemble))) > 0
+    return len(shown_sites(atoms_of_sites(ensemble))) > 0
 
 
 def painted_by(compared: Objects) -> Ints:
@@ -315,7 +315,7 @@ def select(ensemble: Ensemble, text: str) -> Ints:
 
 
 def _selector(ensemble: Ensemble) -> Callable[[str], Ints]:
-    return selector(site_atoms(ensemble), ensemble.snapshot(0)[0])
+    return selector(atoms_of_sites(ensemble), ensemble.snapshot(0)[0])
 
 
 def _one_of(what: str, value: str, known: Collection[str]) -> str:

@@ -24,7 +24,7 @@ from timme.settings import DISPLAY, READING, Settings
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.residues import default_sites
-from timme.system.topology import site_atoms
+from timme.system.topology import atoms_of_sites
 from timme.workflow.budget import Tell, plan
 from timme.workflow.defaults import (
     choose_length,
@@ -105,7 +105,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
             if checkpoint is not None:
                 checkpoint.identify(identity(ensemble, inputs, chosen))
             run = Run.of(
-                workers=chosen_engine(workers, client), progress=progress, checkpoint=checkpoint
+                workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
             made = _from_ensemble(ensemble, chosen, run, tell)
     made = replace(
@@ -127,7 +127,7 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
         ensemble = read(source, trajectories, **{name: getattr(chosen, name) for name in READING})
     if chosen.select is not None:
         return ensemble.select(select(ensemble, chosen.select))
-    sites, note = default_sites(site_atoms(ensemble))
+    sites, note = default_sites(atoms_of_sites(ensemble))
     if len(sites) == ensemble.n_sites:
         return ensemble
     return replace(ensemble.select(sites), notes=(*ensemble.notes, note))
@@ -162,7 +162,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
             names=compared.names,
             object_sites=compared.anchors,
             site_objects=painted_by(compared),
-            sites=site_atoms(ensemble),
+            sites=atoms_of_sites(ensemble),
             coordinates=coordinates,
             shown=shown,
             shown_name=shown_name,
@@ -248,7 +248,7 @@ def _measure_and_link(
     )
 
 
-def chosen_engine(workers: int | None, client: Any) -> int | Engine | None:
+def choose_engine(workers: int | None, client: Any) -> int | Engine | None:
     """Take a cluster where there is one, threads elsewhere.
 
     Parameters

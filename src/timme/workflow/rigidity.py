@@ -30,10 +30,10 @@ from timme.settings import TETHERS, RigidSettings
 from timme.system.ensemble import Ensemble
 from timme.system.frames import ArrayFrames
 from timme.system.residues import is_water, residue_index
-from timme.system.topology import site_atoms
+from timme.system.topology import atoms_of_sites
 from timme.workflow.defaults import choose_shown
 from timme.workflow.identity import fingerprint, provenance
-from timme.workflow.recipe import chosen_engine
+from timme.workflow.recipe import choose_engine
 from timme.workflow.remarks import noted_warnings
 
 _MOST_SITES = 2000  # whose fractions of all pairs are kept
@@ -95,7 +95,7 @@ def rigid(
         if chosen.ensemble is None:
             made = _of_structure(whole, chosen)
         else:
-            run = Run.of(workers=chosen_engine(workers, client), progress=progress)
+            run = Run.of(workers=choose_engine(workers, client), progress=progress)
             made = _of_ensemble(whole, chosen.ensemble, chosen, run)
     return replace(
         made,
@@ -203,7 +203,7 @@ def _shown(ensemble: Ensemble, chosen: RigidSettings) -> tuple[Ints, str, bool]:
 def _of_chains(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     if chosen.chains is None:
         return ensemble
-    names = site_atoms(ensemble).chains
+    names = atoms_of_sites(ensemble).chains
     for chain in chosen.chains:
         if chain not in names:
             known = ", ".join(repr(str(name)) for name in dict.fromkeys(names.tolist()))
@@ -223,7 +223,7 @@ def _prepared(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
 
 
 def _without_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
-    atoms = site_atoms(ensemble)
+    atoms = atoms_of_sites(ensemble)
     water = is_water(atoms)
     if chosen.waters or not water.any():
         return ensemble

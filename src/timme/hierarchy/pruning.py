@@ -1,0 +1,275 @@
+"""Give up pairs early: find the few of all pairs that may still change a hierarchy of candidates.
+
+The sum of squared deviations over some frames never exceeds that over all. So a pair can be given
+up as soon as its sum over a few frames passes the bound at which it could still matter. In the leaf
+order of the candidates' hierarchy, two objects are joined at the highest gap between them, and only
+a pair with a lower σ can change anything: this gap, as a sum of squares, is the bound.
+
+The layout serves this loop. Objects stand in leaf order, where the bound of a pair is a running
+maximum of gaps that is never looked up. Their sites lie side by side in tiles, frame by frame, so
+that vector units take one frame of many partners at a time. The frames are some of all, in single
+precision, in an order in which the first few are spread over the whole run: slow motions show in
+them, and most pairs are given up there. A band of objects, its partners being those of the same and
+of later bands, is what one worker takes at a time.
+
+A pair may survive in vain, for what survives is measured elsewhere in the ordinary way. But none
+may be given up wrongly: bounds are raised by all that rounding and single precision could do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Floats, Ints
+from timme._kernels import allpairs as kernel
+from timme._kernels.space import OPEN, STRAIGHT
+from timme.engine.moments import Metric
+from timme.hierarchy.tree import Hierarchy
+from timme.objects import Objects
+from timme.system.ensemble import Ensemble
+from timme.system.space import Boxes
+
+SEARCH_BYTES = 400_000_000  # coordinates in which pairs are given up
+LEAST_FRAMES = 32  # of them, however many sites there are
+_GROUP_FRAMES = 64  # of groups, whose sums have no stages
+_BAND_SITES = 8 * kernel.LANES  # of groups in a band: as many squared sums are held by each thread
+_SMALL = 1e-12  # coordinates whose squares would be lost in single precision
+_FAINT = 1e-25  # weights, of the largest, that would
+_MARGIN = 1 + 1e-4  # far above the rounding of σ, far below any difference that counts
+
+
+class CannotBePrunedError(Exception):
+    """Why all pairs are measured to the end."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """What every band of objects needs to find the pairs that may matter."""
+
+    tiles: npt.NDArray[np.float32]  # (tiles, frames, dimensions, lanes)
+    lengths: npt.NDArray[np.float32]  # (frames, dimensions), of the box; 0 where it is open
+    weights: npt.NDArray[np.float32]  # (frames,)
+    bounds: npt.NDArray[np.float32]  # (objects - 1,), on sums of squared deviations
+    slacks: npt.NDArray[np.float32]  # (tiles, lanes), share of a site in the error of a distance
+    starts: Ints  # (bands + 1,), first object of each band, in leaf order
+    groups: Groups | None  # None for points, which are the sites of the tiles in leaf order
+
+    @property
+    def n_bands(self) -> int:
+        """Number of bands."""
+        return len(self.starts) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """Groups in leaf order, a band of them to some tiles of sites."""
+
+    starts: Ints  # (bands + 1,), first group of each band
+    begin: Ints  # (bands + 1,), first tile of each band
+    offsets: Ints  # (groups + 1,)
+    members: Ints  # members of each group, numbered within the tiles of its band
+    largest: bool  # reduced to the largest of cross pairs, not to their mean
+
+
+def refuse_what_cannot_be_pruned(objects: Objects, metric: Metric | None) -> None:
+    """Refuse objects of which no pair can be given up early.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    metric : callable or None
+        Distance, Euclidean if None.
+
+    Raises
+    ------
+    CannotBePrunedError
+        If a sum over some frames would say nothing of all, or the loops do not know the distance.
+    """
+    if metric is not None:
+        raise CannotBePrunedError("the distance is the user's own")
+    if len(objects.rigid):
+        raise CannotBePrunedError("some pairs of sites count as rigid")
+    if objects.ensemble.gaps:
+        raise CannotBePrunedError("some sites are not seen in every snapshot")
+    _, box = objects.ensemble.snapshot(0)
+    _refuse_tilted(None if box is None else box[None], 1, objects.ensemble.n_dimensions)
+
+
+def lay_out(objects: Objects, tree: Hierarchy) -> Search:
+    """Lay out some of the frames as the search for pairs that may matter needs them.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    tree : Hierarchy
+        Of the candidates, whose gaps are the bounds.
+
+    Returns
+    -------
+    Search
+        What every band of objects needs.
+    """
+    if objects.are_points:
+        return _lay_out_frames(objects.centres(), tree, tree.order, None)
+    return _lay_out_frames(objects.ensemble, tree, *_lay_out_groups(objects, tree.order))
+
+
+def find_survivors(search: Search, band: int) -> Ints:
+    """Find the pairs of a band with objects of the same and of later bands that may matter.
+
+    Parameters
+    ----------
+    search : Search
+        What all bands need.
+    band : int
+        Which band.
+
+    Returns
+    -------
+    ndarray, shape (pairs, 2)
+        Pairs of places in leaf order; all that are missing cannot change the hierarchy.
+    """
+    tiles = search.tiles
+    totals = np.cumsum(search.weights, dtype=np.float32)
+    groups = search.groups
+    room = 1 << 14
+    while True:
+        found = np.empty((room, 2), np.int64)
+        if groups is None:
+            total = kernel.survivors(
+                tiles,
+                search.lengths,
+                search.weights,
+                totals,
+                search.bounds,
+                search.slacks,
+                search.starts[-1],
+                band,
+                found,
+            )
+        else:
+            total = kernel.group_survivors(
+                tiles,
+                search.starts,
+                groups.begin,
+                search.lengths,
+                search.weights,
+                search.bounds,
+                search.slacks,
+                groups.offsets,
+                groups.members,
+                groups.largest,
+                band,
+                found,
+            )
+        if total <= room:
+            return found[:total].copy()
+        room = total
+
+
+def spread(n_frames: int) -> Ints:
+    """Order frames so that the first few are far apart, and sums over them grow quickly.
+
+    Parameters
+    ----------
+    n_frames : int
+        Number of frames.
+
+    Returns
+    -------
+    ndarray, shape (frames,)
+        All of them, by the mirrored bits of their numbers: 0, the middle, the quarters and so on.
+    """
+    bits = max(1, int(n_frames - 1).bit_length())
+    numbers = np.arange(1 << bits)
+    mirrored = np.zeros_like(numbers)
+    for bit in range(bits):
+        mirrored |= ((numbers >> bit) & 1) << (bits - 1 - bit)
+    spread: Ints = mirrored[mirrored < n_frames]
+    return spread
+
+
+def _refuse_tilted(boxes: Floats | None, n_frames: int, n_dimensions: int) -> None:
+    if Boxes.of(boxes, n_frames, n_dimensions).kind not in {OPEN, STRAIGHT}:
+        raise CannotBePrunedError("the box is tilted")
+
+
+def _lay_out_groups(objects: Objects, order: Ints) -> tuple[Ints, Groups]:
+    """Lay the sites of groups out in tiles, those of a band of groups together, each site once."""
+    sizes = np.diff(objects.offsets)[order]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    members, sites, starts, begin = [], [], [0], [0]
+    steps = range(0, len(order), kernel.LANES)
+    waiting = [(start, min(start + kernel.LANES, len(order))) for start in reversed(steps)]
+    while waiting:
+        start, stop = waiting.pop()
+        band = [objects.sites(k) for k in order[start:stop].tolist()]
+        unique, local = np.unique(np.concatenate(band), return_inverse=True)
+        if len(unique) > _BAND_SITES and stop - start > 1:
+            middle = (start + stop) // 2
+            waiting += [(middle, stop), (start, middle)]
+            continue
+        n_tiles = -(-len(unique) // kernel.LANES)
+        members.append(local)
+        sites.append(np.pad(unique, (0, n_tiles * kernel.LANES - len(unique)), mode="edge"))
+        starts.append(stop)
+        begin.append(begin[-1] + n_tiles)
+    largest = objects.reduction == "max"
+    bands = np.array(starts), np.array(begin)
+    return np.concatenate(sites), Groups(*bands, offsets, np.concatenate(members), largest)
+
+
+def _lay_out_frames(
+    ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: Groups | None
+) -> Search:
+    """Lay out the frames in which pairs are given up: sites side by side, spread frames first."""
+    n_frames, _, n_dimensions = ensemble.frames.shape
+    n_tiles = -(-len(sites) // kernel.LANES)
+    n_lanes = n_tiles * kernel.LANES
+    affordable = SEARCH_BYTES // (4 * n_lanes * n_dimensions)
+    held = min(kernel.MOST_FRAMES, max(LEAST_FRAMES, affordable))
+    chosen = spread(n_frames)[: held if groups is None else min(held, _GROUP_FRAMES)]
+    place = np.full(n_frames, -1)
+    place[chosen] = np.arange(len(chosen))
+    tiles = np.empty((n_tiles, len(chosen), n_dimensions, kernel.LANES), np.float32)
+    lengths = np.zeros((len(chosen), n_dimensions), np.float32)
+    weights = np.empty(len(chosen))
+    padded = np.pad(sites, (0, n_lanes - len(sites)), mode="edge")
+    largest, total = np.zeros((n_tiles, kernel.LANES)), 0.0
+    for block in ensemble.blocks():
+        total += float(block.weights.sum())
+        _refuse_tilted(block.boxes, len(block.weights), n_dimensions)
+        for frame in np.flatnonzero(place[block.start : block.start + len(block.weights)] >= 0):
+            rank = place[block.start + frame]
+            sides = np.zeros(n_dimensions)
+            if block.boxes is not None:
+                sides = np.diag(block.boxes[frame]).copy()
+            lengths[rank] = sides
+            weights[rank] = block.weights[frame]
+            points = np.array(block.coordinates[frame])
+            kernel.lay_out(points, padded, sides, rank, tiles, largest)
+    if 0.0 < largest.max() < _SMALL:
+        raise CannotBePrunedError("coordinates are too small for single precision")
+    heaviest = weights.max() or 1.0
+    weights = np.where(weights < _FAINT * heaviest, 0.0, weights / heaviest)
+    with np.errstate(over="ignore"):
+        bounds = (tree.gaps**2 * (total / heaviest) * _MARGIN).astype(np.float32)
+    bounds = np.where(tree.gaps > 0, np.maximum(bounds, np.finfo(np.float32).tiny), np.float32(0.0))
+    # Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴; and
+    # squares of less than the square root of the smallest number are lost.
+    slacks = np.sqrt(n_dimensions) * (4e-7 * largest + np.sqrt(np.finfo(np.float32).tiny))
+    starts = np.minimum(np.arange(n_tiles + 1) * kernel.LANES, len(sites))
+    return Search(
+        tiles,
+        lengths,
+        weights.astype(np.float32),
+        bounds,
+        slacks.astype(np.float32),
+        starts if groups is None else groups.starts,
+        groups,
+    )
