@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.strategies import seeds
 from timme import synthetic
 from timme._arrays import Coordinates, Floats, Ints
-from timme._kernels import allpairs as kernel
+from timme._kernels import pruning as kernel
 from timme.fluctuations import measure
 from timme.fluctuations.measuring import measure_in_chunks
 from timme.hierarchy import Hierarchy, cluster, clustering, link, pruning

@@ -84,7 +84,7 @@ MUTANTS = [
         ("an end of a chain has six freedoms", ">= PEBBLES else 5", ">= PEBBLES else 6"),
     ),
     *_mutants(
-        "_kernels/allpairs.py",
+        "_kernels/pruning.py",
         "hierarchy/test_clustering.py",
         ("pairs are given up too early", "np.float32(1.0 - 4e-4)", "np.float32(1.5)"),
     ),

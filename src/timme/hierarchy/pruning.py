@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints
-from timme._kernels import allpairs as kernel
+from timme._kernels import pruning as kernel
 from timme._kernels.space import OPEN, STRAIGHT
 from timme.engine.moments import Metric
 from timme.hierarchy.tree import Hierarchy
@@ -38,7 +38,8 @@ _GROUP_FRAMES = 64  # of groups, whose sums have no stages
 _BAND_SITES = 8 * kernel.LANES  # of groups in a band: as many squared sums are held by each thread
 _SMALL = 1e-12  # coordinates whose squares would be lost in single precision
 _FAINT = 1e-25  # weights, of the largest, that would
-_MARGIN = 1 + 1e-4  # far above the rounding of σ, far below any difference that counts
+_MARGIN = 1 + 1e-3  # far above the rounding of σ: see step 5 of the kernel
+_UNIT = 2.0**-24  # by which a step in single precision rounds, at most
 
 
 class CannotBePrunedError(Exception):
@@ -262,7 +263,8 @@ def _lay_out_frames(
     bounds = np.where(tree.gaps > 0, np.maximum(bounds, np.finfo(np.float32).tiny), np.float32(0.0))
     # Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴; and
     # squares of less than the square root of the smallest number are lost.
-    slacks = np.sqrt(n_dimensions) * (4e-7 * largest + np.sqrt(np.finfo(np.float32).tiny))
+    rounding = (9 + n_dimensions) * _UNIT
+    slacks = np.sqrt(n_dimensions) * (rounding * largest + np.sqrt(np.finfo(np.float32).tiny))
     starts = np.minimum(np.arange(n_tiles + 1) * kernel.LANES, len(sites))
     return Search(
         tiles,

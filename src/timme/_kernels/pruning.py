@@ -22,10 +22,13 @@ coordinates into the box, or around their mean, before they are rounded.
 
 1. Distances. Coordinates are off by u of themselves, which moves a distance by uR at most; their
    differences, the squares with their sum, and the root add u, u d/2 and u of the distance:
-   together (3 + d/2) uR, in space 4.5 uR. In a straight box the difference that is rounded is the
-   one before its image is taken, and the length of the box is rounded as well: (5 + d/2) uR, in
-   space 6.5 uR. The caller's ``slacks`` of two sites add up to e = 4e-7 R, which is 6.7 uR, and to
-   the root of the smallest number, since squares below that number are lost.
+   together (3 + d/2) uR. In a straight box the difference that is rounded is the one before its
+   image is taken, and the length of the box is rounded as well: (5 + d/2) uR; a pair at half the
+   box may take its other image, as long but for rounding: (9 + d/2) uR. Where the ordinary way,
+   too, computes in single precision (coordinates in it, of 256 snapshots or more in open space),
+   its r is off by (2 + d/2) ur, and the two are at most (5 + d) uR apart. The caller's ``slacks``
+   of two sites add up to e = (9 + d) uR, which covers all of these, and to the root of the smallest
+   number, since squares below that number are lost.
 2. From distances to S. √S is a length by itself, that of the vector √w r less its part along √w: it
    changes by no more than e √W if no distance changes by more than e. So if Q is S of q, that of r
    is no less than Q - 2e √(WQ) - We². ``_at_least`` takes that off, with the larger ``second`` in
@@ -40,19 +43,13 @@ coordinates into the box, or around their mean, before they are rounded.
 4. Groups. The mean of the sums of k × l pairs of sites takes k + l - 2 additions and less than four
    other steps; 2u (k + l) are taken off. The largest of them takes none.
 5. Bounds. The ordinary way, too, rounds its sums, and a σ that it finds may be a little below that
-   of its distances. For this the caller raises all bounds by 1e-4; in double precision 1e-10 would
+   of its distances. For this the caller raises all bounds by 1e-3; in double precision 1e-10 would
    be enough.
 
-**Where this is less than a proof.** Coordinates in single precision, of 256 snapshots or more in
-open space and of the same weight, are measured in single precision. Then (a) the error of r, too,
-may be (2 + d/2) ur, so that the two ways may be (5 + d) uR apart, in space 8 uR, which is more than
-the 6.7 uR of step 1. Of fifteen million points, chosen to be bad, none were farther apart than 4.2
-uR. (b) The sum over a block of 256 frames is off by up to 6e-5 of the sum about its first distance,
-which may exceed 1e-4 of the sum about its mean if that distance is an outlier: by 3 σ it came to
-1.5e-6, by 100 σ to 1.1e-4. In any precision, (c) a pair at half the box may take the other image
-here, as long but for rounding, and be off by (9 + d/2) uR; of fifteen million, none was by more
-than 5.8 uR. And (d) step 1 stays below 6.7 uR in up to three dimensions of a box and seven of open
-space.
+**Where this is less than a proof.** The ordinary way sums in single precision where it computes in
+it. The sum over a block of 256 frames is then off by up to 6e-5 of the sum about its first
+distance, which may exceed 1e-3 of the sum about its mean if that distance is an extreme outlier: by
+3 σ it came to 1.5e-6, by 100 σ to 1.1e-4.
 """
 
 from __future__ import annotations
