@@ -19,9 +19,9 @@ from timme.engine.compile_lock import merge_tiles
 from timme.engine.moments import Moments, PreparedBlock
 from timme.fluctuations.crossing import Crossing
 from timme.fluctuations.measuring import measure_in_chunks
-from timme.hierarchy import link
+from timme.hierarchy.linking import link
 from timme.objects import Objects
-from timme.pairs import Pairs
+from timme.pairs.lists import Pairs
 from timme.readers import read
 from timme.readers.libraries import UniverseFrames
 from timme.system.boxes import box_of, boxes_of_frames

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen, highest_between
-from timme.hierarchy import Hierarchy, grow
+from timme.hierarchy.tree import Hierarchy, grow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +61,7 @@ def stripes(
 
     Examples
     --------
-    >>> from timme.hierarchy import link
+    >>> from timme import link
     >>> shown = stripes(link([[0, 1, 9], [1, 0, 5], [9, 5, 0]]), min_size=2)
     >>> np.column_stack([shown.start, shown.stop, shown.low, shown.high, shown.family])
     array([[ 0.,  2.,  1.,  5.,  0.],
@@ -104,7 +104,7 @@ def families_at(hierarchy: Hierarchy, cutoff: float) -> Ints:
 
     Examples
     --------
-    >>> from timme.hierarchy import link
+    >>> from timme import link
     >>> families_at(link([[0, 1, 9], [1, 0, 5], [9, 5, 0]]), 2)
     array([0, 2])
     """
@@ -144,7 +144,7 @@ def families(hierarchy: Hierarchy) -> Families:
 
     Examples
     --------
-    >>> from timme.hierarchy import link
+    >>> from timme import link
     >>> families(link([[0, 1, 9], [1, 0, 5], [9, 5, 0]])).core
     array([0, 0, 0])
     """

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from timme._arrays import Floats, Ints, frozen
-from timme.hierarchy import Hierarchy, Quantity
+from timme.hierarchy.quantity import Quantity
+from timme.hierarchy.tree import Hierarchy
 
 # Points on which the slope of a curve is looked at: so many per width of the blur, but no more.
 _PER_WIDTH = 8
@@ -78,7 +79,7 @@ def curves(
 
     Examples
     --------
-    >>> from timme.hierarchy import link
+    >>> from timme import link
     >>> counted = curves(link([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]]), large=2)
     >>> counted.cutoffs
     array([-inf,  0.1,  0.4])
@@ -184,7 +185,7 @@ def long_lived(hierarchy: Hierarchy, *, min_size: int = 5, count: int = 3) -> Fl
 
     Examples
     --------
-    >>> from timme.hierarchy import link
+    >>> from timme import link
     >>> bodies = [[0, 1, 9, 9], [1, 0, 5, 9], [9, 5, 0, 2], [9, 9, 2, 0]]
     >>> long_lived(link(bodies), min_size=2, count=1)
     array([[2., 5.]])
@@ -222,7 +223,7 @@ def suggest(
 
     Examples
     --------
-    >>> from timme.hierarchy import link
+    >>> from timme import link
     >>> bodies = [[0, 1, 9, 9], [1, 0, 5, 9], [9, 5, 0, 2], [9, 9, 2, 0]]
     >>> for suggestion in suggest(link(bodies), large=4, min_size=2):
     ...     print(suggestion.cutoff, suggestion.reason)

@@ -12,7 +12,8 @@ import numpy as np
 from timme._arrays import frozen, indices
 from timme.analysis import KINDS, Analysis, Recipe, System
 from timme.engine.checkpoint import DAMAGE
-from timme.hierarchy import Hierarchy, Quantity
+from timme.hierarchy.quantity import Quantity
+from timme.hierarchy.tree import Hierarchy
 from timme.settings import Display
 from timme.system.atoms import Atoms
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from timme._arrays import frozen
 from timme.analysis.system import System
-from timme.fluctuations import Fluctuations
-from timme.hierarchy import Hierarchy
-from timme.rigidity import Decomposition, Network, decompose
+from timme.fluctuations.sigma import Fluctuations
+from timme.hierarchy.tree import Hierarchy
 from timme.rigidity.checks import counted
-from timme.rigidity.network import BARS
+from timme.rigidity.decomposition import Decomposition, decompose
+from timme.rigidity.network import BARS, Network
 
 Arrays = dict[str, Any]
 Rows = list[tuple[str, str]]

@@ -11,9 +11,9 @@ from timme._html import table
 from timme.analysis.parts import Constraints, Measured, Part
 from timme.analysis.recipe import Recipe
 from timme.analysis.system import System
-from timme.fluctuations import Fluctuations
-from timme.hierarchy import Hierarchy
-from timme.rigidity import Network
+from timme.fluctuations.sigma import Fluctuations
+from timme.hierarchy.tree import Hierarchy
+from timme.rigidity.network import Network
 from timme.statistics import Suggestion, suggest
 
 P = TypeVar("P", bound=Part)

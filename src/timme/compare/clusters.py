@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy import special
 
 from timme._arrays import Floats, Ints, frozen
-from timme.hierarchy import Partition
+from timme.hierarchy.tree import Partition
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,7 +29,7 @@ from timme.compare.clusters import (
     refuse_other_sites,
     variation_of_information,
 )
-from timme.hierarchy import Hierarchy, Partition, grow
+from timme.hierarchy.tree import Hierarchy, Partition, grow
 
 Comparable = Hierarchy | Partition | npt.ArrayLike  # a list of labels is a partition
 
@@ -112,7 +112,7 @@ def compare(
 
     Examples
     --------
-    >>> from timme.hierarchy import link
+    >>> from timme import link
     >>> bodies = link([[0, 1, 9, 9], [1, 0, 5, 9], [9, 5, 0, 2], [9, 9, 2, 0]])
     >>> found = compare(bodies, [0, 0, 1, 1], min_size=2)
     >>> found.rand.ravel()

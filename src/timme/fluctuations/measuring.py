@@ -20,7 +20,7 @@ from timme.engine.run import DEFAULT, Engine, Run, State
 from timme.fluctuations.crossing import Crossing
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
-from timme.pairs import Pairs
+from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
 
 Sums = Callable[[Crossing, Metric | None, Run], Moments]

@@ -24,7 +24,7 @@ from timme.fluctuations.crossing import Crossing
 from timme.fluctuations.measuring import check_pairs, key_of_objects
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
-from timme.pairs import Pairs
+from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
 
 _HELD_BYTES = 400_000_000  # sums of all parts that are held at a time for unions of them

@@ -22,8 +22,8 @@ from timme.engine.checkpoint import Checkpoint, digest
 from timme.engine.moments import Metric, Progress
 from timme.engine.run import Engine, Run
 from timme.engine.threads import Threads
-from timme.fluctuations import Fluctuations
 from timme.fluctuations.measuring import measure_in_chunks, require_snapshots, warn_near_half_box
+from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.forest import spanning_forest
 from timme.hierarchy.pruning import (
     CannotBePrunedError,
@@ -33,8 +33,8 @@ from timme.hierarchy.pruning import (
 )
 from timme.hierarchy.tree import Hierarchy, from_forest
 from timme.objects import Objects
-from timme.pairs import Pairs, given
-from timme.pairs.lists import lower_first, without
+from timme.pairs.choices import given
+from timme.pairs.lists import Pairs, lower_first, without
 from timme.pairs.nearest import tree_in_box
 from timme.system.space import Boxes
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from timme.fluctuations import Fluctuations, from_matrix
+from timme.fluctuations.matrix import from_matrix
+from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.hierarchy.tree import Hierarchy, grow
 from timme.readers.matrices import read_matrix

@@ -11,7 +11,7 @@ import numpy as np
 from timme._arrays import Bools, Floats, Ints, Strings, frozen
 from timme.analysis import Analysis
 from timme.compare import Common, Comparison, common_sites, overlap
-from timme.hierarchy import Hierarchy
+from timme.hierarchy.tree import Hierarchy
 from timme.order import families_at
 from timme.output import plots
 from timme.output.axes import (

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timme._arrays import Floats, Ints
-from timme.fluctuations import Fluctuations
-from timme.hierarchy import SIGMA, Quantity
+from timme.fluctuations.sigma import Fluctuations
+from timme.hierarchy import SIGMA
+from timme.hierarchy.quantity import Quantity
 from timme.output.axes import COLUMN, Places, draw_places, new_axes, set_symbol, tick_size
 
 if TYPE_CHECKING:

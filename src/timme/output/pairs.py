@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timme.analysis import Analysis, Apart, Measured
-from timme.fluctuations import Fluctuations
+from timme.fluctuations.sigma import Fluctuations
 from timme.output import matrices
 from timme.output.axes import places_of
 from timme.output.look import Look

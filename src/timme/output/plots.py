@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timme._arrays import Floats, Ints
-from timme.hierarchy import Hierarchy
+from timme.hierarchy.tree import Hierarchy
 from timme.order import stripes
 from timme.output.axes import (
     COLUMN,

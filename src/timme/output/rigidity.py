@@ -14,9 +14,10 @@ from timme.output.axes import places_of
 from timme.output.look import Look
 from timme.output.parts import PartFigure, PartOutput
 from timme.output.tables import csv_text, with_unit
-from timme.rigidity import Decomposition, Network
+from timme.rigidity.decomposition import Decomposition
 from timme.rigidity.flexibility import residue_flexibility
 from timme.rigidity.lists import constraints_csv
+from timme.rigidity.network import Network
 from timme.system.ensemble import Ensemble
 from timme.system.residues import residue_index
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, Ints
 from timme.analysis import Analysis, evenly_chosen
-from timme.hierarchy import Quantity
+from timme.hierarchy.quantity import Quantity
 from timme.order import families
 from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE

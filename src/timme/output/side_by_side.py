@@ -17,7 +17,7 @@ from timme._arrays import Floats, Ints, frozen
 from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.compare import Comparison
-from timme.hierarchy import grow
+from timme.hierarchy.tree import grow
 from timme.output.colours import WIDE, Colouring
 from timme.output.comparison import NAMES, Names, cluster_colours
 from timme.output.picture import picture

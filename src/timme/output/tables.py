@@ -15,7 +15,7 @@ import numpy as np
 from timme._arrays import Ints
 from timme._files import write_atomically
 from timme.analysis import Analysis
-from timme.hierarchy import Hierarchy
+from timme.hierarchy.tree import Hierarchy
 from timme.output.colours import WIDE, colouring, labels_of_objects
 from timme.statistics import Curves, curves
 

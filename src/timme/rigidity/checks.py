@@ -93,7 +93,7 @@ def refuse_without_hydrogens(structure: Structure, prefix: str) -> None:
     if lacks_hydrogens(structure):
         raise ValueError(
             f"{prefix}hydrogen bonds need hydrogens, and there are none: add them first with "
-            f"timme.rigidity.add_hydrogens ({EXTRA}) or read a structure that has them"
+            f"timme.rigidity.hydrogens.add_hydrogens ({EXTRA}) or read a structure that has them"
         )
 
 

@@ -11,7 +11,8 @@ from scipy.sparse import csgraph
 
 from timme._arrays import Bools, Floats, Ints, frozen
 from timme._kernels import pebble as kernel
-from timme.hierarchy import Hierarchy, Quantity, grow
+from timme.hierarchy.quantity import Quantity
+from timme.hierarchy.tree import Hierarchy, grow
 from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.network import Network
 

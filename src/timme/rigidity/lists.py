@@ -12,7 +12,14 @@ import numpy as np
 
 from timme._arrays import frozen
 from timme.readers.files import read_bytes
-from timme.rigidity.network import BARS, COVALENT, HYDROGEN_BOND, SALT_BRIDGE, TETHER, Network
+from timme.rigidity.network import (
+    BARS,
+    COVALENT,
+    HYDROGEN_BOND,
+    SALT_BRIDGE,
+    TETHER,
+    Network,
+)
 from timme.system.ensemble import Ensemble
 
 _HEADER = ("kind", "bars", "energy (kcal/mol)", "atom 1", "atom 2", "label 1", "label 2")

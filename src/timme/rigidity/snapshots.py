@@ -12,7 +12,9 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, frozen, indices
 from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
-from timme.hierarchy import Hierarchy, Quantity, link
+from timme.hierarchy.linking import link
+from timme.hierarchy.quantity import Quantity
+from timme.hierarchy.tree import Hierarchy
 from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.decomposition import decompose
 from timme.rigidity.network import network

@@ -17,7 +17,7 @@ from timme.fluctuations.crossing import count_site_pairs
 from timme.hierarchy.clustering import CANDIDATES, CHUNK
 from timme.hierarchy.pruning import LEAST_FRAMES, SEARCH_BYTES
 from timme.objects import Objects
-from timme.pairs import Pairs
+from timme.pairs.lists import Pairs
 from timme.system.ensemble import SINGLE_FROM, Ensemble
 from timme.system.neighbours import pairs_within
 from timme.system.space import Boxes

@@ -14,7 +14,7 @@ from timme._arrays import Ints
 from timme.engine.reduction import moments
 from timme.engine.run import DEFAULT, Run
 from timme.objects import Objects
-from timme.pairs import Pairs
+from timme.pairs.lists import Pairs
 from timme.readers.select import selector
 from timme.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings
 from timme.settings.display import LENGTH

@@ -8,11 +8,11 @@ import numpy as np
 
 from timme._arrays import Ints, frozen
 from timme.engine.run import Run
-from timme.fluctuations import Fluctuations
 from timme.fluctuations.measuring import measure_in_chunks
+from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
-from timme.pairs import Pairs, given, nearest
-from timme.pairs.lists import lower_first, without
+from timme.pairs.choices import given, nearest
+from timme.pairs.lists import Pairs, lower_first, without
 
 KEPT_PAIRS = 2_000_000  # more than this are linked on the fly, and σ of few of them is kept
 

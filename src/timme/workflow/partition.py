@@ -14,7 +14,8 @@ import numpy as np
 from timme import store
 from timme._arrays import frozen
 from timme.analysis import Analysis, Recipe, System
-from timme.hierarchy import Quantity, grow
+from timme.hierarchy.quantity import Quantity
+from timme.hierarchy.tree import grow
 from timme.readers.files import read_bytes
 from timme.system.atoms import Atoms
 from timme.workflow.folder import RESULT

@@ -13,12 +13,14 @@ from timme.analysis import Analysis, Measured, Recipe, System, evenly_chosen
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
-from timme.fluctuations import Fluctuations, measure
 from timme.fluctuations.matrix import from_matrix
-from timme.fluctuations.measuring import require_snapshots
-from timme.hierarchy import Hierarchy, cluster, link
+from timme.fluctuations.measuring import measure, require_snapshots
+from timme.fluctuations.sigma import Fluctuations
+from timme.hierarchy.clustering import cluster
+from timme.hierarchy.linking import link
+from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
-from timme.pairs import Pairs
+from timme.pairs.lists import Pairs
 from timme.readers import read, read_matrix
 from timme.settings import DISPLAY, READING, Settings
 from timme.system.atoms import Atoms

@@ -12,10 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from timme.analysis import Analysis
-from timme.fluctuations import Fluctuations
 from timme.fluctuations.measuring import default_overlap
+from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
-from timme.pairs import Pairs
+from timme.pairs.lists import Pairs
 from timme.settings import Settings
 from timme.system.ensemble import Ensemble
 from timme.workflow.kept_pairs import are_kept, note_on

@@ -13,18 +13,14 @@ from timme.analysis import Analysis, Apart, Constraints, Recipe, System
 from timme.engine.moments import Progress
 from timme.engine.run import Run
 from timme.fluctuations.matrix import from_matrix
-from timme.hierarchy import Hierarchy
+from timme.hierarchy.tree import Hierarchy
 from timme.readers import read, read_model
-from timme.rigidity import (
-    Together,
-    add_hydrogens,
-    dilute,
-    network,
-    read_constraints,
-    together,
-)
 from timme.rigidity.checks import lacks_hydrogens, refuse_without_bonds
-from timme.rigidity.decomposition import base_energy
+from timme.rigidity.decomposition import base_energy, dilute
+from timme.rigidity.hydrogens import add_hydrogens
+from timme.rigidity.lists import read_constraints
+from timme.rigidity.network import network
+from timme.rigidity.snapshots import Together, together
 from timme.rigidity.structure import structure
 from timme.settings import TETHERS, RigidSettings
 from timme.system.ensemble import Ensemble
