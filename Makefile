@@ -39,9 +39,8 @@ test: page  ## Run the quick tests, then those of the kernels with the JIT off
 	$(KERNELS)
 
 test-thorough: export HYPOTHESIS_PROFILE := thorough
-test-thorough: page  ## Run the dear tests too, and search for more counterexamples
-	$(PYTEST) -m "not long" $(PYTEST_ARGS)
-	$(KERNELS)
+test-thorough: page  ## Run the dear tests, which `make test` leaves out
+	$(PYTEST) -m "thorough and not long" $(PYTEST_ARGS)
 
 test-long: export HYPOTHESIS_PROFILE := thorough
 test-long: page  ## Run all tests, those that take minutes included
@@ -61,7 +60,7 @@ test-newest: $(NEWEST)/test.stamp  ## Run the tests with the newest of both, in 
 bench: $(VENV)/bench.stamp  ## Measure speed and memory beside other libraries, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-check: lint types layers docstrings viewer test-thorough  ## Everything that must pass before a change lands
+check: lint types layers docstrings viewer test test-thorough  ## Everything that must pass before a change lands
 
 lint: $(VENV)/dev.stamp  ## Check style and format (ruff)
 	$(BIN)/ruff check

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOST = "the dask cluster was closed or lost before the end: start it again"
 
 _SECONDS_TO_CONNECT = 5
-_SECONDS = 60  # in which workers must have come
+_SECONDS = 120  # in which workers must have come, on a busy computer too
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def _local(count: int) -> Iterator[Client]:
 def _workers(scheduler: str, count: int, folder: str) -> Iterator[None]:
     """Start workers by command: processes that dask starts itself run the user's script again."""
     options = (
-        f"--nworkers {count} --nthreads 1 --memory-limit 0 --death-timeout 10 "
+        f"--nworkers {count} --nthreads 1 --memory-limit 0 --death-timeout 60 "
         "--host 127.0.0.1 --no-dashboard --dashboard-address 127.0.0.1:0"
     )
     command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, *options.split()]
