@@ -129,3 +129,14 @@ def test_suggestions_lie_within_the_levels_and_say_why(graph: Graph) -> None:
     for suggestion in found:
         assert hierarchy.levels[0] <= suggestion.cutoff <= hierarchy.levels[-1]
         assert suggestion.reason
+
+
+def test_a_long_lived_partition_is_suggested_in_the_middle_of_its_life() -> None:
+    """Pairs from 1 on, halves from 3 to 11, then all: halves are seen at 7."""
+    pairs = [(0, 1), (2, 3), (4, 5), (6, 7), (1, 2), (5, 6), (3, 4)]
+    hierarchy = linked((8, pairs, [1.0] * 4 + [3.0] * 2 + [11.0]))
+    found = suggest(hierarchy, large=9, min_size=2)
+    assert [(one.cutoff, one.reason) for one in found] == [
+        (7.0, "the same 2 clusters of 2 or more from 3 to 11"),
+        (2.0, "the same 4 clusters of 2 or more from 1 to 3"),
+    ]

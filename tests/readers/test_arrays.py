@@ -83,6 +83,12 @@ def test_weights_go_with_the_kept_or_with_all_snapshots() -> None:
         read(array, step=2, weights=[1.0, 2.0])
 
 
+def test_weights_are_those_of_the_snapshots_that_are_kept() -> None:
+    found = read(np.zeros((7, 2, 3)), start=1, step=2, weights=np.arange(7.0) ** 2).weights
+    assert found is not None
+    assert found.tolist() == [1 / 25, 9 / 25, 1.0]  # those of 1, 3 and 5
+
+
 def test_nan_may_be_a_gap() -> None:
     array = np.zeros((2, 3, 2))
     array[1, 1] = np.nan
@@ -182,6 +188,18 @@ def test_an_mdtraj_trajectory_is_in_nm(tmp_path: Path) -> None:
     np.testing.assert_allclose(coordinates(ensemble)[0, 0], [0.1, 0.1, 0.1], atol=1e-6)
     np.testing.assert_array_equal(ensemble.snapshot()[1], 2.0 * np.eye(3))
     np.testing.assert_array_equal(ensemble.atoms.bonds, read(path).atoms.bonds)
+
+
+def test_boxes_of_an_mdtraj_trajectory_are_those_of_the_snapshots_that_are_kept(
+    tmp_path: Path,
+) -> None:
+    mdtraj = pytest.importorskip("mdtraj")
+    trajectory = mdtraj.load(str(write_pdb(tmp_path / "a.pdb", [waters(4)] * 6)))
+    sides = np.arange(2.0, 8.0)
+    trajectory.unitcell_vectors = sides[:, None, None] * np.eye(3)
+    found = read(trajectory, start=1, step=2).frames.read(0, 3)[1]
+    assert found is not None
+    assert found[:, 0, 0].tolist() == [3.0, 5.0, 7.0]
 
 
 def test_transformations_of_a_universe_are_seen_and_its_frame_stays(
