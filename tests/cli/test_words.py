@@ -67,7 +67,7 @@ def test_every_option_of_every_command_has_its_name_in_python() -> None:
         ("bonds apart (min_bonds=4), or", "bonds apart (--min-bonds 4), or"),
         ("the same (chains={'A': 'B'})", "the same (--chains A=B)"),
         ("min_size must be at least 1, got 0", "--min-size must be at least 1, got 0"),
-        ("the option start= was 0, now 1", "the option -b was 0, now 1"),
+        ("the option start was 0, now 1", "the option begin was 0, now 1"),
         ("have one (timme.rigid(ensemble=))", "have one (timme rigidity --ensemble)"),
         ("have one (timme.rigid())", "have one (timme rigidity)"),
         ("add overwrite=True", "add --overwrite"),

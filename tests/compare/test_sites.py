@@ -118,7 +118,9 @@ def test_other_residues_at_the_same_place_are_said() -> None:
 
 def test_nothing_in_common_is_refused_with_the_remedy() -> None:
     one = atoms("A/ALA/1/CA", "A/ALA/2/CA")
-    with pytest.raises(ValueError, match=r"has A/ALA 1/CA to A/ALA 2/CA, .* 9/CA: .*chains A=B"):
+    with pytest.raises(
+        ValueError, match=r"has A/ALA 1/CA to A/ALA 2/CA, .* 9/CA: .*chains=\{'A': 'B'\}"
+    ):
         common_sites(one, atoms("A/ALA/9/CA"))
 
 

@@ -407,7 +407,7 @@ def test_the_same_call_goes_on(array_file: Path, tmp_path: Path) -> None:
     [
         ({"step": 2}, "option step was not given, now 2"),
         ({"select": "all"}, "option select was not given, now all"),
-        ({"min_overlap": 600}, "option min-overlap"),
+        ({"min_overlap": 600}, "option min_overlap"),
         ({"box": [9.0, 9.0, 9.0]}, "option box"),
         ({"weights": [1.0] * 600}, "option weights"),
     ],
@@ -447,7 +447,7 @@ def test_another_list_of_pairs_under_the_same_name_is_refused(
     listed.write_text("1 2\n2 3\n")
     left_behind(array_file, path, pairs=str(listed))
     listed.write_text("1 2\n2 4\n")
-    with pytest.raises(ValueError, match=r"the option pairs= was .*pairs\.txt \(SHA-256"):
+    with pytest.raises(ValueError, match=r"the option pairs was .*pairs\.txt \(SHA-256"):
         analysed(array_file, path, pairs=str(listed))
 
 

@@ -35,17 +35,19 @@ _OTHERS = {
     "max_upload": "--max-upload",
     "max_time": "--max-time",
 }
-VOCABULARY = _OTHERS | {
-    setting.name: setting.flags[0]
+_FLAGS = {
+    setting.name: setting.flags
     for kind in (RigidSettings, Settings)
     for setting in settings_of(kind)
 }
+VOCABULARY = _OTHERS | {name: flags[0] for name, flags in _FLAGS.items()}
 
 _COMMANDS = {"analyse": "timme run", "rigid": "timme rigidity"}
 
 _VALUE = r"""True|False|'[^']*'|-?\d+(?:\.\d+)?(?![\w.])|\[[^\]]*\]|\{[^}]*\}"""
 _SAID = re.compile(
     rf"(?<![\w./\\='\"-])(?:(?P<name>{'|'.join(VOCABULARY)})=(?P<value>{_VALUE})?"
+    rf"|the option (?P<option>{'|'.join(_FLAGS)})"
     # Such a name is no word of prose, and needs no sign of equality to be known.
     rf"|(?P<alone>{'|'.join(name for name in VOCABULARY if '_' in name)})"
     rf"|timme\.(?P<call>{'|'.join(_COMMANDS)})\((?P<inside>[^()]*)\))(?![\w./\\=-])"
@@ -85,6 +87,8 @@ def _option(found: re.Match[str]) -> str:
         return found[0]
     if found["call"]:
         return f"{_COMMANDS[found['call']]} {in_options(found['inside'])}".rstrip()
+    if found["option"]:
+        return f"the option {_FLAGS[found['option']][-1].removeprefix('--')}"
     flag = VOCABULARY[found["name"] or found["alone"]]
     try:
         value = _written(found["value"])

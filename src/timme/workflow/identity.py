@@ -78,7 +78,7 @@ def identity(
         found["the data of the snapshots"] = digest(*_blocks(ensemble))[:16]
     for setting in settings_of(Settings):
         if setting.name not in {*DISPLAY, "show", "memory"}:  # which change no σ
-            found[f"the option {setting.name}="] = _value(chosen, setting.name)
+            found[f"the option {setting.name}"] = _value(chosen, setting.name)
     return found
 
 
