@@ -226,7 +226,7 @@ def test_the_demo_is_the_chain_of_the_paper(chain: Path) -> None:
     assert (made.system.n_snapshots, made.length) == (2, 1.0)
     assert made.recipe.settings["objects"] == "links"
     assert made.recipe.settings["pairs"] == "sharing"
-    assert made.recipe.settings["theory"] == "freely-jointed chain"
+    assert made.recipe.theory == "freely-jointed chain"
 
 
 def test_the_demo_follows_the_theory(chain: Path) -> None:

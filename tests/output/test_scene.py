@@ -122,7 +122,7 @@ def test_frames_are_snapshots_evenly_chosen_and_filled() -> None:
     track = np.arange(2 * 5 * 3, dtype=np.float64).reshape(5, 3, 2)
     track[2, 1] = np.nan
     analysis = particles(
-        (3, [(0, 1)], [1.0]), coordinates=track[0], snapshots=track[[0, 2, 4]], n_snapshots=5
+        (3, [(0, 1)], [1.0]), coordinates=track[0], film=track[[0, 2, 4]], n_snapshots=5
     )
     space = scene(analysis)["space"]
     frames = unpacked(space["frames"]).reshape(3, 3, 3) - np.array(space["origin"])

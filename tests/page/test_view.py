@@ -90,7 +90,7 @@ def test_the_view_opens_at_the_sites_not_at_an_empty_box(show: Open) -> None:
 def test_the_view_does_not_mind_how_far_from_the_origin_sites_are(show: Open) -> None:
     near = swarm(60)
     assert near.system.film is not None
-    far = swarm(60, coordinates=near.system.coordinates + 1e9, snapshots=near.system.film + 1e9)
+    far = swarm(60, coordinates=near.system.coordinates + 1e9, film=near.system.film + 1e9)
     sites = list(range(60))
     expected = seen_at(show(near), sites)
     # A double at 1e9 is known to 1e-7, where a neighbour is 1 away: far less than a pixel.

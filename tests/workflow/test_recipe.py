@@ -92,7 +92,7 @@ def test_the_pairs_of_a_protein_are_exactly_those_of_the_definition(protein: Pat
         if nearest[a, b] < 10.0 and apart[a, b] >= 4
     }
     assert compared(made) == expected
-    assert made.recipe.settings["n_pairs"] == len(expected)
+    assert made.recipe.n_pairs == len(expected)
 
 
 def test_the_sigma_of_bodies_is_that_of_the_definition(protein: Path) -> None:

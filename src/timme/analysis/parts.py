@@ -30,20 +30,62 @@ class Part(Protocol):
     name: ClassVar[str]  # by which it is stored
 
     def to_arrays(self) -> Arrays:
-        """Return what is stored, by name."""
+        """Return what is stored, by name.
+
+        Returns
+        -------
+        dict
+            Arrays.
+        """
         ...
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], system: System, hierarchy: Hierarchy) -> Self:
-        """Make the part of what was stored."""
+        """Make the part of what was stored.
+
+        Parameters
+        ----------
+        arrays : mapping
+            As :meth:`to_arrays` returns them.
+        system : System
+            What was analysed.
+        hierarchy : Hierarchy
+            Of all objects.
+
+        Returns
+        -------
+        Part
+            The same.
+        """
         ...
 
     def facts(self) -> Rows:
-        """Describe it in rows of the summary, whatever the cutoff."""
+        """Describe it in rows of the summary, whatever the cutoff.
+
+        Returns
+        -------
+        list of (str, str)
+            What, and its value.
+        """
         ...
 
     def findings(self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int) -> Rows:
-        """Describe in rows of the summary what it says at a cutoff."""
+        """Describe in rows of the summary what it says at a cutoff.
+
+        Parameters
+        ----------
+        hierarchy : Hierarchy
+            What its cutoffs are is written.
+        cutoff : float or None
+            That of the pictures, if there is one.
+        min_size : int
+            Sites that a cluster needs to be counted.
+
+        Returns
+        -------
+        list of (str, str)
+            What, and its value.
+        """
         ...
 
 
