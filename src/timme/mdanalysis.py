@@ -26,7 +26,7 @@ from timme.readers import read
 from timme.readers.libraries import UniverseFrames
 from timme.system.boxes import box_of, boxes_of_frames
 from timme.system.ensemble import Ensemble
-from timme.system.frames import ArrayFrames, WindowFrames
+from timme.system.held_frames import ArrayFrames, WindowFrames
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -15,7 +15,8 @@ from timme import objects, read
 from timme._arrays import Floats
 from timme.engine.checkpoint import digest
 from timme.system.ensemble import Ensemble
-from timme.system.frames import ArrayFrames, Frames, WindowFrames
+from timme.system.frames import Frames
+from timme.system.held_frames import ArrayFrames, WindowFrames
 
 KINDS = ("array", "stored", "trajectory", "universe", "selected", "boxed", "centres", "window")
 FILES = {"stored", "trajectory"}

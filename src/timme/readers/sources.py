@@ -16,7 +16,7 @@ from timme.readers.libraries import MDTRAJ
 from timme.readers.text import DUMPS, dump_atoms
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
-from timme.system.frames import ArrayFrames, StoredFrames
+from timme.system.held_frames import ArrayFrames, StoredFrames
 
 Keep = Callable[[int, str], range]  # of a number of snapshots and their source, those to keep
 

@@ -21,7 +21,7 @@ from timme.rigidity.structure import Structure, structure
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.elements import HYDROGENS, element_masses
 from timme.system.ensemble import Ensemble
-from timme.system.frames import ArrayFrames
+from timme.system.held_frames import ArrayFrames
 from timme.system.residues import is_ion, is_protein, is_water, residue_index
 
 _PH = 7.0

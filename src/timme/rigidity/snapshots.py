@@ -19,7 +19,7 @@ from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.decomposition import decompose
 from timme.rigidity.network import network
 from timme.system.ensemble import Block, Ensemble
-from timme.system.frames import ArrayFrames, WindowFrames
+from timme.system.held_frames import ArrayFrames, WindowFrames
 
 APART = Quantity("fraction apart", words="fraction of snapshots apart")
 

@@ -13,7 +13,8 @@ from timme._arrays import Coordinates, Floats, Ints, frozen, indices, numbers
 from timme._html import table
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_matrices
-from timme.system.frames import ArrayFrames, Frames
+from timme.system.frames import Frames
+from timme.system.held_frames import ArrayFrames
 
 # Coordinates of one block of frames held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000

@@ -24,7 +24,7 @@ from timme.rigidity.snapshots import Together, together
 from timme.rigidity.structure import structure
 from timme.settings import TETHERS, RigidSettings
 from timme.system.ensemble import Ensemble
-from timme.system.frames import ArrayFrames
+from timme.system.held_frames import ArrayFrames
 from timme.system.residues import is_water, residue_index
 from timme.system.topology import atoms_of_sites
 from timme.workflow.defaults import choose_shown
