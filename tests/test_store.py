@@ -207,6 +207,29 @@ def test_a_damaged_result_is_refused(tmp_path: Path, changes: dict[str, Any]) ->
         store.load(changed(tmp_path, **changes))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"names": np.full(8, "one too few")},
+        {"shown": np.array([0, 9])},
+        {"object_sites": np.arange(8)},
+        {"object_sites": np.arange(1, 10)},
+        {"object_sites": np.arange(-1, 8)},
+        {"site_objects": np.arange(8)},
+        {"site_objects": np.arange(1, 10)},
+        {"site_objects": np.arange(-2, 7)},
+        {"coordinates": np.zeros((8, 3))},
+        {"coordinates": np.zeros((9, 3, 1))},
+        {"snapshots": np.zeros((2, 8, 3))},
+    ],
+    ids=lambda changes: " ".join(f"{name} {value.shape}" for name, value in changes.items()),
+)
+def test_arrays_of_another_system_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    """Nine particles, each an object and a site: 0 to 8 is there, -1 is a site in no object."""
+    with pytest.raises(ValueError, match=r"bad\.npz: not a result of timme, or a damaged one"):
+        store.load(changed(tmp_path, **changes))
+
+
 @pytest.mark.parametrize("parents", [[99] * 12, [0] * 12, [-7] * 12, [11, 11, 11, 1, 2, 3]])
 def test_a_tree_that_is_none_is_refused_and_crashes_nothing(
     tmp_path: Path, parents: list[int]

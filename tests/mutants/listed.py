@@ -373,9 +373,13 @@ MUTANTS = [
         "readers/test_trajectories.py",
         ("XTC is read in nanometres", "_NM = 10.0", "_NM = 1.0"),
         ("the box of a trajectory is ignored", "periodic=periodic)", "periodic=False)"),
-        ("truncated files are taken", "if not allow_truncated:", "if False:"),
         ("files of other atoms are taken", "file.n_atoms != expected:", "file.n_atoms == -1:"),
         ("a selection reads other sites", "self.sites[sites]", "sites"),
+    ),
+    *_mutants(
+        "readers/trajectories.py",
+        "readers/test_integrity.py",
+        ("truncated files are taken", "if not allow_truncated:", "if False:"),
     ),
     *_mutants(
         "readers/integrity.py",

@@ -73,9 +73,9 @@ def meeting(
     way = np.array([-np.cos(theta), np.sin(theta), 0.0])
     acceptor = hydrogen + hydrogen_acceptor * way
     base = acceptor + 1.43 * turned(-way, 109.5)
-    places = {"O": (0.0, 0.0, 0.0), "C": (-0.5, -1.3, 0.0), "H": tuple(hydrogen)}
-    donor = molecule(places, "O-C O-H")
-    return joined(donor, molecule({"O": tuple(acceptor), "C": tuple(base)}, "O-C"))
+    donor = {"O": [0.0, 0.0, 0.0], "C": [-0.5, -1.3, 0.0], "H": hydrogen.tolist()}
+    other = {"O": acceptor.tolist(), "C": base.tolist()}
+    return joined(molecule(donor, "O-C O-H"), molecule(other, "O-C"))
 
 
 def turned(vector: Floats, degrees: float) -> Floats:
