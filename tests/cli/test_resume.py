@@ -63,7 +63,7 @@ def result(folder: Path) -> dict[str, Any]:
         arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
     text = json.loads(arrays.pop("text").tobytes())
     made: dict[str, Any] = {name: array.tobytes() for name, array in arrays.items()}
-    return made | {"notes": text["notes"], "settings": text["settings"]}
+    return made | {"notes": text["notes"], "settings": text["recipe"]["settings"]}
 
 
 def killed_and_resumed(folder: Path, times: int, seed: int) -> None:

@@ -359,7 +359,7 @@ def test_trees_that_never_join_stay_apart(show: Open) -> None:
 
 
 def test_a_matrix_has_no_view_but_all_else(show: Open) -> None:
-    analysis = swarm(50, coordinates=np.empty((50, 0)), snapshots=None, n_snapshots=0)
+    analysis = swarm(50, coordinates=np.empty((50, 0)), film=None, n_snapshots=0)
     page = show(analysis)
     assert page.evaluate("document.querySelector('.stage')") is None
     page.press("ArrowUp")
