@@ -220,7 +220,7 @@ def test_a_damaged_result_is_refused(tmp_path: Path, changes: dict[str, Any]) ->
         {"site_objects": np.arange(-2, 7)},
         {"coordinates": np.zeros((8, 3))},
         {"coordinates": np.zeros((9, 3, 1))},
-        {"snapshots": np.zeros((2, 8, 3))},
+        {"film": np.zeros((2, 8, 3))},
     ],
     ids=lambda changes: " ".join(f"{name} {value.shape}" for name, value in changes.items()),
 )
