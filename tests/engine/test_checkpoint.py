@@ -461,6 +461,20 @@ def test_another_version_is_refused(
         analysed(array_file, path)
 
 
+def test_a_checkpoint_of_another_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+    kept = Checkpoint(path)
+    kept.keep("sums", done=1)
+    kept.save()
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    text = arrays["text"].tobytes().replace(b'"format": 1', b'"format": 2')
+    with path.open("wb") as file:
+        np.savez(file, **(arrays | {"text": np.frombuffer(text, np.uint8)}))
+    with pytest.raises(ValueError, match="a checkpoint of another version: remove it"):
+        Checkpoint(path, resume=True).identify({})
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"no archive", b"PK\x03\x04 cut off"],

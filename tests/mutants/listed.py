@@ -149,9 +149,18 @@ MUTANTS = [
         ),
     ),
     *_mutants(
+        "system/held_frames.py",
+        "readers/test_arrays.py system/test_frames.py",
+        ("a stored array is not sliced", "(self.offset + frame *", "(self.offset + row *"),
+        (
+            "boxes are those of the first snapshots",
+            "boxes = None if self.boxes is None else rows_of(self.boxes, snapshots)",
+            "boxes = None if self.boxes is None else self.boxes[: len(snapshots)]",
+        ),
+    ),
+    *_mutants(
         "system/frames.py",
         "readers/test_arrays.py system/test_ensemble.py",
-        ("a stored array is not sliced", "(self.offset + frame *", "(self.offset + row *"),
         (
             "a selection loses its box",
             "coordinates[:, self.sites], boxes",
@@ -218,13 +227,13 @@ MUTANTS = [
         "fluctuations/measuring.py",
         "fluctuations/test_measuring.py",
         ("one snapshot more in common is needed", "common >= overlap", "common > overlap"),
-        ("max is rms", 'largest=objects.reduction == "max"', "largest=False"),
         ("half of the snapshots is rounded down", "math.ceil(n_snapshots / 2)", "n_snapshots // 2"),
     ),
     *_mutants(
-        "fluctuations/measuring.py",
-        "test_objects.py",
-        ("links count as they stretch", "if len(objects.rigid):", "if False:"),
+        "fluctuations/crossing.py",
+        "fluctuations/test_measuring.py test_objects.py",
+        ("max is rms", 'largest=self.objects.reduction == "max"', "largest=False"),
+        ("stretching of links counts", "if len(rigid):", "if False:"),
     ),
     # ---- hierarchy, statistics, theory ---------------------------------------------------------
     *_mutants(
@@ -250,9 +259,9 @@ MUTANTS = [
         ),
     ),
     *_mutants(
-        "hierarchy/clustering.py",
+        "hierarchy/pruning.py",
         "hierarchy/test_clustering.py",
-        ("pairs that matter are given up", "_MARGIN = 1 + 1e-4", "_MARGIN = 0.5"),
+        ("pairs that matter are given up", "_MARGIN = 1 + 1e-3", "_MARGIN = 0.5"),
     ),
     *_mutants(
         "statistics.py",
@@ -409,11 +418,6 @@ MUTANTS = [
             "array[kept.start : kept.stop : kept.step]",
             "array[: len(kept)]",
         ),
-        (
-            "boxes are those of the first snapshots",
-            "frames.boxes[part]",
-            "frames.boxes[: len(kept)]",
-        ),
     ),
     *_mutants(
         "readers/numbering.py",
@@ -501,7 +505,7 @@ MUTANTS = [
         "output/test_scene.py",
         (
             "nanometres are drawn as ångström",
-            '10.0 if analysis.hierarchy.unit == "nm"',
+            '10.0 if analysis.system.unit == "nm"',
             "1.0 if True",
         ),
         ("names end the script", r'.replace("<", "\\u003c")', ""),
@@ -509,7 +513,7 @@ MUTANTS = [
     *_mutants(
         "store.py",
         "test_store.py",
-        ("results of two systems are one", "    _refuse_misfits(made)\n", ""),
+        ("results of two systems are one", "    _refuse_misfits(system, hierarchy)\n", ""),
         ("other formats are read", ' and text["format"] == FORMAT:', ":"),
     ),
     # ---- numbers -------------------------------------------------------------------------------
@@ -552,11 +556,19 @@ MUTANTS = [
     ),
     # ---- choices -------------------------------------------------------------------------------
     *_mutants(
+        "settings/run.py",
+        "workflow/test_recipe.py",
+        ("third neighbours are compared", "MIN_BONDS = 4 ", "MIN_BONDS = 3 "),
+        ("contacts are within 9 Å", "RADIUS = 10.0 ", "RADIUS = 9.0 "),
+    ),
+    *_mutants(
+        "settings/display.py",
+        "workflow/test_recipe.py",
+        ("the C–C bond", "LENGTH = 1.54 ", "LENGTH = 1.5 "),
+    ),
+    *_mutants(
         "workflow/defaults.py",
         "workflow/test_recipe.py",
-        ("third neighbours are compared", "bonds = 4 if counted", "bonds = 3 if counted"),
-        ("contacts are within 9 Å", "10.0 * per_angstrom", "9.0 * per_angstrom"),
-        ("the C–C bond", "(1.54 * per_angstrom", "(1.5 * per_angstrom"),
         ("the O–H bond", "0.96 * per_angstrom", "1.0 * per_angstrom"),
         ("a nanometre is an ångström", '"nm": 0.1', '"nm": 1.0'),
     ),
