@@ -1,10 +1,12 @@
 """Small hierarchies and analyses that the tests of pictures, tables and files share."""
 
+import io
 from dataclasses import fields
 from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pandas as pd
 
 from timme._arrays import Ints
 from timme.analysis import Analysis, Constraints, Measured, Recipe, System
@@ -35,6 +37,17 @@ def fluctuations(graph: Graph, unit: str = "") -> Fluctuations:
         common=np.full(len(pairs), 2),
         unit=unit,
     )
+
+
+def read_back(text: str) -> pd.DataFrame:
+    """A table as it was written, to the last bit: not every version of pandas reads that well."""
+    table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    for name, column in table.items():
+        try:
+            table[name] = [float(value or "nan") for value in column]
+        except ValueError:
+            continue
+    return table
 
 
 def linked(graph: Graph, unit: str = "") -> Hierarchy:

@@ -1,10 +1,8 @@
-import io
 import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +13,7 @@ from matplotlib.figure import Figure
 
 import timme
 from tests.compare.reference import clusters_of, two_graphs
-from tests.output.builders import Graph, linked, particles, random_graph, residues
+from tests.output.builders import Graph, linked, particles, random_graph, read_back, residues
 from timme.compare import Comparison, common_sites, compare
 from timme.hierarchy import Hierarchy, grow
 from timme.output.axes import places_of
@@ -230,7 +228,7 @@ def test_matched_clusters_are_listed_both_ways() -> None:
     one, other = residues(random_graph(450, 5)), residues(random_graph(450, 7))
     compared = compare(one.shown_hierarchy, other.shown_hierarchy, cutoffs=(0.04, 0.04))
     text = matched_csv(one, compared, names=("a", "b"))
-    table = pd.read_csv(io.StringIO(text))
+    table = read_back(text)
     sides = [compared.clusters.first, compared.clusters.second]
     sets = [clusters_of(side.labels.tolist()) for side in sides]
     colours = np.concatenate(cluster_colours(compared))
@@ -260,13 +258,13 @@ def test_members_are_runs_of_the_common_sites() -> None:
         residues((30, [(1, 4), (4, 7), (7, 10)], [1.0] * 3), chains="A", first_resid=2),
     )
     compared = compare(one.shown_hierarchy, other.shown_hierarchy)
-    table = pd.read_csv(io.StringIO(matched_csv(one, compared)))
+    table = read_back(matched_csv(one, compared))
     assert table["members"].tolist() == ["A 2-4", "A 2-5"]
 
 
 def test_agreement_lists_the_best_cutoff_of_the_other() -> None:
     compared = compare(ONE, OTHER, most=30)
-    table = pd.read_csv(io.StringIO(best_cutoffs_csv(compared, names=("a", "b"))))
+    table = read_back(best_cutoffs_csv(compared, names=("a", "b")))
     assert len(table) == 60
     assert table["cutoff"].tolist() == [*compared.first_cutoffs, *compared.second_cutoffs]
     highest = [*compared.rand.max(axis=1), *compared.rand.max(axis=0)]

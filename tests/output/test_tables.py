@@ -1,4 +1,3 @@
-import io
 import json
 from pathlib import Path
 
@@ -7,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
-from tests.output.builders import linked, particles, random_graph, residues
+from tests.output.builders import linked, particles, random_graph, read_back, residues
 from timme.output.colours import colouring
 from timme.output.tables import (
     clusters_csv,
@@ -24,7 +23,7 @@ def test_clusters_are_listed_as_cut_with_their_life() -> None:
     analysis = residues(random_graph(360, 5))
     hierarchy = analysis.shown_hierarchy
     cutoff = float(np.median(hierarchy.levels))
-    table = pd.read_csv(io.StringIO(clusters_csv(analysis, [cutoff], min_size=2)))
+    table = read_back(clusters_csv(analysis, [cutoff], min_size=2))
     partition = hierarchy.cut(cutoff)
     assert table["size"].tolist() == [size for size in partition.sizes if size >= 2]
     assert table["cluster"].tolist() == list(range(1, len(table) + 1))
@@ -40,7 +39,7 @@ def test_members_are_runs_of_residues_within_chains() -> None:
     pairs = [(1, 4), (4, 7), (7, 13), (13, 16)]  # Cα of residues 1, 2, 3 and 5, 6 of six
     graph = (18, pairs, [1.0] * 4)
     analysis = residues(graph, chains="AB", first_resid=5)
-    table = pd.read_csv(io.StringIO(clusters_csv(analysis, [1.0])))
+    table = read_back(clusters_csv(analysis, [1.0]))
     assert table["members"].tolist() == ["A 5-7, B 6-7"]
     assert table["size"].tolist() == [5]
 
@@ -54,7 +53,7 @@ def test_members_with_several_objects_to_a_residue_go_by_name() -> None:
         names=analysis.system.names,
         hierarchy=analysis.hierarchy,
     )
-    table = pd.read_csv(io.StringIO(clusters_csv(every, [1.0])))
+    table = read_back(clusters_csv(every, [1.0]))
     assert table["members"].tolist() == ["A/ALA 5/N-A/ALA 5/C"]
 
 
@@ -62,7 +61,7 @@ def test_every_site_has_its_label_and_clusters() -> None:
     analysis = residues(random_graph(120, 5))
     hierarchy = analysis.shown_hierarchy
     cutoffs = [float(hierarchy.levels[3]), float(hierarchy.levels[9])]
-    table = pd.read_csv(io.StringIO(sites_csv(analysis, cutoffs)))
+    table = read_back(sites_csv(analysis, cutoffs))
     shown = table.iloc[analysis.system.shown]
     assert table["name"].tolist() == analysis.system.names.tolist()
     assert (shown["site label"].to_numpy() - 1).tolist() == np.argsort(hierarchy.order).tolist()
@@ -73,7 +72,7 @@ def test_every_site_has_its_label_and_clusters() -> None:
 
 def test_levels_hold_every_curve() -> None:
     counted = curves(linked(random_graph(50, 1), "nm"), large=4, sizes=(1, 3))
-    table = pd.read_csv(io.StringIO(levels_csv(counted, length=2.0)))
+    table = read_back(levels_csv(counted, length=2.0))
     assert table["cutoff (nm)"].tolist() == counted.cutoffs.tolist()
     assert table["cutoff / a"].tolist() == (counted.cutoffs / 2).tolist()
     assert table["clusters"].tolist() == counted.n_clusters.tolist()
