@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,24 @@ def pytest_make_parametrize_id(val: object, argname: str) -> None:
     """
     if isinstance(val, bytes):
         pytest.fail(f"ids are needed for the bytes {argname}: give ids=[...]", pytrace=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave tests on clusters to thorough runs: each process of a run would start its own."""
+    for item in items:
+        if "clients" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.thorough)
+
+
+@pytest.fixture(scope="session")
+def clients() -> Iterator[dict[int, Any]]:
+    """Clients of dask on this computer, by the number of their worker processes."""
+    pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
+    from timme.engine.connect import connect
+
+    with ExitStack() as stack:
+        yield {count: stack.enter_context(connect("local", workers=count)) for count in (1, 2)}
 
 
 @pytest.fixture(scope="session")

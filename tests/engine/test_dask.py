@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,12 +44,6 @@ SYSTEMS = (
     "stored",
     "centres",
 )
-
-
-@pytest.fixture(scope="module")
-def clients() -> Iterator[dict[int, Client]]:
-    with ExitStack() as stack:
-        yield {count: stack.enter_context(connect("local", workers=count)) for count in (1, 2)}
 
 
 def moving(n_snapshots: int = 600, n_sites: int = 60, seed: int = 1) -> Coordinates:

@@ -2,7 +2,6 @@ import math
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -125,14 +124,11 @@ def test_progress_is_told_snapshot_by_snapshot() -> None:
     assert told == [(done, len(CLOSED)) for done in range(1, len(CLOSED) + 1)]
 
 
-@pytest.fixture(scope="module")
-def engines() -> Iterator[list[Any]]:
-    pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")
-    from timme.engine.connect import connect
+@pytest.fixture
+def engines(clients: dict[int, Any]) -> list[Any]:
     from timme.engine.dask import Cluster
 
-    with ExitStack() as stack:
-        yield [Cluster(stack.enter_context(connect("local", workers=n))) for n in (1, 2)]
+    return [Cluster(client) for client in clients.values()]
 
 
 def test_threads_and_workers_find_the_same_bits(
