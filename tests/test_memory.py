@@ -267,12 +267,10 @@ def arguments_of(kind: str, folder: Path) -> list[object]:
     "kind",
     [
         "nearest",
+        *(pytest.param(kind, marks=pytest.mark.thorough) for kind in ("contacts", "groups")),
         *(
-            pytest.param(kind, marks=pytest.mark.thorough)
-            for kind in (
-                *("an array, all pairs", "bodies in contact", "groups"),
-                *("all pairs", "contacts"),
-            )
+            pytest.param(kind, marks=pytest.mark.long)
+            for kind in ("an array, all pairs", "bodies in contact", "all pairs")
         ),
     ],
 )
@@ -282,7 +280,7 @@ def test_what_is_announced_is_what_is_taken(tmp_path: Path, kind: str) -> None:
     assert run.announced < 1.4 * run.peak
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_what_is_allowed_is_kept_to(tmp_path: Path) -> None:
     arguments = arguments_of("groups", tmp_path)
     plenty = ran(tmp_path, *arguments)

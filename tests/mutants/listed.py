@@ -349,6 +349,15 @@ MUTANTS = [
         ("metals hold what is farther", "_COORDINATION_GAP = 0.4", "_COORDINATION_GAP = 0.6"),
     ),
     *_mutants(
+        "rigidity/chemistry.py",
+        "rigidity/test_chemistry.py",
+        ("flat bonds are locked to 40 degrees", "np.deg2rad(30.0)", "np.deg2rad(40.0)"),
+        ("longer esters are locked", "_ESTER = 1.40", "_ESTER = 1.42"),
+        ("longer bonds are nitriles", "_NITRILE = 1.25", "_NITRILE = 1.30"),
+        ("less flat is flat", "_FLAT = 0.4", "_FLAT = 0.5"),
+        ("longer amides are locked", '("C", "N"): 1.39', '("C", "N"): 1.41'),
+    ),
+    *_mutants(
         "rigidity/energies.py",
         "rigidity/test_published_numbers.py rigidity/test_energies.py",
         ("hydrogen bonds are weaker", "8.0 * _twelve_ten(2.8", "7.0 * _twelve_ten(2.8"),
@@ -365,6 +374,11 @@ MUTANTS = [
         ("bonds are more bent", "SMALLEST_ANGLE = 100.0", "SMALLEST_ANGLE = 99.0"),
         ("atoms four bonds apart are near", "NEAR_BONDS = 3", "NEAR_BONDS = 4"),
         ("the angle at an sp3 acceptor", "np.deg2rad(109.5)", "np.deg2rad(120.0)"),
+        (
+            "bonds at exactly 100 degrees are none",
+            ">= np.deg2rad(SMALLEST_ANGLE)",
+            "> np.deg2rad(SMALLEST_ANGLE)",
+        ),
     ),
     *_mutants(
         "rigidity/decomposition.py",

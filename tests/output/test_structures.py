@@ -138,7 +138,7 @@ def test_far_coordinates_do_not_fit_pdb(tmp_path: Path) -> None:
     assert "coordinate" in write_structures(analysis, tmp_path, CUTOFF).notes[0]
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_hundred_thousand_atoms_are_written_as_mmcif(tmp_path: Path) -> None:
     n_sites = 100_001
     analysis = particles((n_sites, [(0, 100_000), (0, 1)], [0.01, 0.01]))

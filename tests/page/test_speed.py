@@ -17,8 +17,8 @@ LABEL = "document.querySelector('.dilution canvas').ariaLabel"
     ("n_sites", "steps"),
     [
         (1_000, 10),
-        pytest.param(1_000, 40, marks=pytest.mark.thorough),
-        pytest.param(20_000, 40, marks=pytest.mark.thorough),
+        pytest.param(20_000, 10, marks=pytest.mark.thorough),
+        pytest.param(20_000, 40, marks=pytest.mark.long),
     ],
 )
 def test_no_step_of_the_cutoff_takes_50_ms_of_script(

@@ -54,6 +54,103 @@ def test_locked_bonds_of_1bck_are_the_listed_ones_and_partial_double_bonds() -> 
     assert (len(more), len(amides), len(rings)) == (144, 12, 132)
 
 
+# ---- limits of geometry, which decide in molecules that no table knows ---------------------------
+
+EDGE = 1e-6  # Å and degrees, far above rounding
+
+
+def two_planes(one: str, other: str, length: float, turned: float = 0.0) -> Ensemble:
+    """Two flat centres with two carbons or hydrogens each, the second plane turned (degrees)."""
+    turn = np.deg2rad(turned)
+    across = np.array([0.0, np.cos(turn), np.sin(turn)])
+    side, beyond = 0.95, np.array([length + 0.55, 0.0, 0.0])
+    atoms = {
+        f"{one}1": (0.0, 0.0, 0.0),
+        "H1": (-0.55, side, 0.0),
+        "H2": (-0.55, -side, 0.0),
+        f"{other}2": (length, 0.0, 0.0),
+        "H3": beyond + side * across,
+        "H4": beyond - side * across,
+    }
+    bonds = f"{one}1-H1 {one}1-H2 {one}1-{other}2 {other}2-H3 {other}2-H4"
+    return molecule(atoms, bonds)
+
+
+@pytest.mark.parametrize(("other", "limit"), [("C", 1.44), ("N", 1.39)])
+@pytest.mark.parametrize("beyond", [-EDGE, EDGE])
+def test_a_flat_bond_of_an_unknown_molecule_is_locked_if_it_is_short(
+    other: str, limit: float, beyond: float
+) -> None:
+    assert len(locked(two_planes("C", other, limit + beyond))) == (beyond < 0)
+
+
+@pytest.mark.parametrize(("turned", "is_locked"), [(30 - EDGE, True), (30 + EDGE, False)])
+def test_a_short_bond_turned_by_more_than_30_degrees_is_not_locked(
+    turned: float, is_locked: bool
+) -> None:
+    assert len(locked(two_planes("C", "C", 1.34, turned))) == is_locked
+
+
+@pytest.mark.parametrize(("length", "is_locked"), [(1.36 - EDGE, True), (1.36 + EDGE, False)])
+def test_two_nitrogens_are_locked_if_they_are_nearer_than_136_hundredths(
+    length: float, is_locked: bool
+) -> None:
+    atoms = {
+        "C1": (-0.7, 1.25, 0.0),
+        "N1": (0.0, 0.0, 0.0),
+        "N2": (length, 0.0, 0.0),
+        "C2": (length + 0.7, -1.25, 0.0),
+    }
+    found = locked(molecule(atoms, "C1-N1 N1-N2 N2-C2"))
+    assert (frozenset(("N1", "N2")) in found) == is_locked
+
+
+@pytest.mark.parametrize(("element", "limit"), [("O", 1.31), ("S", 1.70)])
+@pytest.mark.parametrize("beyond", [-EDGE, EDGE])
+def test_a_carbon_of_two_neighbours_is_planar_if_one_is_near(
+    element: str, limit: float, beyond: float
+) -> None:
+    atoms = {"C1": (0, 0, 0), f"{element}1": (limit + beyond, 0, 0), "H1": (-0.5, 0.95, 0)}
+    small = molecule(atoms, f"C1-{element}1 C1-H1")
+    assert ("C1" in names(small, known(small).planar)) == (beyond < 0)
+
+
+@pytest.mark.parametrize("beyond", [-EDGE, EDGE])
+def test_three_neighbours_are_in_a_plane_if_their_triple_product_is_below_two_fifths(
+    beyond: float,
+) -> None:
+    """Unit vectors at the height h over a circle have the product (3√3 / 2) h (1 - h²)."""
+    heights = np.roots([-1.5 * 3**0.5, 0, 1.5 * 3**0.5, -(0.4 + beyond)])
+    height = min(float(h) for h in heights.real if h > 0)
+    around = 2 * np.pi * np.arange(3) / 3
+    radius = 1.5 * (1 - height**2) ** 0.5
+    arms = {
+        f"C{k + 2}": (radius * np.cos(a), radius * np.sin(a), 1.5 * height)
+        for k, a in enumerate(around)
+    }
+    star = molecule({"C1": (0, 0, 0), **arms}, "C1-C2 C1-C3 C1-C4")
+    assert ("C1" in names(star, known(star).planar)) == (beyond < 0)
+
+
+@pytest.mark.parametrize(("length", "is_locked"), [(1.40 - EDGE, True), (1.40 + EDGE, False)])
+def test_an_ester_is_locked_up_to_14_tenths(length: float, is_locked: bool) -> None:
+    atoms = {
+        "C1": (0, 0, 0),
+        "O1": (-0.6, 1.05, 0),
+        "C2": (-0.75, -1.3, 0),
+        "O2": (length, 0, 0),
+        "C3": (length + 0.7, 1.25, 0),
+    }
+    found = locked(molecule(atoms, "C1-O1 C1-C2 C1-O2 O2-C3"))
+    assert (frozenset(("C1", "O2")) in found) == is_locked
+
+
+@pytest.mark.parametrize(("length", "bare"), [(1.25 - EDGE, False), (1.25 + EDGE, True)])
+def test_a_nitrogen_nearer_than_a_quarter_above_one_is_a_nitrile(length: float, bare: bool) -> None:
+    ends = {"C": (0, 0, 0), "N": (length, 0, 0), "C2": (-1.46, 0, 0)}
+    assert without_hydrogens(structure(molecule(ends, "C-N C-C2"))).any() == bare
+
+
 # ---- amino acids and nucleotides, by their names -------------------------------------------------
 
 

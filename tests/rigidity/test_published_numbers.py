@@ -174,7 +174,9 @@ def test_hydrogen_and_acceptor_are_within_4_and_donor_and_acceptor_within_5(
     assert len(found_bonds(pair)) == int(bound)
 
 
-@pytest.mark.parametrize(("angle", "bound"), [(100.0 + EDGE, True), (100.0 - EDGE, False)])
+@pytest.mark.parametrize(
+    ("angle", "bound"), [(100.0 + EDGE, True), (100.0, True), (100.0 - EDGE, False)]
+)
 def test_the_angle_at_the_hydrogen_is_100_degrees_or_more(angle: float, bound: bool) -> None:
     assert len(found_bonds(meeting(hydrogen_acceptor=2.6, angle=angle))) == int(bound)
 

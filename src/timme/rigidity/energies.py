@@ -51,7 +51,7 @@ class HydrogenBonds:
         Returns
         -------
         HydrogenBonds
-            These only.
+            Those bonds alone, in the order asked for.
         """
         return HydrogenBonds(
             frozen(self.donors[which]),
