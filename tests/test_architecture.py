@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "timme"
 MODULES = sorted(SOURCE.rglob("*.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PACKAGES = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
 CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
 
 
@@ -33,11 +35,38 @@ def test_there_are_few_floors() -> None:
 
 
 def test_every_package_has_an_order_within() -> None:
-    packages = {f"timme.{path.parent.name}" for path in SOURCE.glob("*/__init__.py")}
-    packages -= {"timme._kernels"}  # whose files import little, and nothing from elsewhere
     held = {container for each in CONTRACTS for container in each["containers"]}
-    assert packages <= held
+    alone = {"_kernels"}  # whose files import little, and nothing from elsewhere
+    assert {f"timme.{name}" for name in PACKAGES - alone} <= held
     assert all(each["exhaustive"] for each in CONTRACTS)
+
+
+def test_every_package_has_its_folder_of_tests() -> None:
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert folders == PACKAGES | {"page"}
+
+
+def test_the_page_tells_how_the_house_is_built() -> None:
+    grimp = pytest.importorskip("grimp", reason="needs import-linter, for `make layers`")
+    graph = grimp.build_graph("timme", cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    order = list(TopologicalSorter(imports).static_order())  # or an error that names a cycle
+    chain = dict[str, int]()
+    for module in order:
+        chain[module] = 1 + max((chain[other] for other in imports[module]), default=0)
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    now = {
+        "floors": len(floors()),
+        "contracts within packages": len(CONTRACTS) - 1,
+        "modules": len(imports),
+        "longest chain of imports, modules": max(chain.values()),
+        "imports of our own from a module, mean": round(
+            sum(map(len, imports.values())) / len(imports), 1
+        ),
+        "modules in a cycle": 0,
+    }
+    told = re.findall(r"^\| ([^|]+) \| [^|]+ \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert {name: float(number) for name, number in told} == now
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
