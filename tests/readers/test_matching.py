@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timme.readers.matching import Model, label, matched
+from timme.readers.matching import Model, label, match_models
 
 NAMES = ("N", "CA", "C", "O")
 
@@ -35,7 +35,7 @@ def model(order: list[int], *, n_residues: int = 4) -> Model:
 @given(st.permutations(range(32)), st.permutations(range(32)))
 def test_any_order_is_brought_in_line(first: list[int], second: list[int]) -> None:
     models = [model(first), model(second)]
-    one, two = matched(models).orders
+    one, two = match_models(models).orders
     np.testing.assert_array_equal(models[0].serials[one], models[1].serials[two])
     np.testing.assert_array_equal(one, np.arange(32))
 
@@ -45,15 +45,15 @@ def test_common_atoms_are_the_intersection(first: set[int], second: set[int]) ->
     models = [model(sorted(first)), model(sorted(second, reverse=True))]
     shared = first & second
     if first == second:
-        assert len(matched(models).orders[0]) == len(first)
+        assert len(match_models(models).orders[0]) == len(first)
         return
     with pytest.raises(ValueError, match="is not there"):
-        matched(models)
+        match_models(models)
     if not shared:
         with pytest.raises(ValueError, match="share no atoms"):
-            matched(models, common_atoms=True)
+            match_models(models, common_atoms=True)
         return
-    found = matched(models, common_atoms=True)
+    found = match_models(models, common_atoms=True)
     assert models[0].serials[found.orders[0]].tolist() == sorted(shared)
     assert models[1].serials[found.orders[1]].tolist() == sorted(shared)
     assert f"{len(first | second) - len(shared)} were left out" in found.notes[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -64,13 +66,13 @@ def two_planes(one: str, other: str, length: float, turned: float = 0.0) -> Ense
     turn = np.deg2rad(turned)
     across = np.array([0.0, np.cos(turn), np.sin(turn)])
     side, beyond = 0.95, np.array([length + 0.55, 0.0, 0.0])
-    atoms = {
+    atoms: dict[str, Sequence[float]] = {
         f"{one}1": (0.0, 0.0, 0.0),
         "H1": (-0.55, side, 0.0),
         "H2": (-0.55, -side, 0.0),
         f"{other}2": (length, 0.0, 0.0),
-        "H3": beyond + side * across,
-        "H4": beyond - side * across,
+        "H3": (beyond + side * across).tolist(),
+        "H4": (beyond - side * across).tolist(),
     }
     bonds = f"{one}1-H1 {one}1-H2 {one}1-{other}2 {other}2-H3 {other}2-H4"
     return molecule(atoms, bonds)

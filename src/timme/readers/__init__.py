@@ -114,7 +114,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = replace(ensemble, frames=frames if box is False else boxed)
     ensemble = wanted.with_bonds_chosen(ensemble, bonds)
     ensemble = replace(ensemble, frames=boxed)
-    return wanted.selected(ensemble, select, atom_group(source))
+    return wanted.select_sites(ensemble, select, atom_group(source))
 
 
 def read_model(
@@ -160,7 +160,7 @@ def read_model(
     options = Options(None, common_atoms=False, allow_truncated=allow_truncated)
     ensemble, count = open_source(source, _listed(trajectories), options, keep)
     ensemble = wanted.with_bonds_chosen(ensemble, "auto")
-    return wanted.selected(ensemble, None, atom_group(source)), len(every(count, ""))
+    return wanted.select_sites(ensemble, None, atom_group(source)), len(every(count, ""))
 
 
 def _listed(trajectories: str | Path | Sequence[str | Path]) -> list[str | Path]:

@@ -45,7 +45,7 @@ def fetch(code: str, *, cache: str | Path | None = None, server: str | None = No
     path = directory / f"{name}.cif.gz"
     if not path.is_file():
         address = (server or os.environ.get("TIMME_PDB_SERVER") or SERVER).rstrip("/")
-        data = _downloaded(f"{address}/{path.name}", name)
+        data = _download(f"{address}/{path.name}", name)
         _keep(data, path, name)
     return path
 
@@ -55,7 +55,7 @@ def _cache_directory() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "timme"
 
 
-def _downloaded(address: str, name: str) -> bytes:
+def _download(address: str, name: str) -> bytes:
     if not address.startswith(("http://", "https://")):
         raise ValueError(
             f"the PDB server needs an address with http:// or https://, got {address!r}"

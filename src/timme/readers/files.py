@@ -81,7 +81,7 @@ def read_bytes(path: Path) -> bytes:
     bytes
         What is in it.
     """
-    data = _unpacked(checked_file(path)).removeprefix(b"\xef\xbb\xbf")
+    data = _unpack(checked_file(path)).removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise ValueError(f"{path}: the file is empty: make or download it again")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
@@ -101,7 +101,7 @@ def open_binary(path: Path) -> BinaryIO:
         Its bytes.
     """
     if path.suffix.lower() in {".gz", ".bz2"}:
-        return io.BytesIO(_unpacked(path))
+        return io.BytesIO(_unpack(path))
     return path.open("rb")
 
 
@@ -121,7 +121,7 @@ def one_line(error: object) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-def _unpacked(path: Path) -> bytes:
+def _unpack(path: Path) -> bytes:
     data = path.read_bytes()
     try:
         if data.startswith(b"\x1f\x8b"):

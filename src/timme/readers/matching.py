@@ -72,7 +72,7 @@ class Matching:
     notes: tuple[str, ...]
 
 
-def matched(models: Sequence[Model], *, common_atoms: bool = False) -> Matching:
+def match_models(models: Sequence[Model], *, common_atoms: bool = False) -> Matching:
     """Match the atoms of all models by chain, residue number, insertion code and atom name.
 
     Parameters

@@ -60,7 +60,7 @@ def open_source(
     count : int
         Number of all snapshots.
     """
-    found = _located(source) if isinstance(source, str | Path) else source
+    found = _locate(source) if isinstance(source, str | Path) else source
     paths = _structure_files(found, trajectories)
     if paths:
         return _from_structures(paths, options, keep)
@@ -79,7 +79,7 @@ def _structure_files(source: Any, trajectories: list[str | Path]) -> list[Path]:
         return []
     if not all(isinstance(item, str | Path) for item in source):
         return []
-    return [_located(item) for item in source]
+    return [_locate(item) for item in source]
 
 
 def _from_others(source: Any, trajectories: list[str | Path], options: Options) -> Ensemble:
@@ -132,7 +132,7 @@ def _refuse_unused(options: Options, source: str, *used: str) -> None:
             raise ValueError(f"{source}: {name}= is for {use}, which this is not: leave it out")
 
 
-def _located(source: str | Path) -> Path:
+def _locate(source: str | Path) -> Path:
     if isinstance(source, str) and source.lower().startswith("pdb:"):
         return fetch(source[4:])
     return checked_file(source)

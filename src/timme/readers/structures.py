@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings
 from timme.readers.files import STRUCTURES, kind, one_line, read_bytes
-from timme.readers.matching import Model, matched
+from timme.readers.matching import Model, match_models
 from timme.readers.mmcif import parsed_mmcif
 from timme.readers.numbering import five_digits
 from timme.system.atoms import Atoms, sorted_bonds
@@ -72,7 +72,7 @@ def read_structures(
     chosen = range(len(every)) if keep is None else keep(len(every), str(paths[0]))
     models = [every[number][1] for number in chosen]
     notes = _cell_notes(files[0]) if len(paths) == 1 and len(models) > 1 else ()
-    matching = matched(models, common_atoms=common_atoms)
+    matching = match_models(models, common_atoms=common_atoms)
     first, kept = models[0], matching.orders[0]
     links = every[chosen[0]][0].links(first)
     atoms = Atoms(
@@ -105,7 +105,7 @@ class _File:
 def _read(path: Path) -> _File:
     if kind(path) not in STRUCTURES:
         return _read_other(path)
-    structures = _parsed(path)
+    structures = _parse(path)
     models = list[Model]()
     for structure in structures:
         models.extend(_models(structure, path, already=len(models)))
@@ -154,13 +154,13 @@ def _read_other(path: Path) -> _File:
     return _File(models, lambda _: atoms.bonds, frames.files[0].rounding)
 
 
-def _parsed(path: Path) -> list[Any]:
+def _parse(path: Path) -> list[Any]:
     if kind(path) in {".cif", ".mmcif"}:
         return [parsed_mmcif(path)]
-    return [_parsed_pdb(part, path, line) for part, line in _parts(read_bytes(path))]
+    return [_parse_pdb(part, path, line) for part, line in _parts(read_bytes(path))]
 
 
-def _parsed_pdb(data: bytes, path: Path, first_line: int) -> Any:
+def _parse_pdb(data: bytes, path: Path, first_line: int) -> Any:
     import gemmi
 
     _refuse_bad_coordinates(data, path, first_line)

@@ -153,7 +153,7 @@ class TrajectoryFrames(PlainFrames):
         try:
             with quiet():
                 if file not in self._open:
-                    self._open[file] = _opened(description)
+                    self._open[file] = _open(description)
                 return self._open[file](frame)
         except (
             OSError,
@@ -196,7 +196,7 @@ def open_trajectories(
     files, notes = list[TrajectoryFile](), list[str]()
     expected, owner = n_atoms, topology
     for path in paths:
-        file, note = _described(checked_file(path), expected, allow_truncated=allow_truncated)
+        file, note = _describe(checked_file(path), expected, allow_truncated=allow_truncated)
         if expected is not None and file.n_atoms != expected:
             raise ValueError(
                 f"{path}: {file.n_atoms} atoms, but {owner} has {expected}: "
@@ -267,7 +267,7 @@ def _clean(path: Path) -> Any:
     return NamedStream(io.StringIO(text), str(path.with_suffix("") if packed else path))
 
 
-def _described(
+def _describe(
     path: Path, n_atoms: int | None, *, allow_truncated: bool
 ) -> tuple[TrajectoryFile, str]:
     suffix = kind(path)
@@ -281,11 +281,11 @@ def _described(
             )
         note = f"{path}: {found.damage}; the {len(found.offsets)} whole frames before it are used"
     if found is None:
-        return _described_by_reader(path, n_atoms), note
-    return _described_by_layout(path, found), note
+        return _describe_by_reader(path, n_atoms), note
+    return _describe_by_layout(path, found), note
 
 
-def _described_by_layout(path: Path, found: Layout) -> TrajectoryFile:
+def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
     described = TrajectoryFile(str(path), found.n_atoms, len(found.offsets))
     if kind(path) not in _OFFSETS:
         return described
@@ -300,7 +300,7 @@ def _described_by_layout(path: Path, found: Layout) -> TrajectoryFile:
     )
 
 
-def _described_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
+def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
     try:
         with quiet(), contextlib.closing(_reader(str(path), n_atoms or 0)) as reader:
             rounding = 0.001 if kind(path) in {".pdb", ".ent"} else 0.0
@@ -323,7 +323,7 @@ def _refuse_other_ids(ids: Ints, others: Ints, path: str, other_path: str) -> No
         )
 
 
-def _opened(file: TrajectoryFile) -> ReadFrame:
+def _open(file: TrajectoryFile) -> ReadFrame:
     if file.offsets is None:
         return partial(_read_frame, _reader(file.path, file.n_atoms))
     path, offsets = Path(file.path), file.offsets

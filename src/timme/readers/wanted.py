@@ -171,7 +171,7 @@ def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensembl
     return replace(ensemble, atoms=with_bonds(atoms, given, guessed))
 
 
-def selected(
+def select_sites(
     ensemble: Ensemble, select: str | npt.ArrayLike | None, group: Ints | None
 ) -> Ensemble:
     """Keep the sites that the user wants.

@@ -74,7 +74,7 @@ def add_hydrogens(ensemble: Ensemble, model: int = 0) -> Ensemble:
             "leave them out (select='not element H') to have all of them placed anew"
         )
     hydride = _library()
-    array, wanted, unknown = _prepared(snapshot, hydride)
+    array, wanted, unknown = _prepare(snapshot, hydride)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # atoms without a fragment are counted below
         filled, original = hydride.add_hydrogen(array, mask=wanted)
@@ -99,7 +99,7 @@ def _library() -> Any:
     return hydride
 
 
-def _prepared(snapshot: Structure, hydride: Any) -> tuple[Any, Bools, list[str]]:
+def _prepare(snapshot: Structure, hydride: Any) -> tuple[Any, Bools, list[str]]:
     """Make the array that hydride wants: types of bonds and charges are those of the dictionary."""
     from biotite.structure import AtomArray, BondList
 

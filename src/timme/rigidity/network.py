@@ -140,7 +140,7 @@ def network(
     tied = (
         np.empty((0, 2), np.int64)
         if tethers == "none"
-        else tethered(snapshot, known, every=tethers == "all")
+        else find_tethers(snapshot, known, every=tethers == "all")
     )
     always = _covalent_kinds(snapshot, known)
     kinds = [
@@ -195,7 +195,7 @@ def coordination(structure: Structure, allowed: Bools) -> Ints:
     return chosen
 
 
-def tethered(structure: Structure, chemistry: Chemistry, *, every: bool = False) -> Ints:
+def find_tethers(structure: Structure, chemistry: Chemistry, *, every: bool = False) -> Ints:
     """Find hydrophobic tethers.
 
     Parameters
