@@ -28,13 +28,10 @@ def _touching(cell, count, wraps, touching):
 
 
 @compiled
-def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found):
-    """Fill ``found`` with the pairs no farther apart than the radius: lower × points + higher.
+def _sort_into_cells(points, cells, counts):
+    """Put points of a cell side by side, so that memory is read in order.
 
-    ``cells`` gives the cell of each point along three axes, of which there are ``counts``; cells
-    are no narrower than the radius, and those at both ends of an axis touch if it ``wraps``.
-    Returns the number of pairs there are; if that is more than ``found`` can hold, the caller
-    comes again with more room.
+    Returns where each cell begins, which point is at each place, and its coordinates.
     """
     n_points, n_dimensions = points.shape
     begin = np.zeros(counts[0] * counts[1] * counts[2] + 1, np.int64)
@@ -44,7 +41,6 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
         begin[number[p] + 1] += 1
     for cell in range(1, len(begin)):
         begin[cell] += begin[cell - 1]
-    # Points of a cell stand side by side, so that memory is read in order.
     filled = np.zeros(len(begin), np.int64)
     members = np.empty(n_points, np.int64)
     placed = np.empty((n_points, n_dimensions))
@@ -54,10 +50,69 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
         members[place] = p
         for d in range(n_dimensions):
             placed[place, d] = points[p, d]
+    return begin, members, placed
 
+
+@compiled
+def _square_distance(placed, place, other, box, inverse, kind, half, scratch):
+    """Square of the distance between two places, to the nearest image; ``scratch`` holds three."""
+    square = 0.0
+    n_dimensions = placed.shape[1]
+    for d in range(n_dimensions):
+        scratch[2, d] = placed[place, d] - placed[other, d]
+    if kind != OPEN:
+        to_shortest_image(scratch[2], box, inverse, kind, half, scratch)
+    for d in range(n_dimensions):
+        square += scratch[2, d] * scratch[2, d]
+    return square
+
+
+@compiled
+def have_partners(points, cells, counts, wraps, radius, box, inverse, kind, found):
+    """Mark in ``found`` the points with another within the radius; arguments as below.
+
+    A point is done when its first partner is met, so that crowds cost no more than others.
+    """
+    n_points, n_dimensions = points.shape
+    begin, members, placed = _sort_into_cells(points, cells, counts)
+    scratch = np.empty((3, n_dimensions))
+    near_x, near_y, near_z = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3, np.int64)
+    half = half_width(inverse)
+    for place in range(n_points):
+        p = members[place]
+        n_x = _touching(cells[p, 0], counts[0], wraps[0], near_x)
+        n_y = _touching(cells[p, 1], counts[1], wraps[1], near_y)
+        n_z = _touching(cells[p, 2], counts[2], wraps[2], near_z)
+        n_cells = n_x * n_y * n_z
+        step = 0
+        while step < n_cells and not found[p]:
+            k = (step + n_cells // 2) % n_cells  # its own cell first, which is in the middle
+            cell = (near_x[k % n_x] * counts[1] + near_y[k // n_x % n_y]) * counts[2]
+            cell += near_z[k // (n_x * n_y)]
+            step += 1
+            for other in range(begin[cell], begin[cell + 1]):
+                if other == place:
+                    continue
+                square = _square_distance(placed, place, other, box, inverse, kind, half, scratch)
+                if square <= radius * radius:
+                    found[p] = True
+                    found[members[other]] = True
+                    break
+
+
+@compiled
+def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found):
+    """Fill ``found`` with the pairs no farther apart than the radius: lower × points + higher.
+
+    ``cells`` gives the cell of each point along three axes, of which there are ``counts``; cells
+    are no narrower than the radius, and those at both ends of an axis touch if it ``wraps``.
+    Returns the number of pairs there are; if that is more than ``found`` can hold, the caller
+    comes again with more room.
+    """
+    n_points, n_dimensions = points.shape
+    begin, members, placed = _sort_into_cells(points, cells, counts)
     total = 0
-    vector = np.empty(n_dimensions)
-    scratch = np.empty((2, n_dimensions))
+    scratch = np.empty((3, n_dimensions))
     near_x, near_y, near_z = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3, np.int64)
     half = half_width(inverse)
     straight = n_dimensions == 3 and kind != TILTED  # by far the most frequent
@@ -81,13 +136,9 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
                             z -= np.rint(z * inverse[2, 2]) * box[2, 2]
                         square = x * x + y * y + z * z
                     else:
-                        for d in range(n_dimensions):
-                            vector[d] = placed[place, d] - placed[other, d]
-                        if kind != OPEN:
-                            to_shortest_image(vector, box, inverse, kind, half, scratch)
-                        square = 0.0
-                        for d in range(n_dimensions):
-                            square += vector[d] * vector[d]
+                        square = _square_distance(
+                            placed, place, other, box, inverse, kind, half, scratch
+                        )
                     # Written in any case, which is faster than to guess: the next may replace it.
                     if total < len(found):
                         q = members[other]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 
-from timme.readers import wanted
+from timme.readers import soundness, wanted
 from timme.readers.bonds import guess_bonds, unit_label
 from timme.readers.download import fetch
 from timme.readers.matrices import read_matrix
@@ -102,18 +102,13 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble, count = open_source(
         source, _listed(trajectories), Options(columns, common_atoms, allow_truncated), keep
     )
-    frames = ensemble.frames
     ensemble = replace(
         ensemble,
         unit=ensemble.unit if unit is None else unit_label(unit),
         gaps=ensemble.gaps if gaps is None else gaps,
         weights=wanted.weights_of(weights, count, range(count)[start:stop:step]),
     )
-    boxed = wanted.with_box(frames, box)
-    # Bonds go through the walls of a box even where the user wants open space after that.
-    ensemble = replace(ensemble, frames=frames if box is False else boxed)
-    ensemble = wanted.with_bonds_chosen(ensemble, bonds)
-    ensemble = replace(ensemble, frames=boxed)
+    ensemble = _with_box_and_bonds(ensemble, box, bonds)
     return wanted.select_sites(ensemble, select, atom_group(source))
 
 
@@ -159,8 +154,24 @@ def read_model(
     every = partial(wanted.kept_snapshots, start=start, stop=stop, step=step)
     options = Options(None, common_atoms=False, allow_truncated=allow_truncated)
     ensemble, count = open_source(source, _listed(trajectories), options, keep)
-    ensemble = wanted.with_bonds_chosen(ensemble, "auto")
+    ensemble = _with_box_and_bonds(ensemble, None, "auto")
     return wanted.select_sites(ensemble, None, atom_group(source)), len(every(count, ""))
+
+
+def _with_box_and_bonds(
+    ensemble: Ensemble,
+    box: npt.ArrayLike | Literal[False] | None,
+    bonds: str | npt.ArrayLike,
+) -> Ensemble:
+    if box is None or box is False:
+        ensemble = soundness.without_placeholder(ensemble)
+    boxed = wanted.with_box(ensemble.frames, box)
+    # Bonds go through the walls of a box even where the user wants open space after that.
+    ensemble = ensemble if box is False else replace(ensemble, frames=boxed)
+    soundness.refuse_clashes(ensemble)
+    ensemble = wanted.with_bonds_chosen(ensemble, bonds)
+    notes = (*ensemble.notes, *soundness.geometry_notes(ensemble))
+    return replace(ensemble, frames=boxed, notes=notes)
 
 
 def _listed(trajectories: str | Path | Sequence[str | Path]) -> list[str | Path]:

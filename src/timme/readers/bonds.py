@@ -10,8 +10,11 @@ import numpy.typing as npt
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.boxes import box_matrices, is_placeholder
 from timme.system.elements import HYDROGENS, covalent_radii
+from timme.system.neighbours import pairs_within
 from timme.system.residues import is_ion, is_water, residue_index
+from timme.system.space import Boxes
 
 _TOLERANCE = (
     0.4  # Å beyond the sum of radii: thermal stretching, and room before the second neighbours
@@ -65,7 +68,10 @@ def guess_bonds(
         return sorted_bonds(())
     reach = 2 * float(radii.max()) + _TOLERANCE
     positions = np.asarray(coordinates[bondable], dtype=np.float64) * angstrom
-    pairs, distances = _near_pairs(positions, None if box is None else box * angstrom, reach)
+    boxes = Boxes.of(_sound_box(box, positions, angstrom), 1, 3)
+    pairs = pairs_within(positions, reach, boxes)
+    vectors = positions[pairs[:, 0]] - positions[pairs[:, 1]]
+    distances = np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1)
     first, second = bondable[pairs[:, 0]], bondable[pairs[:, 1]]
     bonded = (distances < radii[first] + radii[second] + _TOLERANCE) & (distances > _CLASH)
     residues = residue_index(atoms)
@@ -202,6 +208,14 @@ def _typical_spacing(atoms: Atoms, coordinates: Coordinates) -> float | None:
     return float(np.median(distances[:, 1])) or None
 
 
+def _sound_box(box: Floats | None, positions: Floats, angstrom: float) -> Floats | None:
+    """Take a box of one snapshot in Å, reduced; None where there is none, or a placeholder."""
+    if box is None or not np.any(box):
+        return None
+    matrices = box_matrices(angstrom * np.asarray(box), 1, 3)
+    return None if is_placeholder(matrices[0], positions) else matrices
+
+
 def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -> Ints:
     """Bind every hydrogen to the nearest of its heavy neighbours."""
     mixed = light[first] != light[second]
@@ -211,35 +225,3 @@ def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -
     order = np.lexsort((heavy, distances, hydrogen))
     _, nearest = np.unique(hydrogen[order], return_index=True)
     return np.column_stack([hydrogen[order][nearest], heavy[order][nearest]])
-
-
-def _near_pairs(positions: Floats, box: Floats | None, reach: float) -> tuple[Ints, Floats]:
-    """List pairs nearer than ``reach`` and their distances, across the borders of a box too."""
-    from scipy.spatial import cKDTree
-
-    if box is None or not np.any(box):
-        pairs = cKDTree(positions).query_pairs(reach, output_type="ndarray").astype(np.int64)
-        return pairs, np.linalg.norm(positions[pairs[:, 0]] - positions[pairs[:, 1]], axis=1)
-    wrapped, images, owners = _images(positions, box, reach)
-    near = cKDTree(wrapped).sparse_distance_matrix(cKDTree(images), reach, output_type="coo_matrix")
-    first, second = near.row.astype(np.int64), owners[near.col]
-    once = first < second
-    return np.column_stack([first[once], second[once]]), near.data[once]
-
-
-def _images(positions: Floats, box: Floats, reach: float) -> tuple[Floats, Floats, Ints]:
-    """Wrap points into the box, and copy those within reach of a border to the other side."""
-    closed = np.any(box != 0, axis=1)
-    # Directions without a length are open: any vector serves there, as nothing is shifted along it.
-    cell = np.where(closed[:, None], box, np.eye(len(box)))
-    inverse = np.linalg.inv(cell)
-    fractions = positions @ inverse
-    fractions[:, closed] -= np.floor(fractions[:, closed])
-    margins = reach * np.linalg.norm(inverse, axis=0)
-    copies, owners = fractions, np.arange(len(positions))
-    for axis in np.flatnonzero(closed):
-        low, high = copies[:, axis] < margins[axis], copies[:, axis] > 1 - margins[axis]
-        shift = np.eye(len(box))[axis]
-        copies = np.concatenate([copies, copies[low] + shift, copies[high] - shift])
-        owners = np.concatenate([owners, owners[low], owners[high]])
-    return fractions @ cell, copies @ cell, owners

@@ -46,6 +46,40 @@ def pairs_within(points: Coordinates, radius: float, boxes: Boxes, frame: int = 
     return np.column_stack(np.divmod(buffer[:total], max(1, len(points))))
 
 
+def have_partners(points: Coordinates, radius: float, boxes: Boxes, frame: int = 0) -> Bools:
+    """Tell which points have another no farther away than a radius.
+
+    In time and memory that grow with the number of points, however crowded they are.
+
+    Parameters
+    ----------
+    points, radius, boxes, frame
+        As for :func:`pairs_within`.
+
+    Returns
+    -------
+    ndarray of bool, shape (points,)
+        False for points that are not seen.
+
+    Examples
+    --------
+    >>> line = np.array([[0.0], [1.0], [5.0]])
+    >>> have_partners(line, 2.0, Boxes.of(None, 1, 1))
+    array([ True,  True, False])
+    """
+    partnered = np.zeros(len(points), np.bool_)
+    seen = np.flatnonzero(~np.isnan(points).any(axis=1))
+    if len(seen) < 2:
+        return partnered
+    places = np.ascontiguousarray(points[seen], dtype=np.float64)
+    found = np.zeros(len(seen), np.bool_)
+    grid = _grid(places, radius, boxes.inverses[frame])
+    box = boxes.matrices[frame], boxes.inverses[frame], boxes.kind
+    kernel.have_partners(places, *grid, radius, *box, found)
+    partnered[seen] = found
+    return partnered
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
     """Pairs in contact in some snapshots."""

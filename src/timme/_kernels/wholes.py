@@ -1,0 +1,123 @@
+"""Molecules made whole: every atom beside the neighbour to which it is bound."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timme._kernels import compiled
+from timme._kernels.space import STRAIGHT, half_width, to_shortest_image
+
+
+@compiled
+def grow_trees(indptr, neighbours, order, parents, molecules):
+    """Walk along bonds from the first atom of every molecule; return the number of molecules.
+
+    ``indptr`` and ``neighbours`` list who is bound to whom. ``order`` gets the atoms of a molecule
+    one after another, each after its parent, ``parents`` the neighbour from which each was reached
+    (-1 for the first), and ``molecules`` the number of its molecule, in the order of first atoms.
+    """
+    n_atoms = len(parents)
+    molecules[:] = -1
+    filled = 0
+    n_molecules = 0
+    for first in range(n_atoms):
+        if molecules[first] >= 0:
+            continue
+        molecules[first] = n_molecules
+        parents[first] = -1
+        order[filled] = first
+        place = filled
+        filled += 1
+        while place < filled:
+            atom = order[place]
+            place += 1
+            for k in range(indptr[atom], indptr[atom + 1]):
+                other = neighbours[k]
+                if molecules[other] < 0:
+                    molecules[other] = n_molecules
+                    parents[other] = atom
+                    order[filled] = other
+                    filled += 1
+        n_molecules += 1
+    return n_molecules
+
+
+@compiled
+def make_whole(coordinates, boxes, inverses, kind, order, parents):
+    """Put every atom of (frames, atoms, dimensions) beside its parent, in place.
+
+    Atoms that are there already keep their coordinates to the last bit. An atom that is not seen
+    (NaN) leaves those beyond it where they are.
+    """
+    n_frames, n_atoms, n_dimensions = coordinates.shape
+    vector = np.empty(n_dimensions)
+    scratch = np.empty((2, n_dimensions))
+    for frame in range(n_frames):
+        half = half_width(inverses[frame])
+        for place in range(n_atoms):
+            atom = order[place]
+            parent = parents[atom]
+            if parent < 0:
+                continue
+            square = 0.0
+            for d in range(n_dimensions):
+                vector[d] = np.float64(coordinates[frame, atom, d]) - coordinates[frame, parent, d]
+                square += vector[d] * vector[d]
+            if not square > half * half:  # no image is nearer; or not seen
+                continue
+            to_shortest_image(vector, boxes[frame], inverses[frame], kind, half, scratch)
+            shortest = 0.0
+            for d in range(n_dimensions):
+                shortest += vector[d] * vector[d]
+            if shortest < square:
+                for d in range(n_dimensions):
+                    coordinates[frame, atom, d] = coordinates[frame, parent, d] + vector[d]
+
+
+@compiled
+def follow(centres, last, boxes, inverses, kind):
+    """Replace centres (frames, molecules, dimensions) by the images that follow one another.
+
+    ``boxes`` are those of the frame before the first (of ``last``) and of all frames, each in the
+    basis of the one before. What has not moved keeps its place in the box as that changes; from
+    there the nearest image is taken. ``last`` becomes the last frame. Returns the longest step in
+    units of half the box, and how many were longer than four fifths of that.
+    """
+    n_frames, n_molecules, n_dimensions = centres.shape
+    vector = np.empty(n_dimensions)
+    stayed = np.empty(n_dimensions)
+    scratch = np.empty((2, n_dimensions))
+    longest = 0.0
+    n_long = 0
+    for frame in range(n_frames):
+        half = half_width(inverses[frame + 1])
+        for molecule in range(n_molecules):
+            for d in range(n_dimensions):
+                stayed[d] = 0.0
+            for axis in range(n_dimensions):
+                fraction = 0.0
+                for d in range(n_dimensions):
+                    fraction += last[molecule, d] * inverses[frame, d, axis]
+                for d in range(n_dimensions):
+                    stayed[d] += fraction * boxes[frame + 1, axis, d]
+            for d in range(n_dimensions):
+                if kind == STRAIGHT and boxes[frame + 1, d, d] == 0.0:
+                    stayed[d] = last[molecule, d]  # an open direction
+                vector[d] = centres[frame, molecule, d] - stayed[d]
+            if np.isnan(vector).any():  # not seen: it goes on from where it was seen last
+                for d in range(n_dimensions):
+                    last[molecule, d] = stayed[d]
+                continue
+            to_shortest_image(vector, boxes[frame + 1], inverses[frame + 1], kind, half, scratch)
+            step = 0.0
+            for axis in range(n_dimensions):
+                fraction = 0.0
+                for d in range(n_dimensions):
+                    fraction += vector[d] * inverses[frame + 1, d, axis]
+                step = max(step, 2.0 * abs(fraction))
+            longest = max(longest, step)
+            n_long += step > 0.8
+            for d in range(n_dimensions):
+                last[molecule, d] = stayed[d] + vector[d]
+                centres[frame, molecule, d] = last[molecule, d]
+    return longest, n_long
