@@ -424,3 +424,52 @@ def stressed_bars(n_bodies: int, bars: Pairs) -> list[bool]:
     return [
         independent_bars(n_bodies, [*bars[:k], *bars[k + 1 :]]) == rank for k in range(len(bars))
     ]
+
+
+# Molecules in boxes
+
+
+def nearest_image(a: Vector, b: Vector, box: npt.ArrayLike) -> Floats:
+    """Of all periodic images of b, the one nearest to a; directions without a length are open."""
+    vectors = np.asarray(box, dtype=np.float64)
+    closed = [k for k in range(len(vectors)) if vectors[k].any()]
+    shift = np.zeros(len(vectors))
+    if closed:
+        along = np.linalg.lstsq(vectors[closed].T, np.subtract(b, a), rcond=None)[0]
+        shift[closed] = np.round(along)
+    start = np.asarray(b, dtype=np.float64) - shift @ vectors
+    ranges = [range(-3, 4) if k in closed else range(1) for k in range(len(vectors))]
+    images = [start + np.array(step) @ vectors for step in itertools.product(*ranges)]
+    return min(images, key=lambda image: math.dist(a, image))
+
+
+def whole(snapshot: Floats, bonds: Pairs, box: npt.ArrayLike) -> Floats:
+    """Walk from the first atom of each molecule along its bonds, to the nearest image each time."""
+    placed: dict[int, Floats] = {}
+    for first in range(len(snapshot)):
+        if first in placed:
+            continue
+        placed[first] = snapshot[first]
+        waiting = [first]
+        while waiting:
+            atom = waiting.pop(0)
+            near = sorted(
+                {int(b) for a, b in bonds if a == atom} | {int(a) for a, b in bonds if b == atom}
+            )
+            for other in near:
+                if other not in placed:
+                    placed[other] = nearest_image(placed[atom], snapshot[other], box)
+                    waiting.append(other)
+    return np.array([placed[atom] for atom in range(len(snapshot))])
+
+
+def followed(places: Floats, boxes: Floats) -> Floats:
+    """A particle (frames, dim) without jumps: nearest to where it had kept its place in the box."""
+    found = [places[0]]
+    for frame in range(1, len(places)):
+        before, now = boxes[frame - 1], boxes[frame]
+        closed = [k for k in range(len(now)) if now[k].any()]
+        along = np.linalg.lstsq(before[closed].T, found[-1], rcond=None)[0]
+        stayed = found[-1] + along @ (now[closed] - before[closed])
+        found.append(nearest_image(stayed, places[frame], now))
+    return np.array(found)

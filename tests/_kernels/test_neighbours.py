@@ -12,7 +12,7 @@ from tests.strategies import boxes, seeds
 from timme._arrays import Floats
 from timme._kernels import neighbours
 from timme.system.boxes import box_matrices
-from timme.system.neighbours import pairs_within
+from timme.system.neighbours import have_partners, pairs_within
 from timme.system.space import Boxes
 
 
@@ -40,6 +40,27 @@ def test_boxes_agree_with_the_reference(
     box = data.draw(boxes(1, n_dimensions))
     points = np.random.default_rng(seed).normal(scale=4, size=(9, n_dimensions))
     assert within(points, radius, box[0]) == naive.contacts(points[None], radius, boxes=box)
+
+
+@given(st.data(), seeds, st.integers(1, 3), st.sampled_from([0.2, 0.7, 1.5, 5.0]))
+def test_those_with_a_partner_agree_with_the_reference(
+    data: st.DataObject, seed: int, n_dimensions: int, radius: float
+) -> None:
+    box = data.draw(boxes(1, n_dimensions)) if data.draw(st.booleans()) else None
+    points = np.random.default_rng(seed).normal(scale=4, size=(9, n_dimensions))
+    points[np.random.default_rng(seed).random(9) < 0.2] = np.nan
+    matrices = None if box is None else box_matrices(box, 1, n_dimensions)
+    found = have_partners(points, radius, Boxes.of(matrices, 1, n_dimensions))
+    pairs = naive.contacts(points[None], radius, boxes=box)
+    assert set(np.flatnonzero(found).tolist()) == {point for pair in pairs for point in pair}
+
+
+def test_a_crowd_in_one_place_is_soon_known() -> None:
+    crowd = np.zeros((100_000, 3))  # of which there are five thousand million pairs
+    crowd[-1] = 5.0
+    found = have_partners(crowd, 0.5, Boxes.of(None, 1, 3))
+    assert found[:-1].all()
+    assert not found[-1]
 
 
 @pytest.mark.parametrize("cells", [0.9, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5])

@@ -14,7 +14,7 @@ import numpy as np
 from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
 from timme.readers.files import open_binary
 from timme.system.atoms import Atoms
-from timme.system.boxes import box_or_none, is_flat
+from timme.system.boxes import box_or_none
 
 DUMPS = frozenset((".lammpstrj", ".dump"))
 _NM = 10.0  # Å
@@ -127,8 +127,7 @@ def read_xyz(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]
     coordinates : ndarray, shape (atoms, 3)
         Positions in Å.
     box : ndarray, shape (3, 3), or None
-        Box vectors as rows in Å, with zeros in open directions; None where space is open, and for
-        a tilted box that is open in some directions.
+        Box vectors as rows in Å, with zeros in open directions; None where space is open.
     """
     stream.seek(offset)
     count, title = int(stream.readline()), stream.readline().decode("latin-1")
@@ -138,31 +137,7 @@ def read_xyz(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]
     if len(positions) != count:
         raise ValueError("coordinates are missing")
     box = _xyz_box(title)
-    return positions.astype(np.float32), None if is_flat(box) else box_or_none(box)
-
-
-def xyz_note(path: Path) -> str:
-    """Say what of the box of an XYZ file cannot be used.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    str
-        A note on its first frame, "" if there is nothing to say.
-    """
-    with open_binary(path) as stream:
-        stream.readline()
-        box = _xyz_box(stream.readline().decode("latin-1"))
-    if not is_flat(box):
-        return ""
-    return (
-        f"{path}: a tilted box that is open in some directions is left out: "
-        "give a box of your own (box=) if pairs reach through its walls"
-    )
+    return positions.astype(np.float32), box_or_none(box)
 
 
 def dump_header(stream: BinaryIO) -> DumpHeader | None:
@@ -312,7 +287,6 @@ def _xyz_box(title: str) -> Floats:
         raise ValueError(f"its pbc needs T or F three times, got {len(periodic)} of them")
     if periodic:
         box[~np.array(periodic)] = 0.0
-    box[box.diagonal() < 0] *= -1.0  # which spans the same lattice
     return box
 
 

@@ -20,7 +20,7 @@ from timme.readers.integrity import Layout, layout
 from timme.readers.libraries import atoms_of_universe, quiet
 from timme.readers.mmcif import complete_mmcif
 from timme.readers.numbering import pdb_numbers
-from timme.readers.text import DUMPS, dump_ids, read_dump, read_gro, read_xyz, xyz_note
+from timme.readers.text import DUMPS, dump_ids, read_dump, read_gro, read_xyz
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_of, box_or_none, boxes_of_frames
 from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choice
@@ -211,8 +211,7 @@ def open_trajectories(
     frames = TrajectoryFrames(tuple(files), range(total), periodic=True)
     firsts = np.cumsum([0] + [file.n_frames for file in files if file.n_frames])[:-1]
     periodic = any(np.any(frames.read(first, first + 1)[1]) for first in firsts)
-    notes += [xyz_note(path) for path in paths if kind(path) == ".xyz"]
-    return replace(frames, periodic=periodic), tuple(filter(None, notes))
+    return replace(frames, periodic=periodic), tuple(notes)
 
 
 def read_topology(path: Path) -> Atoms:

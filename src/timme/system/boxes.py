@@ -18,6 +18,7 @@ from timme.system.space import Boxes
 
 _SHORTEST = 3.0  # Å: no box of atoms is narrower
 _DENSEST = 1.0  # atoms per Å³; diamond has 0.18
+_FAR = 1e4  # times the longest vector; rounding takes 1e-12 of it
 _OVERLAPPING = 0.03  # of all atoms; files have a few that are misplaced
 
 
@@ -27,15 +28,17 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     Parameters
     ----------
     boxes : array_like
-        Lengths (dimensions,), a matrix (dimensions, dimensions), in space also three lengths and
-        three angles in degrees (6,), or one of these per snapshot.
+        One length for all directions, lengths (dimensions,), a matrix (dimensions, dimensions), in
+        space also three lengths and three angles in degrees (6,), or one of these but the first
+        per snapshot. Directions of length 0 are open.
     snapshots, dimensions : int
         Shape of the ensemble.
 
     Returns
     -------
     ndarray, shape (snapshots, dimensions, dimensions)
-        Box vectors as rows, the shortest set that spans the same lattice.
+        Box vectors as rows, the shortest set that spans the same lattice. A tilted box that is
+        open in some directions gets vectors across these that no distance ever needs.
 
     Examples
     --------
@@ -46,6 +49,8 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     given = numbers(boxes, "boxes")
     if not np.isfinite(given).all():
         raise ValueError("box lengths must be finite: check the box of the file")
+    if given.ndim == 0:
+        given = np.full(dimensions, given)
     if dimensions == 3 and given.shape in {(6,), (snapshots, 6)}:
         given = _from_angles(given)
     square = given.shape == (dimensions, dimensions)
@@ -66,7 +71,7 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     full = np.broadcast_to(matrices, (snapshots, dimensions, dimensions)).copy()
     for index, matrix in enumerate(full):
         # A vector and its opposite span the same lattice.
-        full[index] = np.abs(matrix) if _is_diagonal(matrix) else _reduced(matrix)
+        full[index] = np.abs(matrix) if _is_diagonal(matrix) else _reduced(_closed(matrix))
     return frozen(full)
 
 
@@ -143,23 +148,6 @@ def is_placeholder(box: Floats, points: Coordinates, nearest: float = 0.7) -> bo
     return int(np.count_nonzero(boxed & ~alone)) > max(2, _OVERLAPPING * len(points))
 
 
-def is_flat(box: Floats) -> bool:
-    """Tell whether a tilted box lacks vectors, which the nearest images do not know of.
-
-    Parameters
-    ----------
-    box : ndarray, shape (dimensions, dimensions)
-        Box vectors as rows, zeros in open directions.
-
-    Returns
-    -------
-    bool
-        False for straight boxes, in which any direction may be open.
-    """
-    tilted = (box != np.diag(box.diagonal())).any()
-    return bool(tilted and not box.any(axis=1).all())
-
-
 def boxes_of_frames(found: Sequence[Floats | None]) -> Floats:
     """Bring the boxes of single frames together.
 
@@ -182,6 +170,17 @@ def boxes_of_frames(found: Sequence[Floats | None]) -> Floats:
 
 def _is_diagonal(matrix: Floats) -> bool:
     return bool((matrix == np.diag(np.diag(matrix))).all())
+
+
+def _closed(matrix: Floats) -> Floats:
+    """Put long vectors across all others where a tilted box is open."""
+    is_open = ~matrix.any(axis=1)
+    if not is_open.any():
+        return matrix
+    full = matrix.copy()
+    directions = np.linalg.svd(matrix)[2]  # the last of which are across all vectors
+    full[is_open] = _FAR * np.abs(matrix).max() * directions[len(matrix) - is_open.sum() :]
+    return full
 
 
 def _reduced(matrix: Floats) -> Floats:

@@ -1,0 +1,145 @@
+"""What a file says is believed only if it can be true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.readers.builders import Record, atom, peptide, write_pdb, write_trajectory
+from timme._arrays import Coordinates, Floats
+from timme.readers import guess_bonds, read, read_model
+from timme.system.boxes import box_matrices, is_placeholder
+from timme.system.ensemble import Ensemble
+
+RESIDUES = 60
+
+
+def molecule(n_frames: int = 3) -> tuple[list[Record], Coordinates]:
+    """A peptide that is 230 Å long, and snapshots of it."""
+    records = peptide(n_residues=RESIDUES)
+    places = np.array([record[6:9] for record in records], dtype=np.float64)
+    noise = np.random.default_rng(0).normal(scale=0.02, size=(n_frames, *places.shape))
+    return records, (places + noise).astype(np.float32)
+
+
+def written(tmp_path: Path, box: list[float] | None, suffix: str = ".dcd") -> Ensemble:
+    records, places = molecule()
+    top = write_pdb(tmp_path / "top.pdb", [records])
+    return read(top, write_trajectory(tmp_path / f"a{suffix}", places, box=box))
+
+
+def box_of(ensemble: Ensemble) -> Floats | None:
+    return ensemble.frames.read(0, 1)[1]
+
+
+@pytest.mark.parametrize("suffix", [".dcd", ".xtc", ".trr"])
+@pytest.mark.parametrize("length", [1.0, 2.0, 12.0])
+def test_a_box_that_cannot_hold_the_atoms_is_a_placeholder(
+    tmp_path: Path, suffix: str, length: float
+) -> None:
+    boxed = written(tmp_path, [length] * 3 + [90.0] * 3, suffix)
+    assert box_of(boxed) is None
+    (note,) = boxed.notes
+    assert f"{length:g} × {length:g} × {length:g} Å cannot hold the atoms" in note
+    np.testing.assert_array_equal(boxed.atoms.bonds, written(tmp_path, None, suffix).atoms.bonds)
+
+
+@pytest.mark.parametrize("suffix", [".dcd", ".xtc", ".trr"])
+def test_a_box_that_holds_the_atoms_is_kept(tmp_path: Path, suffix: str) -> None:
+    boxed = written(tmp_path, [240.0, 30.0, 30.0, 90.0, 90.0, 90.0], suffix)
+    found = box_of(boxed)
+    assert found is not None
+    assert np.diag(found[0]).tolist() == pytest.approx([240.0, 30.0, 30.0])
+    assert not boxed.notes
+
+
+def test_a_liquid_that_fills_its_box_is_no_placeholder(shared_data: Path) -> None:
+    water = read(
+        shared_data / "water" / "tip3p_300K_1ATM.pdb", shared_data / "water" / "tip3p_300K_1ATM.xtc"
+    )
+    assert box_of(water) is not None
+
+
+@pytest.mark.parametrize(
+    ("box", "placeholder"),
+    [
+        ([2.9, 90.0, 90.0], True),  # narrower than anything
+        ([3.1, 90.0, 90.0], False),
+        ([90.0, 90.0, 0.0], False),  # open in one direction
+        ([0.0, 0.0, 0.0], False),
+    ],
+)
+def test_no_box_is_narrower_than_3_angstrom(box: list[float], placeholder: bool) -> None:
+    atoms = np.array([[0.0, 0, 0], [1.5, 0, 0], [0, 1.5, 0]])
+    assert is_placeholder(box_matrices(box, 1, 3)[0], atoms) == placeholder
+
+
+def test_more_atoms_than_there_is_room_for_need_no_search() -> None:
+    crowd = np.random.default_rng(0).uniform(0, 300, (100_000, 3))
+    assert is_placeholder(np.diag([40.0, 40.0, 40.0]), crowd)  # 1.6 atoms for each Å³
+    assert not is_placeholder(np.diag([300.0, 300.0, 300.0]), crowd, 0.01)
+
+
+def test_bonds_are_guessed_in_open_space_if_the_box_is_a_placeholder(tmp_path: Path) -> None:
+    records, places = molecule()
+    atoms = read(write_pdb(tmp_path / "a.pdb", [records]), bonds="none").atoms
+    expected = guess_bonds(atoms, places[0])
+    assert len(expected) > len(records) - RESIDUES
+    np.testing.assert_array_equal(guess_bonds(atoms, places[0], box=np.eye(3)), expected)
+
+
+# ---- clashes ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reader", [read, read_model])
+def test_models_piled_into_one_are_refused(tmp_path: Path, reader: Callable[..., object]) -> None:
+    records, places = molecule()
+    piled = [
+        (*record[:3], chain, *record[4:6], *map(float, place), *record[9:])
+        for chain, snapshot in zip("ABC", places, strict=True)
+        for record, place in zip(records, snapshot, strict=True)
+    ]
+    path = write_pdb(tmp_path / "pile.pdb", [piled, piled])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match=r"900 of 900 heavy atoms lie within 0\.5 Å.*models"):
+        reader(path)
+
+
+def test_a_few_misplaced_atoms_are_no_error_but_a_note(tmp_path: Path) -> None:
+    records, _ = molecule()
+    records[7] = (*records[7][:6], *(x + 0.3 for x in records[20][6:9]), *records[7][9:])  # type: ignore[assignment]
+    ensemble = read(write_pdb(tmp_path / "a.pdb", [records]))
+    assert any("nearer than chemistry allows" in note for note in ensemble.notes)
+
+
+# ---- distances that no chemistry knows -------------------------------------------------------
+
+
+def pair(tmp_path: Path, one: str, other: str, distance: float) -> tuple[str, ...]:
+    """Notes on two atoms of other residues, each bound to a carbon of its own."""
+    atoms = [
+        atom("CB", 1, (-1.5, 0.0, 0.0), resname="CYS"),
+        atom(one, 1, (0.0, 0.0, 0.0), resname="CYS"),
+        atom(other, 5, (distance, 0.0, 0.0), resname="CYS"),
+        atom("CB", 5, (distance + (1.09 if other[0] == "H" else 1.5), 0.0, 0.0), resname="CYS"),
+    ]
+    return read(write_pdb(tmp_path / "a.pdb", [atoms])).notes
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "distance", "strange"),
+    [
+        ("SG", "SG", 2.05, False),
+        ("SG", "SG", 1.0, True),
+        ("O", "HB", 1.6, False),
+        ("O", "HB", 0.8, True),
+        ("C", "N", 1.16, False),  # a nitrile
+    ],
+)
+def test_distances_that_no_chemistry_knows_are_told(
+    tmp_path: Path, one: str, other: str, distance: float, strange: bool
+) -> None:
+    notes = pair(tmp_path, one, other, distance)
+    assert any(f"{distance:.2f} Å apart" in note for note in notes) == strange
