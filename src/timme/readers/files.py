@@ -7,12 +7,25 @@ import gzip
 import io
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
+
+from timme._arrays import Coordinates, Floats, Ints
 
 STRUCTURES = frozenset((".pdb", ".ent", ".cif", ".mmcif"))
 TABLES = frozenset((".csv", ".tsv"))
 # Formats that hold coordinates only: names come from a topology.
 BARE_TRAJECTORIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".lammpstrj", ".dump"))
+
+# Formats in which lengths are numbers of any unit, which only the user knows.
+UNITLESS = frozenset((".gsd", ".xyz", ".extxyz", ".lammpstrj", ".dump", ".data", ".lmp"))
+
+
+class RawFrame(NamedTuple):
+    """One frame as a file gives it."""
+
+    positions: Coordinates  # (atoms, dimensions)
+    box: Floats | None  # (dimensions, dimensions), rows are vectors, 0 in open directions
+    images: Ints | None = None  # (atoms, dimensions), how often each atom went through the walls
 
 
 def kind(path: Path) -> str:

@@ -11,7 +11,15 @@ import numpy as np
 
 from timme._arrays import Ints, frozen
 from timme.readers.download import fetch
-from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES, checked_file, kind, one_line
+from timme.readers.files import (
+    BARE_TRAJECTORIES,
+    STRUCTURES,
+    TABLES,
+    UNITLESS,
+    checked_file,
+    kind,
+    one_line,
+)
 from timme.readers.libraries import MDTRAJ
 from timme.readers.text import DUMPS, dump_atoms
 from timme.system.atoms import Atoms
@@ -201,7 +209,7 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         frames=frames,
         atoms=atoms,
         site_atoms=np.arange(len(atoms)),
-        unit="Å",
+        unit="" if any(kind(path) in UNITLESS for path in paths) else "Å",
         rounding=max((file.rounding for file in frames.files), default=0.0),
         sources=tuple(dict.fromkeys(str(path) for path in files)),
         notes=notes,

@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
-from timme.readers.files import open_binary
+from timme._arrays import Bools, Floats, Ints, Strings
+from timme.readers.files import RawFrame, open_binary
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_or_none
 
@@ -23,6 +23,7 @@ _GRO_NAMES = 20  # characters of residue and atom before the coordinates
 _GRO_TILTS = ((0, 0, 1, 1, 2, 2), (1, 2, 0, 2, 0, 1))
 # Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5" or pbc=T.
 _ENTRY = r"""(?:^|\s){}\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+))"""
+_IMAGES = ("ix", "iy", "iz")
 _PLACES = (("x", "y", "z"), ("xs", "ys", "zs"), ("xu", "yu", "zu"), ("xsu", "ysu", "zsu"))
 
 
@@ -79,7 +80,7 @@ def is_gro_box(line: bytes) -> bool:
     return len(fields) in {3, 9} and (line.endswith(b"\n") or len(decimals) == 1)
 
 
-def read_gro(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]:
+def read_gro(stream: BinaryIO, offset: int) -> RawFrame:
     """Read one frame of a GRO file.
 
     Parameters
@@ -91,10 +92,8 @@ def read_gro(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]
 
     Returns
     -------
-    coordinates : ndarray, shape (atoms, 3)
-        Positions in Å.
-    box : ndarray, shape (3, 3), or None
-        Box vectors as rows in Å, None where space is open.
+    RawFrame
+        Positions and box vectors in Å.
     """
     stream.seek(offset)
     stream.readline()
@@ -109,10 +108,10 @@ def read_gro(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]
     box = np.diag(numbers[:3])
     if len(numbers) == 9:
         box[_GRO_TILTS] = numbers[3:]
-    return (positions * _NM).astype(np.float32), box_or_none(box * _NM)
+    return RawFrame((positions * _NM).astype(np.float32), box_or_none(box * _NM))
 
 
-def read_xyz(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]:
+def read_xyz(stream: BinaryIO, offset: int) -> RawFrame:
     """Read one frame of an XYZ file; the title of an extended one gives box and columns.
 
     Parameters
@@ -124,10 +123,8 @@ def read_xyz(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]
 
     Returns
     -------
-    coordinates : ndarray, shape (atoms, 3)
-        Positions in Å.
-    box : ndarray, shape (3, 3), or None
-        Box vectors as rows in Å, with zeros in open directions; None where space is open.
+    RawFrame
+        Positions and box vectors, with zeros in open directions.
     """
     stream.seek(offset)
     count, title = int(stream.readline()), stream.readline().decode("latin-1")
@@ -137,7 +134,7 @@ def read_xyz(stream: BinaryIO, offset: int) -> tuple[Coordinates, Floats | None]
     if len(positions) != count:
         raise ValueError("coordinates are missing")
     box = _xyz_box(title)
-    return positions.astype(np.float32), box_or_none(box)
+    return RawFrame(positions.astype(np.float32), box_or_none(box))
 
 
 def dump_header(stream: BinaryIO) -> DumpHeader | None:
@@ -170,7 +167,7 @@ def dump_header(stream: BinaryIO) -> DumpHeader | None:
     return None
 
 
-def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> tuple[Coordinates, Floats | None]:
+def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> RawFrame:
     """Read one frame of a LAMMPS dump, its atoms sorted by their ids.
 
     Parameters
@@ -184,10 +181,9 @@ def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> tuple[Coordinates, Fl
 
     Returns
     -------
-    coordinates : ndarray, shape (atoms, 3)
-        Positions from the corner of the box on.
-    box : ndarray, shape (3, 3), or None
-        Box vectors as rows, with zeros in open directions; None where space is open.
+    RawFrame
+        Positions from the corner of the box on, box vectors with zeros in open directions, and
+        images where the file counts them for atoms that it puts back into the box.
     """
     header, lines = _dump_frame(stream, offset)
     names = _places(header.columns)
@@ -195,6 +191,7 @@ def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> tuple[Coordinates, Fl
     positions = np.zeros((header.n_atoms, 3))
     positions[:, : len(names)] = found
     positions = positions @ header.box if "s" in names[0] else positions - header.origin
+    images = _images(lines, header.columns)
     if len(ids):
         frame_ids = _ids(lines, header.columns)
         order = np.argsort(frame_ids, kind="stable")
@@ -202,10 +199,29 @@ def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> tuple[Coordinates, Fl
             other = np.setxor1d(frame_ids, ids)
             raise ValueError(f"it has not the atoms of the first frame: see id {other[0]}")
         positions = positions[order]
+        images = None if images is None else images[order]
     periodic = header.periodic & (np.arange(3) < len(names))
     positions[:, len(names) :] = 0.0
     box = header.box * periodic[:, None]
-    return positions.astype(np.float32), box_or_none(box)
+    return RawFrame(positions.astype(np.float32), box_or_none(box), images)
+
+
+def dump_has_images(path: Path) -> bool:
+    """Tell whether a LAMMPS dump counts how often atoms went through the walls.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    bool
+        False too if it gives places that were never put back into the box.
+    """
+    with open_binary(path) as stream:
+        header, lines = _dump_frame(stream, 0)
+    return _images(lines[:1], header.columns) is not None
 
 
 def dump_ids(path: Path) -> Ints:
@@ -257,7 +273,7 @@ def dump_atoms(path: Path) -> tuple[Atoms, str]:
         place = columns.index(named)
         names = np.array([line.split()[place].decode("latin-1") for line in lines])
     note = f"sites are named by their {named} only" if named else "sites have no names"
-    note = f"{path}: without a topology, {note} and have no bonds; lengths are taken as Å (unit=)"
+    note = f"{path}: without a topology, {note} and have no bonds; the unit of lengths is not known (unit=)"
     atoms = Atoms.unnamed(count)
     if "id" not in columns:
         note += "; without ids, atoms are taken in the order of each frame"
@@ -348,6 +364,12 @@ def _places(columns: Sequence[str]) -> tuple[str, ...]:
         if set(names[:2]) <= set(columns):
             return names if names[2] in columns else names[:2]
     raise ValueError(f"it needs columns x y z, xs ys zs, xu … or xsu …, got {' '.join(columns)}")
+
+
+def _images(lines: list[bytes], columns: Sequence[str]) -> Ints | None:
+    if "u" in _places(columns)[0] or not set(_IMAGES) <= set(columns):
+        return None
+    return _numbers(lines, columns, _IMAGES).astype(np.int64)
 
 
 def _ids(lines: list[bytes], columns: Sequence[str]) -> Ints:

@@ -15,12 +15,28 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.readers.files import STRUCTURES, checked_file, kind, one_line, open_binary, read_bytes
+from timme.readers.files import (
+    STRUCTURES,
+    RawFrame,
+    checked_file,
+    kind,
+    one_line,
+    open_binary,
+    read_bytes,
+)
+from timme.readers.gsd import GsdFile
 from timme.readers.integrity import Layout, layout
 from timme.readers.libraries import atoms_of_universe, quiet
 from timme.readers.mmcif import complete_mmcif
 from timme.readers.numbering import pdb_numbers
-from timme.readers.text import DUMPS, dump_ids, read_dump, read_gro, read_xyz
+from timme.readers.text import (
+    DUMPS,
+    dump_has_images,
+    dump_ids,
+    read_dump,
+    read_gro,
+    read_xyz,
+)
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_of, box_or_none, boxes_of_frames
 from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choice
@@ -28,7 +44,7 @@ from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choi
 _NM = 10.0  # Å
 _OFFSETS = frozenset((".xtc", ".trr", ".gro", ".xyz")) | DUMPS  # formats that are read by place
 
-ReadFrame = Callable[[int], tuple[Coordinates, Floats | None]]
+ReadFrame = Callable[[int], RawFrame]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +57,7 @@ class TrajectoryFile:
     offsets: Ints | None = None  # (frames,) for formats that need them for random access
     rounding: float = 0.0  # Å
     ids: Ints | None = None  # (atoms,), sorted, for formats that shuffle atoms
+    has_images: bool = False  # whether it says how often atoms went through the walls
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +68,7 @@ class TrajectoryFrames(PlainFrames):
     chosen: Sequence[int]  # frames that count, numbered through all files
     sites: Ints | None = None  # atoms that are kept, all if None
     periodic: bool = False
+    through: bool = False  # whether atoms are where they went through the walls, as images say
     _open: dict[int, ReadFrame] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=threading.Lock, repr=False)
 
@@ -82,9 +100,10 @@ class TrajectoryFrames(PlainFrames):
         with self._lock:
             for row, frame in enumerate(frames):
                 file = int(np.searchsorted(first_frames, frame, side="right")) - 1
-                positions, box = self._frame(file, int(frame - first_frames[file]))
+                found = self._frame(file, int(frame - first_frames[file]))
+                positions = _unfolded(found) if self.through else found.positions
                 coordinates[row] = positions if self.sites is None else positions[self.sites]
-                boxes.append(box)
+                boxes.append(found.box)
         return coordinates, boxes_of_frames(boxes) if self.periodic else None
 
     def select(self, sites: Ints) -> Self:
@@ -118,6 +137,18 @@ class TrajectoryFrames(PlainFrames):
         """
         return replace(self, chosen=chosen_of(self.chosen, snapshots))
 
+    def unfolded(self) -> Self | None:
+        """Put atoms where they went through the walls of the box.
+
+        Returns
+        -------
+        TrajectoryFrames or None
+            None unless all files count how often they did.
+        """
+        if not all(file.has_images for file in self.files):
+            return None
+        return replace(self, through=True)
+
     def elsewhere(self) -> Self:
         """Say what another process opens to read the same.
 
@@ -137,7 +168,7 @@ class TrajectoryFrames(PlainFrames):
         array_like
             The files and what was found in them, and what was chosen of it.
         """
-        yield from ("trajectory", self.periodic)
+        yield from ("trajectory", self.periodic, self.through)
         for file in self.files:
             yield from (file_mark(file.path), file.n_atoms, file.n_frames, file.rounding)
             yield "none" if file.offsets is None else file.offsets
@@ -146,9 +177,9 @@ class TrajectoryFrames(PlainFrames):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to other processes without open files."""
-        return type(self), (self.files, self.chosen, self.sites, self.periodic)
+        return type(self), (self.files, self.chosen, self.sites, self.periodic, self.through)
 
-    def _frame(self, file: int, frame: int) -> tuple[Coordinates, Floats | None]:
+    def _frame(self, file: int, frame: int) -> RawFrame:
         description = self.files[file]
         try:
             with quiet():
@@ -279,6 +310,8 @@ def _describe(
                 f"goes on with the {len(found.offsets)} whole frames before it"
             )
         note = f"{path}: {found.damage}; the {len(found.offsets)} whole frames before it are used"
+    if suffix == ".gsd":
+        return _describe_gsd(path), note
     if found is None:
         return _describe_by_reader(path, n_atoms), note
     return _describe_by_layout(path, found), note
@@ -290,13 +323,28 @@ def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
         return described
     try:
         ids = dump_ids(path) if kind(path) in DUMPS else None
+        has_images = kind(path) in DUMPS and dump_has_images(path)
     except ValueError as error:
         raise ValueError(
             f"{path}: not a LAMMPS dump that can be read: {one_line(error)}: write it again"
         ) from None
     return replace(
-        described, offsets=found.offsets, rounding=round(_NM * found.rounding, 9), ids=ids
+        described,
+        offsets=found.offsets,
+        rounding=round(_NM * found.rounding, 9),
+        ids=ids,
+        has_images=has_images,
     )
+
+
+def _describe_gsd(path: Path) -> TrajectoryFile:
+    try:
+        opened = GsdFile(path)
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        raise ValueError(
+            f"{path}: not a GSD file that can be read ({one_line(error)}): write it again"
+        ) from None
+    return TrajectoryFile(str(path), opened.n_atoms, opened.n_frames, has_images=opened.has_images)
 
 
 def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
@@ -323,6 +371,8 @@ def _refuse_other_ids(ids: Ints, others: Ints, path: str, other_path: str) -> No
 
 
 def _open(file: TrajectoryFile) -> ReadFrame:
+    if kind(Path(file.path)) == ".gsd":
+        return GsdFile(Path(file.path)).read
     if file.offsets is None:
         return partial(_read_frame, _reader(file.path, file.n_atoms))
     path, offsets = Path(file.path), file.offsets
@@ -346,13 +396,13 @@ def _reader(path: str, n_atoms: int) -> Any:
     return get_reader_for(path, format=name)(path, n_atoms=n_atoms)
 
 
-def _read_xdr(opened: Any, frame: int) -> tuple[Coordinates, Floats | None]:
+def _read_xdr(opened: Any, frame: int) -> RawFrame:
     opened.seek(frame)
     found = opened.read()
     if not getattr(found, "hasx", True):
         raise ValueError("it holds no positions")
     box = np.asarray(found.box, dtype=np.float64) * _NM
-    return np.asarray(found.x) * np.float32(_NM), box_or_none(box)
+    return RawFrame(np.asarray(found.x) * np.float32(_NM), box_or_none(box))
 
 
 def _stream_of(path: Path) -> Callable[[], BinaryIO]:
@@ -366,13 +416,20 @@ def _stream_of(path: Path) -> Callable[[], BinaryIO]:
 def _read_text(
     opened: Callable[[], BinaryIO],
     offsets: Ints,
-    read: Callable[[BinaryIO, int], tuple[Coordinates, Floats | None]],
+    read: Callable[[BinaryIO, int], RawFrame],
     frame: int,
-) -> tuple[Coordinates, Floats | None]:
+) -> RawFrame:
     with opened() as stream:
         return read(stream, int(offsets[frame]))
 
 
-def _read_frame(reader: Any, frame: int) -> tuple[Coordinates, Floats | None]:
+def _read_frame(reader: Any, frame: int) -> RawFrame:
     step = reader[frame]
-    return step.positions, box_of(step)
+    return RawFrame(step.positions, box_of(step))
+
+
+def _unfolded(found: RawFrame) -> Coordinates:
+    if found.images is None or found.box is None:
+        return found.positions
+    moved: Coordinates = found.positions + found.images @ found.box
+    return moved

@@ -83,6 +83,15 @@ class Frames(Protocol):
             The same coordinates in these boxes.
         """
 
+    def unfolded(self) -> Frames | None:
+        """Put sites where they went through the walls of the box.
+
+        Returns
+        -------
+        Frames or None
+            None where the source does not count how often they did.
+        """
+
     def elsewhere(self) -> Frames | None:
         """Say what another process, maybe on another computer, opens to read the same.
 
@@ -138,6 +147,16 @@ class PlainFrames:
         """
         return BoxedFrames(self, boxes)
 
+    def unfolded(self) -> Frames | None:
+        """Say that nobody counted how often sites went through walls.
+
+        Returns
+        -------
+        None
+            They are where they are.
+        """
+        return None
+
     def elsewhere(self) -> Frames | None:
         """Say that nobody else can open them.
 
@@ -184,6 +203,17 @@ class MappedFrames(PlainFrames):
             The same coordinates in these boxes.
         """
         return self._over(self.frames.with_boxes(boxes))
+
+    def unfolded(self) -> Frames | None:
+        """Put sites where they went through the walls of the box.
+
+        Returns
+        -------
+        Frames or None
+            None where the frames of which these are made do not know it.
+        """
+        found = self.frames.unfolded()
+        return None if found is None else self._over(found)
 
     def elsewhere(self) -> Frames | None:
         """Say what another process opens to read the same.

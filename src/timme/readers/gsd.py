@@ -1,0 +1,80 @@
+"""GSD files of HOOMD-blue, whose boxes and images are read as they are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from timme.readers.files import RawFrame
+
+# What is not written has its value of the first frame, or these.
+_DEFAULTS: dict[str, npt.ArrayLike] = {
+    "configuration/box": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0),
+    "configuration/dimensions": (3,),
+}
+
+
+class GsdFile:
+    """A GSD file, read frame by frame.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import gsd.fl
+
+        self._file: Any = gsd.fl.open(str(path), "r")
+        if self._file.schema != "hoomd":
+            raise ValueError(f"its schema is {self._file.schema!r}, and not hoomd")
+        self.n_frames = int(self._file.nframes)
+        if not self.n_frames:
+            raise ValueError("it holds no frame")
+        self.n_atoms = self._count(0)
+        self.has_images = any(
+            self._file.chunk_exists(frame, "particles/image") for frame in (0, self.n_frames - 1)
+        )
+
+    def read(self, frame: int) -> RawFrame:
+        """Read one frame.
+
+        Parameters
+        ----------
+        frame : int
+            Which one.
+
+        Returns
+        -------
+        RawFrame
+            Positions, box vectors as rows (zeros where motion is in a plane) and images.
+        """
+        n_atoms = self._count(frame)
+        if n_atoms != self.n_atoms:
+            raise ValueError(f"it has {n_atoms} particles, and the first frame {self.n_atoms}")
+        positions = self._chunk(frame, "particles/position", np.zeros((n_atoms, 3), np.float32))
+        images = None
+        if self.has_images:
+            images = self._chunk(frame, "particles/image", np.zeros((n_atoms, 3), np.int32))
+        return RawFrame(positions, self._box(frame), images)
+
+    def _count(self, frame: int) -> int:
+        return int(self._chunk(frame, "particles/N", (0,))[0])
+
+    def _box(self, frame: int) -> npt.NDArray[np.float64] | None:
+        lengths = np.array(self._chunk(frame, "configuration/box"), np.float64)
+        x, y, z, xy, xz, yz = lengths
+        box = np.array([[x, 0.0, 0.0], [xy * y, y, 0.0], [xz * z, yz * z, z]])
+        if int(self._chunk(frame, "configuration/dimensions")[0]) == 2:
+            box[2] = 0.0
+        return box if box.any() else None
+
+    def _chunk(self, frame: int, name: str, otherwise: npt.ArrayLike | None = None) -> Any:
+        for place in (frame, 0):
+            if self._file.chunk_exists(place, name):
+                return np.atleast_1d(self._file.read_chunk(place, name))
+        return np.asarray(_DEFAULTS[name] if otherwise is None else otherwise)
