@@ -13,6 +13,7 @@ from scipy import sparse
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames, MappedFrames
+from timme.system.images import Images
 from timme.system.space import Boxes
 from timme.system.topology import adjacency, site_bonds, within_bonds
 
@@ -84,10 +85,16 @@ class Objects:
         if self.centred_on_sites and np.bincount(anchors).max(initial=0) <= 1:
             whole = np.array_equal(anchors, np.arange(self.ensemble.n_sites))
             return self.ensemble if whole else self.ensemble.select(anchors)
+        seen = self.ensemble.images
         frames = _CentreFrames(
-            self.ensemble.frames, self.members, self.offsets, self.centre_weights
+            self.ensemble.frames, self.members, self.offsets, self.centre_weights, seen
         )
-        return replace(self.ensemble, frames=frames, site_atoms=self.ensemble.site_atoms[anchors])
+        return replace(
+            self.ensemble,
+            frames=frames,
+            site_atoms=self.ensemble.site_atoms[anchors],
+            images=None if seen is None else seen.of_groups(self.members, self.offsets),
+        )
 
     def membership(self) -> sparse.csr_array:
         """Return which sites belong to which object.
@@ -302,6 +309,7 @@ class _CentreFrames(MappedFrames):
     members: Ints
     offsets: Ints
     weights: Floats
+    images: Images | None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -315,8 +323,9 @@ class _CentreFrames(MappedFrames):
         first = self.offsets[:-1]
         origins = walk[:, first].copy()
         # Steps from each member to the next, through the walls of the box, make a group whole.
-        steps = np.diff(walk, axis=1, prepend=walk[:, :1])
-        steps = Boxes.of(boxes, n_frames, n_dimensions).shorten(steps)
+        before = np.concatenate([self.members[:1], self.members[:-1]])
+        around = Boxes.of(boxes, n_frames, n_dimensions, self.images)
+        steps = around.between(coordinates, before, self.members)
         steps[:, first] = 0.0
         offsets = np.nancumsum(steps, axis=1)
         offsets -= np.repeat(offsets[:, first], np.diff(self.offsets), axis=1)
@@ -326,6 +335,7 @@ class _CentreFrames(MappedFrames):
 
     def marks(self) -> Iterator[npt.ArrayLike]:
         yield from ("centres", *self.frames.marks(), self.members, self.offsets, self.weights)
+        yield "nearest" if self.images is None else self.images.molecules
 
 
 def _objects(

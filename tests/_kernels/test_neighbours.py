@@ -116,6 +116,7 @@ def test_too_little_room_is_told_by_the_number_that_is_needed() -> None:
         open_space.matrices[0],
         open_space.inverses[0],
         open_space.kind,
+        open_space.molecules,
         found,
     )
     assert total == 10

@@ -5,9 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from timme._kernels import compiled
-from timme._kernels.space import STRAIGHT, TILTED, half_width, to_shortest_image
+from timme._kernels.space import (
+    OPEN,
+    STRAIGHT,
+    TILTED,
+    half_width,
+    image_between,
+    to_shortest_image,
+)
 
 # Sums may be reordered for vector units; NaN must keep its meaning (not seen).
+_FOLLOWED = 3  # a kind of image that is no kind of box
 _FAST = {"reassoc", "contract", "nsz"}
 
 
@@ -176,9 +184,26 @@ def add_all_frames(xyz, pairs, count, weight, mean, m2):
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
-def add_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, m2, reach):
+def add_frames(
+    xyz,
+    weights,
+    boxes,
+    inverses,
+    box_kind,
+    molecules,
+    origin,
+    origin_box,
+    pairs,
+    count,
+    weight,
+    mean,
+    m2,
+    reach,
+):
     """Merge a block into the moments of pairs in any box, with weights and unseen frames (NaN).
 
+    Sites of one of the ``molecules`` (none if all are single) see one another as they are, others
+    their nearest images, or, if there is an ``origin``, the images that are nearest there.
     ``reach`` gets how near a pair comes to half the box, where its nearest image changes: 1 is
     there.
     """
@@ -190,17 +215,25 @@ def add_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, 
     lengths = np.zeros((n_dimensions, n_frames))
     inverse_lengths = np.zeros((n_dimensions, n_frames))
     halves = np.empty(n_frames)
-    if kind == STRAIGHT:
+    steps = np.empty(n_dimensions)
+    if box_kind == STRAIGHT:
         for frame in range(n_frames):
             for d in range(n_dimensions):
                 lengths[d, frame] = boxes[frame, d, d]
                 inverse_lengths[d, frame] = inverses[frame, d, d]
-    elif kind == TILTED:
+    elif box_kind == TILTED:
         for frame in range(n_frames):
             halves[frame] = half_width(inverses[frame])
     for p in range(len(pairs)):
-        a = xyz[pairs[p, 0]]
-        b = xyz[pairs[p, 1]]
+        i, j = pairs[p, 0], pairs[p, 1]
+        a = xyz[i]
+        b = xyz[j]
+        kind = box_kind
+        if len(molecules) > 0 and molecules[i] == molecules[j]:
+            kind = OPEN
+        elif kind != OPEN and len(origin) > 0:
+            image_between(i, j, origin, origin_box, kind, vector, scratch, steps)
+            kind = _FOLLOWED
         for frame in range(n_frames):
             square[frame] = 0.0
             near[frame] = 0.0
@@ -221,6 +254,13 @@ def add_frames(xyz, weights, boxes, inverses, kind, pairs, count, weight, mean, 
                     x -= lengths[d, frame] * np.rint(x * inverse_lengths[d, frame])
                     square[frame] += x * x
                     near[frame] = max(near[frame], 2.0 * abs(x) * inverse_lengths[d, frame])
+        elif kind == _FOLLOWED:
+            for d in range(n_dimensions):
+                for frame in range(n_frames):
+                    x = np.float64(a[d, frame]) - b[d, frame]
+                    for axis in range(n_dimensions):
+                        x += steps[axis] * boxes[frame, axis, d]
+                    square[frame] += x * x
         else:
             for d in range(n_dimensions):
                 for frame in range(n_frames):

@@ -101,8 +101,10 @@ def have_partners(points, cells, counts, wraps, radius, box, inverse, kind, foun
 
 
 @compiled
-def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found):
+def pairs_within(points, cells, counts, wraps, radius, box, inverse, box_kind, molecules, found):
     """Fill ``found`` with the pairs no farther apart than the radius: lower × points + higher.
+
+    Points of one of the ``molecules`` (none if all are single) see no images of one another.
 
     ``cells`` gives the cell of each point along three axes, of which there are ``counts``; cells
     are no narrower than the radius, and those at both ends of an axis touch if it ``wraps``.
@@ -115,7 +117,8 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
     scratch = np.empty((3, n_dimensions))
     near_x, near_y, near_z = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3, np.int64)
     half = half_width(inverse)
-    straight = n_dimensions == 3 and kind != TILTED  # by far the most frequent
+    straight = n_dimensions == 3 and box_kind != TILTED  # by far the most frequent
+    whole = len(molecules) > 0
     for place in range(n_points):
         p = members[place]
         n_x = _touching(cells[p, 0], counts[0], wraps[0], near_x)
@@ -126,6 +129,10 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
             for layer in range(n_z):
                 cell = column + near_z[layer]
                 for other in range(max(begin[cell], place + 1), begin[cell + 1]):
+                    q = members[other]
+                    kind = box_kind
+                    if whole and molecules[p] == molecules[q]:
+                        kind = OPEN
                     if straight:
                         x = placed[place, 0] - placed[other, 0]
                         y = placed[place, 1] - placed[other, 1]
@@ -141,7 +148,6 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, kind, found
                         )
                     # Written in any case, which is faster than to guess: the next may replace it.
                     if total < len(found):
-                        q = members[other]
                         found[total] = min(p, q) * n_points + max(p, q)
                     total += square <= radius * radius
     return total

@@ -65,6 +65,26 @@ def to_shortest_image(vector, box, inverse, kind, half, scratch):
 
 
 @compiled
+def image_between(a, b, origin, origin_box, kind, vector, scratch, steps):
+    """Find in ``steps`` how many box vectors lead from one site to the image of another it sees.
+
+    That is the nearest at the origin. ``vector`` and ``scratch`` hold one and two vectors.
+    """
+    dimensions = len(vector)
+    for d in range(dimensions):
+        vector[d] = origin[a, d] - origin[b, d]
+    to_shortest_image(
+        vector, origin_box[0], origin_box[1], kind, half_width(origin_box[1]), scratch
+    )
+    for axis in range(dimensions):
+        fraction = 0.0
+        for d in range(dimensions):
+            moved = vector[d] - (origin[a, d] - origin[b, d])
+            fraction += moved * origin_box[1, d, axis]
+        steps[axis] = np.rint(fraction)
+
+
+@compiled
 def all_to_shortest_images(vectors, boxes, inverses, kind):
     """Replace vectors (frames, vectors, dimensions) by their shortest images, in place."""
     scratch = np.empty((2, vectors.shape[2]))

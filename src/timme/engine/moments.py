@@ -158,7 +158,7 @@ class PreparedBlock:
         n_frames, _, n_dimensions = block.coordinates.shape
         self._metric = metric
         self._weights = np.array(block.weights)
-        self._boxes = Boxes.of(block.boxes, n_frames, n_dimensions)
+        self._boxes = Boxes.of(block.boxes, n_frames, n_dimensions, block.images)
         self._plain = block.complete and self._boxes.kind == OPEN
         if metric is None:
             laid_out = block.coordinates.transpose(1, 2, 0)
@@ -194,6 +194,9 @@ class PreparedBlock:
                 boxes.matrices,
                 boxes.inverses,
                 boxes.kind,
+                boxes.molecules,
+                boxes.origin,
+                boxes.origin_box,
                 pairs,
                 count,
                 weight,

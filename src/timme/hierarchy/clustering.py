@@ -170,9 +170,10 @@ def _default_chunk(objects: Objects) -> int:
 
 def _candidates(objects: Objects, left_out: Ints, run: Run) -> Ints:
     """Pairs that are likely to be low, and enough others to hold all together."""
-    points, box = objects.centres().snapshot(0)
+    centres = objects.centres()
+    points, box = centres.snapshot(0)
     n_points, n_dimensions = points.shape
-    boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions)
+    boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions, centres.images)
     places, tree = tree_in_box(points, boxes)
     threads = (run.engine.count or -1) if isinstance(run.engine, Threads) else -1
     near = np.asarray(tree.query(places, k=_NEAREST + 1, workers=threads)[1])[:, 1:]

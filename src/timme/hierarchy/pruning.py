@@ -97,7 +97,7 @@ def refuse_what_cannot_be_pruned(objects: Objects, metric: Metric | None) -> Non
     if objects.ensemble.gaps:
         raise CannotBePrunedError("some sites are not seen in every snapshot")
     _, box = objects.ensemble.snapshot(0)
-    _refuse_tilted(None if box is None else box[None], 1, objects.ensemble.n_dimensions)
+    _usable_boxes(None if box is None else box[None], objects.ensemble, 1)
 
 
 def lay_out(objects: Objects, tree: Hierarchy) -> Search:
@@ -195,9 +195,14 @@ def spread(n_frames: int) -> Ints:
     return spread
 
 
-def _refuse_tilted(boxes: Floats | None, n_frames: int, n_dimensions: int) -> None:
-    if Boxes.of(boxes, n_frames, n_dimensions).kind not in {OPEN, STRAIGHT}:
+def _usable_boxes(matrices: Floats | None, ensemble: Ensemble, n_frames: int) -> Boxes:
+    """Boxes of some frames, if they are such that pairs can be given up in them."""
+    boxes = Boxes.of(matrices, n_frames, ensemble.n_dimensions, ensemble.images)
+    if boxes.kind not in {OPEN, STRAIGHT}:
         raise CannotBePrunedError("the box is tilted")
+    if boxes.kind == STRAIGHT and (len(boxes.molecules) or len(boxes.origin)):
+        raise CannotBePrunedError("molecules are whole in the box")
+    return boxes
 
 
 def _lay_out_groups(objects: Objects, order: Ints) -> tuple[Ints, Groups]:
@@ -244,12 +249,10 @@ def _lay_out_frames(
     largest, total = np.zeros((n_tiles, kernel.LANES)), 0.0
     for block in ensemble.blocks():
         total += float(block.weights.sum())
-        _refuse_tilted(block.boxes, len(block.weights), n_dimensions)
+        boxes = _usable_boxes(block.boxes, ensemble, len(block.weights))
         for frame in np.flatnonzero(place[block.start : block.start + len(block.weights)] >= 0):
             rank = place[block.start + frame]
-            sides = np.zeros(n_dimensions)
-            if block.boxes is not None:
-                sides = np.diag(block.boxes[frame]).copy()
+            sides = np.diag(boxes.matrices[frame]).copy()
             lengths[rank] = sides
             weights[rank] = block.weights[frame]
             points = np.array(block.coordinates[frame])

@@ -54,7 +54,8 @@ def count_contacts(centres: Ensemble, radius: float, *, most: int | None, run: R
 
 
 def _search(search: Search, block: Block) -> Counted:
-    boxes = Boxes.of(block.boxes, *block.coordinates.shape[::2])
+    n_frames, _, n_dimensions = block.coordinates.shape
+    boxes = Boxes.of(block.boxes, n_frames, n_dimensions, block.images)
     return search.counted(block.coordinates, boxes)
 
 

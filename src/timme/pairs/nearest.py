@@ -39,11 +39,11 @@ def nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
             "nearest in the first snapshot needs every site seen there: use by='mean', or contacts"
         )
     n_points, n_dimensions = points.shape
-    boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions)
+    boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions, centres.images)
     most = np.bincount(left_out.ravel(), minlength=n_points).max(initial=0)
     candidates = _candidates(points, boxes, min(n_points, count + 1 + int(most)))
     candidates = without(candidates, np.concatenate([left_out, left_out[:, ::-1]]), n_points)
-    vectors = boxes.shorten((points[candidates[:, 0]] - points[candidates[:, 1]])[None])[0]
+    vectors = boxes.between(points[None], *candidates.T)[0]
     return _lowest_of_each(candidates, (vectors**2).sum(axis=1), count)
 
 

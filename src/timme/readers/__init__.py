@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 
-from timme.readers import soundness, wanted
+from timme.readers import soundness, walls, wanted
 from timme.readers.bonds import guess_bonds, unit_label
 from timme.readers.download import fetch
 from timme.readers.matrices import read_matrix
@@ -45,6 +45,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     weights: npt.ArrayLike | None = None,
     gaps: bool | None = None,
     columns: Sequence[str] | None = None,
+    unwrap: bool = False,
     common_atoms: bool = False,
     allow_truncated: bool = False,
 ) -> Ensemble:
@@ -70,7 +71,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
     box : array_like or False, optional
         Periodic box in place of that of the file: lengths or row vectors, for all snapshots or for
-        each. False leaves space open. The cell of a crystal in a structure file is not a box.
+        each. False leaves space open. The cell of a crystal in a structure file is not a box, nor
+        is one that cannot hold the atoms. Molecules are made whole along their bonds in any case.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.
@@ -81,6 +83,10 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     columns : sequence of str, optional
         Names of the columns of a table: frame, particle, coordinates. By default trackpy's
         ``frame``, ``particle``, ``x``, ``y`` and, if there is one, ``z``.
+    unwrap : bool, optional
+        Follow every molecule or particle from snapshot to snapshot through the walls of the box,
+        so that distances grow beyond half of it. Between two of them, that image counts which is
+        the nearest in the first snapshot.
     common_atoms : bool, optional
         Go on with the atoms that all models share where models differ.
     allow_truncated : bool, optional
@@ -108,7 +114,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         gaps=ensemble.gaps if gaps is None else gaps,
         weights=wanted.weights_of(weights, count, range(count)[start:stop:step]),
     )
-    ensemble = _with_box_and_bonds(ensemble, box, bonds)
+    ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap)
     return wanted.select_sites(ensemble, select, atom_group(source))
 
 
@@ -162,16 +168,25 @@ def _with_box_and_bonds(
     ensemble: Ensemble,
     box: npt.ArrayLike | Literal[False] | None,
     bonds: str | npt.ArrayLike,
+    *,
+    unwrap: bool = False,
 ) -> Ensemble:
     if box is None or box is False:
         ensemble = soundness.without_placeholder(ensemble)
-    boxed = wanted.with_box(ensemble.frames, box)
+    if box is False and unwrap:
+        raise ValueError("unwrap=True follows sites through a box, and box=False leaves it out")
     # Bonds go through the walls of a box even where the user wants open space after that.
-    ensemble = ensemble if box is False else replace(ensemble, frames=boxed)
+    around = None if box is False else box
+    ensemble = replace(ensemble, frames=wanted.with_box(ensemble.frames, around))
     soundness.refuse_clashes(ensemble)
     ensemble = wanted.with_bonds_chosen(ensemble, bonds)
-    notes = (*ensemble.notes, *soundness.geometry_notes(ensemble))
-    return replace(ensemble, frames=boxed, notes=notes)
+    ensemble = replace(ensemble, notes=(*ensemble.notes, *soundness.geometry_notes(ensemble)))
+    if box is False or unwrap:
+        ensemble = walls.unfolded(ensemble)
+    ensemble = walls.with_whole_molecules(ensemble)
+    if unwrap:
+        return walls.followed(ensemble)
+    return walls.left_out(ensemble) if box is False else ensemble
 
 
 def _listed(trajectories: str | Path | Sequence[str | Path]) -> list[str | Path]:

@@ -273,7 +273,7 @@ def dump_atoms(path: Path) -> tuple[Atoms, str]:
         place = columns.index(named)
         names = np.array([line.split()[place].decode("latin-1") for line in lines])
     note = f"sites are named by their {named} only" if named else "sites have no names"
-    note = f"{path}: without a topology, {note} and have no bonds; the unit of lengths is not known (unit=)"
+    note = f"{path}: without a topology, {note} and have no bonds; the unit is not known (unit=)"
     atoms = Atoms.unnamed(count)
     if "id" not in columns:
         note += "; without ids, atoms are taken in the order of each frame"

@@ -315,7 +315,7 @@ def _of_clashes(structure: Structure) -> str:
     atoms = structure.atoms
     light = np.isin(atoms.elements, (*HYDROGENS, ""))
     heavy = np.flatnonzero(~light & ~is_water(atoms) & _bonded(structure))
-    pairs = heavy[pairs_within(structure.coordinates[heavy], _CLASH, structure.boxes)]
+    pairs = heavy[pairs_within(structure.coordinates[heavy], _CLASH, structure.boxes.select(heavy))]
     pairs = pairs[far_apart(structure, *pairs.T)] if len(pairs) else pairs
     if not len(pairs):
         return ""

@@ -251,8 +251,9 @@ def _candidates(
     gives &= allowed[chemistry.sources] & allowed[chemistry.targets]
     hydrogens, donors = chemistry.sources[gives], chemistry.targets[gives]
     acceptors = np.flatnonzero(chemistry.acceptors & allowed)
-    points = structure.coordinates[np.concatenate([hydrogens, acceptors])]
-    pairs = pairs_within(points, HYDROGEN_ACCEPTOR, structure.boxes)
+    both = np.concatenate([hydrogens, acceptors])
+    boxes = structure.boxes.select(both)
+    pairs = pairs_within(structure.coordinates[both], HYDROGEN_ACCEPTOR, boxes)
     mixed = pairs[(pairs[:, 0] < len(hydrogens)) & (pairs[:, 1] >= len(hydrogens))]
     acceptors = acceptors[mixed[:, 1] - len(hydrogens)]
     donors, hydrogens = donors[mixed[:, 0]], hydrogens[mixed[:, 0]]

@@ -220,7 +220,8 @@ def find_tethers(structure: Structure, chemistry: Chemistry, *, every: bool = Fa
     chosen = np.flatnonzero(greasy & (others == 0) & (degrees > 0))
     radii = np.where(atoms.elements == "S", _RADII["S"], _RADII["C"])
     reach = 2 * max(_RADII.values()) + _TETHER_GAP
-    pairs = chosen[pairs_within(structure.coordinates[chosen], reach, structure.boxes)]
+    boxes = structure.boxes.select(chosen)
+    pairs = chosen[pairs_within(structure.coordinates[chosen], reach, boxes)]
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     lengths = structure.distances(pairs[:, 0], pairs[:, 1])
     residues = residue_index(atoms)[pairs]
@@ -249,7 +250,7 @@ def _covalent_kinds(structure: Structure, chemistry: Chemistry) -> Strings:
 
 def _cross_pairs(structure: Structure, first: Ints, second: Ints, reach: float) -> Ints:
     both = np.concatenate([first, second])
-    pairs = pairs_within(structure.coordinates[both], reach, structure.boxes)
+    pairs = pairs_within(structure.coordinates[both], reach, structure.boxes.select(both))
     mixed = pairs[(pairs[:, 0] < len(first)) & (pairs[:, 1] >= len(first))]
     found = both[mixed]
     return found[np.lexsort((found[:, 1], found[:, 0]))]

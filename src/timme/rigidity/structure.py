@@ -10,6 +10,7 @@ from timme._arrays import Floats, Ints
 from timme.readers.bonds import unit_in_angstrom
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
+from timme.system.images import Images
 from timme.system.space import Boxes
 from timme.system.topology import atoms_of_sites
 
@@ -33,10 +34,9 @@ class Structure:
         Returns
         -------
         ndarray, shape (pairs, 3)
-            From start to end, through the walls of a box where that is shorter, in Å.
+            From start to end, to the nearest image of another molecule, in Å.
         """
-        direct = self.coordinates[end] - self.coordinates[start]
-        shortest: Floats = self.boxes.shorten(direct[None])[0]
+        shortest: Floats = self.boxes.between(self.coordinates[None], start, end)[0]
         return shortest
 
     def distances(self, start: Ints, end: Ints) -> Floats:
@@ -97,5 +97,6 @@ def structure(ensemble: Ensemble, model: int = 0) -> Structure:
             f"{ensemble.prefix}atom {ensemble.site_label(int(unseen[0]))} is not seen in snapshot "
             f"{model + 1}: leave out the atoms or snapshots that are not complete"
         )
-    boxes = Boxes.of(None if box is None else angstrom * box[None], 1, 3)
+    images = None if ensemble.images is None else Images(ensemble.images.molecules)
+    boxes = Boxes.of(None if box is None else angstrom * box[None], 1, 3, images)
     return Structure(atoms_of_sites(ensemble), angstrom * coordinates.astype(np.float64), boxes)

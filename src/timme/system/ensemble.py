@@ -15,6 +15,7 @@ from timme.system.atoms import Atoms
 from timme.system.boxes import box_matrices
 from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames
+from timme.system.images import Images
 
 # Coordinates of one block of frames held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000
@@ -35,6 +36,7 @@ class Block:
     weights: Floats  # (frames,)
     complete: bool  # whether every site is seen in every frame, and all weigh the same
     single: bool  # whether sums over the block may be in single precision
+    images: Images | None = None  # which images sites see, the nearest if None
 
     def parts(self, length: int, *, first: int = 0) -> Iterator[Block]:
         """Cut the run into shorter ones.
@@ -91,6 +93,7 @@ class Ensemble:
     weights: Floats | None = None  # (snapshots,)
     gaps: bool = False  # NaN coordinates mean "not seen in this snapshot"
     independent: bool = False  # snapshots without an order in time, such as NMR models
+    images: Images | None = None  # which images sites see in boxes, the nearest if None
     rounding: float = 0.0  # spacing of the grid on which the file stores coordinates; 0 unknown
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())  # what the reader chose and the user should know
@@ -213,7 +216,15 @@ class Ensemble:
         weights = np.ones(stop - start) if self.weights is None else self.weights[start:stop]
         complete = not self.gaps and self.weights is None
         single = coordinates.dtype == np.float32 and self.n_snapshots >= SINGLE_FROM
-        return Block(start, coordinates, boxes, weights, complete=complete, single=single)
+        return Block(
+            start,
+            coordinates,
+            boxes,
+            weights,
+            complete=complete,
+            single=single,
+            images=self.images,
+        )
 
     def snapshot(self, index: int = 0) -> tuple[Coordinates, Floats | None]:
         """Return one snapshot and its box.
@@ -255,7 +266,8 @@ class Ensemble:
                 "check the names in the selection"
             )
         frames = self.frames.select(chosen)
-        return replace(self, frames=frames, site_atoms=self.site_atoms[chosen])
+        images = None if self.images is None else self.images.select(chosen)
+        return replace(self, frames=frames, site_atoms=self.site_atoms[chosen], images=images)
 
     def site_label(self, site: int) -> str:
         """Name one site for messages.

@@ -208,7 +208,8 @@ def _found(
     chosen = points if len(seen) == len(points) else points[seen]
     places = np.ascontiguousarray(chosen, dtype=np.float64)
     grid = _grid(places, radius, boxes.inverses[frame])
-    box = boxes.matrices[frame], boxes.inverses[frame], boxes.kind
+    molecules = boxes.molecules[seen] if len(boxes.molecules) else boxes.molecules
+    box = boxes.matrices[frame], boxes.inverses[frame], boxes.kind, molecules
     while True:
         found = buffer[filled:]
         total = kernel.pairs_within(places, *grid, radius, *box, found)
