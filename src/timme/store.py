@@ -10,18 +10,23 @@ from typing import IO, Any
 import numpy as np
 
 from timme._arrays import frozen, indices
-from timme.analysis import KINDS, Analysis, Recipe, System
+from timme.analysis import KINDS, Analysis, Input, Provenance, Recipe, System
 from timme.engine.checkpoint import DAMAGE
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy
-from timme.settings import Display
+from timme.settings import Display, RigidSettings, Settings
 from timme.system.atoms import Atoms
 
-FORMAT = 2
+FORMAT = 3
 _MARK = "timme result"
 _NEEDED = ("shown", "names", "object_sites", "site_objects", "coordinates")  # of the system
 _OPTIONAL = ("box", "film")
 _PLAIN = ("shown_name", "sequential", "n_snapshots", "unit")
+_SETTINGS: dict[str, type[Display]] = {  # kinds of them, by the names under which they are stored
+    "pictures": Display,
+    "run": Settings,
+    "rigidity": RigidSettings,
+}
 
 
 def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
@@ -46,7 +51,7 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
         "format": FORMAT,
         "quantity": dataclasses.asdict(hierarchy.quantity),
         "system": {name: getattr(system, name) for name in _PLAIN},
-        "recipe": dataclasses.asdict(analysis.recipe),
+        "recipe": _recipe_text(analysis.recipe),
         "parts": [part.name for part in analysis.parts],
         "notes": analysis.notes,
     }
@@ -103,9 +108,25 @@ def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
         KINDS[name].from_arrays(_within(arrays, f"{name}."), system, hierarchy)
         for name in text["parts"]
     )
-    view = Display(**text["recipe"].pop("view"))
-    recipe = Recipe(view=view, **text["recipe"])
-    return Analysis(system, hierarchy, recipe, tuple(text["notes"]), parts)
+    return Analysis(system, hierarchy, _recipe(text["recipe"]), tuple(text["notes"]), parts)
+
+
+def _recipe_text(recipe: Recipe) -> dict[str, Any]:
+    kept = {field.name: getattr(recipe, field.name) for field in dataclasses.fields(Recipe)}
+    kind = next(name for name, kind in _SETTINGS.items() if type(recipe.settings) is kind)
+    return kept | {
+        "settings": {kind: recipe.settings.plain()},
+        "provenance": dataclasses.asdict(recipe.provenance),
+    }
+
+
+def _recipe(text: dict[str, Any]) -> Recipe:
+    ((kind, chosen),) = text.pop("settings").items()
+    known = text.pop("provenance")
+    inputs = tuple(Input(**entry) for entry in known.pop("inputs"))
+    return Recipe(
+        settings=_SETTINGS[kind](**chosen), provenance=Provenance(inputs=inputs, **known), **text
+    )
 
 
 def _within(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:

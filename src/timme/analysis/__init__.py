@@ -1,7 +1,7 @@
 """The result of one run as frozen data: what was analysed, its hierarchy, and how it was made."""
 
 from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
-from timme.analysis.recipe import FREELY_JOINTED, Recipe
+from timme.analysis.recipe import FREELY_JOINTED, Input, Provenance, Recipe
 from timme.analysis.result import Analysis, suggestions, summary
 from timme.analysis.system import System, evenly_chosen
 
@@ -11,8 +11,10 @@ __all__ = [
     "Analysis",
     "Apart",
     "Constraints",
+    "Input",
     "Measured",
     "Part",
+    "Provenance",
     "Recipe",
     "System",
     "evenly_chosen",

@@ -42,7 +42,7 @@ class Analysis:
     @property
     def length(self) -> float | None:
         """The length a that cutoffs are divided by; None where they are no lengths."""
-        return self.recipe.view.length if self.hierarchy.quantity.is_length else None
+        return self.recipe.settings.length if self.hierarchy.quantity.is_length else None
 
     @property
     def fluctuations(self) -> Fluctuations | None:
@@ -88,11 +88,11 @@ def suggestions(analysis: Analysis) -> tuple[Suggestion, ...]:
     tuple of Suggestion
         The user's own cutoff, if there is one, then those that the hierarchy suggests.
     """
-    view = analysis.recipe.view
-    found = suggest(analysis.shown_hierarchy, large=view.large)
-    if view.cutoff is None:
+    chosen = analysis.recipe.settings
+    found = suggest(analysis.shown_hierarchy, large=chosen.large)
+    if chosen.cutoff is None:
         return found
-    return (Suggestion(float(view.cutoff), "chosen by the user"), *found)
+    return (Suggestion(float(chosen.cutoff), "chosen by the user"), *found)
 
 
 def summary(analysis: Analysis) -> list[tuple[str, str]]:
@@ -110,9 +110,8 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
     """
     recipe, system, hierarchy = analysis.recipe, analysis.system, analysis.shown_hierarchy
     rows = []
-    inputs = recipe.provenance.get("inputs")
-    if isinstance(inputs, list) and inputs:
-        rows.append(("input", ", ".join(str(entry["name"]) for entry in inputs)))
+    if recipe.provenance.inputs:
+        rows.append(("input", recipe.provenance.input_names))
     if system.n_snapshots:
         rows += [
             ("snapshots", f"{system.n_snapshots:,}"),
@@ -133,7 +132,7 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
         rows.append(
             ("cutoffs" if number == 0 else "", f"{cutoff}: {suggestion.reason}; largest {largest}")
         )
-    first, least = found[0].cutoff if found else None, recipe.view.min_size
+    first, least = found[0].cutoff if found else None, recipe.settings.min_size
     for part in analysis.parts:
         rows += part.findings(hierarchy, first, min_size=least)
     return rows

@@ -14,7 +14,8 @@ The page knows no colours: it takes them from ``palettes``, as the family's numb
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
@@ -330,32 +331,24 @@ def _curves(analysis: Analysis, counted: Curves, limits: tuple[float, float]) ->
 def _about(analysis: Analysis) -> Scene:
     """Say how the result was made."""
     provenance = analysis.recipe.provenance
-    inputs = provenance.get("inputs")
     options = analysis.recipe.options | {"n_sites": len(analysis.system.sites)}
     return {
-        "version": str(provenance.get("version", "")),
-        "command": str(provenance.get("command", "")),
-        "inputs": [_input(entry) for entry in inputs] if isinstance(inputs, list) else [],
+        "version": provenance.version,
+        "command": provenance.command,
+        "inputs": [asdict(entry) for entry in provenance.inputs],
         "options": {name: _text(value) for name, value in options.items()},
         "notes": list(analysis.notes),
     }
 
 
-def _input(entry: Mapping[str, Any]) -> Scene:
-    return {name: _text(value) for name, value in entry.items()}
-
-
 def _text(value: object) -> str:
-    if isinstance(value, list | tuple) and len(value) > 12:
+    if not isinstance(value, tuple):
+        return str(value)
+    if len(value) > 12:
         return f"{len(value)} values, from {value[0]} to {value[-1]}"
-    return str(value)
+    return str(list(value))
 
 
 def _title(analysis: Analysis) -> str:
-    provenance, clusters = analysis.recipe.provenance, analysis.hierarchy.quantity.clusters
-    inputs, given = provenance.get("inputs"), provenance.get("title")
-    if given:
-        return str(given)
-    if isinstance(inputs, list) and inputs:
-        return ", ".join(str(entry["name"]) for entry in inputs)
-    return str(provenance.get("command") or clusters.capitalize())
+    known, clusters = analysis.recipe.provenance, analysis.hierarchy.quantity.clusters
+    return known.title or known.input_names or known.command or clusters.capitalize()

@@ -110,9 +110,7 @@ def titled(names: Names, first: Analysis, second: Analysis) -> Names:
         Names for figures and tables, such as "sites at 0.12 Å".
     """
     one, other = (
-        f"{name} at {made.recipe.provenance['cutoff']}"
-        if is_table(made) and "cutoff" in made.recipe.provenance
-        else name
+        f"{name} at {made.recipe.cut_at}" if made.recipe.cut_at else name
         for name, made in zip(names, (first, second), strict=True)
     )
     return one, other

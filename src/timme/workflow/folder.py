@@ -163,8 +163,8 @@ def draw(
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target}: there is no folder {target.parent}: make it first")
     Display(**changes)  # refuses what means nothing
-    view = replace(analysis.recipe.view, **changes)
-    changed = replace(analysis, recipe=replace(analysis.recipe, view=view))
+    chosen = replace(analysis.recipe.settings, **changes)
+    changed = replace(analysis, recipe=replace(analysis.recipe, settings=chosen))
     return save_figure(draw_figure(changed, name, look_of(changed, order)), path)
 
 
@@ -181,13 +181,13 @@ def scene_of(analysis: Analysis) -> Scene:
     dict
         As :func:`timme.output.scene.scene` describes.
     """
-    view = analysis.recipe.view
+    chosen = analysis.recipe.settings
     return scene(
         analysis,
         suggestions(analysis),
-        min_size=view.min_size,
-        large=view.large,
-        palette="safe" if view.palette == "safe" else "wide",
+        min_size=chosen.min_size,
+        large=chosen.large,
+        palette="safe" if chosen.palette == "safe" else "wide",
     )
 
 

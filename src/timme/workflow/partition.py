@@ -154,6 +154,6 @@ def _analysis(
             shown=every,
         ),
         hierarchy=grow(count, edges, np.full(len(edges), LEVEL), quantity=Quantity("level")),
-        recipe=Recipe(kind=_TABLE, provenance={"cutoff": cutoff} if cutoff else {}),
+        recipe=Recipe(kind=_TABLE, cut_at=cutoff),
         notes=(f"{source}: clusters of {count:,} sites at one level",),
     )

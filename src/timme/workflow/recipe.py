@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.analysis import Analysis, Measured, Recipe, System, evenly_chosen
+from timme._version import __version__
+from timme.analysis import Analysis, Measured, Provenance, Recipe, System, evenly_chosen
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
@@ -37,7 +38,7 @@ from timme.workflow.defaults import (
     painted_by,
     select,
 )
-from timme.workflow.identity import fingerprint, identity, provenance
+from timme.workflow.identity import fingerprints, identity
 from timme.workflow.kept_pairs import are_kept, drawn_of, measure_drawn, note_on
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
 
@@ -99,11 +100,11 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     chosen = replace(settings or Settings(), **options)
     with noted_warnings() as noted:
         if _is_matrix(source):
+            inputs = fingerprints([str(source)])
             made = _from_matrix(source, _as_list(trajectories), chosen)
-            inputs = [fingerprint(str(source))]
         else:
             ensemble = _read(source, trajectories, chosen)
-            inputs = [fingerprint(file) for file in ensemble.sources]
+            inputs = fingerprints(ensemble.sources)
             if checkpoint is not None:
                 checkpoint.identify(identity(ensemble, inputs, chosen))
             run = Run.of(
@@ -112,7 +113,9 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
             made = _from_ensemble(ensemble, chosen, run, tell)
     made = replace(
         made,
-        recipe=replace(made.recipe, provenance=provenance(command, inputs)),
+        recipe=replace(
+            made.recipe, provenance=Provenance(version=__version__, command=command, inputs=inputs)
+        ),
         notes=tuple(dict.fromkeys((*made.notes, *noted))),
     )
     return replace(made, notes=(*made.notes, *remarks_on(made)))
@@ -179,9 +182,8 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
             kind=compared.kind,
             n_pairs=len(partners),
             compared=partners.description,
-            view=replace(chosen.display(), length=length),
+            settings=replace(chosen, length=length),
             length_name=length_name,
-            settings=chosen.plain(),
         ),
         notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, chosen)),
         parts=(Measured(sigma),),
@@ -214,9 +216,8 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
         hierarchy=hierarchy,
         recipe=Recipe(
             kind="sites",
-            view=chosen.display(),
+            settings=chosen,
             length_name="a" if chosen.length else "",
-            settings=chosen.plain(),
         ),
         parts=(Measured(drawn),),
         notes=() if drawn is sigma else (note_on(len(sigma.sigma), drawn),),

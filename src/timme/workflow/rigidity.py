@@ -9,7 +9,8 @@ import numpy as np
 
 from timme import objects as make
 from timme._arrays import Ints, frozen
-from timme.analysis import Analysis, Apart, Constraints, Recipe, System
+from timme._version import __version__
+from timme.analysis import Analysis, Apart, Constraints, Provenance, Recipe, System
 from timme.engine.moments import Progress
 from timme.engine.run import Run
 from timme.fluctuations.matrix import from_matrix
@@ -28,7 +29,7 @@ from timme.system.held_frames import ArrayFrames
 from timme.system.residues import is_water, residue_index
 from timme.system.topology import atoms_of_sites
 from timme.workflow.defaults import choose_shown
-from timme.workflow.identity import fingerprint, provenance
+from timme.workflow.identity import fingerprints
 from timme.workflow.recipe import choose_engine
 from timme.workflow.remarks import noted_warnings
 
@@ -86,7 +87,7 @@ def rigid(
         )
     with noted_warnings() as noted:
         ensemble = _read(source, trajectories, chosen)
-        inputs = [fingerprint(file) for file in ensemble.sources]
+        inputs = fingerprints(ensemble.sources)
         whole = _prepared(_of_chains(ensemble, chosen), chosen)
         if chosen.ensemble is None:
             made = _of_structure(whole, chosen)
@@ -95,7 +96,9 @@ def rigid(
             made = _of_ensemble(whole, chosen.ensemble, chosen, run)
     return replace(
         made,
-        recipe=replace(made.recipe, provenance=provenance(command, inputs)),
+        recipe=replace(
+            made.recipe, provenance=Provenance(version=__version__, command=command, inputs=inputs)
+        ),
         notes=tuple(dict.fromkeys((*made.notes, *noted))),
     )
 
@@ -187,7 +190,7 @@ def _analysis(
             box=box if box.any() else None,
         ),
         hierarchy=hierarchy,
-        recipe=Recipe(kind="atoms", view=chosen.display(), settings=chosen.plain()),
+        recipe=Recipe(kind="atoms", settings=chosen),
         notes=(*ensemble.notes, *notes),
     )
 
