@@ -74,11 +74,10 @@ def test_files_of_parts_are_known_as_those_of_an_earlier_result(tmp_path: Path) 
     assert not {path.name for path in (tmp_path / "out").iterdir()} & set(registry.FILES)
 
 
-def test_the_shown_hierarchy_is_made_once_in_a_run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    made = residues(GRAPH)
-    calls = []
+@pytest.fixture
+def restricted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Sites for which a hierarchy was worked out, in the order of the calls."""
+    calls: list[object] = []
     restrict = Hierarchy.restrict
 
     def counted(hierarchy: Hierarchy, sites: object) -> Hierarchy:
@@ -86,8 +85,37 @@ def test_the_shown_hierarchy_is_made_once_in_a_run(
         return restrict(hierarchy, sites)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Hierarchy, "restrict", counted)
-    timme.write(made, tmp_path / "out")
-    assert len(calls) == 1
+    return calls
+
+
+def test_the_shown_hierarchy_is_made_once_in_a_run(
+    restricted: list[object], tmp_path: Path
+) -> None:
+    timme.write(residues(GRAPH), tmp_path / "out")
+    assert len(restricted) == 1
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["all pairs", "pairs that are drawn"])
+def test_the_shown_hierarchy_is_made_once_from_snapshots_to_files(
+    restricted: list[object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: bool
+) -> None:
+    monkeypatch.setattr("timme.workflow.recipe.are_kept", lambda _: kept)
+    places = np.random.default_rng(0).random((6, 12, 3))
+    made = timme.analyse(places)  # points without an order of their own
+    named = replace(made, recipe=replace(made.recipe, theory="none"), notes=("one",))
+    timme.write(named, tmp_path / "out")
+    summary(named)
+    assert len(restricted) == 1
+
+
+def test_other_objects_are_seen_in_another_hierarchy() -> None:
+    made = residues(GRAPH)
+    before = made.shown_hierarchy
+    fewer = replace(made, system=replace(made.system, shown=made.shown[:4]))
+    assert fewer.shown_hierarchy.n_sites == 4
+    other = replace(made, hierarchy=made.hierarchy.restrict(np.arange(30)[::-1]))
+    assert other.shown_hierarchy.order.tolist() != before.order.tolist()
+    assert made.shown_hierarchy is before
 
 
 def test_an_analysis_is_few_things() -> None:

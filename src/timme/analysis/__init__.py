@@ -2,7 +2,7 @@
 
 from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
 from timme.analysis.recipe import FREELY_JOINTED, Input, Provenance, Recipe
-from timme.analysis.result import Analysis, suggestions, summary
+from timme.analysis.result import Analysis, Seen, suggestions, summary
 from timme.analysis.system import System, evenly_chosen
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Part",
     "Provenance",
     "Recipe",
+    "Seen",
     "System",
     "evenly_chosen",
     "suggestions",

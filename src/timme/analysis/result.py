@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import TypeVar
 
@@ -19,7 +19,20 @@ from timme.statistics import Suggestion, suggest
 P = TypeVar("P", bound=Part)
 
 
-@dataclass(frozen=True, eq=False)  # without slots: the shown hierarchy is kept once it is known
+@dataclass(frozen=True, eq=False)  # without slots, as what is worked out once is kept
+class Seen:
+    """A hierarchy and the objects of it that are shown."""
+
+    hierarchy: Hierarchy  # of all objects
+    shown: Ints
+
+    @cached_property
+    def restricted(self) -> Hierarchy:
+        """The hierarchy as the shown objects see it, worked out when it is first asked for."""
+        return self.hierarchy.restrict(self.shown)
+
+
+@dataclass(frozen=True, eq=False)  # without slots, as an argument is kept
 class Analysis:
     """A hierarchy with what it clusters, how it was made, and what else was found on the way."""
 
@@ -29,10 +42,22 @@ class Analysis:
     notes: tuple[str, ...] = ()  # what was chosen or left out, and why
     parts: tuple[Part, ...] = ()  # what was found besides, at most one of each kind
 
-    @cached_property
+    # Follows from the others, and is no field: `replace` hands it on, so that other notes or
+    # settings do not let the shown hierarchy be worked out again.
+    seen: InitVar[Seen | None] = None
+
+    def __post_init__(self, seen: Seen | None) -> None:
+        """Keep what was worked out for this hierarchy and these objects, and nothing else."""
+        of = (self.hierarchy, self.system.shown)
+        if seen is None or seen.hierarchy is not of[0] or seen.shown is not of[1]:
+            seen = Seen(*of)
+        object.__setattr__(self, "seen", seen)
+
+    @property
     def shown_hierarchy(self) -> Hierarchy:
         """The hierarchy as the shown objects see it."""
-        return self.hierarchy.restrict(self.system.shown)
+        found: Seen = vars(self)["seen"]  # for type checkers an argument, and no attribute
+        return found.restricted
 
     @property
     def shown(self) -> Ints:

@@ -10,7 +10,7 @@ import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
 from timme._version import __version__
-from timme.analysis import Analysis, Measured, Provenance, Recipe, System, evenly_chosen
+from timme.analysis import Analysis, Measured, Provenance, Recipe, Seen, System, evenly_chosen
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
@@ -19,7 +19,6 @@ from timme.fluctuations.measuring import measure, require_snapshots
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.clustering import cluster
 from timme.hierarchy.linking import link
-from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers import read, read_matrix
@@ -157,7 +156,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
             "choose a larger radius, other pairs or fewer bonds apart"
         )
     shown, shown_name, sequential = choose_shown(compared, chosen.show)
-    hierarchy, sigma = _measure_and_link(
+    seen, sigma = _measure_and_link(
         compared, partners, chosen, run, tell, shown=shown, ordered=sequential
     )
     length, length_name = choose_length(compared, kind, chosen)
@@ -177,7 +176,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
             box=box,
             film=_film(ensemble),
         ),
-        hierarchy=hierarchy,
+        hierarchy=seen.hierarchy,
         recipe=Recipe(
             kind=compared.kind,
             n_pairs=len(partners),
@@ -187,6 +186,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
         ),
         notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, chosen)),
         parts=(Measured(sigma),),
+        seen=seen,
     )
 
 
@@ -233,7 +233,7 @@ def _measure_and_link(
     *,
     shown: Ints,
     ordered: bool,
-) -> tuple[Hierarchy, Fluctuations]:
+) -> tuple[Seen, Fluctuations]:
     """Measure and link; σ is that of all pairs, or of those that pictures need."""
     keep = are_kept(partners)
     planned = plan(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown))
@@ -243,12 +243,10 @@ def _measure_and_link(
     options = run.options | {"chunk": planned.chunk, "min_overlap": chosen.min_overlap}
     if keep:
         sigma = measure(compared, partners, **options)
-        return link(sigma), sigma
-    hierarchy = cluster(compared, partners, **options)
-    axis = shown if ordered else shown[hierarchy.restrict(shown).order]
-    return hierarchy, measure_drawn(
-        compared, partners, axis, min_overlap=chosen.min_overlap, run=run
-    )
+        return Seen(link(sigma), shown), sigma
+    seen = Seen(cluster(compared, partners, **options), shown)
+    axis = shown if ordered else shown[seen.restricted.order]
+    return seen, measure_drawn(compared, partners, axis, min_overlap=chosen.min_overlap, run=run)
 
 
 def choose_engine(workers: int | None, client: Any) -> int | Engine | None:
