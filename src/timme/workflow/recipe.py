@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from timme._arrays import Coordinates, Floats, Ints
-from timme._version import __version__
-from timme.analysis import Analysis, Measured, Provenance, Recipe, Seen, System, evenly_chosen
+from timme.analysis import Analysis, Measured, Recipe, Seen, System
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
@@ -29,21 +27,18 @@ from timme.system.residues import default_sites
 from timme.system.topology import atoms_of_sites
 from timme.workflow.budget import Tell, plan
 from timme.workflow.defaults import (
+    Shown,
     choose_length,
     choose_objects,
     choose_pairs,
     choose_shown,
     kind_of,
-    painted_by,
     select,
 )
+from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
 from timme.workflow.kept_pairs import are_kept, drawn_of, measure_drawn, note_on
 from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
-
-# Snapshots that are kept for a film: no more frames, and no more numbers, than a page plays well.
-_FILM_FRAMES = 100
-_FILM_NUMBERS = 2_000_000
 
 
 def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
@@ -110,13 +105,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
                 workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
             made = _from_ensemble(ensemble, chosen, run, tell)
-    made = replace(
-        made,
-        recipe=replace(
-            made.recipe, provenance=Provenance(version=__version__, command=command, inputs=inputs)
-        ),
-        notes=tuple(dict.fromkeys((*made.notes, *noted))),
-    )
+    made = complete(made, command=command, inputs=inputs, notes=noted)
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
 
@@ -155,27 +144,11 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
             f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
             "choose a larger radius, other pairs or fewer bonds apart"
         )
-    shown, shown_name, sequential = choose_shown(compared, chosen.show)
-    seen, sigma = _measure_and_link(
-        compared, partners, chosen, run, tell, shown=shown, ordered=sequential
-    )
+    shown = choose_shown(compared, chosen.show)
+    seen, sigma = _measure_and_link(compared, partners, chosen, run, tell, shown=shown)
     length, length_name = choose_length(compared, kind, chosen)
-    coordinates, box = _picture(ensemble)
     return Analysis(
-        system=System(
-            names=compared.names,
-            object_sites=compared.anchors,
-            site_objects=painted_by(compared),
-            sites=atoms_of_sites(ensemble),
-            coordinates=coordinates,
-            shown=shown,
-            shown_name=shown_name,
-            sequential=sequential,
-            n_snapshots=ensemble.n_snapshots,
-            unit=ensemble.unit,
-            box=box,
-            film=_film(ensemble),
-        ),
+        system=system_of(compared, shown),
         hierarchy=seen.hierarchy,
         recipe=Recipe(
             kind=compared.kind,
@@ -201,18 +174,8 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
     hierarchy, drawn = link(sigma), drawn_of(sigma)
-    n_sites = hierarchy.n_sites
-    every = np.arange(n_sites)
     return Analysis(
-        system=System(
-            names=np.array([str(site + 1) for site in range(n_sites)]),
-            object_sites=every,
-            site_objects=every,
-            sites=Atoms.unnamed(n_sites),
-            coordinates=np.empty((n_sites, 0)),
-            shown=every,
-            unit=sigma.unit,
-        ),
+        system=System.unplaced(Atoms.unnamed(hierarchy.n_sites), unit=sigma.unit),
         hierarchy=hierarchy,
         recipe=Recipe(
             kind="sites",
@@ -231,21 +194,20 @@ def _measure_and_link(
     run: Run,
     tell: Tell | None,
     *,
-    shown: Ints,
-    ordered: bool,
+    shown: Shown,
 ) -> tuple[Seen, Fluctuations]:
     """Measure and link; σ is that of all pairs, or of those that pictures need."""
     keep = are_kept(partners)
-    planned = plan(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown))
+    planned = plan(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown.objects))
     if tell is not None:
         for line in planned.lines():
             tell(line)
     options = run.options | {"chunk": planned.chunk, "min_overlap": chosen.min_overlap}
     if keep:
         sigma = measure(compared, partners, **options)
-        return Seen(link(sigma), shown), sigma
-    seen = Seen(cluster(compared, partners, **options), shown)
-    axis = shown if ordered else shown[seen.restricted.order]
+        return Seen(link(sigma), shown.objects), sigma
+    seen = Seen(cluster(compared, partners, **options), shown.objects)
+    axis = shown.objects if shown.sequential else shown.objects[seen.restricted.order]
     return seen, measure_drawn(compared, partners, axis, min_overlap=chosen.min_overlap, run=run)
 
 
@@ -269,26 +231,6 @@ def choose_engine(workers: int | None, client: Any) -> int | Engine | None:
     from timme.engine.dask import Cluster
 
     return Cluster(client)
-
-
-def _picture(ensemble: Ensemble) -> tuple[Coordinates, Floats | None]:
-    """Return the first snapshot; sites that are not in it stand where they are first seen."""
-    coordinates, box = ensemble.snapshot(0)
-    coordinates = np.array(coordinates)
-    if ensemble.gaps:
-        for block in ensemble.blocks():
-            for frame in block.coordinates:
-                unseen = np.isnan(coordinates).any(axis=1)
-                coordinates[unseen] = frame[unseen]
-    return coordinates, box
-
-
-def _film(ensemble: Ensemble) -> Coordinates:
-    """Return snapshots evenly chosen from all; NaN where a site is unseen."""
-    affordable = max(1, _FILM_NUMBERS // (ensemble.n_sites * ensemble.n_dimensions))
-    n_frames = min(ensemble.n_snapshots, _FILM_FRAMES, affordable)
-    chosen = evenly_chosen(ensemble.n_snapshots, n_frames).tolist()
-    return np.array([ensemble.snapshot(index)[0] for index in chosen])
 
 
 def _is_matrix(source: Any) -> bool:

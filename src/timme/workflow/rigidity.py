@@ -9,12 +9,10 @@ import numpy as np
 
 from timme import objects as make
 from timme._arrays import Ints, frozen
-from timme._version import __version__
-from timme.analysis import Analysis, Apart, Constraints, Provenance, Recipe, System
+from timme.analysis import Analysis, Apart, Constraints, Recipe, System
 from timme.engine.moments import Progress
 from timme.engine.run import Run
 from timme.fluctuations.matrix import from_matrix
-from timme.hierarchy.tree import Hierarchy
 from timme.readers import read, read_model
 from timme.rigidity.checks import lacks_hydrogens, refuse_without_bonds
 from timme.rigidity.decomposition import base_energy, dilute
@@ -28,7 +26,8 @@ from timme.system.ensemble import Ensemble
 from timme.system.held_frames import ArrayFrames
 from timme.system.residues import is_water, residue_index
 from timme.system.topology import atoms_of_sites
-from timme.workflow.defaults import choose_shown
+from timme.workflow.defaults import Shown, choose_shown
+from timme.workflow.gathering import complete
 from timme.workflow.identity import fingerprints
 from timme.workflow.recipe import choose_engine
 from timme.workflow.remarks import noted_warnings
@@ -94,13 +93,7 @@ def rigid(
         else:
             run = Run.of(workers=choose_engine(workers, client), progress=progress)
             made = _of_ensemble(whole, chosen.ensemble, chosen, run)
-    return replace(
-        made,
-        recipe=replace(
-            made.recipe, provenance=Provenance(version=__version__, command=command, inputs=inputs)
-        ),
-        notes=tuple(dict.fromkeys((*made.notes, *noted))),
-    )
+    return complete(made, command=command, inputs=inputs, notes=noted)
 
 
 def _read(source: Any, trajectories: Any, chosen: RigidSettings) -> Ensemble:
@@ -144,32 +137,38 @@ def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
             f"{ensemble.prefix}a cutoff is {base:g} kcal/mol, where all is joined that is rigid "
             f"without any hydrogen bond, or higher, got {chosen.cutoff:g}"
         )
-    made = _analysis(ensemble, chosen, dilute(held), np.arange(ensemble.n_sites), held.notes)
-    shown, name, sequential = _shown(ensemble, chosen)
-    system = replace(made.system, shown=shown, shown_name=name, sequential=sequential)
-    return replace(made, system=system, parts=(Constraints(replace(held, notes=())),))
+    sites, shown = np.arange(ensemble.n_sites), _choose_shown(ensemble, chosen)
+    return Analysis(
+        system=_system(ensemble, sites, shown),
+        hierarchy=dilute(held),
+        recipe=_recipe(chosen),
+        notes=(*ensemble.notes, *held.notes),
+        parts=(Constraints(replace(held, notes=())),),
+    )
 
 
 def _of_ensemble(ensemble: Ensemble, energy: float, chosen: RigidSettings, run: Run) -> Analysis:
     how: dict[str, Any] = {"waters": chosen.waters, "tethers": chosen.tethers}
-    shown, name, sequential = _shown(ensemble, chosen)
+    shown = _choose_shown(ensemble, chosen)
+    sites = shown.objects  # the only ones that are clustered
     notes = network(ensemble, **how).notes  # those of the first stand for all
     how |= {"workers": run.engine, "progress": run.progress}
-    found = together(ensemble, energy, sites=shown, **how)
-    made = _analysis(ensemble, chosen, found.hierarchy(), shown, (*notes, _counts(found, name)))
-    system = replace(made.system, shown_name=name, sequential=sequential)
-    kept = (Apart(from_matrix(found.apart)),) if len(shown) <= _MOST_SITES else ()
-    return replace(made, system=system, parts=kept)
+    found = together(ensemble, energy, sites=sites, **how)
+    return Analysis(
+        system=_system(ensemble, sites, replace(shown, objects=np.arange(len(sites)))),
+        hierarchy=found.hierarchy(),
+        recipe=_recipe(chosen),
+        notes=(*ensemble.notes, *notes, _counts(found, shown.name)),
+        parts=(Apart(from_matrix(found.apart)),) if len(sites) <= _MOST_SITES else (),
+    )
 
 
-def _analysis(
-    ensemble: Ensemble,
-    chosen: RigidSettings,
-    hierarchy: Hierarchy,
-    sites: Ints,
-    notes: tuple[str, ...],
-) -> Analysis:
-    """Put a hierarchy of some sites together with the structure; other sites go with theirs."""
+def _recipe(chosen: RigidSettings) -> Recipe:
+    return Recipe(kind="atoms", settings=chosen)
+
+
+def _system(ensemble: Ensemble, sites: Ints, shown: Shown) -> System:
+    """Describe some sites of a structure as objects; other sites go with those of their residue."""
     snapshot = structure(ensemble)
     residues, every = residue_index(snapshot.atoms), np.arange(len(sites))
     of_residue = np.full(residues[-1] + 1, -1)
@@ -177,25 +176,22 @@ def _analysis(
     owner = of_residue[residues]
     owner[sites] = every
     box = snapshot.boxes.matrices[0]
-    return Analysis(
-        system=System(
-            names=np.array([snapshot.atoms.label(site) for site in sites.tolist()]),
-            object_sites=sites,
-            site_objects=frozen(owner),
-            sites=snapshot.atoms,
-            coordinates=snapshot.coordinates,
-            shown=every,
-            n_snapshots=ensemble.n_snapshots,
-            unit="Å",  # in which energies are known
-            box=box if box.any() else None,
-        ),
-        hierarchy=hierarchy,
-        recipe=Recipe(kind="atoms", settings=chosen),
-        notes=(*ensemble.notes, *notes),
+    return System(
+        names=np.array([snapshot.atoms.label(site) for site in sites.tolist()]),
+        object_sites=sites,
+        site_objects=frozen(owner),
+        sites=snapshot.atoms,
+        coordinates=snapshot.coordinates,
+        shown=shown.objects,
+        shown_name=shown.name,
+        sequential=shown.sequential,
+        n_snapshots=ensemble.n_snapshots,
+        unit="Å",  # in which energies are known
+        box=box if box.any() else None,
     )
 
 
-def _shown(ensemble: Ensemble, chosen: RigidSettings) -> tuple[Ints, str, bool]:
+def _choose_shown(ensemble: Ensemble, chosen: RigidSettings) -> Shown:
     return choose_shown(replace(make.points(ensemble), kind="atoms"), chosen.show)
 
 
