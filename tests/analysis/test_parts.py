@@ -11,7 +11,7 @@ from tests.output.builders import fluctuations, particles, random_graph, residue
 from timme.analysis import KINDS, Analysis, Apart, Constraints, Measured, summary
 from timme.hierarchy import Hierarchy
 from timme.output import registry
-from timme.output.figures import FIGURES, draw, figures_of
+from timme.output.figures import draw, figures_of, known_figures
 from timme.output.look import Look
 from timme.output.scene import scene
 from timme.rigidity import Network
@@ -52,16 +52,19 @@ def test_a_result_without_parts_has_what_the_hierarchy_says() -> None:
     assert registry.tables_of_parts(bare, Look()) == {}
     assert scene(bare)["matrix"] is None
     assert {name for name, _ in summary(bare)} >= {"shown", "levels", "cutoffs"}
-    for name in registry.FIGURES:
+    for name in registry.known_figures():
         with pytest.raises(ValueError, match=f"there is no {name} of this result: .+"):
             draw(bare, name, Look())
 
 
 def test_parts_add_their_figures_tables_panels_and_rows() -> None:
     made = replace(residues(GRAPH), parts=PARTS)
-    assert figures_of(made) == FIGURES
-    assert tuple(sorted(registry.tables_of_parts(made, Look()))) == tuple(sorted(registry.FILES))
+    assert figures_of(made) == tuple(known_figures())
+    assert tuple(sorted(registry.tables_of_parts(made, Look()))) == tuple(
+        sorted(registry.known_tables())
+    )
     assert scene(made)["matrix"] is not None
+    assert scene(made)["apart"] is not None
     names = [name for name, _ in summary(made)]
     assert names.index("constraints") < names.index("shown")
     assert names[-1] == "rigidity"
@@ -71,7 +74,7 @@ def test_files_of_parts_are_known_as_those_of_an_earlier_result(tmp_path: Path) 
     timme.write(replace(residues(GRAPH), parts=PARTS), tmp_path / "out")
     assert (tmp_path / "out" / "constraints.csv").is_file()
     timme.write(replace(residues(GRAPH), parts=()), tmp_path / "out", overwrite=True)
-    assert not {path.name for path in (tmp_path / "out").iterdir()} & set(registry.FILES)
+    assert not {path.name for path in (tmp_path / "out").iterdir()} & set(registry.known_tables())
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import { along, type Box, type Ink, rgb, ticks } from "./axes";
 import { context2d, h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
-import { type Scene, singles } from "./scene";
+import { type Pairs, singles } from "./scene";
 import { cutoffText, number } from "./text";
 
 const STRIP = 8; // width of the clusters along the sides
@@ -26,7 +26,7 @@ export class Matrix {
 
   constructor(
     private readonly model: Model,
-    { values, size, top }: NonNullable<Scene["matrix"]>,
+    { values, size, top }: Pairs,
     private readonly ink: () => Ink,
   ) {
     this.values = singles(values);

@@ -69,7 +69,8 @@ export class Panel {
         model.axis,
         (value) => model.setAxis(value),
       );
-      const stays = scene.matrix !== null && scene.matrix.size < model.hierarchy.size;
+      const pairs = scene.matrix ?? scene.apart;
+      const stays = pairs !== null && pairs.size < model.hierarchy.size;
       look.append(labelled("order", order, stays ? "Of the dilution plot; means in the matrix stay in their order" : "Of the dilution plot and of the matrix"));
     }
     this.element = h(

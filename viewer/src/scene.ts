@@ -83,7 +83,8 @@ export interface Scene {
     number: Packed;
     theory: { cutoffs: Packed; large: Packed; sizes: Packed[] } | null;
   };
-  matrix: { size: number; top: number; values: Packed } | null;
+  matrix: Pairs | null; // heights of pairs, such as σ
+  apart: Pairs | null; // fraction of snapshots in which pairs are apart
   about: {
     version: string;
     command: string;
@@ -91,6 +92,13 @@ export interface Scene {
     options: Record<string, string>;
     notes: string[];
   };
+}
+
+/** Numbers of pairs in the order of the axis: the upper triangle, row by row, NaN where there is none. */
+export interface Pairs {
+  size: number;
+  top: number;
+  values: Packed;
 }
 
 export interface Space {

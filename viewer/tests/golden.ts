@@ -135,6 +135,7 @@ export function sceneOf(tree: Tree): Scene {
     space: null,
     curves: nothing,
     matrix: null,
+    apart: null,
     about: { version: "", command: "", inputs: [], options: {}, notes: [] },
   };
 }

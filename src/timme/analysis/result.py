@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -48,6 +49,11 @@ class Analysis:
 
     def __post_init__(self, seen: Seen | None) -> None:
         """Keep what was worked out for this hierarchy and these objects, and nothing else."""
+        for name, count in Counter(part.name for part in self.parts).items():
+            if count > 1:  # of which the second would be stored in place of the first
+                raise ValueError(
+                    f"a result has one part {name!r} at most, got {count}: leave out the others"
+                )
         of = (self.hierarchy, self.system.shown)
         if seen is None or seen.hierarchy is not of[0] or seen.shown is not of[1]:
             seen = Seen(*of)

@@ -209,12 +209,7 @@ def fetch(codes: tuple[str, ...], output: Path | None) -> None:
 @click.argument("result", type=click.Path(path_type=Path))
 @click.option(
     "--what",
-    type=click.Choice(
-        [
-            *("dilution", "fraction", "size-distribution", "cluster-sizes"),
-            *("sigma-matrix", "together", "flexibility"),
-        ]
-    ),
+    type=shared.FigureName(),
     default="dilution",
     show_default=True,
     help="Which figure.",

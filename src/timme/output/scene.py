@@ -27,6 +27,7 @@ from timme.hierarchy.quantity import Quantity
 from timme.order import families
 from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE
+from timme.output.declared import collect
 from timme.output.figures import expected_fraction, expected_sizes
 from timme.output.packing import packed, packed_words
 from timme.output.picture import MOST_STICKS, STICKS_PER_SITE, has_backbone, spacing
@@ -36,7 +37,7 @@ from timme.output.tables import short_names
 from timme.statistics import Curves, Suggestion, curves
 from timme.system.space import Boxes
 
-FORMAT = 2
+FORMAT = 3
 
 Scene = dict[str, Any]
 
@@ -78,7 +79,7 @@ def scene(
     counted = curves(hierarchy, large=large)
     cutoff = suggestions[0].cutoff if suggestions else None
     limits = cutoff_limits(counted, cutoff)
-    return {
+    own = {
         "format": FORMAT,
         "title": title or _title(analysis),
         "quantity": _quantity(hierarchy.quantity),
@@ -98,9 +99,9 @@ def scene(
         "sites": _sites(analysis),
         "space": _space(analysis),
         "curves": _curves(analysis, counted, limits),
-        "matrix": None,  # unless a part has one
         "about": _about(analysis),
-    } | panels_of_parts(analysis)
+    }
+    return collect((*own.items(), *panels_of_parts(analysis).items()))
 
 
 def scene_json(made: Scene) -> str:

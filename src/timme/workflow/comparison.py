@@ -28,10 +28,23 @@ from timme.workflow.partition import LEVEL, is_table
 
 MARK = "agreement.csv"  # by which a folder is known
 
-_NAMES = {
-    *(f"{stem}.{kind}" for stem in ("dilutions", "agreement") for kind in FORMATS),
-    *(MARK, "best-cutoffs.csv", "matched.csv", "matched-asked.csv"),
-    *(f"comparison.{suffix}" for suffix in ("cif", "pdb", "pml", "cxc", "tcl")),
+_DILUTIONS, _AGREEMENT = (
+    tuple(f"{n}.{kind}" for kind in FORMATS) for n in ("dilutions", "agreement")
+)
+FILES = {  # by which an earlier comparison is known, and what each shows
+    **dict.fromkeys(
+        _DILUTIONS,
+        "both dilutions, matched clusters in one colour; dashed are the cutoffs that agree best",
+    ),
+    **dict.fromkeys(_AGREEMENT, "adjusted Rand index over both cutoffs; + is the best pair"),
+    "matched.csv": "which cluster is which",
+    "matched-asked.csv": "which cluster is which at the cutoffs that were asked for",
+    "best-cutoffs.csv": "the best partner of each cutoff",
+    MARK: "adjusted Rand index of every pair of cutoffs",
+    **dict.fromkeys(
+        (f"comparison.{suffix}" for suffix in ("cif", "pdb", "pml", "cxc", "tcl")),
+        "the structure coloured by both, with scripts for the viewers",
+    ),
 }
 _LISTED = 4  # pairs of clusters named in the summary
 _WIDTH = 100  # letters within which all sites that are left out are named
@@ -210,7 +223,7 @@ def write(compared: Compared, folder: str | Path, *, overwrite: bool = False) ->
         The files, and why others could not be written.
     """
     target = checked_folder(folder, overwrite=overwrite, mark=MARK)
-    return written_whole(target, partial(_fill, compared), _NAMES)
+    return written_whole(target, partial(_fill, compared), FILES)
 
 
 def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:
