@@ -178,6 +178,27 @@ def test_another_format_is_refused_in_a_line_with_what_to_do(tmp_path: Path, oth
         store.load(path)
 
 
+def test_a_part_of_a_newer_version_is_left_out_with_a_note(tmp_path: Path) -> None:
+    path = changed(tmp_path, text={"parts": ["fluctuations", "aura"]}, **{"aura.hue": [1.0]})
+    found = store.load(path)
+    assert [part.name for part in found.parts] == ["fluctuations"]
+    assert equal(dataclasses.replace(found, notes=()), particles(random_graph(9, seed=1)))
+    (note,) = found.notes
+    assert note.startswith("left out the part 'aura': timme wrote it, and this version, ")
+    assert "a newer version" in note
+
+
+def test_a_setting_of_a_newer_version_is_left_out_with_a_note(tmp_path: Path) -> None:
+    known = particles(random_graph(9, seed=1)).recipe
+    text = store._recipe_text(known)
+    text["settings"]["pictures"] |= {"glow": 3}
+    text["provenance"]["version"] = "99.1"
+    found = store.load(changed(tmp_path, text={"recipe": text}))
+    assert found.recipe.settings == known.settings
+    (note,) = found.notes
+    assert note.startswith("left out the setting 'glow': timme 99.1 wrote it, and this version, ")
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -195,7 +216,6 @@ def test_another_format_is_refused_in_a_line_with_what_to_do(tmp_path: Path, oth
         {"text": {"recipe": ...}},
         {"text": {"recipe": {"settings": {"run": {}}, "provenance": {}, "colour": "red"}}},
         {"text": {"parts": ["network"]}},
-        {"text": {"parts": ["aura"]}},
         {"text": {"notes": ...}},
         {"text": {"notes": 3}},
         {"text": np.arange(4.0)},

@@ -10,6 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from timme._arrays import frozen, indices
+from timme._version import __version__
 from timme.analysis import KINDS, Analysis, Input, Provenance, Recipe, System
 from timme.engine.checkpoint import DAMAGE
 from timme.hierarchy.quantity import Quantity
@@ -74,7 +75,7 @@ def load(path: str | Path) -> Analysis:
     Returns
     -------
     Analysis
-        The same data.
+        The same data. Parts and settings that only a newer version knows are left out, with a note.
     """
     with Path(path).open("rb") as file:  # which np.load leaves open if it fails
         try:
@@ -107,8 +108,20 @@ def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
     parts = tuple(
         KINDS[name].from_arrays(_within(arrays, f"{name}."), system, hierarchy)
         for name in text["parts"]
+        if name in KINDS
     )
-    return Analysis(system, hierarchy, _recipe(text["recipe"]), tuple(text["notes"]), parts)
+    recipe, unknown = _recipe(text["recipe"])
+    left_out = (
+        *(f"the part {name!r}" for name in text["parts"] if name not in KINDS),
+        *(f"the setting {name!r}" for name in unknown),
+    )
+    wrote = f"timme {recipe.provenance.version}".rstrip()
+    notes = (
+        f"left out {what}: {wrote} wrote it, and this version, {__version__}, does not know it; "
+        "load the result with a newer version to see it"
+        for what in left_out
+    )
+    return Analysis(system, hierarchy, recipe, (*text["notes"], *notes), parts)
 
 
 def _recipe_text(recipe: Recipe) -> dict[str, Any]:
@@ -120,13 +133,15 @@ def _recipe_text(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def _recipe(text: dict[str, Any]) -> Recipe:
+def _recipe(text: dict[str, Any]) -> tuple[Recipe, list[str]]:
+    """Make the recipe, and name the settings that this version does not know."""
     ((kind, chosen),) = text.pop("settings").items()
-    known = text.pop("provenance")
-    inputs = tuple(Input(**entry) for entry in known.pop("inputs"))
-    return Recipe(
-        settings=_SETTINGS[kind](**chosen), provenance=Provenance(inputs=inputs, **known), **text
-    )
+    known = {field.name for field in dataclasses.fields(_SETTINGS[kind])}
+    settings = _SETTINGS[kind](**{name: chosen[name] for name in chosen if name in known})
+    origin = text.pop("provenance")
+    inputs = tuple(Input(**entry) for entry in origin.pop("inputs"))
+    recipe = Recipe(settings=settings, provenance=Provenance(inputs=inputs, **origin), **text)
+    return recipe, [name for name in chosen if name not in known]
 
 
 def _within(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
