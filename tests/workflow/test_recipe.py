@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,13 @@ from tests.cli.ensembles import (
 from tests.readers.builders import Record, atom, peptide, waters, write_pdb, write_trajectory
 from timme._arrays import Floats
 from timme.analysis import Analysis
+from timme.hierarchy.quantity import SIGMA, Quantity
+from timme.output.figures import draw
+from timme.output.look import Look
 from timme.output.matrices import binned_means
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
-from timme.workflow import Settings, analyse_demo, summary
+from timme.workflow import Settings, analyse_demo, scene_of, summary
 
 
 def compared(analysis: Analysis) -> set[tuple[int, int]]:
@@ -553,6 +557,32 @@ def test_a_matrix_or_its_file_goes_straight_to_link(tmp_path: Path) -> None:
     (tmp_path / "pae.json").write_text(f'{{"pae": {matrix.tolist()}}}')
     for source in (matrix, tmp_path / "m.npy", str(tmp_path / "pae.json")):
         np.testing.assert_array_equal(timme.link(source).heights, timme.link(matrix).heights)
+
+
+def test_predicted_aligned_errors_are_called_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "pae.json").write_text(f'{{"pae": {naive_sigma(wandering()).tolist()}}}')
+    made = timme.analyse(tmp_path / "pae.json")
+    quantity = made.hierarchy.quantity
+    assert (quantity.symbol, quantity.unit, quantity.clusters) == ("PAE", "Å", "clusters")
+    assert quantity.words == "predicted aligned error"
+    assert timme.link(tmp_path / "pae.json").quantity == quantity
+    assert made.fluctuations is not None
+    assert made.fluctuations.unit == made.system.unit == "Å"
+    told = dict(summary(made))
+    assert told["cutoffs"].startswith("PAE = ")
+    shown = json.dumps(scene_of(made), ensure_ascii=False)
+    assert "predicted aligned error" in shown
+    assert not any(word in shown for word in ("σ", "co-moving"))
+    assert draw(made, "dilution", Look()).axes[0].get_ylabel() == "PAE cutoff (Å)"
+
+
+def test_the_user_may_know_a_matrix_better_than_its_file(tmp_path: Path) -> None:
+    matrix = naive_sigma(wandering())
+    (tmp_path / "pae.json").write_text(f'{{"pae": {matrix.tolist()}}}')
+    assert timme.analyse(tmp_path / "pae.json", unit="nm").hierarchy.unit == "nm"
+    assert timme.link(tmp_path / "pae.json", quantity="d").quantity == Quantity("d")
+    np.save(tmp_path / "m.npy", matrix)
+    assert timme.analyse(tmp_path / "m.npy").hierarchy.quantity == SIGMA
 
 
 @pytest.mark.parametrize("suffix", [".mtx", ".mtx.gz"])

@@ -16,10 +16,11 @@ from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.measuring import measure, require_snapshots
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.clustering import cluster
-from timme.hierarchy.linking import link
+from timme.hierarchy.linking import link, quantity_of
+from timme.hierarchy.quantity import as_quantity
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
-from timme.readers import read, read_matrix
+from timme.readers import read, read_given
 from timme.settings import DISPLAY, READING, Settings
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
@@ -168,12 +169,13 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
     if trajectories or unused:
         what = ", ".join(["trajectories"] * bool(trajectories) + unused)
         raise ValueError(f"{source}: a matrix of σ is linked as it is: leave out {what}")
-    matrix = read_matrix(source)
+    given = read_given(source)
+    quantity = as_quantity(quantity_of(given), chosen.unit or "")
     try:
-        sigma = from_matrix(matrix, unit=chosen.unit or "")
+        sigma = from_matrix(given.values, unit=quantity.unit)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
-    hierarchy, drawn = link(sigma), drawn_of(sigma)
+    hierarchy, drawn = link(sigma, quantity=quantity), drawn_of(sigma)
     return Analysis(
         system=System.unplaced(Atoms.unnamed(hierarchy.n_sites), unit=sigma.unit),
         hierarchy=hierarchy,
@@ -183,7 +185,7 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
             length_name="a" if chosen.length else "",
         ),
         parts=(Measured(drawn),),
-        notes=() if drawn is sigma else (note_on(len(sigma.sigma), drawn),),
+        notes=() if drawn is sigma else (note_on(len(sigma.sigma), drawn, quantity.symbol),),
     )
 
 
