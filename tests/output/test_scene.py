@@ -95,6 +95,11 @@ def test_a_scene_is_json_in_which_no_name_can_end_the_element() -> None:
     assert json.loads(text)["title"] == name
 
 
+def test_a_scene_says_what_its_heights_are_and_in_which_unit() -> None:
+    known = scene(particles(random_graph(9, 1)))["quantity"]
+    assert (known["symbol"], known["unit"], known["cutoffName"]) == ("σ", "µm", "σc")
+
+
 def test_a_page_tells_the_settings_with_which_it_is_shown() -> None:
     made = analyse(synthetic.chain(20))
     chosen = replace(made.recipe.settings, cutoff=0.5, min_size=7)

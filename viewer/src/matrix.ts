@@ -66,7 +66,7 @@ export class Matrix {
     this.plot.canvas.setAttribute(
       "aria-label",
       `Matrix of ${this.symbol} between ${this.model.hierarchy.size} ${this.model.scene.shownName}, ` +
-        `up to ${number(this.top, 3)} ${this.model.scene.unit}; clusters at ${cutoffText(this.model)} along its sides.`,
+        `up to ${number(this.top, 3)} ${this.model.scene.quantity.unit}; clusters at ${cutoffText(this.model)} along its sides.`,
     );
   }
 
@@ -167,7 +167,7 @@ export class Matrix {
       p.line([x + 12, y, x + 16, y], ink.line, 1);
       p.text(number(tick, 3), x + 19, y, { fill: ink.muted, size: 11, baseline: "middle" });
     }
-    const unit = this.model.scene.unit;
+    const unit = this.model.scene.quantity.unit;
     p.text(unit ? `${this.symbol} (${unit})` : this.symbol, x + 58, box.y + box.height / 2, {
       fill: ink.text,
       size: 12,
@@ -190,7 +190,7 @@ export class Matrix {
       const [i, j] = [Math.floor(row * this.size), Math.floor(column * this.size)];
       const value = this.value(i, j);
       const what = this.binned ? `mean ${this.symbol}` : this.symbol;
-      const said = Number.isNaN(value) ? "not measured" : `${what} = ${number(value)} ${this.model.scene.unit}`;
+      const said = Number.isNaN(value) ? "not measured" : `${what} = ${number(value)} ${this.model.scene.quantity.unit}`;
       this.readout.textContent = `${this.named(i)} and ${this.named(j)}: ${said.trim()}`;
     });
     this.area.addEventListener("pointerleave", () => {

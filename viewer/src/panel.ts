@@ -20,7 +20,7 @@ export class Panel {
       type: "text",
       inputmode: "decimal",
       class: "cutoff",
-      "aria-label": `Cutoff ${symbol(scene)}${scene.unit ? ` in ${scene.unit}` : ""}`,
+      "aria-label": `Cutoff ${symbol(scene)}${scene.quantity.unit ? ` in ${scene.quantity.unit}` : ""}`,
       change: () => this.enter(),
     });
     this.level = h("span", { class: "level" });
@@ -79,7 +79,7 @@ export class Panel {
       h(
         "div",
         { class: "row" },
-        h("span", { class: "field" }, h("span", { title: scene.quantity.words }, symbol(scene)), this.cutoff, scene.unit, steps),
+        h("span", { class: "field" }, h("span", { title: scene.quantity.words }, symbol(scene)), this.cutoff, scene.quantity.unit, steps),
         this.level,
         this.suggested,
       ),

@@ -17,6 +17,7 @@ export interface Suggestion {
 /** What heights are, as hierarchy/quantity.py says it. */
 export interface Quantity {
   symbol: string; // σ
+  unit: string; // of heights and cutoffs
   words: string; // fluctuation of distance
   cutoff: string; // σc
   cutoffName: string; // of an axis: σc, or E cutoff
@@ -28,7 +29,6 @@ export interface Scene {
   format: number;
   title: string;
   quantity: Quantity; // what heights and cutoffs are
-  unit: string;
   length: number | null;
   lengthName: string;
   shownName: string;

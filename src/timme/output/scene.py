@@ -83,7 +83,6 @@ def scene(
         "format": FORMAT,
         "title": title or _title(analysis),
         "quantity": _quantity(hierarchy.quantity),
-        "unit": hierarchy.unit,
         "length": analysis.length,
         "lengthName": analysis.recipe.length_name,
         "shownName": analysis.system.shown_name,
@@ -122,9 +121,10 @@ def scene_json(made: Scene) -> str:
 
 
 def _quantity(quantity: Quantity) -> Scene:
-    """Say what heights are; their unit is that of the scene."""
+    """Say what heights are."""
     return {
         "symbol": quantity.symbol,
+        "unit": quantity.unit,
         "words": quantity.words,
         "cutoff": quantity.cutoff,
         "cutoffName": quantity.cutoff_name,
