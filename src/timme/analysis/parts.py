@@ -35,7 +35,7 @@ class Part(Protocol):
         Returns
         -------
         dict
-            Arrays.
+            Arrays, and what numpy makes arrays of; names are unique within the part alone.
         """
         ...
 
@@ -55,7 +55,7 @@ class Part(Protocol):
         Returns
         -------
         Part
-            The same.
+            Equal to the one that was stored.
         """
         ...
 
@@ -101,7 +101,7 @@ class _OfPairs:
         Returns
         -------
         dict
-            Arrays.
+            Pairs of objects, the number of each, and the snapshots that count for it.
         """
         known = self.pairs
         return {
@@ -126,7 +126,7 @@ class _OfPairs:
         Returns
         -------
         Part
-            The same.
+            Numbers of the pairs of this hierarchy, in its unit.
         """
         del system
         return cls(
@@ -194,7 +194,7 @@ class Constraints:
         Returns
         -------
         dict
-            Arrays.
+            Bonds between sites, and of each its bars, kind and energy.
         """
         return {name: getattr(self.network, name) for name in self._COLUMNS}
 
@@ -214,7 +214,7 @@ class Constraints:
         Returns
         -------
         Constraints
-            The same.
+            A network of the sites of this system.
         """
         del hierarchy
         columns = {name: arrays[name] for name in cls._COLUMNS}

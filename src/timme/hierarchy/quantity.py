@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 class Quantity:
     """What the heights of a hierarchy are, as axes, tables and pages write it.
 
-    It has no direction, as low heights join first, always: σ and energies, of which the strong bonds
-    are the low ones, are so by themselves, and what is high for neighbours, such as the fraction of
+    It has no direction, as low heights join first, always. σ and energies, of which those of strong
+    bonds are low, are so by themselves; what is high for neighbours, such as the fraction of
     snapshots in which they are together, is turned round before it is linked. Linking, cuts, curves
     and axes then never ask.
     """

@@ -152,25 +152,23 @@ def _dilution(analysis: Analysis, look: Look) -> Axes:
 def _fraction(analysis: Analysis, look: Look) -> Axes:
     expected = expected_fraction(analysis, look.large)
     return plots.fraction(
-        _counted(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
+        _count(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
     )
 
 
 def _size_distribution(analysis: Analysis, look: Look) -> Axes:
     expected = expected_sizes(analysis)
-    return plots.size_distribution(
-        _counted(analysis, look), theory=expected, length=analysis.length
-    )
+    return plots.size_distribution(_count(analysis, look), theory=expected, length=analysis.length)
 
 
 def _cluster_sizes(analysis: Analysis, look: Look) -> Axes:
     expected = _expected_mean(analysis)
     return plots.cluster_sizes(
-        _counted(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
+        _count(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
     )
 
 
-def _counted(analysis: Analysis, look: Look) -> Curves:
+def _count(analysis: Analysis, look: Look) -> Curves:
     return curves(analysis.shown_hierarchy, large=look.large)
 
 

@@ -13,7 +13,7 @@ from timme.output import matrices
 from timme.output.axes import places_of
 from timme.output.declared import PartFigure, PartOutput
 from timme.output.look import Look
-from timme.output.packing import packed
+from timme.output.packing import pack
 from timme.output.tables import csv_text
 
 if TYPE_CHECKING:
@@ -51,14 +51,14 @@ def together_csv(part: Apart, analysis: Analysis) -> str:
 
 def _sigma_matrix(part: Measured, analysis: Analysis, look: Look) -> Axes:
     quantity = analysis.hierarchy.quantity
-    return _drawn(matrices.sigma_matrix, part.pairs, analysis, look, quantity=quantity)
+    return _draw(matrices.sigma_matrix, part.pairs, analysis, look, quantity=quantity)
 
 
 def _together(part: Apart, analysis: Analysis, look: Look) -> Axes:
-    return _drawn(matrices.together, part.pairs, analysis, look)
+    return _draw(matrices.together, part.pairs, analysis, look)
 
 
-def _drawn(
+def _draw(
     plot: Callable[..., Axes],
     pairs: Fluctuations,
     analysis: Analysis,
@@ -79,7 +79,7 @@ def _matrix(part: Measured | Apart, analysis: Analysis) -> dict[str, Any]:
     return {
         "size": len(means),
         "top": float(np.percentile(finite, 98)) if len(finite) else 1.0,
-        "values": packed(means[np.triu_indices(len(means))], "f4"),
+        "values": pack(means[np.triu_indices(len(means))], "f4"),
     }
 
 

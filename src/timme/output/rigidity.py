@@ -84,12 +84,12 @@ def bonds_csv(analysis: Analysis, network: Network, found: Decomposition) -> str
     )
     columns: tuple[Iterable[object], ...] = (
         network.kinds,
-        _shown(network.energies),
+        _leave_out_nan(network.energies),
         [label[one] for one in network.bonds[:, 0].tolist()],
         [label[other] for other in network.bonds[:, 1].tolist()],
         states,
         found.redundant,
-        _shown(found.flexibility),
+        _leave_out_nan(found.flexibility),
     )
     names = ["kind", with_unit("energy", "kcal/mol"), "label 1", "label 2", "state"]
     return csv_text([*names, "redundant bars", "flexibility"], zip(*columns, strict=True))
@@ -116,7 +116,7 @@ def _flexibility(part: Constraints, analysis: Analysis, look: Look) -> Axes:
     return plots.flexibility(shown, places=places_of(analysis, look.order))
 
 
-def _shown(values: Floats) -> list[object]:
+def _leave_out_nan(values: Floats) -> list[object]:
     """Leave out what is not a number."""
     return ["" if value != value else value for value in values.tolist()]  # noqa: PLR0124 (NaN)
 

@@ -29,7 +29,7 @@ from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE
 from timme.output.declared import collect
 from timme.output.figures import expected_fraction, expected_sizes
-from timme.output.packing import packed, packed_words
+from timme.output.packing import pack, pack_words
 from timme.output.picture import MOST_STICKS, STICKS_PER_SITE, has_backbone, spacing
 from timme.output.plots import THEORY, ramp
 from timme.output.registry import panels_of_parts
@@ -151,14 +151,14 @@ def _tree(analysis: Analysis) -> Scene:
     found = families(hierarchy)
     names = short_names(analysis)
     return {
-        "order": packed(hierarchy.order, "i4"),
-        "gaps": packed(hierarchy.gaps, "f8"),
-        "levels": packed(hierarchy.levels, "f8"),
-        "family": packed(found.number, "i4"),
-        "core": packed(found.core, "i4"),
-        "chains": packed_words(np.array([chain for chain, _ in names])),
+        "order": pack(hierarchy.order, "i4"),
+        "gaps": pack(hierarchy.gaps, "f8"),
+        "levels": pack(hierarchy.levels, "f8"),
+        "family": pack(found.number, "i4"),
+        "core": pack(found.core, "i4"),
+        "chains": pack_words(np.array([chain for chain, _ in names])),
         "names": [name for _, name in names],
-        "sites": packed(analysis.system.object_sites[analysis.system.shown], "i4"),
+        "sites": pack(analysis.system.object_sites[analysis.system.shown], "i4"),
     }
 
 
@@ -167,9 +167,9 @@ def _whole(analysis: Analysis) -> Scene:
     shown = np.full(analysis.hierarchy.n_sites, -1)
     shown[analysis.system.shown] = np.arange(len(analysis.system.shown))
     return {
-        "order": packed(analysis.hierarchy.order, "i4"),
-        "gaps": packed(analysis.hierarchy.gaps, "f8"),
-        "shown": packed(shown, "i4"),
+        "order": pack(analysis.hierarchy.order, "i4"),
+        "gaps": pack(analysis.hierarchy.gaps, "f8"),
+        "shown": pack(shown, "i4"),
     }
 
 
@@ -179,9 +179,9 @@ def _axis(analysis: Analysis) -> Scene | None:
     if places is None:
         return None
     return {
-        "order": packed(places.order, "i4"),
-        "numbers": packed(places.numbers, "i4"),
-        "chains": packed_words(places.chains),
+        "order": pack(places.order, "i4"),
+        "numbers": pack(places.numbers, "i4"),
+        "chains": pack_words(places.chains),
         "label": places.label,
         "letters": _letters(analysis, places.order),
     }
@@ -204,13 +204,13 @@ def _letters(analysis: Analysis, order: Ints) -> str | None:
 def _sites(analysis: Analysis) -> Scene:
     atoms = analysis.system.sites
     return {
-        "objects": packed(analysis.system.site_objects, "i4"),
-        "names": packed_words(atoms.names),
-        "elements": packed_words(atoms.elements),
-        "resnames": packed_words(atoms.resnames),
-        "resids": packed(atoms.resids, "i4"),
-        "icodes": packed_words(atoms.icodes),
-        "chains": packed_words(atoms.chains),
+        "objects": pack(analysis.system.site_objects, "i4"),
+        "names": pack_words(atoms.names),
+        "elements": pack_words(atoms.elements),
+        "resnames": pack_words(atoms.resnames),
+        "resids": pack(atoms.resids, "i4"),
+        "icodes": pack_words(atoms.icodes),
+        "chains": pack_words(atoms.chains),
     }
 
 
@@ -234,14 +234,14 @@ def _space(analysis: Analysis) -> Scene | None:
         "molecular": molecular,
         "cartoon": bool(len(analysis.system.sites.bonds)) and has_backbone(analysis),
         "spacing": spacing(first[seen]),
-        "bonds": packed(_bonds(analysis), "i4"),
-        "contacts": packed(contacts, "i4"),
-        "contactSigma": packed(sigma, "f8"),
+        "bonds": pack(_bonds(analysis), "i4"),
+        "contacts": pack(contacts, "i4"),
+        "contactSigma": pack(sigma, "f8"),
         "box": None if box is None else box.tolist(),
         "origin": (-centre).tolist(),
         "snapshots": (evenly_chosen(max(1, analysis.system.n_snapshots), len(frames)) + 1).tolist(),
         "nSnapshots": analysis.system.n_snapshots,
-        "frames": packed(frames, "f4"),
+        "frames": pack(frames, "f4"),
     }
 
 
@@ -314,17 +314,17 @@ def _curves(analysis: Analysis, counted: Curves, limits: tuple[float, float]) ->
     expected = None
     if fraction is not None and sizes is not None:
         expected = {
-            "cutoffs": packed(grid, "f8"),
-            "large": packed(fraction(grid), "f4"),
-            "sizes": [packed(row, "f4") for row in sizes(grid)],
+            "cutoffs": pack(grid, "f8"),
+            "large": pack(fraction(grid), "f4"),
+            "sizes": [pack(row, "f4") for row in sizes(grid)],
         }
     return {  # at and above each level; before the first, below all levels
-        "large": packed(counted.large_fraction, "f4"),
+        "large": pack(counted.large_fraction, "f4"),
         "sizes": list(counted.sizes),
-        "sizeFractions": [packed(row, "f4") for row in counted.size_fractions],
-        "largest": packed(counted.largest, "i4"),
-        "mean": packed(counted.mean_size, "f4"),
-        "number": packed(counted.n_clusters, "i4"),
+        "sizeFractions": [pack(row, "f4") for row in counted.size_fractions],
+        "largest": pack(counted.largest, "i4"),
+        "mean": pack(counted.mean_size, "f4"),
+        "number": pack(counted.n_clusters, "i4"),
         "theory": expected,
     }
 

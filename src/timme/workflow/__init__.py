@@ -4,7 +4,7 @@ from timme.analysis import summary
 from timme.settings import RigidSettings, Settings
 from timme.workflow.demo import analyse_demo
 from timme.workflow.folder import (
-    checked_folder,
+    check_folder,
     draw,
     first_looks,
     known_files,
@@ -20,7 +20,7 @@ __all__ = [
     "Settings",
     "analyse",
     "analyse_demo",
-    "checked_folder",
+    "check_folder",
     "draw",
     "first_looks",
     "known_files",

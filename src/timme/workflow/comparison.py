@@ -23,7 +23,7 @@ from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names
 from timme.settings import Display
-from timme.workflow.folder import RESULT, checked_folder, written_whole
+from timme.workflow.folder import RESULT, check_folder, write_whole
 from timme.workflow.partition import LEVEL, is_table
 
 MARK = "agreement.csv"  # by which a folder is known
@@ -87,7 +87,7 @@ class Compared:
         return (*tables, *self.common.notes, *self.found.notes)
 
 
-def called(first: str | Path, second: str | Path) -> Names:
+def name_after_paths(first: str | Path, second: str | Path) -> Names:
     """Name two results after their paths.
 
     Parameters
@@ -107,7 +107,7 @@ def called(first: str | Path, second: str | Path) -> Names:
     return (one, other) if one != other else (f"{one}-1", f"{other}-2")
 
 
-def titled(names: Names, first: Analysis, second: Analysis) -> Names:
+def add_cutoffs(names: Names, first: Analysis, second: Analysis) -> Names:
     """Add to the names of tables the cutoff of their clusters, where it is known.
 
     Parameters
@@ -222,8 +222,8 @@ def write(compared: Compared, folder: str | Path, *, overwrite: bool = False) ->
     Written
         The files, and why others could not be written.
     """
-    target = checked_folder(folder, overwrite=overwrite, mark=MARK)
-    return written_whole(target, partial(_fill, compared), FILES)
+    target = check_folder(folder, overwrite=overwrite, mark=MARK)
+    return write_whole(target, partial(_fill, compared), FILES)
 
 
 def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:

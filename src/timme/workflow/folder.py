@@ -84,11 +84,11 @@ def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) ->
     Written
         The files, and why others could not be written.
     """
-    target = checked_folder(folder, overwrite=overwrite)
-    return written_whole(target, partial(_fill, analysis), known_files())
+    target = check_folder(folder, overwrite=overwrite)
+    return write_whole(target, partial(_fill, analysis), known_files())
 
 
-def written_whole(
+def write_whole(
     target: Path, fill: Callable[[Path], tuple[str, ...]], earlier: Collection[str]
 ) -> Written:
     """Write a folder whole, or leave everything as it was.
@@ -131,7 +131,7 @@ def written_whole(
     return Written(tuple(target / name for name in names), notes)
 
 
-def checked_folder(folder: str | Path, *, overwrite: bool, mark: str = RESULT) -> Path:
+def check_folder(folder: str | Path, *, overwrite: bool, mark: str = RESULT) -> Path:
     """Refuse a folder into which a result cannot go, before any work is done.
 
     Parameters
@@ -146,7 +146,7 @@ def checked_folder(folder: str | Path, *, overwrite: bool, mark: str = RESULT) -
     Returns
     -------
     Path
-        The same.
+        That folder, which need not be there yet.
     """
     target = Path(folder)
     if (target.exists() or target.is_symlink()) and not target.is_dir():

@@ -101,7 +101,7 @@ def measure_drawn(
     return measured
 
 
-def drawn_of(sigma: Fluctuations) -> Fluctuations:
+def keep_drawn(sigma: Fluctuations) -> Fluctuations:
     """Take what pictures need of a ready-made matrix.
 
     Parameters

@@ -38,8 +38,8 @@ from timme.workflow.defaults import (
 )
 from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
-from timme.workflow.kept_pairs import are_kept, drawn_of, measure_drawn, note_on
-from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
+from timme.workflow.kept_pairs import are_kept, keep_drawn, measure_drawn, note_on
+from timme.workflow.remarks import note_warnings, notes_on, remarks_on, without_short_tracks
 
 
 def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
@@ -93,10 +93,10 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     50
     """
     chosen = replace(settings or Settings(), **options)
-    with noted_warnings() as noted:
+    with note_warnings() as noted:
         if _is_matrix(source):
             inputs = fingerprints([str(source)])
-            made = _from_matrix(source, _as_list(trajectories), chosen)
+            made = _analyse_matrix(source, _as_list(trajectories), chosen)
         else:
             ensemble = _read(source, trajectories, chosen)
             inputs = fingerprints(ensemble.sources)
@@ -105,7 +105,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
             run = Run.of(
                 workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
-            made = _from_ensemble(ensemble, chosen, run, tell)
+            made = _analyse_ensemble(ensemble, chosen, run, tell)
     made = complete(made, command=command, inputs=inputs, notes=noted)
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
@@ -127,7 +127,9 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
     return replace(ensemble.select(sites), notes=(*ensemble.notes, note))
 
 
-def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | None) -> Analysis:
+def _analyse_ensemble(
+    ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | None
+) -> Analysis:
     require_snapshots(ensemble)
     chosen.refuse_unused("snapshots {} gaps", "with" if ensemble.gaps else "without")
     if ensemble.gaps:
@@ -164,7 +166,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
     )
 
 
-def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Analysis:
+def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Analysis:
     unused = sorted(chosen.differing() - {"unit", *DISPLAY})
     if trajectories or unused:
         what = ", ".join(["trajectories"] * bool(trajectories) + unused)
@@ -175,7 +177,7 @@ def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Anal
         sigma = from_matrix(given.values, unit=quantity.unit)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
-    hierarchy, drawn = link(sigma, quantity=quantity), drawn_of(sigma)
+    hierarchy, drawn = link(sigma, quantity=quantity), keep_drawn(sigma)
     return Analysis(
         system=System.unplaced(Atoms.unnamed(hierarchy.n_sites), unit=sigma.unit),
         hierarchy=hierarchy,

@@ -157,7 +157,7 @@ def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensembl
 
 
 @contextmanager
-def noted_warnings() -> Iterator[list[str]]:
+def note_warnings() -> Iterator[list[str]]:
     """Turn warnings meant for the user into notes; pass on the others.
 
     Yields

@@ -30,7 +30,7 @@ from timme.workflow.defaults import Shown, choose_shown
 from timme.workflow.gathering import complete
 from timme.workflow.identity import fingerprints
 from timme.workflow.recipe import choose_engine
-from timme.workflow.remarks import noted_warnings
+from timme.workflow.remarks import note_warnings
 
 _MOST_SITES = 2000  # whose fractions of all pairs are kept
 _READING = ("start", "stop", "step", "allow_truncated")  # settings of timme.read
@@ -84,15 +84,15 @@ def rigid(
             "one structure is decomposed by one thread: leave out workers and cluster, or give the "
             "energy of an ensemble"
         )
-    with noted_warnings() as noted:
+    with note_warnings() as noted:
         ensemble = _read(source, trajectories, chosen)
         inputs = fingerprints(ensemble.sources)
-        whole = _prepared(_of_chains(ensemble, chosen), chosen)
+        whole = _prepare(_keep_chains(ensemble, chosen), chosen)
         if chosen.ensemble is None:
-            made = _of_structure(whole, chosen)
+            made = _analyse_structure(whole, chosen)
         else:
             run = Run.of(workers=choose_engine(workers, client), progress=progress)
-            made = _of_ensemble(whole, chosen.ensemble, chosen, run)
+            made = _analyse_ensemble(whole, chosen.ensemble, chosen, run)
     return complete(made, command=command, inputs=inputs, notes=noted)
 
 
@@ -126,7 +126,7 @@ def _one_snapshot(ensemble: Ensemble, model: int) -> Ensemble:
     return replace(ensemble, frames=frames, weights=None)
 
 
-def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
+def _analyse_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
     if chosen.constraints is None:
         held = network(ensemble, waters=chosen.waters, tethers=_tethers(chosen))
     else:
@@ -147,7 +147,9 @@ def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
     )
 
 
-def _of_ensemble(ensemble: Ensemble, energy: float, chosen: RigidSettings, run: Run) -> Analysis:
+def _analyse_ensemble(
+    ensemble: Ensemble, energy: float, chosen: RigidSettings, run: Run
+) -> Analysis:
     how: dict[str, Any] = {"waters": chosen.waters, "tethers": chosen.tethers}
     shown = _choose_shown(ensemble, chosen)
     sites = shown.objects  # the only ones that are clustered
@@ -195,7 +197,7 @@ def _choose_shown(ensemble: Ensemble, chosen: RigidSettings) -> Shown:
     return choose_shown(replace(make.points(ensemble), kind="atoms"), chosen.show)
 
 
-def _of_chains(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
+def _keep_chains(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     if chosen.chains is None:
         return ensemble
     names = atoms_of_sites(ensemble).chains
@@ -206,9 +208,9 @@ def _of_chains(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     return ensemble.select(np.flatnonzero(np.isin(names, chosen.chains)))
 
 
-def _prepared(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
+def _prepare(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     """Add hydrogens, which turn to waters too, and only then leave out the waters."""
-    prepared = _without_waters(_with_hydrogens(ensemble), chosen)
+    prepared = _leave_out_waters(_complete_hydrogens(ensemble), chosen)
     if prepared.n_sites < 2:
         raise ValueError(
             f"{ensemble.prefix}rigidity needs at least 2 atoms, got {prepared.n_sites}: "
@@ -217,7 +219,7 @@ def _prepared(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     return prepared
 
 
-def _without_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
+def _leave_out_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     atoms = atoms_of_sites(ensemble)
     water = is_water(atoms)
     if chosen.waters or not water.any():
@@ -232,7 +234,7 @@ def _without_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     return replace(ensemble.select(np.flatnonzero(~water)), notes=(*ensemble.notes, note))
 
 
-def _with_hydrogens(ensemble: Ensemble) -> Ensemble:
+def _complete_hydrogens(ensemble: Ensemble) -> Ensemble:
     """Add hydrogens to all snapshots of a structure that needs them and has none."""
     snapshot = structure(ensemble)
     if len(snapshot.atoms) < 2 or not lacks_hydrogens(snapshot):
