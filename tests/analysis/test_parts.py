@@ -46,6 +46,11 @@ def test_a_part_comes_back_from_its_arrays(part: Measured | Apart | Constraints)
         np.testing.assert_array_equal(again.to_arrays()[name], array)
 
 
+def test_numbers_of_pairs_are_stored_by_what_they_are() -> None:
+    assert set(PARTS[0].to_arrays()) == {"pairs", "sigma", "common"}
+    assert set(PARTS[1].to_arrays()) == {"pairs", "fraction", "common"}
+
+
 def test_a_result_without_parts_has_what_the_hierarchy_says() -> None:
     bare = replace(residues(GRAPH), parts=())
     assert figures_of(bare) == ("dilution", "fraction", "size-distribution", "cluster-sizes")

@@ -132,7 +132,7 @@ export class Matrix {
     canvas.width = canvas.height = size;
     const context = context2d(canvas);
     const image = context.createImageData(size, size);
-    const ramp = this.model.scene.palettes.sigma.map(rgb);
+    const ramp = this.model.scene.palettes.heights.map(rgb);
     for (let row = 0; row < size; row++) {
       for (let column = 0; column < size; column++) {
         const value = this.value(row, column);
@@ -157,7 +157,7 @@ export class Matrix {
   }
 
   private bar(p: Painter, ink: Ink, box: Box): void {
-    const ramp = this.model.scene.palettes.sigma;
+    const ramp = this.model.scene.palettes.heights;
     const x = box.x + box.width + 16;
     const step = box.height / ramp.length;
     ramp.forEach((colour, k) => p.rect(x, box.y + box.height - (k + 1) * step, 12, step + 0.5, colour));

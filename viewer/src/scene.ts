@@ -41,7 +41,7 @@ export interface Scene {
     wide: string[];
     safe: string[];
     sizes: string[]; // of P(r), r = 1, 2, …
-    sigma: string[]; // from 0 to the largest σ
+    heights: string[]; // of pairs, from 0 to the largest
     theory: string;
   };
   suggestions: Suggestion[];
@@ -108,7 +108,7 @@ export interface Space {
   spacing: number;
   bonds: Packed;
   contacts: Packed;
-  contactSigma: Packed;
+  contactHeights: Packed; // σ of the contacts, or what else cutoffs are compared with
   box: number[][] | null;
   origin: number[]; // where the vectors of the box start
   snapshots: number[];

@@ -104,7 +104,7 @@ export function sceneOf(tree: Tree): Scene {
     minSize: tree.minSize,
     large: 10,
     palette: "wide",
-    palettes: { ...palettes, rest: "#bdbdbd", sizes: [], sigma: [], theory: "" },
+    palettes: { ...palettes, rest: "#bdbdbd", sizes: [], heights: [], theory: "" },
     suggestions: [],
     limits: tree.limits,
     tree: {

@@ -41,7 +41,7 @@ def together_csv(part: Apart, analysis: Analysis) -> str:
     """
     apart = part.pairs
     matrix = np.eye(apart.n_objects)
-    fractions = np.round(1.0 - apart.sigma, _DIGITS)
+    fractions = np.round(1.0 - part.fractions, _DIGITS)
     matrix[apart.pairs[:, 0], apart.pairs[:, 1]] = fractions
     matrix[apart.pairs[:, 1], apart.pairs[:, 0]] = fractions
     names = analysis.system.names.tolist()

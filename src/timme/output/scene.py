@@ -140,7 +140,7 @@ def _palettes(n_sizes: int) -> Scene:
         "wide": list(WIDE),
         "safe": list(SAFE),
         "sizes": ramp(n_sizes, 0.2, 0.92),
-        "sigma": ramp(64),
+        "heights": ramp(64),
         "theory": THEORY,
     }
 
@@ -222,7 +222,7 @@ def _space(analysis: Analysis) -> Scene | None:
     frames, centre = _frames(analysis)
     first = frames[0].astype(np.float64)
     seen = np.isfinite(first).all(axis=1)
-    contacts, sigma = _contacts(analysis)
+    contacts, heights = _contacts(analysis)
     molecular = bool((analysis.system.sites.elements != "").any())
     box = None
     if analysis.system.box is not None:
@@ -236,7 +236,7 @@ def _space(analysis: Analysis) -> Scene | None:
         "spacing": spacing(first[seen]),
         "bonds": pack(_bonds(analysis), "i4"),
         "contacts": pack(contacts, "i4"),
-        "contactSigma": pack(sigma, "f8"),
+        "contactHeights": pack(heights, "f8"),
         "box": None if box is None else box.tolist(),
         "origin": (-centre).tolist(),
         "snapshots": (evenly_chosen(max(1, analysis.system.n_snapshots), len(frames)) + 1).tolist(),
@@ -289,7 +289,7 @@ def _bonds(analysis: Analysis) -> Ints:
 
 
 def _contacts(analysis: Analysis) -> tuple[Ints, Floats]:
-    """Return pairs of sites that a stick may join once σ is within the cutoff, the nearest.
+    """Return near pairs of sites, and the cutoff from which a stick may join each.
 
     They are near through the walls of the box as well: the page draws what does not cross it.
     """
