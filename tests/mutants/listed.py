@@ -275,6 +275,8 @@ MUTANTS = [
         ),
         ("a suggestion is where clusters form", "float(low + high) / 2", "float(low)"),
         ("the inflection is the flattest place", "slope.argmax()", "slope.argmin()"),
+        ("Silverman's quartiles are not scaled", "(high - low) / 1.34", "(high - low) / 1.0"),
+        ("Silverman's power", "effective**-0.2", "effective**-0.1"),
         (
             "long-lived are the short-lived",
             "ranges[:, 0] - ranges[:, 1], kind",
@@ -320,6 +322,7 @@ MUTANTS = [
             "telling &= n_sites - side.largest > outside * n_sites",
             "telling &= True",
         ),
+        ("a twentieth outside is a fifth", "outside: float = 0.05", "outside: float = 0.2"),
     ),
     *_mutants(
         "compare/sites.py",

@@ -50,7 +50,7 @@ def test_one_structure_gets_its_rigid_clusters(
     found = loaded(server, name, tmp_path)
     np.testing.assert_array_equal(found.hierarchy.heights, expected.hierarchy.heights)
     assert found.hierarchy.quantity.symbol == "E"
-    assert found.recipe.settings["min_size"] == 2
+    assert found.recipe.options["min_size"] == 2
 
 
 @pytest.mark.usefixtures("undrawn")

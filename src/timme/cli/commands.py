@@ -135,10 +135,10 @@ def run(
     TOPOLOGY is an ensemble (PDB, mmCIF, .npy, a table of tracks), a structure or topology followed
     by trajectories, pdb:CODE, or a matrix of σ (.npy, .mtx, PAE .json).
     """
-    from timme.workflow import analyse, checked_folder, write
+    from timme.workflow import analyse, check_folder, write
 
     folder = output or Path(f"timme-{shared.stem(topology)}")
-    checked_folder(folder, overwrite=overwrite)
+    check_folder(folder, overwrite=overwrite)
     settings = Settings(**shared.given(options))
     command = shlex.join(["timme", *click.get_current_context().obj])
     with checkpointed(folder, resume=resume, overwrite=overwrite) as checkpoint:
@@ -173,10 +173,10 @@ def demo(system: str, output: Path | None, overwrite: bool) -> None:
     The chain is the paper's: 10,000 freely jointed links, of which the theory is known and drawn
     dashed.
     """
-    from timme.workflow import analyse_demo, checked_folder, write
+    from timme.workflow import analyse_demo, check_folder, write
 
     folder = output or Path(f"timme-demo-{system}")
-    checked_folder(folder, overwrite=overwrite)
+    check_folder(folder, overwrite=overwrite)
     with compiling_told(verbose=False), progress_shown("measuring") as progress:
         analysis = analyse_demo(system, progress=progress)
     written = write(analysis, folder, overwrite=overwrite)
@@ -209,12 +209,7 @@ def fetch(codes: tuple[str, ...], output: Path | None) -> None:
 @click.argument("result", type=click.Path(path_type=Path))
 @click.option(
     "--what",
-    type=click.Choice(
-        [
-            *("dilution", "fraction", "size-distribution", "cluster-sizes"),
-            *("sigma-matrix", "together", "flexibility"),
-        ]
-    ),
+    type=shared.FigureName(),
     default="dilution",
     show_default=True,
     help="Which figure.",

@@ -198,11 +198,10 @@ def report(analysis: Analysis, folder: Path, written: Written) -> None:
     written : Written
         The files.
     """
-    from timme.workflow import summary
+    from timme.workflow import first_looks, summary
 
-    pictures = ("dilution.png", "fraction.png", "size-distribution.png", "flexibility.png")
-    names = ("report.html", *pictures, "together.png", "clusters.csv", "clusters.pml")
-    told(summary(analysis), (*analysis.notes, *written.notes), folder, written.paths, names)
+    notes = (*analysis.notes, *written.notes)
+    told(summary(analysis), notes, folder, written.paths, first_looks())
 
 
 def told(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from timme.settings import Display, Setting, settings_of
 from timme.settings.schema import GROUPS
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -53,6 +56,74 @@ class Option(click.Option):
     def __init__(self, *args: Any, heading: str = "Options", **more: Any) -> None:
         super().__init__(*args, **more)
         self.heading = heading
+
+
+class FigureName(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones alone
+    """The name of a figure: one of those that are declared, which only then are imported."""
+
+    name = "figure"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """Return what stands for the value in the help.
+
+        Parameters
+        ----------
+        param : click.Parameter
+            The option.
+        ctx : click.Context
+            The command.
+
+        Returns
+        -------
+        str or None
+            All names.
+        """
+        return self._choice().get_metavar(param, ctx)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse what is no figure.
+
+        Parameters
+        ----------
+        value : Any
+            What the user wrote.
+        param : click.Parameter or None
+            The option.
+        ctx : click.Context or None
+            The command.
+
+        Returns
+        -------
+        str
+            The name.
+        """
+        return self._choice().convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """List the names that begin with what was written.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            The command.
+        param : click.Parameter
+            The option.
+        incomplete : str
+            What the user wrote so far.
+
+        Returns
+        -------
+        list of CompletionItem
+            Names.
+        """
+        return self._choice().shell_complete(ctx, param, incomplete)
+
+    def _choice(self) -> click.Choice[str]:
+        from timme.output.figures import known_figures
+
+        return click.Choice(list(known_figures()))
 
 
 class Command(click.Command):

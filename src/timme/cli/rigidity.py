@@ -54,10 +54,10 @@ def rigidity(
     snapshots, with an energy as its height. Hydrogens are added where there are none; waters are
     left out; metals stay.
     """
-    from timme.workflow import checked_folder, rigid, write
+    from timme.workflow import check_folder, rigid, write
 
     folder = output or Path(f"timme-rigidity-{shared.stem(structure)}")
-    checked_folder(folder, overwrite=overwrite)
+    check_folder(folder, overwrite=overwrite)
     settings = RigidSettings(**shared.given(options))
     if settings.ensemble is None and not (workers is None and cluster is None):
         raise click.UsageError("--workers and --cluster are for an ensemble: give --ensemble too")
@@ -123,23 +123,23 @@ def compare(
     from timme.workflow.comparison import (
         MARK,
         Look,
-        called,
+        add_cutoffs,
         compare_results,
+        name_after_paths,
         rows,
-        titled,
         write,
     )
-    from timme.workflow.folder import checked_folder
+    from timme.workflow.folder import check_folder
     from timme.workflow.partition import load_result
 
-    names = called(first, second)
+    names = name_after_paths(first, second)
     folder = output or Path(f"timme-compare-{names[0]}-{names[1]}")
-    checked_folder(folder, overwrite=overwrite, mark=MARK)
+    check_folder(folder, overwrite=overwrite, mark=MARK)
     look = Look(
         chains=_parsed_chains(chains), cutoffs=_parsed_cutoffs(cutoffs), **shared.given(options)
     )
     results = load_result(first), load_result(second)
-    compared = compare_results(*results, look, names=titled(names, *results))
+    compared = compare_results(*results, look, names=add_cutoffs(names, *results))
     written = write(compared, folder, overwrite=overwrite)
     notes = (*compared.notes, *written.notes)
     pictures = ("dilutions.png", "agreement.png", "matched.csv", "comparison.pml")

@@ -36,11 +36,11 @@ def look_of(analysis: Analysis, order: Order = "auto") -> Look:
     Look
         At the first of the suggested cutoffs, if there is one.
     """
-    view, found = analysis.recipe.view, suggestions(analysis)
+    chosen, found = analysis.recipe.settings, suggestions(analysis)
     return Look(
         cutoff=found[0].cutoff if found else None,
-        min_size=view.min_size,
-        large=view.large,
-        palette=PALETTES[view.palette],
+        min_size=chosen.min_size,
+        large=chosen.large,
+        palette=PALETTES[chosen.palette],
         order=order,
     )

@@ -28,6 +28,12 @@ _VMD_COLOURS = [number for number in range(33) if number not in {8, 16}]
 # one sees past them. In units of the distance of neighbours.
 _STICK, _NODE, _REST = 0.2, 0.3, 0.25
 
+FILES = {
+    "clusters.pml": "script for PyMOL",
+    "clusters.cxc": "script for ChimeraX",
+    "clusters.tcl": "script for VMD",
+}
+
 
 def write_scripts(
     analysis: Analysis,

@@ -18,6 +18,8 @@ from timme.output.colours import WIDE, Colouring, colouring
 if TYPE_CHECKING:
     import gemmi
 
+FILES = dict.fromkeys(("clusters.cif", "clusters.pdb"), "structure with the cluster as B-factor")
+
 # What unnamed particles are called in files that need names; UNX is the PDB's unknown atom.
 _ATOM, _RESIDUE, _CHAIN = "X", "UNX", "A"
 

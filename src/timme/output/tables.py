@@ -19,6 +19,13 @@ from timme.hierarchy.tree import Hierarchy
 from timme.output.colours import WIDE, colouring, labels_of_objects
 from timme.statistics import Curves, curves
 
+FILES = {  # what each lists
+    "clusters.csv": "clusters at each suggested cutoff",
+    "sites.csv": "every object with its cluster at each suggested cutoff",
+    "levels.csv": "all curves at every level",
+    **dict.fromkeys(("hierarchy.json", "hierarchy.nwk"), "the whole tree"),
+    **dict.fromkeys(("linkage.npy", "linkage.csv"), "the tree as SciPy's linkage matrix"),
+}
 _NUMBERED = re.compile(r"(-?\d+)[A-Za-z]?")
 
 

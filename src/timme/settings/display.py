@@ -39,16 +39,6 @@ class Display:
         for setting in settings_of(type(self)):
             setting.check(getattr(self, setting.name))
 
-    def display(self) -> Display:
-        """Keep of all settings those of pictures.
-
-        Returns
-        -------
-        Display
-            The same choices.
-        """
-        return Display(**{name: getattr(self, name) for name in DISPLAY})
-
     def plain(self) -> dict[str, Any]:
         """Return the settings as they can be written in a file.
 

@@ -17,7 +17,7 @@ from timme.web.models import Choices, File, Job, Outcome, RigidChoices, Row
 from timme.web.reporter import Reporter
 
 if TYPE_CHECKING:
-    from timme.analysis import Analysis
+    from timme.analysis import Analysis, Provenance
 
 _NAME_LENGTH = 40  # characters of the name of a result in figures and tables
 
@@ -169,10 +169,9 @@ def _written(analysis: Analysis, folder: Path, job: Job, report: Reporter) -> di
 
     report.stage("drawing")
     recipe = analysis.recipe
-    told = {**_provenance(recipe.provenance, job.files), "title": job.title}
     named = replace(
         analysis,
-        recipe=replace(recipe, provenance=told),
+        recipe=replace(recipe, provenance=_named_by_user(recipe.provenance, job)),
         notes=tuple(with_names(note, folder, job.files) for note in analysis.notes),
     )
     write_atomically(folder / SCENE, scene_json(scene_of(named)))
@@ -211,10 +210,8 @@ def _options(choices: Choices | RigidChoices) -> Iterator[str]:
             yield from (option, "none" if value is False else str(value))
 
 
-def _provenance(found: Any, files: Sequence[File]) -> dict[str, object]:
-    """Name the inputs as the user does."""
-    names = {file.stored: file.name for file in files}
-    inputs = [
-        entry | {"name": names.get(entry["name"], entry["name"])} for entry in found["inputs"]
-    ]
-    return {**found, "inputs": inputs}
+def _named_by_user(found: Provenance, job: Job) -> Provenance:
+    """Name the result and its inputs as the user does."""
+    names = {file.stored: file.name for file in job.files}
+    inputs = tuple(replace(entry, name=names.get(entry.name, entry.name)) for entry in found.inputs)
+    return replace(found, inputs=inputs, title=job.title)

@@ -23,15 +23,28 @@ from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names
 from timme.settings import Display
-from timme.workflow.folder import RESULT, checked_folder, written_whole
+from timme.workflow.folder import RESULT, check_folder, write_whole
 from timme.workflow.partition import LEVEL, is_table
 
 MARK = "agreement.csv"  # by which a folder is known
 
-_NAMES = {
-    *(f"{stem}.{kind}" for stem in ("dilutions", "agreement") for kind in FORMATS),
-    *(MARK, "best-cutoffs.csv", "matched.csv", "matched-asked.csv"),
-    *(f"comparison.{suffix}" for suffix in ("cif", "pdb", "pml", "cxc", "tcl")),
+_DILUTIONS, _AGREEMENT = (
+    tuple(f"{n}.{kind}" for kind in FORMATS) for n in ("dilutions", "agreement")
+)
+FILES = {  # by which an earlier comparison is known, and what each shows
+    **dict.fromkeys(
+        _DILUTIONS,
+        "both dilutions, matched clusters in one colour; dashed are the cutoffs that agree best",
+    ),
+    **dict.fromkeys(_AGREEMENT, "adjusted Rand index over both cutoffs; + is the best pair"),
+    "matched.csv": "which cluster is which",
+    "matched-asked.csv": "which cluster is which at the cutoffs that were asked for",
+    "best-cutoffs.csv": "the best partner of each cutoff",
+    MARK: "adjusted Rand index of every pair of cutoffs",
+    **dict.fromkeys(
+        (f"comparison.{suffix}" for suffix in ("cif", "pdb", "pml", "cxc", "tcl")),
+        "the structure coloured by both, with scripts for the viewers",
+    ),
 }
 _LISTED = 4  # pairs of clusters named in the summary
 _WIDTH = 100  # letters within which all sites that are left out are named
@@ -74,7 +87,7 @@ class Compared:
         return (*tables, *self.common.notes, *self.found.notes)
 
 
-def called(first: str | Path, second: str | Path) -> Names:
+def name_after_paths(first: str | Path, second: str | Path) -> Names:
     """Name two results after their paths.
 
     Parameters
@@ -94,7 +107,7 @@ def called(first: str | Path, second: str | Path) -> Names:
     return (one, other) if one != other else (f"{one}-1", f"{other}-2")
 
 
-def titled(names: Names, first: Analysis, second: Analysis) -> Names:
+def add_cutoffs(names: Names, first: Analysis, second: Analysis) -> Names:
     """Add to the names of tables the cutoff of their clusters, where it is known.
 
     Parameters
@@ -110,9 +123,7 @@ def titled(names: Names, first: Analysis, second: Analysis) -> Names:
         Names for figures and tables, such as "sites at 0.12 Å".
     """
     one, other = (
-        f"{name} at {made.recipe.provenance['cutoff']}"
-        if is_table(made) and "cutoff" in made.recipe.provenance
-        else name
+        f"{name} at {made.recipe.cut_at}" if made.recipe.cut_at else name
         for name, made in zip(names, (first, second), strict=True)
     )
     return one, other
@@ -211,8 +222,8 @@ def write(compared: Compared, folder: str | Path, *, overwrite: bool = False) ->
     Written
         The files, and why others could not be written.
     """
-    target = checked_folder(folder, overwrite=overwrite, mark=MARK)
-    return written_whole(target, partial(_fill, compared), _NAMES)
+    target = check_folder(folder, overwrite=overwrite, mark=MARK)
+    return write_whole(target, partial(_fill, compared), FILES)
 
 
 def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -192,7 +192,16 @@ def _radius(compared: Objects, *, molecular: bool) -> float:
     return RADIUS * per_angstrom
 
 
-def choose_shown(compared: Objects, show: str | None) -> tuple[Ints, str, bool]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """The objects that are drawn and counted."""
+
+    objects: Ints  # in their natural order
+    name: str  # what one of them is
+    sequential: bool  # whether that order is that of a sequence
+
+
+def choose_shown(compared: Objects, show: str | None) -> Shown:
     """Choose the objects that are drawn and counted.
 
     Parameters
@@ -204,12 +213,8 @@ def choose_shown(compared: Objects, show: str | None) -> tuple[Ints, str, bool]:
 
     Returns
     -------
-    shown : ndarray of int
-        Objects, in their natural order.
-    name : str
-        What one of them is.
-    sequential : bool
-        Whether that order is that of a sequence.
+    Shown
+        Which ones, and what they are.
     """
     ensemble = compared.ensemble
     everything = np.arange(len(compared))
@@ -223,17 +228,17 @@ def choose_shown(compared: Objects, show: str | None) -> tuple[Ints, str, bool]:
             ]
         if len(objects) == 0:
             raise ValueError(f"the shown sites {show!r} are none of the {compared.kind}")
-        return objects, "site", _is_polymer(ensemble)
+        return Shown(objects, "site", _is_polymer(ensemble))
     standing = shown_sites(atoms_of_sites(ensemble))
     if compared.centred_on_sites and len(standing):
         picked = np.isin(compared.anchors, standing)
         names = np.unique(ensemble.atoms.names[ensemble.site_atoms[standing]])
         name = "Cα" if list(names) == ["CA"] else "residue" if "CA" in names else "nucleotide"
-        return everything[picked], name, True
+        return Shown(everything[picked], name, sequential=True)
     singular = {"bodies": "atom", "points": "site", "groups": "group"}
     name = singular.get(compared.kind, compared.kind.removesuffix("s"))
     sequential = compared.kind == "links" or (compared.kind == "residues" and _is_polymer(ensemble))
-    return everything, name, sequential
+    return Shown(everything, name, sequential)
 
 
 def choose_length(compared: Objects, kind: str, chosen: Settings) -> tuple[float | None, str]:

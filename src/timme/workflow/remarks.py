@@ -14,6 +14,7 @@ from scipy import sparse
 from timme.analysis import Analysis
 from timme.fluctuations.measuring import default_overlap
 from timme.fluctuations.sigma import Fluctuations
+from timme.hierarchy.quantity import SIGMA
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.settings import Settings
@@ -105,6 +106,8 @@ def remarks_on(made: Analysis) -> Iterator[str]:
     """
     sigma = made.fluctuations
     shown = made.shown_hierarchy
+    if shown.quantity.symbol != SIGMA.symbol:  # of others, no such reason is known
+        return
     if sigma is None or shown.n_sites < 3 or np.count_nonzero(shown.parents < 0) > 1:
         return
     typical = float(np.median(sigma.sigma))
@@ -154,7 +157,7 @@ def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensembl
 
 
 @contextmanager
-def noted_warnings() -> Iterator[list[str]]:
+def note_warnings() -> Iterator[list[str]]:
     """Turn warnings meant for the user into notes; pass on the others.
 
     Yields
