@@ -275,9 +275,7 @@ class Constraints:
         return [("rigidity", f"at {at}: {text}")]
 
 
-KINDS: dict[str, type[Measured | Apart | Constraints]] = {
-    kind.name: kind for kind in (Measured, Apart, Constraints)
-}
+KINDS: dict[str, type[Part]] = {kind.name: kind for kind in (Measured, Apart, Constraints)}
 
 
 def constraints_text(network: Network) -> str:
