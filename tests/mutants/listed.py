@@ -556,20 +556,33 @@ MUTANTS = [
     ),
     # ---- choices -------------------------------------------------------------------------------
     *_mutants(
-        "settings/run.py",
-        "workflow/test_recipe.py",
+        "settings/values.py",
+        "settings/test_usual.py workflow/test_recipe.py",
         ("third neighbours are compared", "MIN_BONDS = 4 ", "MIN_BONDS = 3 "),
         ("contacts are within 9 Å", "RADIUS = 10.0 ", "RADIUS = 9.0 "),
+        ("all pairs of any number of particles", "ALL_PAIRS = 20_000 ", "ALL_PAIRS = 2_000_000 "),
+        ("8 nearest are compared", "NEAREST = 12 ", "NEAREST = 8 "),
+        ("a centre is that of mass", 'CENTRE: Final = "geometry"', 'CENTRE: Final = "mass"'),
+        (
+            "links count by the mean",
+            'LINK_REDUCTION: Final = "max"',
+            'LINK_REDUCTION: Final = "rms"',
+        ),
+        ("the C–C bond", "\nBOND = 1.54 ", "\nBOND = 1.5 "),
+        ("the O–H bond", "WATER_BOND = 0.96 ", "WATER_BOND = 1.0 "),
     ),
     *_mutants(
-        "settings/display.py",
-        "workflow/test_recipe.py",
-        ("the C–C bond", "LENGTH = 1.54 ", "LENGTH = 1.5 "),
+        "objects.py",
+        "settings/test_usual.py",
+        (
+            "residues have centres of mass",
+            "reduction: Reduction = REDUCTION, centre: Centre = CENTRE\n",
+            "reduction: Reduction = REDUCTION, centre: Centre = MOLECULE_CENTRE\n",
+        ),
     ),
     *_mutants(
         "workflow/defaults.py",
         "workflow/test_recipe.py",
-        ("the O–H bond", "0.96 * per_angstrom", "1.0 * per_angstrom"),
         ("a nanometre is an ångström", '"nm": 0.1', '"nm": 1.0'),
     ),
     *_mutants(

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from timme.settings.schema import choose, settings_of
+from timme.settings.values import BOND, WATER_BOND
 
 PALETTES = {"wide": "Many colours", "safe": "Colours for the colour-blind"}
-LENGTH = 1.54  # Å, of a bond between carbon atoms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Display:
     length: float | None = choose(
         "Length a for the axis σ/a",
         group="shown",
-        usual=f"{LENGTH} Å for proteins",
+        usual=f"{BOND} Å with carbon, {WATER_BOND} Å for water, their mean for links",
         positive=True,
     )
 

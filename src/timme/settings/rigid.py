@@ -60,7 +60,9 @@ class RigidSettings(Display):
         server=False,  # where nothing from outside is a path
     )
     show: str | None = choose(
-        "Sites that are drawn and counted", group="shown", usual="Cα of proteins, P or C4'"
+        "Sites that are drawn and counted",
+        group="shown",
+        usual="Cα of proteins, P or C4' of nucleic acids",
     )
     # Where a height is an energy, these mean something else, or little.
     cutoff: float | None = choose(
