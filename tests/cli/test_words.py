@@ -15,12 +15,13 @@ import timme as library
 from tests.cli.conftest import Refused, Run
 from timme.cli import app
 from timme.cli.words import VOCABULARY, in_options
-from timme.settings import RigidSettings, Settings, settings_of
+from timme.settings import Display, RigidSettings, Settings, settings_of
 
 SOURCE = Path(library.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z]|\(-[a-z]+\)")
 COMMAND = re.compile(r"(timme serve|pip install) --[a-z-]+")  # which is to be typed as it is
 # Programs that are started, and commands that are written, are made of options.
+OF_USE = {"--centre": ("--objects", "residues")}  # what makes the recipe look at an option
 WRITERS = {"engine/connect.py", "web/recipes.py", "settings/schema.py", "settings/frames.py"}
 
 
@@ -110,7 +111,7 @@ def test_an_error_is_told_in_both_tongues(folder: Path, refused: Refused) -> Non
         library.analyse(snapshots, pairs="all", radius=4.0)
     said = refused("run", "a.npy", "--pairs", "all", "--radius", 4)
     assert "--radius is for contact pairs, not for all pairs" in said
-    with pytest.raises(ValueError, match=r"^min_size must be at least 1, got 0$"):
+    with pytest.raises(ValueError, match=r"^min_size= must be at least 1, got 0$"):
         library.analyse(snapshots, min_size=0)
     assert "--min-size must be at least 1, got 0" in refused("run", "a.npy", "--min-size", 0)
     snapshots[0, 0, 0] = np.nan
@@ -120,6 +121,60 @@ def test_an_error_is_told_in_both_tongues(folder: Path, refused: Refused) -> Non
     said = refused("run", "gaps=True.npy")
     assert said.startswith("timme: error: gaps=True.npy: ")
     assert said.rstrip().endswith("missing values are gaps (--gaps)")
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("result") / "result.npz"
+    library.save(library.analyse(np.random.default_rng(0).normal(size=(4, 5, 3))), path)
+    return path
+
+
+def wrong_values(kind: type[Display]) -> Iterator[tuple[str, str]]:
+    """Options, and values that mean nothing."""
+    for setting in settings_of(kind):
+        about, flag = setting.about, setting.flags[0]
+        if not about.command:
+            continue
+        if about.least is not None:
+            yield flag, str(about.least - 1)
+        if about.positive:
+            yield flag, "-1"
+        if setting.kind is float and not setting.many:
+            yield flag, "nan"
+        if about.choices and not about.besides:
+            yield flag, "other"
+
+
+@pytest.mark.parametrize(
+    ("command", "flag", "value"),
+    [
+        *(("run", *wrong) for wrong in wrong_values(Settings)),
+        *(("rigidity", *wrong) for wrong in wrong_values(RigidSettings)),
+        *(("plot", *wrong) for wrong in wrong_values(Display)),
+        ("compare", "--min-size", "0"),
+        ("compare", "--palette", "other"),
+        ("run", "--memory", "lots"),
+        ("serve", "--memory", "lots"),
+        ("serve", "--max-upload", "lots"),
+        ("serve", "--max-time", "soon"),
+        ("serve", "--jobs", "0"),
+        ("serve", "--queue", "0"),
+    ],
+)
+def test_a_refusal_names_the_option_as_it_is_typed(
+    timme: Run, peptide_file: Path, result: Path, command: str, flag: str, value: str
+) -> None:
+    files = {
+        "run": [peptide_file, *OF_USE.get(flag, ())],
+        "rigidity": [peptide_file],
+        "plot": [result],
+        "compare": [result, result],
+        "serve": list[object](),
+    }
+    found = timme(command, *files[command], flag, value)
+    assert found.code == 2
+    assert re.match(rf"timme: error: {flag} (must be|is one of|is written as) .*, got ", found.err)
 
 
 def test_a_note_is_told_in_both_tongues(folder: Path, timme: Run) -> None:

@@ -83,12 +83,12 @@ def test_sites_can_be_named_by_every_preset() -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "value", "said"),
     [
-        (Display, "large", 0, "large must be at least 1, got 0"),
-        (Settings, "radius", float("inf"), "radius must be above 0, got inf"),
-        (Settings, "cutoff", float("nan"), "cutoff must be a number, got nan"),
-        (Settings, "palette", "grey", "palette is one of wide, safe, got 'grey'"),
-        (Settings, "bonds", "all", "bonds is one of auto, file, guess, none, got 'all'"),
-        (RigidSettings, "tethers", "x", "tethers is one of shortest, all, none, got 'x'"),
+        (Display, "large", 0, "large= must be at least 1, got 0"),
+        (Settings, "radius", float("inf"), "radius= must be above 0, got inf"),
+        (Settings, "cutoff", float("nan"), "cutoff= must be a number, got nan"),
+        (Settings, "palette", "grey", "palette= is one of wide, safe, got 'grey'"),
+        (Settings, "bonds", "all", "bonds= is one of auto, file, guess, none, got 'all'"),
+        (RigidSettings, "tethers", "x", "tethers= is one of shortest, all, none, got 'x'"),
     ],
 )
 def test_a_value_that_means_nothing_is_refused(

@@ -21,8 +21,9 @@ def test_a_time_that_means_nothing_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"max_upload": "much"}, "max_upload= is a size such as 2GB"),
-        ({"memory": "0"}, "memory= is a size such as 2GB"),
+        ({"max_upload": "much"}, "max_upload= is written as 2GB or 500MB, got 'much'"),
+        ({"memory": "0"}, "memory= is written as 2GB or 500MB, got '0'"),
+        ({"max_time": "soon"}, "max_time= is written as 90s, 30min or 12h, got 'soon'"),
         ({"jobs": 0}, "jobs= must be at least 1, got 0"),
         ({"queue": 0}, "queue= must be at least 1, got 0"),
     ],

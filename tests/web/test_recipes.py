@@ -87,7 +87,7 @@ def test_one_snapshot_of_particles_is_no_structure(server: Server) -> None:
         ({"recipe": "comparison"}, "recipe: one of auto, run, rigidity, got 'comparison'"),
         ({"recipe": "rigidity", "select": "ca"}, "settings: not used by the recipe rigidity"),
         ({"recipe": "run", "rigidity": {"chain": "A"}}, "rigidity: not used by the recipe run"),
-        ({"rigidity": {"model": 0}}, "rigidity: models are counted from 1, got 0"),
+        ({"rigidity": {"model": 0}}, "rigidity: model= must be at least 1, got 0"),
         ({"rigidity": {"constraints": "/etc/passwd"}}, "rigidity.constraints: Extra inputs"),
         ({"rigidity": {"tethers": "<b>"}}, "rigidity.tethers: Input should be"),
     ],

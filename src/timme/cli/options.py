@@ -149,8 +149,8 @@ def _option(setting: Setting) -> _Decorator:
     if setting.many:
         kinds = {"type": str, "callback": _PARSED[setting.name]}
         kinds["multiple"] = setting.name == "chain"
-    elif named and not about.late:
-        kinds = {"type": click.Choice(named)}
+    elif about.choices:  # others are refused by the setting, in the same words everywhere
+        kinds["shell_complete"] = partial(_begun, [*about.choices])
     return click.option(
         *setting.flags,
         setting.name,
@@ -161,6 +161,11 @@ def _option(setting: Setting) -> _Decorator:
         metavar=about.metavar or (f"[{'|'.join(named)}]" if named else None),
         **kinds,
     )
+
+
+def _begun(known: list[str], _: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """List the choices that begin as was typed."""
+    return [name for name in known if name.startswith(begun)]
 
 
 # ---- values that are written as text -----------------------------------------------------------

@@ -8,7 +8,7 @@ choose_start = partial(
     choose, "First frame, counted from 0", group="reading", flags=("-b", "--begin")
 )
 choose_stop = partial(choose, "Frame to stop before", group="reading", flags=("-e", "--end"))
-choose_step = partial(choose, "Take every so many frames", group="reading", flags=("-dt",))
+choose_step = partial(choose, "Take every so many frames", group="reading", flags=("-dt",), least=1)
 choose_truncated = partial(
     choose, "Use the whole frames of a damaged file", group="reading", default=False
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -76,10 +75,6 @@ class RigidSettings(Display):
 
     def __post_init__(self) -> None:
         """Refuse what means nothing, or not together."""
-        if self.model is not None and self.model < 1:
-            raise ValueError(f"models are counted from 1, got {self.model}")
-        if self.ensemble is not None and not math.isfinite(self.ensemble):
-            raise ValueError(f"the energy of an ensemble must be a number, got {self.ensemble}")
         Display.__post_init__(self)
         if self.ensemble is not None and self.model is not None:
             raise ValueError("an ensemble is all models: leave out the model, or the ensemble")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from timme import memory
+from timme import memory as memory_size
 
 _SECONDS = {"": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _TIME = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-z]*)")
@@ -50,21 +50,23 @@ def parsed_limits(*, max_upload: str, max_time: str, memory: str, jobs: int, que
         In bytes and seconds.
     """
     return Limits(
-        upload=_size("max_upload=", max_upload),
-        seconds=parsed_time(max_time),
-        memory=_size("memory=", memory),
+        upload=memory_size.parsed(max_upload, "max_upload="),
+        seconds=parsed_time(max_time, "max_time="),
+        memory=memory_size.parsed(memory, "memory="),
         jobs=jobs,
         queue=queue,
     )
 
 
-def parsed_time(text: str) -> float:
+def parsed_time(text: str, what: str = "a time") -> float:
     """Read a time as people write it.
 
     Parameters
     ----------
     text : str
         A number with a unit: ``90s``, ``30min``, ``12h``, ``2d``; without one, seconds.
+    what : str, optional
+        What takes that time, for the message: ``max_time=``.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def parsed_time(text: str) -> float:
     match = _TIME.fullmatch(text.strip().lower())
     factor = None if match is None else _SECONDS.get(match[2])
     if match is None or factor is None or float(match[1]) <= 0:
-        raise ValueError(f"a time is written as 90s, 30min or 12h, got {text!r}")
+        raise ValueError(f"{what} is written as 90s, 30min or 12h, got {text!r}")
     return float(match[1]) * factor
 
 
@@ -103,10 +105,3 @@ def shown_time(seconds: float) -> str:
     """
     unit = "h" if seconds >= 3600 else "min" if seconds >= 60 else "s"
     return f"{seconds / _SECONDS[unit]:.3g} {unit}"
-
-
-def _size(option: str, text: str) -> int:
-    try:
-        return memory.parsed(text)
-    except ValueError:
-        raise ValueError(f"{option} is a size such as 2GB or 500MB, got {text!r}") from None

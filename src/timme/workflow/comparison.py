@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -50,8 +51,8 @@ class Look:
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
         Display(min_size=self.min_size, palette=self.palette)
-        for cutoff in self.cutoffs or ():
-            Display(cutoff=cutoff)
+        if self.cutoffs is not None and not all(map(math.isfinite, self.cutoffs)):
+            raise ValueError(f"cutoffs= must be two numbers, got {list(self.cutoffs)}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

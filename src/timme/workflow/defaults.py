@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers.select import selector
 from timme.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings
+from timme.settings.schema import check_choice
 from timme.settings.values import ALL_PAIRS, ALONG, BOND, MIN_BONDS, NEAREST, RADIUS, WATER_BOND
 from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein, is_water, shown_sites
@@ -79,9 +80,11 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
     chosen.refuse_unused("{}", name if name in OBJECTS else "groups")
     options: dict[str, Any] = {}
     if chosen.reduction is not None:
-        options["reduction"] = _one_of("reduction", chosen.reduction, REDUCTIONS)
+        check_choice("reduction", chosen.reduction, REDUCTIONS)
+        options["reduction"] = chosen.reduction
     if chosen.centre is not None:
-        options["centre"] = _one_of("centre", chosen.centre, CENTRES)
+        check_choice("centre", chosen.centre, CENTRES)
+        options["centre"] = chosen.centre
     if name == "points":
         compared = make.points(ensemble)
     elif name == "bodies":
@@ -314,9 +317,3 @@ def select(ensemble: Ensemble, text: str) -> Ints:
 
 def _selector(ensemble: Ensemble) -> Callable[[str], Ints]:
     return selector(atoms_of_sites(ensemble), ensemble.snapshot(0)[0])
-
-
-def _one_of(what: str, value: str, known: Collection[str]) -> str:
-    if value not in known:
-        raise ValueError(f"{what} is one of {', '.join(known)}, got {value!r}")
-    return value
