@@ -44,7 +44,8 @@ def _lines(kind: type[Display]) -> Iterator[str]:
         if setting.about.group != group:
             group = setting.about.group
             yield f"| *{GROUPS[group]}* | | | |"
-        flags = ", ".join(f"`{flag}`" for flag in setting.flags)
+        named = (*setting.flags, *filter(None, [setting.denial]))
+        flags = ", ".join(f"`{flag}`" for flag in named)
         yield f"| {flags} | `{setting.name}` | {setting.usual} | {_meaning(setting)} |"
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import timme as library
 from tests.cli.conftest import Refused, Run
+from tests.cli.ensembles import wandering, write_tracks
 from timme.cli import app
 from timme.cli.words import VOCABULARY, in_options
 from timme.settings import Display, RigidSettings, Settings, settings_of
@@ -50,7 +51,7 @@ def test_every_option_of_every_command_has_its_name_in_python() -> None:
         if isinstance(option, click.Option)
         for flag in option.opts
     }
-    assert set(VOCABULARY.values()) <= flags
+    assert set(VOCABULARY.values()) - {""} <= flags
     for kind in (Settings, RigidSettings):
         assert {setting.name for setting in settings_of(kind)} <= set(VOCABULARY)
 
@@ -65,6 +66,12 @@ def test_every_option_of_every_command_has_its_name_in_python() -> None:
         ("say so with unit='nm'", "say so with --unit nm"),
         ("if it is one, box=[20, 21.5, 22]", "if it is one, --box 20,21.5,22"),
         ("box=False", "--box none"),
+        ("waters=False", "no --waters"),
+        ("gaps=False", "--no-gaps"),
+        ("(select='not element H')", "(-s 'not element H')"),
+        ("say so (unit='Å')", "say so (--unit Å)"),
+        ("choose some of them (sites=), such as", "choose some of them (--show), such as"),
+        ("take the nearest on average (by='mean'), or", "take the nearest on average, or"),
         ("bonds apart (min_bonds=4), or", "bonds apart (--min-bonds 4), or"),
         ("the same (chains={'A': 'B'})", "the same (--chains A=B)"),
         ("min_size must be at least 1, got 0", "--min-size must be at least 1, got 0"),
@@ -76,6 +83,33 @@ def test_every_option_of_every_command_has_its_name_in_python() -> None:
 )
 def test_python_becomes_options(said: str, expected: str) -> None:
     assert in_options(said) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "expected"),
+    [
+        ("rigidity", "where the unit is wrong (unit='Å')", "where the unit is wrong"),
+        ("run", "where the unit is wrong (unit='Å')", "where the unit is wrong (--unit Å)"),
+        ("rigidity", "say unit='Å', or waters=True", "say unit='Å', or --waters"),
+        ("rigidity", "max_time and min_size", "max_time and --min-size"),
+        (
+            "run",
+            "only such have one (timme.rigid(waters=True))",
+            "only such have one (timme rigidity --waters)",
+        ),
+        ("serve", "memory= and (radius=) alone", "--memory and alone"),
+    ],
+)
+def test_options_are_those_of_the_command(command: str, said: str, expected: str) -> None:
+    assert in_options(said, command=app.commands[command]) == expected
+
+
+def test_no_command_is_told_of_an_option_that_it_has_not(folder: Path, refused: Refused) -> None:
+    np.save(folder / "flat.npy", np.random.default_rng(0).normal(size=(3, 4, 2)))
+    (folder / "a.csv").write_text("frame,particle,x,y\n0,0,1,2\n0,1,2,3\n")
+    for name in ("flat.npy", "a.csv"):
+        said = refused("rigidity", name)
+        assert said.endswith("got 2 dimensions: give a file of atoms, such as PDB or mmCIF\n")
 
 
 @pytest.mark.parametrize(
@@ -175,6 +209,12 @@ def test_a_refusal_names_the_option_as_it_is_typed(
     found = timme(command, *files[command], flag, value)
     assert found.code == 2
     assert re.match(rf"timme: error: {flag} (must be|is one of|is written as) .*, got ", found.err)
+
+
+def test_gaps_of_a_table_can_be_refused(folder: Path, timme: Run, refused: Refused) -> None:
+    write_tracks(folder / "a.csv", wandering(6, 8, 2), unseen=[(0, 0)])
+    assert "coordinates must be finite" in refused("run", "a.csv", "--no-gaps")
+    assert timme("run", "a.csv").code == 0
 
 
 def test_a_note_is_told_in_both_tongues(folder: Path, timme: Run) -> None:

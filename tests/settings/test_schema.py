@@ -55,6 +55,7 @@ def test_a_command_has_an_option_for_each_setting(command: str, kind: type[Displ
         if setting.about.command:
             option = found[setting.name]
             assert (*option.opts,) == setting.flags
+            assert (*option.secondary_opts,) == tuple(filter(None, [setting.denial]))
             assert option.help == setting.sentence()
 
 

@@ -77,7 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in given:
             raise
-        click.echo(f"timme: error: {in_options(_one_line(error), given)}", err=True)
+        click.echo(
+            f"timme: error: {in_options(_one_line(error), given, _command_in(given))}", err=True
+        )
         sys.exit(2)
 
 
@@ -322,6 +324,12 @@ def completion(shell: str) -> None:
 
 
 # ---- helpers -----------------------------------------------------------------------------------
+
+
+def _command_in(given: Sequence[str]) -> click.Command | None:
+    """Find the command that was called, before which there are options without values only."""
+    first = next((word for word in given if not word.startswith("-")), "")
+    return app.commands.get(first)
 
 
 def _copied(path: Path, folder: Path) -> Path:

@@ -231,9 +231,9 @@ def told(
     for name, value in rows:
         click.echo(f"{name:<{width}}  {value}")
     context = click.get_current_context(silent=True)
-    given = context.obj if context else ()
+    given, command = (context.obj, context.command) if context else ((), None)
     for note in notes:
-        click.echo(f"note: {in_options(note, given)}")
+        click.echo(f"note: {in_options(note, given, command)}")
     click.echo(f"wrote {len(paths)} files into {folder}; look at")
     for name in names:
         if folder / name in paths:

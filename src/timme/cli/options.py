@@ -151,8 +151,10 @@ def _option(setting: Setting) -> _Decorator:
         kinds["multiple"] = setting.name == "chain"
     elif about.choices:  # others are refused by the setting, in the same words everywhere
         kinds["shell_complete"] = partial(_begun, [*about.choices])
+    *short, long = setting.flags
     return click.option(
-        *setting.flags,
+        *short,
+        f"{long}/{setting.denial}" if setting.denial else long,
         setting.name,
         cls=Option,
         heading=GROUPS[about.group],

@@ -57,6 +57,11 @@ class Setting:
         return (*given, *long)
 
     @property
+    def denial(self) -> str:
+        """What the command line calls its contrary, where leaving it out leaves it open."""
+        return f"--no-{self.name}" if self.kind is bool and self.default is None else ""
+
+    @property
     def usual(self) -> str:
         """The default in words; nothing where there is none to be told."""
         told = self.default is not None and self.default is not False
