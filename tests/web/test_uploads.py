@@ -198,6 +198,7 @@ def test_damaged_compressed_files_are_refused(server: Server, content: bytes, sa
         ({"radius": -1}, "radius= must be above 0"),
         ({"radius": "4"}, "settings.radius: "),
         ({"reach": 1.5}, "settings.reach: "),
+        ({"step": 0}, "step= must be at least 1"),
         ({"min_size": 0}, "min_size= must be at least 1"),
         ({"memory": "2GB"}, "settings.memory: Extra inputs"),
         ({"select": "x" * 10_001}, "settings.select: "),

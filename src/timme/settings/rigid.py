@@ -70,7 +70,7 @@ class RigidSettings(Display):
         usual="the first that is suggested",
     )
     length: float | None = choose(
-        "Length a for a second axis", group="shown", positive=True, command=False
+        "Length a for a second axis", group="shown", positive=True, command=False, server=False
     )
 
     def __post_init__(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ from starlette.requests import ClientDisconnect
 
 from timme._version import __version__
 from timme.readers.files import BARE_TRAJECTORIES
-from timme.settings import OBJECTS, PAIRS, SELECT, TETHERS
 from timme.web import comparisons, downloads, parts
 from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
+from timme.web.form import form
 from timme.web.jobs import Jobs, QueueFullError, StateError
 from timme.web.limits import Limits
 from timme.web.models import (
@@ -90,11 +89,8 @@ def _defaults(request: Request) -> Defaults:
     return Defaults(
         settings=Choices(),
         rigidity=RigidChoices(),
-        recipes=_listed(_DONE),
-        tethers=_listed(TETHERS),
-        objects=_listed(OBJECTS),
-        pairs=_listed(PAIRS),
-        select=_listed(SELECT),
+        recipes=[Choice(value=value, help=text) for value, text in _DONE.items()],
+        form=form(),
         topologies=sorted(TOPOLOGIES),
         trajectories=sorted(TRAJECTORIES),
         bare_trajectories=sorted(BARE_TRAJECTORIES),
@@ -231,10 +227,6 @@ async def _drained(request: Request, limits: Limits) -> None:
                 return
     except (ClientDisconnect, RuntimeError):  # gone, or read to its end before
         return
-
-
-def _listed(choices: Mapping[Any, str]) -> list[Choice]:
-    return [Choice(value=value, help=text) for value, text in choices.items()]
 
 
 router.include_router(comparisons.router)

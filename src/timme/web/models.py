@@ -19,7 +19,8 @@ Recipe = Literal["auto", "run", "rigidity", "comparison"]
 # What means the same for snapshots and for one structure.
 _SHARED = ("start", "stop", "step", "show", "large", "min_size", "palette")
 
-_Text = Annotated[str, Field(max_length=10_000)]
+_LETTERS = 10_000  # of a text, at most
+_Text = Annotated[str, Field(max_length=_LETTERS)]
 _Whole = Annotated[int, Field(ge=-(2**62), le=2**62)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -44,14 +45,16 @@ def _fields(kind: type[Display]) -> type[Model]:
 
 def _type(setting: Setting) -> Any:
     """Say what is taken: a file is never named, and null is the default."""
-    about, longest = setting.about, _LONGEST.get(setting.name)
+    about, letters = setting.about, _LONGEST.get(setting.name)
     if about.choices and about.besides in {"", FILE}:
         return Literal[*about.choices] | None
     kind: Any = _KINDS[setting.kind]
     if setting.name in _LISTS:
         kind = Annotated[list[kind], Field(max_length=_LISTS[setting.name])]
-    elif longest is not None:
-        kind = Annotated[str, Field(max_length=longest)]
+    elif letters is not None:
+        kind = Annotated[str, Field(max_length=letters)]
+        if setting.many:  # one text, or several
+            kind = kind | Annotated[list[kind], Field(max_length=letters)]
     return kind | Literal[False] | None if setting.name == "box" else kind | None
 
 
@@ -64,6 +67,22 @@ def _field(setting: Setting) -> Any:
         examples=[about.example] if about.example else None,
         json_schema_extra=limits | ({"exclusiveMinimum": 0} if about.positive else {}),
     )
+
+
+def longest(setting: Setting) -> int | None:
+    """Return how long a text may be.
+
+    Parameters
+    ----------
+    setting : Setting
+        One that the server offers.
+
+    Returns
+    -------
+    int or None
+        Letters; None for what is no text.
+    """
+    return _LONGEST.get(setting.name, _LETTERS) if setting.kind is str else None
 
 
 # The fields of these two are known at run time only, hence what the type checker is told.
@@ -262,6 +281,30 @@ class Choice(Model):
     help: str
 
 
+class FormField(Model):
+    """A setting as a form asks for it."""
+
+    name: str = Field(description="Of the setting, in `settings` or in `rigidity`.")
+    label: str
+    kind: Literal["text", "list", "whole", "number", "tick", "choice"] = Field(
+        description="A list is written with commas."
+    )
+    help: str
+    usual: str = Field(description="The default, in words.")
+    least: float | None = Field(description="The least number that it takes.")
+    longest: int | None = Field(description="Letters that it takes.")
+    choices: list[Choice] = Field(description="All values of a choice; proposals for a text.")
+
+
+class FormPart(Model):
+    """Settings that stand together in a form."""
+
+    recipe: Literal["run", "rigidity"] = Field(description="For which they are asked.")
+    legend: str
+    main: bool = Field(description="Whether it is seen before one asks for more.")
+    fields: list[FormField]
+
+
 class ServerLimits(Model):
     """What a job may take."""
 
@@ -278,10 +321,7 @@ class Defaults(Model):
     settings: Choices = Field(description="What is used where nothing is said.")
     rigidity: RigidChoices = Field(description="The same for one structure.")
     recipes: list[Choice] = Field(description="What can be done with files.")
-    tethers: list[Choice]
-    objects: list[Choice]
-    pairs: list[Choice]
-    select: list[Choice] = Field(description="Presets; the MDAnalysis language works as well.")
+    form: list[FormPart] = Field(description="What the start page asks for.")
     topologies: list[str] = Field(description="Extensions of files that can come first.")
     trajectories: list[str] = Field(description="Extensions of files that can follow.")
     bare_trajectories: list[str] = Field(
