@@ -193,8 +193,8 @@ def test_damaged_compressed_files_are_refused(server: Server, content: bytes, sa
     ("settings", "said"),
     [
         ({"colour": "red"}, "settings.colour: Extra inputs"),
-        ({"objects": "/etc/passwd"}, "settings.objects: "),
-        ({"pairs": "../pairs.txt"}, "settings.pairs: "),
+        ({"objects": "/etc/passwd"}, "settings: objects= is one of auto, "),
+        ({"pairs": "../pairs.txt"}, "settings: pairs= is one of auto, "),
         ({"radius": -1}, "radius= must be above 0"),
         ({"radius": "4"}, "settings.radius: "),
         ({"reach": 1.5}, "settings.reach: "),

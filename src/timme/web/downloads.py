@@ -18,6 +18,7 @@ from timme.web.guard import FILE_POLICY
 from timme.web.models import ResultFile, ResultFiles
 
 _ABOUT = {
+    "weights.txt": "weights of the snapshots, as the command takes them",
     "dilution": "which sites are in which cluster at every cutoff",
     "fraction": "fraction of sites in large clusters",
     "size-distribution": "fraction of sites in clusters of 1 to 5",
@@ -52,7 +53,9 @@ _TYPES = {
     ".csv": "text/csv; charset=utf-8",
     ".json": "application/json",
     ".html": "text/html; charset=utf-8",
-    **dict.fromkeys((".nwk", ".pdb", ".cif", ".pml", ".cxc", ".tcl"), "text/plain; charset=utf-8"),
+    **dict.fromkeys(
+        (".nwk", ".txt", ".pdb", ".cif", ".pml", ".cxc", ".tcl"), "text/plain; charset=utf-8"
+    ),
 }
 
 

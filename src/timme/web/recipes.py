@@ -19,6 +19,7 @@ from timme.web.reporter import Reporter
 if TYPE_CHECKING:
     from timme.analysis import Analysis
 
+WEIGHTS = "weights.txt"  # the weights of snapshots, for the command that does the same
 _NAME_LENGTH = 40  # characters of the name of a result in figures and tables
 
 
@@ -105,8 +106,11 @@ def _run(folder: Path, job: Job, report: Reporter) -> Outcome:
             progress=report.counting("measuring"),
             checkpoint=checkpoint,
         )
-        notes = _written(analysis, folder, job, report)
-    return Outcome(recipe="run", command=command, **notes)
+        told = _written(analysis, folder, job, report)
+    if job.settings.weights is not None:
+        lines = "".join(f"{weight!r}\n" for weight in job.settings.weights)
+        write_atomically(folder / RESULT / WEIGHTS, lines)
+    return Outcome(recipe="run", command=command, **told)
 
 
 def _rigidity(folder: Path, job: Job, report: Reporter) -> Outcome:
@@ -198,13 +202,15 @@ def _command(name: str, files: Sequence[File], choices: Choices | RigidChoices) 
 
 
 def _options(choices: Choices | RigidChoices) -> Iterator[str]:
-    given = choices.model_dump(exclude_none=True, exclude_defaults=True, exclude={"weights"})
+    given = choices.model_dump(exclude_none=True, exclude_defaults=True)
     for setting in settings_of(type(choices.settings())):
         if setting.name not in given or not setting.about.command:
             continue
         option, value = setting.flags[-1], given[setting.name]
-        if setting.kind is bool:
-            yield from [option] * value
+        if setting.name == "weights":  # a list here, a file there
+            yield from (option, WEIGHTS)
+        elif setting.kind is bool:
+            yield from [option] if value else filter(None, [setting.denial])
         elif isinstance(value, list):
             yield from (option, ",".join(map(str, value)))
         else:
