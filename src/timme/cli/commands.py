@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from timme._errors import one_line
 from timme._version import __version__
 from timme.cli import options as shared
 from timme.cli.console import checkpointed, compiling_told, engine_for, progress_shown, report
@@ -78,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if "--debug" in given:
             raise
         click.echo(
-            f"timme: error: {in_options(_one_line(error), given, _command_in(given))}", err=True
+            f"timme: error: {in_options(one_line(error), given, _command_in(given))}", err=True
         )
         sys.exit(2)
 
@@ -338,19 +339,6 @@ def _copied(path: Path, folder: Path) -> Path:
     if copy.exists():
         raise FileExistsError(f"{copy} exists: choose another folder (-o)")
     return Path(shutil.copy(path, copy))
-
-
-def _one_line(error: Exception) -> str:
-    """Say what is wrong in one line; the file system's own errors name their file last."""
-    text = str(error)
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        text = f"{error.filename}: {error.strerror}"
-    text = " ".join(text.split())
-    return (
-        text
-        if isinstance(error, ValueError | OSError | ImportError) and text
-        else f"{type(error).__name__}: {text}"
-    )
 
 
 def _result_file(result: Path) -> Path:

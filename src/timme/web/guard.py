@@ -149,7 +149,7 @@ class Guard:
             answer = _problem(401, "a token is needed: Authorization: Bearer TOKEN")
             answer.headers["WWW-Authenticate"] = "Bearer"
             return answer
-        page = resources.files("timme.web").joinpath("static", "locked.html").read_text("utf-8")
+        page = resources.files(__package__).joinpath("static", "locked.html").read_text("utf-8")
         return HTMLResponse(page, status_code=401, headers={"WWW-Authenticate": "Bearer"})
 
     def _known(self, headers: Headers) -> bool:
