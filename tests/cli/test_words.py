@@ -23,7 +23,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z]|\(-[a-z]+\)")
 COMMAND = re.compile(r"(timme serve|pip install) --[a-z-]+")  # which is to be typed as it is
 # Programs that are started, and commands that are written, are made of options.
 OF_USE = {"--centre": ("--objects", "residues")}  # what makes the recipe look at an option
-WRITERS = {"engine/connect.py", "web/recipes.py", "settings/schema.py", "settings/frames.py"}
+WRITERS = {"engine/connect.py", "web/recipes.py", "settings/schema.py", "settings/shared.py"}
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:

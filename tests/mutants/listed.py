@@ -548,11 +548,11 @@ MUTANTS = [
         "output/scene.py",
         "test_numbers.py",
         ("the palettes are one", '"safe": list(SAFE)', '"safe": list(WIDE)'),
-        (
-            "clusters of two are drawn",
-            "min_size: int = 3,\n    large",
-            "min_size: int = 2,\n    large",
-        ),
+    ),
+    *_mutants(
+        "settings/values.py",
+        "test_numbers.py",
+        ("clusters of two are drawn", "MIN_SIZE = 3 ", "MIN_SIZE = 2 "),
     ),
     # ---- choices -------------------------------------------------------------------------------
     *_mutants(

@@ -339,7 +339,7 @@ def test_clashes_are_named() -> None:
 
 
 def test_tethers_of_an_unknown_kind_are_refused() -> None:
-    with pytest.raises(ValueError, match="tethers are 'shortest', 'all' or 'none', got 'some'"):
+    with pytest.raises(ValueError, match="tethers= is one of shortest, all, none, got 'some'"):
         network(molecule(METHANE, METHANE_BONDS), tethers="some")  # type: ignore[arg-type]
 
 

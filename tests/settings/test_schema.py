@@ -11,7 +11,8 @@ import click
 import pytest
 
 from timme.cli import app
-from timme.settings import SELECT, Display, RigidSettings, Setting, Settings, settings_of
+from timme.output.colours import PALETTES as COLOURS
+from timme.settings import PALETTES, SELECT, Display, RigidSettings, Setting, Settings, settings_of
 from timme.settings.schema import GROUPS
 from timme.system.residues import PRESETS
 from timme.web.models import Choices, Model, RigidChoices
@@ -110,3 +111,7 @@ def test_a_page_without_marks_is_refused() -> None:
     make = runpy.run_path(str(DOCS / "make_options.py"))
     with pytest.raises(ValueError, match="a page needs"):
         make["filled"]("text", Settings)
+
+
+def test_every_palette_that_is_offered_has_its_colours() -> None:
+    assert list(PALETTES) == list(COLOURS)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from timme.settings.schema import choose, settings_of
-from timme.settings.values import BOND, WATER_BOND
+from timme.settings.values import BOND, LARGE, MIN_SIZE, PALETTE, WATER_BOND
 
 PALETTES = {"wide": "Many colours", "safe": "Colours for the colour-blind"}
 
@@ -21,11 +21,11 @@ class Display:
         usual="the first that is suggested",
     )
     large: int = choose(
-        "R of the fraction in clusters of R or more", default=10, group="shown", least=1
+        "R of the fraction in clusters of R or more", default=LARGE, group="shown", least=1
     )
-    min_size: int = choose("Clusters of fewer are grey", default=3, group="shown", least=1)
+    min_size: int = choose("Clusters of fewer are grey", default=MIN_SIZE, group="shown", least=1)
     palette: str = choose(
-        "Colours; safe for the colour-blind", default="wide", group="shown", choices=PALETTES
+        "Colours; safe for the colour-blind", default=PALETTE, group="shown", choices=PALETTES
     )
     length: float | None = choose(
         "Length a for the axis σ/a",

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from timme.settings.display import Display
-from timme.settings.frames import choose_start, choose_step, choose_stop, choose_truncated
 from timme.settings.schema import choose
+from timme.settings.shared import (
+    choose_common_atoms,
+    choose_show,
+    choose_start,
+    choose_step,
+    choose_stop,
+    choose_truncated,
+)
 
 TETHERS: dict[Literal["shortest", "all", "none"], str] = {
     "shortest": "The shortest of an atom to a residue",
@@ -35,11 +42,7 @@ class RigidSettings(Display):
         group="network",
         metavar="ENERGY",
     )
-    common_atoms: bool = choose(
-        "Go on with the atoms that all models of an ensemble share",
-        default=False,
-        group="reading",
-    )
+    common_atoms: bool = choose_common_atoms()
     allow_truncated: bool = choose_truncated()
     waters: bool = choose(
         "Keep waters, and their hydrogen bonds",
@@ -58,11 +61,7 @@ class RigidSettings(Display):
         metavar="FILE",
         server=False,  # where nothing from outside is a path
     )
-    show: str | None = choose(
-        "Sites that are drawn and counted",
-        group="shown",
-        usual="Cα of proteins, P or C4' of nucleic acids",
-    )
+    show: str | None = choose_show()
     # Where a height is an energy, these mean something else, or little.
     cutoff: float | None = choose(
         "Energy of the picture and the structure, in kcal/mol",

@@ -7,8 +7,15 @@ from dataclasses import dataclass, fields
 
 from timme import memory
 from timme.settings.display import Display
-from timme.settings.frames import choose_start, choose_step, choose_stop, choose_truncated
 from timme.settings.schema import FILE, choose
+from timme.settings.shared import (
+    choose_common_atoms,
+    choose_show,
+    choose_start,
+    choose_step,
+    choose_stop,
+    choose_truncated,
+)
 from timme.settings.values import (
     ALL_PAIRS,
     ALONG,
@@ -116,11 +123,7 @@ class Settings(Display):
         usual="trackpy's names",
         metavar="NAMES",
     )
-    common_atoms: bool = choose(
-        "Go on with the atoms that all models share",
-        default=False,
-        group="reading",
-    )
+    common_atoms: bool = choose_common_atoms()
     allow_truncated: bool = choose_truncated()
     gaps: bool | None = choose(
         "NaN means: not seen in this snapshot", group="reading", usual="in tables only"
@@ -182,11 +185,7 @@ class Settings(Display):
         server=False,  # which sets it itself
     )
     # what is shown
-    show: str | None = choose(
-        "Sites that are drawn and counted",
-        group="shown",
-        usual="Cα of proteins, P or C4' of nucleic acids",
-    )
+    show: str | None = choose_show()
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""

@@ -19,5 +19,8 @@ NEAREST = 12  # partners of each, as many as spheres touch one
 ALONG = 1  # how far along the sequence
 
 # Pictures
+MIN_SIZE = 3  # sites of the smallest cluster that has a colour
+LARGE = 10  # R of the fraction in clusters of R or more, as in the paper
+PALETTE = "wide"
 BOND = 1.54  # Å, of a bond between carbon atoms
 WATER_BOND = 0.96  # Å, between oxygen and hydrogen

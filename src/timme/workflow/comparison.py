@@ -24,6 +24,7 @@ from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names
 from timme.settings import Display
+from timme.settings.values import MIN_SIZE, PALETTE
 from timme.workflow.folder import RESULT, checked_folder, written_whole
 from timme.workflow.partition import LEVEL, is_table
 
@@ -45,8 +46,8 @@ class Look:
 
     chains: Mapping[str, str] | None = None  # of the first, and their names in the second
     cutoffs: tuple[float, float] | None = None  # where to compare besides the best pair
-    min_size: int = 3
-    palette: str = "wide"
+    min_size: int = MIN_SIZE
+    palette: str = PALETTE
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""

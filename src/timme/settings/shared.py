@@ -1,4 +1,4 @@
-"""Which frames are taken: settings that several recipes have."""
+"""Settings that several recipes have: which frames are taken, and what is shown."""
 
 from functools import partial
 
@@ -11,4 +11,13 @@ choose_stop = partial(choose, "Frame to stop before", group="reading", flags=("-
 choose_step = partial(choose, "Take every so many frames", group="reading", flags=("-dt",), least=1)
 choose_truncated = partial(
     choose, "Use the whole frames of a damaged file", group="reading", default=False
+)
+choose_common_atoms = partial(
+    choose, "Go on with the atoms that all models share", group="reading", default=False
+)
+choose_show = partial(
+    choose,
+    "Sites that are drawn and counted",
+    group="shown",
+    usual="Cα of proteins, P or C4' of nucleic acids",
 )
