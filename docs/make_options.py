@@ -6,20 +6,24 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from timme.settings import Display, RigidSettings, Setting, Settings, settings_of
+from timme.settings import RigidSettings, ServeSettings, Setting, Settings, settings_of
 from timme.settings.schema import GROUPS
 
-TABLES: dict[str, type[Display]] = {"using.md": Settings, "rigidity.md": RigidSettings}
+TABLES: dict[str, type] = {
+    "using.md": Settings,
+    "rigidity.md": RigidSettings,
+    "server.md": ServeSettings,
+}
 BEGIN = "<!-- options: written by make_options.py -->"
 END = "<!-- end of options -->"
 
 
-def table(kind: type[Display]) -> str:
+def table(kind: type) -> str:
     """Lay out the settings that a command offers."""
     return "\n".join(_lines(kind))
 
 
-def filled(page: str, kind: type[Display]) -> str:
+def filled(page: str, kind: type) -> str:
     """Put the table between the marks of a page."""
     if page.count(BEGIN) != 1 or page.count(END) != 1:
         raise ValueError(f"a page needs {BEGIN} and {END}, each once")
@@ -34,7 +38,7 @@ def main() -> None:
         page.write_text(filled(page.read_text("utf-8"), kind), "utf-8")
 
 
-def _lines(kind: type[Display]) -> Iterator[str]:
+def _lines(kind: type) -> Iterator[str]:
     yield "| option | in Python | default | meaning |"
     yield "| --- | --- | --- | --- |"
     group = ""

@@ -19,7 +19,7 @@ from timme.cli import options as shared
 from timme.cli.console import checkpointed, compiling_told, engine_for, progress_shown, report
 from timme.cli.rigidity import compare, rigidity
 from timme.cli.words import in_options
-from timme.settings import Display, Settings
+from timme.settings import Display, ServeSettings, Settings
 
 _EXAMPLES = """
 \b
@@ -280,30 +280,17 @@ def write_report(result: Path, output: Path, overwrite: bool) -> None:
     click.echo(workflow.report(load(_result_file(result)), output, overwrite=overwrite))
 
 
-@app.command()
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="Or 0."
-)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the results; by default one in your folder for data.",
-)
-@click.option("--no-browser", is_flag=True, help="Print the address only.")
-@click.option("--max-upload", default="2GB", show_default=True, help="Files of a job, unpacked.")
-@click.option("--max-time", default="12h", show_default=True, help="Time that a job may run.")
-@click.option("--memory", default="4GB", show_default=True, help="Memory that a job may take.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Jobs that run at once.")
-@click.option("--queue", type=int, default=8, show_default=True, help="Jobs that may wait.")
+@app.command(cls=shared.Command)
+@shared.options_of(ServeSettings)
 @shared.debug
-def serve(no_browser: bool, **options: Any) -> None:
+def serve(**options: Any) -> None:
     """Open a page in the browser: drop files, get results.
 
     It answers to this computer only, and to nobody without its token.
     """
     from timme.web import serve as serve_page
 
-    serve_page(browser=not no_browser, tell=click.echo, **options)
+    serve_page(ServeSettings(**shared.given(options)), tell=click.echo)
 
 
 @app.command()

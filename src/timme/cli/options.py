@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from timme.settings import Display, Setting, settings_of
+from timme.settings import Setting, settings_of
 from timme.settings.schema import GROUPS
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -90,7 +90,7 @@ output = options(
 )
 
 
-def options_of(kind: type[Display], *names: str) -> _Decorator:
+def options_of(kind: type, *names: str) -> _Decorator:
     """Make the options of a command from its settings.
 
     Parameters

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from timme.settings import RigidSettings, Settings, settings_of
+from timme.settings import RigidSettings, ServeSettings, Settings, settings_of
 
 if TYPE_CHECKING:
     import click
@@ -36,16 +36,12 @@ _OTHERS = {
     "cutoffs": "--cutoffs",
     "workers": "--workers",
     "client": "--cluster",
-    "data": "--data",
-    "port": "--port",
-    "jobs": "--jobs",
-    "queue": "--queue",
-    "max_upload": "--max-upload",
-    "max_time": "--max-time",
     "sites": "--show",  # that an ensemble of rigid clusters counts
     "by": "",  # the recipe knows what nearest means
 }
-_SETTINGS = [setting for kind in (RigidSettings, Settings) for setting in settings_of(kind)]
+_SETTINGS = [
+    setting for kind in (ServeSettings, RigidSettings, Settings) for setting in settings_of(kind)
+]
 _FLAGS = {setting.name: setting.flags for setting in _SETTINGS}
 _DENIALS = {"--box": "--box none"} | {
     setting.flags[0]: setting.denial for setting in _SETTINGS if setting.denial

@@ -13,6 +13,7 @@ from timme.settings.run import (
     Settings,
 )
 from timme.settings.schema import Setting, settings_of
+from timme.settings.serve import ServeSettings
 
 __all__ = [
     "BONDS",
@@ -27,6 +28,7 @@ __all__ = [
     "TETHERS",
     "Display",
     "RigidSettings",
+    "ServeSettings",
     "Setting",
     "Settings",
     "settings_of",

@@ -16,6 +16,7 @@ GROUPS = {
     "network": "What holds the structure",
     "shown": "What is shown",
     "running": "How it is done",
+    "server": "The server and its jobs",
 }
 FILE = "a file"  # what a setting may take in place of one of its choices
 
@@ -31,6 +32,7 @@ class About:
     besides: str = ""  # what else is taken: FILE, or what a text may be
     late: bool = False  # whether the recipe checks it, once it knows that the setting is of use
     least: int | None = None
+    most: int | None = None
     positive: bool = False
     flags: tuple[str, ...] = ()  # on the command line, where the name alone does not tell
     metavar: str = ""
@@ -98,6 +100,8 @@ class Setting:
             return
         if about.least is not None and not value >= about.least:
             raise ValueError(f"{self.name}= must be at least {about.least}, got {value}")
+        if about.most is not None and not value <= about.most:
+            raise ValueError(f"{self.name}= must be at most {about.most}, got {value}")
         if about.positive and not 0 < value < math.inf:
             raise ValueError(f"{self.name}= must be above 0, got {value}")
         if self.kind is float and not self.many and not math.isfinite(value):

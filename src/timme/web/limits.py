@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from timme import memory as memory_size
+from timme import memory
+from timme.settings import ServeSettings
 
 _SECONDS = {"": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _TIME = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-z]*)")
@@ -15,34 +16,20 @@ _TIME = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-z]*)")
 class Limits:
     """What one job may take, and how many jobs there may be."""
 
-    upload: int = 2 * 10**9  # bytes, counted after unpacking
-    seconds: float = 12 * 3600.0
-    memory: int = 4 * 10**9  # bytes
-    jobs: int = 1  # that run at once
-    queue: int = 8  # that wait
-
-    def __post_init__(self) -> None:
-        """Refuse limits that would let nothing run."""
-        for name in ("jobs", "queue"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}= must be at least 1, got {getattr(self, name)}")
+    upload: int  # bytes, counted after unpacking
+    seconds: float
+    memory: int  # bytes
+    jobs: int  # that run at once
+    queue: int  # that wait
 
 
-def parsed_limits(*, max_upload: str, max_time: str, memory: str, jobs: int, queue: int) -> Limits:
+def parsed_limits(chosen: ServeSettings) -> Limits:
     """Read limits as people write them.
 
     Parameters
     ----------
-    max_upload : str
-        Size of all files of a job, as 2GB.
-    max_time : str
-        Time that a job may run, as 12h.
-    memory : str
-        Memory that a job may take, as 4GB.
-    jobs : int
-        Jobs that run at once.
-    queue : int
-        Jobs that wait.
+    chosen : ServeSettings
+        What the user chose.
 
     Returns
     -------
@@ -50,11 +37,11 @@ def parsed_limits(*, max_upload: str, max_time: str, memory: str, jobs: int, que
         In bytes and seconds.
     """
     return Limits(
-        upload=memory_size.parsed(max_upload, "max_upload="),
-        seconds=parsed_time(max_time, "max_time="),
-        memory=memory_size.parsed(memory, "memory="),
-        jobs=jobs,
-        queue=queue,
+        upload=memory.parsed(chosen.max_upload, "max_upload="),
+        seconds=parsed_time(chosen.max_time, "max_time="),
+        memory=memory.parsed(chosen.memory, "memory="),
+        jobs=chosen.jobs,
+        queue=chosen.queue,
     )
 
 
