@@ -15,6 +15,7 @@ from timme.output.colours import PALETTES as COLOURS
 from timme.settings import (
     PALETTES,
     SELECT,
+    CompareSettings,
     Display,
     RigidSettings,
     ServeSettings,
@@ -24,10 +25,10 @@ from timme.settings import (
 )
 from timme.settings.schema import GROUPS
 from timme.system.residues import PRESETS
-from timme.web.models import Choices, Model, RigidChoices
+from timme.web.models import Choices, Comparison, Model, RigidChoices
 
 DOCS = Path(__file__).parents[2] / "docs"
-KINDS = [Display, Settings, RigidSettings, ServeSettings]
+KINDS = [Display, Settings, RigidSettings, ServeSettings, CompareSettings]
 ALL = [(kind, setting) for kind in KINDS for setting in settings_of(kind)]
 
 
@@ -57,7 +58,13 @@ def test_a_setting_is_told_in_one_sentence_that_says_its_default_once(
 
 @pytest.mark.parametrize(
     ("command", "kind"),
-    [("run", Settings), ("rigidity", RigidSettings), ("plot", Display), ("serve", ServeSettings)],
+    [
+        ("run", Settings),
+        ("rigidity", RigidSettings),
+        ("plot", Display),
+        ("serve", ServeSettings),
+        ("compare", CompareSettings),
+    ],
 )
 def test_a_command_has_an_option_for_each_setting(command: str, kind: type[Any]) -> None:
     found = options(command)
@@ -70,11 +77,15 @@ def test_a_command_has_an_option_for_each_setting(command: str, kind: type[Any])
             assert option.help == setting.sentence()
 
 
-@pytest.mark.parametrize(("model", "kind"), [(Choices, Settings), (RigidChoices, RigidSettings)])
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [(Choices, Settings), (RigidChoices, RigidSettings), (Comparison, CompareSettings)],
+)
 def test_the_server_has_a_field_for_each_setting(model: type[Model], kind: type[Any]) -> None:
     described: dict[str, Any] = model.model_json_schema()["properties"]
     offered = [setting for setting in settings_of(kind) if setting.about.server]
-    assert [*described] == [setting.name for setting in offered]
+    named = [name for name in described if name not in {"one", "other", "title"}]
+    assert named == [setting.name for setting in offered]
     for setting in offered:
         field = described[setting.name]
         assert field["default"] == setting.default

@@ -21,7 +21,8 @@ from tests.web.conftest import MakeServer, Server, leave_out_pictures, planted, 
 from timme.cli import app
 from timme.output.report import SCRIPT, page_part
 from timme.output.scene import scene_json
-from timme.web.models import RigidChoices
+from timme.settings import CompareSettings
+from timme.web.models import Comparison, RigidChoices
 from timme.web.recipes import _options
 from timme.workflow import comparison, rigid, scene_of
 
@@ -148,6 +149,23 @@ def test_chains_are_one_text_or_several_as_on_the_command_line(chain: Any) -> No
     assert [*_options(choices)] == ["--chain", "A,B"]
 
 
+def test_a_comparison_is_chosen_as_on_the_command_line() -> None:
+    given: dict[str, Any] = {
+        "chains": {"A": "B"},
+        "cutoffs": [-0.5, 0.06],
+        "min_size": 2,
+        "palette": "safe",
+    }
+    asked = Comparison.model_validate_json(json.dumps({"one": "a", "other": "b", **given}))
+    assert asked.settings() == CompareSettings(**given)
+    words = [*_options(asked)]
+    assert words == [
+        *("--chains", "A=B", "--cutoffs", "-0.5,0.06", "--min-size", "2", "--palette", "safe")
+    ]
+    context = app.commands["compare"].make_context("compare", ["a", "b", *words])
+    assert {name: context.params[name] for name in given} == given
+
+
 # ---- two results -------------------------------------------------------------------------------
 
 
@@ -187,7 +205,7 @@ def test_two_results_are_compared_as_the_library_does(
     assert str(server.folder) not in json.dumps(job)
     analyses = [loaded(server, name, tmp_path) for name in names]
     expected = comparison.compare_results(
-        analyses[0], analyses[1], comparison.Look(chains={"A": "B"}), names=(EVIL, "b.pdb")
+        analyses[0], analyses[1], CompareSettings(chains={"A": "B"}), names=(EVIL, "b.pdb")
     )
     assert [(row["name"], row["value"]) for row in job["summary"]] == comparison.rows(expected)
     comparison.write(expected, tmp_path / "expected")

@@ -201,4 +201,36 @@ def _chains(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> An
     return given or None
 
 
-_PARSED = {"box": _box, "weights": _weights, "columns": _columns, "chain": _chains}
+def _matches(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, str] | None:
+    if text is None:
+        return None
+    pairs = [[name.strip() for name in part.split("=")] for part in text.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise click.BadParameter(f"chains such as A=B,C=D, got {text!r}", param_hint="--chains")
+    if len({pair[0] for pair in pairs}) < len(pairs):
+        raise click.BadParameter(
+            f"each chain once, such as A=B,C=D, got {text!r}", param_hint="--chains"
+        )
+    return dict(pairs)
+
+
+def _cutoffs(_: click.Context, __: click.Parameter, text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        first, second = (float(part) for part in text.split(","))
+    except ValueError:
+        raise click.BadParameter(
+            f"two numbers such as -0.5,0.06, got {text!r}", param_hint="--cutoffs"
+        ) from None
+    return [first, second]
+
+
+_PARSED = {
+    "box": _box,
+    "weights": _weights,
+    "columns": _columns,
+    "chain": _chains,
+    "chains": _matches,
+    "cutoffs": _cutoffs,
+}

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from timme.settings import RigidSettings, ServeSettings, Settings, settings_of
+from timme.settings import CompareSettings, RigidSettings, ServeSettings, Settings, settings_of
 
 if TYPE_CHECKING:
     import click
@@ -32,16 +32,13 @@ _OTHERS = {
     "overwrite": "--overwrite",
     "resume": "--resume",
     "order": "--order",
-    "chains": "--chains",
-    "cutoffs": "--cutoffs",
     "workers": "--workers",
     "client": "--cluster",
     "sites": "--show",  # that an ensemble of rigid clusters counts
     "by": "",  # the recipe knows what nearest means
 }
-_SETTINGS = [
-    setting for kind in (ServeSettings, RigidSettings, Settings) for setting in settings_of(kind)
-]
+_KINDS = (ServeSettings, CompareSettings, RigidSettings, Settings)
+_SETTINGS = [setting for kind in _KINDS for setting in settings_of(kind)]
 _FLAGS = {setting.name: setting.flags for setting in _SETTINGS}
 _DENIALS = {"--box": "--box none"} | {
     setting.flags[0]: setting.denial for setting in _SETTINGS if setting.denial

@@ -1,6 +1,7 @@
 """What a user can choose, described once."""
 
-from timme.settings.display import DISPLAY, PALETTES, Display
+from timme.settings.compare import CompareSettings
+from timme.settings.display import DISPLAY, Display
 from timme.settings.rigid import TETHERS, RigidSettings
 from timme.settings.run import (
     BONDS,
@@ -14,6 +15,7 @@ from timme.settings.run import (
 )
 from timme.settings.schema import Setting, settings_of
 from timme.settings.serve import ServeSettings
+from timme.settings.shared import PALETTES
 
 __all__ = [
     "BONDS",
@@ -26,6 +28,7 @@ __all__ = [
     "REDUCTIONS",
     "SELECT",
     "TETHERS",
+    "CompareSettings",
     "Display",
     "RigidSettings",
     "ServeSettings",

@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from timme.settings.schema import choose, settings_of
-from timme.settings.values import BOND, LARGE, MIN_SIZE, PALETTE, WATER_BOND
-
-PALETTES = {"wide": "Many colours", "safe": "Colours for the colour-blind"}
+from timme.settings.shared import choose_min_size, choose_palette
+from timme.settings.values import BOND, LARGE, WATER_BOND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,10 +22,8 @@ class Display:
     large: int = choose(
         "R of the fraction in clusters of R or more", default=LARGE, group="shown", least=1
     )
-    min_size: int = choose("Clusters of fewer are grey", default=MIN_SIZE, group="shown", least=1)
-    palette: str = choose(
-        "Colours; safe for the colour-blind", default=PALETTE, group="shown", choices=PALETTES
-    )
+    min_size: int = choose_min_size()
+    palette: str = choose_palette()
     length: float | None = choose(
         "Length a for the axis σ/a",
         group="shown",

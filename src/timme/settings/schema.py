@@ -175,7 +175,7 @@ def settings_of(kind: type) -> tuple[Setting, ...]:
 
 def _setting(declared: Any, hint: Any) -> Setting:
     parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    several = [get_args(part)[0] for part in parts if get_origin(part) is Sequence]
+    several = [get_args(part)[-1] for part in parts if get_origin(part) in {Sequence, Mapping}]
     single = [part for part in parts if part is not NoneType]
     return Setting(
         name=declared.name,

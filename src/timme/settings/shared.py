@@ -3,6 +3,9 @@
 from functools import partial
 
 from timme.settings.schema import choose
+from timme.settings.values import MIN_SIZE, PALETTE
+
+PALETTES = {"wide": "Many colours", "safe": "Colours for the colour-blind"}
 
 choose_start = partial(
     choose, "First frame, counted from 0", group="reading", flags=("-b", "--begin")
@@ -20,4 +23,10 @@ choose_show = partial(
     "Sites that are drawn and counted",
     group="shown",
     usual="Cα of proteins, P or C4' of nucleic acids",
+)
+choose_min_size = partial(
+    choose, "Clusters of fewer are grey", default=MIN_SIZE, group="shown", least=1
+)
+choose_palette = partial(
+    choose, "Colours; safe for the colour-blind", default=PALETTE, group="shown", choices=PALETTES
 )

@@ -67,6 +67,10 @@ async def _body(request: Request) -> bytes:
 
 
 def _submitted(jobs: Jobs, asked: Comparison) -> JobStatus:
+    try:
+        asked.settings()
+    except ValueError as error:
+        raise RefusedError(422, f"comparison: {error}") from None
     if asked.one == asked.other:
         raise RefusedError(422, "two results are needed, got the same twice: choose another")
     results = [_found(jobs, name) for name in (asked.one, asked.other)]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from timme.settings import Display, RigidSettings, Setting, Settings, settings_of
+from timme.settings import CompareSettings, RigidSettings, Setting, Settings, settings_of
 from timme.settings.schema import FILE
 
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
@@ -27,7 +27,9 @@ _Number = Annotated[float, Field(allow_inf_nan=False)]
 # How much is taken of whom.
 _KINDS: dict[type, Any] = {bool: bool, int: _Whole, float: _Number, str: _Text}
 _LONGEST = {"unit": 40, "chain": 1000}  # letters
-_LISTS = {"box": 9, "weights": 100_000, "columns": 20}  # entries
+_LISTS = {"box": 9, "weights": 100_000, "columns": 20, "cutoffs": 2}  # entries
+_Name = Annotated[str, Field(max_length=40)]
+_Names = Annotated[dict[_Name, _Name], Field(max_length=1000)]
 
 
 class Model(BaseModel):
@@ -36,7 +38,7 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def _fields(kind: type[Display]) -> type[Model]:
+def _fields(kind: type) -> type[Model]:
     """Make a model of the settings that the server offers."""
     offered = (setting for setting in settings_of(kind) if setting.about.server)
     made: dict[str, Any] = {setting.name: (_type(setting), _field(setting)) for setting in offered}
@@ -48,6 +50,8 @@ def _type(setting: Setting) -> Any:
     about, letters = setting.about, _LONGEST.get(setting.name)
     if about.choices and about.besides in {"", FILE}:
         return Literal[*about.choices] | None
+    if setting.name == "chains":  # of one result, and their names in the other
+        return _Names | None
     kind: Any = _KINDS[setting.kind]
     if setting.name in _LISTS:
         kind = Annotated[list[kind], Field(max_length=_LISTS[setting.name])]
@@ -85,7 +89,7 @@ def longest(setting: Setting) -> int | None:
     return _LONGEST.get(setting.name, _LETTERS) if setting.kind is str else None
 
 
-# The fields of these two are known at run time only, hence what the type checker is told.
+# The fields of these are known at run time only, hence what the type checker is told.
 
 
 class Choices(_fields(Settings)):  # type: ignore[misc]
@@ -144,25 +148,30 @@ class RigidChoices(_fields(RigidSettings)):  # type: ignore[misc]
         return self.model_copy(update=taken), [name for name in given if name not in _SHARED]
 
 
-class Comparison(Model):
-    """Two results to be compared on the sites that both show."""
+class Comparison(_fields(CompareSettings)):  # type: ignore[misc]
+    """Two results to be compared on the sites that both show.
+
+    Besides the two and the title, the fields are those of `timme compare`.
+    """
 
     one: str = Field(description="Id of a job that is done.")
     other: str = Field(description="Id of another job that is done.")
-    chains: (
-        Annotated[
-            dict[Annotated[str, Field(max_length=40)], Annotated[str, Field(max_length=40)]],
-            Field(max_length=1000),
-        ]
-        | None
-    ) = Field(
-        default=None,
-        description="Chains of the first, and what they are called in the other (the same).",
-        examples=[{"A": "B"}],
-    )
     title: Annotated[str, Field(max_length=1000)] = Field(
         default="", description="Shown instead of both titles."
     )
+
+    def settings(self) -> CompareSettings:
+        """Return the settings of the recipe; ValueError if they mean nothing.
+
+        Returns
+        -------
+        CompareSettings
+            As the command line would make them.
+        """
+        given: dict[str, Any] = self.model_dump(
+            exclude_none=True, exclude={"one", "other", "title"}
+        )
+        return CompareSettings(**given)
 
 
 class File(Model):

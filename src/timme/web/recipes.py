@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timme._files import write_atomically
-from timme.settings import settings_of
+from timme.settings import CompareSettings, settings_of
 from timme.web.folders import CHECKPOINT, INPUTS, RESULT, SCENE, archive_name
-from timme.web.models import Choices, File, Job, Outcome, RigidChoices, Row
+from timme.web.models import Choices, Comparison, File, Job, Outcome, RigidChoices, Row
 from timme.web.reporter import Reporter
 
 if TYPE_CHECKING:
@@ -130,21 +130,22 @@ def _rigidity(folder: Path, job: Job, report: Reporter) -> Outcome:
 
 
 def _comparison(folder: Path, job: Job, report: Reporter) -> Outcome:
-    from timme.workflow.comparison import Look, compare_results, rows, write
+    from timme.workflow.comparison import compare_results, rows, write
     from timme.workflow.partition import load_result
 
     report.stage("comparing")
-    chains = job.comparison.chains if job.comparison else None
+    asked = job.comparison
+    chosen = asked.settings() if asked else CompareSettings()
     one, other = (load_result(path) for path in _inputs(folder, job))
-    compared = compare_results(one, other, Look(chains=chains), names=_names(job.files))
+    compared = compare_results(one, other, chosen, names=_names(job.files))
     report.stage("drawing")
     written = write(compared, folder / RESULT, overwrite=True)
-    asked = ["--chains", ",".join(f"{a}={b}" for a, b in chains.items())] if chains else []
+    options = _options(asked) if asked else ()
     return Outcome(
         recipe="comparison",
         # As the archives of both results unpack.
         command=shlex.join(
-            ["timme", "compare", *(archive_name(file.name) for file in job.files), *asked]
+            ["timme", "compare", *(archive_name(file.name) for file in job.files), *options]
         ),
         summary=[Row(name=name, value=value) for name, value in rows(compared)],
         notes=[*compared.notes, *written.notes],
@@ -201,7 +202,7 @@ def _command(name: str, files: Sequence[File], choices: Choices | RigidChoices) 
     return shlex.join(["timme", name, *(file.name for file in files), *_options(choices)])
 
 
-def _options(choices: Choices | RigidChoices) -> Iterator[str]:
+def _options(choices: Choices | RigidChoices | Comparison) -> Iterator[str]:
     given = choices.model_dump(exclude_none=True, exclude_defaults=True)
     for setting in settings_of(type(choices.settings())):
         if setting.name not in given or not setting.about.command:
@@ -211,6 +212,8 @@ def _options(choices: Choices | RigidChoices) -> Iterator[str]:
             yield from (option, WEIGHTS)
         elif setting.kind is bool:
             yield from [option] if value else filter(None, [setting.denial])
+        elif isinstance(value, dict):
+            yield from (option, ",".join(f"{one}={other}" for one, other in value.items()))
         elif isinstance(value, list):
             yield from (option, ",".join(map(str, value)))
         else:

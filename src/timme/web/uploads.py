@@ -14,7 +14,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from timme import memory
 from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES
-from timme.settings import RigidSettings, Settings, settings_of
+from timme.settings import CompareSettings, RigidSettings, Settings, settings_of
 from timme.settings.schema import FILE, check_choice
 from timme.web.folders import INPUTS
 from timme.web.models import Choices, File, Model, RigidChoices, Task
@@ -34,7 +34,7 @@ _RECIPES: tuple[Literal["auto", "run", "rigidity"], ...] = ("auto", "run", "rigi
 _UNUSED = {"run": "rigidity", "rigidity": "settings"}  # part of the form, by recipe
 _CHOICES = {  # of settings that take nothing else, for a file is never named
     setting.name: setting.about.choices
-    for kind in (Settings, RigidSettings)
+    for kind in (Settings, RigidSettings, CompareSettings)
     for setting in settings_of(kind)
     if setting.about.choices and setting.about.besides in {"", FILE}
 }

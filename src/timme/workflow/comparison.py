@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,8 +21,7 @@ from timme.output.figures import FORMATS, save_figure
 from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names
-from timme.settings import Display
-from timme.settings.values import MIN_SIZE, PALETTE
+from timme.settings import CompareSettings
 from timme.workflow.folder import RESULT, checked_folder, written_whole
 from timme.workflow.partition import LEVEL, is_table
 
@@ -40,22 +37,6 @@ _WIDTH = 100  # letters within which all sites that are left out are named
 _FIRST = 10  # of others, so many
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What a user can choose of a comparison."""
-
-    chains: Mapping[str, str] | None = None  # of the first, and their names in the second
-    cutoffs: tuple[float, float] | None = None  # where to compare besides the best pair
-    min_size: int = MIN_SIZE
-    palette: str = PALETTE
-
-    def __post_init__(self) -> None:
-        """Refuse what means nothing."""
-        Display(min_size=self.min_size, palette=self.palette)
-        if self.cutoffs is not None and not all(map(math.isfinite, self.cutoffs)):
-            raise ValueError(f"cutoffs= must be two numbers, got {list(self.cutoffs)}")
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
     """Two results on their common sites, and how far they agree."""
@@ -67,7 +48,7 @@ class Compared:
     found: Comparison
     asked: Overlap | None  # at the cutoffs of the user
     names: Names
-    look: Look
+    look: CompareSettings
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -121,7 +102,7 @@ def titled(names: Names, first: Analysis, second: Analysis) -> Names:
 
 
 def compare_results(
-    first: Analysis, second: Analysis, look: Look, *, names: Names = comparison.NAMES
+    first: Analysis, second: Analysis, look: CompareSettings, *, names: Names = comparison.NAMES
 ) -> Compared:
     """Compare two results on the sites that both show.
 
@@ -129,7 +110,7 @@ def compare_results(
     ----------
     first, second : Analysis
         What was analysed.
-    look : Look
+    look : CompareSettings
         What the user chose.
     names : tuple of str, optional
         What the two are called.
@@ -224,7 +205,8 @@ def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:
     drawn = comparison.dilutions(
         found, places=places_of(one), lengths=lengths, names=names, palette=palette
     )
-    asked = compared.look.cutoffs
+    cutoffs = compared.look.cutoffs
+    asked = None if cutoffs is None else (cutoffs[0], cutoffs[1])
     heatmap = comparison.heatmap(found, lengths=lengths, names=names, asked=asked)
     for stem, figure in (("dilutions", drawn), ("agreement", figure_of(heatmap))):
         for kind in FORMATS:
