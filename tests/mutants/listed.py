@@ -598,6 +598,7 @@ MUTANTS = [
     *_mutants(
         "web/guard.py",
         "web/test_guard.py",
+        ("servers on two ports share a cookie", 'f"timme-{port}"', '"timme"'),
         ("any token opens", " and self._keys.fits(key.strip()):", ":"),
         (
             "any cookie opens",
