@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from timme.settings import RigidSettings, ServeSettings, Setting, Settings, settings_of
-from timme.settings.schema import GROUPS
+from timme.settings.schema import FILE, GROUPS
 
 TABLES: dict[str, type] = {
     "using.md": Settings,
@@ -16,6 +16,8 @@ TABLES: dict[str, type] = {
 }
 BEGIN = "<!-- options: written by make_options.py -->"
 END = "<!-- end of options -->"
+API_BEGIN = "<!-- differences: written by make_options.py -->"
+API_END = "<!-- end of differences -->"
 
 
 def table(kind: type) -> str:
@@ -24,11 +26,11 @@ def table(kind: type) -> str:
 
 
 def filled(page: str, kind: type) -> str:
-    """Put the table between the marks of a page."""
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        raise ValueError(f"a page needs {BEGIN} and {END}, each once")
-    between = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
-    return between.sub(lambda _: f"{BEGIN}\n{table(kind)}\n{END}", page)
+    """Put the table between the marks of a page, and what the API takes otherwise into its own."""
+    made = _between(page, BEGIN, END, table(kind))
+    if kind is not ServeSettings:
+        return made
+    return _between(made, API_BEGIN, API_END, "\n".join(_differences()))
 
 
 def main() -> None:
@@ -36,6 +38,31 @@ def main() -> None:
     for name, kind in TABLES.items():
         page = Path(__file__).with_name(name)
         page.write_text(filled(page.read_text("utf-8"), kind), "utf-8")
+
+
+def _between(page: str, begin: str, end: str, text: str) -> str:
+    if page.count(begin) != 1 or page.count(end) != 1:
+        raise ValueError(f"a page needs {begin} and {end}, each once")
+    place = re.compile(f"{re.escape(begin)}.*{re.escape(end)}", re.DOTALL)
+    return place.sub(lambda _: f"{begin}\n{text}\n{end}", page)
+
+
+def _differences() -> Iterator[str]:
+    """Say what the API takes otherwise than the command line: it never takes the name of a file."""
+    yield "| in | setting | on the command line | in the API |"
+    yield "| --- | --- | --- | --- |"
+    for part, kind in {"settings": Settings, "rigidity": RigidSettings}.items():
+        for setting in settings_of(kind):
+            about = setting.about
+            if not about.command:
+                continue
+            said = f"| `{part}` | `{setting.name}` | `{setting.flags[-1]}"
+            if not about.server:
+                yield f"{said}` | not taken |"
+            elif about.besides == FILE:
+                yield f"{said}`, a choice or a file | a choice |"
+            elif about.metavar == "FILE":
+                yield f"{said} FILE` | a list of numbers |"
 
 
 def _lines(kind: type) -> Iterator[str]:

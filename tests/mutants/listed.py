@@ -528,9 +528,9 @@ MUTANTS = [
         ("nobody hears of half the box", "_NEAR_HALF_BOX = 0.9", "_NEAR_HALF_BOX = 0.999"),
     ),
     *_mutants(
-        "statistics.py",
+        "settings/values.py",
         "test_numbers.py",
-        ("R is 9", "    large: int = 10,\n", "    large: int = 9,\n"),
+        ("R is 9", "LARGE = 10 ", "LARGE = 9 "),
     ),
     *_mutants(
         "readers/bonds.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from dataclasses import fields
 from pathlib import Path
@@ -137,3 +138,14 @@ def test_a_page_without_marks_is_refused() -> None:
 
 def test_every_palette_that_is_offered_has_its_colours() -> None:
     assert list(PALETTES) == list(COLOURS)
+
+
+def test_the_docs_say_what_the_api_does_not_take() -> None:
+    page = (DOCS / "server.md").read_text("utf-8")
+    for part, kind, model in (
+        ("settings", Settings, Choices),
+        ("rigidity", RigidSettings, RigidChoices),
+    ):
+        said = re.findall(rf"\| `{part}` \| `(\w+)` \| .* \| not taken \|", page)
+        offered = {setting.name for setting in settings_of(kind) if setting.about.command}
+        assert {*said} == offered - set(model.model_fields)
