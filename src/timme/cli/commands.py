@@ -16,7 +16,7 @@ import click
 from timme._errors import one_line
 from timme._version import __version__
 from timme.cli import options as shared
-from timme.cli.console import checkpointed, compiling_told, engine_for, progress_shown, report
+from timme.cli.console import engine_for, report, save_checkpoints, show_progress, tell_compiling
 from timme.cli.rigidity import compare, rigidity
 from timme.cli.words import in_options
 from timme.settings import Display, ServeSettings, Settings
@@ -144,10 +144,10 @@ def run(
     checked_folder(folder, overwrite=overwrite)
     settings = Settings(**shared.given(options))
     command = shlex.join(["timme", *click.get_current_context().obj])
-    with checkpointed(folder, resume=resume, overwrite=overwrite) as checkpoint:
+    with save_checkpoints(folder, resume=resume, overwrite=overwrite) as checkpoint:
         with (
-            compiling_told(verbose=verbose),
-            progress_shown("measuring") as progress,
+            tell_compiling(verbose=verbose),
+            show_progress("measuring") as progress,
             engine_for(workers, cluster) as engine,
         ):
             analysis = analyse(
@@ -180,7 +180,7 @@ def demo(system: str, output: Path | None, overwrite: bool) -> None:
 
     folder = output or Path(f"timme-demo-{system}")
     checked_folder(folder, overwrite=overwrite)
-    with compiling_told(verbose=False), progress_shown("measuring") as progress:
+    with tell_compiling(verbose=False), show_progress("measuring") as progress:
         analysis = analyse_demo(system, progress=progress)
     written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
@@ -205,7 +205,7 @@ def fetch(codes: tuple[str, ...], output: Path | None) -> None:
 
     for code in codes:
         kept = fetch_code(code)
-        click.echo(kept if output is None else _copied(kept, output))
+        click.echo(kept if output is None else _copy(kept, output))
 
 
 @app.command()
@@ -320,7 +320,7 @@ def _command_in(given: Sequence[str]) -> click.Command | None:
     return app.commands.get(first)
 
 
-def _copied(path: Path, folder: Path) -> Path:
+def _copy(path: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     copy = folder / path.name
     if copy.exists():

@@ -27,7 +27,7 @@ _INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # name of a variable
 
 
 @contextmanager
-def checkpointed(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Checkpoint]:
+def save_checkpoints(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Checkpoint]:
     """Save a long run beside its folder; when it is told to stop, save at once and say so.
 
     Parameters
@@ -106,7 +106,7 @@ def _handled(handler: Callable[..., None], *numbers: signal.Signals) -> Iterator
 
 
 @contextmanager
-def compiling_told(*, verbose: bool) -> Iterator[None]:
+def tell_compiling(*, verbose: bool) -> Iterator[None]:
     """Say to whoever is waiting that kernels are being compiled, which is done once.
 
     Parameters
@@ -162,7 +162,7 @@ def engine_for(workers: int | None, cluster: str | None) -> Iterator[dict[str, A
 
 
 @contextmanager
-def progress_shown(what: str) -> Iterator[Progress]:
+def show_progress(what: str) -> Iterator[Progress]:
     """Show a bar with the time left, once something takes longer than two seconds.
 
     Parameters
@@ -202,10 +202,10 @@ def report(analysis: Analysis, folder: Path, written: Written) -> None:
 
     pictures = ("dilution.png", "fraction.png", "size-distribution.png", "flexibility.png")
     names = ("report.html", *pictures, "together.png", "clusters.csv", "clusters.pml")
-    told(summary(analysis), (*analysis.notes, *written.notes), folder, written.paths, names)
+    tell(summary(analysis), (*analysis.notes, *written.notes), folder, written.paths, names)
 
 
-def told(
+def tell(
     rows: Sequence[tuple[str, str]],
     notes: Sequence[str],
     folder: Path,

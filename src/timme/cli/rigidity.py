@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from timme.cli import options as shared
-from timme.cli.console import compiling_told, engine_for, progress_shown, report, told
+from timme.cli.console import engine_for, report, show_progress, tell, tell_compiling
 from timme.settings import CompareSettings, RigidSettings
 
 
@@ -63,9 +63,9 @@ def rigidity(
         raise click.UsageError("--workers and --cluster are for an ensemble: give --ensemble too")
     command = shlex.join(["timme", *click.get_current_context().obj])
     with (
-        compiling_told(verbose=False),
+        tell_compiling(verbose=False),
         engine_for(workers, cluster) as engine,
-        progress_shown("decomposing") as progress,
+        show_progress("decomposing") as progress,
     ):
         analysis = rigid(
             structure,
@@ -137,4 +137,4 @@ def compare(
     written = write(compared, folder, overwrite=overwrite)
     notes = (*compared.notes, *written.notes)
     pictures = ("dilutions.png", "agreement.png", "matched.csv", "comparison.pml")
-    told(rows(compared), notes, folder, written.paths, pictures)
+    tell(rows(compared), notes, folder, written.paths, pictures)

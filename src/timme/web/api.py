@@ -127,14 +127,14 @@ async def _submit(request: Request, response: Response) -> Any:
     jobs = jobs_of(request)
     try:
         with jobs.place() as draft:
-            made = await _received(request, jobs, draft)
+            made = await _receive(request, jobs, draft)
     except ClientDisconnect:
         return Response(status_code=400)  # nobody is there to read it
     except QueueFullError as error:
-        await _drained(request, jobs.limits)
+        await _drain(request, jobs.limits)
         raise HTTPException(429, str(error), headers={"Retry-After": "10"}) from None
     except RefusedError as error:
-        await _drained(request, jobs.limits)
+        await _drain(request, jobs.limits)
         raise HTTPException(error.status, str(error)) from None
     except OSError as error:
         raise HTTPException(507, f"the files could not be stored: {error.strerror}") from None
@@ -200,7 +200,7 @@ def _start(request: Request, job_id: JobId) -> JobStatus:
 # ---- helpers -----------------------------------------------------------------------------------
 
 
-async def _received(request: Request, jobs: Jobs, draft: Path) -> JobStatus:
+async def _receive(request: Request, jobs: Jobs, draft: Path) -> JobStatus:
     """Stream a form to disk, and make a job of it."""
     reception = Reception(request.headers.get("content-type", ""), draft, jobs.limits.upload)
     try:
@@ -212,7 +212,7 @@ async def _received(request: Request, jobs: Jobs, draft: Path) -> JobStatus:
     return jobs.submit(draft, task)
 
 
-async def _drained(request: Request, limits: Limits) -> None:
+async def _drain(request: Request, limits: Limits) -> None:
     """Read on for a while without keeping anything: else a browser sees no answer, but a reset.
 
     A client that asks before it sends (``Expect: 100-continue``) is not told to send.

@@ -44,7 +44,7 @@ class Keys:
     Parameters
     ----------
     token : str
-        Random.
+        What nobody can guess; it opens the server as long as that runs.
     """
 
     def __init__(self, token: str) -> None:
@@ -57,7 +57,7 @@ class Keys:
         Returns
         -------
         str
-            Random.
+            What nobody can guess.
         """
         made = secrets.token_urlsafe(24)
         self._tickets.add(made)

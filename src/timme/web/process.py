@@ -46,7 +46,7 @@ def carry_out(folder: Path, limits: Limits, stop: Event) -> Ending:
     Ending
         How it ended.
     """
-    process = _started(folder, limits)
+    process = _start(folder, limits)
     deadline = time.monotonic() + limits.seconds
     why: Literal["itself", "stopped", "late"] = "itself"
     try:
@@ -91,7 +91,7 @@ def died_of(code: int, limit: str) -> str:
     )
 
 
-def _started(folder: Path, limits: Limits) -> subprocess.Popen[bytes]:
+def _start(folder: Path, limits: Limits) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603, nothing in it comes from a client
         # -P: nothing in a job's folder is ever imported.
         [sys.executable, "-P", "-m", worker.__name__, str(folder), str(limits.memory)],

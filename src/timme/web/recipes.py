@@ -106,7 +106,7 @@ def _run(folder: Path, job: Job, report: Reporter) -> Outcome:
             progress=report.counting("measuring"),
             checkpoint=checkpoint,
         )
-        told = _written(analysis, folder, job, report)
+        told = _write_result(analysis, folder, job, report)
     if job.settings.weights is not None:
         lines = "".join(f"{weight!r}\n" for weight in job.settings.weights)
         write_atomically(folder / RESULT / WEIGHTS, lines)
@@ -126,7 +126,9 @@ def _rigidity(folder: Path, job: Job, report: Reporter) -> Outcome:
         command=command,
         progress=report.counting("decomposing"),
     )
-    return Outcome(recipe="rigidity", command=command, **_written(analysis, folder, job, report))
+    return Outcome(
+        recipe="rigidity", command=command, **_write_result(analysis, folder, job, report)
+    )
 
 
 def _comparison(folder: Path, job: Job, report: Reporter) -> Outcome:
@@ -167,7 +169,7 @@ def _inputs(folder: Path, job: Job) -> list[str]:
     return [str(folder / INPUTS / file.stored) for file in job.files]
 
 
-def _written(analysis: Analysis, folder: Path, job: Job, report: Reporter) -> dict[str, Any]:
+def _write_result(analysis: Analysis, folder: Path, job: Job, report: Reporter) -> dict[str, Any]:
     """Write the files and the scene of a result, and return what is told about it."""
     from timme.output.scene import scene_json
     from timme.workflow import scene_of, summary, write
