@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import os
 import signal
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from timme.engine.moments import Progress
     from timme.output.structures import Written
 
+_GRACE = 2.0  # seconds from the second signal to the end
 _INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # name of a variable
 
 
@@ -65,6 +68,7 @@ def save_checkpoints(folder: Path, *, resume: bool, overwrite: bool) -> Iterator
         with (
             Checkpoint(path, resume=resume, interval=interval) as checkpoint,
             _handled(stop, signal.SIGINT, signal.SIGTERM),
+            _end_when_told_twice(signal.SIGINT, signal.SIGTERM),
         ):
             yield checkpoint
     except KeyboardInterrupt:
@@ -103,6 +107,39 @@ def _handled(handler: Callable[..., None], *numbers: signal.Signals) -> Iterator
     finally:
         for number, old in before.items():
             signal.signal(number, old)
+
+
+@contextmanager
+def _end_when_told_twice(*numbers: signal.Signals) -> Iterator[None]:
+    """End the process soon after the second signal, whatever it is doing.
+
+    Python looks at signals between two of its own steps, and a kernel that runs for long is one
+    step. The system's own handler writes each signal into a pipe at once, however, and a thread
+    that waits there runs beside a kernel, which holds no lock.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    reading, writing = socket.socketpair()
+    writing.setblocking(False)
+    before = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+
+    def watch() -> None:
+        seen = 0
+        with reading:
+            while signals := reading.recv(1):
+                seen += signals[0] in numbers
+                if seen > 1:
+                    time.sleep(_GRACE)  # for whoever ends in good order
+                    click.echo("timme: told twice to stop, ended at once", err=True)
+                    os._exit(128 + signals[0])
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        writing.close()
 
 
 @contextmanager
