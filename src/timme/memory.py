@@ -12,13 +12,15 @@ _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _SIZE = re.compile(r"([0-9]*\.?[0-9]+)\s*([kmgt]?i?)b?", re.IGNORECASE)
 
 
-def parsed(text: str) -> int:
+def parsed(text: str, what: str = "an amount of memory") -> int:
     """Read a size as people write it.
 
     Parameters
     ----------
     text : str
         A number with a unit: ``2GB``, ``500 MB``, ``1.5GiB``.
+    what : str, optional
+        What has that size, for the message: ``memory=``.
 
     Returns
     -------
@@ -33,7 +35,7 @@ def parsed(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     factor = None if match is None else (_UNITS | _BINARY).get(match[2].lower())
     if match is None or factor is None or float(match[1]) <= 0:
-        raise ValueError(f"an amount of memory is written as 2GB or 500MB, got {text!r}")
+        raise ValueError(f"{what} is written as 2GB or 500MB, got {text!r}")
     return int(float(match[1]) * factor)
 
 

@@ -20,7 +20,8 @@ from timme import objects, pairs
 from timme._arrays import Floats
 from timme.fluctuations import Fluctuations, measure
 from timme.fluctuations.measuring import default_overlap
-from timme.objects import Objects, Reduction
+from timme.objects import Objects
+from timme.settings.values import Reduction
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 

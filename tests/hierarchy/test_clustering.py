@@ -16,9 +16,10 @@ from timme._kernels import pruning as kernel
 from timme.fluctuations import measure
 from timme.fluctuations.measuring import measure_in_chunks
 from timme.hierarchy import Hierarchy, cluster, clustering, link, pruning
-from timme.objects import Objects, Reduction, bodies, groups, links, molecules, points
+from timme.objects import Objects, bodies, groups, links, molecules, points
 from timme.pairs import Pairs
 from timme.pairs import all as all_pairs
+from timme.settings.values import Reduction
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 

@@ -545,9 +545,9 @@ MUTANTS = [
         ("nobody hears of half the box", "_NEAR_HALF_BOX = 0.9", "_NEAR_HALF_BOX = 0.999"),
     ),
     *_mutants(
-        "statistics.py",
+        "settings/values.py",
         "test_numbers.py",
-        ("R is 9", "    large: int = 10,\n", "    large: int = 9,\n"),
+        ("R is 9", "LARGE = 10 ", "LARGE = 9 "),
     ),
     *_mutants(
         "readers/bonds.py",
@@ -565,28 +565,41 @@ MUTANTS = [
         "output/scene.py",
         "test_numbers.py",
         ("the palettes are one", '"safe": list(SAFE)', '"safe": list(WIDE)'),
-        (
-            "clusters of two are drawn",
-            "min_size: int = 3,\n    large",
-            "min_size: int = 2,\n    large",
-        ),
+    ),
+    *_mutants(
+        "settings/values.py",
+        "test_numbers.py",
+        ("clusters of two are drawn", "MIN_SIZE = 3 ", "MIN_SIZE = 2 "),
     ),
     # ---- choices -------------------------------------------------------------------------------
     *_mutants(
-        "settings/run.py",
-        "workflow/test_recipe.py",
+        "settings/values.py",
+        "settings/test_usual.py workflow/test_recipe.py",
         ("third neighbours are compared", "MIN_BONDS = 4 ", "MIN_BONDS = 3 "),
         ("contacts are within 9 Å", "RADIUS = 10.0 ", "RADIUS = 9.0 "),
+        ("all pairs of any number of particles", "ALL_PAIRS = 20_000 ", "ALL_PAIRS = 2_000_000 "),
+        ("8 nearest are compared", "NEAREST = 12 ", "NEAREST = 8 "),
+        ("a centre is that of mass", 'CENTRE: Final = "geometry"', 'CENTRE: Final = "mass"'),
+        (
+            "links count by the mean",
+            'LINK_REDUCTION: Final = "max"',
+            'LINK_REDUCTION: Final = "rms"',
+        ),
+        ("the C–C bond", "\nBOND = 1.54 ", "\nBOND = 1.5 "),
+        ("the O–H bond", "WATER_BOND = 0.96 ", "WATER_BOND = 1.0 "),
     ),
     *_mutants(
-        "settings/display.py",
-        "workflow/test_recipe.py",
-        ("the C–C bond", "LENGTH = 1.54 ", "LENGTH = 1.5 "),
+        "objects.py",
+        "settings/test_usual.py",
+        (
+            "residues have centres of mass",
+            "reduction: Reduction = REDUCTION, centre: Centre = CENTRE\n",
+            "reduction: Reduction = REDUCTION, centre: Centre = MOLECULE_CENTRE\n",
+        ),
     ),
     *_mutants(
         "workflow/defaults.py",
         "workflow/test_recipe.py",
-        ("the O–H bond", "0.96 * per_angstrom", "1.0 * per_angstrom"),
         ("a nanometre is an ångström", '"nm": 0.1', '"nm": 1.0'),
     ),
     *_mutants(
@@ -602,6 +615,7 @@ MUTANTS = [
     *_mutants(
         "web/guard.py",
         "web/test_guard.py",
+        ("servers on two ports share a cookie", 'f"timme-{port}"', '"timme"'),
         ("any token opens", " and self._keys.fits(key.strip()):", ":"),
         (
             "any cookie opens",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from timme.analysis import Analysis, suggestions
 from timme.output.axes import Order
 from timme.output.colours import PALETTES, WIDE
+from timme.settings.values import LARGE, MIN_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +16,8 @@ class Look:
     """How figures are drawn."""
 
     cutoff: float | None = None  # of the dashed line, in the units of the heights
-    min_size: int = 3  # clusters of fewer shown objects are left white
-    large: int = 10  # the R of the fraction in clusters of R or more
+    min_size: int = MIN_SIZE  # clusters of fewer shown objects are left white
+    large: int = LARGE  # the R of the fraction in clusters of R or more
     palette: Sequence[str] = WIDE
     order: Order = "auto"  # along the axis of the dilution and of the σ matrix
 

@@ -34,6 +34,7 @@ from timme.output.picture import MOST_STICKS, STICKS_PER_SITE, has_backbone, spa
 from timme.output.plots import THEORY, ramp
 from timme.output.registry import panels_of_parts
 from timme.output.tables import short_names
+from timme.settings.values import LARGE, MIN_SIZE
 from timme.statistics import Curves, Suggestion, curves
 from timme.system.space import Boxes
 
@@ -48,8 +49,8 @@ def scene(
     analysis: Analysis,
     suggestions: Sequence[Suggestion] = (),
     *,
-    min_size: int = 3,
-    large: int = 10,
+    min_size: int = MIN_SIZE,
+    large: int = LARGE,
     palette: Literal["wide", "safe"] = "wide",
     title: str = "",
 ) -> Scene:

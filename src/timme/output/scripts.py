@@ -20,6 +20,7 @@ from timme.analysis import Analysis
 from timme.output.colours import REST, WIDE, colouring
 from timme.output.picture import Picture, picture
 from timme.output.structures import Written
+from timme.settings.values import MIN_SIZE
 
 # VMD's 33 numbered colours may be changed, but 8 and 16 are the white and black of its display.
 _VMD_COLOURS = [number for number in range(33) if number not in {8, 16}]
@@ -41,7 +42,7 @@ def write_scripts(
     cutoff: float,
     structures: Written,
     *,
-    min_size: int = 3,
+    min_size: int = MIN_SIZE,
     palette: Sequence[str] = WIDE,
 ) -> tuple[Path, ...]:
     """Write one script for each viewer, beside the structures they load.

@@ -14,6 +14,7 @@ from timme._arrays import Floats, Ints
 from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.output.colours import WIDE, Colouring, colouring
+from timme.settings.values import MIN_SIZE
 
 if TYPE_CHECKING:
     import gemmi
@@ -37,7 +38,7 @@ def write_structures(
     folder: str | Path,
     cutoff: float,
     *,
-    min_size: int = 3,
+    min_size: int = MIN_SIZE,
     palette: Sequence[str] = WIDE,
     name: str = "clusters",
 ) -> Written:

@@ -104,7 +104,7 @@ class _Application(FastAPI):
 @cache
 def _pages() -> dict[str, bytes]:
     """Read all pages once: a name is looked up among them, and no path is ever made of it."""
-    folder = resources.files("timme.web").joinpath("static")
+    folder = resources.files(__package__).joinpath("static")
     return {entry.name: entry.read_bytes() for entry in folder.iterdir()}
 
 

@@ -13,7 +13,7 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse, StreamingResponse
 
 from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
-from timme.web.folders import archive_name
+from timme.web.folders import WEIGHTS, archive_name
 from timme.web.guard import FILE_POLICY
 from timme.web.models import ResultFile, ResultFiles
 from timme.workflow import comparison, known_files
@@ -24,7 +24,9 @@ _TYPES = {
     ".csv": "text/csv; charset=utf-8",
     ".json": "application/json",
     ".html": "text/html; charset=utf-8",
-    **dict.fromkeys((".nwk", ".pdb", ".cif", ".pml", ".cxc", ".tcl"), "text/plain; charset=utf-8"),
+    **dict.fromkeys(
+        (".nwk", ".txt", ".pdb", ".cif", ".pml", ".cxc", ".tcl"), "text/plain; charset=utf-8"
+    ),
 }
 
 
@@ -112,7 +114,8 @@ def _scene(request: Request, job_id: JobId) -> FileResponse:
 
 
 def _captions() -> dict[str, str]:
-    return known_files() | comparison.FILES
+    weights = {WEIGHTS: "weights of the snapshots, as the command takes them"}
+    return known_files() | comparison.FILES | weights
 
 
 def _about(path: Path) -> str:

@@ -206,7 +206,7 @@ class Jobs:
         with self._changed:
             draft.rename(self._folder / job.id)
             self._jobs[job.id] = job
-            return self._enqueued(job.id)
+            return self._enqueue(job.id)
 
     def cancel(self, name: str) -> JobStatus:
         """End a job that waits or runs.
@@ -255,7 +255,7 @@ class Jobs:
             if job.version != __version__:  # sums of another version are not gone on with
                 (self._folder / name / CHECKPOINT).unlink(missing_ok=True)
             self._put(name, state="waiting", started=None, finished=None, error="")
-            return self._enqueued(name)
+            return self._enqueue(name)
 
     def remove(self, name: str) -> None:
         """Remove a job and all its files; one that runs is ended first.
@@ -278,7 +278,7 @@ class Jobs:
 
     def _work(self) -> None:
         while (name := self._next()) is not None:
-            changes = self._carried_out(name)
+            changes = self._carry_out(name)
             with self._changed:
                 del self._stops[name]
                 if name in self._jobs:
@@ -298,7 +298,7 @@ class Jobs:
             self._put(name, state="running", started=datetime.now(UTC), version=__version__)
             return name
 
-    def _carried_out(self, name: str) -> dict[str, Any]:
+    def _carry_out(self, name: str) -> dict[str, Any]:
         """Run a job to its end, and say what it has become."""
         folder, allowed = self._folder / name, memory.shown(self.limits.memory)
         try:
@@ -330,7 +330,7 @@ class Jobs:
                 "wait for one to end, or cancel one"
             )
 
-    def _enqueued(self, name: str) -> JobStatus:
+    def _enqueue(self, name: str) -> JobStatus:
         self._queue.append(name)
         self._changed.notify_all()
         return self._status(self._jobs[name])

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import Literal
 
+from timme.web import worker
 from timme.web.limits import Limits
 
 _GLANCE = 0.05  # seconds between looks at a running process
@@ -45,7 +46,7 @@ def carry_out(folder: Path, limits: Limits, stop: Event) -> Ending:
     Ending
         How it ended.
     """
-    process = _started(folder, limits)
+    process = _start(folder, limits)
     deadline = time.monotonic() + limits.seconds
     why: Literal["itself", "stopped", "late"] = "itself"
     try:
@@ -90,10 +91,10 @@ def died_of(code: int, limit: str) -> str:
     )
 
 
-def _started(folder: Path, limits: Limits) -> subprocess.Popen[bytes]:
+def _start(folder: Path, limits: Limits) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603, nothing in it comes from a client
         # -P: nothing in a job's folder is ever imported.
-        [sys.executable, "-P", "-m", "timme.web.worker", str(folder), str(limits.memory)],
+        [sys.executable, "-P", "-m", worker.__name__, str(folder), str(limits.memory)],
         cwd=folder,
         env=os.environ | {"MPLBACKEND": "Agg", "MALLOC_ARENA_MAX": "2"},
         stdin=subprocess.PIPE,  # its end tells the worker that the server is gone

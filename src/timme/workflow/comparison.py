@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from timme.output.figures import FORMATS, save_figure
 from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names
-from timme.settings import Display
+from timme.settings import CompareSettings
 from timme.workflow.folder import RESULT, check_folder, write_whole
 from timme.workflow.partition import LEVEL, is_table
 
@@ -51,22 +50,6 @@ _WIDTH = 100  # letters within which all sites that are left out are named
 _FIRST = 10  # of others, so many
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What a user can choose of a comparison."""
-
-    chains: Mapping[str, str] | None = None  # of the first, and their names in the second
-    cutoffs: tuple[float, float] | None = None  # where to compare besides the best pair
-    min_size: int = 3
-    palette: str = "wide"
-
-    def __post_init__(self) -> None:
-        """Refuse what means nothing."""
-        Display(min_size=self.min_size, palette=self.palette)
-        for cutoff in self.cutoffs or ():
-            Display(cutoff=cutoff)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
     """Two results on their common sites, and how far they agree."""
@@ -78,7 +61,7 @@ class Compared:
     found: Comparison
     asked: Overlap | None  # at the cutoffs of the user
     names: Names
-    look: Look
+    look: CompareSettings
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -130,7 +113,7 @@ def add_cutoffs(names: Names, first: Analysis, second: Analysis) -> Names:
 
 
 def compare_results(
-    first: Analysis, second: Analysis, look: Look, *, names: Names = comparison.NAMES
+    first: Analysis, second: Analysis, look: CompareSettings, *, names: Names = comparison.NAMES
 ) -> Compared:
     """Compare two results on the sites that both show.
 
@@ -138,7 +121,7 @@ def compare_results(
     ----------
     first, second : Analysis
         What was analysed.
-    look : Look
+    look : CompareSettings
         What the user chose.
     names : tuple of str, optional
         What the two are called.
@@ -233,7 +216,8 @@ def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:
     drawn = comparison.dilutions(
         found, places=places_of(one), lengths=lengths, names=names, palette=palette
     )
-    asked = compared.look.cutoffs
+    cutoffs = compared.look.cutoffs
+    asked = None if cutoffs is None else (cutoffs[0], cutoffs[1])
     heatmap = comparison.heatmap(found, lengths=lengths, names=names, asked=asked)
     for stem, figure in (("dilutions", drawn), ("agreement", figure_of(heatmap))):
         for kind in FORMATS:

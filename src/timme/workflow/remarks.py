@@ -18,6 +18,7 @@ from timme.hierarchy.quantity import SIGMA
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.settings import Settings
+from timme.settings.values import MIN_BONDS
 from timme.system.ensemble import Ensemble
 from timme.workflow.kept_pairs import are_kept, note_on
 
@@ -117,7 +118,7 @@ def remarks_on(made: Analysis) -> Iterator[str]:
             f"everything shown is one cluster from {shown.heights[-1]:.2g}{unit} on, while half of "
             f"the pairs fluctuate by more than {typical:.2g}{unit}: some of the compared pairs are "
             "held at a fixed distance (bonded neighbours, locked torsions). Compare pairs more "
-            "bonds apart (min_bonds=4), or bodies instead of points"
+            f"bonds apart (min_bonds={MIN_BONDS}), or bodies instead of points"
         )
 
 
