@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -92,7 +93,7 @@ def bits(result: Any) -> list[bytes]:
     if isinstance(result, Hierarchy):
         return [result.parents.tobytes(), result.heights.tobytes()]
     if isinstance(result, Pairs):
-        return [np.asarray(result.index).tobytes()]
+        return [b"all" if result.index is None else result.index.tobytes()]
     assert isinstance(result, Fluctuations)
     return [result.pairs.tobytes(), result.sigma.tobytes(), result.common.tobytes()]
 
@@ -256,6 +257,57 @@ def test_one_checkpoint_keeps_two_ensembles_apart(tmp_path: Path) -> None:
         for each in (chosen, other):
             found = measure(each, pairs.all(each), checkpoint=checkpoint)
             assert bits(found) == bits(measure(each, pairs.all(each)))
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["ends well", "fails"])
+@pytest.mark.parametrize("radius", [None, 1.0], ids=["all pairs", "contacts"])
+def test_a_checkpoint_of_an_analysis_knows_nothing_of_what_comes_after(
+    tmp_path: Path, radius: float | None, fails: bool
+) -> None:
+    """In two ensembles with the first snapshot in common."""
+    chosen = points()
+    other = objects.points(with_another_end(chosen.ensemble))
+    checkpoint = Checkpoint(tmp_path / "a.checkpoint", interval=1e6)
+    options: Any = {"objects": "points", "pairs": "all"} if radius is None else {"radius": radius}
+
+    def failing(done: int, total: int) -> None:
+        if fails and done == total:
+            raise KilledError
+
+    with pytest.raises(KilledError) if fails else nullcontext():
+        analyse(chosen.ensemble, checkpoint=checkpoint, progress=failing, **options)
+    assert not checkpoint.identified
+
+    def compared(**kept: Any) -> Pairs:
+        return pairs.all(other) if radius is None else pairs.within(other, radius, **kept)
+
+    partners = compared(checkpoint=checkpoint)
+    assert bits(partners) == bits(compared())
+    assert bits(measure(other, partners, checkpoint=checkpoint)) == bits(measure(other, partners))
+
+
+@pytest.mark.parametrize("run", [*RUNS, pruned_tree, pruned_tree_in_pieces])
+def test_nothing_of_a_finished_run_is_saved_with_the_next(run: Step, tmp_path: Path) -> None:
+    """But for contacts, as a run that is interrupted while they are measured looks for them."""
+    path = tmp_path / "a.checkpoint"
+    checkpoint = Checkpoint(path, interval=0.0)
+    run(checkpoint=checkpoint)
+    checkpoint.save()
+    with np.load(path) as archive:
+        kept = {name.split("/")[0] for name in archive.files} - {"text"}
+    assert kept == ({"contacts"} if run is contacts else set())
+
+
+def test_contacts_are_not_searched_for_again_while_they_are_measured(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+
+    def run(**options: Any) -> Fluctuations:
+        return measure(points(), contacts(**options), chunk=50, **options)
+
+    searched = calls_of(contacts)
+    interrupted_at(searched + 1, run, path)
+    left = calls_of(partial(ended, run, path, resume=True))
+    assert left == calls_of(run) - searched - 1
 
 
 def test_a_file_that_was_changed_is_measured_anew(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Collect the fraction of all pairs that was given up each time."""
     prune_anything(monkeypatch)
     fractions: list[float] = []
-    fold, find = clustering._fold_survivors, pruning.find_survivors
+    add, find = clustering._add_what_matters, pruning.find_survivors
     counts: list[int] = []
 
     def counted(search: pruning.Search, band: int) -> Ints:
@@ -49,14 +49,13 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         counts.append(len(found))
         return found
 
-    def folded(objects: Objects, *arguments: Any, **options: Any) -> Pairs:
+    def added(forest: Any, objects: Objects, *arguments: Any) -> None:
         counts.clear()
-        rest = fold(objects, *arguments, **options)
+        add(forest, objects, *arguments)
         fractions.append(1 - sum(counts) / len(all_pairs(objects)))
-        return rest
 
     monkeypatch.setattr(clustering, "find_survivors", counted)
-    monkeypatch.setattr(clustering, "_fold_survivors", folded)
+    monkeypatch.setattr(clustering, "_add_what_matters", added)
     return fractions
 
 

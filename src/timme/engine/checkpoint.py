@@ -114,6 +114,13 @@ class Checkpoint:
         self._kept = {}
         self._take_up()
 
+    def release(self) -> None:
+        """Say that the run that was identified has ended: of it, only the file stays.
+
+        Its results are known by less than those of other data, and must not be taken for them.
+        """
+        self._identity, self._kept = {}, {}
+
     @property
     def identified(self) -> bool:
         """Whether it was said what must be the same; if not, results are known by their data."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -110,19 +111,19 @@ def moments_by_part(
         bounds = np.array([(part.start, part.stop) for part in parts])
         return key_of(ensemble, pairs, bounds, reduction, code_of(metric), run=run)
 
-    loop = run.loop("moments", key, total=pieces[-1].stop)
-    sums = _PartSums(len(pairs)) if loop.kept is None else _PartSums.restore(len(pairs), loop.kept)
-    left = [piece for piece in pieces if piece.start >= loop.done]
-    merges = run.engine.merges(ensemble, pairs, metric, left)
-    with closing(merges), loop:
-        for piece, merge in zip(left, merges, strict=True):
-            owners = _owners(piece, parts)
-            sums.add(owners, merge)
-            for number in owners:
-                if parts[number].stop == piece.stop:
-                    sums.finished[number] = reduce(number, sums.open.pop(number))
-            loop.advance(piece.stop, sums.state)
-    loop.forget()
+    with run.loop("moments", key, total=pieces[-1].stop) as loop:
+        kept = loop.kept
+        sums = _PartSums(len(pairs)) if kept is None else _PartSums.restore(len(pairs), kept)
+        left = list(loop.left(pieces, attrgetter("stop")))
+        merges = run.engine.merges(ensemble, pairs, metric, left)
+        with closing(merges), loop.under_way():
+            for piece, merge in zip(left, merges, strict=True):
+                owners = _owners(piece, parts)
+                sums.add(owners, merge)
+                for number in owners:
+                    if parts[number].stop == piece.stop:
+                        sums.finished[number] = reduce(number, sums.open.pop(number))
+                loop.advance(piece.stop, sums.state)
     return [sums.finished[number] for number in range(len(parts))]
 
 

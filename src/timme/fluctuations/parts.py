@@ -10,7 +10,7 @@ be exact, name the unions beforehand, and sums of sites are merged before they a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, reduce
 
 import numpy as np
@@ -21,7 +21,7 @@ from timme.engine.moments import Metric, Moments
 from timme.engine.reduction import Kept, code_of, moments_by_part
 from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.crossing import Crossing
-from timme.fluctuations.measuring import check_pairs, key_of_objects
+from timme.fluctuations.measuring import PairPiece, check_pairs, cut, key_of_objects
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
@@ -134,27 +134,21 @@ def measure_parts(  # noqa: PLR0913, as measure
         return key_of_objects(objects, pairs, choices, run)
 
     # The sums over a piece of the pairs save the pieces before it, too.
-    loop = run.loop("parts", key)
-    pieces = [] if loop.kept is None else [_recall(loop.kept)]
-    done = 0
-    for number, index in enumerate(pairs.chunks(size), start=1):
-        before, done = done, done + len(index)
-        if number <= loop.done:
-            continue
-        tell = partial(_tell, run, before, len(index), len(pairs))
-        found = _measure(
-            Crossing.of(objects, index),
-            parts,
-            unions,
-            single=single,
-            metric=metric,
-            run=replace(run, progress=tell),
-        )
-        pieces.append((index, *found))
-        if run.checkpoint is not None:
-            pieces = [_join(pieces)]
-            loop.keep(number, partial(_name, pieces[0]))
-    loop.forget()
+    with run.loop("parts", key) as loop:
+        pieces = [] if loop.kept is None else [_recall(loop.kept)]
+        for piece in loop.left(cut(pairs, size), PairPiece.end):
+            found = _measure(
+                Crossing.of(objects, piece.index),
+                parts,
+                unions,
+                single=single,
+                metric=metric,
+                run=piece.watched(run),
+            )
+            pieces.append((piece.index, *found))
+            if run.checkpoint is not None:
+                pieces = [_join(pieces)]
+                loop.keep(piece.number, partial(_name, pieces[0]))
     index, origin, variance, shift, *seen = map(frozen, _join(pieces))
     weight, common = seen or _seen_throughout(ensemble, snapshots, len(index))
     return PartFluctuations(
@@ -235,10 +229,6 @@ def _default_chunk(objects: Objects, n_parts: int) -> int:
     """Return how many pairs of objects need sums of all parts that can be held."""
     per_object = 1.0 if objects.are_points else len(objects.members) / len(objects)
     return max(1, int(_HELD_BYTES / (_SUMS * n_parts * per_object**2)))
-
-
-def _tell(run: Run, before: int, size: int, total: int, part: int, whole: int) -> None:
-    run.tell(before + size * part // whole, total)
 
 
 def _join(pieces: Sequence[Kept]) -> Kept:

@@ -32,24 +32,31 @@ def count_contacts(centres: Ensemble, radius: float, *, most: int | None, run: R
         Pairs that are in contact in any snapshot.
     """
     n_snapshots = centres.n_snapshots
-    loop = run.loop("contacts", lambda: key_of(centres, [radius], run=run), total=n_snapshots)
-    kept = loop.kept
-    contacts = Contacts() if kept is None else Contacts(Counted(kept["keys"], kept["counts"]))
+
+    def key() -> str:
+        return key_of(centres, [radius], run=run)
+
+    def stop_of(start: int) -> int:
+        return min(start + centres.block_length, n_snapshots)
 
     def state() -> dict[str, Ints]:
         so_far = contacts.counted
         return {"keys": so_far.keys, "counts": so_far.counts}
 
-    search = Search(radius)
-    starts = range(loop.done, n_snapshots, centres.block_length)
-    results = run.engine.blocks(_search, search, centres, starts)
-    with closing(results), loop:
-        for start, parts in zip(starts, results, strict=True):
-            for found in parts:
-                contacts.add(found)
-                search.give_back(found)
-                _refuse_too_many(len(contacts), most, centres)
-            loop.advance(min(start + centres.block_length, n_snapshots), state)
+    # It lasts, since the pairs that are found are measured next.
+    with run.loop("contacts", key, total=n_snapshots, lasting=True) as loop:
+        kept = loop.kept
+        contacts = Contacts() if kept is None else Contacts(Counted(kept["keys"], kept["counts"]))
+        search = Search(radius)
+        starts = list(loop.left(range(0, n_snapshots, centres.block_length), stop_of))
+        results = run.engine.blocks(_search, search, centres, starts)
+        with closing(results), loop.under_way():
+            for start, parts in zip(starts, results, strict=True):
+                for found in parts:
+                    contacts.add(found)
+                    search.give_back(found)
+                    _refuse_too_many(len(contacts), most, centres)
+                loop.advance(stop_of(start), state)
     return contacts.counted
 
 

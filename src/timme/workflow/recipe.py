@@ -104,12 +104,11 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
         else:
             ensemble = _read(source, trajectories, chosen)
             inputs = [fingerprint(file) for file in ensemble.sources]
-            if checkpoint is not None:
-                checkpoint.identify(identity(ensemble, inputs, chosen))
             run = Run.of(
                 workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
-            made = _from_ensemble(ensemble, chosen, run, tell)
+            with run.identify(lambda: identity(ensemble, inputs, chosen)):
+                made = _from_ensemble(ensemble, chosen, run, tell)
     made = replace(
         made,
         recipe=replace(made.recipe, provenance=provenance(command, inputs)),
