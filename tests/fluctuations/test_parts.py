@@ -94,15 +94,32 @@ def test_unions_that_are_named_are_exact_for_all_objects(kind: str, chunk: int |
     assert found.variance[1].tobytes() == alone.variance[1].tobytes()
 
 
-def test_merged_groups_are_a_lower_bound() -> None:
-    chosen = compared("groups")
-    partners = pairs.all(chosen)
-    whole = measure(chosen, partners).sigma
-    merged = measure_parts(chosen, partners, PARTS).merge([0, 1, 2]).sigma
-    found = measure_parts(chosen, partners, PARTS)
-    inside = np.sqrt(np.average(found.variance, axis=0, weights=[100, 313, 187]))
-    assert (inside < merged).all()
-    assert (merged < whole).all()  # the square of an average is below the average of squares
+@pytest.mark.parametrize("kind", ["groups", "max", "links"])
+def test_parts_of_objects_of_several_sites_are_not_merged(kind: str) -> None:
+    chosen = compared(kind)
+    found = measure_parts(chosen, pairs.all(chosen), PARTS)
+    assert found.merge([1]).sigma.tobytes() == np.sqrt(found.variance[1]).tobytes()
+    with pytest.raises(ValueError, match="got 2 rows to merge: name them as unions="):
+        found.merge([0, 1])
+
+
+def test_parts_of_what_is_compared_by_one_point_merge_to_the_whole() -> None:
+    ensemble = compared("points").ensemble
+    for chosen in (
+        objects.groups(ensemble, SETS, reduction="centre"),
+        objects.groups(ensemble, [[0], [3], [5]], reduction="max"),
+    ):
+        partners = pairs.all(chosen)
+        merged = measure_parts(chosen, partners, PARTS).merge([0, 1, 2])
+        assert merged.sigma == pytest.approx(measure(chosen, partners).sigma, rel=1e-12)
+
+
+@pytest.mark.parametrize("rows", [[], [3], [-1], [0, 3]])
+def test_rows_that_are_not_there_are_refused(rows: list[int]) -> None:
+    chosen = compared("points")
+    found = measure_parts(chosen, pairs.all(chosen), PARTS)
+    with pytest.raises(ValueError, match="rows to merge are numbers from 0 to 2, at least one"):
+        found.merge(rows)
 
 
 @settings(max_examples=20)
@@ -140,12 +157,14 @@ def test_a_part_that_is_named_twice_counts_twice() -> None:
 def test_single_precision_is_enough_far_from_the_origin(kind: str) -> None:
     chosen = compared(kind)
     partners = pairs.all(chosen)
-    double = measure_parts(chosen, partners, PARTS)
-    single = measure_parts(chosen, partners, PARTS, single=True)
+    rows = [0, 1, 2, 1]
+    unions = None if kind == "points" else [rows]
+    double = measure_parts(chosen, partners, PARTS, unions=unions)
+    single = measure_parts(chosen, partners, PARTS, unions=unions, single=True)
     assert single.variance.dtype == single.shift.dtype == np.float32
     # deviations are a hundredth of distances: means less an origin keep them to 1e-7
-    rows = [0, 1, 2, 1]
-    assert single.merge(rows).sigma == pytest.approx(double.merge(rows).sigma, rel=1e-6)
+    merged = rows if unions is None else [0]
+    assert single.merge(merged).sigma == pytest.approx(double.merge(merged).sigma, rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["points", "groups"])

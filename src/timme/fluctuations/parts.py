@@ -2,13 +2,14 @@
 
 How sure a σ is can be told from how it differs between parts. For points, the moments of parts
 are all there is: any of them can be merged, as often as wanted, to those of their union, exactly.
-Objects of several sites are reduced part by part. The shift of their distance from part to part
-is then known on average over cross pairs only, and what is merged is a lower bound; where it must
-be exact, name the unions beforehand, and sums of sites are merged before they are reduced.
+Objects of several sites are reduced part by part, and σ over several parts does not follow from
+that: neither which cross pair is the largest, nor how the mean of each shifts from part to part, is
+known any longer. Name the unions beforehand, and sums of sites are merged before they are reduced.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -43,6 +44,7 @@ class PartFluctuations:
     variance: Coordinates  # (rows, pairs), σ² about the mean of the row; NaN where never seen
     origin: Floats  # (pairs,), distance in the first snapshot of the first part, or 0
     shift: Coordinates  # (rows, pairs), mean distance less that; of groups, averaged
+    can_merge: bool  # whether rows say all about their union: objects are compared by one point
     unit: str = ""
 
     def merge(self, rows: Sequence[int]) -> Fluctuations:
@@ -51,14 +53,20 @@ class PartFluctuations:
         Parameters
         ----------
         rows : sequence of int
-            Which, in any order; one that is named twice counts twice, as in a bootstrap.
+            Which, in any order; one that is named twice counts twice, as in a bootstrap. Of objects
+            of several sites, one row only.
 
         Returns
         -------
         Fluctuations
-            Of all pairs; exact for points, a lower bound for objects of several sites.
+            Of all pairs, as if the snapshots of these rows had been measured together.
         """
-        chosen = list(rows)
+        chosen = _numbers(rows, len(self.parts), "rows to merge", "row")
+        if len(chosen) > 1 and not self.can_merge:
+            raise ValueError(
+                "σ of objects of several sites does not follow from that of parts, got "
+                f"{len(chosen)} rows to merge: name them as unions= when the parts are measured"
+            )
         weight = self.weight[chosen].astype(np.float64)
         seen = weight > 0
         shift = np.where(seen, self.shift[chosen], 0.0)
@@ -160,6 +168,7 @@ def measure_parts(  # noqa: PLR0913, as measure
         variance=variance,
         origin=origin,
         shift=shift,
+        can_merge=objects.are_points,
         unit=ensemble.unit,
     )
 
@@ -203,6 +212,17 @@ def _measure(
             for row in unions
         ]
     return origin, *(np.stack(arrays) for arrays in zip(*rows, strict=True))
+
+
+def _numbers(given: Sequence[int], n_there: int, what: str, each: str) -> list[int]:
+    """Numbers of parts or rows, each of which must be there."""
+    numbers = [operator.index(number) for number in given]
+    if not numbers or not all(0 <= number < n_there for number in numbers):
+        raise ValueError(
+            f"{what} are numbers from 0 to {n_there - 1}, at least one, got {numbers}: "
+            f"name each {each} by its place"
+        )
+    return numbers
 
 
 def _count(ensemble: Ensemble, snapshots: Sequence[range]) -> tuple[int, float]:
