@@ -113,10 +113,14 @@ MUTANTS = [
         ("a checkpoint of other settings is taken", "if was != now:", "if False:"),
         (
             "sums of other pairs are taken",
-            "if kept is None or any(kept[entry] != value for entry, value in expected.items()):",
+            "if kept is None or any(_text(kept, name) != text for name, text in expected.items()):",
             "if kept is None:",
         ),
-        ("a checkpoint of another version is taken", '["format"] != _FORMAT', '["format"] is None'),
+        (
+            "a checkpoint of another version is taken",
+            "if version != _FORMAT:",
+            "if version is None:",
+        ),
         ("a checkpoint stays after the end", "        if kind is None:", "        if False:"),
     ),
     *_mutants(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from timme._arrays import Ints
 from timme._kernels import moments as kernel
-from timme.engine.checkpoint import Arrays, digest
+from timme.engine.checkpoint import Arrays, digest, take
 from timme.engine.moments import Metric, Moments, Piece
 from timme.engine.run import DEFAULT, Run
 from timme.system.ensemble import SINGLE_FROM, Ensemble
@@ -112,8 +112,8 @@ def moments_by_part(
         return key_of(ensemble, pairs, bounds, reduction, code_of(metric), run=run)
 
     with run.loop("moments", key, total=pieces[-1].stop) as loop:
-        kept = loop.kept
-        sums = _PartSums(len(pairs)) if kept is None else _PartSums.restore(len(pairs), kept)
+        sums = loop.restore(lambda kept: _PartSums.restore(kept, len(pairs), parts, reduce))
+        sums = sums or _PartSums(len(pairs))
         left = list(loop.left(pieces, attrgetter("stop")))
         merges = run.engine.merges(ensemble, pairs, metric, left)
         with closing(merges), loop.under_way():
@@ -181,18 +181,24 @@ class _PartSums:
         self._n_pairs = n_pairs
 
     @classmethod
-    def restore(cls, n_pairs: int, kept: Arrays) -> _PartSums:
+    def restore(
+        cls,
+        kept: Arrays,
+        n_pairs: int,
+        parts: Sequence[range],
+        reduce: Callable[[int, Moments], Kept],
+    ) -> _PartSums:
         """Go on from what :meth:`state` gave."""
         made = cls(n_pairs)
-        arrays = dict[tuple[str, int], list[npt.NDArray[Any]]]()
-        for name in (name for name in kept if " " in name):  # in the order in which they were kept
-            kind, place, _ = name.split(" ")
-            arrays.setdefault((kind, int(place)), []).append(kept[name])
-        for (kind, number), found in arrays.items():
-            if kind == "open":
-                made.open[number] = Moments(*found)
-            else:
-                made.finished[number] = tuple(found)
+        done = int(take(kept, "done", np.int64))
+        nothing = Moments.empty(n_pairs)
+        reduced: Kept | None = None  # what is kept of a part with no snapshot is of the same shapes
+        for number, part in enumerate(parts):
+            if part.start < done < part.stop:
+                made.open[number] = Moments(*_take_like(nothing.arrays, kept, f"open {number}"))
+            elif part.stop <= done:
+                reduced = reduced or reduce(number, nothing)
+                made.finished[number] = _take_like(reduced, kept, f"part {number}")
         return made
 
     def state(self) -> Arrays:
@@ -216,6 +222,13 @@ class _PartSums:
         merge(alone)
         for number in owners:
             kernel.merge_moments(*self.open[number].arrays, *alone.arrays)
+
+
+def _take_like(wanted: Kept, kept: Arrays, name: str) -> Kept:
+    """Take arrays that were kept, of the types and shapes of others."""
+    return tuple(
+        take(kept, f"{name} {place}", like.dtype, like.shape) for place, like in enumerate(wanted)
+    )
 
 
 def _cut(ensemble: Ensemble, parts: Sequence[range]) -> Iterator[Piece]:

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
+import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Ints
-from timme.engine.checkpoint import Arrays, Checkpoint
+from timme.engine.checkpoint import Arrays, Checkpoint, take
 from timme.engine.moments import Metric, Moments, Piece, Progress
 from timme.engine.threads import Threads
 from timme.system.ensemble import Block, Ensemble
@@ -28,6 +29,9 @@ State = Mapping[str, npt.ArrayLike]
 
 Step = TypeVar("Step")
 """What a loop does at a time."""
+
+Found = TypeVar("Found")
+"""What a loop had found before."""
 
 
 @runtime_checkable
@@ -254,12 +258,12 @@ class Loop:
         lasting: bool = False,
     ) -> None:
         self.done = 0  # work that need not be done again
-        self.kept: Arrays | None = None  # what was found by it
+        self._kept: Arrays | None = None  # what was found by it
         self._run, self._name, self._total, self._lasting = run, name, total, lasting
         if run.checkpoint is not None:
             self._key = key()
-            self.kept = run.checkpoint.recall(name, key=self._key)
-            self.done = 0 if self.kept is None else int(self.kept["done"])
+            self._kept = run.checkpoint.recall(name, key=self._key)
+            self.done = self.restore(lambda kept: int(take(kept, "done", np.int64))) or 0
 
     def __enter__(self) -> Self:
         """Live."""
@@ -304,7 +308,44 @@ class Loop:
         object
             Steps that are not done yet.
         """
-        return (step for step in work if end(step) > self.done)
+        passed = 0
+        for step in work:
+            if end(step) > self.done:
+                self._refuse_another_end(passed)
+                yield step
+            else:
+                passed = end(step)
+        self._refuse_another_end(passed)
+
+    def _refuse_another_end(self, passed: int) -> None:
+        """Refuse to go on from where no step has ended, for it would be neither done nor left."""
+        if passed != self.done and self._run.checkpoint is not None:
+            with self._run.checkpoint.restoring():
+                raise ValueError(f"no step ends at {self.done}")
+
+    def restore(self, read: Callable[[Arrays], Found]) -> Found | None:
+        """Return what was found before.
+
+        Parameters
+        ----------
+        read : callable
+            Makes it of the arrays that were kept, and takes nothing but what these must be, as by
+            :func:`timme.engine.checkpoint.take`.
+
+        Returns
+        -------
+        object or None
+            What it returns; None if there is nothing to go on from.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged.
+        """
+        if self._kept is None or self._run.checkpoint is None:
+            return None
+        with self._run.checkpoint.restoring():
+            return read(self._kept)
 
     def advance(self, done: int, state: Callable[[], State]) -> None:
         """Say that more is done: save it if it is time to, and tell how far it is.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Ints, frozen
-from timme.engine.checkpoint import Arrays, Checkpoint
+from timme.engine.checkpoint import Arrays, Checkpoint, take
 from timme.engine.moments import Metric, Moments, Progress
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.run import DEFAULT, Engine, Run, State
@@ -159,10 +159,11 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     n_near = 0
     # The sums over a piece save what is finished, too; this loop has nothing to save in between.
     with (run if so_far else DEFAULT).loop("pieces", key) as loop:
-        if loop.kept is not None:
+        recalled = loop.restore(partial(_recall, objects))
+        if recalled is not None:
             # Pieces are those of the run that was interrupted, whatever this one would choose.
-            n_near, chunk = int(loop.kept["near"]), int(loop.kept["chunk"])
-            yield _recall(objects, loop.kept)
+            finished, n_near, chunk = recalled
+            yield finished
         for piece in loop.left(cut(pairs, chunk), PairPiece.end):
             crossing = Crossing.of(objects, piece.index)
             found = sums(crossing, metric, piece.watched(run))
@@ -371,10 +372,17 @@ def _state(so_far: Callable[[], Fluctuations], n_near: int, chunk: int) -> State
     return counts | {"pairs": found.pairs, "sigma": found.sigma, "common": found.common}
 
 
-def _recall(objects: Objects, kept: Arrays) -> Fluctuations:
-    """What stands for the pieces that are finished."""
-    index, sigma, common = (frozen(kept[name]) for name in ("pairs", "sigma", "common"))
-    return Fluctuations(len(objects), index, sigma, common, objects.ensemble.unit)
+def _recall(objects: Objects, kept: Arrays) -> tuple[Fluctuations, int, int]:
+    """What stands for the pieces that are finished, its pairs near half the box, and their size."""
+    index = take(kept, "pairs", np.int64, (None, 2), below=len(objects))
+    sigma = take(kept, "sigma", np.float64, index.shape[:1])
+    common = take(kept, "common", np.int64, index.shape[:1])
+    n_near, chunk = (int(take(kept, name, np.int64)) for name in ("near", "chunk"))
+    if chunk < 1:
+        raise ValueError(f"pieces of {chunk} pairs")
+    unit = objects.ensemble.unit
+    found = Fluctuations(len(objects), frozen(index), frozen(sigma), frozen(common), unit)
+    return found, n_near, chunk
 
 
 def _join(parts: list[Fluctuations]) -> Fluctuations:

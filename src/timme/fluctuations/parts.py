@@ -17,7 +17,7 @@ from functools import partial, reduce
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints, frozen
-from timme.engine.checkpoint import Arrays
+from timme.engine.checkpoint import Arrays, take
 from timme.engine.moments import Metric, Moments
 from timme.engine.reduction import Kept, code_of, moments_by_part
 from timme.engine.run import DEFAULT, Run
@@ -30,6 +30,7 @@ from timme.system.ensemble import Ensemble
 
 _HELD_BYTES = 400_000_000  # sums of all parts that are held at a time for unions of them
 _SUMS = 40  # bytes for each pair of sites and part
+_NAMES = ("pairs", "origin", "variance", "shift", "weight", "common")  # of what is kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +144,8 @@ def measure_parts(  # noqa: PLR0913, as measure
 
     # The sums over a piece of the pairs save the pieces before it, too.
     with run.loop("parts", key) as loop:
-        pieces = [] if loop.kept is None else [_recall(loop.kept)]
+        recalled = loop.restore(partial(_recall, len(rows), objects, single=single))
+        pieces = [] if recalled is None else [recalled]
         for piece in loop.left(cut(pairs, size), PairPiece.end):
             found = _measure(
                 Crossing.of(objects, piece.index),
@@ -260,8 +262,16 @@ def _join(pieces: Sequence[Kept]) -> Kept:
 
 
 def _name(piece: Kept) -> Arrays:
-    return {f"array {place}": array for place, array in enumerate(piece)}
+    return dict(zip(_NAMES, piece, strict=False))  # where all is seen, the last two are not there
 
 
-def _recall(kept: Arrays) -> Kept:
-    return tuple(kept[name] for name in kept if name.startswith("array "))
+def _recall(n_rows: int, objects: Objects, kept: Arrays, *, single: bool) -> Kept:
+    """Pairs that are finished, and what was found of them."""
+    index = take(kept, "pairs", np.int64, (None, 2), below=len(objects))
+    origin = take(kept, "origin", np.float64, index.shape[:1])
+    found = [origin]
+    shape, kind = (n_rows, len(index)), np.float32 if single else np.float64
+    found += [take(kept, name, kind, shape) for name in ("variance", "shift")]
+    if objects.ensemble.gaps:
+        found += [take(kept, "weight", kind, shape), take(kept, "common", np.int64, shape)]
+    return index, *found

@@ -10,7 +10,6 @@ held, and the answer equals that of all pairs bit for bit.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Ints
-from timme.engine.checkpoint import Checkpoint, digest
+from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
 from timme.engine.moments import Metric, Progress
 from timme.engine.run import Engine, Run
 from timme.engine.threads import Threads
@@ -127,10 +126,14 @@ class _Forest:
         counts = [self.n_near, self.n_measured]
         return {"edges": self._edges, "heights": self._heights, "counts": counts}
 
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        """Go on from what was saved."""
-        self._edges, self._heights = kept["edges"], kept["heights"]
-        self.n_near, self.n_measured = kept["counts"].tolist()
+    def restore(self, kept: Arrays) -> tuple[int, list[Ints]]:
+        """Go on from what was saved; return how many pairs may matter, and those not yet added."""
+        n_objects = len(self._objects)
+        self._edges = take(kept, "edges", np.int64, (None, 2), below=n_objects)
+        self._heights = take(kept, "heights", np.float64, self._edges.shape[:1])
+        self.n_near, self.n_measured = take(kept, "counts", np.int64, (2,)).tolist()
+        found = take(kept, "found", np.int64, (None, 2), below=n_objects)
+        return int(take(kept, "n_found", np.int64)), [found]
 
     def add(self, pairs: Pairs, run: Run) -> None:
         """Measure pairs piece by piece; of each piece, only those that join clusters stay."""
@@ -215,10 +218,8 @@ def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run)
         return forest.state | {"n_found": n_found, "found": found[0]}
 
     with run.loop("bands", key, total=n_pairs) as loop:
-        n_found, found = 0, [np.empty((0, 2), np.int64)]
-        if loop.kept is not None:
-            n_found, found = int(loop.kept["n_found"]), [loop.kept["found"]]
-            forest.restore(loop.kept)
+        recalled = loop.restore(forest.restore)
+        n_found, found = recalled or (0, [np.empty((0, 2), np.int64)])
         bands = list(loop.left(range(search.n_bands), looked_at))
         results = run.engine.map(find_survivors, search, bands)
         with closing(results), loop.under_way():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import numpy as np
+
 from timme._arrays import Ints
+from timme.engine.checkpoint import Arrays, take
 from timme.engine.reduction import key_of
 from timme.engine.run import Run
 from timme.system.ensemble import Block, Ensemble
@@ -45,8 +48,7 @@ def count_contacts(centres: Ensemble, radius: float, *, most: int | None, run: R
 
     # It lasts, since the pairs that are found are measured next.
     with run.loop("contacts", key, total=n_snapshots, lasting=True) as loop:
-        kept = loop.kept
-        contacts = Contacts() if kept is None else Contacts(Counted(kept["keys"], kept["counts"]))
+        contacts = Contacts(loop.restore(lambda kept: _recall(kept, centres)))
         search = Search(radius)
         starts = list(loop.left(range(0, n_snapshots, centres.block_length), stop_of))
         results = run.engine.blocks(_search, search, centres, starts)
@@ -58,6 +60,15 @@ def count_contacts(centres: Ensemble, radius: float, *, most: int | None, run: R
                     _refuse_too_many(len(contacts), most, centres)
                 loop.advance(stop_of(start), state)
     return contacts.counted
+
+
+def _recall(kept: Arrays, centres: Ensemble) -> Counted:
+    """Contacts in the snapshots that were searched."""
+    keys = take(kept, "keys", np.int64, (None,), below=centres.n_sites**2)
+    counts = take(kept, "counts", np.int64, keys.shape, below=centres.n_snapshots + 1)
+    if not (keys[1:] > keys[:-1]).all():
+        raise ValueError("keys are not sorted")
+    return Counted(keys, counts)
 
 
 def _search(search: Search, block: Block) -> Counted:
