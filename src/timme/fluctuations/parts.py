@@ -136,7 +136,9 @@ def measure_parts(  # noqa: PLR0913, as measure
     ensemble = objects.ensemble
     rows = [[number] for number in range(len(parts))] if unions is None else list(unions)
     snapshots = tuple(tuple(parts[number] for number in row) for row in rows)
-    size = chunk or (len(objects) ** 2 if unions is None else _default_chunk(objects, len(parts)))
+    size = chunk
+    if size is None:
+        size = len(objects) ** 2 if unions is None else _default_chunk(objects, len(parts))
 
     def key() -> str:
         choices = [str(snapshots), str([*parts]), str(size), str(single), code_of(metric)]

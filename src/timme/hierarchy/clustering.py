@@ -86,9 +86,8 @@ def cluster(  # noqa: PLR0913, as for measure
     """
     require_snapshots(objects.ensemble)
     run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)
-    forest = _Forest(
-        objects, chunk=chunk or _default_chunk(objects), min_overlap=min_overlap, metric=metric
-    )
+    size = _default_chunk(objects) if chunk is None else chunk
+    forest = _Forest(objects, chunk=size, min_overlap=min_overlap, metric=metric)
     if pairs.index is None and len(objects) >= _FEWEST:
         try:
             refuse_what_cannot_be_pruned(objects, metric)
