@@ -196,3 +196,27 @@ def test_an_interruption_changes_no_bit(kind: str, options: dict[str, Any], tmp_
             run = Run.of(progress=lambda done, _: calls.append(done), checkpoint=checkpoint)
             assert bits(measure_parts(chosen, partners, PARTS, run=run, **options)) == whole
         assert calls[before:] == calls[last:n_calls]
+
+
+def test_what_is_no_part_of_the_snapshots_is_refused() -> None:
+    chosen = compared("points")
+    with pytest.raises(ValueError, match="at least 1 part of the snapshots is needed, got none"):
+        measure_parts(chosen, pairs.all(chosen), [])
+    with pytest.raises(ValueError, match=r"a part is a run of .*got range\(-5, 5\)"):
+        measure_parts(chosen, pairs.all(chosen), [range(-5, 5)])
+
+
+@pytest.mark.parametrize(
+    ("unions", "message"),
+    [
+        ([], "at least 1 union of parts is needed, got none: leave out unions="),
+        ([[0], []], r"parts of a union are numbers from 0 to 2, at least one, got \[\]"),
+        ([[3]], r"parts of a union are numbers from 0 to 2, at least one, got \[3\]"),
+        ([[0, -1]], r"parts of a union are numbers from 0 to 2, at least one, got \[0, -1\]"),
+    ],
+    ids=["none", "an empty one", "a part that is not there", "from the end"],
+)
+def test_unions_of_what_is_not_there_are_refused(unions: list[list[int]], message: str) -> None:
+    chosen = compared("points")
+    with pytest.raises(ValueError, match=message):
+        measure_parts(chosen, pairs.all(chosen), PARTS, unions=unions)

@@ -104,7 +104,7 @@ def moments_by_part(
     >>> [Moments(*part).mean.tolist() for part in moments_by_part(line, np.array([[0, 1]]), parts)]
     [[2.0], [5.0]]
     """
-    _refuse_parts(parts, ensemble.n_snapshots)
+    require_parts(parts, ensemble.n_snapshots)
     pieces = list(_cut(ensemble, parts))
 
     def key() -> str:
@@ -125,6 +125,26 @@ def moments_by_part(
                         sums.finished[number] = reduce(number, sums.open.pop(number))
                 loop.advance(piece.stop, sums.state)
     return [sums.finished[number] for number in range(len(parts))]
+
+
+def require_parts(parts: Sequence[range], n_snapshots: int) -> None:
+    """Refuse parts that are no runs of the snapshots.
+
+    Parameters
+    ----------
+    parts : sequence of range
+        As for :func:`moments_by_part`.
+    n_snapshots : int
+        Number of snapshots that there are.
+    """
+    if not parts:
+        raise ValueError("at least 1 part of the snapshots is needed, got none")
+    for part in parts:
+        if part.step != 1 or not 0 <= part.start < part.stop <= n_snapshots:
+            raise ValueError(
+                f"a part is a run of the snapshots 0 to {n_snapshots}, such as range(0, 10), "
+                f"got {part}: give bounds within them, and no step"
+            )
 
 
 def key_of(ensemble: Ensemble, *choices: npt.ArrayLike, run: Run = DEFAULT) -> str:
@@ -252,14 +272,3 @@ def _owners(piece: Piece, parts: Sequence[range]) -> list[int]:
         for number, part in enumerate(parts)
         if part.start <= piece.start and piece.stop <= part.stop
     ]
-
-
-def _refuse_parts(parts: Sequence[range], n_snapshots: int) -> None:
-    if not parts:
-        raise ValueError("at least 1 part of the snapshots is needed, got none")
-    for part in parts:
-        if part.step != 1 or not 0 <= part.start < part.stop <= n_snapshots:
-            raise ValueError(
-                f"a part is a run of the snapshots 0 to {n_snapshots}, such as range(0, 10), "
-                f"got {part}: give bounds within them, and no step"
-            )

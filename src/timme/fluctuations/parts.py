@@ -19,7 +19,7 @@ import numpy as np
 from timme._arrays import Coordinates, Floats, Ints, frozen
 from timme.engine.checkpoint import Arrays, take
 from timme.engine.moments import Metric, Moments
-from timme.engine.reduction import Kept, code_of, moments_by_part
+from timme.engine.reduction import Kept, code_of, moments_by_part, require_parts
 from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.crossing import Crossing
 from timme.fluctuations.measuring import PairPiece, check_pairs, cut, key_of_objects
@@ -134,7 +134,8 @@ def measure_parts(  # noqa: PLR0913, as measure
     """
     check_pairs(objects, pairs)
     ensemble = objects.ensemble
-    rows = [[number] for number in range(len(parts))] if unions is None else list(unions)
+    require_parts(parts, ensemble.n_snapshots)
+    rows = _rows(unions, len(parts))
     snapshots = tuple(tuple(parts[number] for number in row) for row in rows)
     size = chunk
     if size is None:
@@ -216,6 +217,15 @@ def _measure(
             for row in unions
         ]
     return origin, *(np.stack(arrays) for arrays in zip(*rows, strict=True))
+
+
+def _rows(unions: Sequence[Sequence[int]] | None, n_parts: int) -> list[list[int]]:
+    """Numbers of the parts that make up each row."""
+    if unions is None:
+        return [[number] for number in range(n_parts)]
+    if not unions:
+        raise ValueError("at least 1 union of parts is needed, got none: leave out unions=")
+    return [_numbers(union, n_parts, "parts of a union", "part") for union in unions]
 
 
 def _numbers(given: Sequence[int], n_there: int, what: str, each: str) -> list[int]:
