@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +222,29 @@ def test_unions_of_what_is_not_there_are_refused(unions: list[list[int]], messag
     chosen = compared("points")
     with pytest.raises(ValueError, match=message):
         measure_parts(chosen, pairs.all(chosen), PARTS, unions=unions)
+
+
+def peak_of(call: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("unions", [None, [[0, 1], [2, 39]]], ids=["windows", "unions"])
+def test_sums_of_overlapping_parts_are_held_in_bounded_memory(
+    monkeypatch: pytest.MonkeyPatch, unions: list[list[int]] | None
+) -> None:
+    """The sums of 40 windows of all 80,000 pairs of sites would take 128 MB."""
+    ensemble = Ensemble.from_array(wandering(80, 400))
+    chosen = objects.groups(ensemble, [list(range(k, k + 5)) for k in range(0, 400, 5)])
+    windows = [range(k, k + 40) for k in range(40)]
+    everything = pairs.all(chosen)
+    at_once = measure_parts(chosen, everything, windows, unions=unions, chunk=len(everything))
+    monkeypatch.setattr("timme.fluctuations.parts._HELD_BYTES", 8_000_000)
+    found = list[PartFluctuations]()
+    peak = peak_of(lambda: found.append(measure_parts(chosen, everything, windows, unions=unions)))
+    assert bits(found[0]) == bits(at_once)
+    assert peak < 16_000_000  # with the result, of 2 MB, and what the crossing of sites takes

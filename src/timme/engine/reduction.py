@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Ints
-from timme._kernels import moments as kernel
 from timme.engine.checkpoint import Arrays, digest, take
 from timme.engine.moments import Metric, Moments, Piece
 from timme.engine.run import DEFAULT, Run
@@ -119,10 +118,10 @@ def moments_by_part(
         with closing(merges), loop.under_way():
             for piece, merge in zip(left, merges, strict=True):
                 owners = _owners(piece, parts)
-                sums.add(owners, merge)
+                merge([sums.of(number) for number in owners])
                 for number in owners:
                     if parts[number].stop == piece.stop:
-                        sums.finished[number] = reduce(number, sums.open.pop(number))
+                        sums.finish(number, reduce)
                 loop.advance(piece.stop, sums.state)
     return [sums.finished[number] for number in range(len(parts))]
 
@@ -198,6 +197,7 @@ class _PartSums:
     def __init__(self, n_pairs: int) -> None:
         self.open = dict[int, Moments]()
         self.finished = dict[int, Kept]()
+        self._spare = list[Moments]()
         self._n_pairs = n_pairs
 
     @classmethod
@@ -230,18 +230,20 @@ class _PartSums:
             for place, array in enumerate(arrays)
         }
 
-    def add(self, owners: Sequence[int], merge: Callable[[Moments], None]) -> None:
-        """Merge a piece into all parts it belongs to; it is measured once."""
-        for number in owners:
-            if number not in self.open:
-                self.open[number] = Moments.empty(self._n_pairs)
-        if len(owners) == 1:
-            merge(self.open[owners[0]])
-            return
-        alone = Moments.empty(self._n_pairs)
-        merge(alone)
-        for number in owners:
-            kernel.merge_moments(*self.open[number].arrays, *alone.arrays)
+    def of(self, number: int) -> Moments:
+        """Sums of a part, of which there are none yet when it is first asked for."""
+        if number not in self.open:
+            self.open[number] = self._spare.pop() if self._spare else Moments.empty(self._n_pairs)
+        return self.open[number]
+
+    def finish(self, number: int, reduce: Callable[[int, Moments], Kept]) -> None:
+        """Keep what is wanted of a part; the memory of its sums is used again."""
+        sums = self.open.pop(number)
+        kept = reduce(number, sums)
+        self.finished[number] = kept
+        if not any(np.may_share_memory(one, other) for one in kept for other in sums.arrays):
+            sums.clear()
+            self._spare.append(sums)
 
 
 def _take_like(wanted: Kept, kept: Arrays, name: str) -> Kept:

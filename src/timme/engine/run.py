@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from timme._arrays import Ints
 from timme.engine.checkpoint import Arrays, Checkpoint, take
-from timme.engine.moments import Metric, Moments, Piece, Progress
+from timme.engine.moments import Merge, Metric, Piece, Progress
 from timme.engine.threads import Threads
 from timme.system.ensemble import Block, Ensemble
 
@@ -44,7 +44,7 @@ class Engine(Protocol):
 
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, pieces: Sequence[Piece]
-    ) -> Generator[Callable[[Moments], None]]:
+    ) -> Generator[Merge]:
         """Measure pieces; yield, for each in order, a function that merges it into moments.
 
         Each is called once, before the next is asked for: pieces may share memory. Those of one
@@ -64,7 +64,8 @@ class Engine(Protocol):
         Yields
         ------
         callable
-            Takes the moments of the pieces before, and changes them.
+            Takes the moments of the pieces before, one for each part of the snapshots that the
+            piece belongs to, and changes them; it is measured once.
         """
 
     def blocks(

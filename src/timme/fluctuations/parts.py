@@ -28,8 +28,9 @@ from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
 
-_HELD_BYTES = 400_000_000  # sums of all parts that are held at a time for unions of them
+_HELD_BYTES = 400_000_000  # sums of all parts that are held at a time
 _SUMS = 40  # bytes for each pair of sites and part
+_FOUND = 60  # bytes for each pair of sites: which it is, and what its sums are reduced to
 _NAMES = ("pairs", "origin", "variance", "shift", "weight", "common")  # of what is kept
 
 
@@ -105,10 +106,11 @@ def measure_parts(  # noqa: PLR0913, as measure
         As for :func:`timme.engine.reduction.moments_by_part`.
     unions : sequence of sequence of int, optional
         Numbers of the parts that make up each row of the result; each part by itself if not given.
-        Sums of all parts are then held, so that `chunk` counts.
+        Sums of all parts are then held to the end.
     chunk : int, optional
-        Pairs measured at a time, about. By default all; with unions, as many as fit into 400 MB,
-        which means more passes over the snapshots.
+        Pairs measured at a time, about. By default as many as there is room for in 400 MB, with the
+        sums of all parts that overlap at any time, or of all that make up unions; fewer pairs mean
+        more passes over the snapshots, and change nothing in the result.
     single : bool, optional
         Whether the result is in single precision, which takes half the memory.
     metric : callable, optional
@@ -139,7 +141,8 @@ def measure_parts(  # noqa: PLR0913, as measure
     snapshots = tuple(tuple(parts[number] for number in row) for row in rows)
     size = chunk
     if size is None:
-        size = len(objects) ** 2 if unions is None else _default_chunk(objects, len(parts))
+        # For unions of them, the sums of all parts are held to the end, and those of one union.
+        size = _default_chunk(objects, _most_at_once(parts) if unions is None else len(parts) + 1)
 
     def key() -> str:
         choices = [str(snapshots), str([*parts]), str(size), str(single), code_of(metric)]
@@ -259,10 +262,18 @@ def _seen_throughout(
     return np.broadcast_to(weight[:, None], shape), np.broadcast_to(common[:, None], shape)
 
 
+def _most_at_once(parts: Sequence[range]) -> int:
+    """Count the parts that overlap at any time, at most."""
+    begin = np.sort([part.start for part in parts])
+    end = np.sort([part.stop for part in parts])
+    begun = np.arange(1, len(parts) + 1)
+    return int((begun - np.searchsorted(end, begin, side="right")).max())
+
+
 def _default_chunk(objects: Objects, n_parts: int) -> int:
-    """Return how many pairs of objects need sums of all parts that can be held."""
+    """Return how many pairs of objects need sums of so many parts that can be held."""
     per_object = 1.0 if objects.are_points else len(objects.members) / len(objects)
-    return max(1, int(_HELD_BYTES / (_SUMS * n_parts * per_object**2)))
+    return max(1, int(_HELD_BYTES / ((_SUMS * n_parts + _FOUND) * per_object**2)))
 
 
 def _join(pieces: Sequence[Kept]) -> Kept:
