@@ -87,6 +87,16 @@ MUTANTS = [
         "_kernels/pruning.py",
         "hierarchy/test_clustering.py",
         ("pairs are given up too early", "np.float32(1.0 - 4e-4)", "np.float32(1.5)"),
+        (
+            "rounding of distances counts by its square alone",
+            "slack * (_SINGLE(2.0) * root",
+            "slack * (_SINGLE(0.0) * root",
+        ),
+        (
+            "more frames are summed than rounding allows",
+            "MOST_FRAMES = 1000",
+            "MOST_FRAMES = 100000",
+        ),
     ),
     # ---- snapshots, sums, checkpoints ----------------------------------------------------------
     *_mutants(
@@ -127,6 +137,12 @@ MUTANTS = [
         "engine/reduction.py",
         "engine/test_checkpoint.py fluctuations/test_measuring.py",
         ("a checkpoint knows no pairs", "first, *snapshots, *choices)", "first, *snapshots)"),
+    ),
+    *_mutants(
+        "engine/run.py",
+        "engine/test_checkpoint.py",
+        ("a finished loop is remembered", "if kind is None and not self._lasting", "if False"),
+        ("what was done is done again", "if end(step) > self.done:", "if True:"),
     ),
     *_mutants(
         "engine/dask.py",
@@ -266,6 +282,11 @@ MUTANTS = [
         "hierarchy/pruning.py",
         "hierarchy/test_clustering.py",
         ("pairs that matter are given up", "_MARGIN = 1 + 1e-3", "_MARGIN = 0.5"),
+        (
+            "coordinates are not rounded to single precision",
+            "rounding = (9 + n_dimensions) * _UNIT",
+            "rounding = 0.0 * _UNIT",
+        ),
     ),
     *_mutants(
         "statistics.py",
