@@ -132,6 +132,12 @@ MUTANTS = [
             "if version is None:",
         ),
         ("a checkpoint stays after the end", "        if kind is None:", "        if False:"),
+        (
+            "what an analysis kept is taken for that of other data",
+            "        self._identity, self._kept = {}, {}",
+            "        return",
+        ),
+        ("a short array is taken", "wanted is None or length == wanted", "True"),
     ),
     *_mutants(
         "engine/reduction.py",

@@ -56,6 +56,11 @@ class Cluster:
                     "install the same version everywhere"
                 )
 
+    @property
+    def threads_here(self) -> int:
+        """Threads of this process that share the work: it is done elsewhere."""
+        return 1
+
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, pieces: Sequence[Piece]
     ) -> Generator[Merge]:

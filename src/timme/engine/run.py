@@ -42,6 +42,10 @@ class Engine(Protocol):
     bit.
     """
 
+    @property
+    def threads_here(self) -> int:
+        """Threads of this process that share the work; 1 if it is done elsewhere."""
+
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, pieces: Sequence[Piece]
     ) -> Generator[Merge]:
@@ -113,7 +117,7 @@ class Engine(Protocol):
         Yields
         ------
         object
-            Results.
+            What the function returned for the item.
         """
 
 

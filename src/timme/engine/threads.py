@@ -32,6 +32,11 @@ class Threads:
 
     count: int | None = None  # all cores if None
 
+    @property
+    def threads_here(self) -> int:
+        """Threads of this process that share the work."""
+        return self.count or available_cores()
+
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, pieces: Sequence[Piece]
     ) -> Generator[Merge]:
@@ -47,7 +52,7 @@ class Threads:
         callable
             As for :class:`timme.engine.run.Engine`.
         """
-        with ThreadPoolExecutor(self.count or available_cores()) as pool:
+        with ThreadPoolExecutor(self.threads_here) as pool:
             for prepared in _prepare(ensemble, metric, pieces):
 
                 def merge(into: Sequence[Moments], prepared: PreparedBlock = prepared) -> None:
@@ -78,7 +83,7 @@ class Threads:
         iterable
             As for :class:`timme.engine.run.Engine`.
         """
-        count = self.count or available_cores()
+        count = self.threads_here
         with ThreadPoolExecutor(count) as pool:
             for start in starts:
                 block = ensemble.block(start)
@@ -102,7 +107,7 @@ class Threads:
         object
             As for :class:`timme.engine.run.Engine`.
         """
-        count = self.count or available_cores()
+        count = self.threads_here
         with ThreadPoolExecutor(count) as pool:
             tasks = (pool.submit(function, shared, item) for item in items)
             yield from in_order(tasks, Future.result, ahead=4 * count)

@@ -20,7 +20,6 @@ from timme._arrays import Ints
 from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
 from timme.engine.moments import Metric, Progress
 from timme.engine.run import Engine, Run
-from timme.engine.threads import Threads
 from timme.fluctuations.measuring import (
     key_of_objects,
     measure_in_chunks,
@@ -176,7 +175,7 @@ def _candidates(objects: Objects, left_out: Ints, run: Run) -> Ints:
     n_points, n_dimensions = points.shape
     boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions)
     places, tree = tree_in_box(points, boxes)
-    threads = (run.engine.count or -1) if isinstance(run.engine, Threads) else -1
+    threads = run.engine.threads_here
     near = np.asarray(tree.query(places, k=_NEAREST + 1, workers=threads)[1])[:, 1:]
     far = np.random.default_rng(0).integers(0, n_points, (n_points, _RANDOM))
     others = np.concatenate([near, far], axis=1)

@@ -107,6 +107,6 @@ def shown_time(seconds: float) -> str:
 
 def _size(option: str, text: str) -> int:
     try:
-        return memory.parsed(text)
+        return memory.parse(text)
     except ValueError:
         raise ValueError(f"{option} is a size such as 2GB or 500MB, got {text!r}") from None
