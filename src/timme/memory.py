@@ -12,7 +12,7 @@ _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _SIZE = re.compile(r"([0-9]*\.?[0-9]+)\s*([kmgt]?i?)b?", re.IGNORECASE)
 
 
-def parsed(text: str, what: str = "an amount of memory") -> int:
+def parse(text: str, what: str = "an amount of memory") -> int:
     """Read a size as people write it.
 
     Parameters
@@ -29,7 +29,7 @@ def parsed(text: str, what: str = "an amount of memory") -> int:
 
     Examples
     --------
-    >>> parsed("2GB"), parsed("1.5 GiB")
+    >>> parse("2GB"), parse("1.5 GiB")
     (2000000000, 1610612736)
     """
     match = _SIZE.fullmatch(text.strip())
@@ -72,7 +72,7 @@ def available() -> int | None:
     return min(_left(), default=None)
 
 
-def held() -> int:
+def usage() -> int:
     """Return how much memory this process holds now.
 
     Returns
@@ -100,7 +100,7 @@ def _left() -> Iterator[int]:
     for name in ("memory.max", "memory/memory.limit_in_bytes"):  # control groups, version 2 and 1
         limit = _read(f"/sys/fs/cgroup/{name}").strip()
         if limit.isdigit():
-            yield int(limit) - held()  # what a group counts as used holds files read before
+            yield int(limit) - usage()  # what a group counts as used holds files read before
     if sys.platform != "win32":
         import resource
 

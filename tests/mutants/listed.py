@@ -87,6 +87,16 @@ MUTANTS = [
         "_kernels/pruning.py",
         "hierarchy/test_clustering.py",
         ("pairs are given up too early", "np.float32(1.0 - 4e-4)", "np.float32(1.5)"),
+        (
+            "rounding of distances counts by its square alone",
+            "slack * (_SINGLE(2.0) * root",
+            "slack * (_SINGLE(0.0) * root",
+        ),
+        (
+            "more frames are summed than rounding allows",
+            "MOST_FRAMES = 1000",
+            "MOST_FRAMES = 100000",
+        ),
     ),
     # ---- snapshots, sums, checkpoints ----------------------------------------------------------
     *_mutants(
@@ -113,16 +123,32 @@ MUTANTS = [
         ("a checkpoint of other settings is taken", "if was != now:", "if False:"),
         (
             "sums of other pairs are taken",
-            "if kept is None or any(kept[entry] != value for entry, value in expected.items()):",
+            "if kept is None or any(_text(kept, name) != text for name, text in expected.items()):",
             "if kept is None:",
         ),
-        ("a checkpoint of another version is taken", '["format"] != _FORMAT', '["format"] is None'),
+        (
+            "a checkpoint of another version is taken",
+            "if version != _FORMAT:",
+            "if version is None:",
+        ),
         ("a checkpoint stays after the end", "        if kind is None:", "        if False:"),
+        (
+            "what an analysis kept is taken for that of other data",
+            "        self._identity, self._kept = {}, {}",
+            "        return",
+        ),
+        ("a short array is taken", "wanted is None or length == wanted", "True"),
     ),
     *_mutants(
         "engine/reduction.py",
         "engine/test_checkpoint.py fluctuations/test_measuring.py",
         ("a checkpoint knows no pairs", "first, *snapshots, *choices)", "first, *snapshots)"),
+    ),
+    *_mutants(
+        "engine/run.py",
+        "engine/test_checkpoint.py",
+        ("a finished loop is remembered", "if kind is None and not self._lasting", "if False"),
+        ("what was done is done again", "if end(step) > self.done:", "if True:"),
     ),
     *_mutants(
         "engine/dask.py",
@@ -262,6 +288,11 @@ MUTANTS = [
         "hierarchy/pruning.py",
         "hierarchy/test_clustering.py",
         ("pairs that matter are given up", "_MARGIN = 1 + 1e-3", "_MARGIN = 0.5"),
+        (
+            "coordinates are not rounded to single precision",
+            "rounding = (9 + n_dimensions) * _UNIT",
+            "rounding = 0.0 * _UNIT",
+        ),
     ),
     *_mutants(
         "statistics.py",

@@ -191,7 +191,7 @@ class Settings(Display):
         """Refuse what means nothing."""
         Display.__post_init__(self)
         if self.memory is not None:
-            memory.parsed(self.memory, "memory=")
+            memory.parse(self.memory, "memory=")
 
     def differing(self) -> set[str]:
         """Return the names of the settings that are not at their default.

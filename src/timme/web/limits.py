@@ -37,9 +37,9 @@ def parsed_limits(chosen: ServeSettings) -> Limits:
         In bytes and seconds.
     """
     return Limits(
-        upload=memory.parsed(chosen.max_upload, "max_upload="),
+        upload=memory.parse(chosen.max_upload, "max_upload="),
         seconds=parsed_time(chosen.max_time, "max_time="),
-        memory=memory.parsed(chosen.memory, "memory="),
+        memory=memory.parse(chosen.memory, "memory="),
         jobs=chosen.jobs,
         queue=chosen.queue,
     )

@@ -100,12 +100,11 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
         else:
             ensemble = _read(source, trajectories, chosen)
             inputs = fingerprints(ensemble.sources)
-            if checkpoint is not None:
-                checkpoint.identify(identity(ensemble, inputs, chosen))
             run = Run.of(
                 workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
-            made = _analyse_ensemble(ensemble, chosen, run, tell)
+            with run.identify(lambda: identity(ensemble, inputs, chosen)):
+                made = _analyse_ensemble(ensemble, chosen, run, tell)
     made = complete(made, command=command, inputs=inputs, notes=noted)
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
