@@ -56,10 +56,13 @@ class Jobs:
         Where they are kept, one folder each.
     limits : Limits
         What they may take.
+    program : str
+        Name of the module that does them, each in a process of its own.
     """
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, limits: Limits, program: str) -> None:
         self.limits = limits
+        self._program = program
         self._folder = folder
         self._changed = threading.Condition()
         self._jobs = found_jobs(folder)
@@ -303,7 +306,7 @@ class Jobs:
         folder, allowed = self._folder / name, memory.shown(self.limits.memory)
         try:
             tidy(folder, "waiting")
-            ending = carry_out(folder, self.limits, self._stops[name])
+            ending = carry_out(self._program, folder, self.limits, self._stops[name])
         except OSError as error:
             return {"state": "failed", "error": f"the job could not be started: {error.strerror}"}
         outcome = read_model(folder / OUTCOME, Outcome)
