@@ -30,7 +30,7 @@ def _row(n_sites: int, *, quick: bool) -> Row:
     blocks = Threads().merges(ensemble, pairs, None, [Piece(0, 0, _FRAMES, single=True)])
     merge, into = next(blocks), Moments.empty(len(pairs))
     median = race(
-        {"limit": run_limit, "kernel": lambda: merge(into)}, repetitions=5 if quick else 15
+        {"limit": run_limit, "kernel": lambda: merge([into])}, repetitions=5 if quick else 15
     )
     ours = len(pairs) * _FRAMES / median["kernel"]
     limit = run_limit() / median["limit"]

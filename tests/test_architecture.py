@@ -80,3 +80,23 @@ def test_no_module_of_ours_is_imported_by_its_name_as_text(path: Path) -> None:
         if isinstance(node, ast.Call)
     }
     assert not named & {"import_module", "__import__"}
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    assert not {text for text in texts if isinstance(text, str) and names_a_module(text)}
+
+
+def names_a_module(text: str) -> bool:
+    """Whether a text is the name of one of our modules, or of something in it."""
+    found = re.fullmatch(r"timme\.([\w.]+)(?::\w+)?", text)
+    place = SOURCE.joinpath(*found[1].split(".")) if found else None
+    return place is not None and any(
+        each.with_suffix(".py").exists() or each.joinpath("__init__.py").exists()
+        for each in (place, place.parent)
+        if each != SOURCE
+    )
+
+
+def test_names_of_modules_are_known() -> None:
+    for name in ("timme.web", "timme.web.worker", "timme.web.worker:main", "timme.store.load"):
+        assert names_a_module(name)
+    for text in ("timme.lock", "timme", "timme.engine.dask.Cluster(client), got", "timme web"):
+        assert not names_a_module(text)

@@ -60,17 +60,17 @@ print("peak", int(own[0][1]) * 1024)
     ],
 )
 def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
-    assert memory.parsed(text) == size
+    assert memory.parse(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "much", "-1GB", "0", "0GB", "2XB", "GB", "1e9", "2GB 3"])
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="written as 2GB or 500MB"):
-        memory.parsed(text)
+        memory.parse(text)
 
 
 def test_this_process_holds_memory_and_more_is_there() -> None:
-    assert 10_000_000 < memory.held() < 100_000_000_000
+    assert 10_000_000 < memory.usage() < 100_000_000_000
     left = memory.available()
     assert left is None or left > 0
 
@@ -100,7 +100,7 @@ def moving(n_sites: int, n_frames: int = 20) -> Ensemble:
 
 def allowed(size: float) -> str:
     """So much more than this process holds already."""
-    return f"{(memory.held() + size) / 1e6:.0f}MB"
+    return f"{(memory.usage() + size) / 1e6:.0f}MB"
 
 
 def test_less_memory_takes_more_passes() -> None:
@@ -218,7 +218,7 @@ def ran(folder: Path, *arguments: object) -> Ran:
         arrays.append(found.fluctuations.sigma)
     passes = re.findall(r"([0-9,]+) pass", done.stderr)
     return Ran(
-        announced=max(memory.parsed(f"{number}{unit}") for number, unit in told),
+        announced=max(memory.parse(f"{number}{unit}") for number, unit in told),
         passes=int(passes[-1].replace(",", "")),
         peak=int(done.stdout.split()[-1]),
         bits=[array.tobytes() for array in arrays],

@@ -9,6 +9,7 @@ from tests import naive
 from tests.strategies import bond_graphs
 from timme import objects, pairs
 from timme.fluctuations import measure
+from timme.settings.values import Centre
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 
@@ -73,7 +74,7 @@ def test_residues_of_one_number_in_two_chains_are_two() -> None:
 
 
 @pytest.mark.parametrize("centre", ["geometry", "mass"])
-def test_centres_are_those_of_geometry_or_mass(centre: objects.Centre) -> None:
+def test_centres_are_those_of_geometry_or_mass(centre: Centre) -> None:
     masses = np.array([1.0, 2, 3, 4, 5, 6])
     ensemble = Ensemble.from_array(SNAPSHOTS, atoms=replace(Atoms.unnamed(6), masses=masses))
     sets = [[0, 2, 4], [5, 2]]

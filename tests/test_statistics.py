@@ -7,7 +7,7 @@ from tests import naive
 from tests.output.builders import Graph, graphs, linked
 from timme import theory
 from timme.hierarchy import Hierarchy, link
-from timme.statistics import curves, inflection, long_lived, suggest
+from timme.statistics import _bandwidth, curves, inflection, long_lived, suggest
 
 SIZES = (1, 2, 3, 4, 5)
 
@@ -80,6 +80,26 @@ def test_the_steepest_rise_of_a_chain_is_where_theory_has_it() -> None:
     found = [inflection(curves(chain(10_000, seed))) for seed in range(8)]
     # The slope is flat at its top: 0.05 off it is 5 % less, below the noise of one chain.
     assert found == pytest.approx([expected] * 8, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("places", "weights", "spread", "count"),
+    [
+        # s is the interquartile range / 1.34, from 2 to 6: one place is far away from all others.
+        ([0, 1, 2, 3, 4, 5, 6, 7, 80], [1] * 9, 4 / 1.34, 9),
+        # s is the standard deviation, which is less than 2 / 1.34.
+        ([-1, -1, 1, 1], [1] * 4, 1.0, 4),
+        # Of unequal steps there are (Σ h)² / Σ h².
+        ([0, 3], [2, 1], 2**0.5, 9 / 5),
+    ],
+    ids=["quartiles", "deviation", "weights"],
+)
+def test_steps_are_blurred_by_the_published_rule(
+    places: list[float], weights: list[float], spread: float, count: float
+) -> None:
+    """Silverman 1986, eq. 3.31: 0.9 A n^(-1/5) with A the smaller of both measures of spread."""
+    found = _bandwidth(np.array(places, dtype=float), np.array(weights, dtype=float))
+    assert found == pytest.approx(0.9 * spread / count**0.2, rel=1e-14)
 
 
 def test_one_step_is_its_own_inflection() -> None:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import timme
 from tests.output.builders import Graph, graphs, particles, random_graph, residues
 from timme import store
-from timme.analysis import Analysis
+from timme.analysis import Analysis, Input, Provenance
 from timme.rigidity import Network
 
 NETWORK = Network(
@@ -71,8 +71,10 @@ def round_trip(analysis: Analysis, folder: Path) -> Analysis:
         {"network": NETWORK},
         {"length": None, "length_name": ""},
         {"notes": ("one", "zwei µ", "σ ≤ 3\nlines")},
-        {"settings": {"a": None, "b": [1, 2.5], "c": "σ", "d": True}},
-        {"provenance": {"inputs": [{"name": "ä.pdb", "sha256": "0"}]}},
+        {"settings": timme.Settings(weights=[1, 2.5], box=(9.0, 8.0), select="name σ", gaps=True)},
+        {"settings": timme.RigidSettings(chain=("A", "B"), ensemble=-1.0)},
+        {"provenance": Provenance(inputs=(Input("ä.pdb", "0"), Input("array")), title="σ")},
+        {"cut_at": "σc = 0.12 Å"},
         {"coordinates": np.full((9, 3), np.nan)},
         {"coordinates": np.zeros((9, 0))},
         {"coordinates": np.ones((9, 2), np.float32)},
@@ -166,10 +168,35 @@ def changed(folder: Path, **changes: Any) -> Path:
     return folder / "bad.npz"
 
 
-def test_a_newer_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    path = changed(tmp_path, text={"format": store.FORMAT + 1})
-    with pytest.raises(ValueError, match=r"bad\.npz: written in format 3, .* format 2: use the"):
+@pytest.mark.parametrize("other", [store.FORMAT - 1, store.FORMAT + 1])
+def test_another_format_is_refused_in_a_line_with_what_to_do(tmp_path: Path, other: int) -> None:
+    path = changed(tmp_path, text={"format": other, "recipe": {"view": {}}})
+    said = (
+        rf"^\S+bad\.npz: written in format {other}, this version reads format 3: use the .*again$"
+    )
+    with pytest.raises(ValueError, match=said):
         store.load(path)
+
+
+def test_a_part_of_a_newer_version_is_left_out_with_a_note(tmp_path: Path) -> None:
+    path = changed(tmp_path, text={"parts": ["fluctuations", "aura"]}, **{"aura.hue": [1.0]})
+    found = store.load(path)
+    assert [part.name for part in found.parts] == ["fluctuations"]
+    assert equal(dataclasses.replace(found, notes=()), particles(random_graph(9, seed=1)))
+    (note,) = found.notes
+    assert note.startswith("left out the part 'aura': timme wrote it, and this version, ")
+    assert "a newer version" in note
+
+
+def test_a_setting_of_a_newer_version_is_left_out_with_a_note(tmp_path: Path) -> None:
+    known = particles(random_graph(9, seed=1)).recipe
+    text = store._recipe_text(known)
+    text["settings"]["pictures"] |= {"glow": 3}
+    text["provenance"]["version"] = "99.1"
+    found = store.load(changed(tmp_path, text={"recipe": text}))
+    assert found.recipe.settings == known.settings
+    (note,) = found.notes
+    assert note.startswith("left out the setting 'glow': timme 99.1 wrote it, and this version, ")
 
 
 @pytest.mark.parametrize(
@@ -187,9 +214,8 @@ def test_a_newer_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
         {"text": {"quantity": ...}},
         {"text": {"system": ...}},
         {"text": {"recipe": ...}},
-        {"text": {"recipe": {"view": {}, "colour": "red"}}},
+        {"text": {"recipe": {"settings": {"run": {}}, "provenance": {}, "colour": "red"}}},
         {"text": {"parts": ["network"]}},
-        {"text": {"parts": ["aura"]}},
         {"text": {"notes": ...}},
         {"text": {"notes": 3}},
         {"text": np.arange(4.0)},

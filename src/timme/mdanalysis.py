@@ -24,6 +24,7 @@ from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers import read
 from timme.readers.libraries import UniverseFrames
+from timme.settings.values import MIN_BONDS, RADIUS
 from timme.system.boxes import box_of, boxes_of_frames
 from timme.system.ensemble import Ensemble
 from timme.system.held_frames import ArrayFrames, WindowFrames
@@ -86,8 +87,8 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         *,
         objects: Kind = "bodies",
         pairs: Literal["contact", "all"] = "contact",
-        radius: float = 10.0,
-        min_bonds: int = 4,
+        radius: float = RADIUS,
+        min_bonds: int = MIN_BONDS,
         cutoff: float | None = None,
         **options: Any,
     ) -> None:

@@ -12,13 +12,15 @@ _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _SIZE = re.compile(r"([0-9]*\.?[0-9]+)\s*([kmgt]?i?)b?", re.IGNORECASE)
 
 
-def parsed(text: str) -> int:
+def parse(text: str, what: str = "an amount of memory") -> int:
     """Read a size as people write it.
 
     Parameters
     ----------
     text : str
         A number with a unit: ``2GB``, ``500 MB``, ``1.5GiB``.
+    what : str, optional
+        What has that size, for the message: ``memory=``.
 
     Returns
     -------
@@ -27,13 +29,13 @@ def parsed(text: str) -> int:
 
     Examples
     --------
-    >>> parsed("2GB"), parsed("1.5 GiB")
+    >>> parse("2GB"), parse("1.5 GiB")
     (2000000000, 1610612736)
     """
     match = _SIZE.fullmatch(text.strip())
     factor = None if match is None else (_UNITS | _BINARY).get(match[2].lower())
     if match is None or factor is None or float(match[1]) <= 0:
-        raise ValueError(f"an amount of memory is written as 2GB or 500MB, got {text!r}")
+        raise ValueError(f"{what} is written as 2GB or 500MB, got {text!r}")
     return int(float(match[1]) * factor)
 
 
@@ -70,7 +72,7 @@ def available() -> int | None:
     return min(_left(), default=None)
 
 
-def held() -> int:
+def usage() -> int:
     """Return how much memory this process holds now.
 
     Returns
@@ -98,7 +100,7 @@ def _left() -> Iterator[int]:
     for name in ("memory.max", "memory/memory.limit_in_bytes"):  # control groups, version 2 and 1
         limit = _read(f"/sys/fs/cgroup/{name}").strip()
         if limit.isdigit():
-            yield int(limit) - held()  # what a group counts as used holds files read before
+            yield int(limit) - usage()  # what a group counts as used holds files read before
     if sys.platform != "win32":
         import resource
 

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
+from timme.settings.values import (
+    CENTRE,
+    LINK_REDUCTION,
+    MOLECULE_CENTRE,
+    REDUCTION,
+    Centre,
+    Reduction,
+)
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames, MappedFrames
 from timme.system.images import Images
 from timme.system.space import Boxes
 from timme.system.topology import adjacency, site_bonds, within_bonds
-
-Reduction = Literal["rms", "max", "centre"]
-Centre = Literal["geometry", "mass"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +134,7 @@ def points(ensemble: Ensemble) -> Objects:
 
 
 def links(
-    ensemble: Ensemble, bonds: npt.ArrayLike | None = None, *, reduction: Reduction = "max"
+    ensemble: Ensemble, bonds: npt.ArrayLike | None = None, *, reduction: Reduction = LINK_REDUCTION
 ) -> Objects:
     """Take every bond as a rigid rod between its two ends.
 
@@ -159,7 +164,7 @@ def links(
     return replace(made, rigid=frozen(np.sort(ends, axis=1)))
 
 
-def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = "rms") -> Objects:
+def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = REDUCTION) -> Objects:
     """Take every atom with its covalent neighbours as a rigid body.
 
     Parameters
@@ -200,8 +205,8 @@ def groups(
     ensemble: Ensemble,
     sets: Sequence[npt.ArrayLike],
     *,
-    reduction: Reduction = "rms",
-    centre: Centre = "geometry",
+    reduction: Reduction = REDUCTION,
+    centre: Centre = CENTRE,
     names: Sequence[str] | None = None,
     kind: str = "groups",
 ) -> Objects:
@@ -242,7 +247,7 @@ def groups(
 
 
 def residues(
-    ensemble: Ensemble, *, reduction: Reduction = "rms", centre: Centre = "geometry"
+    ensemble: Ensemble, *, reduction: Reduction = REDUCTION, centre: Centre = CENTRE
 ) -> Objects:
     """Take every residue as an object.
 
@@ -274,7 +279,7 @@ def residues(
 
 
 def molecules(
-    ensemble: Ensemble, *, reduction: Reduction = "rms", centre: Centre = "mass"
+    ensemble: Ensemble, *, reduction: Reduction = REDUCTION, centre: Centre = MOLECULE_CENTRE
 ) -> Objects:
     """Take every molecule, a piece that bonds hold together, as an object.
 
@@ -344,7 +349,7 @@ def _objects(
     members: Sequence[Ints] | Ints,
     *,
     names: Sequence[str],
-    reduction: Reduction = "rms",
+    reduction: Reduction = REDUCTION,
     masses: Floats | None = None,
 ) -> Objects:
     if len(members) == 0:

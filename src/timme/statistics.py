@@ -12,6 +12,7 @@ from scipy import ndimage
 from timme._arrays import Floats, Ints, frozen
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy
+from timme.settings.values import LARGE
 
 # Points on which the slope of a curve is looked at: so many per width of the blur, but no more.
 _PER_WIDTH = 8
@@ -55,7 +56,7 @@ class Suggestion:
 def curves(
     hierarchy: Hierarchy,
     *,
-    large: int = 10,
+    large: int = LARGE,
     sizes: Sequence[int] = (1, 2, 3, 4, 5),
     cutoffs: npt.ArrayLike | None = None,
 ) -> Curves:
@@ -201,7 +202,7 @@ def long_lived(hierarchy: Hierarchy, *, min_size: int = 5, count: int = 3) -> Fl
 
 
 def suggest(
-    hierarchy: Hierarchy, *, large: int = 10, min_size: int = 5, count: int = 3
+    hierarchy: Hierarchy, *, large: int = LARGE, min_size: int = 5, count: int = 3
 ) -> tuple[Suggestion, ...]:
     """Suggest cutoffs for a picture, each with its reason; none is the right one.
 

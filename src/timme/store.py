@@ -10,18 +10,24 @@ from typing import IO, Any
 import numpy as np
 
 from timme._arrays import frozen, indices
-from timme.analysis import KINDS, Analysis, Recipe, System
+from timme._version import __version__
+from timme.analysis import KINDS, Analysis, Input, Provenance, Recipe, System
 from timme.engine.checkpoint import DAMAGE
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy
-from timme.settings import Display
+from timme.settings import Display, RigidSettings, Settings
 from timme.system.atoms import Atoms
 
-FORMAT = 2
+FORMAT = 3
 _MARK = "timme result"
 _NEEDED = ("shown", "names", "object_sites", "site_objects", "coordinates")  # of the system
 _OPTIONAL = ("box", "film")
 _PLAIN = ("shown_name", "sequential", "n_snapshots", "unit")
+_SETTINGS: dict[str, type[Display]] = {  # kinds of them, by the names under which they are stored
+    "pictures": Display,
+    "run": Settings,
+    "rigidity": RigidSettings,
+}
 
 
 def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
@@ -46,7 +52,7 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
         "format": FORMAT,
         "quantity": dataclasses.asdict(hierarchy.quantity),
         "system": {name: getattr(system, name) for name in _PLAIN},
-        "recipe": dataclasses.asdict(analysis.recipe),
+        "recipe": _recipe_text(analysis.recipe),
         "parts": [part.name for part in analysis.parts],
         "notes": analysis.notes,
     }
@@ -69,7 +75,7 @@ def load(path: str | Path) -> Analysis:
     Returns
     -------
     Analysis
-        The same data.
+        The same data. Parts and settings that only a newer version knows are left out, with a note.
     """
     with Path(path).open("rb") as file:  # which np.load leaves open if it fails
         try:
@@ -102,10 +108,40 @@ def _analysis(arrays: dict[str, Any], text: dict[str, Any]) -> Analysis:
     parts = tuple(
         KINDS[name].from_arrays(_within(arrays, f"{name}."), system, hierarchy)
         for name in text["parts"]
+        if name in KINDS
     )
-    view = Display(**text["recipe"].pop("view"))
-    recipe = Recipe(view=view, **text["recipe"])
-    return Analysis(system, hierarchy, recipe, tuple(text["notes"]), parts)
+    recipe, unknown = _recipe(text["recipe"])
+    left_out = (
+        *(f"the part {name!r}" for name in text["parts"] if name not in KINDS),
+        *(f"the setting {name!r}" for name in unknown),
+    )
+    wrote = f"timme {recipe.provenance.version}".rstrip()
+    notes = (
+        f"left out {what}: {wrote} wrote it, and this version, {__version__}, does not know it; "
+        "load the result with a newer version to see it"
+        for what in left_out
+    )
+    return Analysis(system, hierarchy, recipe, (*text["notes"], *notes), parts)
+
+
+def _recipe_text(recipe: Recipe) -> dict[str, Any]:
+    kept = {field.name: getattr(recipe, field.name) for field in dataclasses.fields(Recipe)}
+    kind = next(name for name, kind in _SETTINGS.items() if type(recipe.settings) is kind)
+    return kept | {
+        "settings": {kind: recipe.settings.plain()},
+        "provenance": dataclasses.asdict(recipe.provenance),
+    }
+
+
+def _recipe(text: dict[str, Any]) -> tuple[Recipe, list[str]]:
+    """Make the recipe, and name the settings that this version does not know."""
+    ((kind, chosen),) = text.pop("settings").items()
+    known = {field.name for field in dataclasses.fields(_SETTINGS[kind])}
+    settings = _SETTINGS[kind](**{name: chosen[name] for name in chosen if name in known})
+    origin = text.pop("provenance")
+    inputs = tuple(Input(**entry) for entry in origin.pop("inputs"))
+    recipe = Recipe(settings=settings, provenance=Provenance(inputs=inputs, **origin), **text)
+    return recipe, [name for name in chosen if name not in known]
 
 
 def _within(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:

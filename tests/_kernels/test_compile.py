@@ -101,6 +101,38 @@ source.write_text(text.replace({_HELPER!r}, {_BROKEN!r}), encoding="utf-8")
     assert run(copy)[:2] == (0, 0)
 
 
+_FULL = """
+from numba.core import caching
+def save(*_):
+    raise OSError(28, "No space left on device")
+caching.IndexDataCacheFile.{step} = save
+"""
+
+
+@pytest.mark.parametrize("step", ["save", "_save_data", "_load_index"])
+def test_a_folder_that_cannot_be_written_any_longer_is_no_error(copy: Path, step: str) -> None:
+    assert run(copy, _FULL.format(step=step) + _JOIN)[:2] == (1, 0)
+    assert run(copy)[:2] == (1, 0)  # nothing that was kept by halves is taken up
+
+
+def test_machine_code_that_is_cut_off_is_compiled_again(copy: Path) -> None:
+    _, _, place = run(copy)
+    assert place is not None
+    for suffix in ("nbi", "nbc"):
+        for file in place.glob(f"*.{suffix}"):
+            file.write_bytes(file.read_bytes()[:20])
+        assert run(copy)[:2] == (1, 0)
+
+
+def test_a_folder_that_goes_away_meanwhile_is_no_error(copy: Path) -> None:
+    vanish = """
+from timme._kernels import _compile
+from pathlib import Path
+_compile._folder = lambda: Path(_compile.__file__) / "no folder"
+"""
+    assert run(copy, vanish + _JOIN) == (1, 0, None)
+
+
 def test_a_folder_of_the_user_is_taken(copy: Path, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     settings: dict[str, Any] = {

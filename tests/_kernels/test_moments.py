@@ -53,17 +53,17 @@ def test_merging_equals_measuring_together(n_first: int, seed: int) -> None:
     _, *first = folded(snapshots[:n_first], weights[:n_first])
     _, *second = folded(snapshots[n_first:], weights[n_first:])
     _, *whole = folded(snapshots, weights)
-    assert moments.merged(*first, *second) == pytest.approx(tuple(whole), rel=1e-12)
+    assert moments.merge_two(*first, *second) == pytest.approx(tuple(whole), rel=1e-12)
 
 
 def test_merging_with_nothing_changes_nothing() -> None:
-    assert moments.merged(2.0, 1.5, 0.5, 0.0, 0.0, 0.0) == (2.0, 1.5, 0.5)
-    assert moments.merged(0.0, 0.0, 0.0, 2.0, 1.5, 0.5) == (2.0, 1.5, 0.5)
+    assert moments.merge_two(2.0, 1.5, 0.5, 0.0, 0.0, 0.0) == (2.0, 1.5, 0.5)
+    assert moments.merge_two(0.0, 0.0, 0.0, 2.0, 1.5, 0.5) == (2.0, 1.5, 0.5)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_merging_needs_no_ordinary_weights(scale: float) -> None:
-    total, mean, m2 = moments.merged(scale, 0.0, 0.0, 3 * scale, 4.0, 0.0)
+    total, mean, m2 = moments.merge_two(scale, 0.0, 0.0, 3 * scale, 4.0, 0.0)
     assert total == pytest.approx(4 * scale)
     assert mean == pytest.approx(3.0)
     assert m2 / total == pytest.approx(3.0)  # (0, 4, 4, 4)

@@ -11,7 +11,7 @@ from tests.output.builders import fluctuations, particles, random_graph, residue
 from timme.analysis import KINDS, Analysis, Apart, Constraints, Measured, summary
 from timme.hierarchy import Hierarchy
 from timme.output import registry
-from timme.output.figures import FIGURES, draw, figures_of
+from timme.output.figures import draw, figures_of, known_figures
 from timme.output.look import Look
 from timme.output.scene import scene
 from timme.rigidity import Network
@@ -46,22 +46,30 @@ def test_a_part_comes_back_from_its_arrays(part: Measured | Apart | Constraints)
         np.testing.assert_array_equal(again.to_arrays()[name], array)
 
 
+def test_numbers_of_pairs_are_stored_by_what_they_are() -> None:
+    assert set(PARTS[0].to_arrays()) == {"pairs", "sigma", "common"}
+    assert set(PARTS[1].to_arrays()) == {"pairs", "fraction", "common"}
+
+
 def test_a_result_without_parts_has_what_the_hierarchy_says() -> None:
     bare = replace(residues(GRAPH), parts=())
     assert figures_of(bare) == ("dilution", "fraction", "size-distribution", "cluster-sizes")
     assert registry.tables_of_parts(bare, Look()) == {}
     assert scene(bare)["matrix"] is None
     assert {name for name, _ in summary(bare)} >= {"shown", "levels", "cutoffs"}
-    for name in registry.FIGURES:
+    for name in registry.known_figures():
         with pytest.raises(ValueError, match=f"there is no {name} of this result: .+"):
             draw(bare, name, Look())
 
 
 def test_parts_add_their_figures_tables_panels_and_rows() -> None:
     made = replace(residues(GRAPH), parts=PARTS)
-    assert figures_of(made) == FIGURES
-    assert tuple(sorted(registry.tables_of_parts(made, Look()))) == tuple(sorted(registry.FILES))
+    assert figures_of(made) == tuple(known_figures())
+    assert tuple(sorted(registry.tables_of_parts(made, Look()))) == tuple(
+        sorted(registry.known_tables())
+    )
     assert scene(made)["matrix"] is not None
+    assert scene(made)["apart"] is not None
     names = [name for name, _ in summary(made)]
     assert names.index("constraints") < names.index("shown")
     assert names[-1] == "rigidity"
@@ -71,14 +79,13 @@ def test_files_of_parts_are_known_as_those_of_an_earlier_result(tmp_path: Path) 
     timme.write(replace(residues(GRAPH), parts=PARTS), tmp_path / "out")
     assert (tmp_path / "out" / "constraints.csv").is_file()
     timme.write(replace(residues(GRAPH), parts=()), tmp_path / "out", overwrite=True)
-    assert not {path.name for path in (tmp_path / "out").iterdir()} & set(registry.FILES)
+    assert not {path.name for path in (tmp_path / "out").iterdir()} & set(registry.known_tables())
 
 
-def test_the_shown_hierarchy_is_made_once_in_a_run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    made = residues(GRAPH)
-    calls = []
+@pytest.fixture
+def restricted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Sites for which a hierarchy was worked out, in the order of the calls."""
+    calls: list[object] = []
     restrict = Hierarchy.restrict
 
     def counted(hierarchy: Hierarchy, sites: object) -> Hierarchy:
@@ -86,8 +93,37 @@ def test_the_shown_hierarchy_is_made_once_in_a_run(
         return restrict(hierarchy, sites)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Hierarchy, "restrict", counted)
-    timme.write(made, tmp_path / "out")
-    assert len(calls) == 1
+    return calls
+
+
+def test_the_shown_hierarchy_is_made_once_in_a_run(
+    restricted: list[object], tmp_path: Path
+) -> None:
+    timme.write(residues(GRAPH), tmp_path / "out")
+    assert len(restricted) == 1
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["all pairs", "pairs that are drawn"])
+def test_the_shown_hierarchy_is_made_once_from_snapshots_to_files(
+    restricted: list[object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: bool
+) -> None:
+    monkeypatch.setattr("timme.workflow.recipe.are_kept", lambda _: kept)
+    places = np.random.default_rng(0).random((6, 12, 3))
+    made = timme.analyse(places)  # points without an order of their own
+    named = replace(made, recipe=replace(made.recipe, theory="none"), notes=("one",))
+    timme.write(named, tmp_path / "out")
+    summary(named)
+    assert len(restricted) == 1
+
+
+def test_other_objects_are_seen_in_another_hierarchy() -> None:
+    made = residues(GRAPH)
+    before = made.shown_hierarchy
+    fewer = replace(made, system=replace(made.system, shown=made.shown[:4]))
+    assert fewer.shown_hierarchy.n_sites == 4
+    other = replace(made, hierarchy=made.hierarchy.restrict(np.arange(30)[::-1]))
+    assert other.shown_hierarchy.order.tolist() != before.order.tolist()
+    assert made.shown_hierarchy is before
 
 
 def test_an_analysis_is_few_things() -> None:

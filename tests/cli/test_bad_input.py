@@ -85,7 +85,7 @@ def zero_snapshots_between_start_and_stop(folder: Path) -> list[object]:
     return [write_pdb(folder / "five.pdb", shaken(peptide())), "-b", 3, "-e", 2]
 
 
-@case("step must be 1 or more, got 0")
+@case("-dt must be at least 1, got 0")
 def a_step_of_zero(folder: Path) -> list[object]:
     return [write_pdb(folder / "five.pdb", shaken(peptide())), "-dt", 0]
 
@@ -495,8 +495,8 @@ def columns_that_are_not_there(folder: Path) -> list[object]:
         (["--pairs", "lost.txt"], "--pairs is one of auto, contact, all, "),
         (["--objects", "atoms"], "--objects is one of auto, points, "),
         (["--reach", -1], "at least 0"),
-        (["--reduction", "mean"], "reduction is one of rms, max, centre, got 'mean'"),
-        (["--objects", "residues", "--centre", "gravity"], "centre is one of mass, geometry"),
+        (["--reduction", "mean"], "--reduction is one of rms, max, centre, got 'mean'"),
+        (["--objects", "residues", "--centre", "gravity"], "--centre is one of mass, geometry"),
         (["--objects", "molecules"], "at least 2 molecules are needed, got 1"),
         (["--select", "ca", "--objects", "bodies"], "--objects points"),
         (["--min-bonds", -1], "bonds"),

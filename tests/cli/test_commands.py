@@ -148,7 +148,7 @@ def test_a_true_process_runs_and_is_silent_on_standard_error(tmp_path: Path) -> 
     assert "objects    8 points" in done.out
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
     made = library.load(tmp_path / "out" / "result.npz")
-    assert made.recipe.provenance["command"] == "timme run a.pdb -s ca -o out"
+    assert made.recipe.provenance.command == "timme run a.pdb -s ca -o out"
 
 
 def test_a_true_process_refuses_in_one_line(tmp_path: Path) -> None:
@@ -224,8 +224,8 @@ def test_the_demo_is_the_chain_of_the_paper(chain: Path) -> None:
     made = library.load(chain / "result.npz")
     assert made.hierarchy.n_sites == 10_000
     assert (made.system.n_snapshots, made.length) == (2, 1.0)
-    assert made.recipe.settings["objects"] == "links"
-    assert made.recipe.settings["pairs"] == "sharing"
+    assert made.recipe.options["objects"] == "links"
+    assert made.recipe.options["pairs"] == "sharing"
     assert made.recipe.theory == "freely-jointed chain"
 
 
@@ -276,7 +276,7 @@ def test_the_spheres_demo_is_in_micrometres(
     made = library.load(folder / "timme-demo-spheres" / "result.npz")
     assert made.hierarchy.unit == "µm"
     assert made.length == 1.3
-    assert made.recipe.settings["pairs"] == "contact"
+    assert made.recipe.options["pairs"] == "contact"
     assert "µm" in found.out
 
 
@@ -513,11 +513,10 @@ class TestFetch:
         assert "snapshots  3" in found.out
         assert [path.name for path in folder.iterdir()] == ["timme-1abc"]
         made = library.load(folder / "timme-1abc" / "result.npz")
-        inputs = made.recipe.provenance["inputs"]
-        assert isinstance(inputs, list)
+        inputs = made.recipe.provenance.inputs
         assert len(inputs) == 1
-        assert "1abc" in inputs[0]["name"]
-        assert re.fullmatch("[0-9a-f]{64}", inputs[0]["sha256"])
+        assert "1abc" in inputs[0].name
+        assert re.fullmatch("[0-9a-f]{64}", inputs[0].sha256)
 
     @pytest.mark.parametrize("arguments", [["fetch", "9zzz"], ["run", "pdb:9zzz"]])
     def test_an_entry_that_does_not_exist_is_told(

@@ -224,7 +224,10 @@ class TestRefusals:
             (["whole", "peptide.pdb"], "peptide.pdb: not a result of timme"),
             (["whole", "ca", "--cutoffs", "0.1"], "two numbers such as -0.5,0.06"),
             (["whole", "ca", "--chains", "A=A,A=B"], "each chain once, such as A=B,C=D"),
-            (["whole", "ca", "--cutoffs", "0.1,nan"], "cutoff must be a number"),
+            (
+                ["whole", "ca", "--cutoffs", "0.1,nan"],
+                "--cutoffs must be two numbers",
+            ),
             (["whole", "ca", "--min-size", "0"], "min-size must be at least 1"),
             (["whole", "ca", "-o", "ca"], "ca exists"),
             (["whole", "ca", "-o", "ca", "--overwrite"], "ca holds no result of timme"),

@@ -298,15 +298,14 @@ def test_scripts_colour_the_clusters_of_the_table(done: Done, name: str) -> None
 
 def test_the_result_says_how_it_was_made(done: Done) -> None:
     made = done.analysis
-    assert made.recipe.settings["objects"] == "bodies"
-    assert made.recipe.settings["pairs"] == "contact"
-    assert made.recipe.settings["large"] == 5
-    assert made.recipe.provenance["version"] == library.__version__
-    assert made.recipe.provenance["command"] == "timme run two.pdb -o out --cutoff 0.1 --large 5"
-    inputs = made.recipe.provenance["inputs"]
-    assert isinstance(inputs, list)
-    assert [entry["name"] for entry in inputs] == ["two.pdb"]
-    assert re.fullmatch("[0-9a-f]{64}", inputs[0]["sha256"])
+    assert made.recipe.options["objects"] == "bodies"
+    assert made.recipe.options["pairs"] == "contact"
+    assert made.recipe.options["large"] == 5
+    assert made.recipe.provenance.version == library.__version__
+    assert made.recipe.provenance.command == "timme run two.pdb -o out --cutoff 0.1 --large 5"
+    inputs = made.recipe.provenance.inputs
+    assert [entry.name for entry in inputs] == ["two.pdb"]
+    assert re.fullmatch("[0-9a-f]{64}", inputs[0].sha256)
 
 
 def test_no_member_of_the_result_needs_pickle(done: Done) -> None:
@@ -361,7 +360,7 @@ class TestOverwriting:
         before = contents(folder)
         assert timme("run", peptide_file, "--overwrite", "--large", 7).code == 0
         assert contents(folder).keys() == before.keys()
-        assert library.load(folder / "timme-peptide" / "result.npz").recipe.settings["large"] == 7
+        assert library.load(folder / "timme-peptide" / "result.npz").recipe.options["large"] == 7
 
     def test_other_files_in_the_folder_of_a_result_survive(
         self, folder: Path, peptide_file: Path, timme: Run

@@ -48,7 +48,7 @@ def test_ubiquitin_is_analysed_in_several_ways(
 ) -> None:
     made, out = analysed(timme, shared_data / "nmr" / "1d3z.pdb", *options)
     assert (made.hierarchy.n_sites, made.system.n_snapshots) == (objects, 10)
-    assert made.recipe.settings["objects"] == kind
+    assert made.recipe.options["objects"] == kind
     assert f"shown      {shown}" in out
 
 
@@ -80,7 +80,7 @@ def test_water_is_compared_molecule_by_molecule_in_its_box(timme: Run, shared_da
 def test_liquids_are_molecules_by_default(timme: Run, shared_data: Path) -> None:
     water = shared_data / "water" / "tip3p_300K_1ATM.pdb"
     made, _ = analysed(timme, water, water.with_suffix(".xtc"), "-e", 20, "--radius", 5)
-    assert made.recipe.settings["objects"] == "molecules"
+    assert made.recipe.options["objects"] == "molecules"
     assert made.length == 0.96
     assert made.fluctuations is not None
     assert np.isfinite(made.fluctuations.sigma).all()

@@ -148,6 +148,35 @@ def left(folder: Path, monkeypatch: pytest.MonkeyPatch, timme: Run) -> Path:
     return path
 
 
+def test_a_kernel_that_never_returns_is_ended_by_a_second_signal(tmp_path: Path) -> None:
+    """A long step of C, which lets other threads run, stands for the kernel."""
+    code = (
+        "import hashlib, timme.workflow\n"
+        "def analyse(*_, **__):\n"
+        "    print('begun', flush=True)\n"
+        "    hashlib.pbkdf2_hmac('sha256', b'a', b'b', 200_000_000)\n"
+        "timme.workflow.analyse = analyse\n"
+        "from timme.cli import main\n"
+        "main(['run', 'a.npy'])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "begun\n"
+        running.send_signal(signal.SIGTERM)
+        with pytest.raises(subprocess.TimeoutExpired):
+            running.wait(0.5)  # the first one waits for what can be saved
+        running.send_signal(signal.SIGTERM)
+        _, said = running.communicate(timeout=30)
+    assert running.returncode == 128 + signal.SIGTERM
+    assert said == "timme: told twice to stop, ended at once\n"
+
+
 def test_a_checkpoint_is_not_lost_to_a_run_that_starts_anew(left: Path, refused: Refused) -> None:
     err = refused("run", "a.npy")
     assert left.name in err

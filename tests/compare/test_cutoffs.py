@@ -62,6 +62,22 @@ def test_the_best_pair_is_the_first_of_the_highest_that_count(
         assert low <= cutoff < high
 
 
+@pytest.mark.parametrize(
+    ("size", "counts"),
+    [(25, False), (26, True), (94, True), (95, False)],
+    ids=["a quarter", "more than a quarter", "more than a twentieth outside", "a twentieth"],
+)
+def test_a_cutoff_counts_with_a_quarter_in_clusters_and_a_twentieth_outside(
+    size: int, counts: bool
+) -> None:
+    """Of 100 sites, some join at 1, and all of them at 2."""
+    chain = [(k, k + 1) for k in range(99)]
+    one = linked((100, chain, [1.0] * (size - 1) + [2.0] * (100 - size)))
+    found = compare(one, one)
+    assert (found.notes == ()) is counts
+    assert found.best == (1, 1)
+
+
 def test_strays_and_first_pairs_are_not_the_best() -> None:
     # Two bodies of 12 sites in both but for one; the same stray last, the same three sites first.
     pairs = [(k, k + 1) for k in range(24)]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from tests.readers.builders import write_trajectory
@@ -17,9 +20,10 @@ from timme._arrays import Floats
 from timme.analysis import Analysis
 from timme.engine.checkpoint import Checkpoint, Interrupted, digest
 from timme.engine.moments import Moments
-from timme.engine.reduction import moments
+from timme.engine.reduction import moments, moments_by_part
 from timme.engine.run import Run
 from timme.fluctuations import Fluctuations, measure
+from timme.fluctuations.parts import measure_parts
 from timme.hierarchy import Hierarchy, cluster, clustering, pruning
 from timme.objects import Objects
 from timme.pairs import Pairs
@@ -92,7 +96,7 @@ def bits(result: Any) -> list[bytes]:
     if isinstance(result, Hierarchy):
         return [result.parents.tobytes(), result.heights.tobytes()]
     if isinstance(result, Pairs):
-        return [np.asarray(result.index).tobytes()]
+        return [b"all" if result.index is None else result.index.tobytes()]
     assert isinstance(result, Fluctuations)
     return [result.pairs.tobytes(), result.sigma.tobytes(), result.common.tobytes()]
 
@@ -256,6 +260,57 @@ def test_one_checkpoint_keeps_two_ensembles_apart(tmp_path: Path) -> None:
         for each in (chosen, other):
             found = measure(each, pairs.all(each), checkpoint=checkpoint)
             assert bits(found) == bits(measure(each, pairs.all(each)))
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["ends well", "fails"])
+@pytest.mark.parametrize("radius", [None, 1.0], ids=["all pairs", "contacts"])
+def test_a_checkpoint_of_an_analysis_knows_nothing_of_what_comes_after(
+    tmp_path: Path, radius: float | None, fails: bool
+) -> None:
+    """In two ensembles with the first snapshot in common."""
+    chosen = points()
+    other = objects.points(with_another_end(chosen.ensemble))
+    checkpoint = Checkpoint(tmp_path / "a.checkpoint", interval=1e6)
+    options: Any = {"objects": "points", "pairs": "all"} if radius is None else {"radius": radius}
+
+    def failing(done: int, total: int) -> None:
+        if fails and done == total:
+            raise KilledError
+
+    with pytest.raises(KilledError) if fails else nullcontext():
+        analyse(chosen.ensemble, checkpoint=checkpoint, progress=failing, **options)
+    assert not checkpoint.identified
+
+    def compared(**kept: Any) -> Pairs:
+        return pairs.all(other) if radius is None else pairs.within(other, radius, **kept)
+
+    partners = compared(checkpoint=checkpoint)
+    assert bits(partners) == bits(compared())
+    assert bits(measure(other, partners, checkpoint=checkpoint)) == bits(measure(other, partners))
+
+
+@pytest.mark.parametrize("run", [*RUNS, pruned_tree, pruned_tree_in_pieces])
+def test_nothing_of_a_finished_run_is_saved_with_the_next(run: Step, tmp_path: Path) -> None:
+    """But for contacts, as a run that is interrupted while they are measured looks for them."""
+    path = tmp_path / "a.checkpoint"
+    checkpoint = Checkpoint(path, interval=0.0)
+    run(checkpoint=checkpoint)
+    checkpoint.save()
+    with np.load(path) as archive:
+        kept = {name.split("/")[0] for name in archive.files} - {"text"}
+    assert kept == ({"contacts"} if run is contacts else set())
+
+
+def test_contacts_are_not_searched_for_again_while_they_are_measured(tmp_path: Path) -> None:
+    path = tmp_path / "a.checkpoint"
+
+    def run(**options: Any) -> Fluctuations:
+        return measure(points(), contacts(**options), chunk=50, **options)
+
+    searched = calls_of(contacts)
+    interrupted_at(searched + 1, run, path)
+    left = calls_of(partial(ended, run, path, resume=True))
+    assert left == calls_of(run) - searched - 1
 
 
 def test_a_file_that_was_changed_is_measured_anew(tmp_path: Path) -> None:
@@ -503,6 +558,118 @@ def test_a_checkpoint_with_a_changed_byte_is_refused(tmp_path: Path) -> None:
         except ValueError:
             continue
         assert bits(sums(checkpoint=resumed)) == bits(sums())
+
+
+def change_contents(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Write a whole archive with other arrays in it."""
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    change(arrays)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def without_an_entry_of_the_text(entry: str, arrays: dict[str, Any]) -> None:
+    text = json.loads(arrays["text"].tobytes())
+    del text[entry]
+    arrays["text"] = np.frombuffer(json.dumps(text).encode(), np.uint8)
+
+
+@pytest.mark.parametrize("entry", ["mark", "format", "identity"])
+def test_a_checkpoint_that_lacks_a_line_of_its_text_is_refused(tmp_path: Path, entry: str) -> None:
+    path = tmp_path / "a.checkpoint"
+    interrupted_at(2, sums, path)
+    change_contents(path, partial(without_an_entry_of_the_text, entry))
+    with pytest.raises(ValueError, match="not a checkpoint of timme, or a damaged one: remove"):
+        ended(sums, path, resume=True)
+
+
+def parts_in_pieces(**options: Any) -> list[bytes]:
+    array = snapshots()
+    array[::7, 3] = np.nan
+    chosen = objects.points(Ensemble.from_array(array, gaps=True))
+    parts = [range(200), range(100, 400), range(300, 600)]
+    run = Run.of(**options)
+    found = measure_parts(chosen, pairs.all(chosen), parts, chunk=100, run=run)
+    return [found.variance.tobytes(), found.common.tobytes()]
+
+
+def sums_of_parts(**options: Any) -> list[bytes]:
+    array = Ensemble.from_array(snapshots())
+    parts = [range(100), range(50, 400), range(300, 600)]
+    index = next(pairs.all(points()).chunks(1000))
+    found = moments_by_part(array, index, parts, run=Run.of(**options))
+    return [array.tobytes() for kept in found for array in kept]
+
+
+@pytest.mark.parametrize(
+    ("run", "call"),
+    [
+        (contacts, 2),
+        (sums, 2),
+        (sums_of_parts, 3),
+        (parts_in_pieces, 9),
+        (sigma_in_pieces, 7),
+        (sigma_of_groups_in_pieces, 5),
+        (pruned_tree_in_pieces, 3),
+    ],
+)
+def test_a_whole_archive_with_wrong_contents_is_refused(
+    run: Step, call: int, tmp_path: Path
+) -> None:
+    """Each array in turn is missing, too short, of another type or has numbers out of bounds."""
+    path = tmp_path / "a.checkpoint"
+    interrupted_at(call, run, path)
+    whole = path.read_bytes()
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files if name != "text"}
+    for name, array in arrays.items():
+        for other in wrong_for(name.split("/")[1], array):
+            path.write_bytes(whole)
+            change_contents(path, partial(put, name, other))
+            with pytest.raises(ValueError, match="not a checkpoint of timme, or a damaged one"):
+                ended(run, path, resume=True)
+
+
+def wrong_for(entry: str, array: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any] | None]:
+    yield None
+    yield array[None]
+    if array.ndim and array.size:
+        yield array[..., :-1]
+        if entry != "found":  # of which nothing else says how many there are
+            yield array[:-1]
+    if array.dtype.kind in "if":
+        yield array.astype(np.float32)
+    if entry in {"pairs", "keys", "edges", "found"} and array.size:
+        yield np.full_like(array, -1)
+        yield np.full_like(array, 10**12)
+
+
+def put(name: str, array: npt.NDArray[Any] | None, arrays: dict[str, Any]) -> None:
+    arrays.pop(name)
+    if array is not None:
+        arrays[name] = array
+
+
+@pytest.mark.parametrize(
+    ("run", "call", "name"),
+    [
+        (contacts, 1, "contacts/done"),
+        (sums, 1, "moments/done"),
+        (sums_of_parts, 1, "moments/done"),
+        (parts_in_pieces, 9, "parts/done"),
+        (sigma_in_pieces, 7, "pieces/done"),
+    ],
+)
+def test_a_checkpoint_that_ends_within_a_step_is_refused(
+    run: Step, call: int, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.checkpoint"
+    for done in (-1, 49, 10**6):
+        interrupted_at(call, run, path)
+        change_contents(path, partial(put, name, np.array(done)))
+        with pytest.raises(ValueError, match="not a checkpoint of timme, or a damaged one"):
+            ended(run, path, resume=True)
 
 
 def test_an_array_saved_by_pickle_is_not_opened(tmp_path: Path) -> None:

@@ -195,3 +195,18 @@ def test_parts_that_are_no_runs_of_snapshots_are_refused(part: range) -> None:
         by_part(ensemble, [range(5), part])
     with pytest.raises(ValueError, match="at least 1 part"):
         by_part(ensemble, [])
+
+
+def test_memory_of_finished_parts_is_used_again() -> None:
+    ensemble = Ensemble.from_array(wandering(300))
+    windows = [range(k, k + 30) for k in range(0, 270, 10)]
+    held = dict[int, Moments]()
+
+    def reduce(_: int, found: Moments) -> tuple[Floats]:
+        held[id(found)] = found
+        return (found.mean.copy(),)
+
+    kept = moments_by_part(ensemble, all_pairs(5), windows, reduce)
+    expected = [part.mean.tobytes() for part in by_part(ensemble, windows)]
+    assert [mean.tobytes() for (mean,) in kept] == expected
+    assert len(held) == 3  # as many as overlap

@@ -1,5 +1,6 @@
 import itertools
 import warnings
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,10 @@ from timme import objects, pairs
 from timme._arrays import Floats
 from timme.fluctuations import Fluctuations, measure
 from timme.fluctuations.measuring import default_overlap
-from timme.objects import Objects, Reduction
+from timme.fluctuations.parts import measure_parts
+from timme.hierarchy import cluster
+from timme.objects import Objects
+from timme.settings.values import Reduction
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 
@@ -332,3 +336,21 @@ def test_all_pairs_but_those_left_out_are_measured() -> None:
     apart = naive.bond_separation(n_sites, bonds)
     expected = [(i, j) for i in range(n_sites) for j in range(i + 1, n_sites) if apart[i, j] >= 4]
     assert sorted(map(tuple, found.pairs.tolist())) == expected
+
+
+@pytest.mark.parametrize("chunk", [0, -1, -7])
+@pytest.mark.parametrize("listed", [True, False], ids=["a list", "all pairs"])
+def test_fewer_than_one_pair_at_a_time_is_refused(chunk: int, *, listed: bool) -> None:
+    made = points_of(np.random.default_rng(0).normal(size=(4, 6, 3)))
+    chosen = pairs.given(made, [[0, 1], [2, 3]]) if listed else pairs.all(made)
+    calls: list[Callable[[], object]] = [
+        lambda: measure(made, chosen, chunk=chunk),
+        lambda: cluster(made, chosen, chunk=chunk),
+        lambda: measure_parts(made, chosen, [range(4)], chunk=chunk),
+        lambda: measure_parts(made, chosen, [range(4)], unions=[[0]], chunk=chunk),
+    ]
+    for call in calls:
+        with pytest.raises(
+            ValueError, match=f"at least 1 pair is measured at a time, got.*{chunk}"
+        ):
+            call()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,15 +96,32 @@ def test_unions_that_are_named_are_exact_for_all_objects(kind: str, chunk: int |
     assert found.variance[1].tobytes() == alone.variance[1].tobytes()
 
 
-def test_merged_groups_are_a_lower_bound() -> None:
-    chosen = compared("groups")
-    partners = pairs.all(chosen)
-    whole = measure(chosen, partners).sigma
-    merged = measure_parts(chosen, partners, PARTS).merge([0, 1, 2]).sigma
-    found = measure_parts(chosen, partners, PARTS)
-    inside = np.sqrt(np.average(found.variance, axis=0, weights=[100, 313, 187]))
-    assert (inside < merged).all()
-    assert (merged < whole).all()  # the square of an average is below the average of squares
+@pytest.mark.parametrize("kind", ["groups", "max", "links"])
+def test_parts_of_objects_of_several_sites_are_not_merged(kind: str) -> None:
+    chosen = compared(kind)
+    found = measure_parts(chosen, pairs.all(chosen), PARTS)
+    assert found.merge([1]).sigma.tobytes() == np.sqrt(found.variance[1]).tobytes()
+    with pytest.raises(ValueError, match="got 2 rows to merge: name them as unions="):
+        found.merge([0, 1])
+
+
+def test_parts_of_what_is_compared_by_one_point_merge_to_the_whole() -> None:
+    ensemble = compared("points").ensemble
+    for chosen in (
+        objects.groups(ensemble, SETS, reduction="centre"),
+        objects.groups(ensemble, [[0], [3], [5]], reduction="max"),
+    ):
+        partners = pairs.all(chosen)
+        merged = measure_parts(chosen, partners, PARTS).merge([0, 1, 2])
+        assert merged.sigma == pytest.approx(measure(chosen, partners).sigma, rel=1e-12)
+
+
+@pytest.mark.parametrize("rows", [[], [3], [-1], [0, 3]])
+def test_rows_that_are_not_there_are_refused(rows: list[int]) -> None:
+    chosen = compared("points")
+    found = measure_parts(chosen, pairs.all(chosen), PARTS)
+    with pytest.raises(ValueError, match="rows to merge are numbers from 0 to 2, at least one"):
+        found.merge(rows)
 
 
 @settings(max_examples=20)
@@ -140,12 +159,14 @@ def test_a_part_that_is_named_twice_counts_twice() -> None:
 def test_single_precision_is_enough_far_from_the_origin(kind: str) -> None:
     chosen = compared(kind)
     partners = pairs.all(chosen)
-    double = measure_parts(chosen, partners, PARTS)
-    single = measure_parts(chosen, partners, PARTS, single=True)
+    rows = [0, 1, 2, 1]
+    unions = None if kind == "points" else [rows]
+    double = measure_parts(chosen, partners, PARTS, unions=unions)
+    single = measure_parts(chosen, partners, PARTS, unions=unions, single=True)
     assert single.variance.dtype == single.shift.dtype == np.float32
     # deviations are a hundredth of distances: means less an origin keep them to 1e-7
-    rows = [0, 1, 2, 1]
-    assert single.merge(rows).sigma == pytest.approx(double.merge(rows).sigma, rel=1e-6)
+    merged = rows if unions is None else [0]
+    assert single.merge(merged).sigma == pytest.approx(double.merge(merged).sigma, rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["points", "groups"])
@@ -177,3 +198,53 @@ def test_an_interruption_changes_no_bit(kind: str, options: dict[str, Any], tmp_
             run = Run.of(progress=lambda done, _: calls.append(done), checkpoint=checkpoint)
             assert bits(measure_parts(chosen, partners, PARTS, run=run, **options)) == whole
         assert calls[before:] == calls[last:n_calls]
+
+
+def test_what_is_no_part_of_the_snapshots_is_refused() -> None:
+    chosen = compared("points")
+    with pytest.raises(ValueError, match="at least 1 part of the snapshots is needed, got none"):
+        measure_parts(chosen, pairs.all(chosen), [])
+    with pytest.raises(ValueError, match=r"a part is a run of .*got range\(-5, 5\)"):
+        measure_parts(chosen, pairs.all(chosen), [range(-5, 5)])
+
+
+@pytest.mark.parametrize(
+    ("unions", "message"),
+    [
+        ([], "at least 1 union of parts is needed, got none: leave out unions="),
+        ([[0], []], r"parts of a union are numbers from 0 to 2, at least one, got \[\]"),
+        ([[3]], r"parts of a union are numbers from 0 to 2, at least one, got \[3\]"),
+        ([[0, -1]], r"parts of a union are numbers from 0 to 2, at least one, got \[0, -1\]"),
+    ],
+    ids=["none", "an empty one", "a part that is not there", "from the end"],
+)
+def test_unions_of_what_is_not_there_are_refused(unions: list[list[int]], message: str) -> None:
+    chosen = compared("points")
+    with pytest.raises(ValueError, match=message):
+        measure_parts(chosen, pairs.all(chosen), PARTS, unions=unions)
+
+
+def peak_of(call: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("unions", [None, [[0, 1], [2, 39]]], ids=["windows", "unions"])
+def test_sums_of_overlapping_parts_are_held_in_bounded_memory(
+    monkeypatch: pytest.MonkeyPatch, unions: list[list[int]] | None
+) -> None:
+    """The sums of 40 windows of all 80,000 pairs of sites would take 128 MB."""
+    ensemble = Ensemble.from_array(wandering(80, 400))
+    chosen = objects.groups(ensemble, [list(range(k, k + 5)) for k in range(0, 400, 5)])
+    windows = [range(k, k + 40) for k in range(40)]
+    everything = pairs.all(chosen)
+    at_once = measure_parts(chosen, everything, windows, unions=unions, chunk=len(everything))
+    monkeypatch.setattr("timme.fluctuations.parts._HELD_BYTES", 8_000_000)
+    found = list[PartFluctuations]()
+    peak = peak_of(lambda: found.append(measure_parts(chosen, everything, windows, unions=unions)))
+    assert bits(found[0]) == bits(at_once)
+    assert peak < 16_000_000  # with the result, of 2 MB, and what the crossing of sites takes

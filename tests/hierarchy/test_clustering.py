@@ -16,9 +16,10 @@ from timme._kernels import pruning as kernel
 from timme.fluctuations import measure
 from timme.fluctuations.measuring import measure_in_chunks
 from timme.hierarchy import Hierarchy, cluster, clustering, link, pruning
-from timme.objects import Objects, Reduction, bodies, groups, links, molecules, points
+from timme.objects import Objects, bodies, groups, links, molecules, points
 from timme.pairs import Pairs
 from timme.pairs import all as all_pairs
+from timme.settings.values import Reduction
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 
@@ -41,7 +42,7 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Collect the fraction of all pairs that was given up each time."""
     prune_anything(monkeypatch)
     fractions: list[float] = []
-    fold, find = clustering._fold_survivors, pruning.find_survivors
+    add, find = clustering._add_what_matters, pruning.find_survivors
     counts: list[int] = []
 
     def counted(search: pruning.Search, band: int) -> Ints:
@@ -49,14 +50,13 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         counts.append(len(found))
         return found
 
-    def folded(objects: Objects, *arguments: Any, **options: Any) -> Pairs:
+    def added(forest: Any, objects: Objects, *arguments: Any) -> None:
         counts.clear()
-        rest = fold(objects, *arguments, **options)
+        add(forest, objects, *arguments)
         fractions.append(1 - sum(counts) / len(all_pairs(objects)))
-        return rest
 
     monkeypatch.setattr(clustering, "find_survivors", counted)
-    monkeypatch.setattr(clustering, "_fold_survivors", folded)
+    monkeypatch.setattr(clustering, "_add_what_matters", added)
     return fractions
 
 
@@ -375,3 +375,42 @@ def test_a_lower_bound_is_never_above_the_sum(
     if noise == 1.0 and n_frames > 2 and not length:
         apart = ~np.eye(n_sites, dtype=bool)
         assert (low[:n_sites, :n_sites][apart] > 0.9 * exact[apart]).all()
+
+
+def test_large_coordinates_with_little_motion_hide_nothing(given_up: list[float]) -> None:
+    """Where coordinates of 2e4 are rounded to single precision, by 1e-3, motions are of 3e-4."""
+    rng = np.random.default_rng(0)
+    home = rng.uniform(0, 2e4, (600, 3))
+    motion = rng.normal(size=(60, 600, 3)) * 3e-4 * rng.uniform(0.2, 3, (1, 600, 1))
+    check(points(Ensemble.from_array(home + motion)))
+    assert given_up
+
+
+def two_bodies(rng: np.random.Generator, n_sites: int) -> Floats:
+    """Sites of two bodies on a line, about 2 apart."""
+    half = n_sites // 2
+    return np.concatenate([rng.uniform(-1.1, -1, half), rng.uniform(1, 1.1, n_sites - half)])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_of_two_distances_hides_no_pair(given_up: list[float], seed: int) -> None:
+    """Two bodies slide apart by 500 times the rounding of a coordinate, all pairs nearly alike.
+
+    What rounding adds to such a pair's sum is a few in a thousand: its square alone is less.
+    """
+    rng = np.random.default_rng(seed)
+    home = two_bodies(rng, 60)
+    apart = np.sign(home) * 525 * 2.0**-24 * (1 + 1e-4 * rng.random(60))
+    check(points(Ensemble.from_array(np.stack([home, home + apart])[:, :, None])))
+    assert given_up
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_many_frames_far_from_the_first_hide_no_pair(given_up: list[float], seed: int) -> None:
+    """Two bodies jump once: a sum of 40,000 equal squares is off by a thousandth in single."""
+    rng = np.random.default_rng(seed)
+    home = two_bodies(rng, 60)
+    array = np.repeat(home[None, :, None], 40_000, axis=0)
+    array[0, :, 0] += np.sign(home) * rng.uniform(0.5, 1) * (1 + 1e-3 * rng.random(60))
+    check(points(Ensemble.from_array(array)))
+    assert given_up

@@ -108,9 +108,9 @@ def test_a_new_quantity_is_in_tables_and_words() -> None:
 def test_a_new_quantity_is_in_the_scene() -> None:
     made = resting()
     shown = scene(made, suggest(made.shown_hierarchy))
-    assert shown["unit"] == "nm"
     assert shown["quantity"] == {
         "symbol": "ρ",
+        "unit": "nm",
         "words": "rest of a rigid body",
         "cutoff": "ρc",
         "cutoffName": "ρc",

@@ -19,7 +19,7 @@ from timme import objects, pairs
 from timme._arrays import Floats
 from timme.fluctuations import Fluctuations, measure
 from timme.hierarchy import Hierarchy, Partition, Quantity, cluster, clustering, link
-from timme.objects import Reduction
+from timme.settings.values import Reduction
 from timme.system.ensemble import Ensemble
 
 MATRIX = np.array([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]])

@@ -87,6 +87,16 @@ MUTANTS = [
         "_kernels/pruning.py",
         "hierarchy/test_clustering.py",
         ("pairs are given up too early", "np.float32(1.0 - 4e-4)", "np.float32(1.5)"),
+        (
+            "rounding of distances counts by its square alone",
+            "slack * (_SINGLE(2.0) * root",
+            "slack * (_SINGLE(0.0) * root",
+        ),
+        (
+            "more frames are summed than rounding allows",
+            "MOST_FRAMES = 1000",
+            "MOST_FRAMES = 100000",
+        ),
     ),
     # ---- snapshots, sums, checkpoints ----------------------------------------------------------
     *_mutants(
@@ -113,16 +123,32 @@ MUTANTS = [
         ("a checkpoint of other settings is taken", "if was != now:", "if False:"),
         (
             "sums of other pairs are taken",
-            "if kept is None or any(kept[entry] != value for entry, value in expected.items()):",
+            "if kept is None or any(_text(kept, name) != text for name, text in expected.items()):",
             "if kept is None:",
         ),
-        ("a checkpoint of another version is taken", '["format"] != _FORMAT', '["format"] is None'),
+        (
+            "a checkpoint of another version is taken",
+            "if version != _FORMAT:",
+            "if version is None:",
+        ),
         ("a checkpoint stays after the end", "        if kind is None:", "        if False:"),
+        (
+            "what an analysis kept is taken for that of other data",
+            "        self._identity, self._kept = {}, {}",
+            "        return",
+        ),
+        ("a short array is taken", "wanted is None or length == wanted", "True"),
     ),
     *_mutants(
         "engine/reduction.py",
         "engine/test_checkpoint.py fluctuations/test_measuring.py",
         ("a checkpoint knows no pairs", "first, *snapshots, *choices)", "first, *snapshots)"),
+    ),
+    *_mutants(
+        "engine/run.py",
+        "engine/test_checkpoint.py",
+        ("a finished loop is remembered", "if kind is None and not self._lasting", "if False"),
+        ("what was done is done again", "if end(step) > self.done:", "if True:"),
     ),
     *_mutants(
         "engine/dask.py",
@@ -262,6 +288,11 @@ MUTANTS = [
         "hierarchy/pruning.py",
         "hierarchy/test_clustering.py",
         ("pairs that matter are given up", "_MARGIN = 1 + 1e-3", "_MARGIN = 0.5"),
+        (
+            "coordinates are not rounded to single precision",
+            "rounding = (9 + n_dimensions) * _UNIT",
+            "rounding = 0.0 * _UNIT",
+        ),
     ),
     *_mutants(
         "statistics.py",
@@ -275,6 +306,8 @@ MUTANTS = [
         ),
         ("a suggestion is where clusters form", "float(low + high) / 2", "float(low)"),
         ("the inflection is the flattest place", "slope.argmax()", "slope.argmin()"),
+        ("Silverman's quartiles are not scaled", "(high - low) / 1.34", "(high - low) / 1.0"),
+        ("Silverman's power", "effective**-0.2", "effective**-0.1"),
         (
             "long-lived are the short-lived",
             "ranges[:, 0] - ranges[:, 1], kind",
@@ -320,6 +353,7 @@ MUTANTS = [
             "telling &= n_sites - side.largest > outside * n_sites",
             "telling &= True",
         ),
+        ("a twentieth outside is a fifth", "outside: float = 0.05", "outside: float = 0.2"),
     ),
     *_mutants(
         "compare/sites.py",
@@ -542,9 +576,9 @@ MUTANTS = [
         ("nobody hears of half the box", "_NEAR_HALF_BOX = 0.9", "_NEAR_HALF_BOX = 0.999"),
     ),
     *_mutants(
-        "statistics.py",
+        "settings/values.py",
         "test_numbers.py",
-        ("R is 9", "    large: int = 10,\n", "    large: int = 9,\n"),
+        ("R is 9", "LARGE = 10 ", "LARGE = 9 "),
     ),
     *_mutants(
         "readers/bonds.py",
@@ -562,28 +596,41 @@ MUTANTS = [
         "output/scene.py",
         "test_numbers.py",
         ("the palettes are one", '"safe": list(SAFE)', '"safe": list(WIDE)'),
-        (
-            "clusters of two are drawn",
-            "min_size: int = 3,\n    large",
-            "min_size: int = 2,\n    large",
-        ),
+    ),
+    *_mutants(
+        "settings/values.py",
+        "test_numbers.py",
+        ("clusters of two are drawn", "MIN_SIZE = 3 ", "MIN_SIZE = 2 "),
     ),
     # ---- choices -------------------------------------------------------------------------------
     *_mutants(
-        "settings/run.py",
-        "workflow/test_recipe.py",
+        "settings/values.py",
+        "settings/test_usual.py workflow/test_recipe.py",
         ("third neighbours are compared", "MIN_BONDS = 4 ", "MIN_BONDS = 3 "),
         ("contacts are within 9 Å", "RADIUS = 10.0 ", "RADIUS = 9.0 "),
+        ("all pairs of any number of particles", "ALL_PAIRS = 20_000 ", "ALL_PAIRS = 2_000_000 "),
+        ("8 nearest are compared", "NEAREST = 12 ", "NEAREST = 8 "),
+        ("a centre is that of mass", 'CENTRE: Final = "geometry"', 'CENTRE: Final = "mass"'),
+        (
+            "links count by the mean",
+            'LINK_REDUCTION: Final = "max"',
+            'LINK_REDUCTION: Final = "rms"',
+        ),
+        ("the C–C bond", "\nBOND = 1.54 ", "\nBOND = 1.5 "),
+        ("the O–H bond", "WATER_BOND = 0.96 ", "WATER_BOND = 1.0 "),
     ),
     *_mutants(
-        "settings/display.py",
-        "workflow/test_recipe.py",
-        ("the C–C bond", "LENGTH = 1.54 ", "LENGTH = 1.5 "),
+        "objects.py",
+        "settings/test_usual.py",
+        (
+            "residues have centres of mass",
+            "reduction: Reduction = REDUCTION, centre: Centre = CENTRE\n",
+            "reduction: Reduction = REDUCTION, centre: Centre = MOLECULE_CENTRE\n",
+        ),
     ),
     *_mutants(
         "workflow/defaults.py",
         "workflow/test_recipe.py",
-        ("the O–H bond", "0.96 * per_angstrom", "1.0 * per_angstrom"),
         ("a nanometre is an ångström", '"nm": 0.1', '"nm": 1.0'),
     ),
     *_mutants(
@@ -599,6 +646,7 @@ MUTANTS = [
     *_mutants(
         "web/guard.py",
         "web/test_guard.py",
+        ("servers on two ports share a cookie", 'f"timme-{port}"', '"timme"'),
         ("any token opens", " and self._keys.fits(key.strip()):", ":"),
         (
             "any cookie opens",

@@ -92,7 +92,7 @@ def particles(graph: Graph, *, dimensions: int = 3, seed: int = 0, **changes: An
 
 
 def analysis_of(given: dict[str, Any]) -> Analysis:
-    """Sort fields into system, view, recipe and parts."""
+    """Sort fields into system, settings, recipe and parts."""
     left = dict(given)
 
     def taken(kind: Any) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def analysis_of(given: dict[str, Any]) -> Analysis:
     made = Analysis(
         system=System(**taken(System)),
         hierarchy=hierarchy,
-        recipe=Recipe(view=Display(**taken(Display)), **taken(Recipe)),
+        recipe=Recipe(**({"settings": Display(**taken(Display))} | taken(Recipe))),
         notes=left.pop("notes", ()),
         parts=(
             *([] if measured is None else [Measured(measured)]),

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 
 from tests.output.builders import Graph, graphs, linked, particles, random_graph, residues
 from timme import synthetic
-from timme.analysis import Analysis
+from timme.analysis import Analysis, Input, Provenance
 from timme.order import families, families_at
 from timme.output.colours import colouring
 from timme.output.scene import Scene, scene, scene_json
@@ -88,10 +89,32 @@ def test_sites_coloured_from_the_scene_are_coloured_as_in_the_scripts(
 def test_a_scene_is_json_in_which_no_name_can_end_the_element() -> None:
     graph = random_graph(20, 1)
     name = "</script><script>alert(1)</script><!-- &amp;"
-    analysis = particles(graph, provenance={"inputs": [{"name": name, "sha256": "0"}]})
+    analysis = particles(graph, provenance=Provenance(inputs=(Input(name, "0"),)))
     text = scene_json(scene(analysis))
     assert "<" not in text
     assert json.loads(text)["title"] == name
+
+
+def test_a_scene_says_what_its_heights_are_and_in_which_unit() -> None:
+    known = scene(particles(random_graph(9, 1)))["quantity"]
+    assert (known["symbol"], known["unit"], known["cutoffName"]) == ("σ", "µm", "σc")
+
+
+def test_a_page_tells_the_settings_with_which_it_is_shown() -> None:
+    made = analyse(synthetic.chain(20))
+    chosen = replace(made.recipe.settings, cutoff=0.5, min_size=7)
+    shown = scene_of(replace(made, recipe=replace(made.recipe, settings=chosen)))
+    assert (shown["suggestions"][0]["cutoff"], shown["minSize"]) == (0.5, 7)
+    told = shown["about"]["options"]
+    assert (told["cutoff"], told["min_size"]) == ("0.5", "7")
+
+
+def test_the_settings_of_a_result_cannot_be_changed_afterwards() -> None:
+    weights, box = np.ones(3), [20.0, 20.0, 20.0]
+    made = analyse(np.random.default_rng(0).random((3, 5, 3)), weights=weights, box=box)
+    weights[0], box[0] = 5.0, 7.0
+    told = scene_of(made)["about"]["options"]
+    assert (told["weights"], told["box"]) == ("[1.0, 1.0, 1.0]", "[20.0, 20.0, 20.0]")
 
 
 def test_a_forest_and_an_empty_hierarchy_have_scenes() -> None:

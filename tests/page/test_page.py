@@ -6,7 +6,6 @@ import base64
 import csv
 import io
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -15,7 +14,7 @@ import pytest
 from tests.page.browser import Page
 from tests.page.conftest import Open
 from tests.page.systems import energies, ensemble, forest, hinge, swarm
-from timme.analysis import Analysis
+from timme.analysis import Analysis, Input, Provenance
 from timme.output.colours import SAFE, WIDE, colouring
 from timme.output.tables import clusters_csv
 from timme.workflow import analyse
@@ -372,7 +371,7 @@ def test_names_are_text(show: Open) -> None:
     analysis = swarm(
         20,
         names=np.array([f"{evil}{k}" for k in range(20)]),
-        provenance={"inputs": [{"name": evil, "sha256": evil}], "command": evil, "version": evil},
+        provenance=Provenance(inputs=(Input(evil, evil),), command=evil, version=evil),
         notes=(evil,),
         shown_name=evil,
         min_size=1,
@@ -439,8 +438,8 @@ def test_provenance_is_shown(look: Open) -> None:
     analysis = ensemble()
     page = look(analysis)
     text = page.evaluate("document.querySelector('.about').textContent")
-    inputs: Any = analysis.recipe.provenance["inputs"]
-    assert inputs[0]["name"] in text
-    assert inputs[0]["sha256"] in text
+    inputs = analysis.recipe.provenance.inputs
+    assert inputs[0].name in text
+    assert inputs[0].sha256 in text
     assert "timme run models.pdb" in text
     assert all(note in text for note in analysis.notes)

@@ -172,7 +172,7 @@ def test_coarse_grained_beads_have_no_guessed_bonds(tmp_path: Path) -> None:
         assert len(ensemble.atoms.bonds) == 0
         assert set(ensemble.atoms.elements.tolist()) == {""}
         assert "coarse-grained beads have no elements" in ensemble.notes[0]
-    assert analyse(path).recipe.settings["objects"] == "points"
+    assert analyse(path).recipe.options["objects"] == "points"
 
 
 def test_all_atom_names_are_no_beads(tmp_path: Path) -> None:

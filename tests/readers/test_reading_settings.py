@@ -55,7 +55,7 @@ def test_tables_keep_their_gaps_without_a_word(tmp_path: Path) -> None:
 def test_bonds_are_chosen_by_the_recipe(tmp_path: Path, bonds: str, objects: str) -> None:
     path = write_pdb(tmp_path / "a.pdb", [peptide(shift, n_residues=4) for shift in (0.0, 0.5)])
     analysis = analyse(path, settings=Settings(bonds=bonds, min_bonds=0))
-    assert analysis.recipe.settings["objects"] == objects
+    assert analysis.recipe.options["objects"] == objects
     assert bool(len(analysis.system.sites.bonds)) == (bonds == "auto")
 
 

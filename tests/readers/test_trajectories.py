@@ -123,7 +123,7 @@ def test_no_frame_left_is_refused(tmp_path: Path, topology: Path) -> None:
     path = write_trajectory(tmp_path / "a.xtc", trajectory_positions(3, N_ATOMS))
     with pytest.raises(ValueError, match="zero snapshots are left of 3 with start=5"):
         read(topology, path, start=5)
-    with pytest.raises(ValueError, match="step must be 1 or more"):
+    with pytest.raises(ValueError, match="step= must be at least 1"):
         read(topology, path, step=-1)
 
 

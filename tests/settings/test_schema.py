@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from dataclasses import fields
 from pathlib import Path
@@ -11,13 +12,24 @@ import click
 import pytest
 
 from timme.cli import app
-from timme.settings import SELECT, Display, RigidSettings, Setting, Settings, settings_of
+from timme.output.colours import PALETTES as COLOURS
+from timme.settings import (
+    PALETTES,
+    SELECT,
+    CompareSettings,
+    Display,
+    RigidSettings,
+    ServeSettings,
+    Setting,
+    Settings,
+    settings_of,
+)
 from timme.settings.schema import GROUPS
 from timme.system.residues import PRESETS
-from timme.web.models import Choices, Model, RigidChoices
+from timme.web.models import Choices, Comparison, Model, RigidChoices
 
 DOCS = Path(__file__).parents[2] / "docs"
-KINDS = [Display, Settings, RigidSettings]
+KINDS = [Display, Settings, RigidSettings, ServeSettings, CompareSettings]
 ALL = [(kind, setting) for kind in KINDS for setting in settings_of(kind)]
 
 
@@ -27,7 +39,7 @@ def options(command: str) -> dict[str, click.Option]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_field_is_a_setting_in_the_order_of_groups(kind: type[Display]) -> None:
+def test_every_field_is_a_setting_in_the_order_of_groups(kind: type[Any]) -> None:
     found = settings_of(kind)
     assert {setting.name for setting in found} == {field.name for field in fields(kind)}
     places = [list(GROUPS).index(setting.about.group) for setting in found]
@@ -36,9 +48,9 @@ def test_every_field_is_a_setting_in_the_order_of_groups(kind: type[Display]) ->
 
 @pytest.mark.parametrize(("kind", "setting"), ALL)
 def test_a_setting_is_told_in_one_sentence_that_says_its_default_once(
-    kind: type[Display], setting: Setting
+    kind: type[Any], setting: Setting
 ) -> None:
-    assert kind().plain()[setting.name] == setting.default
+    assert getattr(kind(), setting.name) == setting.default
     told = setting.sentence()
     assert told.endswith(".")
     assert told[:-1] == told[:-1].strip(". ")
@@ -46,23 +58,35 @@ def test_a_setting_is_told_in_one_sentence_that_says_its_default_once(
 
 
 @pytest.mark.parametrize(
-    ("command", "kind"), [("run", Settings), ("rigidity", RigidSettings), ("plot", Display)]
+    ("command", "kind"),
+    [
+        ("run", Settings),
+        ("rigidity", RigidSettings),
+        ("plot", Display),
+        ("serve", ServeSettings),
+        ("compare", CompareSettings),
+    ],
 )
-def test_a_command_has_an_option_for_each_setting(command: str, kind: type[Display]) -> None:
+def test_a_command_has_an_option_for_each_setting(command: str, kind: type[Any]) -> None:
     found = options(command)
     for setting in settings_of(kind):
         assert (setting.name in found) == setting.about.command
         if setting.about.command:
             option = found[setting.name]
             assert (*option.opts,) == setting.flags
+            assert (*option.secondary_opts,) == tuple(filter(None, [setting.denial]))
             assert option.help == setting.sentence()
 
 
-@pytest.mark.parametrize(("model", "kind"), [(Choices, Settings), (RigidChoices, RigidSettings)])
-def test_the_server_has_a_field_for_each_setting(model: type[Model], kind: type[Display]) -> None:
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [(Choices, Settings), (RigidChoices, RigidSettings), (Comparison, CompareSettings)],
+)
+def test_the_server_has_a_field_for_each_setting(model: type[Model], kind: type[Any]) -> None:
     described: dict[str, Any] = model.model_json_schema()["properties"]
     offered = [setting for setting in settings_of(kind) if setting.about.server]
-    assert [*described] == [setting.name for setting in offered]
+    named = [name for name in described if name not in {"one", "other", "title"}]
+    assert named == [setting.name for setting in offered]
     for setting in offered:
         field = described[setting.name]
         assert field["default"] == setting.default
@@ -83,22 +107,23 @@ def test_sites_can_be_named_by_every_preset() -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "value", "said"),
     [
-        (Display, "large", 0, "large must be at least 1, got 0"),
-        (Settings, "radius", float("inf"), "radius must be above 0, got inf"),
-        (Settings, "cutoff", float("nan"), "cutoff must be a number, got nan"),
-        (Settings, "palette", "grey", "palette is one of wide, safe, got 'grey'"),
-        (Settings, "bonds", "all", "bonds is one of auto, file, guess, none, got 'all'"),
-        (RigidSettings, "tethers", "x", "tethers is one of shortest, all, none, got 'x'"),
+        (Display, "large", 0, "large= must be at least 1, got 0"),
+        (ServeSettings, "port", 70000, "port= must be at most 65535, got 70000"),
+        (Settings, "radius", float("inf"), "radius= must be above 0, got inf"),
+        (Settings, "cutoff", float("nan"), "cutoff= must be a number, got nan"),
+        (Settings, "palette", "grey", "palette= is one of wide, safe, got 'grey'"),
+        (Settings, "bonds", "all", "bonds= is one of auto, file, guess, none, got 'all'"),
+        (RigidSettings, "tethers", "x", "tethers= is one of shortest, all, none, got 'x'"),
     ],
 )
 def test_a_value_that_means_nothing_is_refused(
-    kind: type[Display], name: str, value: Any, said: str
+    kind: type[Any], name: str, value: Any, said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
         kind(**{name: value})
 
 
-@pytest.mark.parametrize("name", ["using.md", "rigidity.md"])
+@pytest.mark.parametrize("name", ["using.md", "rigidity.md", "server.md"])
 def test_the_docs_hold_the_table_of_the_settings(name: str) -> None:
     make = runpy.run_path(str(DOCS / "make_options.py"))
     page = (DOCS / name).read_text("utf-8")
@@ -109,3 +134,18 @@ def test_a_page_without_marks_is_refused() -> None:
     make = runpy.run_path(str(DOCS / "make_options.py"))
     with pytest.raises(ValueError, match="a page needs"):
         make["filled"]("text", Settings)
+
+
+def test_every_palette_that_is_offered_has_its_colours() -> None:
+    assert list(PALETTES) == list(COLOURS)
+
+
+def test_the_docs_say_what_the_api_does_not_take() -> None:
+    page = (DOCS / "server.md").read_text("utf-8")
+    for part, kind, model in (
+        ("settings", Settings, Choices),
+        ("rigidity", RigidSettings, RigidChoices),
+    ):
+        said = re.findall(rf"\| `{part}` \| `(\w+)` \| .* \| not taken \|", page)
+        offered = {setting.name for setting in settings_of(kind) if setting.about.command}
+        assert {*said} == offered - set(model.model_fields)

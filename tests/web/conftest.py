@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +20,7 @@ import pytest
 
 from tests.cli.ensembles import helix, swinging, wandering, write_tracks
 from tests.readers.builders import write_pdb
+from timme.settings import ServeSettings
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
@@ -120,10 +121,11 @@ def running_server(folder: Path, **limits: Any) -> Iterator[Server]:
 
     from timme.web.app import create_app
     from timme.web.guard import Keys
-    from timme.web.limits import Limits
+    from timme.web.limits import parsed_limits
 
     keys = Keys(TOKEN)
-    app = create_app(folder, port=PORT, keys=keys, limits=Limits(**limits))
+    allowed = replace(parsed_limits(ServeSettings()), **limits)
+    app = create_app(folder, port=PORT, keys=keys, limits=allowed)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with TestClient(app, base_url=BASE, headers=headers) as client:
         yield Server(folder, keys, client, app)

@@ -17,6 +17,7 @@ from tests.cli.ensembles import wandering, write_tracks
 from tests.web.conftest import LONGEST, until
 from tests.web.served import Served
 from timme.web import parts
+from timme.web.form import form
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
@@ -124,7 +125,7 @@ def submitted(page: Page, *files: Path) -> None:
 
 
 def begun_long(page: Page, path: Path) -> None:
-    page.select_option("#pairs", "all")
+    page.get_by_label("Pairs", exact=True).select_option("all")
     page.get_by_text("More choices").click()
     page.get_by_label("NaN means: not seen").check()
     submitted(page, path)
@@ -451,12 +452,33 @@ def test_the_form_can_be_used_by_keyboard_and_every_field_has_a_name(open_page: 
     for _ in range(6):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id"))
-    assert reached == ["", "files", "recipe", "select", "radius", "objects"]  # first the name
+    assert reached == [  # first the name
+        *("", "files", "recipe"),
+        *("run-select", "run-radius", "run-objects"),
+    ]
     unnamed = page.evaluate(
         "[...document.querySelectorAll('input, select')]"
         ".filter(it => !it.labels.length && !it.ariaLabel).length"
     )
     assert unnamed == 0
+
+
+def test_every_setting_has_its_input(open_page: OpenPage) -> None:
+    page = open_page()
+    for part in form():
+        for field in part.fields:
+            found = page.locator(f"#{part.recipe}-{field.name}")
+            assert found.get_attribute("name") == field.name
+            if field.kind in {"whole", "number"}:
+                least = None if field.least is None else f"{field.least:g}"
+                assert found.get_attribute("min") == least
+                assert found.get_attribute("placeholder") == field.usual
+    page.get_by_text("More choices").click()
+    page.get_by_label("Take every").first.fill("0")
+    page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"x"})
+    page.get_by_role("button", name="Analyse").click()
+    assert page.evaluate("document.activeElement.id") == "run-step"  # where the browser says why
+    assert page.evaluate("location.pathname") == "/"
 
 
 @pytest.mark.usefixtures("built")

@@ -80,7 +80,7 @@ def test_users_find_their_own_names_and_choices(
     answer = server.client.get(f"/api/jobs/{name}/files/result.npz")
     (tmp_path / "result.npz").write_bytes(answer.content)
     provenance = timme.load(tmp_path / "result.npz").recipe.provenance
-    assert provenance["command"] == "timme run 'my <b>peptide</b>.pdb' --select ca"
+    assert provenance.command == "timme run 'my <b>peptide</b>.pdb' --select ca"
 
 
 def test_files_are_listed_served_and_archived(

@@ -18,8 +18,12 @@ import timme
 from tests.cli.ensembles import swinging
 from tests.readers.builders import write_pdb
 from tests.web.conftest import MakeServer, Server, leave_out_pictures, planted, running_server
+from timme.cli import app
 from timme.output.report import SCRIPT, page_part
 from timme.output.scene import scene_json
+from timme.settings import CompareSettings
+from timme.web.models import Comparison, RigidChoices
+from timme.web.recipes import _options
 from timme.workflow import comparison, rigid, scene_of
 
 EVIL = "<script>alert(1)</script> $x^{"
@@ -50,7 +54,7 @@ def test_one_structure_gets_its_rigid_clusters(
     found = loaded(server, name, tmp_path)
     np.testing.assert_array_equal(found.hierarchy.heights, expected.hierarchy.heights)
     assert found.hierarchy.quantity.symbol == "E"
-    assert found.recipe.settings["min_size"] == 2
+    assert found.recipe.options["min_size"] == 2
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -87,9 +91,15 @@ def test_one_snapshot_of_particles_is_no_structure(server: Server) -> None:
         ({"recipe": "comparison"}, "recipe: one of auto, run, rigidity, got 'comparison'"),
         ({"recipe": "rigidity", "select": "ca"}, "settings: not used by the recipe rigidity"),
         ({"recipe": "run", "rigidity": {"chain": "A"}}, "rigidity: not used by the recipe run"),
-        ({"rigidity": {"model": 0}}, "rigidity: models are counted from 1, got 0"),
+        ({"rigidity": {"model": 0}}, "rigidity: model= must be at least 1, got 0"),
         ({"rigidity": {"constraints": "/etc/passwd"}}, "rigidity.constraints: Extra inputs"),
-        ({"rigidity": {"tethers": "<b>"}}, "rigidity.tethers: Input should be"),
+        (
+            {"rigidity": {"tethers": "<b>"}},
+            "rigidity: tethers= is one of shortest, all, none, got '<b>'",
+        ),
+        ({"palette": "grey"}, "settings: palette= is one of wide, safe, got 'grey'"),
+        ({"objects": "a.txt"}, "settings: objects= is one of auto, points, bodies, "),
+        ({"rigidity": {"length": 3.0}}, "rigidity.length: Extra inputs"),  # of no use there
     ],
 )
 def test_settings_that_mean_nothing_are_refused(
@@ -110,6 +120,50 @@ def test_a_missing_extra_is_said_in_one_line(
     job = server.ended(server.started("a.pdb", structure))
     assert job["state"] == "failed"
     assert job["error"].startswith("adding hydrogens needs hydride: install it with ")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_command_says_all_that_was_chosen(
+    server: Server, tracks: bytes, tmp_path: Path
+) -> None:
+    weights = [1.0, 0.1, 1 / 3, *[1.0] * 9]
+    chosen: dict[str, Any] = {"weights": weights, "gaps": False, "pairs": "all"}
+    name = server.submit("a.csv", tracks, recipe="run", **chosen).json()["id"]
+    job = server.ended(name)
+    assert (job["state"], job["error"]) == ("done", "")
+    command = "timme run a.csv --weights weights.txt --no-gaps --pairs all"
+    assert job["command"] == command
+    found = server.client.get(f"/api/jobs/{name}/files/weights.txt").text
+    assert [float(line) for line in found.split()] == weights
+    # The command is one, and chooses the same.
+    (tmp_path / "weights.txt").write_text(found)
+    words = command.replace("weights.txt", str(tmp_path / "weights.txt")).split()[2:]
+    context = app.commands["run"].make_context("run", words)
+    assert {key: context.params[key] for key in chosen} == chosen
+
+
+@pytest.mark.parametrize("chain", ["A,B", ["A", "B"]])
+def test_chains_are_one_text_or_several_as_on_the_command_line(chain: Any) -> None:
+    choices = RigidChoices.model_validate_json(json.dumps({"chain": chain}))
+    assert choices.settings().chains == ["A", "B"]
+    assert [*_options(choices)] == ["--chain", "A,B"]
+
+
+def test_a_comparison_is_chosen_as_on_the_command_line() -> None:
+    given: dict[str, Any] = {
+        "chains": {"A": "B"},
+        "cutoffs": [-0.5, 0.06],
+        "min_size": 2,
+        "palette": "safe",
+    }
+    asked = Comparison.model_validate_json(json.dumps({"one": "a", "other": "b", **given}))
+    assert asked.settings() == CompareSettings(**given)
+    words = [*_options(asked)]
+    assert words == [
+        *("--chains", "A=B", "--cutoffs", "-0.5,0.06", "--min-size", "2", "--palette", "safe")
+    ]
+    context = app.commands["compare"].make_context("compare", ["a", "b", *words])
+    assert {name: context.params[name] for name in given} == given
 
 
 # ---- two results -------------------------------------------------------------------------------
@@ -151,7 +205,7 @@ def test_two_results_are_compared_as_the_library_does(
     assert str(server.folder) not in json.dumps(job)
     analyses = [loaded(server, name, tmp_path) for name in names]
     expected = comparison.compare_results(
-        analyses[0], analyses[1], comparison.Look(chains={"A": "B"}), names=(EVIL, "b.pdb")
+        analyses[0], analyses[1], CompareSettings(chains={"A": "B"}), names=(EVIL, "b.pdb")
     )
     assert [(row["name"], row["value"]) for row in job["summary"]] == comparison.rows(expected)
     comparison.write(expected, tmp_path / "expected")

@@ -17,7 +17,9 @@ import pytest
 from tests.cli.conftest import Run, folder, timme
 from tests.web.conftest import LONG_SETTINGS, everything, until
 from tests.web.served import SOURCE, Served
+from timme.settings import ServeSettings
 from timme.web import parts
+from timme.web.limits import parsed_limits
 
 __all__ = ["folder", "timme"]
 
@@ -81,12 +83,17 @@ def test_it_says_how_to_get_its_pages_where_they_were_not_built(
     import uvicorn
 
     from timme.web import server
-    from timme.web.limits import Limits
 
     monkeypatch.setattr(uvicorn.Server, "run", lambda _, sockets: sockets)
     monkeypatch.setattr(parts, "page_part", lambda _: None)
     said: list[str] = []
-    server.run(port=0, data=tmp_path, browser=False, tell=said.append, limits=Limits())
+    server.run(
+        port=0,
+        data=tmp_path,
+        browser=False,
+        tell=said.append,
+        limits=parsed_limits(ServeSettings()),
+    )
     assert "TIMME is at" in said[0]
     assert said[-1].startswith("there are no pages to look at: ")
     assert "install again with access to npm" in said[-1]

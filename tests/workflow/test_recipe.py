@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,13 @@ from tests.cli.ensembles import (
 from tests.readers.builders import Record, atom, peptide, waters, write_pdb, write_trajectory
 from timme._arrays import Floats
 from timme.analysis import Analysis
+from timme.hierarchy.quantity import SIGMA, Quantity
+from timme.output.figures import draw
+from timme.output.look import Look
 from timme.output.matrices import binned_means
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
-from timme.workflow import Settings, analyse_demo, summary
+from timme.workflow import Settings, analyse_demo, scene_of, summary
 
 
 def compared(analysis: Analysis) -> set[tuple[int, int]]:
@@ -69,7 +73,7 @@ def protein(tmp_path: Path) -> Path:
 
 def test_a_protein_gets_bodies_in_contact_four_bonds_apart_shown_as_alphas(protein: Path) -> None:
     made = timme.analyse(protein)
-    chosen = made.recipe.settings
+    chosen = made.recipe.options
     assert (chosen["objects"], chosen["reduction"], chosen["reach"]) == ("bodies", "rms", 1)
     assert (chosen["pairs"], chosen["radius"], chosen["min_bonds"]) == ("contact", 10.0, 4)
     assert (made.system.shown_name, made.system.sequential) == ("Cα", True)
@@ -115,7 +119,7 @@ def test_the_planted_halves_of_a_protein_are_found(protein: Path) -> None:
 
 def test_alphas_alone_are_points_without_their_neighbours(protein: Path) -> None:
     made = timme.analyse(protein, select="ca")
-    assert made.recipe.settings["objects"] == "points"
+    assert made.recipe.options["objects"] == "points"
     assert made.hierarchy.n_sites == len(made.shown) == 24
     pairs = compared(made)
     # Neighbours along the chain are three bonds apart, counted in the whole molecule.
@@ -128,7 +132,7 @@ def test_alphas_alone_are_points_without_their_neighbours(protein: Path) -> None
 def test_three_bonds_stay_an_option(protein: Path) -> None:
     made = timme.analyse(protein, select="ca", min_bonds=3)
     assert set(pairwise(range(24))) <= compared(made)
-    assert not timme.analyse(protein, select="ca", min_bonds=0).recipe.settings["min_bonds"]
+    assert not timme.analyse(protein, select="ca", min_bonds=0).recipe.options["min_bonds"]
 
 
 def test_one_cluster_at_every_cutoff_is_explained(tmp_path: Path) -> None:
@@ -191,13 +195,13 @@ def test_residues_are_reduced_as_asked(protein: Path, reduction: str) -> None:
         protein, objects="residues", reduction=reduction, centre="geometry", pairs="all"
     )
     assert sigma_of(made_all, 0, 4) == pytest.approx(expected[reduction], rel=1e-6)
-    assert made.recipe.settings["reduction"] == reduction
+    assert made.recipe.options["reduction"] == reduction
 
 
 def test_bonds_are_objects_that_share_an_atom(protein: Path) -> None:
     made = timme.analyse(protein, objects="links")
     assert made.hierarchy.n_sites == len(made.system.sites.bonds)
-    assert made.recipe.settings["pairs"] == "sharing"
+    assert made.recipe.options["pairs"] == "sharing"
     for a, b in compared(made):
         assert len(set(made.system.sites.bonds[[a, b]].ravel().tolist())) == 3
 
@@ -243,7 +247,7 @@ def test_chains_are_shown_one_after_another(tmp_path: Path) -> None:
 
 def test_nucleotides_are_shown_by_phosphorus_or_sugar(tmp_path: Path) -> None:
     made = timme.analyse(write_ensemble(tmp_path / "a.pdb", nucleotides(4)))
-    assert made.recipe.settings["objects"] == "bodies"
+    assert made.recipe.options["objects"] == "bodies"
     assert made.system.sites.names[made.system.object_sites[made.shown]].tolist() == [
         "C4'",
         "P",
@@ -298,7 +302,7 @@ def test_groups_come_from_a_file(protein: Path, tmp_path: Path) -> None:
     )
     made = timme.analyse(protein, objects=str(own), pairs="all", min_bonds=0)
     assert made.system.names.tolist() == ["head", "neck σ", "tail"]
-    assert (made.recipe.settings["objects"], made.system.shown_name) == (str(own), "group")
+    assert (made.recipe.options["objects"], made.system.shown_name) == (str(own), "group")
     assert np.bincount(made.system.site_objects + 1).tolist() == [70, 20, 5, 25]
     squared = naive_sigma([places(model) for model in swinging()]) ** 2
     expected = np.sqrt(squared[:20, 95:].mean())
@@ -319,11 +323,11 @@ def test_pairs_come_from_a_file(tmp_path: Path, text: str) -> None:
 
 def test_a_liquid_is_compared_by_molecules(tmp_path: Path) -> None:
     made = timme.analyse(write_ensemble(tmp_path / "a.pdb", waters(6)))
-    assert (made.recipe.settings["objects"], made.recipe.settings["pairs"]) == (
+    assert (made.recipe.options["objects"], made.recipe.options["pairs"]) == (
         "molecules",
         "contact",
     )
-    assert made.recipe.settings["min_bonds"] == 0
+    assert made.recipe.options["min_bonds"] == 0
     assert made.hierarchy.n_sites == 6
     assert (made.length, made.recipe.length_name) == (0.96, "O–H bond")
     assert made.system.shown_name == "molecule"
@@ -332,7 +336,7 @@ def test_a_liquid_is_compared_by_molecules(tmp_path: Path) -> None:
 def test_small_organic_molecules_are_bodies(tmp_path: Path) -> None:
     chain = [atom(f"C{k}", 1, (1.2 * k, 0.8 * (k % 2), 0.0), resname="LIG") for k in range(14)]
     made = timme.analyse(write_ensemble(tmp_path / "a.pdb", chain))
-    assert made.recipe.settings["objects"] == "bodies"
+    assert made.recipe.options["objects"] == "bodies"
     assert len(made.shown) == 14
     assert (made.system.shown_name, made.system.sequential) == ("atom", False)
     assert made.length == 1.54
@@ -342,7 +346,7 @@ def test_particles_are_compared_all_with_all(tmp_path: Path) -> None:
     snapshots = wandering()
     np.save(tmp_path / "a.npy", snapshots)
     made = timme.analyse(tmp_path / "a.npy")
-    assert (made.recipe.settings["objects"], made.recipe.settings["pairs"]) == ("points", "all")
+    assert (made.recipe.options["objects"], made.recipe.options["pairs"]) == ("points", "all")
     assert compared(made) == set(combinations(range(8), 2))
     expected = timme.link(naive_sigma(snapshots))
     np.testing.assert_allclose(made.hierarchy.heights, expected.heights, rtol=1e-6)
@@ -352,8 +356,8 @@ def test_particles_are_compared_all_with_all(tmp_path: Path) -> None:
 
 def test_a_radius_or_a_number_of_neighbours_says_which_pairs_are_meant() -> None:
     snapshots = wandering()
-    assert timme.analyse(snapshots, radius=4.0).recipe.settings["pairs"] == "contact"
-    assert timme.analyse(snapshots, neighbours=3).recipe.settings["pairs"] == "nearest"
+    assert timme.analyse(snapshots, radius=4.0).recipe.options["pairs"] == "contact"
+    assert timme.analyse(snapshots, neighbours=3).recipe.options["pairs"] == "nearest"
 
 
 def test_contacts_of_particles_need_a_radius() -> None:
@@ -391,8 +395,8 @@ def test_nearest_neighbours_are_those_of_the_first_snapshot() -> None:
 
 def test_a_network_without_elements_is_its_links() -> None:
     made = timme.analyse(timme.synthetic.chain(40, 5, link_length=2.0))
-    assert (made.recipe.settings["objects"], made.recipe.settings["pairs"]) == ("links", "sharing")
-    assert made.recipe.settings["reduction"] == "max"
+    assert (made.recipe.options["objects"], made.recipe.options["pairs"]) == ("links", "sharing")
+    assert made.recipe.options["reduction"] == "max"
     assert made.hierarchy.n_sites == 40
     assert made.length == pytest.approx(2.0)
     assert (made.recipe.length_name, made.system.sequential) == ("link", True)
@@ -415,7 +419,7 @@ def test_the_length_of_links_knows_the_box() -> None:
 def test_demos_are_known() -> None:
     with pytest.raises(ValueError, match="chain, hinge, spheres"):
         analyse_demo("boat")
-    assert analyse_demo("hinge").recipe.provenance["command"] == "timme demo hinge"
+    assert analyse_demo("hinge").recipe.provenance.command == "timme demo hinge"
 
 
 # ---- tracks with gaps --------------------------------------------------------------------------
@@ -468,7 +472,7 @@ def test_weights_count_snapshots_several_times() -> None:
     weighted = timme.analyse(snapshots, weights=[2, 1, 3])
     plain = timme.analyse(snapshots[[0, 0, 1, 2, 2, 2]])
     np.testing.assert_allclose(weighted.hierarchy.heights, plain.hierarchy.heights, rtol=1e-9)
-    assert weighted.recipe.settings["weights"] == [2, 1, 3]
+    assert weighted.recipe.options["weights"] == (2, 1, 3)
 
 
 def test_a_box_makes_distances_those_of_the_nearest_image() -> None:
@@ -500,7 +504,7 @@ def test_other_units_scale_every_default(tmp_path: Path) -> None:
     smaller = [moved(model, 0.1 * places(model)) for model in models]
     made = timme.analyse(write_pdb(tmp_path / "b.pdb", smaller), unit="nm")
     assert made.hierarchy.unit == "nm"
-    assert made.recipe.settings["radius"] == pytest.approx(1.0)
+    assert made.recipe.options["radius"] == pytest.approx(1.0)
     assert made.length == pytest.approx(0.154)
     np.testing.assert_array_equal(made.system.sites.bonds, usual.system.sites.bonds)
     # The grid of the file is ten times coarser, 0.01 Å.
@@ -529,9 +533,8 @@ def test_several_trajectories_follow_one_another(tmp_path: Path) -> None:
     one, two = timme.analyse(top, whole), timme.analyse(top, parts)
     assert two.system.n_snapshots == 6
     np.testing.assert_allclose(one.hierarchy.heights, two.hierarchy.heights, rtol=1e-4)
-    inputs = two.recipe.provenance["inputs"]
-    assert isinstance(inputs, list)
-    assert [entry["name"] for entry in inputs] == ["top.pdb", "b.dcd", "c.trr"]
+    inputs = two.recipe.provenance.inputs
+    assert [entry.name for entry in inputs] == ["top.pdb", "b.dcd", "c.trr"]
 
 
 # ---- matrices ----------------------------------------------------------------------------------
@@ -554,6 +557,32 @@ def test_a_matrix_or_its_file_goes_straight_to_link(tmp_path: Path) -> None:
     (tmp_path / "pae.json").write_text(f'{{"pae": {matrix.tolist()}}}')
     for source in (matrix, tmp_path / "m.npy", str(tmp_path / "pae.json")):
         np.testing.assert_array_equal(timme.link(source).heights, timme.link(matrix).heights)
+
+
+def test_predicted_aligned_errors_are_called_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "pae.json").write_text(f'{{"pae": {naive_sigma(wandering()).tolist()}}}')
+    made = timme.analyse(tmp_path / "pae.json")
+    quantity = made.hierarchy.quantity
+    assert (quantity.symbol, quantity.unit, quantity.clusters) == ("PAE", "Å", "clusters")
+    assert quantity.words == "predicted aligned error"
+    assert timme.link(tmp_path / "pae.json").quantity == quantity
+    assert made.fluctuations is not None
+    assert made.fluctuations.unit == made.system.unit == "Å"
+    told = dict(summary(made))
+    assert told["cutoffs"].startswith("PAE = ")
+    shown = json.dumps(scene_of(made), ensure_ascii=False)
+    assert "predicted aligned error" in shown
+    assert not any(word in shown for word in ("σ", "co-moving"))
+    assert draw(made, "dilution", Look()).axes[0].get_ylabel() == "PAE cutoff (Å)"
+
+
+def test_the_user_may_know_a_matrix_better_than_its_file(tmp_path: Path) -> None:
+    matrix = naive_sigma(wandering())
+    (tmp_path / "pae.json").write_text(f'{{"pae": {matrix.tolist()}}}')
+    assert timme.analyse(tmp_path / "pae.json", unit="nm").hierarchy.unit == "nm"
+    assert timme.link(tmp_path / "pae.json", quantity="d").quantity == Quantity("d")
+    np.save(tmp_path / "m.npy", matrix)
+    assert timme.analyse(tmp_path / "m.npy").hierarchy.quantity == SIGMA
 
 
 @pytest.mark.parametrize("suffix", [".mtx", ".mtx.gz"])
@@ -652,8 +681,7 @@ def test_one_file_for_each_snapshot_is_the_same_as_one_for_all(tmp_path: Path) -
     one = timme.analyse(write_pdb(tmp_path / "a.pdb", models))
     two = timme.analyse(paths)
     np.testing.assert_array_equal(one.hierarchy.heights, two.hierarchy.heights)
-    inputs = two.recipe.provenance["inputs"]
-    assert isinstance(inputs, list)
+    inputs = two.recipe.provenance.inputs
     assert len(inputs) == 4
 
 

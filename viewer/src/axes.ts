@@ -50,13 +50,13 @@ export function ticks(low: number, high: number, most: number): number[] {
 }
 
 export function cutoffLabel(scene: Scene): string {
-  const same = scene.length === 1 && !scene.unit && scene.quantity.isLength;
+  const same = scene.length === 1 && !scene.quantity.unit && scene.quantity.isLength;
   if (same) return `${scene.quantity.cutoff} / a`;
-  return scene.unit ? `${symbol(scene)} (${scene.unit})` : symbol(scene);
+  return scene.quantity.unit ? `${symbol(scene)} (${scene.quantity.unit})` : symbol(scene);
 }
 
 function scaledLabel(scene: Scene, length: number): string {
-  return `${scene.quantity.cutoff} / a  (a = ${number(length)} ${scene.unit})`;
+  return `${scene.quantity.cutoff} / a  (a = ${number(length)} ${scene.quantity.unit})`;
 }
 
 /** Draw the cutoffs along the left, and divided by a length along the right. */

@@ -54,7 +54,7 @@ export class ClusterTable {
     this.body = h("tbody");
     this.more = h("p", { class: "hint" });
     this.detail = h("div", { class: "detail" });
-    const unit = scene.unit ? ` (${scene.unit})` : "";
+    const unit = scene.quantity.unit ? ` (${scene.quantity.unit})` : "";
     this.columns = [
       { x: 0, align: "left", head: "Cluster", text: (_, label) => String(label + 1) },
       { x: 95, align: "right", head: "Size", text: ({ size }) => String(size) },

@@ -207,7 +207,7 @@ export class Dilution {
     this.base.canvas.setAttribute(
       "aria-label",
       `Dilution plot of ${hierarchy.size} ${scene.shownName} over ${hierarchy.levels.length} levels, ` +
-        `cutoffs from ${number(this.range[0])} to ${number(this.range[1])}${scene.unit ? ` ${scene.unit}` : ""}. ${facts(model)}`,
+        `cutoffs from ${number(this.range[0])} to ${number(this.range[1])}${scene.quantity.unit ? ` ${scene.quantity.unit}` : ""}. ${facts(model)}`,
     );
   }
 

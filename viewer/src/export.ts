@@ -60,7 +60,7 @@ export function png(figures: Figure[], root: HTMLElement): Promise<Blob> {
 /** The clusters of this cutoff, in the columns of clusters.csv. */
 export function csv(model: Model): string {
   const { scene, cut } = model;
-  const named = (name: string): string => (scene.unit ? `${name} (${scene.unit})` : name);
+  const named = (name: string): string => (scene.quantity.unit ? `${name} (${scene.quantity.unit})` : name);
   const objects = ({ lowest }: Cluster): number => {
     const { start, stop } = model.hierarchy.wholeRun(lowest, cut.cutoff);
     return stop - start;

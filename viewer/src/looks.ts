@@ -31,7 +31,7 @@ export class Looks {
   readonly stickRadius: Float32Array;
   readonly ribbon: Uint8Array; // (sites,), whether a cartoon shows it
   readonly crossing: Uint8Array; // (sticks,), whether it runs through the whole box in the frame in view
-  private readonly sigma: Float64Array; // of contacts
+  private readonly heights: Float64Array; // of contacts
   private readonly elements: string[];
   private readonly bonded: Uint8Array; // (sites,)
 
@@ -44,7 +44,7 @@ export class Looks {
     this.bonds = wholes(this.space.bonds);
     this.contacts = wholes(this.space.contacts);
     this.sticks = Int32Array.from([...this.bonds, ...this.contacts]);
-    this.sigma = doubles(this.space.contactSigma);
+    this.heights = doubles(this.space.contactHeights);
     this.elements = words(model.scene.sites.elements);
     this.bonded = new Uint8Array(nSites);
     for (const site of this.bonds) this.bonded[site] = 1;
@@ -121,7 +121,7 @@ export class Looks {
     const together = label >= 0 && label === model.siteLabel(b);
     const contact = stick - this.bonds.length / 2;
     if (contact >= 0) {
-      const close = together && (this.sigma[contact] ?? Infinity) <= model.cut.cutoff;
+      const close = together && (this.heights[contact] ?? Infinity) <= model.cut.cutoff;
       return close ? JOINT * (molecular ? 0.6 * space.spacing : SPAN) : 0;
     }
     if (model.style !== "clusters") return molecular ? STICK : 0.5 * JOINT * SPAN;

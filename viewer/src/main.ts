@@ -66,7 +66,7 @@ const STYLES: Record<Style, string> = {
 
 /** Build the page within an element; keys are heard there, or in what is given: an element around it, the document. */
 export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Document): Page {
-  if (scene.format !== 2) throw new Error(`a scene of format 2 is needed, got ${scene.format}: use the page of the same version`);
+  if (scene.format !== 3) throw new Error(`a scene of format 3 is needed, got ${scene.format}: use the page of the same version`);
   const model = new Model(scene);
   const root = h("div", { class: "timme" });
   host.classList.add("timme-host");
@@ -86,7 +86,8 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
   const zoom = molecule ? (cluster: Cluster): void => zoomTo(model, molecule, cluster) : null;
   const table = new ClusterTable(model, zoom, say, ink);
   const curves = [new CurvePlot(model, ink, "large"), new CurvePlot(model, ink, "sizes")] as const;
-  const matrix = scene.matrix ? new Matrix(model, scene.matrix, ink) : null;
+  const pairs = scene.matrix ?? scene.apart;
+  const matrix = pairs ? new Matrix(model, pairs, ink) : null;
   const sequence = scene.axis?.letters ? new Sequence(model, scene.axis, scene.axis.letters, ink) : null;
   const heading = h("div", { class: "heading" }, h("h1", {}, scene.title), h("p", {}, subtitle(scene, model)));
   const figures = figuresOf({ heading, molecule, dilution, table, curves, matrix, sequence }, ink);

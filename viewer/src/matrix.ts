@@ -5,7 +5,7 @@ import { along, type Box, type Ink, rgb, ticks } from "./axes";
 import { context2d, h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
-import { type Scene, singles } from "./scene";
+import { type Pairs, singles } from "./scene";
 import { cutoffText, number } from "./text";
 
 const STRIP = 8; // width of the clusters along the sides
@@ -26,7 +26,7 @@ export class Matrix {
 
   constructor(
     private readonly model: Model,
-    { values, size, top }: NonNullable<Scene["matrix"]>,
+    { values, size, top }: Pairs,
     private readonly ink: () => Ink,
   ) {
     this.values = singles(values);
@@ -66,7 +66,7 @@ export class Matrix {
     this.plot.canvas.setAttribute(
       "aria-label",
       `Matrix of ${this.symbol} between ${this.model.hierarchy.size} ${this.model.scene.shownName}, ` +
-        `up to ${number(this.top, 3)} ${this.model.scene.unit}; clusters at ${cutoffText(this.model)} along its sides.`,
+        `up to ${number(this.top, 3)} ${this.model.scene.quantity.unit}; clusters at ${cutoffText(this.model)} along its sides.`,
     );
   }
 
@@ -132,7 +132,7 @@ export class Matrix {
     canvas.width = canvas.height = size;
     const context = context2d(canvas);
     const image = context.createImageData(size, size);
-    const ramp = this.model.scene.palettes.sigma.map(rgb);
+    const ramp = this.model.scene.palettes.heights.map(rgb);
     for (let row = 0; row < size; row++) {
       for (let column = 0; column < size; column++) {
         const value = this.value(row, column);
@@ -157,7 +157,7 @@ export class Matrix {
   }
 
   private bar(p: Painter, ink: Ink, box: Box): void {
-    const ramp = this.model.scene.palettes.sigma;
+    const ramp = this.model.scene.palettes.heights;
     const x = box.x + box.width + 16;
     const step = box.height / ramp.length;
     ramp.forEach((colour, k) => p.rect(x, box.y + box.height - (k + 1) * step, 12, step + 0.5, colour));
@@ -167,7 +167,7 @@ export class Matrix {
       p.line([x + 12, y, x + 16, y], ink.line, 1);
       p.text(number(tick, 3), x + 19, y, { fill: ink.muted, size: 11, baseline: "middle" });
     }
-    const unit = this.model.scene.unit;
+    const unit = this.model.scene.quantity.unit;
     p.text(unit ? `${this.symbol} (${unit})` : this.symbol, x + 58, box.y + box.height / 2, {
       fill: ink.text,
       size: 12,
@@ -190,7 +190,7 @@ export class Matrix {
       const [i, j] = [Math.floor(row * this.size), Math.floor(column * this.size)];
       const value = this.value(i, j);
       const what = this.binned ? `mean ${this.symbol}` : this.symbol;
-      const said = Number.isNaN(value) ? "not measured" : `${what} = ${number(value)} ${this.model.scene.unit}`;
+      const said = Number.isNaN(value) ? "not measured" : `${what} = ${number(value)} ${this.model.scene.quantity.unit}`;
       this.readout.textContent = `${this.named(i)} and ${this.named(j)}: ${said.trim()}`;
     });
     this.area.addEventListener("pointerleave", () => {

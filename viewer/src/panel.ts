@@ -20,7 +20,7 @@ export class Panel {
       type: "text",
       inputmode: "decimal",
       class: "cutoff",
-      "aria-label": `Cutoff ${symbol(scene)}${scene.unit ? ` in ${scene.unit}` : ""}`,
+      "aria-label": `Cutoff ${symbol(scene)}${scene.quantity.unit ? ` in ${scene.quantity.unit}` : ""}`,
       change: () => this.enter(),
     });
     this.level = h("span", { class: "level" });
@@ -69,7 +69,8 @@ export class Panel {
         model.axis,
         (value) => model.setAxis(value),
       );
-      const stays = scene.matrix !== null && scene.matrix.size < model.hierarchy.size;
+      const pairs = scene.matrix ?? scene.apart;
+      const stays = pairs !== null && pairs.size < model.hierarchy.size;
       look.append(labelled("order", order, stays ? "Of the dilution plot; means in the matrix stay in their order" : "Of the dilution plot and of the matrix"));
     }
     this.element = h(
@@ -78,7 +79,7 @@ export class Panel {
       h(
         "div",
         { class: "row" },
-        h("span", { class: "field" }, h("span", { title: scene.quantity.words }, symbol(scene)), this.cutoff, scene.unit, steps),
+        h("span", { class: "field" }, h("span", { title: scene.quantity.words }, symbol(scene)), this.cutoff, scene.quantity.unit, steps),
         this.level,
         this.suggested,
       ),

@@ -17,6 +17,7 @@ export interface Suggestion {
 /** What heights are, as hierarchy/quantity.py says it. */
 export interface Quantity {
   symbol: string; // σ
+  unit: string; // of heights and cutoffs
   words: string; // fluctuation of distance
   cutoff: string; // σc
   cutoffName: string; // of an axis: σc, or E cutoff
@@ -28,7 +29,6 @@ export interface Scene {
   format: number;
   title: string;
   quantity: Quantity; // what heights and cutoffs are
-  unit: string;
   length: number | null;
   lengthName: string;
   shownName: string;
@@ -41,7 +41,7 @@ export interface Scene {
     wide: string[];
     safe: string[];
     sizes: string[]; // of P(r), r = 1, 2, …
-    sigma: string[]; // from 0 to the largest σ
+    heights: string[]; // of pairs, from 0 to the largest
     theory: string;
   };
   suggestions: Suggestion[];
@@ -83,7 +83,8 @@ export interface Scene {
     number: Packed;
     theory: { cutoffs: Packed; large: Packed; sizes: Packed[] } | null;
   };
-  matrix: { size: number; top: number; values: Packed } | null;
+  matrix: Pairs | null; // heights of pairs, such as σ
+  apart: Pairs | null; // fraction of snapshots in which pairs are apart
   about: {
     version: string;
     command: string;
@@ -93,6 +94,13 @@ export interface Scene {
   };
 }
 
+/** Numbers of pairs in the order of the axis: the upper triangle, row by row, NaN where there is none. */
+export interface Pairs {
+  size: number;
+  top: number;
+  values: Packed;
+}
+
 export interface Space {
   dimensions: number;
   molecular: boolean;
@@ -100,7 +108,7 @@ export interface Space {
   spacing: number;
   bonds: Packed;
   contacts: Packed;
-  contactSigma: Packed;
+  contactHeights: Packed; // σ of the contacts, or what else cutoffs are compared with
   box: number[][] | null;
   origin: number[]; // where the vectors of the box start
   snapshots: number[];

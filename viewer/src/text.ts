@@ -17,7 +17,7 @@ export function number(value: number, digits = 4): string {
 }
 
 export function withUnit(value: number, scene: Scene): string {
-  return scene.unit ? `${number(value)} ${scene.unit}` : number(value);
+  return scene.quantity.unit ? `${number(value)} ${scene.quantity.unit}` : number(value);
 }
 
 /** What an error says. */
@@ -36,7 +36,7 @@ export function cutoffText(model: Model, cutoff = model.cut.cutoff): string {
 /** The length a, where a second axis says something new. */
 export function scaledLength(scene: Scene): number | null {
   if (!scene.quantity.isLength || !scene.length) return null;
-  return scene.length === 1 && !scene.unit ? null : scene.length;
+  return scene.length === 1 && !scene.quantity.unit ? null : scene.length;
 }
 
 /** What there is at this cutoff, in one sentence. */

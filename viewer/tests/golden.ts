@@ -91,20 +91,20 @@ export function sceneOf(tree: Tree): Scene {
     title: tree.name,
     quantity: {
       symbol: "σ",
+      unit: "Å",
       words: "fluctuation of distance",
       cutoff: "σc",
       cutoffName: "σc",
       clusters: "co-moving clusters",
       isLength: true,
     },
-    unit: "Å",
     length: null,
     lengthName: "",
     shownName: "residue",
     minSize: tree.minSize,
     large: 10,
     palette: "wide",
-    palettes: { ...palettes, rest: "#bdbdbd", sizes: [], sigma: [], theory: "" },
+    palettes: { ...palettes, rest: "#bdbdbd", sizes: [], heights: [], theory: "" },
     suggestions: [],
     limits: tree.limits,
     tree: {
@@ -135,6 +135,7 @@ export function sceneOf(tree: Tree): Scene {
     space: null,
     curves: nothing,
     matrix: null,
+    apart: null,
     about: { version: "", command: "", inputs: [], options: {}, notes: [] },
   };
 }

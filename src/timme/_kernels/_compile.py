@@ -4,7 +4,8 @@ numba looks whether the file of a function has changed, never at the files of th
 calls, which are part of its machine code. So machine code is kept in a folder that is named by all
 sources of kernels together and by the versions of numba and numpy: after a change it is not found,
 and processes that run different sources do not meet. All that is asked of numba is to take another
-``CACHE_DIR`` while a kernel is declared, a setting that it documents.
+``CACHE_DIR`` while a kernel is declared, a setting that it documents, and to go on where machine
+code cannot be kept or read: to keep it saves time, and a full disk is no reason to stop.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import cache, partial, wraps
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numba
@@ -38,10 +40,34 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return partial(compiled, **options)
     folder = None if _settings["DISABLE_JIT"] else _folder_for(function.__module__)
-    if folder is None:
-        return njit(nogil=True, **options)(function)
-    with _cache_in(folder):
-        return njit(nogil=True, cache=True, **options)(function)
+    kernel = None if folder is None else _declare_kept(function, folder, options)
+    return kernel or njit(nogil=True, **options)(function)
+
+
+def _declare_kept(
+    function: Callable[..., Any], folder: Path, options: dict[str, Any]
+) -> Any | None:
+    """Declare a kernel that is kept in a folder; None if that cannot be written any longer."""
+    with _cache_in(folder), suppress(RuntimeError):  # which numba raises if it has no place at all
+        kernel = njit(nogil=True, cache=True, **options)(function)
+        if folder in Path(kernel.stats.cache_path).parents:  # and not where numba would look next
+            cache = kernel._cache  # noqa: SLF001, numba offers no other way to its steps
+            for step in ("load_overload", "save_overload"):
+                setattr(cache, step, _forgive(getattr(cache, step)))
+            return kernel
+    return None
+
+
+def _forgive(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a step of numba's cache find nothing, or keep nothing, where it would fail."""
+
+    @wraps(step)
+    def forgiving(*arguments: Any) -> Any:
+        with suppress(OSError, EOFError, UnpicklingError):  # a full disk, a file that is cut off
+            return step(*arguments)
+        return None
+
+    return forgiving
 
 
 def name_of_sources() -> str | None:

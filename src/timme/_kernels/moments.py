@@ -20,7 +20,7 @@ _FAST = {"reassoc", "contract", "nsz"}
 
 
 @compiled(error_model="numpy")
-def merged(weight, mean, m2, other_weight, other_mean, other_m2):
+def merge_two(weight, mean, m2, other_weight, other_mean, other_m2):
     """Merge two sets of moments (Chan, Golub and LeVeque's formula)."""
     if weight == 0.0:
         return other_weight, other_mean, other_m2
@@ -43,7 +43,7 @@ def merge_moments(
     for p in range(len(weight)):
         count[p] += other_count[p]
         reach[p] = max(reach[p], other_reach[p])
-        weight[p], mean[p], m2[p] = merged(
+        weight[p], mean[p], m2[p] = merge_two(
             weight[p], mean[p], m2[p], other_weight[p], other_mean[p], other_m2[p]
         )
 
@@ -82,7 +82,7 @@ def add_distances(distances, weights, count, weight, mean, m2):
     for p in range(len(distances)):
         seen, total, average, deviations = _moments_of(distances[p], weights)
         count[p] += seen
-        weight[p], mean[p], m2[p] = merged(weight[p], mean[p], m2[p], total, average, deviations)
+        weight[p], mean[p], m2[p] = merge_two(weight[p], mean[p], m2[p], total, average, deviations)
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
@@ -141,7 +141,7 @@ def _merge_sums(p, n_frames, sums, count, weight, mean, m2):
     average = shift + first / n_frames
     deviations = max(second - first * first / n_frames, 0.0)
     count[p] += n_frames
-    weight[p], mean[p], m2[p] = merged(
+    weight[p], mean[p], m2[p] = merge_two(
         weight[p], mean[p], m2[p], float(n_frames), average, deviations
     )
 
@@ -270,7 +270,7 @@ def add_frames(
             square[frame] = np.sqrt(square[frame])
         seen, total, average, deviations = _moments_of(square, weights)
         count[p] += seen
-        weight[p], mean[p], m2[p] = merged(weight[p], mean[p], m2[p], total, average, deviations)
+        weight[p], mean[p], m2[p] = merge_two(weight[p], mean[p], m2[p], total, average, deviations)
         for frame in range(n_frames):
             if near[frame] > reach[p]:  # never for NaN
                 reach[p] = near[frame]

@@ -1,8 +1,8 @@
 """The result of one run as frozen data: what was analysed, its hierarchy, and how it was made."""
 
 from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
-from timme.analysis.recipe import FREELY_JOINTED, Recipe
-from timme.analysis.result import Analysis, suggestions, summary
+from timme.analysis.recipe import FREELY_JOINTED, Input, Provenance, Recipe
+from timme.analysis.result import Analysis, Seen, suggestions, summary
 from timme.analysis.system import System, evenly_chosen
 
 __all__ = [
@@ -11,9 +11,12 @@ __all__ = [
     "Analysis",
     "Apart",
     "Constraints",
+    "Input",
     "Measured",
     "Part",
+    "Provenance",
     "Recipe",
+    "Seen",
     "System",
     "evenly_chosen",
     "suggestions",

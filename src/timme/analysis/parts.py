@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from timme._arrays import frozen
+from timme._arrays import Floats, frozen
 from timme.analysis.system import System
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.tree import Hierarchy
@@ -35,7 +35,7 @@ class Part(Protocol):
         Returns
         -------
         dict
-            Arrays.
+            Arrays, and what numpy makes arrays of; names are unique within the part alone.
         """
         ...
 
@@ -55,7 +55,7 @@ class Part(Protocol):
         Returns
         -------
         Part
-            The same.
+            Equal to the one that was stored.
         """
         ...
 
@@ -93,7 +93,8 @@ class Part(Protocol):
 class _OfPairs:
     """Numbers of pairs of objects, kept for pictures."""
 
-    pairs: Fluctuations
+    pairs: Fluctuations  # whose sigma are these numbers
+    _NUMBERS: ClassVar[str]  # by which they are stored
 
     def to_arrays(self) -> Arrays:
         """Return what is stored, by name.
@@ -101,12 +102,12 @@ class _OfPairs:
         Returns
         -------
         dict
-            Arrays.
+            Pairs of objects, the number of each, and the snapshots that count for it.
         """
         known = self.pairs
         return {
             "pairs": known.pairs.astype(np.int32),
-            "sigma": known.sigma,
+            self._NUMBERS: known.sigma,
             "common": known.common,
         }
 
@@ -126,14 +127,14 @@ class _OfPairs:
         Returns
         -------
         Part
-            The same.
+            Numbers of the pairs of this hierarchy, in its unit.
         """
         del system
         return cls(
             Fluctuations(
                 n_objects=hierarchy.n_sites,
                 pairs=frozen(arrays["pairs"].astype(np.int64)),
-                sigma=arrays["sigma"],
+                sigma=arrays[cls._NUMBERS],
                 common=arrays["common"],
                 unit=hierarchy.unit,
             )
@@ -171,6 +172,7 @@ class Measured(_OfPairs):
 
     __slots__ = ()
     name: ClassVar[str] = "fluctuations"
+    _NUMBERS: ClassVar[str] = "sigma"
 
 
 class Apart(_OfPairs):
@@ -178,6 +180,12 @@ class Apart(_OfPairs):
 
     __slots__ = ()
     name: ClassVar[str] = "apart"
+    _NUMBERS: ClassVar[str] = "fraction"
+
+    @property
+    def fractions(self) -> Floats:
+        """Of each pair, the fraction of snapshots in which it is apart."""
+        return self.pairs.sigma
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,7 +202,7 @@ class Constraints:
         Returns
         -------
         dict
-            Arrays.
+            Bonds between sites, and of each its bars, kind and energy.
         """
         return {name: getattr(self.network, name) for name in self._COLUMNS}
 
@@ -214,7 +222,7 @@ class Constraints:
         Returns
         -------
         Constraints
-            The same.
+            A network of the sites of this system.
         """
         del hierarchy
         columns = {name: arrays[name] for name in cls._COLUMNS}
@@ -267,9 +275,7 @@ class Constraints:
         return [("rigidity", f"at {at}: {text}")]
 
 
-KINDS: dict[str, type[Measured | Apart | Constraints]] = {
-    kind.name: kind for kind in (Measured, Apart, Constraints)
-}
+KINDS: dict[str, type[Part]] = {kind.name: kind for kind in (Measured, Apart, Constraints)}
 
 
 def constraints_text(network: Network) -> str:

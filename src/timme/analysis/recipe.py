@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from timme.settings import Display
+from timme.settings import Display, RigidSettings, Settings
 
 FREELY_JOINTED = "freely-jointed chain"  # a theory with closed forms
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file that was read, or what else snapshots came from."""
+
+    name: str
+    sha256: str = ""  # of a file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a result came from."""
+
+    version: str = ""  # of timme
+    command: str = ""
+    inputs: tuple[Input, ...] = ()
+    title: str = ""  # what the user calls it
+
+    @property
+    def input_names(self) -> str:
+        """The names of the inputs in one line."""
+        return ", ".join(entry.name for entry in self.inputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,15 +41,26 @@ class Recipe:
     n_pairs: int | None = None  # that were compared
     compared: str = ""  # which pairs these were
     theory: str = ""  # a model whose closed forms are drawn beside what was found
-    view: Display = field(default_factory=Display)  # unless one asks for something else
-    length_name: str = ""  # what the length a of the view is: "C–C bond"
-    settings: Mapping[str, object] = field(default_factory=dict)  # by name, to be read by people
-    provenance: Mapping[str, object] = field(default_factory=dict)  # version, command, inputs
+    # Given by the user or chosen for them; where nothing was computed, those of pictures alone.
+    settings: Settings | RigidSettings | Display = field(default_factory=Display)
+    length_name: str = ""  # what the length a of the settings is: "C–C bond"
+    cut_at: str = ""  # cutoff at which clusters that were read had been cut, as it was written
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        """Keep sequences that nobody can change afterwards."""
+        several: dict[str, Any] = {
+            name: tuple(value)
+            for name, value in self.settings.plain().items()
+            if isinstance(value, list)
+        }
+        object.__setattr__(self, "settings", replace(self.settings, **several))
 
     @property
     def options(self) -> dict[str, object]:
         """Settings that were given or chosen and facts, by name, as a reader sees them."""
         named = ("kind", "n_pairs", "compared", "theory")
         facts = {name: getattr(self, name) for name in named}
-        chosen = {name: value for name, value in self.settings.items() if value is not None}
+        plain = self.settings.plain()
+        chosen = {name: value for name, value in plain.items() if value is not None}
         return chosen | {name: value for name, value in facts.items() if value}

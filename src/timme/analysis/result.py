@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import TypeVar
 
@@ -19,7 +20,20 @@ from timme.statistics import Suggestion, suggest
 P = TypeVar("P", bound=Part)
 
 
-@dataclass(frozen=True, eq=False)  # without slots: the shown hierarchy is kept once it is known
+@dataclass(frozen=True, eq=False)  # without slots, as what is worked out once is kept
+class Seen:
+    """A hierarchy and the objects of it that are shown."""
+
+    hierarchy: Hierarchy  # of all objects
+    shown: Ints
+
+    @cached_property
+    def restricted(self) -> Hierarchy:
+        """The hierarchy as the shown objects see it, worked out when it is first asked for."""
+        return self.hierarchy.restrict(self.shown)
+
+
+@dataclass(frozen=True, eq=False)  # without slots, as an argument is kept
 class Analysis:
     """A hierarchy with what it clusters, how it was made, and what else was found on the way."""
 
@@ -29,10 +43,27 @@ class Analysis:
     notes: tuple[str, ...] = ()  # what was chosen or left out, and why
     parts: tuple[Part, ...] = ()  # what was found besides, at most one of each kind
 
-    @cached_property
+    # Follows from the others, and is no field: `replace` hands it on, so that other notes or
+    # settings do not let the shown hierarchy be worked out again.
+    seen: InitVar[Seen | None] = None
+
+    def __post_init__(self, seen: Seen | None) -> None:
+        """Keep what was worked out for this hierarchy and these objects, and nothing else."""
+        for name, count in Counter(part.name for part in self.parts).items():
+            if count > 1:  # of which the second would be stored in place of the first
+                raise ValueError(
+                    f"a result has one part {name!r} at most, got {count}: leave out the others"
+                )
+        of = (self.hierarchy, self.system.shown)
+        if seen is None or seen.hierarchy is not of[0] or seen.shown is not of[1]:
+            seen = Seen(*of)
+        object.__setattr__(self, "seen", seen)
+
+    @property
     def shown_hierarchy(self) -> Hierarchy:
         """The hierarchy as the shown objects see it."""
-        return self.hierarchy.restrict(self.system.shown)
+        found: Seen = vars(self)["seen"]  # for type checkers an argument, and no attribute
+        return found.restricted
 
     @property
     def shown(self) -> Ints:
@@ -42,7 +73,7 @@ class Analysis:
     @property
     def length(self) -> float | None:
         """The length a that cutoffs are divided by; None where they are no lengths."""
-        return self.recipe.view.length if self.hierarchy.quantity.is_length else None
+        return self.recipe.settings.length if self.hierarchy.quantity.is_length else None
 
     @property
     def fluctuations(self) -> Fluctuations | None:
@@ -88,11 +119,11 @@ def suggestions(analysis: Analysis) -> tuple[Suggestion, ...]:
     tuple of Suggestion
         The user's own cutoff, if there is one, then those that the hierarchy suggests.
     """
-    view = analysis.recipe.view
-    found = suggest(analysis.shown_hierarchy, large=view.large)
-    if view.cutoff is None:
+    chosen = analysis.recipe.settings
+    found = suggest(analysis.shown_hierarchy, large=chosen.large)
+    if chosen.cutoff is None:
         return found
-    return (Suggestion(float(view.cutoff), "chosen by the user"), *found)
+    return (Suggestion(float(chosen.cutoff), "chosen by the user"), *found)
 
 
 def summary(analysis: Analysis) -> list[tuple[str, str]]:
@@ -110,9 +141,8 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
     """
     recipe, system, hierarchy = analysis.recipe, analysis.system, analysis.shown_hierarchy
     rows = []
-    inputs = recipe.provenance.get("inputs")
-    if isinstance(inputs, list) and inputs:
-        rows.append(("input", ", ".join(str(entry["name"]) for entry in inputs)))
+    if recipe.provenance.inputs:
+        rows.append(("input", recipe.provenance.input_names))
     if system.n_snapshots:
         rows += [
             ("snapshots", f"{system.n_snapshots:,}"),
@@ -133,7 +163,7 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
         rows.append(
             ("cutoffs" if number == 0 else "", f"{cutoff}: {suggestion.reason}; largest {largest}")
         )
-    first, least = found[0].cutoff if found else None, recipe.view.min_size
+    first, least = found[0].cutoff if found else None, recipe.settings.min_size
     for part in analysis.parts:
         rows += part.findings(hierarchy, first, min_size=least)
     return rows

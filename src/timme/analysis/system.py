@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -30,6 +31,33 @@ class System:
     unit: str = ""  # of the coordinates
     box: Floats | None = None  # (dimensions, dimensions), of the first snapshot
     film: Coordinates | None = None  # (frames, sites, dimensions), some snapshots in order
+
+    @classmethod
+    def unplaced(cls, sites: Atoms, *, unit: str = "") -> Self:
+        """Describe sites of which no places are known, each an object that is shown.
+
+        Parameters
+        ----------
+        sites : Atoms
+            Their names, or numbers in place of these.
+        unit : str, optional
+            Of the heights, which stands for that of the coordinates.
+
+        Returns
+        -------
+        System
+            Without dimensions.
+        """
+        every = np.arange(len(sites))
+        return cls(
+            names=np.array([sites.label(site) for site in every.tolist()]),
+            object_sites=every,
+            site_objects=every,
+            sites=sites,
+            coordinates=np.empty((len(sites), 0)),
+            shown=every,
+            unit=unit,
+        )
 
     @property
     def n_dimensions(self) -> int:

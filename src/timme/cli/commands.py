@@ -13,12 +13,13 @@ from typing import Any
 
 import click
 
+from timme._errors import one_line
 from timme._version import __version__
 from timme.cli import options as shared
-from timme.cli.console import checkpointed, compiling_told, engine_for, progress_shown, report
+from timme.cli.console import engine_for, report, save_checkpoints, show_progress, tell_compiling
 from timme.cli.rigidity import compare, rigidity
 from timme.cli.words import in_options
-from timme.settings import Display, Settings
+from timme.settings import Display, ServeSettings, Settings
 
 _EXAMPLES = """
 \b
@@ -77,7 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in given:
             raise
-        click.echo(f"timme: error: {in_options(_one_line(error), given)}", err=True)
+        click.echo(
+            f"timme: error: {in_options(one_line(error), given, _command_in(given))}", err=True
+        )
         sys.exit(2)
 
 
@@ -135,16 +138,16 @@ def run(
     TOPOLOGY is an ensemble (PDB, mmCIF, .npy, a table of tracks), a structure or topology followed
     by trajectories, pdb:CODE, or a matrix of σ (.npy, .mtx, PAE .json).
     """
-    from timme.workflow import analyse, checked_folder, write
+    from timme.workflow import analyse, check_folder, write
 
     folder = output or Path(f"timme-{shared.stem(topology)}")
-    checked_folder(folder, overwrite=overwrite)
+    check_folder(folder, overwrite=overwrite)
     settings = Settings(**shared.given(options))
     command = shlex.join(["timme", *click.get_current_context().obj])
-    with checkpointed(folder, resume=resume, overwrite=overwrite) as checkpoint:
+    with save_checkpoints(folder, resume=resume, overwrite=overwrite) as checkpoint:
         with (
-            compiling_told(verbose=verbose),
-            progress_shown("measuring") as progress,
+            tell_compiling(verbose=verbose),
+            show_progress("measuring") as progress,
             engine_for(workers, cluster) as engine,
         ):
             analysis = analyse(
@@ -173,11 +176,11 @@ def demo(system: str, output: Path | None, overwrite: bool) -> None:
     The chain is the paper's: 10,000 freely jointed links, of which the theory is known and drawn
     dashed.
     """
-    from timme.workflow import analyse_demo, checked_folder, write
+    from timme.workflow import analyse_demo, check_folder, write
 
     folder = output or Path(f"timme-demo-{system}")
-    checked_folder(folder, overwrite=overwrite)
-    with compiling_told(verbose=False), progress_shown("measuring") as progress:
+    check_folder(folder, overwrite=overwrite)
+    with tell_compiling(verbose=False), show_progress("measuring") as progress:
         analysis = analyse_demo(system, progress=progress)
     written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
@@ -202,19 +205,14 @@ def fetch(codes: tuple[str, ...], output: Path | None) -> None:
 
     for code in codes:
         kept = fetch_code(code)
-        click.echo(kept if output is None else _copied(kept, output))
+        click.echo(kept if output is None else _copy(kept, output))
 
 
 @app.command()
 @click.argument("result", type=click.Path(path_type=Path))
 @click.option(
     "--what",
-    type=click.Choice(
-        [
-            *("dilution", "fraction", "size-distribution", "cluster-sizes"),
-            *("sigma-matrix", "together", "flexibility"),
-        ]
-    ),
+    type=shared.FigureName(),
     default="dilution",
     show_default=True,
     help="Which figure.",
@@ -277,30 +275,17 @@ def write_report(result: Path, output: Path, overwrite: bool) -> None:
     click.echo(workflow.report(load(_result_file(result)), output, overwrite=overwrite))
 
 
-@app.command()
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="Or 0."
-)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the results; by default one in your folder for data.",
-)
-@click.option("--no-browser", is_flag=True, help="Print the address only.")
-@click.option("--max-upload", default="2GB", show_default=True, help="Files of a job, unpacked.")
-@click.option("--max-time", default="12h", show_default=True, help="Time that a job may run.")
-@click.option("--memory", default="4GB", show_default=True, help="Memory that a job may take.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Jobs that run at once.")
-@click.option("--queue", type=int, default=8, show_default=True, help="Jobs that may wait.")
+@app.command(cls=shared.Command)
+@shared.options_of(ServeSettings)
 @shared.debug
-def serve(no_browser: bool, **options: Any) -> None:
+def serve(**options: Any) -> None:
     """Open a page in the browser: drop files, get results.
 
     It answers to this computer only, and to nobody without its token.
     """
     from timme.web import serve as serve_page
 
-    serve_page(browser=not no_browser, tell=click.echo, **options)
+    serve_page(ServeSettings(**shared.given(options)), tell=click.echo)
 
 
 @app.command()
@@ -324,25 +309,18 @@ def completion(shell: str) -> None:
 # ---- helpers -----------------------------------------------------------------------------------
 
 
-def _copied(path: Path, folder: Path) -> Path:
+def _command_in(given: Sequence[str]) -> click.Command | None:
+    """Find the command that was called, before which there are options without values only."""
+    first = next((word for word in given if not word.startswith("-")), "")
+    return app.commands.get(first)
+
+
+def _copy(path: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     copy = folder / path.name
     if copy.exists():
         raise FileExistsError(f"{copy} exists: choose another folder (-o)")
     return Path(shutil.copy(path, copy))
-
-
-def _one_line(error: Exception) -> str:
-    """Say what is wrong in one line; the file system's own errors name their file last."""
-    text = str(error)
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        text = f"{error.filename}: {error.strerror}"
-    text = " ".join(text.split())
-    return (
-        text
-        if isinstance(error, ValueError | OSError | ImportError) and text
-        else f"{type(error).__name__}: {text}"
-    )
 
 
 def _result_file(result: Path) -> Path:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import os
 import signal
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,11 +25,12 @@ if TYPE_CHECKING:
     from timme.engine.moments import Progress
     from timme.output.structures import Written
 
+_GRACE = 2.0  # seconds from the second signal to the end
 _INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # name of a variable
 
 
 @contextmanager
-def checkpointed(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Checkpoint]:
+def save_checkpoints(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Checkpoint]:
     """Save a long run beside its folder; when it is told to stop, save at once and say so.
 
     Parameters
@@ -65,6 +68,7 @@ def checkpointed(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Che
         with (
             Checkpoint(path, resume=resume, interval=interval) as checkpoint,
             _handled(stop, signal.SIGINT, signal.SIGTERM),
+            _end_when_told_twice(signal.SIGINT, signal.SIGTERM),
         ):
             yield checkpoint
     except KeyboardInterrupt:
@@ -106,7 +110,40 @@ def _handled(handler: Callable[..., None], *numbers: signal.Signals) -> Iterator
 
 
 @contextmanager
-def compiling_told(*, verbose: bool) -> Iterator[None]:
+def _end_when_told_twice(*numbers: signal.Signals) -> Iterator[None]:
+    """End the process soon after the second signal, whatever it is doing.
+
+    Python looks at signals between two of its own steps, and a kernel that runs for long is one
+    step. The system's own handler writes each signal into a pipe at once, however, and a thread
+    that waits there runs beside a kernel, which holds no lock.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    reading, writing = socket.socketpair()
+    writing.setblocking(False)
+    before = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+
+    def watch() -> None:
+        seen = 0
+        with reading:
+            while signals := reading.recv(1):
+                seen += signals[0] in numbers
+                if seen > 1:
+                    time.sleep(_GRACE)  # for whoever ends in good order
+                    click.echo("timme: told twice to stop, ended at once", err=True)
+                    os._exit(128 + signals[0])
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        writing.close()
+
+
+@contextmanager
+def tell_compiling(*, verbose: bool) -> Iterator[None]:
     """Say to whoever is waiting that kernels are being compiled, which is done once.
 
     Parameters
@@ -162,7 +199,7 @@ def engine_for(workers: int | None, cluster: str | None) -> Iterator[dict[str, A
 
 
 @contextmanager
-def progress_shown(what: str) -> Iterator[Progress]:
+def show_progress(what: str) -> Iterator[Progress]:
     """Show a bar with the time left, once something takes longer than two seconds.
 
     Parameters
@@ -198,14 +235,13 @@ def report(analysis: Analysis, folder: Path, written: Written) -> None:
     written : Written
         The files.
     """
-    from timme.workflow import summary
+    from timme.workflow import first_looks, summary
 
-    pictures = ("dilution.png", "fraction.png", "size-distribution.png", "flexibility.png")
-    names = ("report.html", *pictures, "together.png", "clusters.csv", "clusters.pml")
-    told(summary(analysis), (*analysis.notes, *written.notes), folder, written.paths, names)
+    notes = (*analysis.notes, *written.notes)
+    tell(summary(analysis), notes, folder, written.paths, first_looks())
 
 
-def told(
+def tell(
     rows: Sequence[tuple[str, str]],
     notes: Sequence[str],
     folder: Path,
@@ -231,9 +267,9 @@ def told(
     for name, value in rows:
         click.echo(f"{name:<{width}}  {value}")
     context = click.get_current_context(silent=True)
-    given = context.obj if context else ()
+    given, command = (context.obj, context.command) if context else ((), None)
     for note in notes:
-        click.echo(f"note: {in_options(note, given)}")
+        click.echo(f"note: {in_options(note, given, command)}")
     click.echo(f"wrote {len(paths)} files into {folder}; look at")
     for name in names:
         if folder / name in paths:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from timme.settings import Display, Setting, settings_of
+from timme.settings import Setting, settings_of
 from timme.settings.schema import GROUPS
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -55,6 +58,74 @@ class Option(click.Option):
         self.heading = heading
 
 
+class FigureName(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones alone
+    """The name of a figure: one of those that are declared, which only then are imported."""
+
+    name = "figure"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """Return what stands for the value in the help.
+
+        Parameters
+        ----------
+        param : click.Parameter
+            The option.
+        ctx : click.Context
+            The command.
+
+        Returns
+        -------
+        str or None
+            All names.
+        """
+        return self._choice().get_metavar(param, ctx)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse what is no figure.
+
+        Parameters
+        ----------
+        value : Any
+            What the user wrote.
+        param : click.Parameter or None
+            The option.
+        ctx : click.Context or None
+            The command.
+
+        Returns
+        -------
+        str
+            The name.
+        """
+        return self._choice().convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """List the names that begin with what was written.
+
+        Parameters
+        ----------
+        ctx : click.Context
+            The command.
+        param : click.Parameter
+            The option.
+        incomplete : str
+            What the user wrote so far.
+
+        Returns
+        -------
+        list of CompletionItem
+            Names.
+        """
+        return self._choice().shell_complete(ctx, param, incomplete)
+
+    def _choice(self) -> click.Choice[str]:
+        from timme.output.figures import known_figures
+
+        return click.Choice(list(known_figures()))
+
+
 class Command(click.Command):
     """A command whose help lists options under headings."""
 
@@ -90,7 +161,7 @@ output = options(
 )
 
 
-def options_of(kind: type[Display], *names: str) -> _Decorator:
+def options_of(kind: type, *names: str) -> _Decorator:
     """Make the options of a command from its settings.
 
     Parameters
@@ -149,10 +220,12 @@ def _option(setting: Setting) -> _Decorator:
     if setting.many:
         kinds = {"type": str, "callback": _PARSED[setting.name]}
         kinds["multiple"] = setting.name == "chain"
-    elif named and not about.late:
-        kinds = {"type": click.Choice(named)}
+    elif about.choices:  # others are refused by the setting, in the same words everywhere
+        kinds["shell_complete"] = partial(_begun, [*about.choices])
+    *short, long = setting.flags
     return click.option(
-        *setting.flags,
+        *short,
+        f"{long}/{setting.denial}" if setting.denial else long,
         setting.name,
         cls=Option,
         heading=GROUPS[about.group],
@@ -161,6 +234,11 @@ def _option(setting: Setting) -> _Decorator:
         metavar=about.metavar or (f"[{'|'.join(named)}]" if named else None),
         **kinds,
     )
+
+
+def _begun(known: list[str], _: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """List the choices that begin as was typed."""
+    return [name for name in known if name.startswith(begun)]
 
 
 # ---- values that are written as text -----------------------------------------------------------
@@ -194,4 +272,36 @@ def _chains(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> An
     return given or None
 
 
-_PARSED = {"box": _box, "weights": _weights, "columns": _columns, "chain": _chains}
+def _matches(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, str] | None:
+    if text is None:
+        return None
+    pairs = [[name.strip() for name in part.split("=")] for part in text.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise click.BadParameter(f"chains such as A=B,C=D, got {text!r}", param_hint="--chains")
+    if len({pair[0] for pair in pairs}) < len(pairs):
+        raise click.BadParameter(
+            f"each chain once, such as A=B,C=D, got {text!r}", param_hint="--chains"
+        )
+    return dict(pairs)
+
+
+def _cutoffs(_: click.Context, __: click.Parameter, text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        first, second = (float(part) for part in text.split(","))
+    except ValueError:
+        raise click.BadParameter(
+            f"two numbers such as -0.5,0.06, got {text!r}", param_hint="--cutoffs"
+        ) from None
+    return [first, second]
+
+
+_PARSED = {
+    "box": _box,
+    "weights": _weights,
+    "columns": _columns,
+    "chain": _chains,
+    "chains": _matches,
+    "cutoffs": _cutoffs,
+}

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from timme.cli import options as shared
-from timme.cli.console import compiling_told, engine_for, progress_shown, report, told
-from timme.settings import Display, RigidSettings
+from timme.cli.console import engine_for, report, show_progress, tell, tell_compiling
+from timme.settings import CompareSettings, RigidSettings
 
 
 @click.command(
@@ -54,18 +54,18 @@ def rigidity(
     snapshots, with an energy as its height. Hydrogens are added where there are none; waters are
     left out; metals stay.
     """
-    from timme.workflow import checked_folder, rigid, write
+    from timme.workflow import check_folder, rigid, write
 
     folder = output or Path(f"timme-rigidity-{shared.stem(structure)}")
-    checked_folder(folder, overwrite=overwrite)
+    check_folder(folder, overwrite=overwrite)
     settings = RigidSettings(**shared.given(options))
     if settings.ensemble is None and not (workers is None and cluster is None):
         raise click.UsageError("--workers and --cluster are for an ensemble: give --ensemble too")
     command = shlex.join(["timme", *click.get_current_context().obj])
     with (
-        compiling_told(verbose=False),
+        tell_compiling(verbose=False),
         engine_for(workers, cluster) as engine,
-        progress_shown("decomposing") as progress,
+        show_progress("decomposing") as progress,
     ):
         analysis = rigid(
             structure,
@@ -80,6 +80,7 @@ def rigidity(
 
 
 @click.command(
+    cls=shared.Command,
     epilog="""
 \b
 Examples
@@ -96,22 +97,18 @@ What it writes
   matched-asked.csv               the same at the cutoffs of --cutoffs
   comparison.cif .pdb             the structure twice, side by side
   comparison.pml .cxc .tcl        scripts that colour it by both
-"""
+""",
 )
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
 @shared.output
-@click.option("--chains", help="Chains of the first and their names in the second, as A=B,C=D.")
-@click.option("--cutoffs", help="Compare at this pair of cutoffs as well, as -0.5,0.06.")
-@shared.options_of(Display, "min_size", "palette")
+@shared.options_of(CompareSettings)
 @shared.debug
 def compare(
     first: Path,
     second: Path,
     output: Path | None,
     overwrite: bool,
-    chains: str | None,
-    cutoffs: str | None,
     **options: Any,
 ) -> None:
     """Compare two results: FIRST SECOND.
@@ -122,51 +119,22 @@ def compare(
     """
     from timme.workflow.comparison import (
         MARK,
-        Look,
-        called,
+        add_cutoffs,
         compare_results,
+        name_after_paths,
         rows,
-        titled,
         write,
     )
-    from timme.workflow.folder import checked_folder
+    from timme.workflow.folder import check_folder
     from timme.workflow.partition import load_result
 
-    names = called(first, second)
+    names = name_after_paths(first, second)
     folder = output or Path(f"timme-compare-{names[0]}-{names[1]}")
-    checked_folder(folder, overwrite=overwrite, mark=MARK)
-    look = Look(
-        chains=_parsed_chains(chains), cutoffs=_parsed_cutoffs(cutoffs), **shared.given(options)
-    )
+    check_folder(folder, overwrite=overwrite, mark=MARK)
+    look = CompareSettings(**shared.given(options))
     results = load_result(first), load_result(second)
-    compared = compare_results(*results, look, names=titled(names, *results))
+    compared = compare_results(*results, look, names=add_cutoffs(names, *results))
     written = write(compared, folder, overwrite=overwrite)
     notes = (*compared.notes, *written.notes)
     pictures = ("dilutions.png", "agreement.png", "matched.csv", "comparison.pml")
-    told(rows(compared), notes, folder, written.paths, pictures)
-
-
-def _parsed_chains(text: str | None) -> dict[str, str] | None:
-    if text is None:
-        return None
-    pairs = [part.split("=") for part in text.split(",")]
-    if any(len(pair) != 2 for pair in pairs):
-        raise click.BadParameter(f"chains such as A=B,C=D, got {text!r}", param_hint="--chains")
-    for names in zip(*([name.strip() for name in pair] for pair in pairs), strict=True):
-        if len({*names}) < len(names):
-            raise click.BadParameter(
-                f"each chain once, such as A=B,C=D, got {text!r}", param_hint="--chains"
-            )
-    return {first.strip(): second.strip() for first, second in pairs}
-
-
-def _parsed_cutoffs(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    try:
-        first, second = (float(part) for part in text.split(","))
-    except ValueError:
-        raise click.BadParameter(
-            f"two numbers such as -0.5,0.06, got {text!r}", param_hint="--cutoffs"
-        ) from None
-    return first, second
+    tell(rows(compared), notes, folder, written.paths, pictures)

@@ -19,6 +19,7 @@ from scipy import special
 
 from timme._arrays import Floats, Ints, frozen
 from timme.hierarchy.tree import Partition
+from timme.settings.values import MIN_SIZE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,7 @@ class Overlap:
 
 
 def overlap(
-    first: Partition | npt.ArrayLike, second: Partition | npt.ArrayLike, *, min_size: int = 3
+    first: Partition | npt.ArrayLike, second: Partition | npt.ArrayLike, *, min_size: int = MIN_SIZE
 ) -> Overlap:
     """Compare two partitions of the same sites cluster by cluster.
 

@@ -30,6 +30,7 @@ from timme.compare.clusters import (
     variation_of_information,
 )
 from timme.hierarchy.tree import Hierarchy, Partition, grow
+from timme.settings.values import MIN_SIZE
 
 Comparable = Hierarchy | Partition | npt.ArrayLike  # a list of labels is a partition
 
@@ -81,7 +82,7 @@ def compare(
     second: Comparable,
     *,
     cutoffs: tuple[float | None, float | None] | None = None,
-    min_size: int = 3,
+    min_size: int = MIN_SIZE,
     clustered: float = 0.25,
     outside: float = 0.05,
     most: int = 1000,

@@ -62,9 +62,9 @@ def common_sites(first: Atoms, second: Atoms, *, chains: Mapping[str, str] | Non
         if one == other and by_atom and chains is None:
             every = np.arange(len(one))
             return Common(every, every, _residue_notes(first, second, every, every))
-        for pair_chains in (_same_chains, _paired_chains):
+        for pair_chains in (_same_chains, _pair_chains):
             pairing = pair_chains(one, other) if chains is None else chains
-            found, twice = _matched(one, other, pairing)
+            found, twice = _match(one, other, pairing)
             if len(found):
                 rows, columns = np.array(found, dtype=np.int64).T
                 notes = _notes(first, second, rows, columns, pairing, by_atom=by_atom, twice=twice)
@@ -98,7 +98,7 @@ def _refuse_unknown_chains(first: Atoms, second: Atoms, chains: Mapping[str, str
         raise ValueError(f"each chain has one partner, got one twice in {dict(chains)}")
 
 
-def _matched(
+def _match(
     one: list[_Name], other: list[_Name], pairing: Mapping[str, str]
 ) -> tuple[list[tuple[int, int]], int]:
     """Return the sites with the same name, and how many were left out since it is there twice."""
@@ -118,7 +118,7 @@ def _same_chains(one: list[_Name], _: list[_Name]) -> dict[str, str]:
     return {chain: chain for chain, *_ in one}
 
 
-def _paired_chains(one: list[_Name], other: list[_Name]) -> dict[str, str]:
+def _pair_chains(one: list[_Name], other: list[_Name]) -> dict[str, str]:
     """Pair chains that share most of their sites but for the name, those with most first."""
     holders: dict[tuple[int, str, str], list[str]] = {}
     for name in dict.fromkeys(other):

@@ -114,12 +114,19 @@ class Checkpoint:
         self._kept = {}
         self._take_up()
 
+    def release(self) -> None:
+        """Say that the run that was identified has ended: of it, only the file stays.
+
+        Its results are known by less than those of other data, and must not be taken for them.
+        """
+        self._identity, self._kept = {}, {}
+
     @property
     def identified(self) -> bool:
         """Whether it was said what must be the same; if not, results are known by their data."""
         return bool(self._identity)
 
-    def recall(self, name: str, **expected: str | int) -> Arrays | None:
+    def recall(self, name: str, **expected: str) -> Arrays | None:
         """Return what was kept under a name.
 
         Parameters
@@ -127,7 +134,7 @@ class Checkpoint:
         name : str
             Which result.
         **expected
-            Entries that must have these values, if it is to be of use.
+            Entries that must be these texts, if it is to be of use.
 
         Returns
         -------
@@ -137,9 +144,24 @@ class Checkpoint:
         if not self._taken_up:
             self._take_up()
         kept = self._kept.get(name)
-        if kept is None or any(kept[entry] != value for entry, value in expected.items()):
-            return None
+        with self.restoring():
+            if kept is None or any(_text(kept, name) != text for name, text in expected.items()):
+                return None
         return kept
+
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Tell of a damaged file if what is restored meanwhile is not what was kept.
+
+        Raises
+        ------
+        ValueError
+            One that names the file, in place of what damage ends in.
+        """
+        try:
+            yield
+        except DAMAGE:
+            raise _damaged(self.path) from None
 
     def keep(self, name: str, **values: npt.ArrayLike) -> None:
         """Keep a result, in place of an earlier one of that name, until the next saving.
@@ -262,6 +284,65 @@ def digest(*arrays: npt.ArrayLike) -> str:
     return made.hexdigest()
 
 
+def take(
+    kept: Arrays,
+    name: str,
+    kind: npt.DTypeLike,
+    shape: tuple[int | None, ...] = (),
+    *,
+    below: int | None = None,
+) -> npt.NDArray[Any]:
+    """Take one of the arrays that were kept, if it is what it must be.
+
+    Loops trust the lengths of arrays and the numbers in them: what came from a file is looked at
+    here before it gets there.
+
+    Parameters
+    ----------
+    kept : dict of ndarray
+        What was kept.
+    name : str
+        Which array.
+    kind : dtype
+        Its type.
+    shape : tuple of int or None, optional
+        Its shape, where None stands for any length; a single number by default.
+    below : int, optional
+        For an array of indices, what all of them are below; none is negative.
+
+    Returns
+    -------
+    ndarray
+        As it was kept.
+
+    Raises
+    ------
+    LookupError, ValueError
+        If it is not there, or not what it must be.
+
+    Examples
+    --------
+    >>> int(take({"done": np.array(3)}, "done", np.int64))
+    3
+    """
+    array = kept[name]
+    fits = array.dtype == kind and len(array.shape) == len(shape)
+    fits = fits and all(map(_is_length, array.shape, shape))
+    if fits and below is not None and array.size:
+        fits = array.min() >= 0 and array.max() < below
+    if not fits:
+        raise ValueError(f"{name} is an array {array.dtype} of shape {array.shape}")
+    return array
+
+
+def _text(kept: Arrays, name: str) -> str:
+    return str(take(kept, name, kept[name].dtype))
+
+
+def _is_length(length: int, wanted: int | None) -> bool:
+    return wanted is None or length == wanted
+
+
 def _bytes(text: dict[str, Any]) -> npt.NDArray[np.uint8]:
     return np.frombuffer(json.dumps(text, ensure_ascii=False).encode(), dtype=np.uint8)
 
@@ -284,7 +365,7 @@ def _load(path: Path) -> tuple[dict[str, str], dict[str, Arrays]]:
             with np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             text = json.loads(arrays.pop("text").tobytes())
-            known = text["mark"] == _MARK
+            known, version = text["mark"] == _MARK, text["format"]
             for key, value in arrays.items():
                 name, entry = key.split("/")
                 kept.setdefault(name, {})[entry] = value
@@ -292,12 +373,16 @@ def _load(path: Path) -> tuple[dict[str, str], dict[str, Arrays]]:
         except DAMAGE:
             known = False
     if not known:
-        raise ValueError(
-            f"{path}: not a checkpoint of timme, or a damaged one: remove it and start anew"
-        )
-    if text["format"] != _FORMAT:
+        raise _damaged(path)
+    if version != _FORMAT:
         raise ValueError(f"{path}: a checkpoint of another version: remove it and start anew")
     return identity, kept
+
+
+def _damaged(path: Path) -> ValueError:
+    return ValueError(
+        f"{path}: not a checkpoint of timme, or a damaged one: remove it and start anew"
+    )
 
 
 def _refuse_other(path: Path, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timme._arrays import Ints
-from timme._kernels import moments as kernel
 from timme._version import __version__
 from timme.engine.compile_lock import first_time, merge_tiles
 from timme.engine.connect import LOST
-from timme.engine.moments import Metric, Moments, Piece, PreparedBlock, pair_tiles
+from timme.engine.moments import Merge, Metric, Moments, Piece, PreparedBlock, pair_tiles
 from timme.engine.threads import in_order, part_length
 from timme.system.ensemble import Block, Ensemble
 
@@ -57,9 +56,14 @@ class Cluster:
                     "install the same version everywhere"
                 )
 
+    @property
+    def threads_here(self) -> int:
+        """Threads of this process that share the work: it is done elsewhere."""
+        return 1
+
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, pieces: Sequence[Piece]
-    ) -> Generator[Callable[[Moments], None]]:
+    ) -> Generator[Merge]:
         """Measure pieces of blocks and runs of pairs as tasks, some ahead.
 
         Parameters
@@ -76,9 +80,11 @@ class Cluster:
         tasks = self._tasks(ensemble, [pairs[run] for run in runs], metric, pieces)
         with closing(self._in_order(tasks)) as waiting:
 
-            def merge(into: Moments) -> None:
-                for run, found in zip(runs, waiting, strict=False):  # runs end first
-                    kernel.merge_moments(*into.part(run).arrays, *found.unpacked().arrays)
+            def merge(into: Sequence[Moments]) -> None:
+                for run, packed in zip(runs, waiting, strict=False):  # runs end first
+                    found = packed.unpacked()
+                    for each in into:
+                        each.part(run).add(found)
 
             for _ in pieces:
                 yield merge

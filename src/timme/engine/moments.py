@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,9 @@ Metric = Callable[[Coordinates, Coordinates], Coordinates]
 
 Progress = Callable[[int, int], None]
 """Called with the work done and the whole work, in any unit."""
+
+Merge = Callable[[Sequence["Moments"]], None]
+"""Merges something into each of some moments, in place."""
 
 _TILE = 32_768  # pairs that one worker takes at a time, at most
 
@@ -49,6 +52,11 @@ class Moments:
         # Not np.zeros, whose memory comes page by page, slowly, while the loops run.
         return cls(np.full(n_pairs, 0), *(np.full(n_pairs, 0.0) for _ in range(4)))
 
+    def clear(self) -> None:
+        """Start again with no snapshot, in the same memory."""
+        for array in self.arrays:
+            array.fill(0)
+
     @property
     def variance(self) -> Floats:
         """Population variance σ² of each distance; NaN where no snapshot is in common."""
@@ -70,9 +78,19 @@ class Moments:
             As if all had been measured together.
         """
         merged = Moments.empty(len(self.count))
-        kernel.merge_moments(*merged.arrays, *self.arrays)
-        kernel.merge_moments(*merged.arrays, *other.arrays)
+        merged.add(self)
+        merged.add(other)
         return merged
+
+    def add(self, other: Moments) -> None:
+        """Merge the moments over other snapshots into these.
+
+        Parameters
+        ----------
+        other : Moments
+            Of the same pairs.
+        """
+        kernel.merge_moments(*self.arrays, *other.arrays)
 
     @property
     def arrays(self) -> tuple[Ints, Floats, Floats, Floats, Floats]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Ints
-from timme._kernels import moments as kernel
-from timme.engine.checkpoint import Arrays, digest
+from timme.engine.checkpoint import Arrays, digest, take
 from timme.engine.moments import Metric, Moments, Piece
 from timme.engine.run import DEFAULT, Run
 from timme.system.ensemble import SINGLE_FROM, Ensemble
@@ -103,27 +103,47 @@ def moments_by_part(
     >>> [Moments(*part).mean.tolist() for part in moments_by_part(line, np.array([[0, 1]]), parts)]
     [[2.0], [5.0]]
     """
-    _refuse_parts(parts, ensemble.n_snapshots)
+    require_parts(parts, ensemble.n_snapshots)
     pieces = list(_cut(ensemble, parts))
 
     def key() -> str:
         bounds = np.array([(part.start, part.stop) for part in parts])
         return key_of(ensemble, pairs, bounds, reduction, code_of(metric), run=run)
 
-    loop = run.loop("moments", key, total=pieces[-1].stop)
-    sums = _PartSums(len(pairs)) if loop.kept is None else _PartSums.restore(len(pairs), loop.kept)
-    left = [piece for piece in pieces if piece.start >= loop.done]
-    merges = run.engine.merges(ensemble, pairs, metric, left)
-    with closing(merges), loop:
-        for piece, merge in zip(left, merges, strict=True):
-            owners = _owners(piece, parts)
-            sums.add(owners, merge)
-            for number in owners:
-                if parts[number].stop == piece.stop:
-                    sums.finished[number] = reduce(number, sums.open.pop(number))
-            loop.advance(piece.stop, sums.state)
-    loop.forget()
+    with run.loop("moments", key, total=pieces[-1].stop) as loop:
+        sums = loop.restore(lambda kept: _PartSums.restore(kept, len(pairs), parts, reduce))
+        sums = sums or _PartSums(len(pairs))
+        left = list(loop.left(pieces, attrgetter("stop")))
+        merges = run.engine.merges(ensemble, pairs, metric, left)
+        with closing(merges), loop.under_way():
+            for piece, merge in zip(left, merges, strict=True):
+                owners = _owners(piece, parts)
+                merge([sums.of(number) for number in owners])
+                for number in owners:
+                    if parts[number].stop == piece.stop:
+                        sums.finish(number, reduce)
+                loop.advance(piece.stop, sums.state)
     return [sums.finished[number] for number in range(len(parts))]
+
+
+def require_parts(parts: Sequence[range], n_snapshots: int) -> None:
+    """Refuse parts that are no runs of the snapshots.
+
+    Parameters
+    ----------
+    parts : sequence of range
+        As for :func:`moments_by_part`.
+    n_snapshots : int
+        Number of snapshots that there are.
+    """
+    if not parts:
+        raise ValueError("at least 1 part of the snapshots is needed, got none")
+    for part in parts:
+        if part.step != 1 or not 0 <= part.start < part.stop <= n_snapshots:
+            raise ValueError(
+                f"a part is a run of the snapshots 0 to {n_snapshots}, such as range(0, 10), "
+                f"got {part}: give bounds within them, and no step"
+            )
 
 
 def key_of(ensemble: Ensemble, *choices: npt.ArrayLike, run: Run = DEFAULT) -> str:
@@ -177,21 +197,28 @@ class _PartSums:
     def __init__(self, n_pairs: int) -> None:
         self.open = dict[int, Moments]()
         self.finished = dict[int, Kept]()
+        self._spare = list[Moments]()
         self._n_pairs = n_pairs
 
     @classmethod
-    def restore(cls, n_pairs: int, kept: Arrays) -> _PartSums:
+    def restore(
+        cls,
+        kept: Arrays,
+        n_pairs: int,
+        parts: Sequence[range],
+        reduce: Callable[[int, Moments], Kept],
+    ) -> _PartSums:
         """Go on from what :meth:`state` gave."""
         made = cls(n_pairs)
-        arrays = dict[tuple[str, int], list[npt.NDArray[Any]]]()
-        for name in (name for name in kept if " " in name):  # in the order in which they were kept
-            kind, place, _ = name.split(" ")
-            arrays.setdefault((kind, int(place)), []).append(kept[name])
-        for (kind, number), found in arrays.items():
-            if kind == "open":
-                made.open[number] = Moments(*found)
-            else:
-                made.finished[number] = tuple(found)
+        done = int(take(kept, "done", np.int64))
+        nothing = Moments.empty(n_pairs)
+        reduced: Kept | None = None  # what is kept of a part with no snapshot is of the same shapes
+        for number, part in enumerate(parts):
+            if part.start < done < part.stop:
+                made.open[number] = Moments(*_take_like(nothing.arrays, kept, f"open {number}"))
+            elif part.stop <= done:
+                reduced = reduced or reduce(number, nothing)
+                made.finished[number] = _take_like(reduced, kept, f"part {number}")
         return made
 
     def state(self) -> Arrays:
@@ -203,18 +230,27 @@ class _PartSums:
             for place, array in enumerate(arrays)
         }
 
-    def add(self, owners: Sequence[int], merge: Callable[[Moments], None]) -> None:
-        """Merge a piece into all parts it belongs to; it is measured once."""
-        for number in owners:
-            if number not in self.open:
-                self.open[number] = Moments.empty(self._n_pairs)
-        if len(owners) == 1:
-            merge(self.open[owners[0]])
-            return
-        alone = Moments.empty(self._n_pairs)
-        merge(alone)
-        for number in owners:
-            kernel.merge_moments(*self.open[number].arrays, *alone.arrays)
+    def of(self, number: int) -> Moments:
+        """Sums of a part, of which there are none yet when it is first asked for."""
+        if number not in self.open:
+            self.open[number] = self._spare.pop() if self._spare else Moments.empty(self._n_pairs)
+        return self.open[number]
+
+    def finish(self, number: int, reduce: Callable[[int, Moments], Kept]) -> None:
+        """Keep what is wanted of a part; the memory of its sums is used again."""
+        sums = self.open.pop(number)
+        kept = reduce(number, sums)
+        self.finished[number] = kept
+        if not any(np.may_share_memory(one, other) for one in kept for other in sums.arrays):
+            sums.clear()
+            self._spare.append(sums)
+
+
+def _take_like(wanted: Kept, kept: Arrays, name: str) -> Kept:
+    """Take arrays that were kept, of the types and shapes of others."""
+    return tuple(
+        take(kept, f"{name} {place}", like.dtype, like.shape) for place, like in enumerate(wanted)
+    )
 
 
 def _cut(ensemble: Ensemble, parts: Sequence[range]) -> Iterator[Piece]:
@@ -238,14 +274,3 @@ def _owners(piece: Piece, parts: Sequence[range]) -> list[int]:
         for number, part in enumerate(parts)
         if part.start <= piece.start and piece.stop <= part.stop
     ]
-
-
-def _refuse_parts(parts: Sequence[range], n_snapshots: int) -> None:
-    if not parts:
-        raise ValueError("at least 1 part of the snapshots is needed, got none")
-    for part in parts:
-        if part.step != 1 or not 0 <= part.start < part.stop <= n_snapshots:
-            raise ValueError(
-                f"a part is a run of the snapshots 0 to {n_snapshots}, such as range(0, 10), "
-                f"got {part}: give bounds within them, and no step"
-            )

@@ -2,28 +2,36 @@
 
 None of it changes a result. What users say in three options (`workers`, `progress`,
 `checkpoint`) travels through the package as one `Run`, and whatever takes long is one `Loop`: it
-recalls by its name and key what an interrupted run had found, goes on from there, keeps what it
-has whenever it is time to save, and tells how far it is.
+recalls by its name and key what an interrupted run had found, passes over the work that is done,
+keeps what it has whenever it is time to save, tells how far it is, and forgets all when it has
+ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
+import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Ints
-from timme.engine.checkpoint import Arrays, Checkpoint
-from timme.engine.moments import Metric, Moments, Piece, Progress
+from timme.engine.checkpoint import Arrays, Checkpoint, take
+from timme.engine.moments import Merge, Metric, Piece, Progress
 from timme.engine.threads import Threads
 from timme.system.ensemble import Block, Ensemble
 
 State = Mapping[str, npt.ArrayLike]
 """All that a loop has found so far, by name."""
+
+Step = TypeVar("Step")
+"""What a loop does at a time."""
+
+Found = TypeVar("Found")
+"""What a loop had found before."""
 
 
 @runtime_checkable
@@ -34,9 +42,13 @@ class Engine(Protocol):
     bit.
     """
 
+    @property
+    def threads_here(self) -> int:
+        """Threads of this process that share the work; 1 if it is done elsewhere."""
+
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, pieces: Sequence[Piece]
-    ) -> Generator[Callable[[Moments], None]]:
+    ) -> Generator[Merge]:
         """Measure pieces; yield, for each in order, a function that merges it into moments.
 
         Each is called once, before the next is asked for: pieces may share memory. Those of one
@@ -56,7 +68,8 @@ class Engine(Protocol):
         Yields
         ------
         callable
-            Takes the moments of the pieces before, and changes them.
+            Takes the moments of the pieces before, one for each part of the snapshots that the
+            piece belongs to, and changes them; it is measured once.
         """
 
     def blocks(
@@ -104,7 +117,7 @@ class Engine(Protocol):
         Yields
         ------
         object
-            Results.
+            What the function returned for the item.
         """
 
 
@@ -170,7 +183,33 @@ class Run:
         if self.progress is not None:
             self.progress(done, total)
 
-    def loop(self, name: str, key: Callable[[], str], *, total: int | None = None) -> Loop:
+    @contextmanager
+    def identify(self, identity: Callable[[], Mapping[str, str]]) -> Iterator[None]:
+        """Let the checkpoint say by itself, meanwhile, to which data it belongs.
+
+        Parameters
+        ----------
+        identity : callable
+            Returns what must be the same for a run to go on, as for :meth:`Checkpoint.identify`;
+            it is not called where nothing is saved.
+        """
+        if self.checkpoint is None:
+            yield
+            return
+        self.checkpoint.identify(identity())
+        try:
+            yield
+        finally:
+            self.checkpoint.release()
+
+    def loop(
+        self,
+        name: str,
+        key: Callable[[], str],
+        *,
+        total: int | None = None,
+        lasting: bool = False,
+    ) -> Loop:
         """Begin something that can be interrupted, or go on with it.
 
         Parameters
@@ -182,13 +221,16 @@ class Run:
             where nothing is saved.
         total : int, optional
             The whole work, of a loop that tells how far it is.
+        lasting : bool, optional
+            Whether it is remembered after its end, so that a run that is interrupted in what comes
+            next need not do it again.
 
         Returns
         -------
         Loop
             With what was found before.
         """
-        return Loop(self, name, key, total)
+        return Loop(self, name, key, total, lasting=lasting)
 
 
 DEFAULT = Run()
@@ -197,9 +239,9 @@ DEFAULT = Run()
 class Loop:
     """Something that takes long, and can be taken up again where it was interrupted.
 
-    As a context, it is under way: it may be asked to save and stop. After an error in it, what was
-    kept in memory counts no more, for it may have changed since it was last whole; the file has
-    not.
+    Its whole life is here. As a context it lives: what an interrupted run had found is there, and
+    is forgotten when it ends well, unless it lasts. :meth:`left` passes over what is done, and
+    :meth:`advance` and :meth:`keep` keep what is found.
 
     Parameters
     ----------
@@ -207,28 +249,29 @@ class Loop:
         Who is told, and where it is saved; nothing is where there is no checkpoint.
     name : str
         By which the checkpoint knows it.
-    key : callable
+    key, total, lasting
         As for :meth:`Run.loop`.
-    total : int, optional
-        The whole work, of a loop that tells how far it is.
     """
 
     def __init__(
-        self, run: Run, name: str, key: Callable[[], str], total: int | None = None
+        self,
+        run: Run,
+        name: str,
+        key: Callable[[], str],
+        total: int | None = None,
+        *,
+        lasting: bool = False,
     ) -> None:
         self.done = 0  # work that need not be done again
-        self.kept: Arrays | None = None  # what was found by it
-        self._run, self._name, self._total = run, name, total
-        self._context = ExitStack()
+        self._kept: Arrays | None = None  # what was found by it
+        self._run, self._name, self._total, self._lasting = run, name, total, lasting
         if run.checkpoint is not None:
             self._key = key()
-            self.kept = run.checkpoint.recall(name, key=self._key)
-            self.done = 0 if self.kept is None else int(self.kept["done"])
+            self._kept = run.checkpoint.recall(name, key=self._key)
+            self.done = self.restore(lambda kept: int(take(kept, "done", np.int64))) or 0
 
     def __enter__(self) -> Self:
-        """Be under way."""
-        if self._run.checkpoint is not None:
-            self._context.enter_context(self._run.checkpoint.under_way())
+        """Live."""
         return self
 
     def __exit__(
@@ -237,8 +280,77 @@ class Loop:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Be no longer under way."""
-        self._context.__exit__(kind, error, trace)
+        """Keep nothing of it any longer, if it has ended well and does not last."""
+        if kind is None and not self._lasting and self._run.checkpoint is not None:
+            self._run.checkpoint.forget(self._name)
+
+    def under_way(self) -> AbstractContextManager[None]:
+        """Mark the time in which it advances again and again, and may be asked to save and stop.
+
+        After an error meanwhile, what was kept in memory counts no more, for it may have changed
+        since it was last whole; the file has not.
+
+        Returns
+        -------
+        context manager
+            It is under way meanwhile.
+        """
+        checkpoint = self._run.checkpoint
+        return nullcontext() if checkpoint is None else checkpoint.under_way()
+
+    def left(self, work: Iterable[Step], end: Callable[[Step], int]) -> Iterator[Step]:
+        """Pass over the work that is done.
+
+        Parameters
+        ----------
+        work : iterable
+            All steps, in order.
+        end : callable
+            Returns how much of the whole work is done after a step.
+
+        Yields
+        ------
+        object
+            Steps that are not done yet.
+        """
+        passed = 0
+        for step in work:
+            if end(step) > self.done:
+                self._refuse_another_end(passed)
+                yield step
+            else:
+                passed = end(step)
+        self._refuse_another_end(passed)
+
+    def _refuse_another_end(self, passed: int) -> None:
+        """Refuse to go on from where no step has ended, for it would be neither done nor left."""
+        if passed != self.done and self._run.checkpoint is not None:
+            with self._run.checkpoint.restoring():
+                raise ValueError(f"no step ends at {self.done}")
+
+    def restore(self, read: Callable[[Arrays], Found]) -> Found | None:
+        """Return what was found before.
+
+        Parameters
+        ----------
+        read : callable
+            Makes it of the arrays that were kept, and takes nothing but what these must be, as by
+            :func:`timme.engine.checkpoint.take`.
+
+        Returns
+        -------
+        object or None
+            What it returns; None if there is nothing to go on from.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged.
+        """
+        if self._kept is None or self._run.checkpoint is None:
+            return None
+        with self._run.checkpoint.restoring():
+            return read(self._kept)
 
     def advance(self, done: int, state: Callable[[], State]) -> None:
         """Say that more is done: save it if it is time to, and tell how far it is.
@@ -271,11 +383,6 @@ class Loop:
         """
         if self._run.checkpoint is not None:
             self._run.checkpoint.keep(self._name, key=self._key, done=done, **state())
-
-    def forget(self) -> None:
-        """Keep nothing of it any longer."""
-        if self._run.checkpoint is not None:
-            self._run.checkpoint.forget(self._name)
 
 
 def engine_of(workers: int | Engine | None) -> Engine:

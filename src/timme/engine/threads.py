@@ -12,7 +12,15 @@ from operator import attrgetter
 from typing import Any
 
 from timme._arrays import Floats, Ints
-from timme.engine.moments import Metric, Moments, Piece, PreparedBlock, pair_tiles, room_for
+from timme.engine.moments import (
+    Merge,
+    Metric,
+    Moments,
+    Piece,
+    PreparedBlock,
+    pair_tiles,
+    room_for,
+)
 from timme.system.ensemble import Block, Ensemble
 
 _PART_POINTS = 50_000  # points of all snapshots in one part of a block, about
@@ -24,9 +32,14 @@ class Threads:
 
     count: int | None = None  # all cores if None
 
+    @property
+    def threads_here(self) -> int:
+        """Threads of this process that share the work."""
+        return self.count or available_cores()
+
     def merges(
         self, ensemble: Ensemble, pairs: Ints, metric: Metric | None, pieces: Sequence[Piece]
-    ) -> Generator[Callable[[Moments], None]]:
+    ) -> Generator[Merge]:
         """Measure one piece after another, the tiles of pairs in threads.
 
         Parameters
@@ -39,12 +52,12 @@ class Threads:
         callable
             As for :class:`timme.engine.run.Engine`.
         """
-        with ThreadPoolExecutor(self.count or available_cores()) as pool:
+        with ThreadPoolExecutor(self.threads_here) as pool:
             for prepared in _prepare(ensemble, metric, pieces):
 
-                def merge(into: Moments, prepared: PreparedBlock = prepared) -> None:
+                def merge(into: Sequence[Moments], prepared: PreparedBlock = prepared) -> None:
                     def fold(tile: slice) -> None:
-                        prepared.merge(pairs[tile], into.part(tile))
+                        _fold(prepared, pairs[tile], [each.part(tile) for each in into])
 
                     for _ in pool.map(fold, pair_tiles(len(pairs))):
                         pass
@@ -70,7 +83,7 @@ class Threads:
         iterable
             As for :class:`timme.engine.run.Engine`.
         """
-        count = self.count or available_cores()
+        count = self.threads_here
         with ThreadPoolExecutor(count) as pool:
             for start in starts:
                 block = ensemble.block(start)
@@ -94,10 +107,21 @@ class Threads:
         object
             As for :class:`timme.engine.run.Engine`.
         """
-        count = self.count or available_cores()
+        count = self.threads_here
         with ThreadPoolExecutor(count) as pool:
             tasks = (pool.submit(function, shared, item) for item in items)
             yield from in_order(tasks, Future.result, ahead=4 * count)
+
+
+def _fold(prepared: PreparedBlock, pairs: Ints, into: Sequence[Moments]) -> None:
+    """Merge a block into the moments of a tile of pairs, of all parts that it belongs to."""
+    if len(into) == 1:
+        prepared.merge(pairs, into[0])
+        return
+    alone = Moments.empty(len(pairs))  # measured once, and still in the cache for all parts
+    prepared.merge(pairs, alone)
+    for each in into:
+        each.add(alone)
 
 
 def _prepare(

@@ -6,14 +6,14 @@ import math
 import operator
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from timme._arrays import frozen
-from timme.engine.checkpoint import Arrays, Checkpoint
+from timme._arrays import Ints, frozen
+from timme.engine.checkpoint import Arrays, Checkpoint, take
 from timme.engine.moments import Metric, Moments, Progress
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.run import DEFAULT, Engine, Run, State
@@ -156,39 +156,92 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     def key() -> str:
         return key_of_objects(objects, pairs, [str(overlap), code_of(metric)], run)
 
-    # The sums over a piece save what is finished, too; this loop has nothing to save in between.
-    pieces = (run if so_far else DEFAULT).loop("pieces", key)
     n_near = 0
-    if pieces.kept is not None:
-        # Pieces are those of the run that was interrupted, whatever this one would choose.
-        n_near, chunk = int(pieces.kept["near"]), int(pieces.kept["chunk"])
-        yield _recall(objects, pieces.kept)
-    done = 0
-    for number, index in enumerate(pairs.chunks(chunk), start=1):
-        before, done = done, done + len(index)
-        if number <= pieces.done:
-            continue
-
-        def advance(part: int, whole: int, before: int = before, size: int = len(index)) -> None:
-            run.tell(before + size * part // whole, len(pairs))
-
-        crossing = Crossing.of(objects, index)
-        found = sums(crossing, metric, replace(run, progress=advance))
-        common = crossing.common(found, ensemble.n_counting)
-        kept: Any = common >= overlap
-        if kept.all():
-            kept = slice(None)  # no copies of all of them
-        n_near += int(np.count_nonzero(crossing.reach(found)[kept] > _NEAR_HALF_BOX))
-        yield Fluctuations(
-            n_objects=len(objects),
-            pairs=frozen(index[kept]),
-            sigma=frozen(np.sqrt(crossing.variance(found)[kept])),
-            common=frozen(common[kept]),
-            unit=ensemble.unit,
-        )
-        if so_far is not None:
-            pieces.keep(number, partial(_state, so_far, n_near, chunk))
+    # The sums over a piece save what is finished, too; this loop has nothing to save in between.
+    with (run if so_far else DEFAULT).loop("pieces", key) as loop:
+        recalled = loop.restore(partial(_recall, objects))
+        if recalled is not None:
+            # Pieces are those of the run that was interrupted, whatever this one would choose.
+            finished, n_near, chunk = recalled
+            yield finished
+        for piece in loop.left(cut(pairs, chunk), PairPiece.end):
+            crossing = Crossing.of(objects, piece.index)
+            found = sums(crossing, metric, piece.watched(run))
+            common = crossing.common(found, ensemble.n_counting)
+            kept: Any = common >= overlap
+            if kept.all():
+                kept = slice(None)  # no copies of all of them
+            n_near += int(np.count_nonzero(crossing.reach(found)[kept] > _NEAR_HALF_BOX))
+            yield Fluctuations(
+                n_objects=len(objects),
+                pairs=frozen(piece.index[kept]),
+                sigma=frozen(np.sqrt(crossing.variance(found)[kept])),
+                common=frozen(common[kept]),
+                unit=ensemble.unit,
+            )
+            if so_far is not None:
+                loop.keep(piece.number, partial(_state, so_far, n_near, chunk))
     (near or warn_near_half_box)(n_near, len(pairs))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairPiece:
+    """Some of the pairs, which are measured at a time."""
+
+    number: int  # 1 is the first
+    before: int  # pairs in the pieces before it
+    index: Ints  # (pairs, 2)
+    total: int  # all pairs
+
+    def end(self) -> int:
+        """Return how many pieces are done after it.
+
+        Returns
+        -------
+        int
+            Its number.
+        """
+        return self.number
+
+    def watched(self, run: Run) -> Run:
+        """Let a run over the piece tell how far all pairs are.
+
+        Parameters
+        ----------
+        run : Run
+            Over all pairs.
+
+        Returns
+        -------
+        Run
+            Over the piece.
+        """
+
+        def progress(part: int, whole: int) -> None:
+            run.tell(self.before + len(self.index) * part // whole, self.total)
+
+        return replace(run, progress=progress)
+
+
+def cut(pairs: Pairs, size: int) -> Iterator[PairPiece]:
+    """Cut pairs into pieces that are measured one after another.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Who with whom.
+    size : int
+        Pairs in a piece, about.
+
+    Yields
+    ------
+    PairPiece
+        In the order of the pairs.
+    """
+    before = 0
+    for number, index in enumerate(pairs.chunks(size), start=1):
+        yield PairPiece(number, before, index, len(pairs))
+        before += len(index)
 
 
 def warn_near_half_box(n_near: int, n_pairs: int) -> None:
@@ -319,10 +372,17 @@ def _state(so_far: Callable[[], Fluctuations], n_near: int, chunk: int) -> State
     return counts | {"pairs": found.pairs, "sigma": found.sigma, "common": found.common}
 
 
-def _recall(objects: Objects, kept: Arrays) -> Fluctuations:
-    """What stands for the pieces that are finished."""
-    index, sigma, common = (frozen(kept[name]) for name in ("pairs", "sigma", "common"))
-    return Fluctuations(len(objects), index, sigma, common, objects.ensemble.unit)
+def _recall(objects: Objects, kept: Arrays) -> tuple[Fluctuations, int, int]:
+    """What stands for the pieces that are finished, its pairs near half the box, and their size."""
+    index = take(kept, "pairs", np.int64, (None, 2), below=len(objects))
+    sigma = take(kept, "sigma", np.float64, index.shape[:1])
+    common = take(kept, "common", np.int64, index.shape[:1])
+    n_near, chunk = (int(take(kept, name, np.int64)) for name in ("near", "chunk"))
+    if chunk < 1:
+        raise ValueError(f"pieces of {chunk} pairs")
+    unit = objects.ensemble.unit
+    found = Fluctuations(len(objects), frozen(index), frozen(sigma), frozen(common), unit)
+    return found, n_near, chunk
 
 
 def _join(parts: list[Fluctuations]) -> Fluctuations:

@@ -2,33 +2,36 @@
 
 How sure a σ is can be told from how it differs between parts. For points, the moments of parts
 are all there is: any of them can be merged, as often as wanted, to those of their union, exactly.
-Objects of several sites are reduced part by part. The shift of their distance from part to part
-is then known on average over cross pairs only, and what is merged is a lower bound; where it must
-be exact, name the unions beforehand, and sums of sites are merged before they are reduced.
+Objects of several sites are reduced part by part, and σ over several parts does not follow from
+that: neither which cross pair is the largest, nor how the mean of each shifts from part to part, is
+known any longer. Name the unions beforehand, and sums of sites are merged before they are reduced.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, reduce
 
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints, frozen
-from timme.engine.checkpoint import Arrays
+from timme.engine.checkpoint import Arrays, take
 from timme.engine.moments import Metric, Moments
-from timme.engine.reduction import Kept, code_of, moments_by_part
+from timme.engine.reduction import Kept, code_of, moments_by_part, require_parts
 from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.crossing import Crossing
-from timme.fluctuations.measuring import check_pairs, key_of_objects
+from timme.fluctuations.measuring import PairPiece, check_pairs, cut, key_of_objects
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
 
-_HELD_BYTES = 400_000_000  # sums of all parts that are held at a time for unions of them
+_HELD_BYTES = 400_000_000  # sums of all parts that are held at a time
 _SUMS = 40  # bytes for each pair of sites and part
+_FOUND = 60  # bytes for each pair of sites: which it is, and what its sums are reduced to
+_NAMES = ("pairs", "origin", "variance", "shift", "weight", "common")  # of what is kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +46,7 @@ class PartFluctuations:
     variance: Coordinates  # (rows, pairs), σ² about the mean of the row; NaN where never seen
     origin: Floats  # (pairs,), distance in the first snapshot of the first part, or 0
     shift: Coordinates  # (rows, pairs), mean distance less that; of groups, averaged
+    can_merge: bool  # whether rows say all about their union: objects are compared by one point
     unit: str = ""
 
     def merge(self, rows: Sequence[int]) -> Fluctuations:
@@ -51,14 +55,20 @@ class PartFluctuations:
         Parameters
         ----------
         rows : sequence of int
-            Which, in any order; one that is named twice counts twice, as in a bootstrap.
+            Which, in any order; one that is named twice counts twice, as in a bootstrap. Of objects
+            of several sites, one row only.
 
         Returns
         -------
         Fluctuations
-            Of all pairs; exact for points, a lower bound for objects of several sites.
+            Of all pairs, as if the snapshots of these rows had been measured together.
         """
-        chosen = list(rows)
+        chosen = _numbers(rows, len(self.parts), "rows to merge", "row")
+        if len(chosen) > 1 and not self.can_merge:
+            raise ValueError(
+                "σ of objects of several sites does not follow from that of parts, got "
+                f"{len(chosen)} rows to merge: name them as unions= when the parts are measured"
+            )
         weight = self.weight[chosen].astype(np.float64)
         seen = weight > 0
         shift = np.where(seen, self.shift[chosen], 0.0)
@@ -96,10 +106,11 @@ def measure_parts(  # noqa: PLR0913, as measure
         As for :func:`timme.engine.reduction.moments_by_part`.
     unions : sequence of sequence of int, optional
         Numbers of the parts that make up each row of the result; each part by itself if not given.
-        Sums of all parts are then held, so that `chunk` counts.
+        Sums of all parts are then held to the end.
     chunk : int, optional
-        Pairs measured at a time, about. By default all; with unions, as many as fit into 400 MB,
-        which means more passes over the snapshots.
+        Pairs measured at a time, about. By default as many as there is room for in 400 MB, with the
+        sums of all parts that overlap at any time, or of all that make up unions; fewer pairs mean
+        more passes over the snapshots, and change nothing in the result.
     single : bool, optional
         Whether the result is in single precision, which takes half the memory.
     metric : callable, optional
@@ -125,36 +136,35 @@ def measure_parts(  # noqa: PLR0913, as measure
     """
     check_pairs(objects, pairs)
     ensemble = objects.ensemble
-    rows = [[number] for number in range(len(parts))] if unions is None else list(unions)
+    require_parts(parts, ensemble.n_snapshots)
+    rows = _rows(unions, len(parts))
     snapshots = tuple(tuple(parts[number] for number in row) for row in rows)
-    size = chunk or (len(objects) ** 2 if unions is None else _default_chunk(objects, len(parts)))
+    size = chunk
+    if size is None:
+        # For unions of them, the sums of all parts are held to the end, and those of one union.
+        size = _default_chunk(objects, _most_at_once(parts) if unions is None else len(parts) + 1)
 
     def key() -> str:
         choices = [str(snapshots), str([*parts]), str(size), str(single), code_of(metric)]
         return key_of_objects(objects, pairs, choices, run)
 
     # The sums over a piece of the pairs save the pieces before it, too.
-    loop = run.loop("parts", key)
-    pieces = [] if loop.kept is None else [_recall(loop.kept)]
-    done = 0
-    for number, index in enumerate(pairs.chunks(size), start=1):
-        before, done = done, done + len(index)
-        if number <= loop.done:
-            continue
-        tell = partial(_tell, run, before, len(index), len(pairs))
-        found = _measure(
-            Crossing.of(objects, index),
-            parts,
-            unions,
-            single=single,
-            metric=metric,
-            run=replace(run, progress=tell),
-        )
-        pieces.append((index, *found))
-        if run.checkpoint is not None:
-            pieces = [_join(pieces)]
-            loop.keep(number, partial(_name, pieces[0]))
-    loop.forget()
+    with run.loop("parts", key) as loop:
+        recalled = loop.restore(partial(_recall, len(rows), objects, single=single))
+        pieces = [] if recalled is None else [recalled]
+        for piece in loop.left(cut(pairs, size), PairPiece.end):
+            found = _measure(
+                Crossing.of(objects, piece.index),
+                parts,
+                unions,
+                single=single,
+                metric=metric,
+                run=piece.watched(run),
+            )
+            pieces.append((piece.index, *found))
+            if run.checkpoint is not None:
+                pieces = [_join(pieces)]
+                loop.keep(piece.number, partial(_name, pieces[0]))
     index, origin, variance, shift, *seen = map(frozen, _join(pieces))
     weight, common = seen or _seen_throughout(ensemble, snapshots, len(index))
     return PartFluctuations(
@@ -166,6 +176,7 @@ def measure_parts(  # noqa: PLR0913, as measure
         variance=variance,
         origin=origin,
         shift=shift,
+        can_merge=objects.are_points,
         unit=ensemble.unit,
     )
 
@@ -211,6 +222,26 @@ def _measure(
     return origin, *(np.stack(arrays) for arrays in zip(*rows, strict=True))
 
 
+def _rows(unions: Sequence[Sequence[int]] | None, n_parts: int) -> list[list[int]]:
+    """Numbers of the parts that make up each row."""
+    if unions is None:
+        return [[number] for number in range(n_parts)]
+    if not unions:
+        raise ValueError("at least 1 union of parts is needed, got none: leave out unions=")
+    return [_numbers(union, n_parts, "parts of a union", "part") for union in unions]
+
+
+def _numbers(given: Sequence[int], n_there: int, what: str, each: str) -> list[int]:
+    """Numbers of parts or rows, each of which must be there."""
+    numbers = [operator.index(number) for number in given]
+    if not numbers or not all(0 <= number < n_there for number in numbers):
+        raise ValueError(
+            f"{what} are numbers from 0 to {n_there - 1}, at least one, got {numbers}: "
+            f"name each {each} by its place"
+        )
+    return numbers
+
+
 def _count(ensemble: Ensemble, snapshots: Sequence[range]) -> tuple[int, float]:
     """Number and weight of the snapshots that count."""
     if ensemble.weights is None:
@@ -231,14 +262,18 @@ def _seen_throughout(
     return np.broadcast_to(weight[:, None], shape), np.broadcast_to(common[:, None], shape)
 
 
+def _most_at_once(parts: Sequence[range]) -> int:
+    """Count the parts that overlap at any time, at most."""
+    begin = np.sort([part.start for part in parts])
+    end = np.sort([part.stop for part in parts])
+    begun = np.arange(1, len(parts) + 1)
+    return int((begun - np.searchsorted(end, begin, side="right")).max())
+
+
 def _default_chunk(objects: Objects, n_parts: int) -> int:
-    """Return how many pairs of objects need sums of all parts that can be held."""
+    """Return how many pairs of objects need sums of so many parts that can be held."""
     per_object = 1.0 if objects.are_points else len(objects.members) / len(objects)
-    return max(1, int(_HELD_BYTES / (_SUMS * n_parts * per_object**2)))
-
-
-def _tell(run: Run, before: int, size: int, total: int, part: int, whole: int) -> None:
-    run.tell(before + size * part // whole, total)
+    return max(1, int(_HELD_BYTES / ((_SUMS * n_parts + _FOUND) * per_object**2)))
 
 
 def _join(pieces: Sequence[Kept]) -> Kept:
@@ -250,8 +285,16 @@ def _join(pieces: Sequence[Kept]) -> Kept:
 
 
 def _name(piece: Kept) -> Arrays:
-    return {f"array {place}": array for place, array in enumerate(piece)}
+    return dict(zip(_NAMES, piece, strict=False))  # where all is seen, the last two are not there
 
 
-def _recall(kept: Arrays) -> Kept:
-    return tuple(kept[name] for name in kept if name.startswith("array "))
+def _recall(n_rows: int, objects: Objects, kept: Arrays, *, single: bool) -> Kept:
+    """Pairs that are finished, and what was found of them."""
+    index = take(kept, "pairs", np.int64, (None, 2), below=len(objects))
+    origin = take(kept, "origin", np.float64, index.shape[:1])
+    found = [origin]
+    shape, kind = (n_rows, len(index)), np.float32 if single else np.float64
+    found += [take(kept, name, kind, shape) for name in ("variance", "shift")]
+    if objects.ensemble.gaps:
+        found += [take(kept, "weight", kind, shape), take(kept, "common", np.int64, shape)]
+    return index, *found

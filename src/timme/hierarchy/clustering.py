@@ -10,7 +10,6 @@ held, and the answer equals that of all pairs bit for bit.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -18,11 +17,15 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Ints
-from timme.engine.checkpoint import Checkpoint, digest
+from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
 from timme.engine.moments import Metric, Progress
 from timme.engine.run import Engine, Run
-from timme.engine.threads import Threads
-from timme.fluctuations.measuring import measure_in_chunks, require_snapshots, warn_near_half_box
+from timme.fluctuations.measuring import (
+    key_of_objects,
+    measure_in_chunks,
+    require_snapshots,
+    warn_near_half_box,
+)
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.forest import spanning_forest
 from timme.hierarchy.pruning import (
@@ -82,17 +85,12 @@ def cluster(  # noqa: PLR0913, as for measure
     """
     require_snapshots(objects.ensemble)
     run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)
-    unwatched = Run(run.engine)
-    forest = _Forest(
-        objects, chunk=chunk or _default_chunk(objects), min_overlap=min_overlap, metric=metric
-    )
+    size = _default_chunk(objects) if chunk is None else chunk
+    forest = _Forest(objects, chunk=size, min_overlap=min_overlap, metric=metric)
     if pairs.index is None and len(objects) >= _FEWEST:
         try:
             refuse_what_cannot_be_pruned(objects, metric)
-            candidates = _candidates(objects, pairs.left_out, run)
-            forest.add(given(objects, candidates), unwatched)
-            done = np.concatenate([pairs.left_out, candidates])
-            found = _fold_survivors(objects, forest, done, run)
+            _add_what_matters(forest, objects, pairs, run)
         except CannotBePrunedError as reason:
             forest.clear()
             warnings.warn(
@@ -100,10 +98,9 @@ def cluster(  # noqa: PLR0913, as for measure
                 f"since {reason}",
                 stacklevel=2,
             )
-        else:
-            pairs = found
-            run = replace(run, progress=None)  # the rest is quick
-    forest.add(pairs, run)
+            forest.add(pairs, run)
+    else:
+        forest.add(pairs, run)
     warn_near_half_box(forest.n_near, forest.n_measured)
     return forest.hierarchy()
 
@@ -127,10 +124,14 @@ class _Forest:
         counts = [self.n_near, self.n_measured]
         return {"edges": self._edges, "heights": self._heights, "counts": counts}
 
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        """Go on from what was saved."""
-        self._edges, self._heights = kept["edges"], kept["heights"]
-        self.n_near, self.n_measured = kept["counts"].tolist()
+    def restore(self, kept: Arrays) -> tuple[int, list[Ints]]:
+        """Go on from what was saved; return how many pairs may matter, and those not yet added."""
+        n_objects = len(self._objects)
+        self._edges = take(kept, "edges", np.int64, (None, 2), below=n_objects)
+        self._heights = take(kept, "heights", np.float64, self._edges.shape[:1])
+        self.n_near, self.n_measured = take(kept, "counts", np.int64, (2,)).tolist()
+        found = take(kept, "found", np.int64, (None, 2), below=n_objects)
+        return int(take(kept, "n_found", np.int64)), [found]
 
     def add(self, pairs: Pairs, run: Run) -> None:
         """Measure pairs piece by piece; of each piece, only those that join clusters stay."""
@@ -175,7 +176,7 @@ def _candidates(objects: Objects, left_out: Ints, run: Run) -> Ints:
     n_points, n_dimensions = points.shape
     boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions, centres.images)
     places, tree = tree_in_box(points, boxes)
-    threads = (run.engine.count or -1) if isinstance(run.engine, Threads) else -1
+    threads = run.engine.threads_here
     near = np.asarray(tree.query(places, k=_NEAREST + 1, workers=threads)[1])[:, 1:]
     far = np.random.default_rng(0).integers(0, n_points, (n_points, _RANDOM))
     others = np.concatenate([near, far], axis=1)
@@ -185,43 +186,53 @@ def _candidates(objects: Objects, left_out: Ints, run: Run) -> Ints:
     return without(lower_first(index), left_out, n_points)
 
 
-def _fold_survivors(objects: Objects, forest: _Forest, done: Ints, run: Run) -> Pairs:
-    """Find pairs that may change the hierarchy of the candidates, and measure all but the last.
+def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run) -> None:
+    """Measure candidates, and then the pairs that may change their hierarchy.
 
-    ``done`` are pairs that need not be looked at. Whenever a chunk of others is found, it is
-    measured and what joins clusters is kept, so that no more of them are held at a time.
+    Whenever a chunk of these is found, it is measured and what joins clusters is kept, so that no
+    more of them are held at a time.
     """
+    candidates = _candidates(objects, pairs.left_out, run)
+    unwatched = Run(run.engine)
+    forest.add(given(objects, candidates), unwatched)
+    measured = np.concatenate([pairs.left_out, candidates])
     tree = forest.hierarchy()
     search = lay_out(objects, tree)
     n_objects = len(tree.order)
     n_pairs = n_objects * (n_objects - 1) // 2
-    loop = run.loop("bands", lambda: digest(tree.parents, tree.heights), total=n_pairs)
-    first, n_found, found = 0, 0, [np.empty((0, 2), np.int64)]
-    if loop.kept is not None:
-        first, n_found = int(loop.kept["band"]), int(loop.kept["n_found"])
-        found = [loop.kept["found"]]
-        forest.restore(loop.kept)
+
+    def looked_at(band: int) -> int:
+        passed = int(search.starts[band + 1])
+        return passed * (2 * n_objects - passed - 1) // 2  # later bands have fewer partners
+
+    def key() -> str:
+        return key_of_objects(objects, pairs, [digest(tree.parents, tree.heights)], run)
 
     def listed() -> Pairs:
         index = lower_first(tree.order[np.concatenate(found)])
-        return given(objects, without(index, done, len(objects)))
+        return given(objects, without(index, measured, len(objects)))
 
     def state() -> dict[str, Any]:
         found[:] = [np.concatenate(found)]
-        return forest.state | {"band": band, "n_found": n_found, "found": found[0]}
+        return forest.state | {"n_found": n_found, "found": found[0]}
 
-    results = run.engine.map(find_survivors, search, range(first, search.n_bands))
-    with closing(results), loop:
-        for band, pairs in enumerate(results, start=first + 1):
-            found.append(pairs)
-            n_found += len(pairs)
-            if sum(map(len, found)) >= forest.chunk:
-                forest.add(listed(), Run(run.engine))
-                found = [pairs[:0]]
-            passed = int(search.starts[band])
-            # Later bands have fewer partners.
-            looked_at = passed * (2 * n_objects - passed - 1) // 2
-            if looked_at > _FEWEST_LOOKED_AT * n_pairs and n_found > _MOST_FOUND * looked_at:
-                raise CannotBePrunedError("more than half of those looked at may matter")
-            loop.advance(looked_at, state)
-    return listed()
+    with run.loop("bands", key, total=n_pairs) as loop:
+        recalled = loop.restore(forest.restore)
+        n_found, found = recalled or (0, [np.empty((0, 2), np.int64)])
+        bands = list(loop.left(range(search.n_bands), looked_at))
+        results = run.engine.map(find_survivors, search, bands)
+        with closing(results), loop.under_way():
+            for band, survivors in zip(bands, results, strict=True):
+                found.append(survivors)
+                n_found += len(survivors)
+                if sum(map(len, found)) >= forest.chunk:
+                    forest.add(listed(), unwatched)
+                    found = [survivors[:0]]
+                _refuse_too_many(n_found, looked_at(band), n_pairs)
+                loop.advance(looked_at(band), state)
+        forest.add(listed(), replace(run, progress=None))  # the rest is quick
+
+
+def _refuse_too_many(n_found: int, looked_at: int, n_pairs: int) -> None:
+    if looked_at > _FEWEST_LOOKED_AT * n_pairs and n_found > _MOST_FOUND * looked_at:
+        raise CannotBePrunedError("more than half of those looked at may matter")

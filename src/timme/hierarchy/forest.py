@@ -32,12 +32,12 @@ def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, F
     if len(heights) > 2 * few:
         # To sort all of many would take longest. Those within clusters of lower ones join nothing.
         low = heights <= np.partition(heights, few)[few]
-        lower, lower_heights, cluster = _joined(n_sites, edges[low], heights[low])
+        lower, lower_heights, cluster = _join(n_sites, edges[low], heights[low])
         high = np.flatnonzero(~low)
         across = high[cluster[edges[high, 0]] != cluster[edges[high, 1]]]
         edges = np.concatenate([lower, edges[across]])
         heights = np.concatenate([lower_heights, heights[across]])
-    edges, heights, _ = _joined(n_sites, edges, heights)
+    edges, heights, _ = _join(n_sites, edges, heights)
     return edges, heights
 
 
@@ -72,7 +72,7 @@ def canonical_tree(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Fl
     return number[above], heights[kept - n_sites]
 
 
-def _joined(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats, Ints]:
+def _join(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats, Ints]:
     """Edges that join clusters, sorted by height, their heights, and the cluster of each site."""
     ranked = np.argsort(heights, kind="stable")
     ends = heights[ranked[:1]], heights[ranked[-1:]]

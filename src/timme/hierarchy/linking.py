@@ -9,7 +9,7 @@ from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.hierarchy.tree import Hierarchy, grow
-from timme.readers.matrices import read_matrix
+from timme.readers.matrices import GivenMatrix, read_given
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,7 +20,7 @@ def link(
     sigma: Fluctuations | str | Path | npt.ArrayLike | sparse.csr_array,
     *,
     unit: str = "",
-    quantity: str | Quantity = SIGMA,
+    quantity: str | Quantity | None = None,
 ) -> Hierarchy:
     """Join pairs in increasing σ into a hierarchy of clusters (single linkage).
 
@@ -36,7 +36,8 @@ def link(
     unit : str, optional
         Unit of a ready-made matrix; a Fluctuations brings its own.
     quantity : str or Quantity, optional
-        What the heights are, for axes, tables and pages: the symbol alone, or all that is known.
+        What the heights are, for axes, tables and pages: the symbol alone, or all that is known. By
+        default what a file tells of itself, such as predicted aligned errors, and else σ.
 
     Returns
     -------
@@ -51,11 +52,25 @@ def link(
     >>> hierarchy.cut(0.2).labels
     array([0, 0, 1])
     """
-    found: Fluctuations
-    if isinstance(sigma, Fluctuations):
-        found = sigma
-    elif isinstance(sigma, str | Path):
-        found = from_matrix(read_matrix(sigma), unit=unit)
-    else:
-        found = from_matrix(sigma, unit=unit)
-    return grow(found.n_objects, found.pairs, found.sigma, unit=found.unit, quantity=quantity)
+    given = read_given(sigma) if isinstance(sigma, str | Path) else GivenMatrix(sigma)
+    found = sigma if isinstance(sigma, Fluctuations) else from_matrix(given.values, unit=unit)
+    chosen = quantity_of(given) if quantity is None else quantity
+    return grow(found.n_objects, found.pairs, found.sigma, unit=found.unit, quantity=chosen)
+
+
+def quantity_of(given: GivenMatrix) -> Quantity:
+    """Say what the heights of a ready-made matrix are.
+
+    Parameters
+    ----------
+    given : GivenMatrix
+        As its file tells.
+
+    Returns
+    -------
+    Quantity
+        σ where nothing is known.
+    """
+    if not given.symbol:
+        return SIGMA
+    return Quantity(given.symbol, unit=given.unit, words=given.words, is_length=True)

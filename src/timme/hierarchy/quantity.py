@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 class Quantity:
     """What the heights of a hierarchy are, as axes, tables and pages write it.
 
-    Low heights join first: what is high for neighbours, such as the fraction of snapshots in which
-    they are together, is turned round before it is linked.
+    It has no direction, as low heights join first, always. σ and energies, of which those of strong
+    bonds are low, are so by themselves; what is high for neighbours, such as the fraction of
+    snapshots in which they are together, is turned round before it is linked. Linking, cuts, curves
+    and axes then never ask.
     """
 
     symbol: str  # as on an axis: σ, E

@@ -10,6 +10,7 @@ import numpy as np
 from timme._arrays import Ints, Strings, frozen
 from timme.analysis import Analysis
 from timme.order import families_at
+from timme.settings.values import MIN_SIZE
 
 CORE = "#00008b"
 REST = "#bdbdbd"  # sites of clusters that are too small to be coloured
@@ -72,7 +73,7 @@ def family_colours(families: Ints, *, palette: Sequence[str] = WIDE) -> Strings:
 
 
 def colouring(
-    analysis: Analysis, cutoff: float, *, min_size: int = 3, palette: Sequence[str] = WIDE
+    analysis: Analysis, cutoff: float, *, min_size: int = MIN_SIZE, palette: Sequence[str] = WIDE
 ) -> Colouring:
     """Find the clusters to colour at a cutoff.
 

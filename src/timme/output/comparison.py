@@ -222,8 +222,8 @@ def heatmap(
         _limits(source, marked)
         for source, *marked in zip(counted, best, asked or best, strict=True)
     ]
-    rows = _sampled(compared.first_cutoffs, limits[0])
-    columns = _sampled(compared.second_cutoffs, limits[1])
+    rows = _sample(compared.first_cutoffs, limits[0])
+    columns = _sample(compared.second_cutoffs, limits[1])
     axes.set_facecolor(_TRIVIAL)
     image = axes.imshow(
         np.ma.masked_array(compared.rand, _trivial(compared))[rows][:, columns].T,
@@ -410,7 +410,7 @@ def _limits(counted: Curves, marked: Sequence[float]) -> tuple[float, float]:
     return low, high
 
 
-def _sampled(cutoffs: Floats, limits: tuple[float, float]) -> Ints:
+def _sample(cutoffs: Floats, limits: tuple[float, float]) -> Ints:
     """Return the cutoff that holds in the middle of each pixel."""
     middles = np.linspace(*limits, 2 * _PIXELS + 1)[1::2]
     return np.maximum(0, np.searchsorted(cutoffs, middles, side="right") - 1)

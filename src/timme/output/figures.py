@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from timme._files import write_atomically
 from timme.analysis import FREELY_JOINTED, Analysis
 from timme.output import plots, registry
 from timme.output.axes import figure_of, places_of
+from timme.output.declared import OwnFigure, PartFigure, collect
 from timme.output.look import Look
 from timme.statistics import Curves, curves
 
@@ -72,13 +72,24 @@ def save_figures(analysis: Analysis, folder: str | Path, look: Look) -> tuple[Pa
     Returns
     -------
     tuple of Path
-        The files, for those of `FIGURES` of which the analysis has data.
+        The files, for those figures of which the analysis has data.
     """
     written = []
     for name in figures_of(analysis):
         figure = draw(analysis, name, look)
         written += [save_figure(figure, Path(folder) / f"{name}.{kind}") for kind in FORMATS]
     return tuple(written)
+
+
+def known_figures() -> dict[str, OwnFigure | PartFigure[Any]]:
+    """List the figures that a result may have.
+
+    Returns
+    -------
+    dict
+        Figures of every result and those of parts, by name.
+    """
+    return collect((*_OWN.items(), *registry.known_figures().items()))
 
 
 def figures_of(analysis: Analysis) -> tuple[str, ...]:
@@ -92,7 +103,7 @@ def figures_of(analysis: Analysis) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Some of `FIGURES`.
+        Some of :func:`known_figures`.
     """
     return (*_OWN, *registry.figures_of_parts(analysis))
 
@@ -105,7 +116,7 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
     analysis : Analysis
         What was analysed.
     name : str
-        One of `FIGURES`.
+        One of :func:`known_figures`.
     look : Look
         How it is drawn.
 
@@ -114,13 +125,14 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
     Figure
         Of its own, ready to be saved or changed.
     """
-    if name not in FIGURES:
-        raise ValueError(f"a figure is one of {', '.join(FIGURES)}, got {name!r}")
+    known = known_figures()
+    if name not in known:
+        raise ValueError(f"a figure is one of {', '.join(known)}, got {name!r}")
     if name in _OWN:
-        return figure_of(_OWN[name](analysis, look))
+        return figure_of(_OWN[name].draw(analysis, look))
     there = registry.figures_of_parts(analysis)
     if name not in there:
-        reason = registry.FIGURES[name].reason
+        reason = registry.known_figures()[name].reason
         raise ValueError(f"there is no {name} of this result: {reason}")
     figure, part = there[name]
     return figure_of(figure.draw(part, analysis, look))
@@ -140,36 +152,42 @@ def _dilution(analysis: Analysis, look: Look) -> Axes:
 def _fraction(analysis: Analysis, look: Look) -> Axes:
     expected = expected_fraction(analysis, look.large)
     return plots.fraction(
-        _counted(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
+        _count(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
     )
 
 
 def _size_distribution(analysis: Analysis, look: Look) -> Axes:
     expected = expected_sizes(analysis)
-    return plots.size_distribution(
-        _counted(analysis, look), theory=expected, length=analysis.length
-    )
+    return plots.size_distribution(_count(analysis, look), theory=expected, length=analysis.length)
 
 
 def _cluster_sizes(analysis: Analysis, look: Look) -> Axes:
     expected = _expected_mean(analysis)
     return plots.cluster_sizes(
-        _counted(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
+        _count(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
     )
 
 
-def _counted(analysis: Analysis, look: Look) -> Curves:
+def _count(analysis: Analysis, look: Look) -> Curves:
     return curves(analysis.shown_hierarchy, large=look.large)
 
 
-_OWN: dict[str, Callable[[Analysis, Look], Axes]] = {  # figures of every result
-    "dilution": _dilution,
-    "fraction": _fraction,
-    "size-distribution": _size_distribution,
-    "cluster-sizes": _cluster_sizes,
+_OWN = {  # figures of every result
+    figure.name: figure
+    for figure in (
+        OwnFigure("dilution", _dilution, "clusters at every cutoff"),
+        OwnFigure("fraction", _fraction, "fraction of sites in large clusters"),
+        OwnFigure(
+            "size-distribution", _size_distribution, "fraction of sites in clusters of 1 to 5"
+        ),
+        OwnFigure(
+            "cluster-sizes",
+            _cluster_sizes,
+            "largest cluster, mean size and number of clusters",
+            first=False,
+        ),
+    )
 }
-
-FIGURES = (*_OWN, *registry.FIGURES)
 
 
 def expected_fraction(analysis: Analysis, large: int) -> plots.Theory | None:

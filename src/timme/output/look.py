@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from timme.analysis import Analysis, suggestions
 from timme.output.axes import Order
 from timme.output.colours import PALETTES, WIDE
+from timme.settings.values import LARGE, MIN_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +16,8 @@ class Look:
     """How figures are drawn."""
 
     cutoff: float | None = None  # of the dashed line, in the units of the heights
-    min_size: int = 3  # clusters of fewer shown objects are left white
-    large: int = 10  # the R of the fraction in clusters of R or more
+    min_size: int = MIN_SIZE  # clusters of fewer shown objects are left white
+    large: int = LARGE  # the R of the fraction in clusters of R or more
     palette: Sequence[str] = WIDE
     order: Order = "auto"  # along the axis of the dilution and of the σ matrix
 
@@ -36,11 +37,11 @@ def look_of(analysis: Analysis, order: Order = "auto") -> Look:
     Look
         At the first of the suggested cutoffs, if there is one.
     """
-    view, found = analysis.recipe.view, suggestions(analysis)
+    chosen, found = analysis.recipe.settings, suggestions(analysis)
     return Look(
         cutoff=found[0].cutoff if found else None,
-        min_size=view.min_size,
-        large=view.large,
-        palette=PALETTES[view.palette],
+        min_size=chosen.min_size,
+        large=chosen.large,
+        palette=PALETTES[chosen.palette],
         order=order,
     )

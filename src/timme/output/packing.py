@@ -11,7 +11,7 @@ import numpy.typing as npt
 from timme._arrays import Strings
 
 
-def packed(values: npt.ArrayLike, kind: Literal["f8", "f4", "i4"]) -> str:
+def pack(values: npt.ArrayLike, kind: Literal["f8", "f4", "i4"]) -> str:
     """Pack numbers: their type, a colon and the base64 of their bytes, least significant first.
 
     Parameters
@@ -30,7 +30,7 @@ def packed(values: npt.ArrayLike, kind: Literal["f8", "f4", "i4"]) -> str:
     return f"{kind}:{base64.b64encode(raw).decode('ascii')}"
 
 
-def packed_words(words: Strings) -> dict[str, Any]:
+def pack_words(words: Strings) -> dict[str, Any]:
     """Pack words that repeat.
 
     Parameters
@@ -44,4 +44,4 @@ def packed_words(words: Strings) -> dict[str, Any]:
         Each word once, and the numbers of these.
     """
     values, codes = np.unique(words, return_inverse=True)
-    return {"values": values.tolist(), "codes": packed(codes, "i4")}
+    return {"values": values.tolist(), "codes": pack(codes, "i4")}

@@ -11,15 +11,16 @@ from timme.analysis import Analysis, Apart, Measured
 from timme.fluctuations.sigma import Fluctuations
 from timme.output import matrices
 from timme.output.axes import places_of
+from timme.output.declared import PartFigure, PartOutput
 from timme.output.look import Look
-from timme.output.packing import packed
-from timme.output.parts import PartFigure, PartOutput
+from timme.output.packing import pack
 from timme.output.tables import csv_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_PIXELS = 1_000  # along a side of the matrix of the page
+_OFTEN = "how often two sites are rigid together"
 _DIGITS = 12  # of a fraction, so that what is left of 1 is a short number again
 
 
@@ -40,7 +41,7 @@ def together_csv(part: Apart, analysis: Analysis) -> str:
     """
     apart = part.pairs
     matrix = np.eye(apart.n_objects)
-    fractions = np.round(1.0 - apart.sigma, _DIGITS)
+    fractions = np.round(1.0 - part.fractions, _DIGITS)
     matrix[apart.pairs[:, 0], apart.pairs[:, 1]] = fractions
     matrix[apart.pairs[:, 1], apart.pairs[:, 0]] = fractions
     names = analysis.system.names.tolist()
@@ -50,14 +51,14 @@ def together_csv(part: Apart, analysis: Analysis) -> str:
 
 def _sigma_matrix(part: Measured, analysis: Analysis, look: Look) -> Axes:
     quantity = analysis.hierarchy.quantity
-    return _drawn(matrices.sigma_matrix, part.pairs, analysis, look, quantity=quantity)
+    return _draw(matrices.sigma_matrix, part.pairs, analysis, look, quantity=quantity)
 
 
 def _together(part: Apart, analysis: Analysis, look: Look) -> Axes:
-    return _drawn(matrices.together, part.pairs, analysis, look)
+    return _draw(matrices.together, part.pairs, analysis, look)
 
 
-def _drawn(
+def _draw(
     plot: Callable[..., Axes],
     pairs: Fluctuations,
     analysis: Analysis,
@@ -76,11 +77,9 @@ def _matrix(part: Measured | Apart, analysis: Analysis) -> dict[str, Any]:
     means = matrices.binned_means(part.pairs, analysis.system.shown[order], most=_MOST_PIXELS)
     finite = means[np.isfinite(means)]
     return {
-        "matrix": {
-            "size": len(means),
-            "top": float(np.percentile(finite, 98)) if len(finite) else 1.0,
-            "values": packed(means[np.triu_indices(len(means))], "f4"),
-        }
+        "size": len(means),
+        "top": float(np.percentile(finite, 98)) if len(finite) else 1.0,
+        "values": pack(means[np.triu_indices(len(means))], "f4"),
     }
 
 
@@ -91,9 +90,11 @@ MEASURED = PartOutput(
             "sigma-matrix",
             _sigma_matrix,
             "σ of pairs was not kept (too many pairs), or its heights are no σ",
+            caption="σ of the pairs, or what else they were linked by",
+            first=False,
         ),
     ),
-    panels=_matrix,
+    panels={"matrix": _matrix},
 )
 APART = PartOutput(
     Apart,
@@ -102,9 +103,10 @@ APART = PartOutput(
             "together",
             _together,
             "only rigid clusters of an ensemble have one (timme.rigid(ensemble=))",
+            caption=_OFTEN,
         ),
     ),
-    files=("together.csv",),
+    files={"together.csv": _OFTEN},
     tables=lambda part, analysis, _: {"together.csv": together_csv(part, analysis)},
-    panels=_matrix,
+    panels={"apart": _matrix},
 )

@@ -23,6 +23,7 @@ from timme.output.axes import (
 )
 from timme.output.colours import CORE, WIDE
 from timme.output.dilution import draw_stripes
+from timme.settings.values import MIN_SIZE
 from timme.statistics import Curves, curves
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def dilution(  # noqa: PLR0913, what is drawn, and how
     hierarchy: Hierarchy,
     *,
     places: Places | None = None,
-    min_size: int = 3,
+    min_size: int = MIN_SIZE,
     cutoff: float | None = None,
     length: float | None = None,
     palette: Sequence[str] = WIDE,

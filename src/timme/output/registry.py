@@ -7,15 +7,43 @@ from typing import Any
 
 from timme.analysis import Analysis, Part
 from timme.output import pairs, rigidity
+from timme.output.declared import PartFigure, PartOutput, collect
 from timme.output.look import Look
-from timme.output.parts import PartFigure, PartOutput
 
 OUTPUTS: tuple[PartOutput[Any], ...] = (pairs.MEASURED, pairs.APART, rigidity.CONSTRAINTS)
 
-FIGURES: dict[str, PartFigure[Any]] = {
-    figure.name: figure for output in OUTPUTS for figure in output.figures
-}
-FILES = tuple(file for output in OUTPUTS for file in output.files)
+
+def known_figures() -> dict[str, PartFigure[Any]]:
+    """List the figures that parts may have.
+
+    Returns
+    -------
+    dict of PartFigure
+        By name.
+    """
+    return collect((figure.name, figure) for output in OUTPUTS for figure in output.figures)
+
+
+def known_tables() -> dict[str, str]:
+    """List the tables that parts may have.
+
+    Returns
+    -------
+    dict of str
+        What each lists, by the name of its file.
+    """
+    return collect(table for output in OUTPUTS for table in output.files.items())
+
+
+def known_panels() -> tuple[str, ...]:
+    """List the entries of the scene that parts may have.
+
+    Returns
+    -------
+    tuple of str
+        Their names.
+    """
+    return tuple(collect(panel for output in OUTPUTS for panel in output.panels.items()))
 
 
 def figures_of_parts(analysis: Analysis) -> dict[str, tuple[PartFigure[Any], Part]]:
@@ -52,7 +80,7 @@ def tables_of_parts(analysis: Analysis, look: Look) -> dict[str, str]:
     Returns
     -------
     dict
-        Text of each file by its name, which is one of `FILES`.
+        Text of each file by its name, which is one of :func:`known_tables`.
     """
     made: dict[str, str] = {}
     for output, part in _there(analysis):
@@ -71,11 +99,11 @@ def panels_of_parts(analysis: Analysis) -> dict[str, Any]:
     Returns
     -------
     dict
-        Entries of the scene.
+        Entries of the scene; None for those of parts that the analysis has not.
     """
-    made: dict[str, Any] = {}
+    made: dict[str, Any] = dict.fromkeys(known_panels())
     for output, part in _there(analysis):
-        made |= output.panels(part, analysis)
+        made |= {name: show(part, analysis) for name, show in output.panels.items()}
     return made
 
 

@@ -11,8 +11,8 @@ from timme._arrays import Floats
 from timme.analysis import Analysis, Constraints
 from timme.output import plots
 from timme.output.axes import places_of
+from timme.output.declared import PartFigure, PartOutput
 from timme.output.look import Look
-from timme.output.parts import PartFigure, PartOutput
 from timme.output.tables import csv_text, with_unit
 from timme.rigidity.decomposition import Decomposition
 from timme.rigidity.flexibility import residue_flexibility
@@ -24,7 +24,11 @@ from timme.system.residues import residue_index
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FILES = ("constraints.csv", "flexibility.csv", "flexibility-bonds.csv")
+_FILES = {
+    "constraints.csv": "every bond and tether, to be edited and read again",
+    "flexibility.csv": "flexibility index of every residue",
+    "flexibility-bonds.csv": "flexibility index of every bond",
+}
 
 
 def residues_csv(analysis: Analysis, network: Network, found: Decomposition) -> str:
@@ -80,12 +84,12 @@ def bonds_csv(analysis: Analysis, network: Network, found: Decomposition) -> str
     )
     columns: tuple[Iterable[object], ...] = (
         network.kinds,
-        _shown(network.energies),
+        _leave_out_nan(network.energies),
         [label[one] for one in network.bonds[:, 0].tolist()],
         [label[other] for other in network.bonds[:, 1].tolist()],
         states,
         found.redundant,
-        _shown(found.flexibility),
+        _leave_out_nan(found.flexibility),
     )
     names = ["kind", with_unit("energy", "kcal/mol"), "label 1", "label 2", "state"]
     return csv_text([*names, "redundant bars", "flexibility"], zip(*columns, strict=True))
@@ -112,7 +116,7 @@ def _flexibility(part: Constraints, analysis: Analysis, look: Look) -> Axes:
     return plots.flexibility(shown, places=places_of(analysis, look.order))
 
 
-def _shown(values: Floats) -> list[object]:
+def _leave_out_nan(values: Floats) -> list[object]:
     """Leave out what is not a number."""
     return ["" if value != value else value for value in values.tolist()]  # noqa: PLR0124 (NaN)
 
@@ -124,6 +128,7 @@ CONSTRAINTS = PartOutput(
             "flexibility",
             _flexibility,
             "only rigid clusters of one protein or nucleic acid have one (timme.rigid())",
+            caption="flexibility index along the chain",
             suits=lambda analysis: analysis.system.sequential,
         ),
     ),

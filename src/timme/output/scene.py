@@ -14,7 +14,8 @@ The page knows no colours: it takes them from ``palettes``, as the family's numb
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
@@ -26,16 +27,18 @@ from timme.hierarchy.quantity import Quantity
 from timme.order import families
 from timme.output.axes import cutoff_limits, places_of
 from timme.output.colours import CORE, REST, SAFE, WIDE
+from timme.output.declared import collect
 from timme.output.figures import expected_fraction, expected_sizes
-from timme.output.packing import packed, packed_words
+from timme.output.packing import pack, pack_words
 from timme.output.picture import MOST_STICKS, STICKS_PER_SITE, has_backbone, spacing
 from timme.output.plots import THEORY, ramp
 from timme.output.registry import panels_of_parts
 from timme.output.tables import short_names
+from timme.settings.values import LARGE, MIN_SIZE
 from timme.statistics import Curves, Suggestion, curves
 from timme.system.space import Boxes
 
-FORMAT = 2
+FORMAT = 3
 
 Scene = dict[str, Any]
 
@@ -46,8 +49,8 @@ def scene(
     analysis: Analysis,
     suggestions: Sequence[Suggestion] = (),
     *,
-    min_size: int = 3,
-    large: int = 10,
+    min_size: int = MIN_SIZE,
+    large: int = LARGE,
     palette: Literal["wide", "safe"] = "wide",
     title: str = "",
 ) -> Scene:
@@ -77,11 +80,10 @@ def scene(
     counted = curves(hierarchy, large=large)
     cutoff = suggestions[0].cutoff if suggestions else None
     limits = cutoff_limits(counted, cutoff)
-    return {
+    own = {
         "format": FORMAT,
         "title": title or _title(analysis),
         "quantity": _quantity(hierarchy.quantity),
-        "unit": hierarchy.unit,
         "length": analysis.length,
         "lengthName": analysis.recipe.length_name,
         "shownName": analysis.system.shown_name,
@@ -97,9 +99,9 @@ def scene(
         "sites": _sites(analysis),
         "space": _space(analysis),
         "curves": _curves(analysis, counted, limits),
-        "matrix": None,  # unless a part has one
         "about": _about(analysis),
-    } | panels_of_parts(analysis)
+    }
+    return collect((*own.items(), *panels_of_parts(analysis).items()))
 
 
 def scene_json(made: Scene) -> str:
@@ -120,9 +122,10 @@ def scene_json(made: Scene) -> str:
 
 
 def _quantity(quantity: Quantity) -> Scene:
-    """Say what heights are; their unit is that of the scene."""
+    """Say what heights are."""
     return {
         "symbol": quantity.symbol,
+        "unit": quantity.unit,
         "words": quantity.words,
         "cutoff": quantity.cutoff,
         "cutoffName": quantity.cutoff_name,
@@ -138,7 +141,7 @@ def _palettes(n_sizes: int) -> Scene:
         "wide": list(WIDE),
         "safe": list(SAFE),
         "sizes": ramp(n_sizes, 0.2, 0.92),
-        "sigma": ramp(64),
+        "heights": ramp(64),
         "theory": THEORY,
     }
 
@@ -149,14 +152,14 @@ def _tree(analysis: Analysis) -> Scene:
     found = families(hierarchy)
     names = short_names(analysis)
     return {
-        "order": packed(hierarchy.order, "i4"),
-        "gaps": packed(hierarchy.gaps, "f8"),
-        "levels": packed(hierarchy.levels, "f8"),
-        "family": packed(found.number, "i4"),
-        "core": packed(found.core, "i4"),
-        "chains": packed_words(np.array([chain for chain, _ in names])),
+        "order": pack(hierarchy.order, "i4"),
+        "gaps": pack(hierarchy.gaps, "f8"),
+        "levels": pack(hierarchy.levels, "f8"),
+        "family": pack(found.number, "i4"),
+        "core": pack(found.core, "i4"),
+        "chains": pack_words(np.array([chain for chain, _ in names])),
         "names": [name for _, name in names],
-        "sites": packed(analysis.system.object_sites[analysis.system.shown], "i4"),
+        "sites": pack(analysis.system.object_sites[analysis.system.shown], "i4"),
     }
 
 
@@ -165,9 +168,9 @@ def _whole(analysis: Analysis) -> Scene:
     shown = np.full(analysis.hierarchy.n_sites, -1)
     shown[analysis.system.shown] = np.arange(len(analysis.system.shown))
     return {
-        "order": packed(analysis.hierarchy.order, "i4"),
-        "gaps": packed(analysis.hierarchy.gaps, "f8"),
-        "shown": packed(shown, "i4"),
+        "order": pack(analysis.hierarchy.order, "i4"),
+        "gaps": pack(analysis.hierarchy.gaps, "f8"),
+        "shown": pack(shown, "i4"),
     }
 
 
@@ -177,9 +180,9 @@ def _axis(analysis: Analysis) -> Scene | None:
     if places is None:
         return None
     return {
-        "order": packed(places.order, "i4"),
-        "numbers": packed(places.numbers, "i4"),
-        "chains": packed_words(places.chains),
+        "order": pack(places.order, "i4"),
+        "numbers": pack(places.numbers, "i4"),
+        "chains": pack_words(places.chains),
         "label": places.label,
         "letters": _letters(analysis, places.order),
     }
@@ -202,13 +205,13 @@ def _letters(analysis: Analysis, order: Ints) -> str | None:
 def _sites(analysis: Analysis) -> Scene:
     atoms = analysis.system.sites
     return {
-        "objects": packed(analysis.system.site_objects, "i4"),
-        "names": packed_words(atoms.names),
-        "elements": packed_words(atoms.elements),
-        "resnames": packed_words(atoms.resnames),
-        "resids": packed(atoms.resids, "i4"),
-        "icodes": packed_words(atoms.icodes),
-        "chains": packed_words(atoms.chains),
+        "objects": pack(analysis.system.site_objects, "i4"),
+        "names": pack_words(atoms.names),
+        "elements": pack_words(atoms.elements),
+        "resnames": pack_words(atoms.resnames),
+        "resids": pack(atoms.resids, "i4"),
+        "icodes": pack_words(atoms.icodes),
+        "chains": pack_words(atoms.chains),
     }
 
 
@@ -220,7 +223,7 @@ def _space(analysis: Analysis) -> Scene | None:
     frames, centre = _frames(analysis)
     first = frames[0].astype(np.float64)
     seen = np.isfinite(first).all(axis=1)
-    contacts, sigma = _contacts(analysis)
+    contacts, heights = _contacts(analysis)
     molecular = bool((analysis.system.sites.elements != "").any())
     box = None
     if analysis.system.box is not None:
@@ -232,14 +235,14 @@ def _space(analysis: Analysis) -> Scene | None:
         "molecular": molecular,
         "cartoon": bool(len(analysis.system.sites.bonds)) and has_backbone(analysis),
         "spacing": spacing(first[seen]),
-        "bonds": packed(_bonds(analysis), "i4"),
-        "contacts": packed(contacts, "i4"),
-        "contactSigma": packed(sigma, "f8"),
+        "bonds": pack(_bonds(analysis), "i4"),
+        "contacts": pack(contacts, "i4"),
+        "contactHeights": pack(heights, "f8"),
         "box": None if box is None else box.tolist(),
         "origin": (-centre).tolist(),
         "snapshots": (evenly_chosen(max(1, analysis.system.n_snapshots), len(frames)) + 1).tolist(),
         "nSnapshots": analysis.system.n_snapshots,
-        "frames": packed(frames, "f4"),
+        "frames": pack(frames, "f4"),
     }
 
 
@@ -287,7 +290,7 @@ def _bonds(analysis: Analysis) -> Ints:
 
 
 def _contacts(analysis: Analysis) -> tuple[Ints, Floats]:
-    """Return pairs of sites that a stick may join once σ is within the cutoff, the nearest.
+    """Return near pairs of sites, and the cutoff from which a stick may join each.
 
     They are near through the walls of the box as well: the page draws what does not cross it.
     """
@@ -312,17 +315,17 @@ def _curves(analysis: Analysis, counted: Curves, limits: tuple[float, float]) ->
     expected = None
     if fraction is not None and sizes is not None:
         expected = {
-            "cutoffs": packed(grid, "f8"),
-            "large": packed(fraction(grid), "f4"),
-            "sizes": [packed(row, "f4") for row in sizes(grid)],
+            "cutoffs": pack(grid, "f8"),
+            "large": pack(fraction(grid), "f4"),
+            "sizes": [pack(row, "f4") for row in sizes(grid)],
         }
     return {  # at and above each level; before the first, below all levels
-        "large": packed(counted.large_fraction, "f4"),
+        "large": pack(counted.large_fraction, "f4"),
         "sizes": list(counted.sizes),
-        "sizeFractions": [packed(row, "f4") for row in counted.size_fractions],
-        "largest": packed(counted.largest, "i4"),
-        "mean": packed(counted.mean_size, "f4"),
-        "number": packed(counted.n_clusters, "i4"),
+        "sizeFractions": [pack(row, "f4") for row in counted.size_fractions],
+        "largest": pack(counted.largest, "i4"),
+        "mean": pack(counted.mean_size, "f4"),
+        "number": pack(counted.n_clusters, "i4"),
         "theory": expected,
     }
 
@@ -330,32 +333,24 @@ def _curves(analysis: Analysis, counted: Curves, limits: tuple[float, float]) ->
 def _about(analysis: Analysis) -> Scene:
     """Say how the result was made."""
     provenance = analysis.recipe.provenance
-    inputs = provenance.get("inputs")
     options = analysis.recipe.options | {"n_sites": len(analysis.system.sites)}
     return {
-        "version": str(provenance.get("version", "")),
-        "command": str(provenance.get("command", "")),
-        "inputs": [_input(entry) for entry in inputs] if isinstance(inputs, list) else [],
+        "version": provenance.version,
+        "command": provenance.command,
+        "inputs": [asdict(entry) for entry in provenance.inputs],
         "options": {name: _text(value) for name, value in options.items()},
         "notes": list(analysis.notes),
     }
 
 
-def _input(entry: Mapping[str, Any]) -> Scene:
-    return {name: _text(value) for name, value in entry.items()}
-
-
 def _text(value: object) -> str:
-    if isinstance(value, list | tuple) and len(value) > 12:
+    if not isinstance(value, tuple):
+        return str(value)
+    if len(value) > 12:
         return f"{len(value)} values, from {value[0]} to {value[-1]}"
-    return str(value)
+    return str(list(value))
 
 
 def _title(analysis: Analysis) -> str:
-    provenance, clusters = analysis.recipe.provenance, analysis.hierarchy.quantity.clusters
-    inputs, given = provenance.get("inputs"), provenance.get("title")
-    if given:
-        return str(given)
-    if isinstance(inputs, list) and inputs:
-        return ", ".join(str(entry["name"]) for entry in inputs)
-    return str(provenance.get("command") or clusters.capitalize())
+    known, clusters = analysis.recipe.provenance, analysis.hierarchy.quantity.clusters
+    return known.title or known.input_names or known.command or clusters.capitalize()

@@ -20,6 +20,7 @@ from timme.analysis import Analysis
 from timme.output.colours import REST, WIDE, colouring
 from timme.output.picture import Picture, picture
 from timme.output.structures import Written
+from timme.settings.values import MIN_SIZE
 
 # VMD's 33 numbered colours may be changed, but 8 and 16 are the white and black of its display.
 _VMD_COLOURS = [number for number in range(33) if number not in {8, 16}]
@@ -28,6 +29,12 @@ _VMD_COLOURS = [number for number in range(33) if number not in {8, 16}]
 # one sees past them. In units of the distance of neighbours.
 _STICK, _NODE, _REST = 0.2, 0.3, 0.25
 
+FILES = {
+    "clusters.pml": "script for PyMOL",
+    "clusters.cxc": "script for ChimeraX",
+    "clusters.tcl": "script for VMD",
+}
+
 
 def write_scripts(
     analysis: Analysis,
@@ -35,7 +42,7 @@ def write_scripts(
     cutoff: float,
     structures: Written,
     *,
-    min_size: int = 3,
+    min_size: int = MIN_SIZE,
     palette: Sequence[str] = WIDE,
 ) -> tuple[Path, ...]:
     """Write one script for each viewer, beside the structures they load.

@@ -137,7 +137,7 @@ def side_by_side(
         names=np.tile(base.system.sites.names, 2),
         object_sites=every,
         site_objects=every,
-        sites=_doubled(base.system.sites),
+        sites=_double(base.system.sites),
         coordinates=_coordinates_beside(places),
         box=None,
         film=None,
@@ -167,7 +167,7 @@ def _compared_sites(analysis: Analysis) -> Ints:
     return site
 
 
-def _doubled(atoms: Atoms) -> Atoms:
+def _double(atoms: Atoms) -> Atoms:
     """Return all atoms twice, the second time in chains of other names."""
     chains = atoms.chains.tolist()
     free = (letter for letter in _LETTERS if letter not in {*chains, _CHAIN})

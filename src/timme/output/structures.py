@@ -14,9 +14,12 @@ from timme._arrays import Floats, Ints
 from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.output.colours import WIDE, Colouring, colouring
+from timme.settings.values import MIN_SIZE
 
 if TYPE_CHECKING:
     import gemmi
+
+FILES = dict.fromkeys(("clusters.cif", "clusters.pdb"), "structure with the cluster as B-factor")
 
 # What unnamed particles are called in files that need names; UNX is the PDB's unknown atom.
 _ATOM, _RESIDUE, _CHAIN = "X", "UNX", "A"
@@ -35,7 +38,7 @@ def write_structures(
     folder: str | Path,
     cutoff: float,
     *,
-    min_size: int = 3,
+    min_size: int = MIN_SIZE,
     palette: Sequence[str] = WIDE,
     name: str = "clusters",
 ) -> Written:

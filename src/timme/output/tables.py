@@ -17,8 +17,16 @@ from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.hierarchy.tree import Hierarchy
 from timme.output.colours import WIDE, colouring, labels_of_objects
+from timme.settings.values import LARGE, MIN_SIZE
 from timme.statistics import Curves, curves
 
+FILES = {  # what each lists
+    "clusters.csv": "clusters at each suggested cutoff",
+    "sites.csv": "every object with its cluster at each suggested cutoff",
+    "levels.csv": "all curves at every level",
+    **dict.fromkeys(("hierarchy.json", "hierarchy.nwk"), "the whole tree"),
+    **dict.fromkeys(("linkage.npy", "linkage.csv"), "the tree as SciPy's linkage matrix"),
+}
 _NUMBERED = re.compile(r"(-?\d+)[A-Za-z]?")
 
 
@@ -27,8 +35,8 @@ def write_tables(
     folder: str | Path,
     cutoffs: Sequence[float],
     *,
-    min_size: int = 3,
-    large: int = 10,
+    min_size: int = MIN_SIZE,
+    large: int = LARGE,
     palette: Sequence[str] = WIDE,
 ) -> tuple[Path, ...]:
     """Write all tables of an analysis.
@@ -77,7 +85,7 @@ def clusters_csv(
     analysis: Analysis,
     cutoffs: Sequence[float],
     *,
-    min_size: int = 3,
+    min_size: int = MIN_SIZE,
     palette: Sequence[str] = WIDE,
 ) -> str:
     """List the coloured clusters at each cutoff, one per row.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import numpy as np
+
 from timme._arrays import Ints
+from timme.engine.checkpoint import Arrays, take
 from timme.engine.reduction import key_of
 from timme.engine.run import Run
 from timme.system.ensemble import Block, Ensemble
@@ -32,25 +35,40 @@ def count_contacts(centres: Ensemble, radius: float, *, most: int | None, run: R
         Pairs that are in contact in any snapshot.
     """
     n_snapshots = centres.n_snapshots
-    loop = run.loop("contacts", lambda: key_of(centres, [radius], run=run), total=n_snapshots)
-    kept = loop.kept
-    contacts = Contacts() if kept is None else Contacts(Counted(kept["keys"], kept["counts"]))
+
+    def key() -> str:
+        return key_of(centres, [radius], run=run)
+
+    def stop_of(start: int) -> int:
+        return min(start + centres.block_length, n_snapshots)
 
     def state() -> dict[str, Ints]:
         so_far = contacts.counted
         return {"keys": so_far.keys, "counts": so_far.counts}
 
-    search = Search(radius)
-    starts = range(loop.done, n_snapshots, centres.block_length)
-    results = run.engine.blocks(_search, search, centres, starts)
-    with closing(results), loop:
-        for start, parts in zip(starts, results, strict=True):
-            for found in parts:
-                contacts.add(found)
-                search.give_back(found)
-                _refuse_too_many(len(contacts), most, centres)
-            loop.advance(min(start + centres.block_length, n_snapshots), state)
+    # It lasts, since the pairs that are found are measured next.
+    with run.loop("contacts", key, total=n_snapshots, lasting=True) as loop:
+        contacts = Contacts(loop.restore(lambda kept: _recall(kept, centres)))
+        search = Search(radius)
+        starts = list(loop.left(range(0, n_snapshots, centres.block_length), stop_of))
+        results = run.engine.blocks(_search, search, centres, starts)
+        with closing(results), loop.under_way():
+            for start, parts in zip(starts, results, strict=True):
+                for found in parts:
+                    contacts.add(found)
+                    search.give_back(found)
+                    _refuse_too_many(len(contacts), most, centres)
+                loop.advance(stop_of(start), state)
     return contacts.counted
+
+
+def _recall(kept: Arrays, centres: Ensemble) -> Counted:
+    """Contacts in the snapshots that were searched."""
+    keys = take(kept, "keys", np.int64, (None,), below=centres.n_sites**2)
+    counts = take(kept, "counts", np.int64, keys.shape, below=centres.n_snapshots + 1)
+    if not (keys[1:] > keys[:-1]).all():
+        raise ValueError("keys are not sorted")
+    return Counted(keys, counts)
 
 
 def _search(search: Search, block: Block) -> Counted:

@@ -40,6 +40,8 @@ class Pairs:
         ndarray, shape (pairs, 2)
             Some of the pairs, each in one piece only.
         """
+        if size < 1:
+            raise ValueError(f"at least 1 pair is measured at a time, got chunk={size}")
         if self.index is not None:
             for start in range(0, max(1, len(self.index)), size):
                 yield self.index[start : start + size]

@@ -36,7 +36,8 @@ def nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
     points, box = centres.snapshot(0)
     if np.isnan(points).any():
         raise ValueError(
-            "nearest in the first snapshot needs every site seen there: use by='mean', or contacts"
+            "nearest in the first snapshot needs every site seen there: "
+            "take the nearest on average (by='mean'), or those in contact"
         )
     n_points, n_dimensions = points.shape
     boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions, centres.images)
@@ -124,7 +125,7 @@ def nearest_on_average(centres: Ensemble, count: int, left_out: Ints) -> Ints:
     if centres.n_sites > _MOST_ON_AVERAGE:
         raise ValueError(
             f"nearest on average compares all pairs, too many for {centres.n_sites} objects: "
-            "use by='first', or contacts"
+            "take those in contact, or those nearest in the first snapshot (by='first')"
         )
     index = np.column_stack(np.triu_indices(centres.n_sites, 1)).astype(np.int64)
     index = without(index, left_out, centres.n_sites)

@@ -13,17 +13,19 @@ import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 from timme.readers import soundness, walls, wanted
 from timme.readers.bonds import guess_bonds, unit_label
 from timme.readers.download import fetch
-from timme.readers.matrices import read_matrix
+from timme.readers.matrices import GivenMatrix, read_given, read_matrix
 from timme.readers.select import select_atoms
 from timme.readers.sources import Options, atom_group, open_source
 from timme.system.ensemble import Ensemble
 from timme.system.residues import default_sites, shown_sites
 
 __all__ = [
+    "GivenMatrix",
     "default_sites",
     "fetch",
     "guess_bonds",
     "read",
+    "read_given",
     "read_matrix",
     "read_model",
     "select_atoms",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,18 @@ from scipy import sparse
 
 from timme._arrays import Floats
 from timme.readers.files import checked_file, kind, one_line, read_bytes
+
+_ALIGNED = {"symbol": "PAE", "words": "predicted aligned error", "unit": "Å"}  # of AlphaFold's JSON
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GivenMatrix:
+    """A ready-made matrix, and what is known of its entries from the kind of the file."""
+
+    values: Any  # ndarray or scipy.sparse.csr_array, shape (sites, sites)
+    symbol: str = ""  # nothing where the file does not tell: then it is taken for σ
+    words: str = ""
+    unit: str = ""
 
 
 def read_matrix(path: str | Path) -> Any:
@@ -27,6 +40,22 @@ def read_matrix(path: str | Path) -> Any:
     ndarray or scipy.sparse.csr_array, shape (sites, sites)
         The matrix. The two directions of an aligned error are replaced by the larger.
     """
+    return read_given(path).values
+
+
+def read_given(path: str | Path) -> GivenMatrix:
+    """Read a symmetric matrix, and say what its entries are where the kind of the file tells.
+
+    Parameters
+    ----------
+    path : path
+        As for :func:`read_matrix`.
+
+    Returns
+    -------
+    GivenMatrix
+        The matrix; predicted aligned errors have their own symbol, and are in Å.
+    """
     path = checked_file(path)
     readers = {".npy": _from_npy, ".mtx": _from_market, ".mm": _from_market, ".json": _from_json}
     if kind(path) not in readers:
@@ -38,7 +67,7 @@ def read_matrix(path: str | Path) -> Any:
     values = matrix.data if isinstance(matrix, sparse.csr_array) else matrix
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError(f"{path}: the matrix holds NaN: write inf for pairs that are not compared")
-    return matrix
+    return GivenMatrix(matrix, **(_ALIGNED if kind(path) == ".json" else {}))
 
 
 def _from_npy(path: Path) -> Any:

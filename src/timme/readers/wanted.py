@@ -41,7 +41,7 @@ def kept_snapshots(
         Indices of the snapshots, at least one.
     """
     if step is not None and step < 1:
-        raise ValueError(f"step must be 1 or more, got {step}: snapshots are read forwards")
+        raise ValueError(f"step= must be at least 1, got {step}: snapshots are read forwards")
     kept = range(count)[start:stop:step]
     if not kept:
         given = {"start": start, "stop": stop, "step": step}

@@ -17,6 +17,8 @@ from timme.rigidity.checks import (
 from timme.rigidity.chemistry import Chemistry, chemistry
 from timme.rigidity.energies import far_apart, hydrogen_bonds
 from timme.rigidity.structure import Structure, structure
+from timme.settings import TETHERS
+from timme.settings.schema import check_choice
 from timme.system.elements import covalent_radii
 from timme.system.ensemble import Ensemble
 from timme.system.neighbours import pairs_within
@@ -126,8 +128,7 @@ def network(
     >>> network(Ensemble.from_array(places, atoms=ethane)).bars
     array([5])
     """
-    if tethers not in {"shortest", "all", "none"}:
-        raise ValueError(f"tethers are 'shortest', 'all' or 'none', got {tethers!r}")
+    check_choice("tethers", tethers, TETHERS)
     weakest = checked_cutoff(cutoff)
     snapshot = structure(ensemble, model)
     refuse_without_bonds(snapshot, ensemble.prefix)

@@ -84,11 +84,15 @@ def structure(ensemble: Ensemble, model: int = 0) -> Structure:
             f"there are {ensemble.n_snapshots}, counted from 0"
         )
     angstrom = unit_in_angstrom(ensemble.unit)
-    if ensemble.n_dimensions != 3 or angstrom is None:
+    if ensemble.n_dimensions != 3:
         raise ValueError(
             f"{ensemble.prefix}a structure of atoms in space is needed, got "
-            f"{ensemble.n_dimensions} dimensions in {ensemble.unit or 'Å'}: "
-            "say what the unit is where it is wrong (unit='Å')"
+            f"{ensemble.n_dimensions} dimensions: give a file of atoms, such as PDB or mmCIF"
+        )
+    if angstrom is None:
+        raise ValueError(
+            f"{ensemble.prefix}a structure of atoms in space is needed, got coordinates in "
+            f"{ensemble.unit!r}: give a file of atoms, or the unit where that is wrong (unit='Å')"
         )
     coordinates, box = ensemble.snapshot(model)
     unseen = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))

@@ -1,6 +1,7 @@
 """What a user can choose, described once."""
 
-from timme.settings.display import DISPLAY, PALETTES, Display
+from timme.settings.compare import CompareSettings
+from timme.settings.display import DISPLAY, Display
 from timme.settings.rigid import TETHERS, RigidSettings
 from timme.settings.run import (
     BONDS,
@@ -13,6 +14,8 @@ from timme.settings.run import (
     Settings,
 )
 from timme.settings.schema import Setting, settings_of
+from timme.settings.serve import ServeSettings
+from timme.settings.shared import PALETTES
 
 __all__ = [
     "BONDS",
@@ -25,8 +28,10 @@ __all__ = [
     "REDUCTIONS",
     "SELECT",
     "TETHERS",
+    "CompareSettings",
     "Display",
     "RigidSettings",
+    "ServeSettings",
     "Setting",
     "Settings",
     "settings_of",

@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from timme.settings.schema import choose, settings_of
-
-PALETTES = {"wide": "Many colours", "safe": "Colours for the colour-blind"}
-LENGTH = 1.54  # Å, of a bond between carbon atoms
+from timme.settings.shared import choose_min_size, choose_palette
+from timme.settings.values import BOND, LARGE, WATER_BOND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,16 +20,14 @@ class Display:
         usual="the first that is suggested",
     )
     large: int = choose(
-        "R of the fraction in clusters of R or more", default=10, group="shown", least=1
+        "R of the fraction in clusters of R or more", default=LARGE, group="shown", least=1
     )
-    min_size: int = choose("Clusters of fewer are grey", default=3, group="shown", least=1)
-    palette: str = choose(
-        "Colours; safe for the colour-blind", default="wide", group="shown", choices=PALETTES
-    )
+    min_size: int = choose_min_size()
+    palette: str = choose_palette()
     length: float | None = choose(
         "Length a for the axis σ/a",
         group="shown",
-        usual=f"{LENGTH} Å for proteins",
+        usual=f"{BOND} Å with carbon, {WATER_BOND} Å for water, their mean for links",
         positive=True,
     )
 
@@ -38,16 +35,6 @@ class Display:
         """Refuse what means nothing."""
         for setting in settings_of(type(self)):
             setting.check(getattr(self, setting.name))
-
-    def display(self) -> Display:
-        """Keep of all settings those of pictures.
-
-        Returns
-        -------
-        Display
-            The same choices.
-        """
-        return Display(**{name: getattr(self, name) for name in DISPLAY})
 
     def plain(self) -> dict[str, Any]:
         """Return the settings as they can be written in a file.

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from timme.settings.display import Display
-from timme.settings.frames import choose_start, choose_step, choose_stop, choose_truncated
 from timme.settings.schema import choose
+from timme.settings.shared import (
+    choose_common_atoms,
+    choose_show,
+    choose_start,
+    choose_step,
+    choose_stop,
+    choose_truncated,
+)
 
 TETHERS: dict[Literal["shortest", "all", "none"], str] = {
     "shortest": "The shortest of an atom to a residue",
@@ -36,11 +42,7 @@ class RigidSettings(Display):
         group="network",
         metavar="ENERGY",
     )
-    common_atoms: bool = choose(
-        "Go on with the atoms that all models of an ensemble share",
-        default=False,
-        group="reading",
-    )
+    common_atoms: bool = choose_common_atoms()
     allow_truncated: bool = choose_truncated()
     waters: bool = choose(
         "Keep waters, and their hydrogen bonds",
@@ -59,9 +61,7 @@ class RigidSettings(Display):
         metavar="FILE",
         server=False,  # where nothing from outside is a path
     )
-    show: str | None = choose(
-        "Sites that are drawn and counted", group="shown", usual="Cα of proteins, P or C4'"
-    )
+    show: str | None = choose_show()
     # Where a height is an energy, these mean something else, or little.
     cutoff: float | None = choose(
         "Energy of the picture and the structure, in kcal/mol",
@@ -69,15 +69,11 @@ class RigidSettings(Display):
         usual="the first that is suggested",
     )
     length: float | None = choose(
-        "Length a for a second axis", group="shown", positive=True, command=False
+        "Length a for a second axis", group="shown", positive=True, command=False, server=False
     )
 
     def __post_init__(self) -> None:
         """Refuse what means nothing, or not together."""
-        if self.model is not None and self.model < 1:
-            raise ValueError(f"models are counted from 1, got {self.model}")
-        if self.ensemble is not None and not math.isfinite(self.ensemble):
-            raise ValueError(f"the energy of an ensemble must be a number, got {self.ensemble}")
         Display.__post_init__(self)
         if self.ensemble is not None and self.model is not None:
             raise ValueError("an ensemble is all models: leave out the model, or the ensemble")

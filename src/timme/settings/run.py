@@ -7,8 +7,28 @@ from dataclasses import dataclass, fields
 
 from timme import memory
 from timme.settings.display import Display
-from timme.settings.frames import choose_start, choose_step, choose_stop, choose_truncated
 from timme.settings.schema import FILE, choose
+from timme.settings.shared import (
+    choose_common_atoms,
+    choose_show,
+    choose_start,
+    choose_step,
+    choose_stop,
+    choose_truncated,
+)
+from timme.settings.values import (
+    ALL_PAIRS,
+    ALONG,
+    CENTRE,
+    LINK_REDUCTION,
+    MIN_BONDS,
+    MOLECULE_CENTRE,
+    NEAREST,
+    RADIUS,
+    REDUCTION,
+    Centre,
+    Reduction,
+)
 
 SELECT = {
     "ca": "Cα atoms",
@@ -30,23 +50,20 @@ OBJECTS = {
     "residues": "Residues as wholes",
     "molecules": "Molecules as wholes",
 }
-REDUCTIONS = {
+REDUCTIONS: dict[Reduction, str] = {
     "rms": "Root mean square over all cross pairs",
     "max": "The largest of all cross pairs",
     "centre": "σ of the centres",
 }
-CENTRES = {"mass": "Centre of mass", "geometry": "Mean of the positions"}
+CENTRES: dict[Centre, str] = {"mass": "Centre of mass", "geometry": "Mean of the positions"}
 PAIRS = {
-    "auto": "In contact in molecules, all pairs of particles",
+    "auto": f"In contact in molecules, all pairs of up to {ALL_PAIRS:,} particles, else nearest",
     "contact": "Within a radius in at least one snapshot",
     "all": "Everything with everything",
     "sequence": "Neighbours along the sequence",
     "nearest": "A number of nearest neighbours",
     "sharing": "Objects that share a site",
 }
-
-RADIUS = 10.0  # Å, within which parts of molecules are in contact
-MIN_BONDS = 4  # fewer hold two atoms at a distance that hardly changes
 
 READING = (  # settings of timme.read
     *("start", "stop", "step", "unit", "box", "weights", "columns"),
@@ -106,11 +123,7 @@ class Settings(Display):
         usual="trackpy's names",
         metavar="NAMES",
     )
-    common_atoms: bool = choose(
-        "Go on with the atoms that all models share",
-        default=False,
-        group="reading",
-    )
+    common_atoms: bool = choose_common_atoms()
     allow_truncated: bool = choose_truncated()
     gaps: bool | None = choose(
         "NaN means: not seen in this snapshot", group="reading", usual="in tables only"
@@ -129,12 +142,16 @@ class Settings(Display):
     reduction: str | None = choose(
         "How σ of cross pairs becomes σ of objects; centre is σ of their centres",
         group="objects",
-        usual="rms",
+        usual=f"{REDUCTION}, {LINK_REDUCTION} for links",
         choices=REDUCTIONS,
         late=True,
     )
     centre: str | None = choose(
-        "Centre of groups", group="objects", usual="mass", choices=CENTRES, late=True
+        "Centre of groups",
+        group="objects",
+        usual=f"{CENTRE}, {MOLECULE_CENTRE} for molecules",
+        choices=CENTRES,
+        late=True,
     )
     # who with whom
     pairs: str = choose(
@@ -148,7 +165,10 @@ class Settings(Display):
     )
     contacts: int = choose("Snapshots in contact, at least", default=1, group="pairs", least=1)
     neighbours: int | None = choose(
-        "How many nearest, or how far along the sequence", group="pairs", least=1
+        "How many nearest, or how far along the sequence",
+        group="pairs",
+        usual=f"{NEAREST}, {ALONG} along the sequence",
+        least=1,
     )
     min_bonds: int | None = choose(
         "Compare pairs at least so many bonds apart",
@@ -165,17 +185,13 @@ class Settings(Display):
         server=False,  # which sets it itself
     )
     # what is shown
-    show: str | None = choose(
-        "Sites that are drawn and counted",
-        group="shown",
-        usual="Cα of proteins, P or C4' of nucleic acids",
-    )
+    show: str | None = choose_show()
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
         Display.__post_init__(self)
         if self.memory is not None:
-            memory.parsed(self.memory)
+            memory.parse(self.memory, "memory=")
 
     def differing(self) -> set[str]:
         """Return the names of the settings that are not at their default.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -16,6 +16,7 @@ GROUPS = {
     "network": "What holds the structure",
     "shown": "What is shown",
     "running": "How it is done",
+    "server": "The server and its jobs",
 }
 FILE = "a file"  # what a setting may take in place of one of its choices
 
@@ -29,8 +30,9 @@ class About:
     usual: str = ""  # the default in words, where it follows from the system
     choices: Mapping[str, str] = field(default_factory=dict)  # values, and what each means
     besides: str = ""  # what else is taken: FILE, or what a text may be
-    late: bool = False  # whether the recipe refuses it, once it knows that the setting is of use
+    late: bool = False  # whether the recipe checks it, once it knows that the setting is of use
     least: int | None = None
+    most: int | None = None
     positive: bool = False
     flags: tuple[str, ...] = ()  # on the command line, where the name alone does not tell
     metavar: str = ""
@@ -55,6 +57,11 @@ class Setting:
         given = self.about.flags
         long = () if given and given[-1].startswith("--") else (f"--{self.name.replace('_', '-')}",)
         return (*given, *long)
+
+    @property
+    def denial(self) -> str:
+        """What the command line calls its contrary, where leaving it out leaves it open."""
+        return f"--no-{self.name}" if self.kind is bool and self.default is None else ""
 
     @property
     def usual(self) -> str:
@@ -92,13 +99,31 @@ class Setting:
         if value is None:
             return
         if about.least is not None and not value >= about.least:
-            raise ValueError(f"{self.name} must be at least {about.least}, got {value}")
+            raise ValueError(f"{self.name}= must be at least {about.least}, got {value}")
+        if about.most is not None and not value <= about.most:
+            raise ValueError(f"{self.name}= must be at most {about.most}, got {value}")
         if about.positive and not 0 < value < math.inf:
-            raise ValueError(f"{self.name} must be above 0, got {value}")
+            raise ValueError(f"{self.name}= must be above 0, got {value}")
         if self.kind is float and not self.many and not math.isfinite(value):
-            raise ValueError(f"{self.name} must be a number, got {value}")
-        if about.choices and not (about.besides or about.late) and value not in about.choices:
-            raise ValueError(f"{self.name} is one of {', '.join(about.choices)}, got {value!r}")
+            raise ValueError(f"{self.name}= must be a number, got {value}")
+        if about.choices and not (about.besides or about.late):
+            check_choice(self.name, value, about.choices)
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Refuse a value that is none of those there are.
+
+    Parameters
+    ----------
+    name : str
+        Of the setting.
+    value : Any
+        What it was given.
+    choices : collection of str
+        What it takes.
+    """
+    if value not in choices:
+        raise ValueError(f"{name}= is one of {', '.join(choices)}, got {value!r}")
 
 
 def choose(about: str, *, group: str, default: Any = None, **more: Any) -> Any:
@@ -150,7 +175,7 @@ def settings_of(kind: type) -> tuple[Setting, ...]:
 
 def _setting(declared: Any, hint: Any) -> Setting:
     parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    several = [get_args(part)[0] for part in parts if get_origin(part) is Sequence]
+    several = [get_args(part)[-1] for part in parts if get_origin(part) in {Sequence, Mapping}]
     single = [part for part in parts if part is not NoneType]
     return Setting(
         name=declared.name,

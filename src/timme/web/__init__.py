@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+
+from timme.settings import ServeSettings
 
 
-def serve(
-    *,
-    port: int,
-    data: Path | None,
-    browser: bool,
-    tell: Callable[[str], None],
-    **limits: Any,
-) -> None:
+def serve(chosen: ServeSettings, *, tell: Callable[[str], None]) -> None:
     """Serve the page on this computer until Ctrl-C.
 
     Parameters
     ----------
-    port : int
-        Port on 127.0.0.1; 0 for any free one.
-    data : Path or None
-        Folder of the jobs, by default one in the user's folder for data.
-    browser : bool
-        Whether to open the page.
+    chosen : ServeSettings
+        Where it is, and what its jobs may take.
     tell : callable
         Called with lines for the user.
-    **limits
-        What :func:`timme.web.limits.parsed_limits` takes.
     """
     try:
         from timme.web.limits import parsed_limits
@@ -39,4 +27,10 @@ def serve(
         raise ValueError(
             f"the server needs {error.name}: install it with `pip install 'pytimme[web]'`"
         ) from None
-    run(port=port, data=data, browser=browser, tell=tell, limits=parsed_limits(**limits))
+    run(
+        port=chosen.port,
+        data=None if chosen.data is None else Path(chosen.data),
+        browser=not chosen.no_browser,
+        tell=tell,
+        limits=parsed_limits(chosen),
+    )

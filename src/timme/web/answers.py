@@ -49,12 +49,12 @@ def jobs_of(request: Request) -> Jobs:
     Parameters
     ----------
     request : Request
-        Any.
+        Whatever is asked; its application holds the jobs.
 
     Returns
     -------
     Jobs
-        All of them.
+        The queue, and all that was done.
     """
     jobs: Jobs = request.app.state.jobs
     return jobs
@@ -66,9 +66,9 @@ def job_of(request: Request, job_id: str) -> JobStatus:
     Parameters
     ----------
     request : Request
-        Any.
+        Whatever is asked; its application holds the jobs.
     job_id : str
-        Its id.
+        What the client takes for the id of a job.
 
     Returns
     -------

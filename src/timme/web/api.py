@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ from starlette.requests import ClientDisconnect
 
 from timme._version import __version__
 from timme.readers.files import BARE_TRAJECTORIES
-from timme.settings import OBJECTS, PAIRS, SELECT, TETHERS
 from timme.web import comparisons, downloads, parts
 from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
+from timme.web.form import form
 from timme.web.jobs import Jobs, QueueFullError, StateError
 from timme.web.limits import Limits
 from timme.web.models import (
@@ -90,11 +89,8 @@ def _defaults(request: Request) -> Defaults:
     return Defaults(
         settings=Choices(),
         rigidity=RigidChoices(),
-        recipes=_listed(_DONE),
-        tethers=_listed(TETHERS),
-        objects=_listed(OBJECTS),
-        pairs=_listed(PAIRS),
-        select=_listed(SELECT),
+        recipes=[Choice(value=value, help=text) for value, text in _DONE.items()],
+        form=form(),
         topologies=sorted(TOPOLOGIES),
         trajectories=sorted(TRAJECTORIES),
         bare_trajectories=sorted(BARE_TRAJECTORIES),
@@ -131,14 +127,14 @@ async def _submit(request: Request, response: Response) -> Any:
     jobs = jobs_of(request)
     try:
         with jobs.place() as draft:
-            made = await _received(request, jobs, draft)
+            made = await _receive(request, jobs, draft)
     except ClientDisconnect:
         return Response(status_code=400)  # nobody is there to read it
     except QueueFullError as error:
-        await _drained(request, jobs.limits)
+        await _drain(request, jobs.limits)
         raise HTTPException(429, str(error), headers={"Retry-After": "10"}) from None
     except RefusedError as error:
-        await _drained(request, jobs.limits)
+        await _drain(request, jobs.limits)
         raise HTTPException(error.status, str(error)) from None
     except OSError as error:
         raise HTTPException(507, f"the files could not be stored: {error.strerror}") from None
@@ -204,7 +200,7 @@ def _start(request: Request, job_id: JobId) -> JobStatus:
 # ---- helpers -----------------------------------------------------------------------------------
 
 
-async def _received(request: Request, jobs: Jobs, draft: Path) -> JobStatus:
+async def _receive(request: Request, jobs: Jobs, draft: Path) -> JobStatus:
     """Stream a form to disk, and make a job of it."""
     reception = Reception(request.headers.get("content-type", ""), draft, jobs.limits.upload)
     try:
@@ -216,7 +212,7 @@ async def _received(request: Request, jobs: Jobs, draft: Path) -> JobStatus:
     return jobs.submit(draft, task)
 
 
-async def _drained(request: Request, limits: Limits) -> None:
+async def _drain(request: Request, limits: Limits) -> None:
     """Read on for a while without keeping anything: else a browser sees no answer, but a reset.
 
     A client that asks before it sends (``Expect: 100-continue``) is not told to send.
@@ -231,10 +227,6 @@ async def _drained(request: Request, limits: Limits) -> None:
                 return
     except (ClientDisconnect, RuntimeError):  # gone, or read to its end before
         return
-
-
-def _listed(choices: Mapping[Any, str]) -> list[Choice]:
-    return [Choice(value=value, help=text) for value, text in choices.items()]
 
 
 router.include_router(comparisons.router)

@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
 
 from timme._version import __version__
-from timme.web import parts
+from timme.web import parts, worker
 from timme.web.api import router
 from timme.web.guard import REPORT_POLICY, Guard, Keys
 from timme.web.jobs import REPORT, Jobs
@@ -56,7 +56,7 @@ def create_app(folder: Path, *, port: int, keys: Keys, limits: Limits) -> FastAP
     FastAPI
         Jobs are carried out as long as it runs.
     """
-    jobs = Jobs(folder, limits)
+    jobs = Jobs(folder, limits, worker.__name__)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -104,7 +104,7 @@ class _Application(FastAPI):
 @cache
 def _pages() -> dict[str, bytes]:
     """Read all pages once: a name is looked up among them, and no path is ever made of it."""
-    folder = resources.files("timme.web").joinpath("static")
+    folder = resources.files(__package__).joinpath("static")
     return {entry.name: entry.read_bytes() for entry in folder.iterdir()}
 
 

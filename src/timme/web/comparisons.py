@@ -41,7 +41,7 @@ router = APIRouter()
 async def _compare(request: Request, response: Response) -> Any:
     try:
         asked = checked_choices(Comparison, "comparison", await _body(request))
-        made = await run_in_threadpool(_submitted, jobs_of(request), asked)
+        made = await run_in_threadpool(_submit, jobs_of(request), asked)
     except ClientDisconnect:
         return Response(status_code=400)  # nobody is there to read it
     except QueueFullError as error:
@@ -66,13 +66,17 @@ async def _body(request: Request) -> bytes:
     return body
 
 
-def _submitted(jobs: Jobs, asked: Comparison) -> JobStatus:
+def _submit(jobs: Jobs, asked: Comparison) -> JobStatus:
+    try:
+        asked.settings()
+    except ValueError as error:
+        raise RefusedError(422, f"comparison: {error}") from None
     if asked.one == asked.other:
         raise RefusedError(422, "two results are needed, got the same twice: choose another")
     results = [_found(jobs, name) for name in (asked.one, asked.other)]
     with jobs.place() as draft:
         files = [
-            _copied(path, draft / INPUTS / f"{number}.npz", title)
+            _copy(path, draft / INPUTS / f"{number}.npz", title)
             for number, (title, path) in enumerate(results, start=1)
         ]
         title = shown_name(asked.title) or shown_name(" / ".join(title for title, _ in results))
@@ -93,7 +97,7 @@ def _found(jobs: Jobs, name: str) -> tuple[str, Path]:
     return job.title, files[RESULT]
 
 
-def _copied(path: Path, target: Path, title: str) -> File:
+def _copy(path: Path, target: Path, title: str) -> File:
     try:
         shutil.copyfile(path, target)
     except FileNotFoundError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,46 +13,20 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse, StreamingResponse
 
 from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
-from timme.web.folders import archive_name
+from timme.web.folders import WEIGHTS, archive_name
 from timme.web.guard import FILE_POLICY
 from timme.web.models import ResultFile, ResultFiles
+from timme.workflow import comparison, known_files
 
-_ABOUT = {
-    "dilution": "which sites are in which cluster at every cutoff",
-    "fraction": "fraction of sites in large clusters",
-    "size-distribution": "fraction of sites in clusters of 1 to 5",
-    "cluster-sizes": "largest cluster, mean size and number of clusters",
-    "sigma-matrix": "σ of the pairs",
-    "clusters.csv": "clusters at each suggested cutoff",
-    "sites.csv": "every object with its cluster at each suggested cutoff",
-    "levels.csv": "all curves at every level",
-    "hierarchy": "the whole tree",
-    "linkage": "the tree as SciPy's linkage matrix",
-    "clusters.cif": "structure with the cluster as B-factor",
-    "clusters.pdb": "structure with the cluster as B-factor",
-    "clusters.pml": "script for PyMOL",
-    "clusters.cxc": "script for ChimeraX",
-    "clusters.tcl": "script for VMD",
-    "result.npz": "everything, for timme.load and timme plot",
-    "constraints.csv": "every bond and tether, to be edited and read again",
-    "flexibility": "flexibility index along the chain",
-    "flexibility-bonds.csv": "flexibility index of every bond",
-    "together": "how often two sites are rigid together",
-    "dilutions": "both dilution plots, matched clusters in one colour",
-    "agreement.csv": "adjusted Rand index of every pair of cutoffs",
-    "agreement": "adjusted Rand index over both cutoffs",
-    "best-cutoffs.csv": "the best partner of each cutoff",
-    "matched.csv": "which cluster is which",
-    "comparison": "the structure coloured by both, with scripts for the viewers",
-    "report.html": "interactive report, which needs no server",
-}
 _TYPES = {
     ".png": "image/png",
     ".svg": "image/svg+xml",
     ".csv": "text/csv; charset=utf-8",
     ".json": "application/json",
     ".html": "text/html; charset=utf-8",
-    **dict.fromkeys((".nwk", ".pdb", ".cif", ".pml", ".cxc", ".tcl"), "text/plain; charset=utf-8"),
+    **dict.fromkeys(
+        (".nwk", ".txt", ".pdb", ".cif", ".pml", ".cxc", ".tcl"), "text/plain; charset=utf-8"
+    ),
 }
 
 
@@ -72,8 +46,8 @@ def _files(request: Request, job_id: JobId) -> ResultFiles:
     found = jobs_of(request).results(job_id)
     return ResultFiles(
         files=[
-            ResultFile(name=name, size=path.stat().st_size, about=_about(path))
-            for name, path in found.items()
+            ResultFile(name=name, size=found[name].stat().st_size, about=_about(found[name]))
+            for name in _in_order(found)
         ]
     )
 
@@ -139,8 +113,21 @@ def _scene(request: Request, job_id: JobId) -> FileResponse:
 # ---- helpers -----------------------------------------------------------------------------------
 
 
+def _captions() -> dict[str, str]:
+    weights = {WEIGHTS: "weights of the snapshots, as the command takes them"}
+    return known_files() | comparison.FILES | weights
+
+
 def _about(path: Path) -> str:
-    return _ABOUT.get(path.name) or _ABOUT.get(path.stem, "")
+    return _captions().get(path.name, "")
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Sort files as they are declared: what to look at first comes first."""
+    known = list(_captions())
+    return sorted(
+        names, key=lambda name: (known.index(name) if name in known else len(known), name)
+    )
 
 
 def _zipped(folder: str, paths: list[Path]) -> Iterator[bytes]:

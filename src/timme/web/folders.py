@@ -16,6 +16,7 @@ from timme.web.models import Job, Model, State
 
 JOB, PROGRESS, OUTCOME = "job.json", "progress.json", "outcome.json"
 INPUTS, RESULT, CHECKPOINT = "input", "result", "result.checkpoint"
+WEIGHTS = "weights.txt"  # of the snapshots, beside the result, for the command that does the same
 SCENE = (
     "scene.json"  # what the interactive page shows; no file of the result, for it is in its report
 )

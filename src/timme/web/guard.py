@@ -44,7 +44,7 @@ class Keys:
     Parameters
     ----------
     token : str
-        Random.
+        What nobody can guess; it opens the server as long as that runs.
     """
 
     def __init__(self, token: str) -> None:
@@ -57,7 +57,7 @@ class Keys:
         Returns
         -------
         str
-            Random.
+            What nobody can guess.
         """
         made = secrets.token_urlsafe(24)
         self._tickets.add(made)
@@ -149,7 +149,7 @@ class Guard:
             answer = _problem(401, "a token is needed: Authorization: Bearer TOKEN")
             answer.headers["WWW-Authenticate"] = "Bearer"
             return answer
-        page = resources.files("timme.web").joinpath("static", "locked.html").read_text("utf-8")
+        page = resources.files(__package__).joinpath("static", "locked.html").read_text("utf-8")
         return HTMLResponse(page, status_code=401, headers={"WWW-Authenticate": "Bearer"})
 
     def _known(self, headers: Headers) -> bool:

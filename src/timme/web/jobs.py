@@ -56,10 +56,13 @@ class Jobs:
         Where they are kept, one folder each.
     limits : Limits
         What they may take.
+    program : str
+        Name of the module that does them, each in a process of its own.
     """
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, limits: Limits, program: str) -> None:
         self.limits = limits
+        self._program = program
         self._folder = folder
         self._changed = threading.Condition()
         self._jobs = found_jobs(folder)
@@ -206,7 +209,7 @@ class Jobs:
         with self._changed:
             draft.rename(self._folder / job.id)
             self._jobs[job.id] = job
-            return self._enqueued(job.id)
+            return self._enqueue(job.id)
 
     def cancel(self, name: str) -> JobStatus:
         """End a job that waits or runs.
@@ -255,7 +258,7 @@ class Jobs:
             if job.version != __version__:  # sums of another version are not gone on with
                 (self._folder / name / CHECKPOINT).unlink(missing_ok=True)
             self._put(name, state="waiting", started=None, finished=None, error="")
-            return self._enqueued(name)
+            return self._enqueue(name)
 
     def remove(self, name: str) -> None:
         """Remove a job and all its files; one that runs is ended first.
@@ -278,7 +281,7 @@ class Jobs:
 
     def _work(self) -> None:
         while (name := self._next()) is not None:
-            changes = self._carried_out(name)
+            changes = self._carry_out(name)
             with self._changed:
                 del self._stops[name]
                 if name in self._jobs:
@@ -298,12 +301,12 @@ class Jobs:
             self._put(name, state="running", started=datetime.now(UTC), version=__version__)
             return name
 
-    def _carried_out(self, name: str) -> dict[str, Any]:
+    def _carry_out(self, name: str) -> dict[str, Any]:
         """Run a job to its end, and say what it has become."""
         folder, allowed = self._folder / name, memory.shown(self.limits.memory)
         try:
             tidy(folder, "waiting")
-            ending = carry_out(folder, self.limits, self._stops[name])
+            ending = carry_out(self._program, folder, self.limits, self._stops[name])
         except OSError as error:
             return {"state": "failed", "error": f"the job could not be started: {error.strerror}"}
         outcome = read_model(folder / OUTCOME, Outcome)
@@ -330,7 +333,7 @@ class Jobs:
                 "wait for one to end, or cancel one"
             )
 
-    def _enqueued(self, name: str) -> JobStatus:
+    def _enqueue(self, name: str) -> JobStatus:
         self._queue.append(name)
         self._changed.notify_all()
         return self._status(self._jobs[name])

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from timme import memory
+from timme.settings import ServeSettings
 
 _SECONDS = {"": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _TIME = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-z]*)")
@@ -15,34 +16,20 @@ _TIME = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-z]*)")
 class Limits:
     """What one job may take, and how many jobs there may be."""
 
-    upload: int = 2 * 10**9  # bytes, counted after unpacking
-    seconds: float = 12 * 3600.0
-    memory: int = 4 * 10**9  # bytes
-    jobs: int = 1  # that run at once
-    queue: int = 8  # that wait
-
-    def __post_init__(self) -> None:
-        """Refuse limits that would let nothing run."""
-        for name in ("jobs", "queue"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}= must be at least 1, got {getattr(self, name)}")
+    upload: int  # bytes, counted after unpacking
+    seconds: float
+    memory: int  # bytes
+    jobs: int  # that run at once
+    queue: int  # that wait
 
 
-def parsed_limits(*, max_upload: str, max_time: str, memory: str, jobs: int, queue: int) -> Limits:
+def parsed_limits(chosen: ServeSettings) -> Limits:
     """Read limits as people write them.
 
     Parameters
     ----------
-    max_upload : str
-        Size of all files of a job, as 2GB.
-    max_time : str
-        Time that a job may run, as 12h.
-    memory : str
-        Memory that a job may take, as 4GB.
-    jobs : int
-        Jobs that run at once.
-    queue : int
-        Jobs that wait.
+    chosen : ServeSettings
+        What the user chose.
 
     Returns
     -------
@@ -50,21 +37,23 @@ def parsed_limits(*, max_upload: str, max_time: str, memory: str, jobs: int, que
         In bytes and seconds.
     """
     return Limits(
-        upload=_size("max_upload=", max_upload),
-        seconds=parsed_time(max_time),
-        memory=_size("memory=", memory),
-        jobs=jobs,
-        queue=queue,
+        upload=memory.parse(chosen.max_upload, "max_upload="),
+        seconds=parsed_time(chosen.max_time, "max_time="),
+        memory=memory.parse(chosen.memory, "memory="),
+        jobs=chosen.jobs,
+        queue=chosen.queue,
     )
 
 
-def parsed_time(text: str) -> float:
+def parsed_time(text: str, what: str = "a time") -> float:
     """Read a time as people write it.
 
     Parameters
     ----------
     text : str
         A number with a unit: ``90s``, ``30min``, ``12h``, ``2d``; without one, seconds.
+    what : str, optional
+        What takes that time, for the message: ``max_time=``.
 
     Returns
     -------
@@ -79,7 +68,7 @@ def parsed_time(text: str) -> float:
     match = _TIME.fullmatch(text.strip().lower())
     factor = None if match is None else _SECONDS.get(match[2])
     if match is None or factor is None or float(match[1]) <= 0:
-        raise ValueError(f"a time is written as 90s, 30min or 12h, got {text!r}")
+        raise ValueError(f"{what} is written as 90s, 30min or 12h, got {text!r}")
     return float(match[1]) * factor
 
 
@@ -103,10 +92,3 @@ def shown_time(seconds: float) -> str:
     """
     unit = "h" if seconds >= 3600 else "min" if seconds >= 60 else "s"
     return f"{seconds / _SECONDS[unit]:.3g} {unit}"
-
-
-def _size(option: str, text: str) -> int:
-    try:
-        return memory.parsed(text)
-    except ValueError:
-        raise ValueError(f"{option} is a size such as 2GB or 500MB, got {text!r}") from None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from timme.settings import Display, RigidSettings, Setting, Settings, settings_of
+from timme.settings import CompareSettings, RigidSettings, Setting, Settings, settings_of
 from timme.settings.schema import FILE
 
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]
@@ -19,14 +19,17 @@ Recipe = Literal["auto", "run", "rigidity", "comparison"]
 # What means the same for snapshots and for one structure.
 _SHARED = ("start", "stop", "step", "show", "large", "min_size", "palette")
 
-_Text = Annotated[str, Field(max_length=10_000)]
+_LETTERS = 10_000  # of a text, at most
+_Text = Annotated[str, Field(max_length=_LETTERS)]
 _Whole = Annotated[int, Field(ge=-(2**62), le=2**62)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
 # How much is taken of whom.
 _KINDS: dict[type, Any] = {bool: bool, int: _Whole, float: _Number, str: _Text}
 _LONGEST = {"unit": 40, "chain": 1000}  # letters
-_LISTS = {"box": 9, "weights": 100_000, "columns": 20}  # entries
+_LISTS = {"box": 9, "weights": 100_000, "columns": 20, "cutoffs": 2}  # entries
+_Name = Annotated[str, Field(max_length=40)]
+_Names = Annotated[dict[_Name, _Name], Field(max_length=1000)]
 
 
 class Model(BaseModel):
@@ -35,7 +38,7 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def _fields(kind: type[Display]) -> type[Model]:
+def _fields(kind: type) -> type[Model]:
     """Make a model of the settings that the server offers."""
     offered = (setting for setting in settings_of(kind) if setting.about.server)
     made: dict[str, Any] = {setting.name: (_type(setting), _field(setting)) for setting in offered}
@@ -44,14 +47,18 @@ def _fields(kind: type[Display]) -> type[Model]:
 
 def _type(setting: Setting) -> Any:
     """Say what is taken: a file is never named, and null is the default."""
-    about, longest = setting.about, _LONGEST.get(setting.name)
+    about, letters = setting.about, _LONGEST.get(setting.name)
     if about.choices and about.besides in {"", FILE}:
         return Literal[*about.choices] | None
+    if setting.name == "chains":  # of one result, and their names in the other
+        return _Names | None
     kind: Any = _KINDS[setting.kind]
     if setting.name in _LISTS:
         kind = Annotated[list[kind], Field(max_length=_LISTS[setting.name])]
-    elif longest is not None:
-        kind = Annotated[str, Field(max_length=longest)]
+    elif letters is not None:
+        kind = Annotated[str, Field(max_length=letters)]
+        if setting.many:  # one text, or several
+            kind = kind | Annotated[list[kind], Field(max_length=letters)]
     return kind | Literal[False] | None if setting.name == "box" else kind | None
 
 
@@ -66,7 +73,23 @@ def _field(setting: Setting) -> Any:
     )
 
 
-# The fields of these two are known at run time only, hence what the type checker is told.
+def longest(setting: Setting) -> int | None:
+    """Return how long a text may be.
+
+    Parameters
+    ----------
+    setting : Setting
+        One that the server offers.
+
+    Returns
+    -------
+    int or None
+        Letters; None for what is no text.
+    """
+    return _LONGEST.get(setting.name, _LETTERS) if setting.kind is str else None
+
+
+# The fields of these are known at run time only, hence what the type checker is told.
 
 
 class Choices(_fields(Settings)):  # type: ignore[misc]
@@ -125,25 +148,30 @@ class RigidChoices(_fields(RigidSettings)):  # type: ignore[misc]
         return self.model_copy(update=taken), [name for name in given if name not in _SHARED]
 
 
-class Comparison(Model):
-    """Two results to be compared on the sites that both show."""
+class Comparison(_fields(CompareSettings)):  # type: ignore[misc]
+    """Two results to be compared on the sites that both show.
+
+    Besides the two and the title, the fields are those of `timme compare`.
+    """
 
     one: str = Field(description="Id of a job that is done.")
     other: str = Field(description="Id of another job that is done.")
-    chains: (
-        Annotated[
-            dict[Annotated[str, Field(max_length=40)], Annotated[str, Field(max_length=40)]],
-            Field(max_length=1000),
-        ]
-        | None
-    ) = Field(
-        default=None,
-        description="Chains of the first, and what they are called in the other (the same).",
-        examples=[{"A": "B"}],
-    )
     title: Annotated[str, Field(max_length=1000)] = Field(
         default="", description="Shown instead of both titles."
     )
+
+    def settings(self) -> CompareSettings:
+        """Return the settings of the recipe; ValueError if they mean nothing.
+
+        Returns
+        -------
+        CompareSettings
+            As the command line would make them.
+        """
+        given: dict[str, Any] = self.model_dump(
+            exclude_none=True, exclude={"one", "other", "title"}
+        )
+        return CompareSettings(**given)
 
 
 class File(Model):
@@ -262,6 +290,30 @@ class Choice(Model):
     help: str
 
 
+class FormField(Model):
+    """A setting as a form asks for it."""
+
+    name: str = Field(description="Of the setting, in `settings` or in `rigidity`.")
+    label: str
+    kind: Literal["text", "list", "whole", "number", "tick", "choice"] = Field(
+        description="A list is written with commas."
+    )
+    help: str
+    usual: str = Field(description="The default, in words.")
+    least: float | None = Field(description="The least number that it takes.")
+    longest: int | None = Field(description="Letters that it takes.")
+    choices: list[Choice] = Field(description="All values of a choice; proposals for a text.")
+
+
+class FormPart(Model):
+    """Settings that stand together in a form."""
+
+    recipe: Literal["run", "rigidity"] = Field(description="For which they are asked.")
+    legend: str
+    main: bool = Field(description="Whether it is seen before one asks for more.")
+    fields: list[FormField]
+
+
 class ServerLimits(Model):
     """What a job may take."""
 
@@ -278,10 +330,7 @@ class Defaults(Model):
     settings: Choices = Field(description="What is used where nothing is said.")
     rigidity: RigidChoices = Field(description="The same for one structure.")
     recipes: list[Choice] = Field(description="What can be done with files.")
-    tethers: list[Choice]
-    objects: list[Choice]
-    pairs: list[Choice]
-    select: list[Choice] = Field(description="Presets; the MDAnalysis language works as well.")
+    form: list[FormPart] = Field(description="What the start page asks for.")
     topologies: list[str] = Field(description="Extensions of files that can come first.")
     trajectories: list[str] = Field(description="Extensions of files that can follow.")
     bare_trajectories: list[str] = Field(

@@ -25,7 +25,7 @@ class Ending:
     code: int  # of its exit; a signal is negative
 
 
-def carry_out(folder: Path, limits: Limits, stop: Event) -> Ending:
+def carry_out(program: str, folder: Path, limits: Limits, stop: Event) -> Ending:
     """Run a job in a process of its own and wait for it.
 
     The caller's thread alone looks at the process and ends it, so that no signal can ever reach
@@ -33,6 +33,8 @@ def carry_out(folder: Path, limits: Limits, stop: Event) -> Ending:
 
     Parameters
     ----------
+    program : str
+        Name of the module that does jobs.
     folder : Path
         Folder of the job.
     limits : Limits
@@ -45,7 +47,7 @@ def carry_out(folder: Path, limits: Limits, stop: Event) -> Ending:
     Ending
         How it ended.
     """
-    process = _started(folder, limits)
+    process = _start(program, folder, limits)
     deadline = time.monotonic() + limits.seconds
     why: Literal["itself", "stopped", "late"] = "itself"
     try:
@@ -90,10 +92,10 @@ def died_of(code: int, limit: str) -> str:
     )
 
 
-def _started(folder: Path, limits: Limits) -> subprocess.Popen[bytes]:
+def _start(program: str, folder: Path, limits: Limits) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603, nothing in it comes from a client
         # -P: nothing in a job's folder is ever imported.
-        [sys.executable, "-P", "-m", "timme.web.worker", str(folder), str(limits.memory)],
+        [sys.executable, "-P", "-m", program, str(folder), str(limits.memory)],
         cwd=folder,
         env=os.environ | {"MPLBACKEND": "Agg", "MALLOC_ARENA_MAX": "2"},
         stdin=subprocess.PIPE,  # its end tells the worker that the server is gone

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timme._files import write_atomically
-from timme.settings import settings_of
-from timme.web.folders import CHECKPOINT, INPUTS, RESULT, SCENE, archive_name
-from timme.web.models import Choices, File, Job, Outcome, RigidChoices, Row
+from timme.settings import CompareSettings, settings_of
+from timme.web.folders import CHECKPOINT, INPUTS, RESULT, SCENE, WEIGHTS, archive_name
+from timme.web.models import Choices, Comparison, File, Job, Outcome, RigidChoices, Row
 from timme.web.reporter import Reporter
 
 if TYPE_CHECKING:
-    from timme.analysis import Analysis
+    from timme.analysis import Analysis, Provenance
 
 _NAME_LENGTH = 40  # characters of the name of a result in figures and tables
 
@@ -105,8 +105,11 @@ def _run(folder: Path, job: Job, report: Reporter) -> Outcome:
             progress=report.counting("measuring"),
             checkpoint=checkpoint,
         )
-        notes = _written(analysis, folder, job, report)
-    return Outcome(recipe="run", command=command, **notes)
+        told = _write_result(analysis, folder, job, report)
+    if job.settings.weights is not None:
+        lines = "".join(f"{weight!r}\n" for weight in job.settings.weights)
+        write_atomically(folder / RESULT / WEIGHTS, lines)
+    return Outcome(recipe="run", command=command, **told)
 
 
 def _rigidity(folder: Path, job: Job, report: Reporter) -> Outcome:
@@ -122,25 +125,28 @@ def _rigidity(folder: Path, job: Job, report: Reporter) -> Outcome:
         command=command,
         progress=report.counting("decomposing"),
     )
-    return Outcome(recipe="rigidity", command=command, **_written(analysis, folder, job, report))
+    return Outcome(
+        recipe="rigidity", command=command, **_write_result(analysis, folder, job, report)
+    )
 
 
 def _comparison(folder: Path, job: Job, report: Reporter) -> Outcome:
-    from timme.workflow.comparison import Look, compare_results, rows, write
+    from timme.workflow.comparison import compare_results, rows, write
     from timme.workflow.partition import load_result
 
     report.stage("comparing")
-    chains = job.comparison.chains if job.comparison else None
+    asked = job.comparison
+    chosen = asked.settings() if asked else CompareSettings()
     one, other = (load_result(path) for path in _inputs(folder, job))
-    compared = compare_results(one, other, Look(chains=chains), names=_names(job.files))
+    compared = compare_results(one, other, chosen, names=_names(job.files))
     report.stage("drawing")
     written = write(compared, folder / RESULT, overwrite=True)
-    asked = ["--chains", ",".join(f"{a}={b}" for a, b in chains.items())] if chains else []
+    options = _options(asked) if asked else ()
     return Outcome(
         recipe="comparison",
         # As the archives of both results unpack.
         command=shlex.join(
-            ["timme", "compare", *(archive_name(file.name) for file in job.files), *asked]
+            ["timme", "compare", *(archive_name(file.name) for file in job.files), *options]
         ),
         summary=[Row(name=name, value=value) for name, value in rows(compared)],
         notes=[*compared.notes, *written.notes],
@@ -162,17 +168,16 @@ def _inputs(folder: Path, job: Job) -> list[str]:
     return [str(folder / INPUTS / file.stored) for file in job.files]
 
 
-def _written(analysis: Analysis, folder: Path, job: Job, report: Reporter) -> dict[str, Any]:
+def _write_result(analysis: Analysis, folder: Path, job: Job, report: Reporter) -> dict[str, Any]:
     """Write the files and the scene of a result, and return what is told about it."""
     from timme.output.scene import scene_json
     from timme.workflow import scene_of, summary, write
 
     report.stage("drawing")
     recipe = analysis.recipe
-    told = {**_provenance(recipe.provenance, job.files), "title": job.title}
     named = replace(
         analysis,
-        recipe=replace(recipe, provenance=told),
+        recipe=replace(recipe, provenance=_named_by_user(recipe.provenance, job)),
         notes=tuple(with_names(note, folder, job.files) for note in analysis.notes),
     )
     write_atomically(folder / SCENE, scene_json(scene_of(named)))
@@ -197,24 +202,26 @@ def _command(name: str, files: Sequence[File], choices: Choices | RigidChoices) 
     return shlex.join(["timme", name, *(file.name for file in files), *_options(choices)])
 
 
-def _options(choices: Choices | RigidChoices) -> Iterator[str]:
-    given = choices.model_dump(exclude_none=True, exclude_defaults=True, exclude={"weights"})
+def _options(choices: Choices | RigidChoices | Comparison) -> Iterator[str]:
+    given = choices.model_dump(exclude_none=True, exclude_defaults=True)
     for setting in settings_of(type(choices.settings())):
         if setting.name not in given or not setting.about.command:
             continue
         option, value = setting.flags[-1], given[setting.name]
-        if setting.kind is bool:
-            yield from [option] * value
+        if setting.name == "weights":  # a list here, a file there
+            yield from (option, WEIGHTS)
+        elif setting.kind is bool:
+            yield from [option] if value else filter(None, [setting.denial])
+        elif isinstance(value, dict):
+            yield from (option, ",".join(f"{one}={other}" for one, other in value.items()))
         elif isinstance(value, list):
             yield from (option, ",".join(map(str, value)))
         else:
             yield from (option, "none" if value is False else str(value))
 
 
-def _provenance(found: Any, files: Sequence[File]) -> dict[str, object]:
-    """Name the inputs as the user does."""
-    names = {file.stored: file.name for file in files}
-    inputs = [
-        entry | {"name": names.get(entry["name"], entry["name"])} for entry in found["inputs"]
-    ]
-    return {**found, "inputs": inputs}
+def _named_by_user(found: Provenance, job: Job) -> Provenance:
+    """Name the result and its inputs as the user does."""
+    names = {file.stored: file.name for file in job.files}
+    inputs = tuple(replace(entry, name=names.get(entry.name, entry.name)) for entry in found.inputs)
+    return replace(found, inputs=inputs, title=job.title)

@@ -42,7 +42,7 @@ def run(
         What jobs may take.
     """
     folder = data or data_folder()
-    with _held(folder), _bound(port) as listener:
+    with _hold(folder), _bind(port) as listener:
         keys = Keys(secrets.token_urlsafe(24))
         taken = listener.getsockname()[1]
         address = f"http://{HOST}:{taken}/?token="
@@ -87,7 +87,7 @@ def data_folder() -> Path:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
+def _hold(folder: Path) -> Iterator[None]:
     """Keep a folder to this server alone: two would take one another's jobs for interrupted."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def _held(folder: Path) -> Iterator[None]:
         yield
 
 
-def _bound(port: int) -> socket.socket:
+def _bind(port: int) -> socket.socket:
     """Take a port of this computer, which nobody else can reach."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if sys.platform != "win32":  # where it would let others take the same port

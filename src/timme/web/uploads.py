@@ -14,6 +14,8 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from timme import memory
 from timme.readers.files import BARE_TRAJECTORIES, STRUCTURES, TABLES
+from timme.settings import CompareSettings, RigidSettings, Settings, settings_of
+from timme.settings.schema import FILE, check_choice
 from timme.web.folders import INPUTS
 from timme.web.models import Choices, File, Model, RigidChoices, Task
 
@@ -30,6 +32,12 @@ _STEP = 1 << 20  # bytes unpacked at a time
 _FORM_BYTES = {"settings": 2_000_000, "rigidity": 20_000, "recipe": 100, "title": 20_000}
 _RECIPES: tuple[Literal["auto", "run", "rigidity"], ...] = ("auto", "run", "rigidity")
 _UNUSED = {"run": "rigidity", "rigidity": "settings"}  # part of the form, by recipe
+_CHOICES = {  # of settings that take nothing else, for a file is never named
+    setting.name: setting.about.choices
+    for kind in (Settings, RigidSettings, CompareSettings)
+    for setting in settings_of(kind)
+    if setting.about.choices and setting.about.besides in {"", FILE}
+}
 _OVERHEAD = 5_000_000  # bytes of a request besides its files
 _MOST_FILES = 200
 _HEADER_BYTES = 65_536
@@ -266,9 +274,20 @@ def checked_choices(kind: type[_M], part: str, text: bytes) -> _M:
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        first = error.errors(include_url=False, include_context=False)[0]
+        _check_choices(part, first["loc"], first["input"])
         place = shown_name(".".join(str(name) for name in (part, *first["loc"])))
         raise RefusedError(422, f"{place}: {' '.join(first['msg'].split())}") from None
+
+
+def _check_choices(part: str, place: tuple[int | str, ...], value: object) -> None:
+    """Refuse what is none of the choices of a setting, in the words of the setting."""
+    for name, choices in _CHOICES.items():
+        if place == (name,) and isinstance(value, str):
+            try:
+                check_choice(name, shown_name(value), choices)
+            except ValueError as error:
+                raise RefusedError(422, f"{part}: {error}") from None
 
 
 def _checked_recipe(text: str) -> Literal["auto", "run", "rigidity"]:

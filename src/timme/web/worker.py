@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from timme import memory
+from timme._errors import one_line
 from timme._files import write_atomically
 from timme.web.folders import JOB, OUTCOME, PROGRESS
 from timme.web.models import Job, Outcome
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str]) -> None:
             "(timme serve --memory)"
         )
     except Exception as error:  # noqa: BLE001, whatever it is, the user is told
-        outcome = Outcome(error=with_names(_one_line(error), folder, job.files))
+        outcome = Outcome(error=with_names(one_line(error), folder, job.files))
     write_atomically(folder / OUTCOME, outcome.model_dump_json())
 
 
@@ -65,18 +66,6 @@ def _end_with_the_server() -> None:
         os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-# ---- words -------------------------------------------------------------------------------------
-
-
-def _one_line(error: Exception) -> str:
-    text = str(error)
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        text = f"{error.filename}: {error.strerror}"
-    text = " ".join(text.split())
-    known = isinstance(error, ValueError | OSError | ImportError) and text
-    return text if known else f"{type(error).__name__}: {text}"
 
 
 if __name__ == "__main__":

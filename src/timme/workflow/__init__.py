@@ -3,7 +3,15 @@
 from timme.analysis import summary
 from timme.settings import RigidSettings, Settings
 from timme.workflow.demo import analyse_demo
-from timme.workflow.folder import checked_folder, draw, report, scene_of, write
+from timme.workflow.folder import (
+    check_folder,
+    draw,
+    first_looks,
+    known_files,
+    report,
+    scene_of,
+    write,
+)
 from timme.workflow.recipe import analyse
 from timme.workflow.rigidity import rigid
 
@@ -12,8 +20,10 @@ __all__ = [
     "Settings",
     "analyse",
     "analyse_demo",
-    "checked_folder",
+    "check_folder",
     "draw",
+    "first_looks",
+    "known_files",
     "report",
     "rigid",
     "scene_of",

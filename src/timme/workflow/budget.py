@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from timme import memory
 from timme._kernels.space import TILTED
 from timme.engine.run import DEFAULT, Run
-from timme.engine.threads import Threads, available_cores, part_length
+from timme.engine.threads import part_length
 from timme.fluctuations.crossing import count_site_pairs
 from timme.hierarchy.clustering import CANDIDATES, CHUNK
 from timme.hierarchy.pruning import LEAST_FRAMES, SEARCH_BYTES
@@ -100,7 +100,7 @@ def plan(
     if keep:
         n_kept, n_drawn = len(partners), int(len(partners) * (shown / len(compared)) ** 2)
     stays = [
-        ("held already: libraries, names, snapshots in memory", memory.held()),
+        ("held already: libraries, names, snapshots in memory", memory.usage()),
         ("compiled loops", _KERNELS),
         ("list of pairs and their σ", _KEPT * n_kept),
         ("hierarchy and tables", _OBJECT * len(compared)),
@@ -165,11 +165,10 @@ def most_contacts(
     points, box = centres.snapshot(0)
     boxes = Boxes.of(None if box is None else box[None], 1, centres.n_dimensions)
     n_first = len(pairs_within(points, radius, boxes))
-    engine = run.engine
-    n_threads = (engine.count or available_cores()) if isinstance(engine, Threads) else 1
+    n_threads = run.engine.threads_here
     n_frames = min(centres.block_length, centres.n_snapshots)
     length = part_length(n_frames, centres.n_sites, n_threads)
-    fixed = memory.held() + _KERNELS + _block_bytes(compared)
+    fixed = memory.usage() + _KERNELS + _block_bytes(compared)
     fixed += (n_threads + 2) * length * n_first * _WAITING
     least = fixed + _CONTACT * n_first
     room = _room(limit)
@@ -182,9 +181,9 @@ def most_contacts(
 
 def _room(limit: str | None) -> float:
     if limit is not None:
-        return memory.parsed(limit)
+        return memory.parse(limit)
     left = memory.available()
-    return float("inf") if left is None else left + memory.held()
+    return float("inf") if left is None else left + memory.usage()
 
 
 def _refusal(compared: Objects, least: int, limit: str | None) -> str:

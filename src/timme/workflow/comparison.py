@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,36 +21,33 @@ from timme.output.figures import FORMATS, save_figure
 from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names
-from timme.settings import Display
-from timme.workflow.folder import RESULT, checked_folder, written_whole
+from timme.settings import CompareSettings
+from timme.workflow.folder import RESULT, check_folder, write_whole
 from timme.workflow.partition import LEVEL, is_table
 
 MARK = "agreement.csv"  # by which a folder is known
 
-_NAMES = {
-    *(f"{stem}.{kind}" for stem in ("dilutions", "agreement") for kind in FORMATS),
-    *(MARK, "best-cutoffs.csv", "matched.csv", "matched-asked.csv"),
-    *(f"comparison.{suffix}" for suffix in ("cif", "pdb", "pml", "cxc", "tcl")),
+_DILUTIONS, _AGREEMENT = (
+    tuple(f"{n}.{kind}" for kind in FORMATS) for n in ("dilutions", "agreement")
+)
+FILES = {  # by which an earlier comparison is known, and what each shows
+    **dict.fromkeys(
+        _DILUTIONS,
+        "both dilutions, matched clusters in one colour; dashed are the cutoffs that agree best",
+    ),
+    **dict.fromkeys(_AGREEMENT, "adjusted Rand index over both cutoffs; + is the best pair"),
+    "matched.csv": "which cluster is which",
+    "matched-asked.csv": "which cluster is which at the cutoffs that were asked for",
+    "best-cutoffs.csv": "the best partner of each cutoff",
+    MARK: "adjusted Rand index of every pair of cutoffs",
+    **dict.fromkeys(
+        (f"comparison.{suffix}" for suffix in ("cif", "pdb", "pml", "cxc", "tcl")),
+        "the structure coloured by both, with scripts for the viewers",
+    ),
 }
 _LISTED = 4  # pairs of clusters named in the summary
 _WIDTH = 100  # letters within which all sites that are left out are named
 _FIRST = 10  # of others, so many
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What a user can choose of a comparison."""
-
-    chains: Mapping[str, str] | None = None  # of the first, and their names in the second
-    cutoffs: tuple[float, float] | None = None  # where to compare besides the best pair
-    min_size: int = 3
-    palette: str = "wide"
-
-    def __post_init__(self) -> None:
-        """Refuse what means nothing."""
-        Display(min_size=self.min_size, palette=self.palette)
-        for cutoff in self.cutoffs or ():
-            Display(cutoff=cutoff)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +61,7 @@ class Compared:
     found: Comparison
     asked: Overlap | None  # at the cutoffs of the user
     names: Names
-    look: Look
+    look: CompareSettings
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -74,7 +70,7 @@ class Compared:
         return (*tables, *self.common.notes, *self.found.notes)
 
 
-def called(first: str | Path, second: str | Path) -> Names:
+def name_after_paths(first: str | Path, second: str | Path) -> Names:
     """Name two results after their paths.
 
     Parameters
@@ -94,7 +90,7 @@ def called(first: str | Path, second: str | Path) -> Names:
     return (one, other) if one != other else (f"{one}-1", f"{other}-2")
 
 
-def titled(names: Names, first: Analysis, second: Analysis) -> Names:
+def add_cutoffs(names: Names, first: Analysis, second: Analysis) -> Names:
     """Add to the names of tables the cutoff of their clusters, where it is known.
 
     Parameters
@@ -110,16 +106,14 @@ def titled(names: Names, first: Analysis, second: Analysis) -> Names:
         Names for figures and tables, such as "sites at 0.12 Å".
     """
     one, other = (
-        f"{name} at {made.recipe.provenance['cutoff']}"
-        if is_table(made) and "cutoff" in made.recipe.provenance
-        else name
+        f"{name} at {made.recipe.cut_at}" if made.recipe.cut_at else name
         for name, made in zip(names, (first, second), strict=True)
     )
     return one, other
 
 
 def compare_results(
-    first: Analysis, second: Analysis, look: Look, *, names: Names = comparison.NAMES
+    first: Analysis, second: Analysis, look: CompareSettings, *, names: Names = comparison.NAMES
 ) -> Compared:
     """Compare two results on the sites that both show.
 
@@ -127,7 +121,7 @@ def compare_results(
     ----------
     first, second : Analysis
         What was analysed.
-    look : Look
+    look : CompareSettings
         What the user chose.
     names : tuple of str, optional
         What the two are called.
@@ -211,8 +205,8 @@ def write(compared: Compared, folder: str | Path, *, overwrite: bool = False) ->
     Written
         The files, and why others could not be written.
     """
-    target = checked_folder(folder, overwrite=overwrite, mark=MARK)
-    return written_whole(target, partial(_fill, compared), _NAMES)
+    target = check_folder(folder, overwrite=overwrite, mark=MARK)
+    return write_whole(target, partial(_fill, compared), FILES)
 
 
 def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:
@@ -222,7 +216,8 @@ def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:
     drawn = comparison.dilutions(
         found, places=places_of(one), lengths=lengths, names=names, palette=palette
     )
-    asked = compared.look.cutoffs
+    cutoffs = compared.look.cutoffs
+    asked = None if cutoffs is None else (cutoffs[0], cutoffs[1])
     heatmap = comparison.heatmap(found, lengths=lengths, names=names, asked=asked)
     for stem, figure in (("dilutions", drawn), ("agreement", figure_of(heatmap))):
         for kind in FORMATS:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,15 +17,14 @@ from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers.select import selector
 from timme.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings
-from timme.settings.display import LENGTH
-from timme.settings.run import MIN_BONDS, RADIUS
+from timme.settings.schema import check_choice
+from timme.settings.values import ALL_PAIRS, ALONG, BOND, MIN_BONDS, NEAREST, RADIUS, WATER_BOND
 from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein, is_water, shown_sites
 from timme.system.topology import atoms_of_sites, site_bonds
 from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
 
-_ALL_PAIRS_SITES = 20_000  # particles beyond this are compared with their nearest by default
 _ANGSTROM = {"Å": 1.0, "nm": 0.1, "pm": 100.0, "µm": 1e-4}
 
 
@@ -81,9 +80,11 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
     chosen.refuse_unused("{}", name if name in OBJECTS else "groups")
     options: dict[str, Any] = {}
     if chosen.reduction is not None:
-        options["reduction"] = _one_of("reduction", chosen.reduction, REDUCTIONS)
+        check_choice("reduction", chosen.reduction, REDUCTIONS)
+        options["reduction"] = chosen.reduction
     if chosen.centre is not None:
-        options["centre"] = _one_of("centre", chosen.centre, CENTRES)
+        check_choice("centre", chosen.centre, CENTRES)
+        options["centre"] = chosen.centre
     if name == "points":
         compared = make.points(ensemble)
     elif name == "bodies":
@@ -155,10 +156,10 @@ def choose_pairs(
             **run.options,
         )
     elif name == "sequence":
-        neighbours = 1 if neighbours is None else neighbours
+        neighbours = ALONG if neighbours is None else neighbours
         partners = choose.sequence(compared, reach=neighbours, min_bonds=bonds)
     elif name == "nearest":
-        neighbours = min(12, len(compared) - 1) if neighbours is None else neighbours
+        neighbours = min(NEAREST, len(compared) - 1) if neighbours is None else neighbours
         by: Literal["first", "mean"] = "mean" if compared.ensemble.gaps else "first"
         partners = choose.nearest(compared, neighbours, by=by, min_bonds=bonds)
     elif name == "sharing":
@@ -172,7 +173,7 @@ def choose_pairs(
 def _pairs_wanted(compared: Objects, chosen: Settings, *, molecular: bool) -> str:
     name = chosen.pairs
     if name == "auto":
-        many = "all" if len(compared) <= _ALL_PAIRS_SITES else "nearest"
+        many = "all" if len(compared) <= ALL_PAIRS else "nearest"
         name = {"links": "sharing", "groups": many}.get(compared.kind, "contact")
         name = name if molecular or compared.kind == "links" else many
         if chosen.radius is not None:
@@ -192,7 +193,16 @@ def _radius(compared: Objects, *, molecular: bool) -> float:
     return RADIUS * per_angstrom
 
 
-def choose_shown(compared: Objects, show: str | None) -> tuple[Ints, str, bool]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """The objects that are drawn and counted."""
+
+    objects: Ints  # in their natural order
+    name: str  # what one of them is
+    sequential: bool  # whether that order is that of a sequence
+
+
+def choose_shown(compared: Objects, show: str | None) -> Shown:
     """Choose the objects that are drawn and counted.
 
     Parameters
@@ -204,12 +214,8 @@ def choose_shown(compared: Objects, show: str | None) -> tuple[Ints, str, bool]:
 
     Returns
     -------
-    shown : ndarray of int
-        Objects, in their natural order.
-    name : str
-        What one of them is.
-    sequential : bool
-        Whether that order is that of a sequence.
+    Shown
+        Which ones, and what they are.
     """
     ensemble = compared.ensemble
     everything = np.arange(len(compared))
@@ -223,17 +229,17 @@ def choose_shown(compared: Objects, show: str | None) -> tuple[Ints, str, bool]:
             ]
         if len(objects) == 0:
             raise ValueError(f"the shown sites {show!r} are none of the {compared.kind}")
-        return objects, "site", _is_polymer(ensemble)
+        return Shown(objects, "site", _is_polymer(ensemble))
     standing = shown_sites(atoms_of_sites(ensemble))
     if compared.centred_on_sites and len(standing):
         picked = np.isin(compared.anchors, standing)
         names = np.unique(ensemble.atoms.names[ensemble.site_atoms[standing]])
         name = "Cα" if list(names) == ["CA"] else "residue" if "CA" in names else "nucleotide"
-        return everything[picked], name, True
+        return Shown(everything[picked], name, sequential=True)
     singular = {"bodies": "atom", "points": "site", "groups": "group"}
     name = singular.get(compared.kind, compared.kind.removesuffix("s"))
     sequential = compared.kind == "links" or (compared.kind == "residues" and _is_polymer(ensemble))
-    return everything, name, sequential
+    return Shown(everything, name, sequential)
 
 
 def choose_length(compared: Objects, kind: str, chosen: Settings) -> tuple[float | None, str]:
@@ -266,8 +272,8 @@ def choose_length(compared: Objects, kind: str, chosen: Settings) -> tuple[float
         return None, ""
     atoms = atoms_of_sites(ensemble)
     if is_water(atoms).all():
-        return 0.96 * per_angstrom, "O–H bond"
-    return (LENGTH * per_angstrom, "C–C bond") if (atoms.elements == "C").any() else (None, "")
+        return WATER_BOND * per_angstrom, "O–H bond"
+    return (BOND * per_angstrom, "C–C bond") if (atoms.elements == "C").any() else (None, "")
 
 
 def _is_polymer(ensemble: Ensemble) -> bool:
@@ -316,9 +322,3 @@ def select(ensemble: Ensemble, text: str) -> Ints:
 
 def _selector(ensemble: Ensemble) -> Callable[[str], Ints]:
     return selector(atoms_of_sites(ensemble), ensemble.snapshot(0)[0])
-
-
-def _one_of(what: str, value: str, known: Collection[str]) -> str:
-    if value not in known:
-        raise ValueError(f"{what} is one of {', '.join(known)}, got {value!r}")
-    return value

@@ -13,11 +13,12 @@ from typing import Any
 from timme import store
 from timme._files import write_atomically
 from timme.analysis import Analysis, suggestions
+from timme.output import registry, scripts, structures, tables
 from timme.output.axes import Order
-from timme.output.figures import FIGURES, save_figure, save_figures
+from timme.output.declared import collect
+from timme.output.figures import FORMATS, known_figures, save_figure, save_figures
 from timme.output.figures import draw as draw_figure
 from timme.output.look import look_of
-from timme.output.registry import FILES, tables_of_parts
 from timme.output.report import MISSING, SCRIPT, page_part, write_report
 from timme.output.scene import Scene, scene
 from timme.output.scripts import write_scripts
@@ -25,18 +26,45 @@ from timme.output.structures import Written, write_structures
 from timme.output.tables import write_tables
 from timme.settings import Display
 
-RESULT = "result.npz"
+RESULT, REPORT = "result.npz", "report.html"
 
 _FORMATS = {".png", ".svg", ".pdf", ".eps", ".jpg", ".tif"}
 
-# Names that a result may have: files of an earlier one are known by them.
-_STEMS = {
-    *FIGURES,
-    *("result", "clusters", "sites", "levels", "hierarchy", "linkage"),
-    *(Path(file).stem for file in FILES),
-    "report",
-}
-_SUFFIXES = set(".npz .svg .png .csv .json .nwk .npy .pdb .cif .pml .cxc .tcl .html".split())
+
+def known_files() -> dict[str, str]:
+    """List the files that the folder of a result may hold, by which an earlier one is known.
+
+    Returns
+    -------
+    dict of str
+        What each shows, in one line, by its name.
+    """
+    figures = [
+        (f"{figure.name}.{kind}", figure.caption)
+        for figure in known_figures().values()
+        for kind in FORMATS
+    ]
+    listed = (tables.FILES, registry.known_tables(), structures.FILES, scripts.FILES)
+    return collect(
+        (
+            (REPORT, "interactive report, which needs no server"),
+            *figures,
+            *(file for files in listed for file in files.items()),
+            (RESULT, "everything, for timme.load and timme plot"),
+        )
+    )
+
+
+def first_looks() -> tuple[str, ...]:
+    """Name the files that are worth a look before all others.
+
+    Returns
+    -------
+    tuple of str
+        Some of :func:`known_files`; not every result has all of them.
+    """
+    drawn = (f"{figure.name}.png" for figure in known_figures().values() if figure.first)
+    return (REPORT, *drawn, "clusters.csv", "clusters.pml")
 
 
 def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) -> Written:
@@ -56,12 +84,11 @@ def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) ->
     Written
         The files, and why others could not be written.
     """
-    target = checked_folder(folder, overwrite=overwrite)
-    earlier = {f"{stem}{suffix}" for stem in _STEMS for suffix in _SUFFIXES}
-    return written_whole(target, partial(_fill, analysis), earlier)
+    target = check_folder(folder, overwrite=overwrite)
+    return write_whole(target, partial(_fill, analysis), known_files())
 
 
-def written_whole(
+def write_whole(
     target: Path, fill: Callable[[Path], tuple[str, ...]], earlier: Collection[str]
 ) -> Written:
     """Write a folder whole, or leave everything as it was.
@@ -104,7 +131,7 @@ def written_whole(
     return Written(tuple(target / name for name in names), notes)
 
 
-def checked_folder(folder: str | Path, *, overwrite: bool, mark: str = RESULT) -> Path:
+def check_folder(folder: str | Path, *, overwrite: bool, mark: str = RESULT) -> Path:
     """Refuse a folder into which a result cannot go, before any work is done.
 
     Parameters
@@ -119,7 +146,7 @@ def checked_folder(folder: str | Path, *, overwrite: bool, mark: str = RESULT) -
     Returns
     -------
     Path
-        The same.
+        That folder, which need not be there yet.
     """
     target = Path(folder)
     if (target.exists() or target.is_symlink()) and not target.is_dir():
@@ -144,7 +171,7 @@ def draw(
     analysis : Analysis
         What was analysed.
     name : str
-        One of :data:`timme.output.figures.FIGURES`.
+        One of :func:`timme.output.figures.known_figures`.
     path : path
         File to write; its suffix is the format.
     order : {"auto", "label", "sequence"} or sequence of int, optional
@@ -163,8 +190,8 @@ def draw(
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target}: there is no folder {target.parent}: make it first")
     Display(**changes)  # refuses what means nothing
-    view = replace(analysis.recipe.view, **changes)
-    changed = replace(analysis, recipe=replace(analysis.recipe, view=view))
+    chosen = replace(analysis.recipe.settings, **changes)
+    changed = replace(analysis, recipe=replace(analysis.recipe, settings=chosen))
     return save_figure(draw_figure(changed, name, look_of(changed, order)), path)
 
 
@@ -181,13 +208,13 @@ def scene_of(analysis: Analysis) -> Scene:
     dict
         As :func:`timme.output.scene.scene` describes.
     """
-    view = analysis.recipe.view
+    chosen = analysis.recipe.settings
     return scene(
         analysis,
         suggestions(analysis),
-        min_size=view.min_size,
-        large=view.large,
-        palette="safe" if view.palette == "safe" else "wide",
+        min_size=chosen.min_size,
+        large=chosen.large,
+        palette="safe" if chosen.palette == "safe" else "wide",
     )
 
 
@@ -225,20 +252,20 @@ def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
     store.save(analysis, folder / RESULT)
     write_tables(analysis, folder, cutoffs, large=look.large, **shared)
     save_figures(analysis, folder, look)
-    for name, text in tables_of_parts(analysis, look).items():
+    for name, text in registry.tables_of_parts(analysis, look).items():
         write_atomically(folder / name, text)
     notes = _fill_report(analysis, folder)
     if look.cutoff is None:
         return (*notes, "no structures: nothing ever joins")
     if analysis.system.n_dimensions == 0:
         return (*notes, "no structures: a matrix has no coordinates")
-    structures = write_structures(analysis, folder, look.cutoff, **shared)
-    write_scripts(analysis, folder, look.cutoff, structures, **shared)
-    return (*notes, *structures.notes)
+    written = write_structures(analysis, folder, look.cutoff, **shared)
+    write_scripts(analysis, folder, look.cutoff, written, **shared)
+    return (*notes, *written.notes)
 
 
 def _fill_report(analysis: Analysis, folder: Path) -> tuple[str, ...]:
     if page_part(SCRIPT) is None:
-        return (f"report.html was left out: {MISSING}",)
-    write_report(scene_of(analysis), folder / "report.html")
+        return (f"{REPORT} was left out: {MISSING}",)
+    write_report(scene_of(analysis), folder / REPORT)
     return ()

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from timme._version import __version__
+from timme.analysis import Input
 from timme.engine.checkpoint import digest
 from timme.settings import DISPLAY, OBJECTS, PAIRS, Settings, settings_of
 from timme.system.ensemble import Ensemble
 
 
-def fingerprint(name: str) -> dict[str, str]:
+def fingerprint(name: str) -> Input:
     """Return name and SHA-256 of an input.
 
     Parameters
@@ -22,46 +23,39 @@ def fingerprint(name: str) -> dict[str, str]:
 
     Returns
     -------
-    dict
+    Input
         Its name and SHA-256; what is no file has none.
     """
     if not Path(name).is_file():
-        return {"name": name, "sha256": ""}
+        return Input(name)
     with Path(name).open("rb") as handle:
-        return {
-            "name": Path(name).name,
-            "sha256": hashlib.file_digest(handle, "sha256").hexdigest(),
-        }
+        return Input(Path(name).name, hashlib.file_digest(handle, "sha256").hexdigest())
 
 
-def provenance(command: str, inputs: Sequence[dict[str, str]]) -> dict[str, object]:
-    """Say where a result came from.
+def fingerprints(sources: Sequence[str]) -> tuple[Input, ...]:
+    """Return name and SHA-256 of each input.
 
     Parameters
     ----------
-    command : str
-        Command line, if there was one.
-    inputs : sequence of dict
-        As made by :func:`fingerprint`.
+    sources : sequence of str
+        Files, or what else snapshots came from.
 
     Returns
     -------
-    dict
-        Version, command and inputs.
+    tuple of Input
+        In the same order.
     """
-    return {"version": __version__, "command": command, "inputs": list(inputs)}
+    return tuple(fingerprint(source) for source in sources)
 
 
-def identity(
-    ensemble: Ensemble, inputs: Sequence[dict[str, str]], chosen: Settings
-) -> dict[str, str]:
+def identity(ensemble: Ensemble, inputs: Sequence[Input], chosen: Settings) -> dict[str, str]:
     """Describe a run by all that σ depends on.
 
     Parameters
     ----------
     ensemble : Ensemble
         What was read.
-    inputs : sequence of dict
+    inputs : sequence of Input
         As made by :func:`fingerprint`.
     chosen : Settings
         What the user chose.
@@ -73,8 +67,8 @@ def identity(
     """
     found = {"the version of timme": __version__}
     for number, entry in enumerate(inputs, start=1):
-        found[f"input {number}"] = f"{entry['name']} (SHA-256 {entry['sha256'][:16]})"
-    if not inputs or not all(entry["sha256"] for entry in inputs):
+        found[f"input {number}"] = f"{entry.name} (SHA-256 {entry.sha256[:16]})"
+    if not inputs or not all(entry.sha256 for entry in inputs):
         found["the data of the snapshots"] = digest(*_blocks(ensemble))[:16]
     for setting in settings_of(Settings):
         if setting.name not in {*DISPLAY, "show", "memory"}:  # which change no σ
@@ -92,6 +86,6 @@ def _value(chosen: Settings, name: str) -> str:
     value = chosen.plain()[name]
     names_file = {"objects": OBJECTS, "pairs": PAIRS}
     if name in names_file and value not in names_file[name] and Path(value).is_file():
-        return f"{value} (SHA-256 {fingerprint(value)['sha256'][:16]})"
+        return f"{value} (SHA-256 {fingerprint(value).sha256[:16]})"
     text = "not given" if value is None else str(value)
     return text if len(text) <= 80 else f"{text[:40]}… (SHA-256 {digest(text)[:16]})"

@@ -101,7 +101,7 @@ def measure_drawn(
     return measured
 
 
-def drawn_of(sigma: Fluctuations) -> Fluctuations:
+def keep_drawn(sigma: Fluctuations) -> Fluctuations:
     """Take what pictures need of a ready-made matrix.
 
     Parameters
@@ -127,7 +127,7 @@ def drawn_of(sigma: Fluctuations) -> Fluctuations:
     )
 
 
-def note_on(n_pairs: int, drawn: Fluctuations) -> str:
+def note_on(n_pairs: int, drawn: Fluctuations, symbol: str = "σ") -> str:
     """Say that not all pairs are drawn.
 
     Parameters
@@ -136,6 +136,8 @@ def note_on(n_pairs: int, drawn: Fluctuations) -> str:
         All pairs.
     drawn : Fluctuations
         Those that are kept.
+    symbol : str, optional
+        Of what pairs have.
 
     Returns
     -------
@@ -143,7 +145,7 @@ def note_on(n_pairs: int, drawn: Fluctuations) -> str:
         A sentence.
     """
     return (
-        f"σ of {n_pairs:,} pairs is too much to keep: the matrix and sticks show "
+        f"{symbol} of {n_pairs:,} pairs is too much to keep: the matrix and sticks show "
         f"{len(drawn.sigma):,} of them"
     )
 

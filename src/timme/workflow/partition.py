@@ -129,7 +129,7 @@ def _analysis(
     labels, chains, residues, numbers, codes, names = (
         np.array(column) for column in zip(*found, strict=True)
     )
-    count, every = len(labels), np.arange(len(labels))
+    count = len(labels)
     nothing = Atoms.unnamed(count)
     atoms = Atoms(
         names=frozen(names),
@@ -145,15 +145,8 @@ def _analysis(
     inside = labels[ranked[1:]] == labels[ranked[:-1]]
     edges = np.column_stack([ranked[:-1], ranked[1:]])[inside]
     return Analysis(
-        system=System(
-            names=np.array([atoms.label(site) for site in range(count)]),
-            object_sites=every,
-            site_objects=every,
-            sites=atoms,
-            coordinates=np.empty((count, 0)),
-            shown=every,
-        ),
+        system=System.unplaced(atoms),
         hierarchy=grow(count, edges, np.full(len(edges), LEVEL), quantity=Quantity("level")),
-        recipe=Recipe(kind=_TABLE, provenance={"cutoff": cutoff} if cutoff else {}),
+        recipe=Recipe(kind=_TABLE, cut_at=cutoff),
         notes=(f"{source}: clusters of {count:,} sites at one level",),
     )

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from timme._arrays import Coordinates, Floats, Ints
-from timme.analysis import Analysis, Measured, Recipe, System, evenly_chosen
+from timme.analysis import Analysis, Measured, Recipe, Seen, System
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
@@ -17,11 +16,11 @@ from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.measuring import measure, require_snapshots
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.clustering import cluster
-from timme.hierarchy.linking import link
-from timme.hierarchy.tree import Hierarchy
+from timme.hierarchy.linking import link, quantity_of
+from timme.hierarchy.quantity import as_quantity
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
-from timme.readers import read, read_matrix
+from timme.readers import read, read_given
 from timme.settings import DISPLAY, READING, Settings
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
@@ -29,21 +28,18 @@ from timme.system.residues import default_sites
 from timme.system.topology import atoms_of_sites
 from timme.workflow.budget import Tell, plan
 from timme.workflow.defaults import (
+    Shown,
     choose_length,
     choose_objects,
     choose_pairs,
     choose_shown,
     kind_of,
-    painted_by,
     select,
 )
-from timme.workflow.identity import fingerprint, identity, provenance
-from timme.workflow.kept_pairs import are_kept, drawn_of, measure_drawn, note_on
-from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
-
-# Snapshots that are kept for a film: no more frames, and no more numbers, than a page plays well.
-_FILM_FRAMES = 100
-_FILM_NUMBERS = 2_000_000
+from timme.workflow.gathering import complete, system_of
+from timme.workflow.identity import fingerprints, identity
+from timme.workflow.kept_pairs import are_kept, keep_drawn, measure_drawn, note_on
+from timme.workflow.remarks import note_warnings, notes_on, remarks_on, without_short_tracks
 
 
 def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
@@ -97,24 +93,19 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     50
     """
     chosen = replace(settings or Settings(), **options)
-    with noted_warnings() as noted:
+    with note_warnings() as noted:
         if _is_matrix(source):
-            made = _from_matrix(source, _as_list(trajectories), chosen)
-            inputs = [fingerprint(str(source))]
+            inputs = fingerprints([str(source)])
+            made = _analyse_matrix(source, _as_list(trajectories), chosen)
         else:
             ensemble = _read(source, trajectories, chosen)
-            inputs = [fingerprint(file) for file in ensemble.sources]
-            if checkpoint is not None:
-                checkpoint.identify(identity(ensemble, inputs, chosen))
+            inputs = fingerprints(ensemble.sources)
             run = Run.of(
                 workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
-            made = _from_ensemble(ensemble, chosen, run, tell)
-    made = replace(
-        made,
-        recipe=replace(made.recipe, provenance=provenance(command, inputs)),
-        notes=tuple(dict.fromkeys((*made.notes, *noted))),
-    )
+            with run.identify(lambda: identity(ensemble, inputs, chosen)):
+                made = _analyse_ensemble(ensemble, chosen, run, tell)
+    made = complete(made, command=command, inputs=inputs, notes=noted)
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
 
@@ -135,7 +126,9 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
     return replace(ensemble.select(sites), notes=(*ensemble.notes, note))
 
 
-def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | None) -> Analysis:
+def _analyse_ensemble(
+    ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | None
+) -> Analysis:
     require_snapshots(ensemble)
     chosen.refuse_unused("snapshots {} gaps", "with" if ensemble.gaps else "without")
     if ensemble.gaps:
@@ -153,73 +146,47 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
             f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
             "choose a larger radius, other pairs or fewer bonds apart"
         )
-    shown, shown_name, sequential = choose_shown(compared, chosen.show)
-    hierarchy, sigma = _measure_and_link(
-        compared, partners, chosen, run, tell, shown=shown, ordered=sequential
-    )
+    shown = choose_shown(compared, chosen.show)
+    seen, sigma = _measure_and_link(compared, partners, chosen, run, tell, shown=shown)
     length, length_name = choose_length(compared, kind, chosen)
-    coordinates, box = _picture(ensemble)
     return Analysis(
-        system=System(
-            names=compared.names,
-            object_sites=compared.anchors,
-            site_objects=painted_by(compared),
-            sites=atoms_of_sites(ensemble),
-            coordinates=coordinates,
-            shown=shown,
-            shown_name=shown_name,
-            sequential=sequential,
-            n_snapshots=ensemble.n_snapshots,
-            unit=ensemble.unit,
-            box=box,
-            film=_film(ensemble),
-        ),
-        hierarchy=hierarchy,
+        system=system_of(compared, shown),
+        hierarchy=seen.hierarchy,
         recipe=Recipe(
             kind=compared.kind,
             n_pairs=len(partners),
             compared=partners.description,
-            view=replace(chosen.display(), length=length),
+            settings=replace(chosen, length=length),
             length_name=length_name,
-            settings=chosen.plain(),
         ),
         notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, chosen)),
         parts=(Measured(sigma),),
+        seen=seen,
     )
 
 
-def _from_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Analysis:
+def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Analysis:
     unused = sorted(chosen.differing() - {"unit", *DISPLAY})
     if trajectories or unused:
         what = ", ".join(["trajectories"] * bool(trajectories) + unused)
         raise ValueError(f"{source}: a matrix of σ is linked as it is: leave out {what}")
-    matrix = read_matrix(source)
+    given = read_given(source)
+    quantity = as_quantity(quantity_of(given), chosen.unit or "")
     try:
-        sigma = from_matrix(matrix, unit=chosen.unit or "")
+        sigma = from_matrix(given.values, unit=quantity.unit)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
-    hierarchy, drawn = link(sigma), drawn_of(sigma)
-    n_sites = hierarchy.n_sites
-    every = np.arange(n_sites)
+    hierarchy, drawn = link(sigma, quantity=quantity), keep_drawn(sigma)
     return Analysis(
-        system=System(
-            names=np.array([str(site + 1) for site in range(n_sites)]),
-            object_sites=every,
-            site_objects=every,
-            sites=Atoms.unnamed(n_sites),
-            coordinates=np.empty((n_sites, 0)),
-            shown=every,
-            unit=sigma.unit,
-        ),
+        system=System.unplaced(Atoms.unnamed(hierarchy.n_sites), unit=sigma.unit),
         hierarchy=hierarchy,
         recipe=Recipe(
             kind="sites",
-            view=chosen.display(),
+            settings=chosen,
             length_name="a" if chosen.length else "",
-            settings=chosen.plain(),
         ),
         parts=(Measured(drawn),),
-        notes=() if drawn is sigma else (note_on(len(sigma.sigma), drawn),),
+        notes=() if drawn is sigma else (note_on(len(sigma.sigma), drawn, quantity.symbol),),
     )
 
 
@@ -230,24 +197,21 @@ def _measure_and_link(
     run: Run,
     tell: Tell | None,
     *,
-    shown: Ints,
-    ordered: bool,
-) -> tuple[Hierarchy, Fluctuations]:
+    shown: Shown,
+) -> tuple[Seen, Fluctuations]:
     """Measure and link; σ is that of all pairs, or of those that pictures need."""
     keep = are_kept(partners)
-    planned = plan(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown))
+    planned = plan(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown.objects))
     if tell is not None:
         for line in planned.lines():
             tell(line)
     options = run.options | {"chunk": planned.chunk, "min_overlap": chosen.min_overlap}
     if keep:
         sigma = measure(compared, partners, **options)
-        return link(sigma), sigma
-    hierarchy = cluster(compared, partners, **options)
-    axis = shown if ordered else shown[hierarchy.restrict(shown).order]
-    return hierarchy, measure_drawn(
-        compared, partners, axis, min_overlap=chosen.min_overlap, run=run
-    )
+        return Seen(link(sigma), shown.objects), sigma
+    seen = Seen(cluster(compared, partners, **options), shown.objects)
+    axis = shown.objects if shown.sequential else shown.objects[seen.restricted.order]
+    return seen, measure_drawn(compared, partners, axis, min_overlap=chosen.min_overlap, run=run)
 
 
 def choose_engine(workers: int | None, client: Any) -> int | Engine | None:
@@ -270,26 +234,6 @@ def choose_engine(workers: int | None, client: Any) -> int | Engine | None:
     from timme.engine.dask import Cluster
 
     return Cluster(client)
-
-
-def _picture(ensemble: Ensemble) -> tuple[Coordinates, Floats | None]:
-    """Return the first snapshot; sites that are not in it stand where they are first seen."""
-    coordinates, box = ensemble.snapshot(0)
-    coordinates = np.array(coordinates)
-    if ensemble.gaps:
-        for block in ensemble.blocks():
-            for frame in block.coordinates:
-                unseen = np.isnan(coordinates).any(axis=1)
-                coordinates[unseen] = frame[unseen]
-    return coordinates, box
-
-
-def _film(ensemble: Ensemble) -> Coordinates:
-    """Return snapshots evenly chosen from all; NaN where a site is unseen."""
-    affordable = max(1, _FILM_NUMBERS // (ensemble.n_sites * ensemble.n_dimensions))
-    n_frames = min(ensemble.n_snapshots, _FILM_FRAMES, affordable)
-    chosen = evenly_chosen(ensemble.n_snapshots, n_frames).tolist()
-    return np.array([ensemble.snapshot(index)[0] for index in chosen])
 
 
 def _is_matrix(source: Any) -> bool:

@@ -14,9 +14,11 @@ from scipy import sparse
 from timme.analysis import Analysis
 from timme.fluctuations.measuring import default_overlap
 from timme.fluctuations.sigma import Fluctuations
+from timme.hierarchy.quantity import SIGMA
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.settings import Settings
+from timme.settings.values import MIN_BONDS
 from timme.system.ensemble import Ensemble
 from timme.workflow.kept_pairs import are_kept, note_on
 
@@ -105,6 +107,8 @@ def remarks_on(made: Analysis) -> Iterator[str]:
     """
     sigma = made.fluctuations
     shown = made.shown_hierarchy
+    if shown.quantity.symbol != SIGMA.symbol:  # of others, no such reason is known
+        return
     if sigma is None or shown.n_sites < 3 or np.count_nonzero(shown.parents < 0) > 1:
         return
     typical = float(np.median(sigma.sigma))
@@ -114,7 +118,7 @@ def remarks_on(made: Analysis) -> Iterator[str]:
             f"everything shown is one cluster from {shown.heights[-1]:.2g}{unit} on, while half of "
             f"the pairs fluctuate by more than {typical:.2g}{unit}: some of the compared pairs are "
             "held at a fixed distance (bonded neighbours, locked torsions). Compare pairs more "
-            "bonds apart (min_bonds=4), or bodies instead of points"
+            f"bonds apart (min_bonds={MIN_BONDS}), or bodies instead of points"
         )
 
 
@@ -154,7 +158,7 @@ def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensembl
 
 
 @contextmanager
-def noted_warnings() -> Iterator[list[str]]:
+def note_warnings() -> Iterator[list[str]]:
     """Turn warnings meant for the user into notes; pass on the others.
 
     Yields

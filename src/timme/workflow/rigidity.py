@@ -13,7 +13,6 @@ from timme.analysis import Analysis, Apart, Constraints, Recipe, System
 from timme.engine.moments import Progress
 from timme.engine.run import Run
 from timme.fluctuations.matrix import from_matrix
-from timme.hierarchy.tree import Hierarchy
 from timme.readers import read, read_model
 from timme.rigidity.checks import lacks_hydrogens, refuse_without_bonds
 from timme.rigidity.decomposition import base_energy, dilute
@@ -27,10 +26,11 @@ from timme.system.ensemble import Ensemble
 from timme.system.held_frames import ArrayFrames
 from timme.system.residues import is_water, residue_index
 from timme.system.topology import atoms_of_sites
-from timme.workflow.defaults import choose_shown
-from timme.workflow.identity import fingerprint, provenance
+from timme.workflow.defaults import Shown, choose_shown
+from timme.workflow.gathering import complete
+from timme.workflow.identity import fingerprints
 from timme.workflow.recipe import choose_engine
-from timme.workflow.remarks import noted_warnings
+from timme.workflow.remarks import note_warnings
 
 _MOST_SITES = 2000  # whose fractions of all pairs are kept
 _READING = ("start", "stop", "step", "allow_truncated")  # settings of timme.read
@@ -84,20 +84,16 @@ def rigid(
             "one structure is decomposed by one thread: leave out workers and cluster, or give the "
             "energy of an ensemble"
         )
-    with noted_warnings() as noted:
+    with note_warnings() as noted:
         ensemble = _read(source, trajectories, chosen)
-        inputs = [fingerprint(file) for file in ensemble.sources]
-        whole = _prepared(_of_chains(ensemble, chosen), chosen)
+        inputs = fingerprints(ensemble.sources)
+        whole = _prepare(_keep_chains(ensemble, chosen), chosen)
         if chosen.ensemble is None:
-            made = _of_structure(whole, chosen)
+            made = _analyse_structure(whole, chosen)
         else:
             run = Run.of(workers=choose_engine(workers, client), progress=progress)
-            made = _of_ensemble(whole, chosen.ensemble, chosen, run)
-    return replace(
-        made,
-        recipe=replace(made.recipe, provenance=provenance(command, inputs)),
-        notes=tuple(dict.fromkeys((*made.notes, *noted))),
-    )
+            made = _analyse_ensemble(whole, chosen.ensemble, chosen, run)
+    return complete(made, command=command, inputs=inputs, notes=noted)
 
 
 def _read(source: Any, trajectories: Any, chosen: RigidSettings) -> Ensemble:
@@ -130,7 +126,7 @@ def _one_snapshot(ensemble: Ensemble, model: int) -> Ensemble:
     return replace(ensemble, frames=frames, weights=None)
 
 
-def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
+def _analyse_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
     if chosen.constraints is None:
         held = network(ensemble, waters=chosen.waters, tethers=_tethers(chosen))
     else:
@@ -141,32 +137,40 @@ def _of_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
             f"{ensemble.prefix}a cutoff is {base:g} kcal/mol, where all is joined that is rigid "
             f"without any hydrogen bond, or higher, got {chosen.cutoff:g}"
         )
-    made = _analysis(ensemble, chosen, dilute(held), np.arange(ensemble.n_sites), held.notes)
-    shown, name, sequential = _shown(ensemble, chosen)
-    system = replace(made.system, shown=shown, shown_name=name, sequential=sequential)
-    return replace(made, system=system, parts=(Constraints(replace(held, notes=())),))
+    sites, shown = np.arange(ensemble.n_sites), _choose_shown(ensemble, chosen)
+    return Analysis(
+        system=_system(ensemble, sites, shown),
+        hierarchy=dilute(held),
+        recipe=_recipe(chosen),
+        notes=(*ensemble.notes, *held.notes),
+        parts=(Constraints(replace(held, notes=())),),
+    )
 
 
-def _of_ensemble(ensemble: Ensemble, energy: float, chosen: RigidSettings, run: Run) -> Analysis:
+def _analyse_ensemble(
+    ensemble: Ensemble, energy: float, chosen: RigidSettings, run: Run
+) -> Analysis:
     how: dict[str, Any] = {"waters": chosen.waters, "tethers": chosen.tethers}
-    shown, name, sequential = _shown(ensemble, chosen)
+    shown = _choose_shown(ensemble, chosen)
+    sites = shown.objects  # the only ones that are clustered
     notes = network(ensemble, **how).notes  # those of the first stand for all
     how |= {"workers": run.engine, "progress": run.progress}
-    found = together(ensemble, energy, sites=shown, **how)
-    made = _analysis(ensemble, chosen, found.hierarchy(), shown, (*notes, _counts(found, name)))
-    system = replace(made.system, shown_name=name, sequential=sequential)
-    kept = (Apart(from_matrix(found.apart)),) if len(shown) <= _MOST_SITES else ()
-    return replace(made, system=system, parts=kept)
+    found = together(ensemble, energy, sites=sites, **how)
+    return Analysis(
+        system=_system(ensemble, sites, replace(shown, objects=np.arange(len(sites)))),
+        hierarchy=found.hierarchy(),
+        recipe=_recipe(chosen),
+        notes=(*ensemble.notes, *notes, _counts(found, shown.name)),
+        parts=(Apart(from_matrix(found.apart)),) if len(sites) <= _MOST_SITES else (),
+    )
 
 
-def _analysis(
-    ensemble: Ensemble,
-    chosen: RigidSettings,
-    hierarchy: Hierarchy,
-    sites: Ints,
-    notes: tuple[str, ...],
-) -> Analysis:
-    """Put a hierarchy of some sites together with the structure; other sites go with theirs."""
+def _recipe(chosen: RigidSettings) -> Recipe:
+    return Recipe(kind="atoms", settings=chosen)
+
+
+def _system(ensemble: Ensemble, sites: Ints, shown: Shown) -> System:
+    """Describe some sites of a structure as objects; other sites go with those of their residue."""
     snapshot = structure(ensemble)
     residues, every = residue_index(snapshot.atoms), np.arange(len(sites))
     of_residue = np.full(residues[-1] + 1, -1)
@@ -174,29 +178,26 @@ def _analysis(
     owner = of_residue[residues]
     owner[sites] = every
     box = snapshot.boxes.matrices[0]
-    return Analysis(
-        system=System(
-            names=np.array([snapshot.atoms.label(site) for site in sites.tolist()]),
-            object_sites=sites,
-            site_objects=frozen(owner),
-            sites=snapshot.atoms,
-            coordinates=snapshot.coordinates,
-            shown=every,
-            n_snapshots=ensemble.n_snapshots,
-            unit="Å",  # in which energies are known
-            box=box if box.any() else None,
-        ),
-        hierarchy=hierarchy,
-        recipe=Recipe(kind="atoms", view=chosen.display(), settings=chosen.plain()),
-        notes=(*ensemble.notes, *notes),
+    return System(
+        names=np.array([snapshot.atoms.label(site) for site in sites.tolist()]),
+        object_sites=sites,
+        site_objects=frozen(owner),
+        sites=snapshot.atoms,
+        coordinates=snapshot.coordinates,
+        shown=shown.objects,
+        shown_name=shown.name,
+        sequential=shown.sequential,
+        n_snapshots=ensemble.n_snapshots,
+        unit="Å",  # in which energies are known
+        box=box if box.any() else None,
     )
 
 
-def _shown(ensemble: Ensemble, chosen: RigidSettings) -> tuple[Ints, str, bool]:
+def _choose_shown(ensemble: Ensemble, chosen: RigidSettings) -> Shown:
     return choose_shown(replace(make.points(ensemble), kind="atoms"), chosen.show)
 
 
-def _of_chains(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
+def _keep_chains(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     if chosen.chains is None:
         return ensemble
     names = atoms_of_sites(ensemble).chains
@@ -207,9 +208,9 @@ def _of_chains(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     return ensemble.select(np.flatnonzero(np.isin(names, chosen.chains)))
 
 
-def _prepared(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
+def _prepare(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     """Add hydrogens, which turn to waters too, and only then leave out the waters."""
-    prepared = _without_waters(_with_hydrogens(ensemble), chosen)
+    prepared = _leave_out_waters(_complete_hydrogens(ensemble), chosen)
     if prepared.n_sites < 2:
         raise ValueError(
             f"{ensemble.prefix}rigidity needs at least 2 atoms, got {prepared.n_sites}: "
@@ -218,7 +219,7 @@ def _prepared(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     return prepared
 
 
-def _without_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
+def _leave_out_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     atoms = atoms_of_sites(ensemble)
     water = is_water(atoms)
     if chosen.waters or not water.any():
@@ -233,7 +234,7 @@ def _without_waters(ensemble: Ensemble, chosen: RigidSettings) -> Ensemble:
     return replace(ensemble.select(np.flatnonzero(~water)), notes=(*ensemble.notes, note))
 
 
-def _with_hydrogens(ensemble: Ensemble) -> Ensemble:
+def _complete_hydrogens(ensemble: Ensemble) -> Ensemble:
     """Add hydrogens to all snapshots of a structure that needs them and has none."""
     snapshot = structure(ensemble)
     if len(snapshot.atoms) < 2 or not lacks_hydrogens(snapshot):

@@ -1,7 +1,8 @@
-// The choices of a new analysis: lists as the server offers them, and what differs from the defaults.
+// The choices of a new analysis: what the server offers, and what differs from the defaults.
 
 import { byId, h } from "../dom";
-import type { Choice, Defaults } from "./wire";
+import { explain, fieldset } from "./form";
+import type { Defaults } from "./wire";
 import { sizeInWords, timeInWords } from "./words";
 
 const RECIPES: Record<string, string> = {
@@ -15,13 +16,14 @@ export type Settings = Record<string, string | number | boolean | string[]>;
 
 export function fillChoices(defaults: Defaults): void {
   const { settings, rigidity, limits } = defaults;
-  fillList("recipe", defaults.recipes, "auto", RECIPES);
-  fillList("tethers", defaults.tethers, rigidity.tethers);
-  fillList("objects", defaults.objects, settings.objects);
-  fillList("pairs", defaults.pairs, settings.pairs);
-  byId("recipe").addEventListener("change", showFields);
+  for (const part of defaults.form) {
+    byId(part.main ? "main" : "more").append(fieldset(part, part.recipe === "run" ? settings : rigidity));
+  }
+  const recipe = byId("recipe", HTMLSelectElement);
+  recipe.replaceChildren(...defaults.recipes.map(({ value }) => h("option", { value }, RECIPES[value] ?? value)));
+  explain(recipe, defaults.recipes, byId("recipe-help"));
+  recipe.addEventListener("change", showFields);
   showFields();
-  byId("presets").replaceChildren(...defaults.select.map(({ value, help }) => h("option", { value }, help)));
   byId("limits").textContent =
     `Up to ${sizeInWords(limits.upload)} of files, ${timeInWords(limits.seconds)}, ${sizeInWords(limits.memory)} of memory`;
 }
@@ -47,18 +49,6 @@ export function settingsOf(form: HTMLFormElement, usual: object): Settings | nul
     }
   }
   return given;
-}
-
-/** Fill a list of choices, and keep the help on what is chosen below it. */
-function fillList(id: string, choices: Choice[], chosen: string, words: Record<string, string> = {}): void {
-  const select = byId(id, HTMLSelectElement);
-  select.replaceChildren(...choices.map(({ value }) => h("option", { value }, words[value] ?? value)));
-  select.value = chosen;
-  const help = (): void => {
-    byId(`${id}-help`).textContent = choices.find(({ value }) => value === select.value)?.help ?? "";
-  };
-  select.addEventListener("change", help);
-  help();
 }
 
 /** Show the fields of what is chosen; automatic are those of snapshots. */

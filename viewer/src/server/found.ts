@@ -7,27 +7,9 @@ import { showScene } from "./interactive";
 import { showProblem } from "./jobs";
 import { tableOf } from "./tables";
 import type { JobStatus, ResultFile, ResultFiles } from "./wire";
-import { dateInWords, sizeInWords } from "./words";
+import { capitalised, dateInWords, sizeInWords } from "./words";
 
-type Named = Record<string, string>; // what is said of a file, by its name
-
-const FIGURES: Named = {
-  "dilution.png": "Clusters at every cutoff",
-  "fraction.png": "Fraction of sites in large clusters",
-  "size-distribution.png": "Fraction of sites in small clusters",
-  "cluster-sizes.png": "Largest cluster, mean size, number of clusters",
-  "sigma-matrix.png": "σ of the pairs",
-  "flexibility.png": "Flexibility index along the chain",
-  "together.png": "How often two sites are rigid together",
-};
-const COMPARED: Named = {
-  "dilutions.png": "Both dilutions, matched clusters in one colour; dashed are the cutoffs that agree best",
-  "agreement.png": "Adjusted Rand index over both cutoffs; + is the best pair",
-};
-const TABLES: Named = {
-  "matched.csv": "Which cluster is which",
-  "best-cutoffs.csv": "The best partner of each cutoff",
-};
+const TABLES = ["matched.csv", "best-cutoffs.csv"]; // of a comparison, which are shown as they are
 
 export async function showFound(job: JobStatus): Promise<void> {
   const base = `/jobs/${encodeURIComponent(job.id)}`;
@@ -36,10 +18,11 @@ export async function showFound(job: JobStatus): Promise<void> {
   showSummary(job);
   showDownloads(job, files, address);
   byId("archive", HTMLAnchorElement).href = `/api${base}/archive.zip`;
-  const drawn = figures(FIGURES, files, address);
-  byId("figures").replaceChildren(...drawn);
-  byId("drawn").hidden = drawn.length === 0;
-  if (job.recipe === "comparison") await showComparison(files, address);
+  const drawn = figures(files, address);
+  const compared = job.recipe === "comparison";
+  byId("figures").replaceChildren(...(compared ? [] : drawn));
+  byId("drawn").hidden = compared || drawn.length === 0;
+  if (compared) await showComparison(drawn, files, address);
   else await showPage(job, `/api${base}/scene.json`);
 }
 
@@ -78,24 +61,25 @@ function showDownloads(job: JobStatus, files: ResultFile[], address: (name: stri
   byId("downloads").hidden = false;
 }
 
-/** Those of some figures that are among the files. */
-function figures(captions: Named, files: ResultFile[], address: (name: string) => string): HTMLElement[] {
-  const there = new Set(files.map(({ name }) => name));
-  return Object.entries(captions)
-    .filter(([name]) => there.has(name))
-    .map(([name, caption]) =>
+/** All pictures among the files, with what the server says that they show. */
+function figures(files: ResultFile[], address: (name: string) => string): HTMLElement[] {
+  return files
+    .filter(({ name }) => name.endsWith(".png"))
+    .map(({ name, about }) =>
       h(
         "figure",
         { class: "card" },
-        h("img", { loading: "lazy", src: address(name), alt: caption }),
-        h("figcaption", {}, caption),
+        h("img", { loading: "lazy", src: address(name), alt: capitalised(about) }),
+        h("figcaption", {}, capitalised(about)),
       ),
     );
 }
 
-async function showComparison(files: ResultFile[], address: (name: string) => string): Promise<void> {
-  const tables = Object.entries(TABLES).map(([name, heading]) => tableOf(address(name), heading, name));
-  byId("compared").replaceChildren(...figures(COMPARED, files, address), ...(await Promise.all(tables)));
+async function showComparison(drawn: HTMLElement[], files: ResultFile[], address: (name: string) => string): Promise<void> {
+  const tables = files
+    .filter(({ name }) => TABLES.includes(name))
+    .map(({ name, about }) => tableOf(address(name), capitalised(about), name));
+  byId("compared").replaceChildren(...drawn, ...(await Promise.all(tables)));
   byId("compared").hidden = false;
 }
 

@@ -66,29 +66,35 @@ export interface Choice {
   help: string;
 }
 
+export interface FormField {
+  name: string;
+  label: string;
+  kind: "text" | "list" | "whole" | "number" | "tick" | "choice";
+  help: string;
+  usual: string;
+  least: number | null;
+  longest: number | null;
+  choices: Choice[];
+}
+
+export interface FormPart {
+  recipe: "run" | "rigidity";
+  legend: string;
+  main: boolean;
+  fields: FormField[];
+}
+
 export interface ServerLimits {
   upload: number;
   seconds: number;
   memory: number;
 }
 
-export interface Choices {
-  objects: string;
-  pairs: string;
-}
-
-export interface RigidChoices {
-  tethers: string;
-}
-
 export interface Defaults {
-  settings: Choices;
-  rigidity: RigidChoices;
+  settings: Record<string, unknown>;
+  rigidity: Record<string, unknown>;
   recipes: Choice[];
-  tethers: Choice[];
-  objects: Choice[];
-  pairs: Choice[];
-  select: Choice[];
+  form: FormPart[];
   topologies: string[];
   trajectories: string[];
   bare_trajectories: string[];

@@ -15,6 +15,10 @@ export function timeInWords(seconds: number): string {
   return `${Number((seconds / 3600).toFixed(1))} h`;
 }
 
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 export function dateInWords(text: string): string {
   return new Date(text).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 }

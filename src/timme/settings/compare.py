@@ -1,0 +1,40 @@
+"""What a user can choose of a comparison of two results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from timme.settings.schema import choose, settings_of
+from timme.settings.shared import choose_min_size, choose_palette
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareSettings:
+    """What a user can choose of a comparison of two results."""
+
+    chains: Mapping[str, str] | None = choose(
+        "Chains of the first, and what they are called in the second",
+        group="reading",
+        usual="the same",
+        metavar="A=B,C=D",
+    )
+    cutoffs: Sequence[float] | None = choose(
+        "Compare at this pair of cutoffs besides the best", group="shown", metavar="-0.5,0.06"
+    )
+    min_size: int = choose_min_size()
+    palette: str = choose_palette()
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing."""
+        for setting in settings_of(type(self)):
+            setting.check(getattr(self, setting.name))
+        if self.cutoffs is not None and not (
+            len(self.cutoffs) == 2 and all(map(math.isfinite, self.cutoffs))
+        ):
+            raise ValueError(f"cutoffs= must be two numbers, got {list(self.cutoffs)}")
+        if self.chains is not None and len({*self.chains.values()}) < len(self.chains):
+            raise ValueError(
+                f"chains= must name each chain of the second once, got {dict(self.chains)}"
+            )
