@@ -257,8 +257,8 @@ def warn_near_half_box(n_near: int, n_pairs: int) -> None:
     if n_near:
         warnings.warn(
             f"{n_near:,} of {n_pairs:,} pairs come near or beyond half the periodic box, where "
-            "the nearest image may change and σ is too small: compare nearer pairs, or unwrap "
-            "the trajectory and leave out the box",
+            "the nearest image may change and σ is too small: compare nearer pairs, or follow "
+            "sites through the walls (unwrap=True)",
             stacklevel=3,
         )
 

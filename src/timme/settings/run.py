@@ -66,7 +66,7 @@ PAIRS = {
 }
 
 READING = (  # settings of timme.read
-    *("start", "stop", "step", "unit", "box", "weights", "columns"),
+    *("start", "stop", "step", "unit", "box", "unwrap", "weights", "columns"),
     *("common_atoms", "allow_truncated", "gaps", "bonds"),
 )
 
@@ -113,6 +113,11 @@ class Settings(Display):
         "or none (false in Python and JSON)",
         group="reading",
         metavar="20,20,20|none",
+    )
+    unwrap: bool = choose(
+        "Follow molecules and particles through the walls of the periodic box",
+        default=False,
+        group="reading",
     )
     weights: Sequence[float] | None = choose(
         "A weight for each snapshot", group="reading", usual="all the same", metavar="FILE"
