@@ -440,9 +440,15 @@ MUTANTS = [
         ("small letters are large ones", "shift = 16 if", "shift = -10 if"),
     ),
     *_mutants(
+        "readers/alternatives.py",
+        "readers/test_alternatives.py",
+        ("the least occupied location is taken", "(-round(", "(round("),
+        ("a large kind of residue wins by its size", "found[version] *= most /", "most /"),
+        ("neighbours choose for themselves", "neighbours[one].add(other)", "pass"),
+    ),
+    *_mutants(
         "readers/matching.py",
         "readers/test_matching.py readers/test_structures.py",
-        ("the least occupied location is taken", "(-round(", "(round("),
         (
             "atoms are matched by place",
             "np.array([table[key] for key in shared]",

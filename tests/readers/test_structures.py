@@ -144,8 +144,11 @@ def test_the_alternative_of_highest_occupancy_is_taken(
     ensemble = read(write_pdb(tmp_path / "a.pdb", [alternative(occupancies)]))
     assert ensemble.n_sites == 5
     assert coordinates(ensemble)[0, 4, 1] == y
-    assert ensemble.notes == (
-        "1 atoms have alternative locations: those of highest occupancy were taken",
+    letter = "A" if y == 5.0 else "B"
+    (note,) = ensemble.notes
+    assert note == (
+        "1 atom has alternative locations: those of highest occupancy were taken, one letter for "
+        f"residues that touch ({letter} in 1), and 1 place was left out"
     )
 
 

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings
 from timme.readers.files import STRUCTURES, kind, one_line, read_bytes
-from timme.readers.matching import Model, match_models
+from timme.readers.matching import match_models
 from timme.readers.mmcif import parsed_mmcif
+from timme.readers.models import Model
 from timme.readers.numbering import five_digits
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.elements import (
