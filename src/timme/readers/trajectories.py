@@ -302,7 +302,7 @@ def _describe(
 ) -> tuple[TrajectoryFile, str]:
     suffix = kind(path)
     found = layout(path, suffix)
-    note = ""
+    note = f"{path}: {found.remark}" if found is not None and found.remark else ""
     if found is not None and found.damage:
         if not allow_truncated:
             raise ValueError(
