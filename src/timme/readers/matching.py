@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import numpy as np
 from timme._arrays import Ints
 from timme.readers.alternatives import choose_places
 from timme.readers.models import Key, Model, label
+from timme.system.elements import HYDROGENS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,15 +38,18 @@ def match_models(models: Sequence[Model], *, common_atoms: bool = False) -> Matc
         Orders that bring the atoms of every model in line with the first.
     """
     if _same_names(models) and not any((model.altlocs != "").any() for model in models):
-        _refuse_duplicates(models[0], models[0].keys())
-        order = np.arange(len(models[0].names))
-        return Matching((order,) * len(models), ())
+        table, repeated = _table(models[0], models[0].keys(), range(len(models[0].names)))
+        order = np.array(list(table.values()), dtype=np.int64)
+        return Matching((order,) * len(models), _repeated_notes(models[0], repeated))
     keys = [model.keys() for model in models]
     chosen, notes = choose_places(models, keys)
-    tables = [
+    found = [
         _table(model, names, places)
         for model, names, places in zip(models, keys, chosen, strict=True)
     ]
+    tables = [table for table, _ in found]
+    _refuse_other_repeats(models, keys, [repeated for _, repeated in found])
+    notes += _repeated_notes(models[0], found[0][1])
     shared = list(tables[0])
     if any(table.keys() != tables[0].keys() for table in tables[1:]):
         if not common_atoms:
@@ -77,22 +82,50 @@ def _same_names(models: Sequence[Model]) -> bool:
     )
 
 
-def _refuse_duplicates(model: Model, keys: list[Key]) -> None:
-    if len(set(keys)) < len(keys):
-        _table(model, keys, range(len(keys)))
-
-
-def _table(model: Model, keys: list[Key], places: Sequence[int]) -> dict[Key, int]:
+def _table(
+    model: Model, keys: list[Key], places: Sequence[int]
+) -> tuple[dict[Key, int], list[int]]:
+    """Find the place of every atom, and further places of hydrogens that have one name."""
     table: dict[Key, int] = {}
+    repeated = list[int]()
     for place in places:
-        if keys[place] in table:
-            altloc = f" (altloc {model.altlocs[place]})" if model.altlocs[place] else ""
-            raise ValueError(
-                f"{model.label}: atom {model.atom_label(place)}{altloc} is there twice: "
-                "every atom needs its own chain, residue number, insertion code and name"
-            )
-        table[keys[place]] = place
-    return table
+        if table.setdefault(keys[place], place) == place:
+            continue
+        if model.elements[place] not in HYDROGENS:
+            raise ValueError(_twice(model, place))
+        repeated.append(place)
+    return table, repeated
+
+
+def _refuse_other_repeats(
+    models: Sequence[Model], keys: list[list[Key]], repeated: list[list[int]]
+) -> None:
+    """Refuse hydrogens that are there twice in some models only, as nobody knows which is meant."""
+    counts = [
+        Counter(names[place] for place in places)
+        for names, places in zip(keys, repeated, strict=True)
+    ]
+    for model, names, places, count in zip(models, keys, repeated, counts, strict=True):
+        for place in places:
+            if any(other[names[place]] != count[names[place]] for other in counts):
+                raise ValueError(_twice(model, place))
+
+
+def _twice(model: Model, place: int) -> str:
+    altloc = f" (altloc {model.altlocs[place]})" if model.altlocs[place] else ""
+    return (
+        f"{model.label}: atom {model.atom_label(place)}{altloc} is there twice: "
+        "every atom needs its own chain, residue number, insertion code and name"
+    )
+
+
+def _repeated_notes(model: Model, repeated: list[int]) -> tuple[str, ...]:
+    if not repeated:
+        return ()
+    count = "1 hydrogen has" if len(repeated) == 1 else f"{len(repeated)} hydrogens have"
+    example = model.atom_label(repeated[0])
+    note = f"{count} the name of one before, such as {example}: the first of each name was kept"
+    return (note,)
 
 
 def _first_difference(models: Sequence[Model], tables: list[dict[Key, int]]) -> str:

@@ -28,7 +28,7 @@ from timme.readers.gsd import GsdFile
 from timme.readers.integrity import Layout, layout
 from timme.readers.libraries import atoms_of_universe, quiet
 from timme.readers.mmcif import complete_mmcif
-from timme.readers.numbering import pdb_numbers
+from timme.readers.numbering import pdb_numbers, without_line_numbers
 from timme.readers.text import (
     DUMPS,
     dump_has_images,
@@ -292,7 +292,7 @@ def _clean(path: Path) -> Any:
     from MDAnalysis.lib.util import NamedStream
 
     pdb = kind(path) in {".pdb", ".ent"}
-    text = read_bytes(path).decode("latin-1") if pdb else complete_mmcif(path)
+    text = without_line_numbers(read_bytes(path)).decode("latin-1") if pdb else complete_mmcif(path)
     packed = path.suffix.lower() in {".gz", ".bz2"}
     return NamedStream(io.StringIO(text), str(path.with_suffix("") if packed else path))
 
