@@ -29,6 +29,7 @@ from timme.readers.integrity import Layout, layout
 from timme.readers.libraries import atoms_of_universe, quiet
 from timme.readers.mmcif import complete_mmcif
 from timme.readers.numbering import pdb_numbers, without_line_numbers
+from timme.readers.several import refuse_later_models, refuse_piled_models
 from timme.readers.text import (
     DUMPS,
     dump_has_images,
@@ -262,6 +263,7 @@ def read_topology(path: Path) -> Atoms:
     from MDAnalysis.core._get_readers import get_parser_for
 
     cleaned = _clean(checked_file(path))
+    refuse_piled_models(path)
     try:
         with quiet():
             with get_parser_for(str(path))(cleaned) as parser:
@@ -313,6 +315,8 @@ def _describe(
     if suffix == ".gsd":
         return _describe_gsd(path), note
     if found is None:
+        refuse_piled_models(path)
+        refuse_later_models(path)
         return _describe_by_reader(path, n_atoms), note
     return _describe_by_layout(path, found), note
 
