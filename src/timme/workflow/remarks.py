@@ -17,6 +17,7 @@ from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.settings import Settings
+from timme.settings.run import MIN_BONDS
 from timme.system.ensemble import Ensemble
 from timme.workflow.kept_pairs import are_kept, note_on
 
@@ -113,9 +114,16 @@ def remarks_on(made: Analysis) -> Iterator[str]:
         yield (
             f"everything shown is one cluster from {shown.heights[-1]:.2g}{unit} on, while half of "
             f"the pairs fluctuate by more than {typical:.2g}{unit}: some of the compared pairs are "
-            "held at a fixed distance (bonded neighbours, locked torsions). Compare pairs more "
-            "bonds apart (min_bonds=4), or bodies instead of points"
+            f"held at a fixed distance (bonded neighbours, locked torsions). {_remedy(made)}"
         )
+
+
+def _remedy(made: Analysis) -> str:
+    """Propose pairs that are more bonds apart than those compared, and bodies where they help."""
+    in_force = made.recipe.settings.get("min_bonds")
+    bonds = in_force if isinstance(in_force, int) else 0
+    bodies = ", or bodies instead of points" if made.recipe.kind == "points" else ""
+    return f"Compare pairs more bonds apart (min_bonds={max(MIN_BONDS, bonds + 1)}){bodies}"
 
 
 def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensemble:
