@@ -778,7 +778,7 @@ class TestReadable:
         path = write_pdb(folder / "b.pdb", [split(model) for model in models])
         other, told = result(timme, path, output="other")
         same(one, other)
-        assert "note: 1 atoms have alternative locations: those of highest occupancy" in told
+        assert "note: 1 atom has alternative locations: those of highest occupancy" in told
 
     def test_insertion_codes_tell_residues_apart(self, folder: Path, timme: Run) -> None:
         def inserted(model: list[Record]) -> list[Record]:

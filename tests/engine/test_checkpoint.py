@@ -702,6 +702,14 @@ def test_the_pruned_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert min(searched) >= 3
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_is_no_checkpoint(tmp_path: Path, resume: bool) -> None:
+    with pytest.raises(
+        IsADirectoryError, match=r"a checkpoint is one file, .* folder: name a file"
+    ):
+        Checkpoint(tmp_path, resume=resume)
+
+
 @pytest.mark.parametrize("interval", [-1.0, np.nan, np.inf])
 def test_an_interval_that_means_nothing_is_refused(tmp_path: Path, interval: float) -> None:
     with pytest.raises(ValueError, match="an interval must be seconds, 0 or more"):

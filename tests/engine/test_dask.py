@@ -29,7 +29,7 @@ pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[clus
 
 from distributed import Client
 
-from timme.engine.connect import connect
+from timme.engine.connect import _wait, connect
 from timme.engine.dask import Cluster
 
 SYSTEMS = (
@@ -297,6 +297,16 @@ def test_workers_of_another_version_are_refused(
     monkeypatch.setattr("timme.engine.dask.__version__", "0.0.0")
     with pytest.raises(ValueError, match=r"workers need timme 0\.0\.0, but tcp://.* has "):
         Cluster(clients[1])
+
+
+@pytest.mark.parametrize(("count", "named"), [(1, "1 worker did"), (2, "2 workers did")])
+def test_workers_that_do_not_come_are_counted(count: int, named: str) -> None:
+    class Alone:
+        def wait_for_workers(self, count: int, *, timeout: float) -> None:
+            raise TimeoutError(f"{count} workers in {timeout} s")
+
+    with pytest.raises(ConnectionError, match=f"^{named} not come within"):
+        _wait(Alone(), count)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x"])

@@ -441,7 +441,7 @@ MUTANTS = [
     *_mutants(
         "readers/integrity.py",
         "readers/test_integrity.py",
-        ("announced frames may be missing", "header.announced > whole:", "header.announced < 0:"),
+        ("other frames than announced go unsaid", "header.announced != whole:", "False:"),
         ("half a frame of DCD counts", "len(ends) - (ends[-1] > size)", "len(ends)"),
     ),
     *_mutants(
@@ -474,9 +474,15 @@ MUTANTS = [
         ("small letters are large ones", "shift = 16 if", "shift = -10 if"),
     ),
     *_mutants(
+        "readers/alternatives.py",
+        "readers/test_alternatives.py",
+        ("the least occupied location is taken", "(-round(", "(round("),
+        ("a large kind of residue wins by its size", "found[version] *= most /", "most /"),
+        ("neighbours choose for themselves", "neighbours[one].add(other)", "pass"),
+    ),
+    *_mutants(
         "readers/matching.py",
         "readers/test_matching.py readers/test_structures.py",
-        ("the least occupied location is taken", "(-round(", "(round("),
         (
             "atoms are matched by place",
             "np.array([table[key] for key in shared]",

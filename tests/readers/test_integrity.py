@@ -60,22 +60,51 @@ def test_a_file_that_is_cut_off_names_the_frame(
     np.testing.assert_allclose(ensemble.frames.read(0, 5)[0], positions[:5], atol=2e-3)
 
 
-def test_a_dcd_cut_between_frames_is_found_by_its_header(tmp_path: Path, topology: Path) -> None:
-    path = write_trajectory(tmp_path / "a.dcd", trajectory_positions(6, N_ATOMS))
+@pytest.mark.parametrize("announced", [0, 4, 9])
+def test_a_dcd_that_announces_other_frames_is_used_with_all_it_holds(
+    tmp_path: Path, topology: Path, announced: int
+) -> None:
+    positions = trajectory_positions(6, N_ATOMS)
+    path = write_trajectory(tmp_path / "a.dcd", positions)
+    data = bytearray(path.read_bytes())
+    data[8:12] = struct.pack("<i", announced)
+    path.write_bytes(data)
+    ensemble = read(topology, path)
+    np.testing.assert_allclose(ensemble.frames.read(0, 6)[0], positions, atol=2e-3)
+    assert ensemble.notes[0] == (
+        f"{path}: its header announces {announced} frames, and it holds 6 frames, all whole"
+    )
+
+
+def test_a_dcd_of_a_run_that_was_stopped_between_frames_is_used(
+    tmp_path: Path, topology: Path
+) -> None:
+    positions = trajectory_positions(6, N_ATOMS)
+    path = write_trajectory(tmp_path / "a.dcd", positions)
     found = layout(path, ".dcd")
     assert found is not None
     path.write_bytes(path.read_bytes()[: found.offsets[4]])
-    with pytest.raises(ValueError, match="header announces 6 frames, but frame 5 is not there"):
-        read(topology, path)
-    assert read(topology, path, allow_truncated=True).n_snapshots == 4
+    ensemble = read(topology, path)
+    np.testing.assert_allclose(ensemble.frames.read(0, 4)[0], positions[:4], atol=2e-3)
+    assert "its header announces 6 frames, and it holds 4 frames" in ensemble.notes[0]
 
 
-def test_a_dcd_whose_header_was_not_updated_is_whole(tmp_path: Path, topology: Path) -> None:
+def test_a_dcd_that_ends_within_a_frame_is_refused_whatever_it_announces(
+    tmp_path: Path, topology: Path
+) -> None:
     path = write_trajectory(tmp_path / "a.dcd", trajectory_positions(6, N_ATOMS))
-    data = bytearray(path.read_bytes())
-    data[8:12] = struct.pack("<i", 0)
-    path.write_bytes(data)
-    assert read(topology, path).n_snapshots == 6
+    for announced in (0, 5, 6, 9):
+        data = bytearray(path.read_bytes())
+        data[8:12] = struct.pack("<i", announced)
+        cut = tmp_path / f"{announced}.dcd"
+        cut.write_bytes(data[:-20])
+        with pytest.raises(ValueError, match=r"frame 6 is cut off.*allow_truncated"):
+            read(topology, cut)
+
+
+def test_a_dcd_that_keeps_its_promise_has_no_note(tmp_path: Path, topology: Path) -> None:
+    path = write_trajectory(tmp_path / "a.dcd", trajectory_positions(6, N_ATOMS))
+    assert not any("announces" in note for note in read(topology, path).notes)
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

@@ -150,8 +150,18 @@ def test_a_file_with_units_and_times_is_read(tmp_path: Path) -> None:
     np.testing.assert_allclose(coordinates(read(path)), positions, atol=2e-5)
 
 
+@pytest.mark.parametrize("cut", [1, 2])
+def test_a_dump_without_a_final_line_end_is_whole(tmp_path: Path, cut: int) -> None:
+    positions = trajectory_positions(4, N_ATOMS)
+    path = tmp_path / "a.dump"
+    path.write_text(dump_text(positions)[:-cut])
+    ensemble = read(path)
+    np.testing.assert_allclose(coordinates(ensemble), positions, atol=2e-3)
+    assert f"{path}: its last line has no line end, but all its columns" in ensemble.notes[0]
+
+
 @pytest.mark.parametrize("alone", [True, False])
-@pytest.mark.parametrize("cut", [1, 9, 200, 500])
+@pytest.mark.parametrize("cut", [3, 9, 200, 500])
 def test_a_dump_that_is_cut_off_names_the_frame(tmp_path: Path, cut: int, alone: bool) -> None:
     positions = trajectory_positions(4, N_ATOMS)
     path = tmp_path / "a.lammpstrj"

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timme.readers.matching import Model, label, match_models
+from timme.readers.matching import match_models
+from timme.readers.models import Model, label
 
 NAMES = ("N", "CA", "C", "O")
 

@@ -11,9 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.readers.builders import Record, as_mmcif, atom, pdb_text, peptide, write_pdb
+from tests.readers.builders import (
+    Record,
+    as_mmcif,
+    atom,
+    pdb_line,
+    pdb_text,
+    peptide,
+    trajectory_positions,
+    write_pdb,
+    write_trajectory,
+)
 from timme._arrays import Coordinates
-from timme.readers import read
+from timme.readers import read, read_model
 from timme.system.ensemble import Ensemble
 
 
@@ -127,6 +137,79 @@ def test_duplicate_atoms_are_named(tmp_path: Path, n_models: int) -> None:
         read(path)
 
 
+def with_twins(shift: float = 0.0) -> list[Record]:
+    """A peptide whose two hydrogens at a CB have one name."""
+    records = peptide(shift)
+    twins = [atom("HB", 1, (shift + 1.2, -2.4, z)) for z in (-0.56, -2.04)]
+    return [*records[:5], *twins, *records[5:]]
+
+
+@pytest.mark.parametrize("n_models", [1, 2])
+def test_of_hydrogens_with_one_name_the_first_is_kept_and_it_says_so(
+    tmp_path: Path, n_models: int
+) -> None:
+    models = [with_twins(float(shift)) for shift in range(n_models)]
+    ensemble = read(write_pdb(tmp_path / "a.pdb", models))
+    assert ensemble.frames.shape == (n_models, 11, 3)
+    np.testing.assert_allclose(coordinates(ensemble)[:, 5, 2], -0.56)
+    np.testing.assert_allclose(coordinates(ensemble)[:, 6, 0], 3.8 + np.arange(n_models))
+    assert ensemble.atoms.resids.tolist() == [1] * 6 + [2] * 5
+    (note,) = ensemble.notes
+    assert note == (
+        "1 hydrogen has the name of one before, such as A/ALA 1/HB: the first of each name was kept"
+    )
+
+
+def test_hydrogens_with_one_name_are_matched_in_models_of_other_orders(tmp_path: Path) -> None:
+    models = [with_twins(), [*peptide(1.0), *with_twins(1.0)[5:7]]]
+    found = coordinates(read(write_pdb(tmp_path / "a.pdb", models)))
+    np.testing.assert_allclose(found[1] - found[0], np.tile([1.0, 0.0, 0.0], (11, 1)), atol=1e-9)
+
+
+def test_a_hydrogen_that_is_there_twice_in_some_models_only_is_refused(tmp_path: Path) -> None:
+    twins = with_twins()
+    path = write_pdb(tmp_path / "a.pdb", [[*twins[:6], *twins[7:]], twins])
+    with pytest.raises(ValueError, match=r"model 2: atom A/ALA 1/HB is there twice"):
+        read(path)
+    assert "the first of each name was kept" in read_model(path, model=2)[0].notes[0]
+
+
+@pytest.mark.parametrize("number", [1, 99, 199, 1234])
+@pytest.mark.parametrize("as_topology", [False, True])
+def test_the_numbers_of_lines_in_old_files_are_no_charges(
+    tmp_path: Path, number: int, as_topology: bool
+) -> None:
+    records = [*peptide(), atom("CA", 3, (30.0, 0.0, 0.0), resname="CA", element="CA")]
+    lines = [pdb_line(record, serial) for serial, record in enumerate(records, start=1)]
+    lines = [f"{line[:72]}1ABC{number + k:4d}" for k, line in enumerate(lines)]
+    path = tmp_path / "a.pdb"
+    path.write_text("\n".join([f"{'HEADER    HYDROLASE':<72}1ABC   1", *lines, "END", ""]))
+    if as_topology:
+        frames = write_trajectory(tmp_path / "a.xtc", trajectory_positions(2, 11))
+        ensemble = read(path, frames)
+    else:
+        ensemble = read(path)
+        assert ensemble.atoms.elements[10] == "Ca"
+    assert ensemble.atoms.elements[:10].tolist() == ["N", "C", "C", "O", "C"] * 2
+    assert ensemble.atoms.chains.tolist() == ["A"] * 11
+    assert ensemble.atoms.resids.tolist() == [1] * 5 + [2] * 5 + [3]
+
+
+def test_the_code_of_an_old_file_is_no_chain(tmp_path: Path) -> None:
+    lines = [pdb_line(record, 1) for record in peptide(chain="")]
+    lines = [f"{line[:72]}1ABC{k:4d}" for k, line in enumerate(lines, start=97)]
+    path = tmp_path / "a.pdb"
+    path.write_text("\n".join([*lines, "END", ""]))
+    assert set(read(path).atoms.chains) == {""}
+
+
+def test_elements_and_charges_of_new_files_stay(tmp_path: Path) -> None:
+    line = pdb_line(atom("CA", 3, (30.0, 0.0, 0.0), resname="LIG", element="Ca"), 1)
+    path = tmp_path / "a.pdb"
+    path.write_text("\n".join([f"{line[:72]}1SEG{'CA2+'}", "END", ""]))
+    assert read(path).atoms.elements.tolist() == ["Ca"]
+
+
 def alternative(occupancies: tuple[float, float]) -> list[Record]:
     return [
         *peptide()[:4],
@@ -144,8 +227,11 @@ def test_the_alternative_of_highest_occupancy_is_taken(
     ensemble = read(write_pdb(tmp_path / "a.pdb", [alternative(occupancies)]))
     assert ensemble.n_sites == 5
     assert coordinates(ensemble)[0, 4, 1] == y
-    assert ensemble.notes == (
-        "1 atoms have alternative locations: those of highest occupancy were taken",
+    letter = "A" if y == 5.0 else "B"
+    (note,) = ensemble.notes
+    assert note == (
+        "1 atom has alternative locations: those of highest occupancy were taken, one letter for "
+        f"residues that touch ({letter} in 1), and 1 place was left out"
     )
 
 

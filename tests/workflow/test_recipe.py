@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from tests.cli.ensembles import (
 from tests.readers.builders import Record, atom, peptide, waters, write_pdb, write_trajectory
 from timme._arrays import Floats
 from timme.analysis import Analysis
+from timme.analysis.parts import Measured
 from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.output.figures import draw
 from timme.output.look import Look
@@ -35,6 +37,7 @@ from timme.output.matrices import binned_means
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.workflow import Settings, analyse_demo, scene_of, summary
+from timme.workflow.remarks import remarks_on
 
 
 def compared(analysis: Analysis) -> set[tuple[int, int]]:
@@ -148,6 +151,7 @@ def test_one_cluster_at_every_cutoff_is_explained(tmp_path: Path) -> None:
     path = write_pdb(tmp_path / "a.pdb", models)
     made = timme.analyse(path, objects="points", radius=100.0, min_bonds=0)
     assert any("one cluster" in note and "min_bonds=4" in note for note in made.notes)
+    assert any("or bodies instead of points" in note for note in made.notes)
     far = str(write_far_pairs(tmp_path / "far.txt", 15))
     apart = timme.analyse(path, objects="points", pairs=far, min_bonds=0)
     assert not any("one cluster" in note for note in apart.notes)
@@ -403,6 +407,59 @@ def test_a_network_without_elements_is_its_links() -> None:
     assert compared(made) == set(pairwise(range(40)))
     points = timme.synthetic.chain(40, 5, link_length=2.0).frames.read(0, 5)[0]
     assert sigma_of(made, 3, 4) == pytest.approx(naive_sigma(points)[3, 5], rel=1e-6)
+
+
+@pytest.mark.parametrize(("in_force", "proposed"), [(0, 4), (3, 4), (4, 5), (6, 7)])
+def test_more_bonds_are_proposed_than_are_in_force(in_force: int, proposed: int) -> None:
+    """A rod that hardly moves, with the spread of σ of something that does."""
+    rng = np.random.default_rng(0)
+    rod = np.arange(12)[:, None] * [1.5, 0.0, 0.0] + rng.normal(scale=1e-6, size=(5, 12, 3))
+    atoms = Atoms.unnamed(12, bonds=list(pairwise(range(12))))
+    ensemble = Ensemble.from_array(rod, atoms=atoms, unit="Å")
+    made = timme.analyse(ensemble, objects="points", pairs="all", min_bonds=in_force)
+    assert made.fluctuations is not None
+    sigma = np.full_like(made.fluctuations.sigma, 1.0)
+    wide = replace(made, parts=(Measured(replace(made.fluctuations, sigma=sigma)),))
+    (note,) = remarks_on(wide)
+    assert f"(min_bonds={proposed}), or bodies instead of points" in note
+
+
+def lammps_data(n_atoms: int, bonds: list[tuple[int, int]]) -> str:
+    """A LAMMPS data file of beads on a grid."""
+    lines = ["beads", "", f"{n_atoms} atoms", f"{len(bonds)} bonds", "1 atom types"]
+    lines += ["1 bond types", "", "0 40 xlo xhi", "0 40 ylo yhi", "0 40 zlo zhi", ""]
+    lines += ["Masses", "", "1 1.0", "", "Atoms # bond", ""]
+    for atom_ in range(n_atoms):
+        x, y, z = 3.0 * (atom_ % 4), 3.0 * (atom_ // 4 % 4), 3.0 * (atom_ // 16)
+        lines.append(f"{atom_ + 1} 1 1 {x} {y} {z}")
+    lines += ["", "Bonds", ""]
+    lines += [f"{k} 1 {a + 1} {b + 1}" for k, (a, b) in enumerate(bonds, start=1)]
+    return "\n".join([*lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("bonds", "objects"),
+    [
+        ([(0, 1)], "points"),
+        ([(2 * k, 2 * k + 1) for k in range(20)], "points"),
+        (list(pairwise(range(30))), "points"),
+        (list(pairwise(range(38))), "links"),
+        ([(k, k + 1) for k in range(39) if k % 10 != 9], "links"),
+    ],
+    ids=["one bond", "dimers", "a chain in a solvent", "nearly all", "four chains"],
+)
+def test_particles_are_links_only_where_nearly_all_are_bonded_into_chains(
+    tmp_path: Path, bonds: list[tuple[int, int]], objects: str
+) -> None:
+    topology = tmp_path / "a.data"
+    topology.write_text(lammps_data(40, bonds))
+    places_ = np.random.default_rng(0).normal(scale=0.2, size=(5, 40, 3)) + 3.0 * np.stack(
+        [np.arange(40) % 4, np.arange(40) // 4 % 4, np.arange(40) // 16], axis=1
+    )
+    frames = write_trajectory(tmp_path / "a.dcd", places_.astype(np.float32))
+    made = timme.analyse(topology, frames)
+    assert made.recipe.options["objects"] == objects
+    assert timme.analyse(topology, frames, objects="points").recipe.kind == "points"
 
 
 def test_the_length_of_links_knows_the_box() -> None:

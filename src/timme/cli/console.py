@@ -51,7 +51,7 @@ def save_checkpoints(folder: Path, *, resume: bool, overwrite: bool) -> Iterator
 
     named = folder if folder.name else folder.absolute()  # "." has no name
     path = named.with_name(f"{named.name}.checkpoint")
-    if path.exists() and not (resume or overwrite):
+    if path.is_file() and not (resume or overwrite):
         raise FileExistsError(
             f"{path} is left of an interrupted run: add --resume to go on with it, "
             "or --overwrite to start anew"

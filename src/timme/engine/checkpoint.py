@@ -75,6 +75,11 @@ class Checkpoint:
         if not 0 <= interval < math.inf:
             raise ValueError(f"an interval must be seconds, 0 or more, got {interval}")
         self.path = Path(path)
+        if self.path.is_dir():
+            raise IsADirectoryError(
+                f"{path}: a checkpoint is one file, but this is a folder: name a file in it, "
+                "or move the folder away"
+            )
         self.resumed = False  # whether anything was found to go on from
         self._resume = resume
         self._interval = interval

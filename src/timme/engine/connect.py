@@ -104,8 +104,9 @@ def _wait(client: Client, count: int) -> None:
     try:
         client.wait_for_workers(count, timeout=_SECONDS)
     except TimeoutError:
+        named = "1 worker" if count == 1 else f"{count} workers"
         raise ConnectionError(
-            f"{count} workers did not come within {_SECONDS} s: look into their logs"
+            f"{named} did not come within {_SECONDS} s: look into their logs"
         ) from None
 
 

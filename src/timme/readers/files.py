@@ -18,6 +18,8 @@ BARE_TRAJECTORIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".lammpst
 
 # Formats in which lengths are numbers of any unit, which only the user knows.
 UNITLESS = frozenset((".gsd", ".xyz", ".extxyz", ".lammpstrj", ".dump", ".data", ".lmp"))
+# Formats of entries of the PDB; what MDAnalysis makes of MMTF is all models piled into one.
+_UNREAD = {".bcif": "BinaryCIF", ".mmtf": "MMTF"}
 
 
 class RawFrame(NamedTuple):
@@ -74,9 +76,9 @@ def checked_file(path: str | Path) -> Path:
         raise PermissionError(f"{path}: the file may not be read: check its permissions") from None
     if empty:
         raise ValueError(f"{path}: the file is empty: make or download it again")
-    if kind(path) == ".bcif":
+    if kind(path) in _UNREAD:
         raise ValueError(
-            f"{path}: BinaryCIF is not read: give the same entry as mmCIF (.cif) or PDB"
+            f"{path}: {_UNREAD[kind(path)]} is not read: give the same entry as mmCIF (.cif) or PDB"
         )
     return path
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -32,6 +32,7 @@ class Layout:
     offsets: Ints  # (frames,), bytes from the start of the file
     damage: str  # what is wrong after the last whole frame, "" for a whole file
     rounding: float = 0.0  # spacing of the grid of the coordinates, in units of the file
+    remark: str = ""  # what is odd about a whole file
 
 
 class _DamageError(ValueError):
@@ -95,7 +96,7 @@ def _walk_xtc(stream: BinaryIO, size: int) -> Layout:
 
     found = _walk(frame_end, size)
     rounding = 1 / precision if precision > 0 else 0.0
-    return Layout(found.n_atoms, found.offsets, found.damage, rounding)
+    return replace(found, rounding=rounding)
 
 
 def _walk_trr(stream: BinaryIO, size: int) -> Layout:
@@ -130,10 +131,6 @@ def _walk_dcd(stream: BinaryIO, size: int) -> Layout:
         ends.append(ends[-1] + header.rest)
     whole = len(ends) - (ends[-1] > size)
     damage = "" if whole == len(ends) else f"frame {whole + 1} is cut off"
-    if not damage and header.announced > whole:
-        damage = (
-            f"the header announces {header.announced} frames, but frame {whole + 1} is not there"
-        )
     for number in range(whole):
         if (
             struct.unpack(f"{header.order}i", _take(stream, starts[number], 4))[0]
@@ -141,7 +138,13 @@ def _walk_dcd(stream: BinaryIO, size: int) -> Layout:
         ):
             whole, damage = number, f"frame {number + 1} does not start as a DCD frame does"
             break
-    return Layout(header.n_atoms, np.array(starts[:whole], dtype=np.int64), damage)
+    # A run that was stopped leaves such a number, and many programs write 0 and never come back.
+    remark = ""
+    if not damage and header.announced != whole:
+        holds = "1 frame" if whole == 1 else f"{whole} frames"
+        remark = f"its header announces {header.announced} frames, and it holds {holds}, all whole"
+    offsets = np.array(starts[:whole], dtype=np.int64)
+    return Layout(header.n_atoms, offsets, damage, remark=remark)
 
 
 def _walk_netcdf(stream: BinaryIO, _: int) -> Layout:
@@ -209,13 +212,15 @@ def _walk_gro(stream: BinaryIO, size: int) -> Layout:
         return stream.tell(), int(number)
 
     found = _walk(frame_end, size)
-    return Layout(found.n_atoms, found.offsets, found.damage, 10.0 ** (5 - width) if width else 0.0)
+    return replace(found, rounding=10.0 ** (5 - width) if width else 0.0)
 
 
 def _walk_dump(stream: BinaryIO, size: int) -> Layout:
     """Count lines: a frame of LAMMPS announces its number of atoms and its columns."""
+    remark = ""
 
     def frame_end(_: int) -> tuple[int, int]:
+        nonlocal remark
         header = dump_header(stream)
         if header is None:
             return -1, 0
@@ -224,11 +229,25 @@ def _walk_dump(stream: BinaryIO, size: int) -> Layout:
             count += 1
         if count < header.n_atoms:
             raise _DamageError(f"{header.n_atoms - count} atoms are missing")
-        if len(last.split()) < len(header.columns) or not last.endswith(b"\n"):
+        if len(last.split()) < len(header.columns) or not _ends_whole(last):
             raise _DamageError("its last line has no end")
+        if not last.endswith(b"\n"):
+            remark = "its last line has no line end, but all its columns, and is used"
         return stream.tell(), header.n_atoms
 
-    return _walk(frame_end, size)
+    return replace(_walk(frame_end, size), remark=remark)
+
+
+def _ends_whole(line: bytes) -> bool:
+    """Tell whether a line was written to its end; editors leave out the last line end."""
+    word = line.split()[-1]
+    if line.endswith(b"\n") or word.isalpha():
+        return True
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return word[-1:].isdigit()
 
 
 def _no_frames(damage: str) -> Layout:

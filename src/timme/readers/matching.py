@@ -2,66 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from timme._arrays import Floats, Ints, Strings
-
-Key = tuple[str, int, str, str]  # chain, residue number, insertion code, atom name
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Model:
-    """Atoms of one model as its file lists them."""
-
-    label: str  # the file and the model, for messages
-    names: Strings  # (atoms,)
-    elements: Strings
-    resnames: Strings
-    resids: Ints
-    icodes: Strings
-    chains: Strings
-    altlocs: Strings  # "" where an atom has one place only
-    occupancies: Floats
-    serials: Ints
-    coordinates: Floats  # (atoms, 3)
-
-    def keys(self) -> list[Key]:
-        """List what every atom is called: chain, residue number, insertion code, atom name."""
-        return list(
-            zip(
-                self.chains.tolist(),
-                self.unwrapped_resids().tolist(),
-                self.icodes.tolist(),
-                self.names.tolist(),
-                strict=True,
-            )
-        )
-
-    def unwrapped_resids(self) -> Ints:
-        """Go on counting where the numbers of large systems start again after 9999."""
-        drops = (self.resids[:-1] == 9999) & (self.resids[1:] <= 1)
-        drops &= self.chains[1:] == self.chains[:-1]
-        return self.resids + 100_000 * np.concatenate([[0], np.cumsum(drops)]).astype(np.int64)
-
-    def atom_label(self, atom: int) -> str:
-        """Name one atom as people write it.
-
-        Parameters
-        ----------
-        atom : int
-            Index of the atom.
-
-        Returns
-        -------
-        str
-            Such as ``A/GLY 35/CA``.
-        """
-        chain, name = str(self.chains[atom]), str(self.names[atom])
-        key = (chain, int(self.resids[atom]), str(self.icodes[atom]), name)
-        return label(key, str(self.resnames[atom]))
+from timme._arrays import Ints
+from timme.readers.alternatives import choose_places
+from timme.readers.models import Key, Model, label
+from timme.system.elements import HYDROGENS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,15 +38,18 @@ def match_models(models: Sequence[Model], *, common_atoms: bool = False) -> Matc
         Orders that bring the atoms of every model in line with the first.
     """
     if _same_names(models) and not any((model.altlocs != "").any() for model in models):
-        _refuse_duplicates(models[0], models[0].keys())
-        order = np.arange(len(models[0].names))
-        return Matching((order,) * len(models), ())
+        table, repeated = _table(models[0], models[0].keys(), range(len(models[0].names)))
+        order = np.array(list(table.values()), dtype=np.int64)
+        return Matching((order,) * len(models), _repeated_notes(models[0], repeated))
     keys = [model.keys() for model in models]
-    chosen, notes = _chosen_places(models, keys)
-    tables = [
+    chosen, notes = choose_places(models, keys)
+    found = [
         _table(model, names, places)
         for model, names, places in zip(models, keys, chosen, strict=True)
     ]
+    tables = [table for table, _ in found]
+    _refuse_other_repeats(models, keys, [repeated for _, repeated in found])
+    notes += _repeated_notes(models[0], found[0][1])
     shared = list(tables[0])
     if any(table.keys() != tables[0].keys() for table in tables[1:]):
         if not common_atoms:
@@ -117,26 +70,6 @@ def match_models(models: Sequence[Model], *, common_atoms: bool = False) -> Matc
     return Matching(orders, tuple(notes))
 
 
-def label(key: Key, resname: str = "") -> str:
-    """Name an atom in a message.
-
-    Parameters
-    ----------
-    key : tuple
-        Chain, residue number, insertion code and atom name.
-    resname : str, optional
-        Name of the residue.
-
-    Returns
-    -------
-    str
-        Such as ``A/GLY 35/CA``.
-    """
-    chain, resid, icode, name = key
-    residue = f"{resname} {resid % 100_000 if resid >= 100_000 else resid}{icode}".strip()
-    return "/".join(part for part in (chain, residue, name) if part)
-
-
 def _same_names(models: Sequence[Model]) -> bool:
     first = models[0]
     return all(
@@ -149,87 +82,50 @@ def _same_names(models: Sequence[Model]) -> bool:
     )
 
 
-def _refuse_duplicates(model: Model, keys: list[Key]) -> None:
-    if len(set(keys)) < len(keys):
-        _table(model, keys, range(len(keys)))
-
-
-def _table(model: Model, keys: list[Key], places: Sequence[int]) -> dict[Key, int]:
+def _table(
+    model: Model, keys: list[Key], places: Sequence[int]
+) -> tuple[dict[Key, int], list[int]]:
+    """Find the place of every atom, and further places of hydrogens that have one name."""
     table: dict[Key, int] = {}
+    repeated = list[int]()
     for place in places:
-        if keys[place] in table:
-            altloc = f" (altloc {model.altlocs[place]})" if model.altlocs[place] else ""
-            raise ValueError(
-                f"{model.label}: atom {model.atom_label(place)}{altloc} is there twice: "
-                "every atom needs its own chain, residue number, insertion code and name"
-            )
-        table[keys[place]] = place
-    return table
+        if table.setdefault(keys[place], place) == place:
+            continue
+        if model.elements[place] not in HYDROGENS:
+            raise ValueError(_twice(model, place))
+        repeated.append(place)
+    return table, repeated
 
 
-def _chosen_places(
-    models: Sequence[Model], keys: list[list[Key]]
-) -> tuple[list[Sequence[int]], list[str]]:
-    """Choose one place for every atom: the same alternative location in all models."""
-    if not any((model.altlocs != "").any() for model in models):
-        return [range(len(names)) for names in keys], []
-    alternatives = _Alternatives(models, keys)
-    chosen: list[Sequence[int]] = []
-    for model, names in zip(models, keys, strict=True):
-        altlocs, resnames = model.altlocs.tolist(), model.resnames.tolist()
-        chosen.append(
-            [
-                place
-                for place, key in enumerate(names)
-                if alternatives.keeps(key, altlocs[place], resnames[place])
-            ]
-        )
-    atoms = len(alternatives.atoms)
-    note = f"{atoms} atoms have alternative locations: those of highest occupancy were taken"
-    return chosen, [note] if atoms else []
+def _refuse_other_repeats(
+    models: Sequence[Model], keys: list[list[Key]], repeated: list[list[int]]
+) -> None:
+    """Refuse hydrogens that are there twice in some models only, as nobody knows which is meant."""
+    counts = [
+        Counter(names[place] for place in places)
+        for names, places in zip(keys, repeated, strict=True)
+    ]
+    for model, names, places, count in zip(models, keys, repeated, counts, strict=True):
+        for place in places:
+            if any(other[names[place]] != count[names[place]] for other in counts):
+                raise ValueError(_twice(model, place))
 
 
-class _Alternatives:
-    """Which alternative location stands for an atom, chosen once for all models.
-
-    A residue takes one letter as a whole, so that its atoms fit each other; an atom that lacks that
-    letter takes its own best one.
-    """
-
-    def __init__(self, models: Sequence[Model], keys: list[list[Key]]) -> None:
-        residues: dict[tuple[str, int, str], dict[tuple[str, str], list[float]]] = {}
-        atoms: dict[Key, dict[tuple[str, str], list[float]]] = {}
-        for model, names in zip(models, keys, strict=True):
-            for place in np.flatnonzero(model.altlocs != ""):
-                key, version = names[place], (str(model.altlocs[place]), str(model.resnames[place]))
-                occupancy = float(model.occupancies[place])
-                residues.setdefault(key[:3], {}).setdefault(version, []).append(occupancy)
-                atoms.setdefault(key, {}).setdefault(version, []).append(occupancy)
-        self.residues = {key: _best(versions) for key, versions in residues.items()}
-        self.atoms = {key: self._of_atom(key, versions) for key, versions in atoms.items()}
-
-    def keeps(self, key: Key, altloc: str, resname: str) -> bool:
-        """Tell whether an atom at a location is the one that was chosen."""
-        return not altloc or self.atoms[key] == (altloc, resname)
-
-    def _of_atom(
-        self, key: Key, versions: dict[tuple[str, str], list[float]]
-    ) -> tuple[str, str] | None:
-        best = self.residues[key[:3]]
-        if best in versions:
-            return best
-        # Where one place holds two kinds of residue, atoms of the other kind are left out.
-        same_kind = {
-            version: values for version, values in versions.items() if version[1] == best[1]
-        }
-        return _best(same_kind) if same_kind else None
-
-
-def _best(versions: dict[tuple[str, str], list[float]]) -> tuple[str, str]:
-    """Return the version of highest mean occupancy, the first letter among equals."""
-    return min(
-        versions, key=lambda version: (-round(float(np.mean(versions[version])), 6), version)
+def _twice(model: Model, place: int) -> str:
+    altloc = f" (altloc {model.altlocs[place]})" if model.altlocs[place] else ""
+    return (
+        f"{model.label}: atom {model.atom_label(place)}{altloc} is there twice: "
+        "every atom needs its own chain, residue number, insertion code and name"
     )
+
+
+def _repeated_notes(model: Model, repeated: list[int]) -> tuple[str, ...]:
+    if not repeated:
+        return ()
+    count = "1 hydrogen has" if len(repeated) == 1 else f"{len(repeated)} hydrogens have"
+    example = model.atom_label(repeated[0])
+    note = f"{count} the name of one before, such as {example}: the first of each name was kept"
+    return (note,)
 
 
 def _first_difference(models: Sequence[Model], tables: list[dict[Key, int]]) -> str:

@@ -1,10 +1,18 @@
-"""Numbering: residue numbers that outgrow their four columns in PDB files."""
+"""Numbering: numbers in PDB files that outgrow their columns, or stand in those of others."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 
 from timme._arrays import Ints, Strings
+
+# Until 1996 columns 73 to 80 held the code of the entry and the number of the line, as 1ABC  99.
+# Later they were given to segment, element and charge.
+_LINE_NUMBER = re.compile(
+    rb"^((?:ATOM  |HETATM).{66})(?:\d[0-9A-Za-z]{3}|(.{4}))(?:[ \d]{3}\d)", re.MULTILINE
+)
 
 
 def five_digits(resids: Ints, icodes: Strings) -> tuple[Ints, Strings]:
@@ -35,6 +43,32 @@ def five_digits(resids: Ints, icodes: Strings) -> tuple[Ints, Strings]:
         return resids, icodes
     last = np.where(spilled, icodes, "0").astype(np.int64)
     return np.where(spilled, 10 * resids + last, resids), np.where(spilled, "", icodes)
+
+
+def without_line_numbers(data: bytes) -> bytes:
+    """Leave out the numbers of lines that old PDB files have in the columns of elements.
+
+    Parameters
+    ----------
+    data : bytes
+        A PDB file.
+
+    Returns
+    -------
+    bytes
+        The same with blanks there, and in place of the code of the entry before them.
+
+    Examples
+    --------
+    >>> line = b"HETATM    1 CA    CA A   1      11.104   6.134  -6.504  1.00  0.00      1ABC  99"
+    >>> without_line_numbers(line)[60:]
+    b'  0.00              '
+    """
+    return _LINE_NUMBER.sub(_blank, data)
+
+
+def _blank(found: re.Match[bytes]) -> bytes:
+    return found[1] + (found[2] or b"    ") + b"    "
 
 
 def pdb_numbers(text: str) -> tuple[Ints, Strings] | None:

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings
 from timme.readers.files import STRUCTURES, kind, one_line, read_bytes
-from timme.readers.matching import Model, match_models
+from timme.readers.matching import match_models
 from timme.readers.mmcif import parsed_mmcif
-from timme.readers.numbering import five_digits
+from timme.readers.models import Model
+from timme.readers.numbering import five_digits, without_line_numbers
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.elements import (
     NON_METALS,
@@ -157,7 +158,8 @@ def _read_other(path: Path) -> _File:
 def _parse(path: Path) -> list[Any]:
     if kind(path) in {".cif", ".mmcif"}:
         return [parsed_mmcif(path)]
-    return [_parse_pdb(part, path, line) for part, line in _parts(read_bytes(path))]
+    data = without_line_numbers(read_bytes(path))
+    return [_parse_pdb(part, path, line) for part, line in _parts(data)]
 
 
 def _parse_pdb(data: bytes, path: Path, first_line: int) -> Any:

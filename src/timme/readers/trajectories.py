@@ -28,7 +28,8 @@ from timme.readers.gsd import GsdFile
 from timme.readers.integrity import Layout, layout
 from timme.readers.libraries import atoms_of_universe, quiet
 from timme.readers.mmcif import complete_mmcif
-from timme.readers.numbering import pdb_numbers
+from timme.readers.numbering import pdb_numbers, without_line_numbers
+from timme.readers.several import refuse_later_models, refuse_piled_models
 from timme.readers.text import (
     DUMPS,
     dump_has_images,
@@ -262,6 +263,7 @@ def read_topology(path: Path) -> Atoms:
     from MDAnalysis.core._get_readers import get_parser_for
 
     cleaned = _clean(checked_file(path))
+    refuse_piled_models(path)
     try:
         with quiet():
             with get_parser_for(str(path))(cleaned) as parser:
@@ -292,7 +294,7 @@ def _clean(path: Path) -> Any:
     from MDAnalysis.lib.util import NamedStream
 
     pdb = kind(path) in {".pdb", ".ent"}
-    text = read_bytes(path).decode("latin-1") if pdb else complete_mmcif(path)
+    text = without_line_numbers(read_bytes(path)).decode("latin-1") if pdb else complete_mmcif(path)
     packed = path.suffix.lower() in {".gz", ".bz2"}
     return NamedStream(io.StringIO(text), str(path.with_suffix("") if packed else path))
 
@@ -302,7 +304,7 @@ def _describe(
 ) -> tuple[TrajectoryFile, str]:
     suffix = kind(path)
     found = layout(path, suffix)
-    note = ""
+    note = f"{path}: {found.remark}" if found is not None and found.remark else ""
     if found is not None and found.damage:
         if not allow_truncated:
             raise ValueError(
@@ -313,6 +315,8 @@ def _describe(
     if suffix == ".gsd":
         return _describe_gsd(path), note
     if found is None:
+        refuse_piled_models(path)
+        refuse_later_models(path)
         return _describe_by_reader(path, n_atoms), note
     return _describe_by_layout(path, found), note
 

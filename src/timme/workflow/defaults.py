@@ -25,6 +25,8 @@ from timme.system.topology import atoms_of_sites, site_bonds
 from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
 
+_CHAIN = 3  # sites; two links share a site in no less
+_IN_CHAINS = 0.9  # of all sites: a few bonds among particles do not make these a network
 _ANGSTROM = {"Å": 1.0, "nm": 0.1, "pm": 100.0, "µm": 1e-4}
 
 
@@ -46,9 +48,10 @@ def kind_of(ensemble: Ensemble) -> str:
         return "biopolymer"
     if len(ensemble.atoms.bonds) == 0:
         return "particles"
-    if not (atoms.elements != "").any():
-        return "network"
     per_molecule = np.diff(make.molecules(ensemble).offsets)
+    if not (atoms.elements != "").any():
+        in_chains = per_molecule[per_molecule >= _CHAIN].sum()
+        return "network" if in_chains >= _IN_CHAINS * ensemble.n_sites else "particles"
     return "liquid" if len(per_molecule) > 1 and np.median(per_molecule) <= 12 else "molecule"
 
 
@@ -73,10 +76,8 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
     """
     name = chosen.objects
     if name == "auto":
-        bonded = len(site_bonds(ensemble)) > 0
-        name = (
-            {"network": "links", "liquid": "molecules"}.get(kind, "bodies") if bonded else "points"
-        )
+        by_kind = {"network": "links", "liquid": "molecules", "particles": "points"}
+        name = by_kind.get(kind, "bodies") if len(site_bonds(ensemble)) else "points"
     chosen.refuse_unused("{}", name if name in OBJECTS else "groups")
     options: dict[str, Any] = {}
     if chosen.reduction is not None:

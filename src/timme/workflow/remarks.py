@@ -117,9 +117,16 @@ def remarks_on(made: Analysis) -> Iterator[str]:
         yield (
             f"everything shown is one cluster from {shown.heights[-1]:.2g}{unit} on, while half of "
             f"the pairs fluctuate by more than {typical:.2g}{unit}: some of the compared pairs are "
-            "held at a fixed distance (bonded neighbours, locked torsions). Compare pairs more "
-            f"bonds apart (min_bonds={MIN_BONDS}), or bodies instead of points"
+            f"held at a fixed distance (bonded neighbours, locked torsions). {_remedy(made)}"
         )
+
+
+def _remedy(made: Analysis) -> str:
+    """Propose pairs that are more bonds apart than those compared, and bodies where they help."""
+    in_force = made.recipe.options.get("min_bonds")
+    bonds = in_force if isinstance(in_force, int) else 0
+    bodies = ", or bodies instead of points" if made.recipe.kind == "points" else ""
+    return f"Compare pairs more bonds apart (min_bonds={max(MIN_BONDS, bonds + 1)}){bodies}"
 
 
 def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensemble:

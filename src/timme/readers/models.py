@@ -1,0 +1,83 @@
+"""Models: atoms of structure files as these list them, and what each atom is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from timme._arrays import Floats, Ints, Strings
+
+Key = tuple[str, int, str, str]  # chain, residue number, insertion code, atom name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """Atoms of one model as its file lists them."""
+
+    label: str  # the file and the model, for messages
+    names: Strings  # (atoms,)
+    elements: Strings
+    resnames: Strings
+    resids: Ints
+    icodes: Strings
+    chains: Strings
+    altlocs: Strings  # "" where an atom has one place only
+    occupancies: Floats
+    serials: Ints
+    coordinates: Floats  # (atoms, 3)
+
+    def keys(self) -> list[Key]:
+        """List what every atom is called: chain, residue number, insertion code, atom name."""
+        return list(
+            zip(
+                self.chains.tolist(),
+                self.unwrapped_resids().tolist(),
+                self.icodes.tolist(),
+                self.names.tolist(),
+                strict=True,
+            )
+        )
+
+    def unwrapped_resids(self) -> Ints:
+        """Go on counting where the numbers of large systems start again after 9999."""
+        drops = (self.resids[:-1] == 9999) & (self.resids[1:] <= 1)
+        drops &= self.chains[1:] == self.chains[:-1]
+        return self.resids + 100_000 * np.concatenate([[0], np.cumsum(drops)]).astype(np.int64)
+
+    def atom_label(self, atom: int) -> str:
+        """Name one atom as people write it.
+
+        Parameters
+        ----------
+        atom : int
+            Index of the atom.
+
+        Returns
+        -------
+        str
+            Such as ``A/GLY 35/CA``.
+        """
+        chain, name = str(self.chains[atom]), str(self.names[atom])
+        key = (chain, int(self.resids[atom]), str(self.icodes[atom]), name)
+        return label(key, str(self.resnames[atom]))
+
+
+def label(key: Key, resname: str = "") -> str:
+    """Name an atom in a message.
+
+    Parameters
+    ----------
+    key : tuple
+        Chain, residue number, insertion code and atom name.
+    resname : str, optional
+        Name of the residue.
+
+    Returns
+    -------
+    str
+        Such as ``A/GLY 35/CA``.
+    """
+    chain, resid, icode, name = key
+    residue = f"{resname} {resid % 100_000 if resid >= 100_000 else resid}{icode}".strip()
+    return "/".join(part for part in (chain, residue, name) if part)
