@@ -3,9 +3,9 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-# Tests side by side, in processes that take work from one another: one more than there are cores,
+# Tests side by side, in processes that take work from one another: two more than there are cores,
 # since many wait for a browser or a server, but few, since some use all cores.
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1 )))
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2 )))
 # Bytecode is kept whatever the environment says: hundreds of processes would compile all anew.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal
 KERNELS := NUMBA_DISABLE_JIT=1 $(PYTEST) -q tests/_kernels

@@ -109,12 +109,19 @@ caching.IndexDataCacheFile.{step} = save
 """
 
 
-@pytest.mark.parametrize("step", ["save", "_save_data", "_load_index"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        "save",
+        *(pytest.param(step, marks=pytest.mark.thorough) for step in ("_save_data", "_load_index")),
+    ],
+)
 def test_a_folder_that_cannot_be_written_any_longer_is_no_error(copy: Path, step: str) -> None:
     assert run(copy, _FULL.format(step=step) + _JOIN)[:2] == (1, 0)
     assert run(copy)[:2] == (1, 0)  # nothing that was kept by halves is taken up
 
 
+@pytest.mark.thorough
 def test_machine_code_that_is_cut_off_is_compiled_again(copy: Path) -> None:
     _, _, place = run(copy)
     assert place is not None

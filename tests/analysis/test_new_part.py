@@ -116,6 +116,7 @@ def test_a_new_part_is_described_by_the_server() -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_every_file_of_a_result_has_a_caption(tmp_path: Path) -> None:
     written = timme.write(residues(random_graph(30, 1)), tmp_path / "out")
     known = known_files()

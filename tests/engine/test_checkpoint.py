@@ -609,9 +609,9 @@ def sums_of_parts(**options: Any) -> list[bytes]:
         (sums, 2),
         (sums_of_parts, 3),
         (parts_in_pieces, 9),
-        (sigma_in_pieces, 7),
-        (sigma_of_groups_in_pieces, 5),
-        (pruned_tree_in_pieces, 3),
+        pytest.param(sigma_in_pieces, 7, marks=pytest.mark.thorough),
+        pytest.param(sigma_of_groups_in_pieces, 5, marks=pytest.mark.thorough),
+        pytest.param(pruned_tree_in_pieces, 3, marks=pytest.mark.thorough),
     ],
 )
 def test_a_whole_archive_with_wrong_contents_is_refused(

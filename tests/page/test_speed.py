@@ -16,7 +16,7 @@ LABEL = "document.querySelector('.dilution canvas').ariaLabel"
 @pytest.mark.parametrize(
     ("n_sites", "steps"),
     [
-        (1_000, 10),
+        pytest.param(1_000, 10, marks=pytest.mark.thorough),
         pytest.param(20_000, 10, marks=pytest.mark.thorough),
         pytest.param(20_000, 40, marks=pytest.mark.long),
     ],

@@ -68,4 +68,4 @@ def test_bonds_are_chosen_by_the_command_line(
     assert "bodies need covalent bonds" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["run", str(path), "--bonds", "all"])
-    assert "'auto', 'file', 'guess', 'none'" in capsys.readouterr().err
+    assert "--bonds is one of auto, file, guess, none" in capsys.readouterr().err

@@ -57,6 +57,7 @@ def test_one_structure_gets_its_rigid_clusters(
     assert found.recipe.options["min_size"] == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("undrawn")
 def test_rigid_clusters_are_chosen_with_their_settings(
     server: Server, structure: bytes, tmp_path: Path
