@@ -44,7 +44,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     bonds: str | npt.ArrayLike = "auto",
     weights: npt.ArrayLike | None = None,
     gaps: bool | None = None,
-    columns: Sequence[str] | None = None,
+    columns: str | Sequence[str | int] | None = None,
     common_atoms: bool = False,
     allow_truncated: bool = False,
 ) -> Ensemble:
@@ -78,9 +78,10 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         One number for each snapshot that is kept, or for each in the source.
     gaps : bool, optional
         Whether NaN means "not seen in this snapshot"; by default in tables only.
-    columns : sequence of str, optional
-        Names of the columns of a table: frame, particle, coordinates. By default trackpy's
-        ``frame``, ``particle``, ``x``, ``y`` and, if there is one, ``z``.
+    columns : str or sequence of str or int, optional
+        Columns of a table: frame, particle, coordinates, by name or by number, counted from 1
+        (``"1,2,3,4"``). By default trackpy's ``frame``, ``particle``, ``x``, ``y`` and, if there is
+        one, ``z``, or those of TrackMate.
     common_atoms : bool, optional
         Go on with the atoms that all models share where models differ.
     allow_truncated : bool, optional

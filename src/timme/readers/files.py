@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 from timme._arrays import Coordinates, Floats, Ints
 
 STRUCTURES = frozenset((".pdb", ".ent", ".cif", ".mmcif"))
-TABLES = frozenset((".csv", ".tsv"))
+TABLES = frozenset((".csv", ".tsv", ".txt", ".dat"))
 # Formats that hold coordinates only: names come from a topology.
 BARE_TRAJECTORIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".lammpstrj", ".dump"))
 

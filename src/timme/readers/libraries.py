@@ -1,4 +1,4 @@
-"""Objects of other libraries (MDAnalysis, mdtraj, pandas), known by their attributes."""
+"""Objects of other libraries (MDAnalysis, mdtraj, tables), known by their attributes."""
 
 from __future__ import annotations
 
@@ -73,6 +73,22 @@ def is_table(source: object) -> bool:
     return (
         hasattr(source, "columns") and hasattr(source, "__getitem__") and hasattr(source, "__len__")
     )
+
+
+def is_lazy_table(source: object) -> bool:
+    """Tell whether an object is a table that is yet to be computed, such as a polars LazyFrame.
+
+    Parameters
+    ----------
+    source : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for what ``collect`` turns into a table.
+    """
+    return all(hasattr(type(source), name) for name in ("collect", "collect_schema", "columns"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

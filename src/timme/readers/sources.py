@@ -39,7 +39,7 @@ _USES = {  # of options that are not for every kind of source
 class Options:
     """How files are read."""
 
-    columns: Sequence[str] | None
+    columns: str | Sequence[str | int] | None
     common_atoms: bool
     allow_truncated: bool
 
@@ -106,6 +106,8 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
     if libraries.is_mdtraj(source):
         _refuse_unused(options, MDTRAJ)
         return _from_mdtraj(source)
+    if libraries.is_lazy_table(source):
+        source = source.collect()
     if libraries.is_table(source):
         from timme.readers.tables import tracks_from_frame
 
@@ -248,7 +250,9 @@ def _from_mdtraj(source: Any) -> Ensemble:
 
 
 def _from_tracks(tracks: Any, name: str) -> Ensemble:
-    ensemble = Ensemble.from_array(tracks.coordinates, atoms=tracks.atoms, gaps=True)
+    ensemble = Ensemble.from_array(
+        tracks.coordinates, atoms=tracks.atoms, gaps=True, unit=tracks.unit
+    )
     return replace(ensemble, sources=(name,), notes=tracks.notes)
 
 

@@ -101,9 +101,9 @@ class Settings(Display):
         "A weight for each snapshot", group="reading", usual="all the same", metavar="FILE"
     )
     columns: Sequence[str] | None = choose(
-        "Columns of a table: frame,particle,x,y[,z]",
+        "Columns of a table, by name or number: frame,particle,x,y[,z], or 1,2,3,4",
         group="reading",
-        usual="trackpy's names",
+        usual="those of trackpy or TrackMate",
         metavar="NAMES",
     )
     common_atoms: bool = choose(
