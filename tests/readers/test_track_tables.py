@@ -136,7 +136,7 @@ def test_decimal_commas_between_commas_are_refused(tmp_path: Path) -> None:
 
 def test_a_value_missing_between_blanks_does_not_move_the_others(tmp_path: Path) -> None:
     text = "frame particle x y quality\n0 5 1.0 2.0 9\n1 5 1.5 8\n"
-    with pytest.raises(ValueError, match="row 2: 5 columns are needed, as in the first row, got 4"):
+    with pytest.raises(ValueError, match="row 2: 5 columns are needed, got 4"):
         read(written(tmp_path, text, "a.txt"))
 
 

@@ -24,6 +24,7 @@ class Layout:
     rows: TextTable  # those of particles
     wanted: list[str]  # what the columns of frame, particle and coordinates are called
     places: list[int]  # where they stand in a row
+    width: int  # columns of a row
     trackmate: bool = False
     unit: str = ""  # of the coordinates, where the table says so
 
@@ -97,10 +98,11 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
             f"{table.source}: the table has a header but no rows: "
             "rows of tracked particles are needed"
         )
+    width = max(len(header), len(rows.fields(rows.rows[0])))
     if header and not isinstance((chosen or [""])[0], int):
         shift = _count_row_names(rows, len(header))
         places = [place + shift for place in places]
-    return Layout(rows, wanted, places, trackmate, unit)
+    return Layout(rows, wanted, places, width, trackmate, unit)
 
 
 def wanted_columns(header: Sequence[str], chosen: Sequence[Any] | None, source: str) -> list[str]:

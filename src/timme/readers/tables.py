@@ -67,8 +67,7 @@ def read_table(path: Path, columns: Columns = None) -> Tracks:
         Positions with gaps.
     """
     layout = lay_out(read_text_table(path), columns)
-    body = layout.rows
-    refuse_uneven(body, len(body.fields(body.rows[0])))
+    refuse_uneven(layout.rows, layout.width)
     values, particles = _values_of(layout)
     rows = _Rows(str(path), values[:, 0], particles, values[:, 2:], lambda row: f"row {row + 1}")
     return replace(_make_tracks(rows, trackmate=layout.trackmate), unit=layout.unit)

@@ -134,7 +134,7 @@ def refuse_uneven(table: TextTable, width: int) -> None:
             uneven = found > width and any(table.fields(line)[width:])
         if uneven:
             raise ValueError(
-                f"{table.source}: row {number}: {width} columns are needed, as in the first row, "
+                f"{table.source}: row {number}: {width} columns are needed, "
                 f"got {len(table.fields(line))}: repair or remove it"
             )
 
