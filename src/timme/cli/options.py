@@ -149,6 +149,8 @@ def _option(setting: Setting) -> _Decorator:
     if setting.many:
         kinds = {"type": str, "callback": _PARSED[setting.name]}
         kinds["multiple"] = setting.name == "chain"
+    elif about.word:
+        kinds = {"type": str, "callback": partial(_number_or, about.word)}
     elif named and not about.late:
         kinds = {"type": click.Choice(named)}
     return click.option(
@@ -164,6 +166,17 @@ def _option(setting: Setting) -> _Decorator:
 
 
 # ---- values that are written as text -----------------------------------------------------------
+
+
+def _number_or(word: str, _: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+    if text is None or text == word:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is neither a whole number nor {word}.", param=parameter
+        ) from None
 
 
 def _box(_: click.Context, __: click.Parameter, text: str | None) -> Any:

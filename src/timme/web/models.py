@@ -48,6 +48,8 @@ def _type(setting: Setting) -> Any:
     if about.choices and about.besides in {"", FILE}:
         return Literal[*about.choices] | None
     kind: Any = _KINDS[setting.kind]
+    if about.word:
+        kind = kind | Literal[about.word]
     if setting.name in _LISTS:
         kind = Annotated[list[kind], Field(max_length=_LISTS[setting.name])]
     elif longest is not None:

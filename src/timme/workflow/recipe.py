@@ -16,7 +16,7 @@ from timme.engine.run import Engine, Run
 from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.measuring import measure, require_snapshots
 from timme.fluctuations.sigma import Fluctuations
-from timme.hierarchy.clustering import cluster
+from timme.hierarchy.clustering import cluster_and_count
 from timme.hierarchy.linking import link
 from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
@@ -39,7 +39,13 @@ from timme.workflow.defaults import (
 )
 from timme.workflow.identity import fingerprint, identity, provenance
 from timme.workflow.kept_pairs import are_kept, drawn_of, measure_drawn, note_on
-from timme.workflow.remarks import noted_warnings, notes_on, remarks_on, without_short_tracks
+from timme.workflow.remarks import (
+    describe_compared,
+    noted_warnings,
+    notes_on,
+    remarks_on,
+    without_short_tracks,
+)
 
 # Snapshots that are kept for a film: no more frames, and no more numbers, than a page plays well.
 _FILM_FRAMES = 100
@@ -139,7 +145,8 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
     require_snapshots(ensemble)
     chosen.refuse_unused("snapshots {} gaps", "with" if ensemble.gaps else "without")
     if ensemble.gaps:
-        ensemble = without_short_tracks(ensemble, chosen.min_overlap)
+        ensemble, overlap = without_short_tracks(ensemble, chosen.min_overlap)
+        chosen = replace(chosen, min_overlap=overlap)
     kind = kind_of(ensemble)
     compared, chosen = choose_objects(ensemble, kind, chosen)
     if len(compared) < 2:
@@ -154,7 +161,7 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
             "choose a larger radius, other pairs or fewer bonds apart"
         )
     shown, shown_name, sequential = choose_shown(compared, chosen.show)
-    hierarchy, sigma = _measure_and_link(
+    hierarchy, sigma, n_pairs = _measure_and_link(
         compared, partners, chosen, run, tell, shown=shown, ordered=sequential
     )
     length, length_name = choose_length(compared, kind, chosen)
@@ -177,13 +184,13 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
         hierarchy=hierarchy,
         recipe=Recipe(
             kind=compared.kind,
-            n_pairs=len(partners),
-            compared=partners.description,
+            n_pairs=n_pairs,
+            compared=describe_compared(partners, n_pairs, chosen.min_overlap),
             view=replace(chosen.display(), length=length),
             length_name=length_name,
             settings=chosen.plain(),
         ),
-        notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, chosen)),
+        notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, n_pairs, chosen)),
         parts=(Measured(sigma),),
     )
 
@@ -232,22 +239,23 @@ def _measure_and_link(
     *,
     shown: Ints,
     ordered: bool,
-) -> tuple[Hierarchy, Fluctuations]:
-    """Measure and link; σ is that of all pairs, or of those that pictures need."""
+) -> tuple[Hierarchy, Fluctuations, int]:
+    """Measure and link; σ is that of all pairs, or of those that pictures need; count the pairs."""
     keep = are_kept(partners)
     planned = plan(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown))
     if tell is not None:
         for line in planned.lines():
             tell(line)
-    options = run.options | {"chunk": planned.chunk, "min_overlap": chosen.min_overlap}
+    overlap = chosen.min_overlap
     if keep:
-        sigma = measure(compared, partners, **options)
-        return link(sigma), sigma
-    hierarchy = cluster(compared, partners, **options)
-    axis = shown if ordered else shown[hierarchy.restrict(shown).order]
-    return hierarchy, measure_drawn(
-        compared, partners, axis, min_overlap=chosen.min_overlap, run=run
+        sigma = measure(compared, partners, chunk=planned.chunk, min_overlap=overlap, **run.options)
+        return link(sigma), sigma, len(sigma.sigma)
+    hierarchy, n_pairs = cluster_and_count(
+        compared, partners, chunk=planned.chunk, min_overlap=overlap, run=run
     )
+    axis = shown if ordered else shown[hierarchy.restrict(shown).order]
+    drawn = measure_drawn(compared, partners, axis, min_overlap=overlap, run=run)
+    return hierarchy, drawn, n_pairs
 
 
 def choose_engine(workers: int | None, client: Any) -> int | Engine | None:
