@@ -56,7 +56,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         A structure file with one or more models (PDB, mmCIF, also .gz), a PDB code
         (``pdb:1bnr``), several structure files, a topology, a table of tracked particles (CSV,
         DataFrame), an array of shape (snapshots, sites, dimensions) or its ``.npy`` file, an
-        MDAnalysis Universe or AtomGroup, or an mdtraj Trajectory.
+        MDAnalysis Universe or AtomGroup, an mdtraj Trajectory, or one or more Atoms of ASE.
     trajectories : path or sequence of paths, optional
         Trajectories of the atoms of a topology, one after the other. Structure files after a
         structure file are snapshots as it is, matched atom by atom.
@@ -69,8 +69,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         Unit of the coordinates (``Å``, ``nm``, ``µm``) where it is not that of the source: Å for
         files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
     box : array_like or False, optional
-        Periodic box in place of that of the file: lengths or row vectors, for all snapshots or for
-        each. False leaves space open. The cell of a crystal in a structure file is not a box.
+        Periodic box in place of that of the file: lengths, row vectors or a box of freud or HOOMD,
+        for all snapshots or for each. False leaves space open. The cell of a crystal in a structure file is not a box.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.

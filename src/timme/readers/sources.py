@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Ints, frozen
+from timme.readers.ase import ASE, is_ase, read_ase
 from timme.readers.download import fetch
 from timme.readers.files import (
     BARE_TRAJECTORIES,
     STRUCTURES,
     TABLES,
-    UNITLESS,
     checked_file,
     kind,
     one_line,
@@ -106,6 +106,9 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
     if libraries.is_mdtraj(source):
         _refuse_unused(options, MDTRAJ)
         return _from_mdtraj(source)
+    if is_ase(source):
+        _refuse_unused(options, ASE)
+        return read_ase(source)
     if libraries.is_lazy_table(source):
         source = source.collect()
     if libraries.is_table(source):
@@ -197,6 +200,7 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
 
     _refuse_unused(options, str(paths[0]), "allow_truncated")
     atoms = None if topology is None else read_topology(topology)
+    molecules = _numbered_molecules(topology, atoms)
     frames, notes = open_trajectories(
         paths,
         n_atoms=None if atoms is None else len(atoms),
@@ -204,25 +208,34 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         allow_truncated=options.allow_truncated,
     )
     if atoms is None:
-        atoms, note = _bare_atoms(paths[0], frames.shape[1])
+        atoms, molecules, note = _bare_atoms(paths[0], frames.shape[1])
         notes += (note,)
+    units = {file.unit for file in frames.files}
     files = [path for path in (topology, *paths) if path is not None]
     return Ensemble(
         frames=frames,
         atoms=atoms,
         site_atoms=np.arange(len(atoms)),
-        unit="" if any(kind(path) in UNITLESS for path in paths) else "Å",
+        unit=units.pop() if len(units) == 1 else "",
         rounding=max((file.rounding for file in frames.files), default=0.0),
         sources=tuple(dict.fromkeys(str(path) for path in files)),
         notes=notes,
+        molecules=molecules,
     )
 
 
-def _bare_atoms(path: Path, count: int) -> tuple[Atoms, str]:
+def _numbered_molecules(topology: Path | None, atoms: Atoms | None) -> Ints | None:
+    """Take the numbers of molecules of a LAMMPS data file, which stand for its residues."""
+    if topology is None or atoms is None or kind(topology) not in {".data", ".lmp"}:
+        return None
+    return atoms.resids if len(np.unique(atoms.resids)) > 1 else None
+
+
+def _bare_atoms(path: Path, count: int) -> tuple[Atoms, Ints | None, str]:
     if kind(path) in DUMPS:
         return dump_atoms(path)
     note = f"{path}: without a topology, sites have no names and no bonds"
-    return Atoms.unnamed(count), note
+    return Atoms.unnamed(count), None, note
 
 
 def _from_universe(source: Any) -> Ensemble:
