@@ -30,7 +30,7 @@ FILES = sorted(
     [f"{figure}.{suffix}" for figure in FIGURES for suffix in ("svg", "png")]
     + ["result.npz", "clusters.csv", "sites.csv", "levels.csv", "hierarchy.json", "hierarchy.nwk"]
     + ["linkage.csv", "linkage.npy", "clusters.pdb", "clusters.cif"]
-    + ["clusters.pml", "clusters.cxc", "clusters.tcl"]
+    + ["clusters.pml", "clusters.cxc", "clusters.tcl", "groups.cxc"]
     + ["report.html"] * (page_part(SCRIPT) is not None)
 )
 

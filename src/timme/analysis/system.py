@@ -30,6 +30,7 @@ class System:
     unit: str = ""  # of the coordinates
     box: Floats | None = None  # (dimensions, dimensions), of the first snapshot
     film: Coordinates | None = None  # (frames, sites, dimensions), some snapshots in order
+    atom_numbers: Ints | None = None  # (sites,), from 1 on, in the user's topology; None if unknown
 
     @property
     def n_dimensions(self) -> int:

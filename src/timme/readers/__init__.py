@@ -70,7 +70,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
     box : array_like or False, optional
         Periodic box in place of that of the file: lengths, row vectors or a box of freud or HOOMD,
-        for all snapshots or for each. False leaves space open. The cell of a crystal in a structure file is not a box.
+        for all snapshots or for each. False leaves space open. The cell of a crystal in a structure
+        file is not a box.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.

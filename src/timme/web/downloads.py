@@ -33,6 +33,11 @@ _ABOUT = {
     "clusters.pml": "script for PyMOL",
     "clusters.cxc": "script for ChimeraX",
     "clusters.tcl": "script for VMD",
+    "clusters.extxyz": "particles with their clusters, for OVITO",
+    "clusters.dump": "particles with their clusters, as a LAMMPS dump",
+    "groups.ndx": "clusters as index groups of GROMACS",
+    "groups.plumed": "clusters as groups of PLUMED",
+    "groups.cxc": "names of clusters for your own structure in ChimeraX",
     "result.npz": "everything, for timme.load and timme plot",
     "constraints.csv": "every bond and tether, to be edited and read again",
     "flexibility": "flexibility index along the chain",
@@ -53,6 +58,7 @@ _TYPES = {
     ".json": "application/json",
     ".html": "text/html; charset=utf-8",
     **dict.fromkeys((".nwk", ".pdb", ".cif", ".pml", ".cxc", ".tcl"), "text/plain; charset=utf-8"),
+    **dict.fromkeys((".extxyz", ".dump", ".ndx", ".plumed"), "text/plain; charset=utf-8"),
 }
 
 

@@ -16,6 +16,7 @@ from timme.analysis import Analysis, suggestions
 from timme.output.axes import Order
 from timme.output.figures import FIGURES, save_figure, save_figures
 from timme.output.figures import draw as draw_figure
+from timme.output.groups import write_groups
 from timme.output.look import look_of
 from timme.output.registry import FILES, tables_of_parts
 from timme.output.report import MISSING, SCRIPT, page_part, write_report
@@ -34,9 +35,10 @@ _STEMS = {
     *FIGURES,
     *("result", "clusters", "sites", "levels", "hierarchy", "linkage"),
     *(Path(file).stem for file in FILES),
-    "report",
+    *("report", "groups"),
 }
 _SUFFIXES = set(".npz .svg .png .csv .json .nwk .npy .pdb .cif .pml .cxc .tcl .html".split())
+_SUFFIXES |= {".extxyz", ".dump", ".ndx", ".plumed"}
 
 
 def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) -> Written:
@@ -234,6 +236,7 @@ def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
         return (*notes, "no structures: a matrix has no coordinates")
     structures = write_structures(analysis, folder, look.cutoff, **shared)
     write_scripts(analysis, folder, look.cutoff, structures, **shared)
+    write_groups(analysis, folder, look.cutoff, **shared)
     return (*notes, *structures.notes)
 
 

@@ -180,6 +180,8 @@ def _from_ensemble(ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | 
             unit=ensemble.unit,
             box=box,
             film=_film(ensemble),
+            # Models of structure files are matched by name, and have no common numbers.
+            atom_numbers=None if ensemble.independent else ensemble.site_atoms + 1,
         ),
         hierarchy=hierarchy,
         recipe=Recipe(
