@@ -77,7 +77,7 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
         Columns, rows of particles, and what rows of names say of them.
     """
     chosen = listed_columns(columns)
-    first = table.fields(table.rows[0])
+    first = table.names(table.rows[0])
     if chosen is not None and isinstance(chosen[0], int):
         places = places_of_numbers([int(number) for number in chosen], len(first), table.source)
         # A frame is always a number: where there is none, the row holds names.
@@ -198,7 +198,7 @@ def _usual_columns(header: Sequence[str]) -> list[str]:
 
 def _names_of(table: TextTable, chosen: Sequence[Any] | None) -> tuple[list[str], bool]:
     """Find the names of the columns, and tell whether the first row holds them."""
-    first, remark = table.fields(table.rows[0]), table.fields(table.remark)
+    first, remark = table.names(table.rows[0]), table.names(table.remark)
     for names in (first, remark):  # some programs write the names as a comment
         usual = chosen if chosen is not None else _usual_columns(names)
         if set(usual) <= set(names) and (names is first or len(names) == len(first)):

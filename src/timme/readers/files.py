@@ -14,9 +14,7 @@ from timme._arrays import Coordinates, Floats, Ints
 STRUCTURES = frozenset((".pdb", ".ent", ".cif", ".mmcif"))
 TABLES = frozenset((".csv", ".tsv", ".txt", ".dat"))
 # Formats that hold coordinates only: names come from a topology.
-BARE_TRAJECTORIES = frozenset(
-    (".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".lammpstrj", ".dump", ".h5md")
-)
+BARE_TRAJECTORIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".lammpstrj", ".dump"))
 
 # Formats in which lengths are numbers of any unit, which only the user knows.
 UNITLESS = frozenset((".gsd", ".xyz", ".lammpstrj", ".dump", ".data", ".lmp"))

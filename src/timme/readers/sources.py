@@ -28,6 +28,9 @@ from timme.system.held_frames import ArrayFrames, StoredFrames
 
 Keep = Callable[[int, str], range]  # of a number of snapshots and their source, those to keep
 
+# HDF5 may lead to other files, so that not everybody who takes the others takes it.
+_BARE = BARE_TRAJECTORIES | {".h5md"}
+
 _USES = {  # of options that are not for every kind of source
     "columns": "tables of tracks",
     "common_atoms": "models in structure files",
@@ -153,7 +156,7 @@ def _locate(source: str | Path) -> Path:
 
 def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemble:
     suffix = kind(path)
-    if trajectories and suffix in BARE_TRAJECTORIES:
+    if trajectories and suffix in _BARE:
         raise ValueError(
             f"{path}: a trajectory has no names: give the topology first, then its trajectories"
         )
@@ -167,7 +170,7 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
 
         _refuse_unused(options, str(path), "columns")
         return _from_tracks(read_table(path, options.columns), str(path))
-    if suffix in BARE_TRAJECTORIES:
+    if suffix in _BARE:
         return _from_trajectories(None, [path], options)
     return _from_trajectories(path, [path], options)
 
@@ -175,7 +178,7 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
 def _from_structures(paths: list[Path], options: Options, keep: Keep) -> tuple[Ensemble, int]:
     from timme.readers.structures import read_structures
 
-    if any(kind(path) in BARE_TRAJECTORIES for path in paths):
+    if any(kind(path) in _BARE for path in paths):
         raise ValueError(
             f"{paths[0]}: a list of files needs structures, each a snapshot: "
             "give a topology first and these files as its trajectories"

@@ -35,7 +35,7 @@ class TextTable:
         Returns
         -------
         list of str
-            Its fields, without blanks and quotes around them.
+            Its fields, without blanks and double quotes around them.
         """
         if self.separator is None and '"' not in line:
             found = line.split()
@@ -47,7 +47,22 @@ class TextTable:
         else:
             stream = io.StringIO(line)
             found = next(csv.reader(stream, delimiter=self.separator, skipinitialspace=True))
-        return [field.strip().strip(_QUOTES).strip() for field in found]
+        return [field.strip() for field in found]
+
+    def names(self, line: str) -> list[str]:
+        """Take a line of names apart.
+
+        Parameters
+        ----------
+        line : str
+            A header, or a comment like one.
+
+        Returns
+        -------
+        list of str
+            Names, without any quotes around them.
+        """
+        return [field.strip(_QUOTES).strip() for field in self.fields(line)]
 
     def without_first(self, count: int) -> TextTable:
         """Leave out the first rows, which hold names.

@@ -18,12 +18,13 @@ from timme.web.folders import INPUTS
 from timme.web.models import Choices, File, Model, RigidChoices, Task
 
 # Formats that are read from one file and never lead to others, as HDF5 links and includes do.
-_BARE = BARE_TRAJECTORIES - {".h5md"}
 _OTHERS = {".gro", ".xyz", ".extxyz", ".gsd"}
-ALONE = STRUCTURES | TABLES | _BARE | _OTHERS | {".npy", ".mtx", ".json"}
+ALONE = STRUCTURES | TABLES | BARE_TRAJECTORIES | _OTHERS | {".npy", ".mtx", ".json"}
 NAMES = {".psf", ".prmtop", ".parm7", ".top", ".tpr", ".mol2", ".crd", ".pqr", ".pdbqt", ".data"}
 TOPOLOGIES = frozenset(ALONE | NAMES)
-TRAJECTORIES = frozenset(STRUCTURES | _BARE | _OTHERS | {".crd", ".mdcrd", ".inpcrd", ".rst7"})
+TRAJECTORIES = frozenset(
+    STRUCTURES | BARE_TRAJECTORIES | _OTHERS | {".crd", ".mdcrd", ".inpcrd", ".rst7"}
+)
 
 _MAGIC = b"\x1f\x8b"
 _STEP = 1 << 20  # bytes unpacked at a time
