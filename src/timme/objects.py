@@ -283,6 +283,8 @@ def molecules(
 ) -> Objects:
     """Take every molecule, a piece that bonds hold together, as an object.
 
+    Where no bonds are known, molecules are those that the file numbers, as LAMMPS dumps do.
+
     Parameters
     ----------
     ensemble : Ensemble
@@ -295,6 +297,17 @@ def molecules(
     Objects
         In the order of their first sites.
     """
+    numbers = _molecule_numbers(ensemble)
+    chosen = numbers[ensemble.site_atoms]
+    return _labelled_groups(ensemble, chosen, "molecules", reduction, centre)
+
+
+def _molecule_numbers(ensemble: Ensemble) -> Ints:
+    """Number the molecules: pieces that bonds hold together, or as the file does."""
+    given = ensemble.molecules
+    if len(ensemble.atoms.bonds) == 0 and given is not None:
+        alone = np.arange(len(given)) + int(given.max()) + 1
+        return np.where(given == 0, alone, given)
     if len(ensemble.atoms.bonds) == 0:
         raise ValueError(
             "molecules need covalent bonds, and none are known: read a topology with bonds, "
@@ -302,8 +315,7 @@ def molecules(
         )
     graph = adjacency(ensemble.atoms.bonds, len(ensemble.atoms))
     _, numbers = sparse.csgraph.connected_components(graph, directed=False)
-    chosen = numbers[ensemble.site_atoms].astype(np.int64)
-    return _labelled_groups(ensemble, chosen, "molecules", reduction, centre)
+    return numbers.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

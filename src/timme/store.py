@@ -21,7 +21,7 @@ from timme.system.atoms import Atoms
 FORMAT = 3
 _MARK = "timme result"
 _NEEDED = ("shown", "names", "object_sites", "site_objects", "coordinates")  # of the system
-_OPTIONAL = ("box", "film")
+_OPTIONAL = ("box", "film", "atom_numbers")
 _PLAIN = ("shown_name", "sequential", "n_snapshots", "unit")
 _SETTINGS: dict[str, type[Display]] = {  # kinds of them, by the names under which they are stored
     "pictures": Display,
@@ -166,6 +166,7 @@ def _refuse_misfits(system: System, hierarchy: Hierarchy) -> None:
         and system.object_sites.max() < n_sites
         and system.site_objects.min() >= -1
         and system.site_objects.max() < n_objects
+        and (system.atom_numbers is None or system.atom_numbers.shape == (n_sites,))
         and (system.film is None or system.film.shape[1:] == system.coordinates.shape)
     )
     if not fits:

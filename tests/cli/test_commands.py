@@ -25,7 +25,7 @@ import pytest
 import timme as library
 from tests.cli.conftest import Outcome, Refused, Run
 from tests.cli.ensembles import shaken, swinging, wandering
-from tests.cli.test_folder import FIGURES, FILES
+from tests.cli.test_folder import FIGURES, FILES, OF_PARTICLES
 from tests.readers.builders import pdb_text, peptide, write_pdb
 from timme import theory
 
@@ -221,7 +221,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_demo_is_the_chain_of_the_paper(chain: Path) -> None:
-    assert {path.name for path in chain.iterdir()} >= set(FILES) - {"clusters.pdb"}
+    assert {path.name for path in chain.iterdir()} >= set(OF_PARTICLES) - {"clusters.pdb"}
     made = library.load(chain / "result.npz")
     assert made.hierarchy.n_sites == 10_000
     assert (made.system.n_snapshots, made.length) == (2, 1.0)

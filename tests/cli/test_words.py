@@ -226,3 +226,19 @@ def test_a_note_is_told_in_both_tongues(folder: Path, timme: Run) -> None:
     out = timme("run", "a.npy", "--gaps").out
     assert "of 8 snapshots (--min-overlap)\n" in out
     assert "min_overlap" not in out
+
+
+def test_the_overlap_that_would_keep_somebody_is_told_as_an_option(
+    folder: Path, refused: Refused, timme: Run
+) -> None:
+    rows = [
+        f"{4 * person + step},{person},{step**person},{person}"
+        for person in range(10)
+        for step in range(8)
+    ]
+    (folder / "crowd.csv").write_text("\n".join(["frame,particle,x,y", *rows]))
+    said = refused("run", "crowd.csv")
+    assert "--min-overlap 4 would keep 10 of 10; --min-overlap auto chooses" in said
+    assert "min_overlap" not in said
+    told = timme("run", "crowd.csv", "--min-overlap", "auto").out
+    assert "36 of 45 left out, which share fewer than 4 snapshots" in " ".join(told.split())

@@ -20,7 +20,7 @@ from tests.strategies import (
 from timme import objects, pairs
 from timme._arrays import Floats
 from timme.fluctuations import Fluctuations, measure
-from timme.fluctuations.measuring import default_overlap
+from timme.fluctuations.overlap import default_overlap
 from timme.fluctuations.parts import measure_parts
 from timme.hierarchy import cluster
 from timme.objects import Objects
@@ -86,6 +86,13 @@ def test_groups_with_weights_in_boxes_agree_with_the_reference(
     assert found.sigma.tolist() == close(expected)
 
 
+def refuse_none_measured(made: objects.Objects, min_overlap: int) -> None:
+    with pytest.raises(
+        ValueError, match=r"^none of \d+ pairs of .* share the \d+ of \d+ snapshots"
+    ):
+        measured(made, min_overlap=min_overlap)
+
+
 @given(gapped_snapshots(), st.integers(2, 5), st.sampled_from(["rms", "max"]))
 def test_groups_with_gaps_agree_with_the_reference(
     array: Floats, min_overlap: int, reduction: CrossReduction
@@ -95,13 +102,16 @@ def test_groups_with_gaps_agree_with_the_reference(
     sets = [[k, (k + 1) % n_sites] for k in range(n_sites)]
     ensemble = Ensemble.from_array(array, gaps=True)
     made = objects.groups(ensemble, sets, reduction=reduction)
-    found = measured(made, min_overlap=min_overlap)
     expected = {}
     for a, b in itertools.combinations(range(n_sites), 2):
         crossing = [(i, j) for i in sets[a] for j in sets[b] if i != j]
         common = min((naive.pair_sigma(array, i, j)[1] for i, j in crossing), default=len(array))
         if common >= min_overlap:
             expected[a, b] = naive.object_sigma(array, sets[a], sets[b], reduction=reduction)
+    if not expected:
+        refuse_none_measured(made, min_overlap)
+        return
+    found = measured(made, min_overlap=min_overlap)
     assert [tuple(pair) for pair in found.pairs.tolist()] == list(expected)
     assert found.sigma.tolist() == close(list(expected.values()))
 
@@ -125,12 +135,16 @@ def test_links_at_a_joint_are_compared_by_their_far_ends(
 @given(gapped_snapshots(), st.integers(2, 4))
 def test_pairs_that_share_too_few_snapshots_are_left_out(array: Floats, min_overlap: int) -> None:
     assume(min_overlap <= len(array))
-    found = measured(points_of(array, gaps=True), min_overlap=min_overlap)
+    made = points_of(array, gaps=True)
     expected = {}
     for pair in itertools.combinations(range(array.shape[1]), 2):
         sigma, common = naive.pair_sigma(array, *pair)
         if common >= min_overlap:
             expected[pair] = sigma, common
+    if not expected:
+        refuse_none_measured(made, min_overlap)
+        return
+    found = measured(made, min_overlap=min_overlap)
     assert [tuple(pair) for pair in found.pairs.tolist()] == list(expected)
     assert found.sigma.tolist() == close([sigma for sigma, _ in expected.values()])
     assert found.common.tolist() == [common for _, common in expected.values()]

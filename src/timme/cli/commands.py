@@ -107,6 +107,8 @@ What it writes
   clusters.csv, levels.csv, …     tables; linkage and Newick trees
   clusters.pdb, clusters.cif      a structure with clusters in the B-factor column
   clusters.pml .cxc .tcl          scripts for PyMOL, ChimeraX and VMD
+  groups.ndx .plumed .cxc         molecules: clusters for GROMACS, PLUMED and ChimeraX
+  clusters.extxyz .dump           particles: clusters for OVITO
 \b
 Files of your own
   --objects FILE    lines such as  lid = resid 122:159 and backbone

@@ -220,6 +220,8 @@ def _option(setting: Setting) -> _Decorator:
     if setting.many:
         kinds = {"type": str, "callback": _PARSED[setting.name]}
         kinds["multiple"] = setting.name == "chain"
+    elif about.word:
+        kinds = {"type": str, "callback": partial(_number_or, about.word)}
     elif about.choices:  # others are refused by the setting, in the same words everywhere
         kinds["shell_complete"] = partial(_begun, [*about.choices])
     *short, long = setting.flags
@@ -242,6 +244,17 @@ def _begun(known: list[str], _: click.Context, __: click.Parameter, begun: str) 
 
 
 # ---- values that are written as text -----------------------------------------------------------
+
+
+def _number_or(word: str, _: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+    if text is None or text == word:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is neither a whole number nor {word}.", param=parameter
+        ) from None
 
 
 def _box(_: click.Context, __: click.Parameter, text: str | None) -> Any:

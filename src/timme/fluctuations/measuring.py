@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import operator
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -18,6 +16,7 @@ from timme.engine.moments import Metric, Moments, Progress
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.run import DEFAULT, Engine, Run, State
 from timme.fluctuations.crossing import Crossing
+from timme.fluctuations.overlap import Overlap, choose_overlap, refuse_unmeasured
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
@@ -35,7 +34,7 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     pairs: Pairs,
     *,
     chunk: int | None = None,
-    min_overlap: int | None = None,
+    min_overlap: Overlap = None,
     metric: Metric | None = None,
     workers: int | Engine | None = None,
     progress: Progress | None = None,
@@ -52,9 +51,10 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     chunk : int, optional
         Pairs measured at a time, about; all at once by default. Fewer take less memory and more
         passes over the snapshots, and change nothing in the result.
-    min_overlap : int, optional
-        Snapshots in which both must be seen; pairs with fewer are left out. By default
-        :func:`default_overlap`.
+    min_overlap : int or "auto", optional
+        Snapshots in which both must be seen; pairs with fewer are left out. By default half of all
+        where there are gaps. ``"auto"`` takes the most, up to that, that half of the objects share
+        with some other.
     metric : callable, optional
         Distance (…,) between two arrays of points (…, dimensions); Euclidean, through the walls
         of a periodic box, if not given.
@@ -70,7 +70,7 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     -------
     Fluctuations
         Population standard deviation of each pair's distance, reduced over the members of
-        objects.
+        objects; of the pairs that share enough snapshots, at least one.
 
     Examples
     --------
@@ -85,6 +85,8 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
             f"{len(pairs):,} pairs are too many to hold: use timme.cluster, which never holds "
             "them, or compare objects in contact only"
         )
+    check_pairs(objects, pairs)
+    overlap = choose_overlap(objects, min_overlap)
     pieces = list[Fluctuations]()
 
     def so_far() -> Fluctuations:
@@ -95,13 +97,16 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
         objects,
         pairs,
         chunk=len(objects) ** 2 if chunk is None else chunk,
-        min_overlap=min_overlap,
+        min_overlap=overlap,
         metric=metric,
         run=Run.of(workers=workers, progress=progress, checkpoint=checkpoint),
         so_far=so_far,
     ):
         pieces.append(piece)
-    return so_far()
+    found = so_far()
+    if not len(found.sigma):
+        refuse_unmeasured(objects, pairs, overlap)
+    return found
 
 
 def measure_in_chunks(  # noqa: PLR0913, as above
@@ -109,7 +114,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     pairs: Pairs,
     *,
     chunk: int,
-    min_overlap: int | None = None,
+    min_overlap: Overlap = None,
     metric: Metric | None = None,
     run: Run = DEFAULT,
     so_far: Callable[[], Fluctuations] | None = None,
@@ -133,8 +138,8 @@ def measure_in_chunks(  # noqa: PLR0913, as above
         matter. A resumed run yields it in place of these pieces; without it, the checkpoint holds
         the piece in hand only.
     near : callable, optional
-        Called in the end with the number of pairs that come near half the box, and of all; by
-        default, :func:`warn_near_half_box`.
+        Called in the end with the number of pairs that come near half the box, and of all that
+        were measured; by default, :func:`warn_near_half_box`.
     sums : callable, optional
         Sums the distances of sites, where something else than the reduction does it.
 
@@ -146,29 +151,25 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     ensemble = objects.ensemble
     check_pairs(objects, pairs)
     sums = sums or _sum
-    overlap = default_overlap(ensemble.n_counting, gaps=ensemble.gaps)
-    overlap = overlap if min_overlap is None else operator.index(min_overlap)
-    if not 2 <= overlap <= ensemble.n_counting:
-        raise ValueError(
-            f"a minimum overlap must be from 2 to {ensemble.n_counting} snapshots, got {overlap}"
-        )
+    overlap = choose_overlap(objects, min_overlap)
 
     def key() -> str:
         return key_of_objects(objects, pairs, [str(overlap), code_of(metric)], run)
 
-    n_near = 0
+    n_near = n_measured = 0
     # The sums over a piece save what is finished, too; this loop has nothing to save in between.
     with (run if so_far else DEFAULT).loop("pieces", key) as loop:
         recalled = loop.restore(partial(_recall, objects))
         if recalled is not None:
             # Pieces are those of the run that was interrupted, whatever this one would choose.
-            finished, n_near, chunk = recalled
+            finished, n_near, n_measured, chunk = recalled
             yield finished
         for piece in loop.left(cut(pairs, chunk), PairPiece.end):
             crossing = Crossing.of(objects, piece.index)
             found = sums(crossing, metric, piece.watched(run))
             common = crossing.common(found, ensemble.n_counting)
             kept: Any = common >= overlap
+            n_measured += int(np.count_nonzero(kept))
             if kept.all():
                 kept = slice(None)  # no copies of all of them
             n_near += int(np.count_nonzero(crossing.reach(found)[kept] > _NEAR_HALF_BOX))
@@ -180,8 +181,8 @@ def measure_in_chunks(  # noqa: PLR0913, as above
                 unit=ensemble.unit,
             )
             if so_far is not None:
-                loop.keep(piece.number, partial(_state, so_far, n_near, chunk))
-    (near or warn_near_half_box)(n_near, len(pairs))
+                loop.keep(piece.number, partial(_state, so_far, n_near, n_measured, chunk))
+    (near or warn_near_half_box)(n_near, n_measured)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -342,47 +343,30 @@ def key_of_objects(objects: Objects, pairs: Pairs, choices: list[str], run: Run)
     )
 
 
-def default_overlap(n_snapshots: int, *, gaps: bool) -> int:
-    """Return how many snapshots two sites must share if the user does not say.
-
-    Parameters
-    ----------
-    n_snapshots : int
-        Number of snapshots that count.
-    gaps : bool
-        Whether sites may be missing from snapshots.
-
-    Returns
-    -------
-    int
-        Half of the snapshots where there are gaps (a short overlap underestimates slow motion),
-        all of them otherwise; at least 2.
-    """
-    return max(2, math.ceil(n_snapshots / 2)) if gaps else n_snapshots
-
-
 def _sum(crossing: Crossing, metric: Metric | None, run: Run) -> Moments:
     return moments(crossing.ensemble, crossing.site_pairs, metric=metric, run=run)
 
 
-def _state(so_far: Callable[[], Fluctuations], n_near: int, chunk: int) -> State:
+def _state(so_far: Callable[[], Fluctuations], n_near: int, n_measured: int, chunk: int) -> State:
     """All that is known of the pieces that are finished."""
     found = so_far()
-    counts = {"near": n_near, "chunk": chunk}
+    counts = {"near": n_near, "measured": n_measured, "chunk": chunk}
     return counts | {"pairs": found.pairs, "sigma": found.sigma, "common": found.common}
 
 
-def _recall(objects: Objects, kept: Arrays) -> tuple[Fluctuations, int, int]:
-    """What stands for the pieces that are finished, its pairs near half the box, and their size."""
+def _recall(objects: Objects, kept: Arrays) -> tuple[Fluctuations, int, int, int]:
+    """What stands for finished pieces, its pairs near half the box, those measured, a piece's."""
     index = take(kept, "pairs", np.int64, (None, 2), below=len(objects))
     sigma = take(kept, "sigma", np.float64, index.shape[:1])
     common = take(kept, "common", np.int64, index.shape[:1])
-    n_near, chunk = (int(take(kept, name, np.int64)) for name in ("near", "chunk"))
+    n_near, n_measured, chunk = (
+        int(take(kept, name, np.int64)) for name in ("near", "measured", "chunk")
+    )
     if chunk < 1:
         raise ValueError(f"pieces of {chunk} pairs")
     unit = objects.ensemble.unit
     found = Fluctuations(len(objects), frozen(index), frozen(sigma), frozen(common), unit)
-    return found, n_near, chunk
+    return found, n_near, n_measured, chunk
 
 
 def _join(parts: list[Fluctuations]) -> Fluctuations:

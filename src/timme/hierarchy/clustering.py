@@ -19,13 +19,14 @@ import numpy as np
 from timme._arrays import Ints
 from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
 from timme.engine.moments import Metric, Progress
-from timme.engine.run import Engine, Run
+from timme.engine.run import DEFAULT, Engine, Run
 from timme.fluctuations.measuring import (
     key_of_objects,
     measure_in_chunks,
     require_snapshots,
     warn_near_half_box,
 )
+from timme.fluctuations.overlap import Overlap, choose_overlap, refuse_unmeasured
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.forest import spanning_forest
 from timme.hierarchy.pruning import (
@@ -54,7 +55,7 @@ def cluster(  # noqa: PLR0913, as for measure
     pairs: Pairs,
     *,
     chunk: int | None = None,
-    min_overlap: int | None = None,
+    min_overlap: Overlap = None,
     metric: Metric | None = None,
     workers: int | Engine | None = None,
     progress: Progress | None = None,
@@ -83,10 +84,45 @@ def cluster(  # noqa: PLR0913, as for measure
     >>> timme.cluster(objects, timme.pairs.all(objects)).cut(0.2).sizes
     array([10, 10, 10, 10, 10, 10, 10, 10, 10])
     """
+    return cluster_and_count(
+        objects,
+        pairs,
+        chunk=chunk,
+        min_overlap=min_overlap,
+        metric=metric,
+        run=Run.of(workers=workers, progress=progress, checkpoint=checkpoint),
+    )[0]
+
+
+def cluster_and_count(
+    objects: Objects,
+    pairs: Pairs,
+    *,
+    chunk: int | None = None,
+    min_overlap: Overlap = None,
+    metric: Metric | None = None,
+    run: Run = DEFAULT,
+) -> tuple[Hierarchy, int]:
+    """Measure and link in one step, and count the pairs that share enough snapshots.
+
+    Parameters
+    ----------
+    objects, pairs, chunk, min_overlap, metric
+        As for :func:`cluster`.
+    run : Run, optional
+        How it is carried out.
+
+    Returns
+    -------
+    Hierarchy
+        That of :func:`cluster`.
+    int
+        Pairs on which it stands: all, but for those that share too few snapshots.
+    """
     require_snapshots(objects.ensemble)
-    run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)
     size = _default_chunk(objects) if chunk is None else chunk
-    forest = _Forest(objects, chunk=size, min_overlap=min_overlap, metric=metric)
+    overlap = choose_overlap(objects, min_overlap)
+    forest = _Forest(objects, chunk=size, min_overlap=overlap, metric=metric)
     if pairs.index is None and len(objects) >= _FEWEST:
         try:
             refuse_what_cannot_be_pruned(objects, metric)
@@ -101,8 +137,11 @@ def cluster(  # noqa: PLR0913, as for measure
             forest.add(pairs, run)
     else:
         forest.add(pairs, run)
+    if not forest.n_measured:
+        refuse_unmeasured(objects, pairs, overlap)
     warn_near_half_box(forest.n_near, forest.n_measured)
-    return forest.hierarchy()
+    # Without gaps, pairs that were never measured to the end count too: they change nothing.
+    return forest.hierarchy(), forest.n_measured if objects.ensemble.gaps else len(pairs)
 
 
 class _Forest:

@@ -46,7 +46,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     bonds: str | npt.ArrayLike = "auto",
     weights: npt.ArrayLike | None = None,
     gaps: bool | None = None,
-    columns: Sequence[str] | None = None,
+    columns: str | Sequence[str | int] | None = None,
     unwrap: bool = False,
     common_atoms: bool = False,
     allow_truncated: bool = False,
@@ -59,7 +59,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         A structure file with one or more models (PDB, mmCIF, also .gz), a PDB code
         (``pdb:1bnr``), several structure files, a topology, a table of tracked particles (CSV,
         DataFrame), an array of shape (snapshots, sites, dimensions) or its ``.npy`` file, an
-        MDAnalysis Universe or AtomGroup, or an mdtraj Trajectory.
+        MDAnalysis Universe or AtomGroup, an mdtraj Trajectory, or one or more Atoms of ASE.
     trajectories : path or sequence of paths, optional
         Trajectories of the atoms of a topology, one after the other. Structure files after a
         structure file are snapshots as it is, matched atom by atom.
@@ -72,9 +72,10 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         Unit of the coordinates (``Å``, ``nm``, ``µm``) where it is not that of the source: Å for
         files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
     box : array_like or False, optional
-        Periodic box in place of that of the file: lengths or row vectors, for all snapshots or for
-        each. False leaves space open. The cell of a crystal in a structure file is not a box, nor
-        is one that cannot hold the atoms. Molecules are made whole along their bonds in any case.
+        Periodic box in place of that of the file: lengths, row vectors or a box of freud or HOOMD,
+        for all snapshots or for each. False leaves space open. The cell of a crystal in a structure
+        file is not a box, nor is one that cannot hold the atoms. Molecules are made whole along
+        their bonds in any case.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.
@@ -82,9 +83,10 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         One number for each snapshot that is kept, or for each in the source.
     gaps : bool, optional
         Whether NaN means "not seen in this snapshot"; by default in tables only.
-    columns : sequence of str, optional
-        Names of the columns of a table: frame, particle, coordinates. By default trackpy's
-        ``frame``, ``particle``, ``x``, ``y`` and, if there is one, ``z``.
+    columns : str or sequence of str or int, optional
+        Columns of a table: frame, particle, coordinates, by name or by number, counted from 1
+        (``"1,2,3,4"``). By default trackpy's ``frame``, ``particle``, ``x``, ``y`` and, if there is
+        one, ``z``, or those of TrackMate.
     unwrap : bool, optional
         Follow every molecule or particle from snapshot to snapshot through the walls of the box,
         so that distances grow beyond half of it. Between two of them, that image counts which is

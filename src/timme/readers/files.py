@@ -12,12 +12,12 @@ from typing import BinaryIO, NamedTuple
 from timme._arrays import Coordinates, Floats, Ints
 
 STRUCTURES = frozenset((".pdb", ".ent", ".cif", ".mmcif"))
-TABLES = frozenset((".csv", ".tsv"))
+TABLES = frozenset((".csv", ".tsv", ".txt", ".dat"))
 # Formats that hold coordinates only: names come from a topology.
 BARE_TRAJECTORIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".lammpstrj", ".dump"))
 
 # Formats in which lengths are numbers of any unit, which only the user knows.
-UNITLESS = frozenset((".gsd", ".xyz", ".extxyz", ".lammpstrj", ".dump", ".data", ".lmp"))
+UNITLESS = frozenset((".gsd", ".xyz", ".lammpstrj", ".dump", ".data", ".lmp"))
 # Formats of entries of the PDB; what MDAnalysis makes of MMTF is all models piled into one.
 _UNREAD = {".bcif": "BinaryCIF", ".mmtf": "MMTF"}
 
@@ -41,12 +41,14 @@ def kind(path: Path) -> str:
     Returns
     -------
     str
-        Its extension in small letters, without that of a compression: ``.pdb``.
+        Its extension in small letters, without that of a compression: ``.pdb``; ``.xyz`` for an
+        extended XYZ file too.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in {".gz", ".bz2"}:
         suffixes.pop()
-    return suffixes[-1] if suffixes else ""
+    last = suffixes[-1] if suffixes else ""
+    return ".xyz" if last == ".extxyz" else last
 
 
 def checked_file(path: str | Path) -> Path:

@@ -1,4 +1,4 @@
-"""Objects of other libraries (MDAnalysis, mdtraj, pandas), known by their attributes."""
+"""Objects of other libraries (MDAnalysis, mdtraj, tables), known by their attributes."""
 
 from __future__ import annotations
 
@@ -73,6 +73,58 @@ def is_table(source: object) -> bool:
     return (
         hasattr(source, "columns") and hasattr(source, "__getitem__") and hasattr(source, "__len__")
     )
+
+
+def is_lazy_table(source: object) -> bool:
+    """Tell whether an object is a table that is yet to be computed, such as a polars LazyFrame.
+
+    Parameters
+    ----------
+    source : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for what ``collect`` turns into a table.
+    """
+    return all(hasattr(type(source), name) for name in ("collect", "collect_schema", "columns"))
+
+
+def box_of_library(box: Any, snapshots: int, dimensions: int) -> npt.NDArray[Any]:
+    """Turn a box of freud or HOOMD, or one for each snapshot, into box vectors.
+
+    Parameters
+    ----------
+    box : object
+        Box with three lengths and three tilt factors, a list of such, or numbers.
+    snapshots, dimensions : int
+        Shape of the ensemble.
+
+    Returns
+    -------
+    ndarray
+        Box vectors as rows for each snapshot, with zeros in open directions; numbers as they are.
+    """
+    if isinstance(box, list | tuple) and box and all(_is_tilted_box(each) for each in box):
+        return np.array([_vectors_of(each, dimensions) for each in box])
+    if _is_tilted_box(box):
+        return np.array([_vectors_of(box, dimensions)] * snapshots)
+    return np.asarray(box)
+
+
+def _is_tilted_box(box: object) -> bool:
+    return all(hasattr(box, name) for name in ("Lx", "Ly", "Lz", "xy", "xz", "yz"))
+
+
+def _vectors_of(box: Any, dimensions: int) -> Floats:
+    x, y, z = float(box.Lx), float(box.Ly), float(box.Lz)
+    vectors = np.array([[x, 0.0, 0.0], [box.xy * y, y, 0.0], [box.xz * z, box.yz * z, z]])
+    if getattr(box, "is2D", False):
+        vectors[2] = 0.0
+    periodic = np.broadcast_to(np.asarray(getattr(box, "periodic", True), dtype=np.bool_), 3)
+    kept: Floats = (vectors * periodic[:, None])[:dimensions, :dimensions]
+    return kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)

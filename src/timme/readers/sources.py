@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Ints, frozen
+from timme.readers.ase import ASE, is_ase, read_ase
 from timme.readers.download import fetch
 from timme.readers.files import (
     BARE_TRAJECTORIES,
     STRUCTURES,
     TABLES,
-    UNITLESS,
     checked_file,
     kind,
     one_line,
@@ -28,6 +28,9 @@ from timme.system.held_frames import ArrayFrames, StoredFrames
 
 Keep = Callable[[int, str], range]  # of a number of snapshots and their source, those to keep
 
+# HDF5 may lead to other files, so that not everybody who takes the others takes it.
+_BARE = BARE_TRAJECTORIES | {".h5md"}
+
 _USES = {  # of options that are not for every kind of source
     "columns": "tables of tracks",
     "common_atoms": "models in structure files",
@@ -39,7 +42,7 @@ _USES = {  # of options that are not for every kind of source
 class Options:
     """How files are read."""
 
-    columns: Sequence[str] | None
+    columns: str | Sequence[str | int] | None
     common_atoms: bool
     allow_truncated: bool
 
@@ -106,6 +109,11 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
     if libraries.is_mdtraj(source):
         _refuse_unused(options, MDTRAJ)
         return _from_mdtraj(source)
+    if is_ase(source):
+        _refuse_unused(options, ASE)
+        return read_ase(source)
+    if libraries.is_lazy_table(source):
+        source = source.collect()
     if libraries.is_table(source):
         from timme.readers.tables import tracks_from_frame
 
@@ -148,7 +156,7 @@ def _locate(source: str | Path) -> Path:
 
 def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemble:
     suffix = kind(path)
-    if trajectories and suffix in BARE_TRAJECTORIES:
+    if trajectories and suffix in _BARE:
         raise ValueError(
             f"{path}: a trajectory has no names: give the topology first, then its trajectories"
         )
@@ -162,7 +170,7 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
 
         _refuse_unused(options, str(path), "columns")
         return _from_tracks(read_table(path, options.columns), str(path))
-    if suffix in BARE_TRAJECTORIES:
+    if suffix in _BARE:
         return _from_trajectories(None, [path], options)
     return _from_trajectories(path, [path], options)
 
@@ -170,7 +178,7 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
 def _from_structures(paths: list[Path], options: Options, keep: Keep) -> tuple[Ensemble, int]:
     from timme.readers.structures import read_structures
 
-    if any(kind(path) in BARE_TRAJECTORIES for path in paths):
+    if any(kind(path) in _BARE for path in paths):
         raise ValueError(
             f"{paths[0]}: a list of files needs structures, each a snapshot: "
             "give a topology first and these files as its trajectories"
@@ -195,6 +203,7 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
 
     _refuse_unused(options, str(paths[0]), "allow_truncated")
     atoms = None if topology is None else read_topology(topology)
+    molecules = _numbered_molecules(topology, atoms)
     frames, notes = open_trajectories(
         paths,
         n_atoms=None if atoms is None else len(atoms),
@@ -202,25 +211,34 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         allow_truncated=options.allow_truncated,
     )
     if atoms is None:
-        atoms, note = _bare_atoms(paths[0], frames.shape[1])
+        atoms, molecules, note = _bare_atoms(paths[0], frames.shape[1])
         notes += (note,)
+    units = {file.unit for file in frames.files}
     files = [path for path in (topology, *paths) if path is not None]
     return Ensemble(
         frames=frames,
         atoms=atoms,
         site_atoms=np.arange(len(atoms)),
-        unit="" if any(kind(path) in UNITLESS for path in paths) else "Å",
+        unit=units.pop() if len(units) == 1 else "",
         rounding=max((file.rounding for file in frames.files), default=0.0),
         sources=tuple(dict.fromkeys(str(path) for path in files)),
         notes=notes,
+        molecules=molecules,
     )
 
 
-def _bare_atoms(path: Path, count: int) -> tuple[Atoms, str]:
+def _numbered_molecules(topology: Path | None, atoms: Atoms | None) -> Ints | None:
+    """Take the numbers of molecules of a LAMMPS data file, which stand for its residues."""
+    if topology is None or atoms is None or kind(topology) not in {".data", ".lmp"}:
+        return None
+    return atoms.resids if len(np.unique(atoms.resids)) > 1 else None
+
+
+def _bare_atoms(path: Path, count: int) -> tuple[Atoms, Ints | None, str]:
     if kind(path) in DUMPS:
         return dump_atoms(path)
     note = f"{path}: without a topology, sites have no names and no bonds"
-    return Atoms.unnamed(count), note
+    return Atoms.unnamed(count), None, note
 
 
 def _from_universe(source: Any) -> Ensemble:
@@ -248,7 +266,9 @@ def _from_mdtraj(source: Any) -> Ensemble:
 
 
 def _from_tracks(tracks: Any, name: str) -> Ensemble:
-    ensemble = Ensemble.from_array(tracks.coordinates, atoms=tracks.atoms, gaps=True)
+    ensemble = Ensemble.from_array(
+        tracks.coordinates, atoms=tracks.atoms, gaps=True, unit=tracks.unit
+    )
     return replace(ensemble, sources=(name,), notes=tracks.notes)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +11,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Floats
-from timme.readers.files import read_bytes
+from timme._arrays import Bools, Floats
+from timme.readers.columns import (
+    Columns,
+    Layout,
+    is_trackmate,
+    lay_out,
+    listed_columns,
+    places_of_numbers,
+    wanted_columns,
+)
+from timme.readers.text_tables import MISSING, read_text_table, refuse_uneven
 from timme.system.atoms import Atoms
 
-TRACKPY_COLUMNS = ("frame", "particle", "x", "y", "z")
-_MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
+_LARGEST_NUMBER = 2**53  # below which whole numbers differ in double precision
 _MAX_BYTES = 8_000_000_000
 
 
@@ -29,92 +35,130 @@ class Tracks:
     atoms: Atoms  # residue numbers are the numbers of the particles
     coordinates: Floats  # (frames, particles, dimensions), NaN where not seen
     notes: tuple[str, ...]
+    unit: str = ""  # of the coordinates, where the table says so
 
 
-def read_table(path: Path, columns: Sequence[str] | None = None) -> Tracks:
-    """Read tracks from a text table with a header line.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """What is wanted of the rows of a table."""
+
+    source: str
+    frames: Floats  # (rows,)
+    particles: npt.NDArray[Any]  # (rows,), numbers or names, NaN or "" where there is none
+    positions: Floats  # (rows, dimensions)
+    label: Callable[[int], str]  # what a row is called in messages
+
+
+def read_table(path: Path, columns: Columns = None) -> Tracks:
+    """Read tracks from a text table, with or without a line of names.
 
     Parameters
     ----------
     path : Path
-        File with columns separated by commas, tabs, semicolons or blanks.
-    columns : sequence of str, optional
-        Names of the columns of frame, particle and coordinates; trackpy's by default.
+        File with columns separated by commas, tabs, semicolons or blanks; also TrackMate's export
+        of spots, with its four rows of names and units.
+    columns : str or sequence of str or int, optional
+        Columns of frame, particle and coordinates: their names, or their numbers from 1 on. By
+        default those of trackpy or TrackMate.
 
     Returns
     -------
     Tracks
         Positions with gaps.
     """
-    lines = _decoded(read_bytes(path)).split("\n")
-    while lines and not lines[0].strip():
-        del lines[0]
-    delimiter = _delimiter(lines[0])
-    header = [name.strip().strip("\"'") for name in _split(lines[0], delimiter)]
-    wanted = _wanted(header, columns, str(path))
-    places = [header.index(name) for name in wanted]
-    body = [line for line in lines[1:] if line.strip()]
-    if not body:
-        raise ValueError(
-            f"{path}: the table has a header but no rows: rows of tracked particles are needed"
-        )
-    if delimiter == ";":  # where ";" separates, "," is the decimal sign
-        body = [line.replace(",", ".") for line in body]
-    try:
-        values = np.loadtxt(body, delimiter=delimiter, usecols=places, ndmin=2, comments=None)
-        particles: npt.NDArray[Any] = values[:, 1]
-    except ValueError:
-        values, particles = _slowly(body, delimiter, wanted, places, str(path))
-    return _tracks(values[:, 0], particles, values[:, 2:], str(path), lambda row: f"row {row + 1}")
+    layout = lay_out(read_text_table(path), columns)
+    refuse_uneven(layout.rows, layout.width)
+    values, particles = _values_of(layout)
+    rows = _Rows(str(path), values[:, 0], particles, values[:, 2:], lambda row: f"row {row + 1}")
+    return replace(_make_tracks(rows, trackmate=layout.trackmate), unit=layout.unit)
 
 
-def tracks_from_frame(table: Any, columns: Sequence[str] | None = None) -> Tracks:
-    """Take tracks from a pandas DataFrame, or anything else with named columns.
+def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
+    """Take tracks from a pandas or polars DataFrame, or anything else with named columns.
 
     Parameters
     ----------
     table : DataFrame
-        Table with a row for each particle in each frame.
-    columns : sequence of str, optional
-        Names of the columns of frame, particle and coordinates; trackpy's by default.
+        Table with a row for each particle in each frame. Frame and particle may also be levels of
+        its index.
+    columns : str or sequence of str or int, optional
+        Columns of frame, particle and coordinates: their names, or their numbers from 1 on. By
+        default those of trackpy or TrackMate.
 
     Returns
     -------
     Tracks
         Positions with gaps.
     """
-    wanted = _wanted([str(name) for name in table.columns], columns, "DataFrame")
+    named = _columns_of(table)
+    chosen = listed_columns(columns)
+    if chosen is not None and isinstance(chosen[0], int):
+        labels = [str(label) for label in table.columns]
+        numbers = [int(number) for number in chosen]
+        chosen = [labels[place] for place in places_of_numbers(numbers, len(labels), "DataFrame")]
+    wanted = wanted_columns(list(named), chosen, "DataFrame")
     if len(table) == 0:
         raise ValueError("DataFrame: the table has no rows: rows of tracked particles are needed")
-    numbers = [_numeric(table, name) for name in (wanted[0], *wanted[2:])]
-    particles = np.asarray(table[wanted[1]])
+    values = [_numeric(named[name], name) for name in (wanted[0], *wanted[2:])]
     index = np.asarray(table.index) if hasattr(table, "index") else np.arange(len(table))
-    coordinates = np.column_stack(numbers[1:])
-    return _tracks(numbers[0], particles, coordinates, "DataFrame", lambda row: f"row {index[row]}")
+    rows = _Rows(
+        "DataFrame",
+        values[0],
+        _plain(np.asarray(named[wanted[1]])),
+        np.column_stack(values[1:]),
+        lambda row: f"row {index[row]}",
+    )
+    return _make_tracks(rows, trackmate=is_trackmate([*named]))
 
 
-def _tracks(
-    frames: Floats,
-    particles: npt.NDArray[Any],
-    positions: Floats,
-    source: str,
-    row_label: Callable[[int], str],
-) -> Tracks:
-    _refuse_missing(frames, particles, source, row_label)
+def _make_tracks(rows: _Rows, *, trackmate: bool) -> Tracks:
+    notes = list[str]()
+    if trackmate:
+        rows, notes = _tracked(rows)
+        # Of a plane TrackMate writes a third coordinate that is always the same.
+        if rows.positions.shape[1] == 3 and np.ptp(rows.positions[:, 2]) == 0:
+            rows = replace(rows, positions=rows.positions[:, :2])
+    tracks = _tracks(rows)
+    return replace(tracks, notes=(*notes, *tracks.notes))
+
+
+def _tracked(rows: _Rows) -> tuple[_Rows, list[str]]:
+    """Keep the spots that belong to a track."""
+    kept = ~_are_missing(rows.particles)
+    if kept.all():
+        return rows, []
+    if not kept.any():
+        raise ValueError(
+            f"{rows.source}: no spot belongs to a track: link the spots in TrackMate first"
+        )
+    numbers = np.flatnonzero(kept)
+    note = f"left out {len(kept) - len(numbers):,} of {len(kept):,} spots that belong to no track"
+    return replace(
+        rows,
+        frames=rows.frames[kept],
+        particles=_as_numbers(rows.particles[kept]),
+        positions=rows.positions[kept],
+        label=lambda row: rows.label(int(numbers[row])),
+    ), [note]
+
+
+def _tracks(rows: _Rows) -> Tracks:
+    frames, particles, positions = rows.frames, rows.particles, rows.positions
+    _refuse_missing(rows)
     if np.isinf(positions).any():
         row = int(np.argwhere(np.isinf(positions))[0, 0])
         raise ValueError(
-            f"{source}: {row_label(row)}: coordinates must be finite: repair or remove it"
+            f"{rows.source}: {rows.label(row)}: coordinates must be finite: repair or remove it"
         )
     seen_frames, frame = np.unique(frames, return_inverse=True)
     names, particle = np.unique(particles, return_inverse=True)
-    _refuse_twice(frame, particle, frames, particles, source)
+    _refuse_twice(rows, frame, particle)
     shape = (len(seen_frames), len(names), positions.shape[1])
     n_bytes = 8 * math.prod(shape)
     if n_bytes > _MAX_BYTES:
         raise ValueError(
-            f"{source}: {shape[1]} particles in {shape[0]} frames need {n_bytes / 1e9:.0f} GB: "
-            "leave out the particles that are seen in few frames"
+            f"{rows.source}: {shape[1]} particles in {shape[0]} frames need {n_bytes / 1e9:.0f} "
+            "GB: leave out the particles that are seen in few frames"
         )
     coordinates = np.full(shape, np.nan)
     coordinates[frame, particle] = positions
@@ -148,130 +192,137 @@ def _notes(frames: Floats, missing: int) -> list[str]:
     return notes
 
 
-def _refuse_missing(
-    frames: Floats, particles: npt.NDArray[Any], source: str, row_label: Callable[[int], str]
-) -> None:
-    bad = ~np.isfinite(frames)
-    if particles.dtype.kind == "f":
-        bad |= ~np.isfinite(particles)
-    elif particles.dtype.kind == "O":
-        bad |= np.array([value is None or str(value) == "nan" for value in particles])
+def _refuse_missing(rows: _Rows) -> None:
+    bad = ~np.isfinite(rows.frames) | _are_missing(rows.particles)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise ValueError(
-            f"{source}: {row_label(row)}: every row needs a frame and a particle: "
+            f"{rows.source}: {rows.label(row)}: every row needs a frame and a particle: "
             "repair or remove it"
         )
 
 
-def _refuse_twice(
-    frame: npt.NDArray[np.intp],
-    particle: npt.NDArray[np.intp],
-    frames: Floats,
-    particles: npt.NDArray[Any],
-    source: str,
-) -> None:
+def _refuse_twice(rows: _Rows, frame: npt.NDArray[np.intp], particle: npt.NDArray[np.intp]) -> None:
     cells = frame.astype(np.int64) * (int(particle.max()) + 1) + particle
     order = np.argsort(cells, kind="stable")
     twice = np.flatnonzero(np.diff(cells[order]) == 0)
     if len(twice):
         row = order[twice[0] + 1]
-        number = f"{particles[row]:g}" if particles.dtype.kind in "iuf" else str(particles[row])
+        name = rows.particles[row]
+        number = f"{name:g}" if rows.particles.dtype.kind in "iuf" else str(name)
         raise ValueError(
-            f"{source}: particle {number} is in frame {frames[row]:g} twice: "
+            f"{rows.source}: particle {number} is in frame {rows.frames[row]:g} twice: "
             "a particle has one position in a frame; remove one or link the tracks again"
         )
 
 
-def _wanted(header: Sequence[str], columns: Sequence[str] | None, source: str) -> list[str]:
-    if columns is None:
-        wanted = [name for name in TRACKPY_COLUMNS if name in header or name != "z"]
-        # Tracks on a line have no y; but a table without x is not understood.
-        if "y" not in header and "z" not in header:
-            wanted.remove("y")
-    else:
-        wanted = list(columns)
-    if len(wanted) < 3:
-        raise ValueError(
-            f"{source}: columns need a frame, a particle and one or more coordinates, "
-            f"got {', '.join(wanted)}"
-        )
-    missing = [name for name in wanted if name not in header]
-    if missing:
-        raise ValueError(
-            f"{source}: there is no column {', '.join(map(repr, missing))}; the table has "
-            f"{', '.join(map(repr, header))}: "
-            "name the frame, particle and coordinate columns (columns=)"
-        )
-    return wanted
+def _columns_of(table: Any) -> dict[str, Any]:
+    """Gather the columns of a DataFrame by name, and the levels of its index that have names."""
+    found = dict[str, Any]()
+    index: Any = getattr(table, "index", None)
+    for name in getattr(index, "names", ()):
+        if name is not None:
+            found[str(name)] = index.get_level_values(name)
+    return found | {str(name): table[name] for name in table.columns}
 
 
-def _numeric(table: Any, name: str) -> Floats:
+def _numeric(values: Any, name: str) -> Floats:
     try:
-        return np.asarray(table[name], dtype=np.float64)
+        return np.asarray(values, dtype=np.float64)
     except (ValueError, TypeError):
-        for row, value in enumerate(table[name]):
+        for row, value in enumerate(values):
             try:
-                float(value)
+                float(np.nan if _is_nothing(value) else value)
             except (ValueError, TypeError):
                 raise ValueError(
                     f"DataFrame: row {row + 1}: column {name!r} needs numbers, got {value!r}"
                 ) from None
-        raise
+    return np.array([np.nan if _is_nothing(value) else value for value in values], dtype=np.float64)
 
 
-def _slowly(
-    body: list[str], delimiter: str | None, wanted: list[str], places: list[int], source: str
-) -> tuple[Floats, npt.NDArray[Any]]:
+def _plain(particles: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Turn objects into numbers or, where any is a name, into names."""
+    if particles.dtype.kind in "iufU":
+        return particles
+    return _as_numbers(
+        np.array(["" if _is_nothing(value) else str(value) for value in particles], dtype=np.str_)
+    )
+
+
+def _as_numbers(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Turn names that are numbers into these; large ones stay names, as they would be rounded."""
+    try:
+        numbers = np.where(names == "", "nan", names).astype(np.float64)
+    except (ValueError, TypeError):
+        return names
+    large = np.abs(numbers[np.isfinite(numbers)]) >= _LARGEST_NUMBER
+    return names if large.any() else numbers
+
+
+def _are_missing(particles: npt.NDArray[Any]) -> Bools:
+    if particles.dtype.kind == "f":
+        return np.asarray(~np.isfinite(particles), dtype=np.bool_)
+    if particles.dtype.kind == "U":
+        return np.array([name.lower() in MISSING for name in particles], dtype=np.bool_)
+    return np.zeros(len(particles), dtype=np.bool_)
+
+
+def _is_nothing(value: Any) -> bool:
+    """Tell whether a value of a DataFrame stands for a missing one: None, NaN, pandas' NA."""
+    return not isinstance(value, str) and str(value) in {"None", "nan", "<NA>", "NaT"}
+
+
+def _values_of(layout: Layout) -> tuple[Floats, npt.NDArray[Any]]:
+    """Read numbers and particles, at once where all are numbers."""
+    table, places = layout.rows, layout.places
+    lines = table.rows
+    if table.separator in {";", "\t"}:  # between which "," is the decimal sign
+        text = "\n".join(lines)
+        if "," in text and "." not in text:
+            lines = text.replace(",", ".").split("\n")
+    try:
+        values = np.loadtxt(
+            lines, delimiter=table.separator, usecols=places, ndmin=2, comments=None
+        )
+    except ValueError:
+        return _values_one_by_one(layout)
+    if np.abs(values[np.isfinite(values[:, 1]), 1]).max(initial=0.0) >= _LARGEST_NUMBER:
+        return _values_one_by_one(layout)
+    return values, values[:, 1]
+
+
+def _values_one_by_one(layout: Layout) -> tuple[Floats, npt.NDArray[Any]]:
     """Read a table with missing values or particles that have names; find what is wrong with it."""
-    values, particles = np.full((len(body), len(places)), np.nan), list[str]()
-    for row, line in enumerate(body):
-        fields = [field.strip() for field in _split(line, delimiter)]
+    table, places = layout.rows, layout.places
+    values, particles = np.full((len(table.rows), len(places)), np.nan), list[str]()
+    decimals = set[str]()
+    for row, line in enumerate(table.rows):
+        fields = table.fields(line)
         if len(fields) <= max(places):
             raise ValueError(
-                f"{source}: row {row + 1}: {max(places) + 1} columns are needed, "
+                f"{table.source}: row {row + 1}: {max(places) + 1} columns are needed, "
                 f"got {len(fields)}: repair or remove it"
             )
-        particles.append(fields[places[1]])
+        particles.append("" if fields[places[1]].lower() in MISSING else fields[places[1]])
         for column, place in enumerate(places):
-            if column == 1 or fields[place].lower() in _MISSING:
+            if column == 1 or fields[place].lower() in MISSING:
                 continue
-            try:
-                values[row, column] = float(fields[place])
-            except ValueError:
-                raise ValueError(
-                    f"{source}: row {row + 1}: column {wanted[column]!r} needs a number, "
-                    f"got {fields[place]!r}"
-                ) from None
-    if any(name.lower() in _MISSING for name in particles):
-        row = next(row for row, name in enumerate(particles) if name.lower() in _MISSING)
-        raise ValueError(
-            f"{source}: row {row + 1}: every row needs a frame and a particle: repair or remove it"
-        )
+            decimals |= {sign for sign in ",." if sign in fields[place]}
+            values[row, column] = _number(layout, row, column, fields[place])
+        if len(decimals) > 1:
+            raise ValueError(
+                f"{table.source}: row {row + 1}: numbers have decimal points and decimal commas: "
+                "write all of them with points"
+            )
+    return values, _as_numbers(np.array(particles))
+
+
+def _number(layout: Layout, row: int, column: int, field: str) -> float:
+    table = layout.rows
     try:
-        return values, np.array(particles, dtype=np.float64)
+        return float(field.replace(",", ".") if table.separator in {";", "\t"} else field)
     except ValueError:
-        return values, np.array(particles)
-
-
-def _decoded(data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16").replace("\r\n", "\n")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
-
-
-def _delimiter(header: str) -> str | None:
-    counts = {sign: header.count(sign) for sign in (",", "\t", ";")}
-    best = max(counts, key=lambda sign: counts[sign])
-    return best if counts[best] else None
-
-
-def _split(line: str, delimiter: str | None) -> list[str]:
-    return (
-        line.split()
-        if delimiter is None
-        else next(csv.reader(io.StringIO(line), delimiter=delimiter))
-    )
+        raise ValueError(
+            f"{table.source}: row {row + 1}: column {layout.wanted[column]!r} needs a number, "
+            f"got {field!r}"
+        ) from None

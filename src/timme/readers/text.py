@@ -137,6 +137,31 @@ def read_xyz(stream: BinaryIO, offset: int) -> RawFrame:
     return RawFrame(positions.astype(np.float32), box_or_none(box))
 
 
+def plain_xyz(path: Path) -> str:
+    """Write the first frame of an XYZ file as programs read it that know no extended ones.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        Number of atoms, an empty title, and a name and three numbers for each atom.
+    """
+    with open_binary(path) as stream:
+        count, title = int(stream.readline()), stream.readline().decode("latin-1")
+        lines = [line.decode("latin-1").split() for line in islice(stream, count)]
+    try:
+        named = _xyz_column(title, "species")
+    except ValueError:
+        named = 0
+    first = _xyz_column(title)
+    rows = [" ".join([words[named], *words[first : first + 3]]) for words in lines]
+    return "\n".join([str(count), "", *rows, ""])
+
+
 def dump_header(stream: BinaryIO) -> DumpHeader | None:
     """Read what stands before the atoms of the next frame of a LAMMPS dump.
 
@@ -249,7 +274,7 @@ def dump_ids(path: Path) -> Ints:
     return ids
 
 
-def dump_atoms(path: Path) -> tuple[Atoms, str]:
+def dump_atoms(path: Path) -> tuple[Atoms, Ints | None, str]:
     """Name the atoms of a LAMMPS dump that comes without a topology.
 
     Parameters
@@ -261,6 +286,8 @@ def dump_atoms(path: Path) -> tuple[Atoms, str]:
     -------
     atoms : Atoms
         Sorted by id, which stands for the residue number; elements or types stand for names.
+    molecules : ndarray of int, shape (atoms,), or None
+        Numbers of their molecules, 0 for atoms that are in none; None where the file gives none.
     note : str
         What is not known of them.
     """
@@ -274,13 +301,18 @@ def dump_atoms(path: Path) -> tuple[Atoms, str]:
         names = np.array([line.split()[place].decode("latin-1") for line in lines])
     note = f"sites are named by their {named} only" if named else "sites have no names"
     note = f"{path}: without a topology, {note} and have no bonds; the unit is not known (unit=)"
+    molecules = None
+    if "mol" in columns:
+        molecules = _numbers(lines, columns, ("mol",))[:, 0].astype(np.int64)
+        note += "; molecules are those of its column mol"
     atoms = Atoms.unnamed(count)
     if "id" not in columns:
         note += "; without ids, atoms are taken in the order of each frame"
-        return replace(atoms, names=names), note
+        return replace(atoms, names=names), molecules, note
     ids = _ids(lines, columns)
     order = np.argsort(ids, kind="stable")
-    return replace(atoms, names=names[order], resids=ids[order]), note
+    molecules = None if molecules is None else molecules[order]
+    return replace(atoms, names=names[order], resids=ids[order]), molecules, note
 
 
 def _xyz_entry(title: str, name: str) -> str:
@@ -306,18 +338,18 @@ def _xyz_box(title: str) -> Floats:
     return box
 
 
-def _xyz_column(title: str) -> int:
-    """Count the columns before the positions, as in Properties=species:S:1:pos:R:3."""
+def _xyz_column(title: str, wanted: str = "pos") -> int:
+    """Count the columns before a property, as in Properties=species:S:1:pos:R:3."""
     described = _xyz_entry(title, "properties")
     words = described.split(":")
     columns = 0
     for name, count in zip(words[::3], words[2::3], strict=False):
-        if name == "pos":
+        if name == wanted:
             return columns
         columns += int(count)
     if described:
         raise ValueError(f"its Properties need positions, such as pos:R:3, got {described}")
-    return 1
+    return 1 if wanted == "pos" else 0
 
 
 def _header(

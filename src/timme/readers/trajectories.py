@@ -17,6 +17,7 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.files import (
     STRUCTURES,
+    UNITLESS,
     RawFrame,
     checked_file,
     kind,
@@ -25,6 +26,7 @@ from timme.readers.files import (
     read_bytes,
 )
 from timme.readers.gsd import GsdFile
+from timme.readers.h5md import H5mdFile
 from timme.readers.integrity import Layout, layout
 from timme.readers.libraries import atoms_of_universe, quiet
 from timme.readers.mmcif import complete_mmcif
@@ -34,6 +36,7 @@ from timme.readers.text import (
     DUMPS,
     dump_has_images,
     dump_ids,
+    plain_xyz,
     read_dump,
     read_gro,
     read_xyz,
@@ -59,6 +62,7 @@ class TrajectoryFile:
     rounding: float = 0.0  # Å
     ids: Ints | None = None  # (atoms,), sorted, for formats that shuffle atoms
     has_images: bool = False  # whether it says how often atoms went through the walls
+    unit: str = "Å"  # of its lengths, "" where it states none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,7 +270,8 @@ def read_topology(path: Path) -> Atoms:
     refuse_piled_models(path)
     try:
         with quiet():
-            with get_parser_for(str(path))(cleaned) as parser:
+            parsed_as = "XYZ" if kind(path) == ".xyz" else None
+            with get_parser_for(str(path), format=parsed_as)(cleaned) as parser:
                 topology = parser.parse()
             atoms = atoms_of_universe(MDAnalysis.Universe(topology, to_guess=()).atoms)
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
@@ -289,10 +294,12 @@ def _renumbered(atoms: Atoms, path: Path) -> Atoms:
 
 def _clean(path: Path) -> Any:
     """Free files of marks, line ends, encodings and missing columns at which parsers stumble."""
-    if kind(path) not in STRUCTURES:
-        return str(path)
     from MDAnalysis.lib.util import NamedStream
 
+    if kind(path) == ".xyz":
+        return NamedStream(io.StringIO(plain_xyz(path)), "first.xyz")
+    if kind(path) not in STRUCTURES:
+        return str(path)
     pdb = kind(path) in {".pdb", ".ent"}
     text = without_line_numbers(read_bytes(path)).decode("latin-1") if pdb else complete_mmcif(path)
     packed = path.suffix.lower() in {".gz", ".bz2"}
@@ -314,6 +321,8 @@ def _describe(
         note = f"{path}: {found.damage}; the {len(found.offsets)} whole frames before it are used"
     if suffix == ".gsd":
         return _describe_gsd(path), note
+    if suffix == ".h5md":
+        return _describe_h5md(path), note
     if found is None:
         refuse_piled_models(path)
         refuse_later_models(path)
@@ -322,7 +331,8 @@ def _describe(
 
 
 def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
-    described = TrajectoryFile(str(path), found.n_atoms, len(found.offsets))
+    unit = "" if kind(path) in UNITLESS else "Å"
+    described = TrajectoryFile(str(path), found.n_atoms, len(found.offsets), unit=unit)
     if kind(path) not in _OFFSETS:
         return described
     try:
@@ -348,15 +358,36 @@ def _describe_gsd(path: Path) -> TrajectoryFile:
         raise ValueError(
             f"{path}: not a GSD file that can be read ({one_line(error)}): write it again"
         ) from None
-    return TrajectoryFile(str(path), opened.n_atoms, opened.n_frames, has_images=opened.has_images)
+    return TrajectoryFile(
+        str(path), opened.n_atoms, opened.n_frames, has_images=opened.has_images, unit=""
+    )
+
+
+def _describe_h5md(path: Path) -> TrajectoryFile:
+    try:
+        opened = H5mdFile(path)
+    except ImportError:
+        raise
+    except (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"{path}: not an H5MD file that can be read ({one_line(error)}): write it again"
+        ) from None
+    return TrajectoryFile(
+        str(path),
+        opened.n_atoms,
+        opened.n_frames,
+        has_images=opened.has_images,
+        unit=opened.unit,
+    )
 
 
 def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
     try:
         with quiet(), contextlib.closing(_reader(str(path), n_atoms or 0)) as reader:
             rounding = 0.001 if kind(path) in {".pdb", ".ent"} else 0.0
+            unit = "" if kind(path) in UNITLESS else "Å"
             return TrajectoryFile(
-                str(path), int(reader.n_atoms), int(reader.n_frames), rounding=rounding
+                str(path), int(reader.n_atoms), int(reader.n_frames), rounding=rounding, unit=unit
             )
     except Exception as error:  # noqa: BLE001, readers raise what they stumble over
         raise ValueError(
@@ -377,6 +408,8 @@ def _refuse_other_ids(ids: Ints, others: Ints, path: str, other_path: str) -> No
 def _open(file: TrajectoryFile) -> ReadFrame:
     if kind(Path(file.path)) == ".gsd":
         return GsdFile(Path(file.path)).read
+    if kind(Path(file.path)) == ".h5md":
+        return H5mdFile(Path(file.path)).read
     if file.offsets is None:
         return partial(_read_frame, _reader(file.path, file.n_atoms))
     path, offsets = Path(file.path), file.offsets

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.bonds import guess_bonds, likely_angstrom, unit_in_angstrom, with_bonds
 from timme.readers.files import STRUCTURES, kind
-from timme.readers.libraries import MDTRAJ
+from timme.readers.libraries import MDTRAJ, box_of_library
 from timme.readers.select import select_atoms
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_matrices
@@ -93,7 +93,9 @@ def with_box(frames: Frames, box: npt.ArrayLike | Literal[False] | None) -> Fram
     if box is None:
         return frames
     snapshots, _, dimensions = frames.shape
-    boxes = None if box is False else box_matrices(np.asarray(box), snapshots, dimensions)
+    if box is False:
+        return frames.with_boxes(None)
+    boxes = box_matrices(box_of_library(box, snapshots, dimensions), snapshots, dimensions)
     return frames.with_boxes(boxes)
 
 

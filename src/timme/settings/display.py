@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from timme.settings.schema import choose, settings_of
@@ -42,12 +42,17 @@ class Display:
         Returns
         -------
         dict
-            By name; arrays become lists.
+            By name; arrays become lists, and objects of other libraries what they print.
         """
-        return {
-            name: value.tolist() if hasattr(value, "tolist") else value
-            for name, value in asdict(self).items()
-        }
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 DISPLAY = tuple(field.name for field in fields(Display))

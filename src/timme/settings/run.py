@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Literal
 
 from timme import memory
 from timme.settings.display import Display
@@ -123,9 +124,9 @@ class Settings(Display):
         "A weight for each snapshot", group="reading", usual="all the same", metavar="FILE"
     )
     columns: Sequence[str] | None = choose(
-        "Columns of a table: frame,particle,x,y[,z]",
+        "Columns of a table, by name or number: frame,particle,x,y[,z], or 1,2,3,4",
         group="reading",
-        usual="trackpy's names",
+        usual="those of trackpy or TrackMate",
         metavar="NAMES",
     )
     common_atoms: bool = choose_common_atoms()
@@ -181,8 +182,14 @@ class Settings(Display):
         usual=f"{MIN_BONDS} in molecules",
         least=0,
     )
-    min_overlap: int | None = choose(
-        "Snapshots that a pair must share", group="pairs", usual="half of all", least=2
+    min_overlap: int | Literal["auto"] | None = choose(
+        "Snapshots that a pair must share; auto takes the most, up to half, that half of the sites "
+        "share with some other",
+        group="pairs",
+        usual="half of all",
+        least=2,
+        word="auto",
+        metavar="INTEGER|auto",
     )
     memory: str | None = choose(
         "Memory that may be taken, as 2GB; less takes longer, and changes no result",

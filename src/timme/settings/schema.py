@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 # In the order in which data pass through them.
 GROUPS = {
@@ -30,6 +30,7 @@ class About:
     usual: str = ""  # the default in words, where it follows from the system
     choices: Mapping[str, str] = field(default_factory=dict)  # values, and what each means
     besides: str = ""  # what else is taken: FILE, or what a text may be
+    word: str = ""  # that is taken in place of a number
     late: bool = False  # whether the recipe checks it, once it knows that the setting is of use
     least: int | None = None
     most: int | None = None
@@ -96,8 +97,10 @@ class Setting:
             Of the type that the setting has.
         """
         about = self.about
-        if value is None:
+        if value is None or (about.word and value == about.word):
             return
+        if about.word and isinstance(value, str):
+            raise ValueError(f"{self.name} is a number or {about.word}, got {value!r}")
         if about.least is not None and not value >= about.least:
             raise ValueError(f"{self.name}= must be at least {about.least}, got {value}")
         if about.most is not None and not value <= about.most:
@@ -174,7 +177,7 @@ def settings_of(kind: type) -> tuple[Setting, ...]:
 
 
 def _setting(declared: Any, hint: Any) -> Setting:
-    parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    parts = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
     several = [get_args(part)[-1] for part in parts if get_origin(part) in {Sequence, Mapping}]
     single = [part for part in parts if part is not NoneType]
     return Setting(

@@ -97,6 +97,7 @@ class Ensemble:
     rounding: float = 0.0  # spacing of the grid on which the file stores coordinates; 0 unknown
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())  # what the reader chose and the user should know
+    molecules: Ints | None = None  # (atoms,), as the file numbers them, 0 for none
 
     @classmethod
     def from_array(

@@ -27,6 +27,7 @@ _TYPES = {
     **dict.fromkeys(
         (".nwk", ".txt", ".pdb", ".cif", ".pml", ".cxc", ".tcl"), "text/plain; charset=utf-8"
     ),
+    **dict.fromkeys((".extxyz", ".dump", ".ndx", ".plumed"), "text/plain; charset=utf-8"),
 }
 
 

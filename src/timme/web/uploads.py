@@ -20,11 +20,12 @@ from timme.web.folders import INPUTS
 from timme.web.models import Choices, File, Model, RigidChoices, Task
 
 # Formats that are read from one file and never lead to others, as HDF5 links and includes do.
-ALONE = STRUCTURES | TABLES | BARE_TRAJECTORIES | {".npy", ".mtx", ".json", ".gro", ".xyz", ".gsd"}
+_OTHERS = {".gro", ".xyz", ".extxyz", ".gsd"}
+ALONE = STRUCTURES | TABLES | BARE_TRAJECTORIES | _OTHERS | {".npy", ".mtx", ".json"}
 NAMES = {".psf", ".prmtop", ".parm7", ".top", ".tpr", ".mol2", ".crd", ".pqr", ".pdbqt", ".data"}
 TOPOLOGIES = frozenset(ALONE | NAMES)
 TRAJECTORIES = frozenset(
-    STRUCTURES | BARE_TRAJECTORIES | {".gro", ".xyz", ".gsd", ".crd", ".mdcrd", ".inpcrd", ".rst7"}
+    STRUCTURES | BARE_TRAJECTORIES | _OTHERS | {".crd", ".mdcrd", ".inpcrd", ".rst7"}
 )
 
 _MAGIC = b"\x1f\x8b"

@@ -13,11 +13,12 @@ from typing import Any
 from timme import store
 from timme._files import write_atomically
 from timme.analysis import Analysis, suggestions
-from timme.output import registry, scripts, structures, tables
+from timme.output import groups, registry, scripts, structures, tables
 from timme.output.axes import Order
 from timme.output.declared import collect
 from timme.output.figures import FORMATS, known_figures, save_figure, save_figures
 from timme.output.figures import draw as draw_figure
+from timme.output.groups import write_groups
 from timme.output.look import look_of
 from timme.output.report import MISSING, SCRIPT, page_part, write_report
 from timme.output.scene import Scene, scene
@@ -44,7 +45,7 @@ def known_files() -> dict[str, str]:
         for figure in known_figures().values()
         for kind in FORMATS
     ]
-    listed = (tables.FILES, registry.known_tables(), structures.FILES, scripts.FILES)
+    listed = (tables.FILES, registry.known_tables(), structures.FILES, scripts.FILES, groups.FILES)
     return collect(
         (
             (REPORT, "interactive report, which needs no server"),
@@ -261,6 +262,7 @@ def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
         return (*notes, "no structures: a matrix has no coordinates")
     written = write_structures(analysis, folder, look.cutoff, **shared)
     write_scripts(analysis, folder, look.cutoff, written, **shared)
+    write_groups(analysis, folder, look.cutoff, **shared)
     return (*notes, *written.notes)
 
 

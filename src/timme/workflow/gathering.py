@@ -54,6 +54,8 @@ def system_of(compared: Objects, shown: Shown) -> System:
         unit=ensemble.unit,
         box=box,
         film=_film(ensemble),
+        # Models of structure files are matched by name, and have no common numbers.
+        atom_numbers=None if ensemble.independent else ensemble.site_atoms + 1,
     )
 
 

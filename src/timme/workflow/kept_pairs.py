@@ -9,6 +9,7 @@ import numpy as np
 from timme._arrays import Ints, frozen
 from timme.engine.run import Run
 from timme.fluctuations.measuring import measure_in_chunks
+from timme.fluctuations.overlap import Overlap
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs.choices import given, nearest
@@ -60,7 +61,7 @@ def measure_drawn(
     partners: Pairs,
     axis: Ints,
     *,
-    min_overlap: int | None,
+    min_overlap: Overlap,
     run: Run,
 ) -> Fluctuations:
     """Measure what pictures need of all pairs.
@@ -73,7 +74,7 @@ def measure_drawn(
         All pairs, but for those left out.
     axis : ndarray of int
         The objects that are drawn, in the order of an axis.
-    min_overlap : int or None
+    min_overlap : int, "auto" or None
         As for :func:`timme.measure`.
     run : Run
         How the run is carried out, of which this is a quick end.

@@ -15,7 +15,7 @@ from timme.engine.run import Engine, Run
 from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.measuring import measure, require_snapshots
 from timme.fluctuations.sigma import Fluctuations
-from timme.hierarchy.clustering import cluster
+from timme.hierarchy.clustering import cluster_and_count
 from timme.hierarchy.linking import link, quantity_of
 from timme.hierarchy.quantity import as_quantity
 from timme.objects import Objects
@@ -39,7 +39,13 @@ from timme.workflow.defaults import (
 from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
 from timme.workflow.kept_pairs import are_kept, keep_drawn, measure_drawn, note_on
-from timme.workflow.remarks import note_warnings, notes_on, remarks_on, without_short_tracks
+from timme.workflow.remarks import (
+    describe_compared,
+    note_warnings,
+    notes_on,
+    remarks_on,
+    without_short_tracks,
+)
 
 
 def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
@@ -132,7 +138,8 @@ def _analyse_ensemble(
     require_snapshots(ensemble)
     chosen.refuse_unused("snapshots {} gaps", "with" if ensemble.gaps else "without")
     if ensemble.gaps:
-        ensemble = without_short_tracks(ensemble, chosen.min_overlap)
+        ensemble, overlap = without_short_tracks(ensemble, chosen.min_overlap)
+        chosen = replace(chosen, min_overlap=overlap)
     kind = kind_of(ensemble)
     compared, chosen = choose_objects(ensemble, kind, chosen)
     if len(compared) < 2:
@@ -147,19 +154,19 @@ def _analyse_ensemble(
             "choose a larger radius, other pairs or fewer bonds apart"
         )
     shown = choose_shown(compared, chosen.show)
-    seen, sigma = _measure_and_link(compared, partners, chosen, run, tell, shown=shown)
+    seen, sigma, n_pairs = _measure_and_link(compared, partners, chosen, run, tell, shown=shown)
     length, length_name = choose_length(compared, kind, chosen)
     return Analysis(
         system=system_of(compared, shown),
         hierarchy=seen.hierarchy,
         recipe=Recipe(
             kind=compared.kind,
-            n_pairs=len(partners),
-            compared=partners.description,
+            n_pairs=n_pairs,
+            compared=describe_compared(partners, n_pairs, chosen.min_overlap),
             settings=replace(chosen, length=length),
             length_name=length_name,
         ),
-        notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, chosen)),
+        notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, n_pairs, chosen)),
         parts=(Measured(sigma),),
         seen=seen,
     )
@@ -198,20 +205,24 @@ def _measure_and_link(
     tell: Tell | None,
     *,
     shown: Shown,
-) -> tuple[Seen, Fluctuations]:
-    """Measure and link; σ is that of all pairs, or of those that pictures need."""
+) -> tuple[Seen, Fluctuations, int]:
+    """Measure and link; σ is that of all pairs, or of those that pictures need; count the pairs."""
     keep = are_kept(partners)
     planned = plan(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown.objects))
     if tell is not None:
         for line in planned.lines():
             tell(line)
-    options = run.options | {"chunk": planned.chunk, "min_overlap": chosen.min_overlap}
+    overlap = chosen.min_overlap
     if keep:
-        sigma = measure(compared, partners, **options)
-        return Seen(link(sigma), shown.objects), sigma
-    seen = Seen(cluster(compared, partners, **options), shown.objects)
+        sigma = measure(compared, partners, chunk=planned.chunk, min_overlap=overlap, **run.options)
+        return Seen(link(sigma), shown.objects), sigma, len(sigma.sigma)
+    hierarchy, n_pairs = cluster_and_count(
+        compared, partners, chunk=planned.chunk, min_overlap=overlap, run=run
+    )
+    seen = Seen(hierarchy, shown.objects)
     axis = shown.objects if shown.sequential else shown.objects[seen.restricted.order]
-    return seen, measure_drawn(compared, partners, axis, min_overlap=chosen.min_overlap, run=run)
+    drawn = measure_drawn(compared, partners, axis, min_overlap=overlap, run=run)
+    return seen, drawn, n_pairs
 
 
 def choose_engine(workers: int | None, client: Any) -> int | Engine | None:

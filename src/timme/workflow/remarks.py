@@ -12,10 +12,16 @@ import numpy as np
 from scipy import sparse
 
 from timme.analysis import Analysis
-from timme.fluctuations.measuring import default_overlap
+from timme.fluctuations.overlap import (
+    Overlap,
+    advise_overlap,
+    choose_overlap,
+    seen_sites,
+    shared_with_another,
+)
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.quantity import SIGMA
-from timme.objects import Objects
+from timme.objects import Objects, points
 from timme.pairs.lists import Pairs
 from timme.settings import Settings
 from timme.settings.values import MIN_BONDS
@@ -28,6 +34,7 @@ def notes_on(
     compared: Objects,
     partners: Pairs,
     sigma: Fluctuations,
+    n_measured: int,
     chosen: Settings,
 ) -> Iterator[str]:
     """Say what the user should know of what was measured.
@@ -42,6 +49,8 @@ def notes_on(
         Who with whom.
     sigma : Fluctuations
         What was measured, or what was kept of it.
+    n_measured : int
+        Pairs that share enough snapshots.
     chosen : Settings
         What the user chose.
 
@@ -59,10 +68,11 @@ def notes_on(
     if ensemble.independent:
         yield "models are no thermal sample: σ tells where they agree as well as what moves"
     if ensemble.gaps:
-        overlap = chosen.min_overlap or default_overlap(ensemble.n_snapshots, gaps=True)
-        few = len(partners) - len(sigma.sigma)
-        left = f"; {few:,} pairs share fewer" if are_kept(partners) else ""
-        yield f"σ is taken over the snapshots in which both are seen, at least {overlap}{left}"
+        few = len(partners) - n_measured
+        yield (
+            "σ is taken over the snapshots in which both are seen, at least "
+            f"{chosen.min_overlap}; {few:,} pairs share fewer"
+        )
     if not are_kept(partners):
         yield note_on(len(partners), sigma)
     pieces = _pieces(len(compared), partners)
@@ -129,39 +139,72 @@ def _remedy(made: Analysis) -> str:
     return f"Compare pairs more bonds apart (min_bonds={max(MIN_BONDS, bonds + 1)}){bodies}"
 
 
-def without_short_tracks(ensemble: Ensemble, min_overlap: int | None) -> Ensemble:
+def describe_compared(partners: Pairs, n_measured: int, overlap: object) -> str:
+    """Say which pairs were measured, and how many were not.
+
+    Parameters
+    ----------
+    partners : Pairs
+        Who should be compared with whom.
+    n_measured : int
+        Pairs that were measured.
+    overlap : object
+        Snapshots that they had to share.
+
+    Returns
+    -------
+    str
+        What follows the number of measured pairs.
+    """
+    few = len(partners) - n_measured
+    if not few:
+        return partners.description
+    return (
+        f"{partners.description}; {few:,} of {len(partners):,} left out, "
+        f"which share fewer than {overlap} snapshots"
+    )
+
+
+def without_short_tracks(ensemble: Ensemble, min_overlap: Overlap) -> tuple[Ensemble, int]:
     """Leave out sites that are seen too rarely to be compared with any other.
 
     Parameters
     ----------
     ensemble : Ensemble
         Snapshots with gaps.
-    min_overlap : int or None
+    min_overlap : int, "auto" or None
         Snapshots that two sites must share.
 
     Returns
     -------
     Ensemble
         With a note of what was left out.
+    int
+        Snapshots that two sites must share.
     """
-    overlap = min_overlap or default_overlap(ensemble.n_snapshots, gaps=True)
-    seen = sum(
-        np.isfinite(block.coordinates).all(axis=2).sum(axis=0) for block in ensemble.blocks()
-    )
-    long = np.flatnonzero(np.asarray(seen) >= overlap)
+    overlap = choose_overlap(points(ensemble), min_overlap)
+    seen = seen_sites(ensemble)
+    long = np.flatnonzero(seen.sum(axis=0) >= overlap)
     if len(long) < 2:
         raise ValueError(
             f"{ensemble.prefix}{len(long)} of {ensemble.n_sites} sites are seen in at least "
-            f"{overlap} of {ensemble.n_snapshots} snapshots: choose a smaller minimum overlap "
-            "(min_overlap=)"
+            f"{overlap} of {ensemble.n_snapshots} snapshots, which two must share: "
+            f"{advise_overlap(shared_with_another(seen))}"
         )
+    notes = ensemble.notes
+    if min_overlap == "auto":
+        note = (
+            f"two sites must share {overlap} of {ensemble.n_snapshots} snapshots, the most, up to "
+            "half, that half of the sites share with some other (min_overlap='auto')"
+        )
+        notes = (*notes, note)
     if len(long) == ensemble.n_sites:
-        return ensemble
+        return replace(ensemble, notes=notes), overlap
     note = (
         f"left out {ensemble.n_sites - len(long):,} of {ensemble.n_sites:,} sites that are seen in "
         f"fewer than {overlap} of {ensemble.n_snapshots} snapshots (min_overlap=)"
     )
-    return replace(ensemble.select(long), notes=(*ensemble.notes, note))
+    return replace(ensemble.select(long), notes=(*notes, note)), overlap
 
 
 @contextmanager

@@ -1,0 +1,252 @@
+"""Columns of tables of tracks: which hold the frame, the particle and the coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from timme.readers.text_tables import TextTable, is_number
+
+TRACKPY_COLUMNS = ("frame", "particle", "x", "y", "z")
+TRACKMATE_COLUMNS = ("FRAME", "TRACK_ID", "POSITION_X", "POSITION_Y", "POSITION_Z")
+_TRACKMATE_ROWS = 3  # of long names, short names and units, which follow its names
+_UNITS = {"micron": "µm", "microns": "µm", "um": "µm", "μm": "µm", "pixel": "px", "pixels": "px"}
+
+Columns = str | Sequence[str | int] | None
+"""Names of columns, or their numbers from 1 on: a sequence, or one text with commas."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a text table holds what is wanted of it."""
+
+    rows: TextTable  # those of particles
+    wanted: list[str]  # what the columns of frame, particle and coordinates are called
+    places: list[int]  # where they stand in a row
+    width: int  # columns of a row
+    trackmate: bool = False
+    unit: str = ""  # of the coordinates, where the table says so
+
+
+def listed_columns(columns: Columns) -> list[str] | list[int] | None:
+    """Bring any way of naming columns into a list.
+
+    Parameters
+    ----------
+    columns : str or sequence of str or int, optional
+        Names or numbers.
+
+    Returns
+    -------
+    list of str, list of int, or None
+        Names; or numbers, where all are whole numbers above 0.
+
+    Examples
+    --------
+    >>> listed_columns("1,2,3"), listed_columns(["frame", "car", "x"])
+    ([1, 2, 3], ['frame', 'car', 'x'])
+    """
+    if columns is None:
+        return None
+    parts = columns.split(",") if isinstance(columns, str) else list(columns)
+    words = [str(part).strip() for part in parts]
+    if len(words) < 3:
+        raise ValueError(
+            "columns need a frame, a particle and one or more coordinates, "
+            f"got {', '.join(words) or 'none'}"
+        )
+    if all(word.isdecimal() and int(word) > 0 for word in words):
+        return [int(word) for word in words]
+    return words
+
+
+def lay_out(table: TextTable, columns: Columns) -> Layout:
+    """Find the wanted columns of a text table, and where its names end and its rows begin.
+
+    Parameters
+    ----------
+    table : TextTable
+        All its rows, names included.
+    columns : str or sequence of str or int, optional
+        Names or numbers of the wanted columns.
+
+    Returns
+    -------
+    Layout
+        Columns, rows of particles, and what rows of names say of them.
+    """
+    chosen = listed_columns(columns)
+    first = table.names(table.rows[0])
+    if chosen is not None and isinstance(chosen[0], int):
+        places = places_of_numbers([int(number) for number in chosen], len(first), table.source)
+        # A frame is always a number: where there is none, the row holds names.
+        named = bool(first[places[0]]) and not is_number(first[places[0]])
+        named = named and not any(is_number(first[place]) for place in places[2:])
+        header = first if named else []
+        wanted = [first[place] if named else f"column {place + 1}" for place in places]
+    else:
+        header, named = _names_of(table, chosen)
+        wanted = wanted_columns(header, chosen, table.source)
+        places = [header.index(name) for name in wanted]
+    rows = table.without_first(int(named))
+    trackmate, unit = is_trackmate(header), ""
+    if trackmate:
+        rows, unit = _without_more_names(rows, places)
+    if not rows.rows:
+        raise ValueError(
+            f"{table.source}: the table has a header but no rows: "
+            "rows of tracked particles are needed"
+        )
+    width = max(len(header), len(rows.fields(rows.rows[0])))
+    if header and not isinstance((chosen or [""])[0], int):
+        shift = _count_row_names(rows, len(header))
+        places = [place + shift for place in places]
+    return Layout(rows, wanted, places, width, trackmate, unit)
+
+
+def wanted_columns(header: Sequence[str], chosen: Sequence[Any] | None, source: str) -> list[str]:
+    """Find the names of the wanted columns among all.
+
+    Parameters
+    ----------
+    header : sequence of str
+        All names.
+    chosen : sequence of str, optional
+        Those that the user gave; by default trackpy's or TrackMate's, in small or capital letters.
+    source : str
+        What the table is called in messages.
+
+    Returns
+    -------
+    list of str
+        Names of the columns of frame, particle and coordinates.
+    """
+    wanted = list(chosen) if chosen is not None else _usual_columns(header)
+    missing = [name for name in wanted if name not in header]
+    if missing:
+        raise ValueError(
+            f"{source}: there is no column {', '.join(map(repr, missing))}; the table has "
+            f"{', '.join(map(repr, header))}: "
+            "give the frame, particle and coordinate columns by name or number (columns=)"
+        )
+    twice = [name for name in wanted if list(header).count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"{source}: there are {list(header).count(twice[0])} columns {twice[0]!r}: "
+            "give the columns by number (columns='1,2,3,4')"
+        )
+    return wanted
+
+
+def places_of_numbers(numbers: Sequence[int], width: int, source: str) -> list[int]:
+    """Turn numbers of columns, counted from 1, into places.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+        Of frame, particle and coordinates.
+    width : int
+        How many columns there are.
+    source : str
+        What the table is called in messages.
+
+    Returns
+    -------
+    list of int
+        Counted from 0.
+    """
+    if max(numbers) > width:
+        raise ValueError(
+            f"{source}: there is no column {max(numbers)}: the table has {width}, counted from 1"
+        )
+    if len(set(numbers)) < len(numbers):
+        raise ValueError(
+            f"{source}: frame, particle and coordinates are different columns, "
+            f"got {', '.join(map(str, numbers))}"
+        )
+    return [number - 1 for number in numbers]
+
+
+def is_trackmate(header: Sequence[Hashable]) -> bool:
+    """Tell whether a table lists the spots of TrackMate.
+
+    Parameters
+    ----------
+    header : sequence
+        Names of all columns.
+
+    Returns
+    -------
+    bool
+        True where it has TrackMate's columns of frame, track and position.
+    """
+    return set(TRACKMATE_COLUMNS[:4]) <= set(header)
+
+
+def _usual_columns(header: Sequence[str]) -> list[str]:
+    """Name the columns of TrackMate, or of trackpy as the table writes them."""
+    if is_trackmate(header):
+        return [name for name in TRACKMATE_COLUMNS if name in header]
+    written = {name.lower(): name for name in reversed(header)}
+    wanted = [name for name in TRACKPY_COLUMNS if name in written or name != "z"]
+    # Tracks on a line have no y; but a table without x is not understood.
+    if "y" not in written and "z" not in written:
+        wanted.remove("y")
+    return [name if name in header else written.get(name, name) for name in wanted]
+
+
+def _names_of(table: TextTable, chosen: Sequence[Any] | None) -> tuple[list[str], bool]:
+    """Find the names of the columns, and tell whether the first row holds them."""
+    first, remark = table.names(table.rows[0]), table.names(table.remark)
+    for names in (first, remark):  # some programs write the names as a comment
+        usual = chosen if chosen is not None else _usual_columns(names)
+        if set(usual) <= set(names) and (names is first or len(names) == len(first)):
+            return names, names is first
+    if not any(is_number(field) for field in first):
+        return first, True
+    raise ValueError(
+        f"{table.source}: the first row holds numbers and no names of columns: say which of the "
+        f"{len(first)} columns are frame, particle and coordinates, counted from 1 "
+        f"(columns='1,2,3,4'){_matrix_hint(table, len(first))}"
+    )
+
+
+def _matrix_hint(table: TextTable, width: int) -> str:
+    if width != len(table.rows) or width < 3:
+        return ""
+    return "; if this is a matrix of σ, save it with numpy.save as .npy"
+
+
+def _without_more_names(rows: TextTable, places: list[int]) -> tuple[TextTable, str]:
+    """Leave out TrackMate's rows of long names, short names and units, and take the unit."""
+    count, unit = 0, ""
+    for line in rows.rows[:_TRACKMATE_ROWS]:
+        fields = rows.fields(line)
+        at = [fields[place] if place < len(fields) else "" for place in (places[0], *places[2:])]
+        if any(is_number(field) for field in at):
+            break
+        count += 1
+        if at[1].startswith("("):
+            unit = at[1].strip("()").strip()
+    return rows.without_first(count), _UNITS.get(unit, unit)
+
+
+def _count_row_names(rows: TextTable, n_names: int) -> int:
+    """Tell whether a column of row names precedes those that have names, as R writes it."""
+    fields = rows.fields(rows.rows[0])
+    more = len(fields) - n_names
+    if more <= 0 or not any(fields[n_names:]):
+        if more < 0 and rows.separator is None:
+            _refuse_unnamed(rows, n_names, len(fields))
+        return 0
+    if more > 1:
+        _refuse_unnamed(rows, n_names, len(fields))
+    return 1
+
+
+def _refuse_unnamed(rows: TextTable, n_names: int, n_fields: int) -> None:
+    raise ValueError(
+        f"{rows.source}: there are names of {n_names} columns, but the first row has {n_fields}: "
+        "repair the header, or give the columns by number (columns='1,2,3,4')"
+    )

@@ -1,0 +1,148 @@
+"""H5MD files, of which names, units and boxes are taken as they are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timme._arrays import Floats, Ints
+from timme.readers.files import RawFrame
+
+_IN_ANGSTROM = {
+    "angstrom": 1.0,
+    "angstroms": 1.0,
+    "a": 1.0,
+    "å": 1.0,
+    "bohr": 0.529177210903,
+    "m": 1e10,
+    "nm": 10.0,
+    "pm": 0.01,
+}
+
+
+class H5mdFile:
+    """An H5MD file, read frame by frame.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import h5py
+
+        self._file: Any = h5py.File(path, "r")
+        if "h5md" not in self._file:
+            raise ValueError("it has no group h5md")
+        self._group = self._particles()
+        self._position = self._group["position"]
+        values = self._position["value"]
+        self.n_frames, self.n_atoms, self._n_dimensions = map(int, values.shape)
+        if not self.n_frames or self._n_dimensions not in {2, 3}:
+            raise ValueError(f"its positions have the shape {values.shape}")
+        stated = _text(values.attrs.get("unit", ""))
+        self._scale = _IN_ANGSTROM.get(stated.lower(), 1.0)
+        # A unit that is not known, such as that of a model, is passed on as it is.
+        self.unit = "Å" if stated.lower() in _IN_ANGSTROM else stated
+        self.has_images = "image" in self._group
+        self._ids = self._ids_of(0)
+
+    def read(self, frame: int) -> RawFrame:
+        """Read one frame.
+
+        Parameters
+        ----------
+        frame : int
+            Which one.
+
+        Returns
+        -------
+        RawFrame
+            Positions and box vectors in Å where the file states a unit of length, and images;
+            particles that have numbers stand in the order of these.
+        """
+        found = np.zeros((self.n_atoms, 3))
+        found[:, : self._n_dimensions] = self._position["value"][frame]
+        images: Ints | None = None
+        if self.has_images:
+            images = np.zeros((self.n_atoms, 3), np.int64)
+            images[:, : self._n_dimensions] = self._element("image", frame)
+        order = self._order(frame)
+        if order is not None:
+            found, images = found[order], None if images is None else images[order]
+        positions = (found * self._scale).astype(np.float32)
+        return RawFrame(positions, self._box(frame), images)
+
+    def _particles(self) -> Any:
+        groups = {
+            name: group
+            for name, group in self._file.get("particles", {}).items()
+            if "position" in group and "value" in group["position"]
+        }
+        for name in ("trajectory", "all", *(groups if len(groups) == 1 else ())):
+            if name in groups:
+                return groups[name]
+        raise ValueError(
+            f"one group of particles with positions is needed, got {', '.join(groups) or 'none'}"
+        )
+
+    def _element(self, name: str, frame: int) -> Any:
+        """Read what is there once, or for each frame."""
+        element = self._group[name]
+        if not hasattr(element, "keys"):
+            return element[()]
+        values = element["value"]
+        if len(values) == self.n_frames:
+            return values[frame]
+        raise ValueError(f"it has {len(values)} × {name}, and positions of {self.n_frames} frames")
+
+    def _ids_of(self, frame: int) -> Ints | None:
+        if "id" not in self._group:
+            return None
+        return np.asarray(self._element("id", frame)).ravel().astype(np.int64)
+
+    def _order(self, frame: int) -> Ints | None:
+        """Bring particles that move in the file from frame to frame back into one order."""
+        if self._ids is None or not hasattr(self._group["id"], "keys"):
+            return None
+        ids = self._ids_of(frame)
+        assert ids is not None  # noqa: S101, as they are there in the first frame
+        if len(np.unique(ids)) < len(ids) or (np.sort(ids) != np.sort(self._ids)).any():
+            raise ValueError("its particles are not those of the first frame")
+        return np.argsort(ids, kind="stable")
+
+    def _box(self, frame: int) -> Floats | None:
+        group = self._group.get("box")
+        if group is None or "edges" not in group:
+            return None
+        count = self._n_dimensions
+        edges = np.asarray(self._edges(group["edges"], frame), dtype=np.float64)
+        given = np.diag(edges) if edges.ndim == 1 else edges
+        if given.shape != (count, count):
+            raise ValueError(f"its box has edges of shape {edges.shape}")
+        boundary = np.ravel(group.attrs.get("boundary", ["periodic"] * count))
+        periodic = [_text(kind).lower() == "periodic" for kind in boundary]
+        box = np.zeros((3, 3))
+        box[:count, :count] = given * np.array(periodic)[:, None] * self._scale
+        return box if box.any() else None
+
+    def _edges(self, edges: Any, frame: int) -> Any:
+        if not hasattr(edges, "keys"):
+            return edges[()]
+        values, steps = edges["value"], edges.get("step")
+        if len(values) == self.n_frames:
+            return values[frame]
+        own = self._position.get("step")
+        if steps is None or own is None or not steps.shape or not own.shape:
+            raise ValueError(f"it has {len(values)} boxes for {self.n_frames} frames")
+        place = np.flatnonzero(steps[()] == own[frame])
+        if not len(place):
+            raise ValueError(f"it has no box of step {own[frame]}")
+        return values[place[0]]
+
+
+def _text(value: Any) -> str:
+    return (value.decode() if isinstance(value, bytes) else str(value)).strip()

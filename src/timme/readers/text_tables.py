@@ -1,0 +1,180 @@
+"""Text tables: rows of fields between separators, under a line of names or without one."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from timme.readers.files import read_bytes
+
+MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
+_SIGNS = (";", "\t", ",")  # a comma last, as it may be a decimal sign where others separate
+_LOOKED_AT = 20  # rows by which the separator is known
+_QUOTES = "\"'"
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """Lines of a table."""
+
+    source: str  # what it is called in messages
+    rows: list[str]  # without blank lines and comments; the first may hold names
+    separator: str | None  # None stands for blanks
+    remark: str = ""  # the last comment before the first row, where programs write the names
+
+    def fields(self, line: str) -> list[str]:
+        """Take a line apart.
+
+        Parameters
+        ----------
+        line : str
+            A row of the table, or a comment like one.
+
+        Returns
+        -------
+        list of str
+            Its fields, without blanks and double quotes around them.
+        """
+        if self.separator is None and '"' not in line:
+            found = line.split()
+        elif self.separator is None:
+            stream = io.StringIO(line.strip().replace("\t", " "))
+            found = next(csv.reader(stream, delimiter=" ", skipinitialspace=True))
+        elif '"' not in line:
+            found = line.split(self.separator)
+        else:
+            stream = io.StringIO(line)
+            found = next(csv.reader(stream, delimiter=self.separator, skipinitialspace=True))
+        return [field.strip() for field in found]
+
+    def names(self, line: str) -> list[str]:
+        """Take a line of names apart.
+
+        Parameters
+        ----------
+        line : str
+            A header, or a comment like one.
+
+        Returns
+        -------
+        list of str
+            Names, without any quotes around them.
+        """
+        return [field.strip(_QUOTES).strip() for field in self.fields(line)]
+
+    def without_first(self, count: int) -> TextTable:
+        """Leave out the first rows, which hold names.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        TextTable
+            The others.
+        """
+        return replace(self, rows=self.rows[count:])
+
+
+def read_text_table(path: Path) -> TextTable:
+    """Read the lines of a table.
+
+    Parameters
+    ----------
+    path : Path
+        File with columns separated by commas, tabs, semicolons or blanks.
+
+    Returns
+    -------
+    TextTable
+        Its rows; blank lines and those that begin with # are left out.
+    """
+    rows, remark = list[str](), ""
+    for line in _decode(read_bytes(path)).split("\n"):
+        if line.lstrip().startswith("#"):
+            remark = remark if rows else line.lstrip().lstrip("#")
+        elif line.strip():
+            rows.append(line)
+    if not rows:
+        raise ValueError(f"{path}: the table has no rows: rows of tracked particles are needed")
+    return TextTable(str(path), rows, _find_separator(rows[:_LOOKED_AT]), remark)
+
+
+def is_number(field: str) -> bool:
+    """Tell whether a field holds a number, with a decimal point or a decimal comma.
+
+    Parameters
+    ----------
+    field : str
+        What stands between two separators.
+
+    Returns
+    -------
+    bool
+        True for what can be a coordinate or the number of a frame, NaN among them.
+
+    Examples
+    --------
+    >>> is_number("1,5"), is_number("x"), is_number("")
+    (True, False, False)
+    """
+    try:
+        float(field.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def refuse_uneven(table: TextTable, width: int) -> None:
+    """Refuse rows in which fields cannot be told to stand under their names.
+
+    Parameters
+    ----------
+    table : TextTable
+        Rows without names.
+    width : int
+        Number of fields that a row has. Between blanks a field that is missing moves the others,
+        so that all must be there.
+    """
+    for number, line in enumerate(table.rows, start=1):
+        if table.separator is None:
+            found = len(line.split()) if '"' not in line else len(table.fields(line))
+            uneven = found != width
+        else:
+            found = line.count(table.separator) + 1
+            uneven = found > width and any(table.fields(line)[width:])
+        if uneven:
+            raise ValueError(
+                f"{table.source}: row {number}: {width} columns are needed, "
+                f"got {len(table.fields(line))}: repair or remove it"
+            )
+
+
+def _find_separator(rows: list[str]) -> str | None:
+    """Find the sign that stands equally often in all rows, or most often in the first."""
+    for sign in _SIGNS:
+        counts = {_count(line, sign) for line in rows}
+        if len(counts) == 1 and counts != {0}:
+            return sign
+    first = {sign: _count(rows[0], sign) for sign in _SIGNS}
+    best = max(first, key=lambda sign: first[sign])
+    return best if first[best] else None
+
+
+def _count(line: str, sign: str) -> int:
+    if '"' not in line:
+        return line.count(sign)
+    return len(next(csv.reader(io.StringIO(line), delimiter=sign, skipinitialspace=True))) - 1
+
+
+def _decode(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16").replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

@@ -1,0 +1,121 @@
+"""How many snapshots two objects must share, and what is said where none do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import timme
+from timme._arrays import Bools, Floats
+from timme.fluctuations.overlap import choose_overlap, kept_by_half, shared_with_another
+
+
+def crowd(n_people: int = 12, stay: int = 10, every: int = 5) -> Floats:
+    """People who come one after another and stay for a while: each meets two others or so."""
+    n_snapshots = every * (n_people - 1) + stay
+    walks = np.random.default_rng(0).normal(size=(n_snapshots, n_people, 2)).cumsum(axis=0)
+    for person in range(n_people):
+        walks[: every * person, person] = np.nan
+        walks[every * person + stay :, person] = np.nan
+    return walks
+
+
+def points(snapshots: Floats) -> timme.objects.Objects:
+    return timme.objects.points(timme.read(snapshots, gaps=True))
+
+
+@given(arrays(bool, st.tuples(st.integers(1, 12), st.integers(2, 9))))
+def test_what_is_shared_most_is_that_of_all_pairs(seen: Bools) -> None:
+    n_objects = seen.shape[1]
+    common = [
+        max(
+            int((seen[:, one] & seen[:, other]).sum()) for other in range(n_objects) if other != one
+        )
+        for one in range(n_objects)
+    ]
+    assert shared_with_another(seen).tolist() == common
+
+
+@given(arrays(bool, st.tuples(st.integers(2, 12), st.integers(2, 9))))
+def test_half_of_the_objects_are_kept_and_no_larger_overlap_keeps_them(seen: Bools) -> None:
+    found, shared = kept_by_half(seen), shared_with_another(seen)
+    if found > 2:
+        assert 2 * np.count_nonzero(shared >= found) >= len(shared)
+    assert 2 * np.count_nonzero(shared > found) < len(shared)
+
+
+def test_auto_never_asks_for_more_than_is_usual() -> None:
+    walks = np.random.default_rng(0).normal(size=(10, 5, 2))
+    walks[0, 0] = np.nan
+    assert choose_overlap(points(walks), "auto") == choose_overlap(points(walks), None) == 5
+
+
+def test_no_measured_pair_is_an_error_that_says_what_would_keep_how_many() -> None:
+    people = points(crowd())
+    with pytest.raises(
+        ValueError,
+        match=r"^none of 66 pairs of points share the 33 of 65 snapshots that they need: "
+        r"min_overlap=5 would keep 11 pairs of 12 of 12; min_overlap='auto' chooses",
+    ):
+        timme.measure(people, timme.pairs.all(people))
+    with pytest.raises(ValueError, match="min_overlap=5 would keep 11 pairs"):
+        timme.cluster(people, timme.pairs.all(people))
+
+
+def test_auto_measures_a_crowd_in_which_few_coexist() -> None:
+    people = points(crowd())
+    found = timme.measure(people, timme.pairs.all(people), min_overlap="auto")
+    assert found.pairs.tolist() == [[person, person + 1] for person in range(11)]
+    assert found.common.tolist() == [5] * 11
+    same = timme.cluster(people, timme.pairs.all(people), min_overlap="auto")
+    np.testing.assert_array_equal(same.heights, timme.link(found).heights)
+
+
+def test_those_who_never_meet_are_told_so() -> None:
+    people = points(crowd(every=10))
+    with pytest.raises(ValueError, match="no two are seen together in 2 snapshots"):
+        timme.measure(people, timme.pairs.all(people))
+
+
+def test_any_other_word_is_refused() -> None:
+    people = points(crowd())
+    with pytest.raises(ValueError, match="a number of snapshots or auto, got 'most'"):
+        timme.measure(people, timme.pairs.all(people), min_overlap="most")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="min_overlap is a number or auto, got 'most'"):
+        timme.Settings(min_overlap="most")  # type: ignore[arg-type]
+
+
+def test_the_recipe_says_which_overlap_would_keep_how_many() -> None:
+    with pytest.raises(
+        ValueError,
+        match=r"^0 of 12 sites are seen in at least 33 of 65 snapshots, which two must share: "
+        r"min_overlap=5 would keep 12 of 12; min_overlap='auto' chooses what keeps half of all$",
+    ):
+        timme.analyse(crowd(), gaps=True)
+
+
+def test_the_headline_counts_the_measured_pairs_and_those_left_out() -> None:
+    made = timme.analyse(crowd(), gaps=True, min_overlap="auto")
+    assert made.recipe.n_pairs == 11
+    rows = dict(timme.analysis.summary(made))
+    assert rows["pairs"].startswith("11 ")
+    assert rows["pairs"].endswith("55 of 66 left out, which share fewer than 5 snapshots")
+    assert any("two sites must share 5 of 65 snapshots" in note for note in made.notes)
+    assert made.recipe.options["min_overlap"] == 5
+
+
+def test_nothing_is_left_out_of_the_headline_without_gaps() -> None:
+    made = timme.analyse(np.random.default_rng(0).normal(size=(10, 5, 2)))
+    assert made.recipe.n_pairs == 10
+    assert "left out" not in dict(timme.analysis.summary(made))["pairs"]
+
+
+def test_pairs_that_are_never_held_are_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from timme.workflow import kept_pairs
+
+    monkeypatch.setattr(kept_pairs, "KEPT_PAIRS", 10)
+    made = timme.analyse(crowd(), gaps=True, min_overlap="auto")
+    assert made.recipe.n_pairs == 11

@@ -1,0 +1,303 @@
+"""Files and objects of other programs: extended XYZ, H5MD, molecules of LAMMPS, ASE, freud."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import timme
+from timme._arrays import Floats
+from timme.readers import read
+from timme.system.ensemble import Ensemble
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*half the periodic box")
+
+BOX = np.array([[10.0, 0.0, 0.0], [3.0, 11.0, 0.0], [1.0, 2.0, 12.0]])
+
+
+def walks(n_snapshots: int = 6, n_sites: int = 8, dimensions: int = 3) -> Floats:
+    steps = np.random.default_rng(0).normal(scale=0.3, size=(n_snapshots, n_sites, dimensions))
+    return 5.0 + np.random.default_rng(1).normal(scale=3.0, size=steps.shape[1:]) + steps
+
+
+def positions_of(ensemble: Ensemble) -> Floats:
+    return np.asarray(ensemble.frames.read(0, ensemble.n_snapshots)[0], dtype=np.float64)
+
+
+def boxes_of(ensemble: Ensemble) -> Floats | None:
+    return ensemble.frames.read(0, ensemble.n_snapshots)[1]
+
+
+def sigma_of(ensemble: Ensemble) -> Floats:
+    points = timme.objects.points(ensemble)
+    return timme.measure(points, timme.pairs.all(points)).sigma
+
+
+# ---- extended XYZ ------------------------------------------------------------------------------
+
+
+def extended(path: Path, positions: Floats) -> Path:
+    lattice = " ".join(map(str, BOX.ravel()))
+    title = f'Lattice="{lattice}" Properties=id:I:1:species:S:1:pos:R:3 pbc="T T T"'
+    lines = list[str]()
+    for frame in positions:
+        lines += [str(len(frame)), title]
+        lines += [f"{k} O {x:.6f} {y:.6f} {z:.6f}" for k, (x, y, z) in enumerate(frame, start=1)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.extxyz", "a.xyz"])
+def test_extended_xyz_is_read_by_either_name(tmp_path: Path, name: str) -> None:
+    ensemble = read(extended(tmp_path / name, walks()), bonds="none")
+    np.testing.assert_allclose(positions_of(ensemble), walks(), atol=1e-5)
+    assert boxes_of(ensemble) is not None
+    assert ensemble.atoms.names.tolist() == ["O"] * 8
+    assert ensemble.unit == ""
+
+
+def test_extended_xyz_may_be_packed_and_follow_a_topology(tmp_path: Path) -> None:
+    import gzip
+
+    plain = extended(tmp_path / "a.extxyz", walks())
+    packed = tmp_path / "b.extxyz.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert read(packed, bonds="none").n_snapshots == 6
+    assert read(plain, packed, bonds="none").n_snapshots == 6
+
+
+# ---- H5MD --------------------------------------------------------------------------------------
+
+
+def h5md(
+    path: Path, positions: Floats, *, unit: str = "nm", edges: Any = None, **more: Any
+) -> Path:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w") as file:
+        file.create_group("h5md").attrs["version"] = (1, 1)
+        group = file.create_group("particles/all")
+        box = group.create_group("box")
+        box.attrs["dimension"] = positions.shape[2]
+        box.attrs["boundary"] = more.get("boundary", ["periodic"] * positions.shape[2])
+        if edges is not None and np.ndim(edges) < 3 and "steps" not in more:
+            box["edges"] = edges
+        elif edges is not None:
+            box["edges/value"], box["edges/step"] = edges, more.get("steps", range(len(edges)))
+        group["position/value"], group["position/step"] = positions, range(len(positions))
+        if unit:
+            group["position/value"].attrs["unit"] = unit
+        for name in {"id", "image"} & more.keys():
+            group[f"{name}/value"], group[f"{name}/step"] = more[name], range(len(positions))
+    return path
+
+
+def test_h5md_needs_no_topology_and_is_converted(tmp_path: Path) -> None:
+    ensemble = read(h5md(tmp_path / "a.h5md", walks() / 10, edges=BOX / 10), bonds="none")
+    np.testing.assert_allclose(positions_of(ensemble), walks(), rtol=1e-6)
+    assert ensemble.unit == "Å"
+    expected = timme.read(walks(), box=np.array([BOX] * 6))
+    np.testing.assert_allclose(sigma_of(ensemble), sigma_of(expected), rtol=1e-4)
+
+
+@pytest.mark.parametrize(("unit", "told"), [("", ""), ("sigma", "sigma"), ("Angstrom", "Å")])
+def test_h5md_claims_no_unit_that_it_does_not_state(tmp_path: Path, unit: str, told: str) -> None:
+    ensemble = read(h5md(tmp_path / "a.h5md", walks(), unit=unit))
+    assert ensemble.unit == told
+    np.testing.assert_allclose(positions_of(ensemble), walks(), rtol=1e-6)
+    assert boxes_of(ensemble) is None
+
+
+def test_h5md_boxes_may_be_lengths_change_and_be_open(tmp_path: Path) -> None:
+    lengths = np.linspace([10, 11, 12], [11, 12, 13], 6)
+    changing = read(
+        h5md(tmp_path / "a.h5md", walks(), unit="A", edges=lengths, steps=range(6)), bonds="none"
+    )
+    found = boxes_of(changing)
+    assert found is not None
+    np.testing.assert_allclose(found, [np.diag(each) for each in lengths])
+    film = h5md(
+        tmp_path / "b.h5md", walks(), edges=[10, 11, 12], boundary=["periodic", "periodic", "none"]
+    )
+    found = boxes_of(read(film, bonds="none"))
+    assert found is not None
+    np.testing.assert_allclose(found[0], np.diag([100, 110, 0]))
+
+
+def test_h5md_in_a_plane_lies_at_zero(tmp_path: Path) -> None:
+    ensemble = read(h5md(tmp_path / "a.h5md", walks(dimensions=2), unit="", edges=[20, 20]))
+    assert (positions_of(ensemble)[:, :, 2] == 0).all()
+    found = boxes_of(ensemble)
+    assert found is not None
+    np.testing.assert_allclose(found[0], np.diag([20, 20, 0]))
+
+
+def test_h5md_particles_that_are_shuffled_are_matched_by_id(tmp_path: Path) -> None:
+    order = np.array([np.random.default_rng(k).permutation(8) for k in range(6)])
+    shuffled = np.take_along_axis(walks(), order[:, :, None], axis=1)
+    ensemble = read(h5md(tmp_path / "a.h5md", shuffled, unit="A", id=order + 1))
+    np.testing.assert_allclose(positions_of(ensemble), walks(), rtol=1e-6)
+
+
+def test_h5md_images_put_particles_where_they_went_through_the_walls(tmp_path: Path) -> None:
+    images = np.zeros((6, 8, 3), np.int64)
+    images[3:, 2, 0] = 1
+    path = h5md(tmp_path / "a.h5md", walks(), unit="", edges=[50, 50, 50], image=images)
+    frames: Any = read(path).frames
+    found = frames.unfolded().read(0, 6)[0]
+    np.testing.assert_allclose(found, walks() + 50.0 * images, rtol=1e-6)
+
+
+def test_h5md_follows_a_topology_as_before(tmp_path: Path) -> None:
+    topology = extended(tmp_path / "a.extxyz", walks()[:1])
+    ensemble = read(topology, h5md(tmp_path / "a.h5md", walks() / 10), bonds="none")
+    assert ensemble.atoms.names.tolist() == ["O"] * 8
+    assert ensemble.unit == "Å"
+
+
+def test_an_hdf5_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5md", "w") as file:
+        file["coordinates"] = walks()
+    with pytest.raises(ValueError, match=r"not an H5MD file that can be read .*no group h5md"):
+        read(tmp_path / "a.h5md")
+    shutil.copy(tmp_path / "a.h5md", tmp_path / "b.h5md")
+    with h5py.File(tmp_path / "b.h5md", "a") as file:
+        file.create_group("h5md")
+    with pytest.raises(ValueError, match="one group of particles with positions is needed"):
+        read(tmp_path / "b.h5md")
+
+
+# ---- molecules of LAMMPS -----------------------------------------------------------------------
+
+
+def dump(path: Path, positions: Floats, molecules: list[int]) -> Path:
+    lines = list[str]()
+    for number, frame in enumerate(positions):
+        lines += ["ITEM: TIMESTEP", str(number), "ITEM: NUMBER OF ATOMS", str(len(frame))]
+        lines += ["ITEM: BOX BOUNDS ff ff ff", *["-50 50"] * 3, "ITEM: ATOMS id mol type x y z"]
+        rows = [
+            f"{k + 1} {molecules[k]} 1 {x:.6f} {y:.6f} {z:.6f}" for k, (x, y, z) in enumerate(frame)
+        ]
+        lines += rows[::-1] if number % 2 else rows
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_the_column_mol_of_a_dump_makes_molecules_without_bonds(tmp_path: Path) -> None:
+    path = dump(tmp_path / "a.dump", walks(), [1, 2, 1, 2, 7, 7, 0, 0])
+    ensemble = read(path)
+    assert any(note.endswith("molecules are those of its column mol") for note in ensemble.notes)
+    made = timme.objects.molecules(ensemble)
+    members = np.split(made.members, made.offsets[1:-1])
+    assert [group.tolist() for group in members] == [[0, 2], [1, 3], [4, 5], [6], [7]]
+    few = timme.objects.molecules(ensemble.select([3, 4, 5]))
+    assert [group.tolist() for group in np.split(few.members, few.offsets[1:-1])] == [[0], [1, 2]]
+    analysed = timme.analyse(path, objects="molecules", pairs="all")
+    assert analysed.hierarchy.n_sites == 5
+
+
+def test_molecules_of_a_data_file_need_no_bonds(tmp_path: Path) -> None:
+    rows = [f"{k} {(k + 1) // 2} 1 0.0 {k}.0 0.0 0.0" for k in range(1, 9)]
+    bounds = [f"-50 50 {axis}lo {axis}hi" for axis in "xyz"]
+    parts = ["made", "", "8 atoms", "1 atom types", "", *bounds, "", "Masses", "", "1 1.0", ""]
+    data = tmp_path / "a.data"
+    data.write_text("\n".join([*parts, "Atoms # full", "", *rows, ""]))
+    trajectory = dump(tmp_path / "a.lammpstrj", walks(), [1] * 8)
+    made = timme.objects.molecules(read(data, trajectory))
+    assert np.diff(made.offsets).tolist() == [2, 2, 2, 2]
+
+
+def test_a_dump_without_that_column_says_what_molecules_need(tmp_path: Path) -> None:
+    path = dump(tmp_path / "a.dump", walks(), [1] * 8)
+    path.write_text(path.read_text().replace(" mol ", " q "))
+    with pytest.raises(ValueError, match="molecules need covalent bonds"):
+        timme.objects.molecules(read(path))
+
+
+# ---- ASE and freud -----------------------------------------------------------------------------
+
+
+def ase_like(positions: Floats, pbc: Any = True, symbols: str = "O") -> Any:
+    """What ASE's Atoms has, of what is used of it."""
+    return SimpleNamespace(
+        get_positions=lambda: positions,
+        get_chemical_symbols=lambda: [symbols] * len(positions),
+        cell=BOX,
+        pbc=np.broadcast_to(np.asarray(pbc), 3),
+    )
+
+
+def ase_atoms(positions: Floats, pbc: Any = True, symbols: str = "O") -> Any:
+    ase = pytest.importorskip("ase", reason="ASE is not installed")
+    return ase.Atoms([symbols] * len(positions), positions=positions, cell=BOX, pbc=pbc)
+
+
+@pytest.mark.parametrize("make", [ase_like, ase_atoms])
+def test_atoms_of_ase_are_snapshots(make: Any) -> None:
+    ensemble = read([make(frame) for frame in walks()], bonds="none")
+    np.testing.assert_array_equal(positions_of(ensemble), walks())
+    expected = timme.read(walks(), box=np.array([BOX] * 6))
+    np.testing.assert_allclose(sigma_of(ensemble), sigma_of(expected), rtol=1e-12)
+    assert ensemble.unit == "Å"
+    assert ensemble.atoms.elements.tolist() == ["O"] * 8
+    assert ensemble.atoms.masses[0] == pytest.approx(15.999, abs=1e-3)
+
+
+@pytest.mark.parametrize("make", [ase_like, ase_atoms])
+def test_one_atoms_of_ase_is_one_snapshot_and_open_where_it_says_so(make: Any) -> None:
+    ensemble = read(make(walks()[0], False), bonds="none")
+    assert (ensemble.n_snapshots, boxes_of(ensemble)) == (1, None)
+    film = boxes_of(read([make(walks()[0], [True, True, False])], bonds="none"))
+    assert film is not None
+
+
+def test_atoms_of_ase_that_differ_are_refused() -> None:
+    frames = [ase_like(walks()[0]), ase_like(walks()[1], symbols="N")]
+    with pytest.raises(ValueError, match="ASE Atoms: snapshot 2 has not the 8 elements"):
+        read(frames)
+    with pytest.raises(ValueError, match="columns= is for tables"):
+        read(frames[:1], columns="1,2,3")
+
+
+def freud_like(**more: Any) -> Any:
+    """What freud's and HOOMD's Box have, of what is used of them."""
+    given = {"Lx": 10.0, "Ly": 11.0, "Lz": 12.0, "xy": 0.3, "xz": 0.1, "yz": 0.2, "is2D": False}
+    return SimpleNamespace(**(given | more))
+
+
+def freud_box(**more: Any) -> Any:
+    freud = pytest.importorskip("freud", reason="freud is not installed")
+    given = {"Lx": 10.0, "Ly": 11.0, "Lz": 12.0, "xy": 0.3, "xz": 0.1, "yz": 0.2}
+    return freud.box.Box(**(given | more))
+
+
+@pytest.mark.parametrize("make", [freud_like, freud_box])
+def test_boxes_of_freud_are_taken(make: Any) -> None:
+    vectors = np.array([[10.0, 0, 0], [3.3, 11.0, 0], [1.2, 2.4, 12.0]])
+    expected = sigma_of(read(walks(), box=np.array([vectors] * 6)))
+    np.testing.assert_allclose(sigma_of(read(walks(), box=make())), expected, rtol=1e-6)
+    np.testing.assert_allclose(sigma_of(read(walks(), box=[make()] * 6)), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("make", [freud_like, freud_box])
+def test_flat_boxes_of_freud_are_taken(make: Any) -> None:
+    flat = make(Lz=0.0, xz=0.0, yz=0.0, is2D=True)
+    for dimensions in (2, 3):
+        expected = np.zeros((dimensions, dimensions))
+        expected[:2, :2] = [[10.0, 0], [3.3, 11.0]]
+        tracks = walks(dimensions=dimensions)
+        found = sigma_of(read(tracks, box=flat))
+        known = sigma_of(read(tracks, box=np.array([expected] * 6)))
+        np.testing.assert_allclose(found, known, rtol=1e-6)
+
+
+@pytest.mark.parametrize("make", [freud_like, freud_box])
+def test_a_result_with_such_a_box_can_be_kept(make: Any, tmp_path: Path) -> None:
+    made = timme.analyse(walks(), box=make(), pairs="all")
+    timme.save(made, tmp_path / "a.npz")
+    assert "Lx" in str(timme.load(tmp_path / "a.npz").recipe.options["box"])

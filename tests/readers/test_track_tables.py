@@ -1,0 +1,279 @@
+"""Tables of tracks as people have them: without names, of TrackMate, trackpy, R, pandas, polars."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import timme
+from timme.readers import read
+from timme.system.ensemble import Ensemble
+
+ROWS = [(0, 5, 1.0, 2.0), (0, 7, 3.0, 4.0), (1, 5, 1.5, 2.5), (1, 7, 3.5, 4.5)]
+NAMES = ("frame", "particle", "x", "y")
+EXPECTED = [[[1.0, 2.0], [3.0, 4.0]], [[1.5, 2.5], [3.5, 4.5]]]
+
+# As TrackMate 7 writes "spots": names, long names, short names, units, then one spot a row.
+TRACKMATE = """\
+LABEL,ID,TRACK_ID,QUALITY,POSITION_X,POSITION_Y,POSITION_Z,POSITION_T,FRAME,RADIUS,VISIBILITY
+Label,Spot ID,Track ID,Quality,X,Y,Z,T,Frame,Radius,Visibility
+Label,Spot ID,Track ID,Quality,X,Y,Z,T,Frame,R,Visibility
+,,,(quality),(micron),(micron),(micron),(sec),,(micron),
+ID1024,1024,5,7.1,1.0,2.0,0.0,0.0,0,0.5,1
+ID1025,1025,7,6.9,3.0,4.0,0.0,0.0,0,0.5,1
+ID1026,1026,,2.0,9.0,9.0,0.0,0.0,0,0.5,1
+ID1030,1030,5,7.0,1.5,2.5,0.0,0.1,1,0.5,1
+ID1031,1031,7,7.2,3.5,4.5,0.0,0.1,1,0.5,1
+"""
+
+
+def written(folder: Path, text: str | bytes, name: str = "a.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def lines(separator: str = ",", header: bool = False) -> str:
+    rows = [NAMES, *ROWS] if header else ROWS
+    return "".join(separator.join(map(str, row)) + "\n" for row in rows)
+
+
+def check(ensemble: Ensemble, particles: tuple[Any, ...] = (5, 7)) -> None:
+    np.testing.assert_array_equal(ensemble.frames.read(0, ensemble.n_snapshots)[0], EXPECTED)
+    named = ensemble.atoms.names if isinstance(particles[0], str) else ensemble.atoms.resids
+    assert named.tolist() == list(particles)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", " ", "   "])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("suffix", [".txt", ".dat", ".csv", ".tsv", ".txt.gz"])
+def test_columns_by_number_need_no_header_and_never_take_it_for_data(
+    tmp_path: Path, separator: str, header: bool, suffix: str
+) -> None:
+    import gzip
+
+    text = lines(separator, header).encode()
+    path = written(tmp_path, gzip.compress(text) if "gz" in suffix else text, f"a{suffix}")
+    check(read(path, columns="1,2,3,4"))
+    check(read(path, columns=[1, 2, 3, 4]))
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".dat"])
+def test_names_are_found_in_plain_text_too(tmp_path: Path, suffix: str) -> None:
+    check(read(written(tmp_path, lines(" ", header=True), f"a{suffix}")))
+
+
+def test_numbers_count_the_columns_in_any_order(tmp_path: Path) -> None:
+    text = "".join(f"{y} {x} q {particle} {frame}\n" for frame, particle, x, y in ROWS)
+    check(read(written(tmp_path, text, "a.txt"), columns="5,4,2,1"))
+
+
+def test_a_first_row_of_the_numbers_of_the_columns_is_data(tmp_path: Path) -> None:
+    path = written(tmp_path, "1,2,3,4\n2,2,5,6\n")
+    found = read(path, columns="1,2,3,4").frames.read(0, 2)[0]
+    assert found.tolist() == [[[3.0, 4.0]], [[5.0, 6.0]]]
+
+
+def test_a_first_row_with_a_name_of_a_particle_is_data(tmp_path: Path) -> None:
+    text = lines().replace(",5,", ",bus,").replace(",7,", ",car,")
+    check(read(written(tmp_path, text), columns="1,2,3,4"), ("bus", "car"))
+
+
+def test_a_table_without_names_is_not_guessed_at(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"first row holds numbers .*\(columns='1,2,3,4'\)$"):
+        read(written(tmp_path, lines() + "2,5,1.0,2.0\n"))
+    with pytest.raises(ValueError, match=r"no names of columns"):
+        read(written(tmp_path, lines()), columns="frame,particle,x,y")
+
+
+def test_a_matrix_in_a_text_file_is_told_where_it_belongs(tmp_path: Path) -> None:
+    path = tmp_path / "sigma.txt"
+    np.savetxt(path, np.ones((6, 6)) - np.eye(6))
+    with pytest.raises(ValueError, match=r"a matrix of σ, save it with numpy\.save as \.npy"):
+        timme.analyse(path)
+
+
+def test_names_in_a_comment_are_taken_as_numpy_writes_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    np.savetxt(path, ROWS, header="made by hand\nframe particle x y")
+    check(read(path))
+
+
+def test_comments_are_left_out(tmp_path: Path) -> None:
+    text = "# a microscope\n" + lines(header=True) + "# the end\n"
+    check(read(written(tmp_path, text)))
+    check(read(written(tmp_path, text), columns="1,2,3,4"))
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("header", [True, False])
+def test_decimal_commas_are_understood(tmp_path: Path, separator: str, header: bool) -> None:
+    path = written(tmp_path, lines(separator, header).replace(".", ","), "a.txt")
+    check(read(path, columns="1,2,3,4"))
+
+
+def test_decimal_commas_beside_a_column_of_text_with_points_are_understood(tmp_path: Path) -> None:
+    text = lines(";", header=True).replace(".", ",").replace("\n", ";no. 1\n")
+    check(read(written(tmp_path, text)))
+
+
+def test_points_and_commas_at_once_are_refused(tmp_path: Path) -> None:
+    text = lines(";", header=True) + "2;5;1,5;2.5\n"
+    with pytest.raises(ValueError, match="row 5: numbers have decimal points and decimal commas"):
+        read(written(tmp_path, text))
+
+
+def test_decimal_commas_between_commas_are_refused(tmp_path: Path) -> None:
+    text = "frame,particle,x,y\n" + "".join(
+        f"{frame},{particle},{x},{y}\n".replace(".", ",") for frame, particle, x, y in ROWS
+    )
+    with pytest.raises(ValueError, match="names of 4 columns, but the first row has 6"):
+        read(written(tmp_path, text))
+
+
+def test_a_value_missing_between_blanks_does_not_move_the_others(tmp_path: Path) -> None:
+    text = "frame particle x y quality\n0 5 1.0 2.0 9\n1 5 1.5 8\n"
+    with pytest.raises(ValueError, match="row 2: 5 columns are needed, got 4"):
+        read(written(tmp_path, text, "a.txt"))
+
+
+def test_row_names_of_r_are_not_taken_for_the_frame(tmp_path: Path) -> None:
+    rows = [f'"{n}" {f} "car {p}" {x} {y}' for n, (f, p, x, y) in enumerate(ROWS, start=1)]
+    text = "\n".join(['"frame" "particle" "x" "y"', *rows])
+    check(read(written(tmp_path, text, "a.txt")), ("car 5", "car 7"))
+
+
+def test_an_index_that_pandas_wrote_is_passed_over(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "a.csv"
+    pandas.DataFrame(ROWS, columns=NAMES).to_csv(path)
+    check(read(path))
+
+
+def test_quoted_names_marks_and_capital_letters_do_not_matter(tmp_path: Path) -> None:
+    text = '"Frame","Particle","X","Y"\n' + lines()
+    check(read(written(tmp_path, b"\xef\xbb\xbf" + text.encode())))
+    check(read(written(tmp_path, text.encode("utf-16"))))
+
+
+def test_a_separator_within_quotes_separates_nothing(tmp_path: Path) -> None:
+    rows = [f'{f},"car, {p}",{x},{y}' for f, p, x, y in ROWS]
+    path = written(tmp_path, "\n".join(["frame,particle,x,y", *rows]))
+    check(read(path), ("car, 5", "car, 7"))
+
+
+def test_ids_too_long_for_a_number_stay_apart(tmp_path: Path) -> None:
+    text = lines(header=True).replace(",5,", ",9007199254740992,")
+    path = written(tmp_path, text.replace(",7,", ",9007199254740993,"))
+    check(read(path), ("9007199254740992", "9007199254740993"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("1,2,3,9", r"no column 9: the table has 4, counted from 1"),
+        ("1,2", r"a frame, a particle and one or more coordinates, got 1, 2"),
+        ("1,2,3,3", r"different columns"),
+        ("0,1,2,3", r"no names of columns|no column"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(tmp_path: Path, columns: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read(written(tmp_path, lines()), columns=columns)
+
+
+def test_the_spots_of_trackmate_are_read_with_their_unit(tmp_path: Path) -> None:
+    ensemble = read(written(tmp_path, TRACKMATE))
+    check(ensemble)
+    assert ensemble.unit == "µm"
+    assert "left out 1 of 5 spots that belong to no track" in ensemble.notes
+
+
+@pytest.mark.parametrize(
+    ("change", "unit"),
+    [
+        (lambda text: text.replace("(micron)", "(pixel)"), "px"),
+        (lambda text: text.replace("(micron)", "(µm)"), "µm"),
+        (lambda text: text.replace("(micron)", "(nm)"), "nm"),
+        # Earlier versions write one row of names, and "None" for no track.
+        (lambda text: "\n".join([text.split("\n")[0], *text.split("\n")[4:]]), ""),
+        (lambda text: text.replace("1026,,", "1026,None,"), "µm"),
+    ],
+    ids=["pixel", "µm", "nm", "one row of names", "None"],
+)
+def test_trackmate_may_have_other_units_and_rows(tmp_path: Path, change: Any, unit: str) -> None:
+    ensemble = read(written(tmp_path, change(TRACKMATE)))
+    check(ensemble)
+    assert ensemble.unit == unit
+
+
+def test_trackmate_in_space_keeps_its_third_coordinate(tmp_path: Path) -> None:
+    path = written(tmp_path, TRACKMATE.replace("4.5,0.0", "4.5,1.0"))
+    assert read(path).n_dimensions == 3
+
+
+def test_columns_of_trackmate_may_be_given(tmp_path: Path) -> None:
+    path = written(tmp_path, TRACKMATE)
+    check(read(path, columns="FRAME,TRACK_ID,POSITION_X,POSITION_Y"))
+    check(read(path, columns="9,3,5,6"))
+
+
+def test_spots_that_were_never_linked_are_refused(tmp_path: Path) -> None:
+    text = TRACKMATE.replace(",5,7.", ",,7.").replace(",7,6.9", ",,6.9").replace(",7,7.2", ",,7.2")
+    with pytest.raises(ValueError, match="no spot belongs to a track"):
+        read(written(tmp_path, text))
+
+
+def test_a_data_frame_may_be_indexed_by_frame() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=NAMES)
+    check(read(frame.set_index("frame")))
+    check(read(frame.set_index(["frame", "particle"])))
+    # trackpy leaves the frame in the columns and in the index.
+    check(read(frame.set_index("frame", drop=False)))
+    check(read(frame, columns="1,2,3,4"))
+
+
+@pytest.mark.parametrize("kind", [str, "string", "category", object])
+def test_particles_of_a_data_frame_may_have_names(kind: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=NAMES)
+    frame["particle"] = frame["particle"].map({5: "bus", 7: "car"}).astype(kind)
+    check(read(frame), ("bus", "car"))
+
+
+def test_a_missing_name_in_a_data_frame_is_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=NAMES)
+    frame["particle"] = pandas.array(["bus", "car", None, "car"], dtype="string")
+    with pytest.raises(ValueError, match="row 2: every row needs a frame and a particle"):
+        read(frame)
+
+
+def test_a_data_frame_of_trackmate_is_understood(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    ensemble = read(pandas.read_csv(written(tmp_path, TRACKMATE), skiprows=[1, 2, 3]))
+    check(ensemble)
+    assert "left out 1 of 5 spots that belong to no track" in ensemble.notes
+
+
+def test_polars_gives_the_same() -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    frame = polars.DataFrame(ROWS, schema=list(NAMES), orient="row")
+    check(read(frame))
+    check(read(frame, columns="1,2,3,4"))
+    named = frame.with_columns(polars.Series("particle", ["bus", "car", "bus", "car"]))
+    check(read(named), ("bus", "car"))
+    gapped = frame.with_columns(polars.Series("y", [2.0, None, 2.5, 4.5]))
+    assert "1 rows without coordinates count as not seen" in read(gapped).notes
+    check(read(frame.lazy()))
+
+
+def test_the_recipe_takes_columns_as_the_command_line_does(tmp_path: Path) -> None:
+    path = written(tmp_path, lines(" ") + "2 5 2.5 1.0\n2 7 2.5 1.5\n", "a.dat")
+    made = timme.analyse(path, columns="1,2,3,4")
+    assert made.hierarchy.n_sites == 2
+    assert made.recipe.options["columns"] == "1,2,3,4"
