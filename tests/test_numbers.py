@@ -15,11 +15,12 @@ from tests.output.builders import linked, particles
 from timme.output.colours import colouring
 from timme.output.scene import scene
 from timme.output.tables import clusters_csv
-from timme.readers.bonds import guess_bonds, unit_in_angstrom
+from timme.readers.bonds import guess_bonds
 from timme.statistics import curves
 from timme.system.atoms import Atoms
 from timme.system.elements import covalent_radii, element_masses
 from timme.system.ensemble import Ensemble
+from timme.system.units import unit_in_angstrom
 
 EDGE = 1e-6
 

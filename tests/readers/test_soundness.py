@@ -11,8 +11,9 @@ import pytest
 from tests.readers.builders import Record, atom, peptide, write_pdb, write_trajectory
 from timme._arrays import Coordinates, Floats
 from timme.readers import guess_bonds, read, read_model
-from timme.system.boxes import box_matrices, is_placeholder
+from timme.system.boxes import box_matrices
 from timme.system.ensemble import Ensemble
+from timme.system.placeholders import is_placeholder
 
 RESIDUES = 60
 

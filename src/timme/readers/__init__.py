@@ -11,13 +11,14 @@ from typing import Any, Literal
 import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 
 from timme.readers import soundness, walls, wanted
-from timme.readers.bonds import guess_bonds, unit_label
+from timme.readers.bonds import guess_bonds
 from timme.readers.download import fetch
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
 from timme.readers.select import select_atoms
 from timme.readers.sources import Options, atom_group, open_source
 from timme.system.ensemble import Ensemble
 from timme.system.residues import default_sites, shown_sites
+from timme.system.units import unit_label
 
 __all__ = [
     "GivenMatrix",

@@ -10,24 +10,19 @@ import numpy.typing as npt
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.system.atoms import Atoms, sorted_bonds
-from timme.system.boxes import box_matrices, is_placeholder
+from timme.system.boxes import box_matrices
 from timme.system.elements import HYDROGENS, covalent_radii
 from timme.system.neighbours import pairs_within
+from timme.system.placeholders import is_placeholder
 from timme.system.residues import is_ion, is_water, residue_index
 from timme.system.space import Boxes
+from timme.system.units import unit_in_angstrom
 
 _TOLERANCE = (
     0.4  # Å beyond the sum of radii: thermal stretching, and room before the second neighbours
 )
 _CLASH = 0.4  # Å: nearer than this is a misplaced atom, not a bond
 _OTHER_RESIDUE = 0.3  # Å by which a hydrogen prefers the atoms of its own residue
-
-_ANGSTROM = {
-    **dict.fromkeys(("", "å", "a", "ang", "angstrom", "angstroms", "ångström"), 1.0),
-    **dict.fromkeys(("nm", "nanometer", "nanometre"), 10.0),
-    **dict.fromkeys(("pm", "picometer", "picometre"), 0.01),
-    **dict.fromkeys(("bohr", "au", "a0"), 0.529177),
-}
 
 
 def guess_bonds(
@@ -85,46 +80,6 @@ def guess_bonds(
     return sorted_bonds(np.concatenate([np.column_stack([first[heavy], second[heavy]]), hydrogens]))
 
 
-def unit_in_angstrom(unit: str) -> float | None:
-    """Tell how long a unit is.
-
-    Parameters
-    ----------
-    unit : str
-        Name of the unit, such as ``Å`` or ``nm``.
-
-    Returns
-    -------
-    float or None
-        Its length in Å, None for a unit at which covalent bonds make no sense.
-    """
-    return _ANGSTROM.get(unit.strip().lower())
-
-
-def unit_label(unit: str) -> str:
-    """Write a unit as it stands on axes.
-
-    Parameters
-    ----------
-    unit : str
-        Name of the unit, as it is typed.
-
-    Returns
-    -------
-    str
-        ``Å`` for all ways to write it, ``µm`` for ``um``, and others as they are.
-
-    Examples
-    --------
-    >>> unit_label("angstrom"), unit_label("um"), unit_label("px")
-    ('Å', 'µm', 'px')
-    """
-    plain = unit.strip()
-    if plain and _ANGSTROM.get(plain.lower()) == 1.0:
-        return "Å"
-    return {"um": "µm", "μm": "µm", "micron": "µm"}.get(plain, plain)
-
-
 def likely_angstrom(
     atoms: Atoms, coordinates: Coordinates, *, unit: str, source: str
 ) -> tuple[float, str]:
@@ -158,14 +113,15 @@ def likely_angstrom(
     if spacing is None or 0.5 <= spacing * angstrom <= 8.0:
         return angstrom, ""
     likely = "nm" if spacing * angstrom < 0.5 else "Å"
-    if not 0.5 <= spacing * _ANGSTROM[likely.lower()] <= 8.0:
+    scale = unit_in_angstrom(likely) or 1.0
+    if not 0.5 <= spacing * scale <= 8.0:
         return angstrom, ""
     note = (
         f"{source}: neighbouring atoms are {spacing:.3g} {unit or 'Å'} apart, "
         f"which looks like {likely}: say so with unit={likely!r}"
     )
     warnings.warn(note, UserWarning, stacklevel=2)
-    return _ANGSTROM[likely.lower()], note
+    return scale, note
 
 
 def with_bonds(atoms: Atoms, *bonds: npt.ArrayLike) -> Atoms:

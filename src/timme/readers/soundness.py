@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.readers.bonds import unit_in_angstrom
-from timme.system.boxes import is_placeholder
 from timme.system.elements import HYDROGENS, covalent_radii
 from timme.system.ensemble import Ensemble
 from timme.system.neighbours import have_partners, pairs_within
+from timme.system.placeholders import is_placeholder
 from timme.system.residues import is_ion
 from timme.system.space import Boxes
+from timme.system.units import unit_in_angstrom
 
 _CLASH = 0.5  # Å: no two heavy atoms are nearer, whatever is between them
 _CLASHING = 0.05  # of the heavy atoms; a few are misplaced atoms, so many are several models in one

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.readers.bonds import guess_bonds, likely_angstrom, unit_in_angstrom, with_bonds
+from timme.readers.bonds import guess_bonds, likely_angstrom, with_bonds
 from timme.readers.files import STRUCTURES, kind
 from timme.readers.libraries import MDTRAJ, box_of_library
 from timme.readers.select import select_atoms
@@ -19,6 +19,7 @@ from timme.system.boxes import box_matrices
 from timme.system.elements import is_coarse_grained
 from timme.system.ensemble import Ensemble, checked_weights
 from timme.system.frames import Frames
+from timme.system.units import unit_in_angstrom
 
 
 def kept_snapshots(

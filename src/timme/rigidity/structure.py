@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Floats, Ints
-from timme.readers.bonds import unit_in_angstrom
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.images import Images
 from timme.system.space import Boxes
 from timme.system.topology import atoms_of_sites
+from timme.system.units import unit_in_angstrom
 
 
 @dataclass(frozen=True, slots=True, eq=False)

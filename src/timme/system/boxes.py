@@ -1,7 +1,8 @@
 """What is known about the boxes of files and of users: one matrix of row vectors per snapshot.
 
 Sources write boxes in many ways: lengths, lengths and angles, matrices, tilted or not, and zeros
-or a token of an ångström where they mean that there is none. All that is known about this is here.
+where they mean that there is none. All that is known about this is here; what a box must hold to be
+believed is in ``placeholders``.
 """
 
 from __future__ import annotations
@@ -12,14 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Coordinates, Floats, frozen, numbers
-from timme.system.neighbours import have_partners
-from timme.system.space import Boxes
+from timme._arrays import Floats, frozen, numbers
 
-_SHORTEST = 3.0  # Å: no box of atoms is narrower
-_DENSEST = 1.0  # atoms per Å³; diamond has 0.18
 _FAR = 1e4  # times the longest vector; rounding takes 1e-12 of it
-_OVERLAPPING = 0.03  # of all atoms; files have a few that are misplaced
 
 
 def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Floats:
@@ -107,45 +103,6 @@ def box_or_none(box: Floats) -> Floats | None:
         The same, None where space is open.
     """
     return box if box.any() else None
-
-
-def is_placeholder(box: Floats, points: Coordinates, nearest: float = 0.7) -> bool:
-    """Tell whether a box of atoms is one that programs write where there is none.
-
-    A box counts only if it can hold what is in it: it is no narrower than 3 Å, has room for all
-    atoms, and they do not overlap with their own images.
-
-    Parameters
-    ----------
-    box : ndarray, shape (3, 3)
-        Box vectors as rows, in Å, zeros in open directions.
-    points : ndarray, shape (atoms, 3)
-        Positions in one snapshot, in Å.
-    nearest : float, optional
-        Distance in Å below which two of them overlap: hydrogen molecules have 0.74.
-
-    Returns
-    -------
-    bool
-        False for boxes that can be true ones.
-
-    Examples
-    --------
-    >>> atoms = np.array([[0.0, 0.0, 0.0], [1.5, 0.0, 0.0], [3.0, 0.0, 0.0]])
-    >>> is_placeholder(np.eye(3), atoms), is_placeholder(20.0 * np.eye(3), atoms)
-    (True, False)
-    """
-    lengths = np.linalg.norm(box, axis=1)
-    if not box.any():
-        return False
-    if lengths[lengths > 0].min() < _SHORTEST:
-        return True
-    if len(points) > _DENSEST * abs(np.linalg.det(box)) > 0:
-        return True
-    alone, boxed = (
-        have_partners(points, nearest, Boxes.of(matrices, 1, 3)) for matrices in (None, box[None])
-    )
-    return int(np.count_nonzero(boxed & ~alone)) > max(2, _OVERLAPPING * len(points))
 
 
 def boxes_of_frames(found: Sequence[Floats | None]) -> Floats:
