@@ -151,9 +151,10 @@ def left(folder: Path, monkeypatch: pytest.MonkeyPatch, timme: Run) -> Path:
 def test_a_kernel_that_never_returns_is_ended_by_a_second_signal(tmp_path: Path) -> None:
     """A long step of C, which lets other threads run, stands for the kernel."""
     code = (
-        "import hashlib, timme.workflow\n"
+        "import hashlib, threading, timme.workflow\n"
         "def analyse(*_, **__):\n"
-        "    print('begun', flush=True)\n"
+        "    # Said by another thread, once this one is in its long step.\n"
+        "    threading.Timer(1.0, print, ['begun'], {'flush': True}).start()\n"
         "    hashlib.pbkdf2_hmac('sha256', b'a', b'b', 200_000_000)\n"
         "timme.workflow.analyse = analyse\n"
         "from timme.cli import main\n"
