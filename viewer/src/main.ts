@@ -66,7 +66,7 @@ const STYLES: Record<Style, string> = {
 
 /** Build the page within an element; keys are heard there, or in what is given: an element around it, the document. */
 export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Document): Page {
-  if (scene.format !== 3) throw new Error(`a scene of format 3 is needed, got ${scene.format}: use the page of the same version`);
+  if (scene.format !== 4) throw new Error(`a scene of format 4 is needed, got ${scene.format}: use the page of the same version`);
   const model = new Model(scene);
   const root = h("div", { class: "timme" });
   host.classList.add("timme-host");

@@ -2,7 +2,7 @@
 
 import { at, type Run } from "./arrays";
 import { type Cluster, type Cut, Hierarchy } from "./hierarchy";
-import { type PaletteName, type Scene, words } from "./scene";
+import { type PaletteName, type Scene, wholes, words } from "./scene";
 import { neighbours } from "./text";
 
 export type Style = "clusters" | "cartoon" | "sticks" | "spheres";
@@ -30,10 +30,12 @@ export class Model {
   anchor = -1; // a shown object of the selected cluster
   fixed = false; // whether the selected cluster, or else the core, is kept in place
   highlight: Highlight | null = null;
+  private readonly colours: Record<PaletteName, Int32Array>; // of each family
   private readonly listeners: ((change: Change) => void)[] = [];
 
   constructor(readonly scene: Scene) {
     this.hierarchy = new Hierarchy(scene);
+    this.colours = { wide: wholes(scene.colours.wide), safe: wholes(scene.colours.safe) };
     this.names = scene.tree.names;
     this.chains = words(scene.tree.chains);
     this.follows = neighbours(this.chains, this.names);
@@ -93,7 +95,8 @@ export class Model {
 
   colour(family: number): string {
     const { core, [this.palette]: others } = this.scene.palettes;
-    return family === 0 ? core : at(others, (family - 1) % others.length);
+    const chosen = at(this.colours[this.palette], family);
+    return chosen === 0 ? core : at(others, chosen - 1);
   }
 
   /** Label of each site at this cutoff, -1 for the rest. */
@@ -115,7 +118,7 @@ export class Model {
     if (shown < 0) return null;
     const run = this.hierarchy.run(shown, cutoff);
     if (run.stop - run.start < this.minSize) return null;
-    return this.hierarchy.cluster(run, this.hierarchy.level(cutoff));
+    return this.hierarchy.cluster(run);
   }
 
   hover(shown: number, cutoff = this.cut.cutoff): void {
