@@ -72,6 +72,13 @@ def test_dilution_shows_cutoff_and_scaled_axis() -> None:
     assert axes.get_title() == ""
 
 
+def test_the_line_of_the_cutoff_has_a_halo_on_stripes_and_cuts_no_gap_into_curves() -> None:
+    (on_stripes,) = plots.dilution(HIERARCHY, cutoff=0.05).lines
+    assert on_stripes.get_path_effects()
+    for axes in (plots.fraction(COUNTED, cutoff=0.05), plots.cluster_sizes(COUNTED, cutoff=0.05)):
+        assert not any(line.get_path_effects() for line in axes.lines)
+
+
 def test_many_stripes_become_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not drawn_stripes(plots.dilution(HIERARCHY)).get_rasterized()
     monkeypatch.setattr(dilution, "_MOST_VECTOR_STRIPES", 10)

@@ -83,7 +83,7 @@ def dilution(  # noqa: PLR0913, what is drawn, and how
         axes, shown, family_colours(hierarchy, palette=palette) if colours is None else colours
     )
     if cutoff is not None:
-        _draw_cutoff(axes.axhline, cutoff)
+        _draw_cutoff(axes.axhline, cutoff, path_effects=_halo())
     draw_places(axes, places, hierarchy.n_sites)
     draw_cutoff_axis(axes, "y", counted, limits=limits, length=length)
     return axes
@@ -263,16 +263,15 @@ def flexibility(index: Floats, *, places: Places | None = None, ax: Axes | None 
     return axes
 
 
-def _draw_cutoff(line: Callable[..., Any], cutoff: float) -> None:
+def _draw_cutoff(line: Callable[..., Any], cutoff: float, **look: Any) -> None:
+    line(cutoff, color="black", linewidth=0.8, linestyle=(0, (4, 2)), **look)
+
+
+def _halo() -> Any:
+    """Return what makes a line seen on dark stripes too; it would cut a gap into a curve."""
     from matplotlib.patheffects import withStroke
 
-    line(
-        cutoff,
-        color="black",
-        linewidth=0.8,
-        linestyle=(0, (4, 2)),
-        path_effects=[withStroke(linewidth=2, foreground="white")],  # seen on dark stripes too
-    )
+    return [withStroke(linewidth=2, foreground="white")]
 
 
 def _draw_theory(axes: Axes, theory: Theory, limits: tuple[float, float], colour: str) -> None:
