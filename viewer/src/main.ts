@@ -136,7 +136,7 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
       if (cluster) zoom?.(cluster);
     },
     reset: () => molecule?.reset(),
-    suggestion: () => nextSuggestion(model),
+    suggestion: () => model.nextSuggestion(),
     deselect: () => {
       if (menu.open) menu.open = false;
       else model.select(-1);
@@ -276,13 +276,6 @@ function nextCluster(model: Model, by: number): void {
   if (clusters.length === 0) return;
   const from = model.selected < 0 && by < 0 ? 0 : model.selected;
   model.select(at(clusters, (from + by + clusters.length) % clusters.length).lowest);
-}
-
-function nextSuggestion(model: Model): void {
-  const { suggestions } = model.scene;
-  if (suggestions.length === 0) return;
-  const now = suggestions.findIndex(({ cutoff }) => cutoff === model.cut.cutoff);
-  model.setCutoff(at(suggestions, (now + 1) % suggestions.length).cutoff);
 }
 
 function pageOf(

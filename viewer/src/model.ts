@@ -31,6 +31,7 @@ export class Model {
   fixed = false; // whether the selected cluster, or else the core, is kept in place
   highlight: Highlight | null = null;
   private readonly colours: Record<PaletteName, Int32Array>; // of each family
+  private suggested = 0; // the suggestion that was shown last
   private readonly listeners: ((change: Change) => void)[] = [];
 
   constructor(readonly scene: Scene) {
@@ -60,7 +61,19 @@ export class Model {
     if (Number.isNaN(cutoff) || cutoff === this.cut.cutoff) return;
     this.highlight = null;
     this.cut = this.hierarchy.cut(cutoff, this.minSize);
+    const suggested = this.scene.suggestions.findIndex((suggestion) => suggestion.cutoff === cutoff);
+    if (suggested >= 0) this.suggested = suggested;
     this.changed("cut");
+  }
+
+  /** Go to the suggested cutoff after the last one that was shown, wherever the cutoff went since. */
+  nextSuggestion(): void {
+    const { suggestions } = this.scene;
+    for (let tried = 0; tried < suggestions.length; tried++) {
+      this.suggested = (this.suggested + 1) % suggestions.length;
+      const { cutoff } = at(suggestions, this.suggested);
+      if (cutoff !== this.cut.cutoff) return this.setCutoff(cutoff);
+    }
   }
 
   /** Go up or down by so many levels; a level is the first cutoff at which something is new. */
