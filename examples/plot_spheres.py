@@ -40,8 +40,8 @@ plt.show()
 
 # %%
 # The box from above: sticks join spheres of one cluster that touch in this snapshot (not
-# through a wall), the core is dark blue, and spheres in clusters of fewer than three are small and
-# grey.
+# through a wall), dark blue is what is left of the largest cluster, and spheres in clusters of
+# fewer than three are small and grey.
 
 found = colouring(analysis, cutoff, min_size=3)
 first, second = analysis.fluctuations.pairs.T

@@ -297,15 +297,53 @@ def ranked_founders(n: int, pairs: Pairs, sigmas: Vector) -> list[frozenset[int]
 
 
 def families(n: int, pairs: Pairs, sigmas: Vector, cutoff: float) -> list[int]:
-    """Family of every cluster at a cutoff, in the order of their labels; that of the core is 0.
-
-    Families are counted by their founders. Where the core is not of family 0, the two are swapped.
-    """
+    """Family of every cluster at a cutoff, in the order of their labels, counted by founders."""
     ranked = ranked_founders(n, pairs, sigmas)
     founder = founders(n, pairs, sigmas, cutoff)
-    inherited = [ranked.index(founder[cluster]) for cluster in _largest_first(founder)]
-    swapped = {0: inherited[0], inherited[0]: 0}
-    return [swapped.get(family, family) for family in inherited]
+    return [ranked.index(founder[cluster]) for cluster in _largest_first(founder)]
+
+
+def family_neighbours(n: int, pairs: Pairs, sigmas: Vector) -> set[tuple[int, int]]:
+    """Families that are side by side at some cutoff, by site label or by site, both ways."""
+    found = set()
+    for cutoff in [-math.inf, *levels(sigmas, n, pairs)]:
+        label, family = labels(n, pairs, sigmas, cutoff), families(n, pairs, sigmas, cutoff)
+        for axis in (site_order(n, pairs, sigmas), list(range(n))):
+            for one, other in itertools.pairwise(family[label[site]] for site in axis):
+                found |= {(one, other), (other, one)} if one != other else set()
+    return found
+
+
+def family_colours(
+    n: int,
+    pairs: Pairs,
+    sigmas: Vector,
+    count: int,
+    given: dict[int, int] | None = None,
+    avoided: Collection[int] = (),
+) -> list[int]:
+    """One of so many colours, from 1, for each family; 0, which nobody chooses, for family 0.
+
+    In the order of their numbers, families choose a colour that is not to be avoided, which the
+    fewest of their neighbours have, which the fewest families have, and which is the first.
+    """
+    taken = {0: 0} if given is None else dict(given)
+    beside = family_neighbours(n, pairs, sigmas)
+    for family in range(n):
+        if family in taken:
+            continue
+        around = [colour for other, colour in taken.items() if (family, other) in beside]
+        everywhere = list(taken.values())
+        taken[family] = min(
+            range(1, count + 1),
+            key=lambda colour: (
+                colour in avoided,
+                around.count(colour),
+                everywhere.count(colour),
+                colour,
+            ),
+        )
+    return [taken[family] for family in range(n)]
 
 
 def stripes(

@@ -17,7 +17,7 @@ from tests.output.builders import fluctuations, linked, particles
 from tests.page.pymol import chosen
 from timme._arrays import Ints
 from timme.analysis import Analysis
-from timme.order import families_at, stripes
+from timme.order import choose_colours, families_at, stripes
 from timme.output.colours import colouring, family_colours
 from timme.output.scene import scene
 from timme.output.tables import clusters_csv, csv_text, runs_text
@@ -113,6 +113,14 @@ def test_clusters_and_their_colours_are_the_golden_ones(tree: Vector) -> None:
 
 
 @trees
+def test_families_choose_the_golden_colours(tree: Vector) -> None:
+    hierarchy = analysed(tree).shown_hierarchy
+    for palette in ("wide", "safe"):
+        chosen = choose_colours(hierarchy, len(PALETTES[palette]))
+        assert chosen.tolist() == tree["colours"][palette]
+
+
+@trees
 def test_the_table_of_clusters_is_the_golden_one(tree: Vector) -> None:
     analysis = analysed(tree)
     for cut in tree["cuts"]:
@@ -132,16 +140,19 @@ def test_stripes_are_the_golden_ones(tree: Vector) -> None:
     columns = (found.start, found.stop, found.low, found.high, found.family)
     drawn = sorted(zip(*(column.tolist() for column in columns), strict=True))
     assert drawn == [tuple(floats(stripe)) for stripe in tree["stripes"]]
+    colours = family_colours(shown, palette=PALETTES["wide"])
     cutoffs = make.row_cutoffs(tree["limits"])
     for cutoff, row in zip(cutoffs, tree["rows"], strict=True):
         alive = (found.low <= cutoff) & (cutoff < found.high)
-        assert coloured(found.start[alive], found.stop[alive], found.family[alive], row) == row
+        held = colours[found.family[alive]].tolist()
+        assert coloured(found.start[alive], found.stop[alive], held, row) == row
 
 
-def coloured(start: Ints, stop: Ints, family: Ints, row: list[str | None]) -> list[str | None]:
+def coloured(
+    start: Ints, stop: Ints, colours: list[str], row: list[str | None]
+) -> list[str | None]:
     """Paint stripes along an axis."""
     painted: list[str | None] = [None] * len(row)
-    colours = family_colours(family, palette=PALETTES["wide"]).tolist()
     for first, last, colour in zip(start, stop, colours, strict=True):
         painted[first:last] = [colour] * (last - first)
     return painted

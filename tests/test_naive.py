@@ -353,7 +353,7 @@ def test_cophenetic_is_infinite_between_trees() -> None:
     assert height[2, 2] == 0
 
 
-# Families and stripes: five sites split at 4, so that four others become the core
+# Families and stripes: five sites split at 4, so that four others become the largest
 
 
 CRUMBLES = (
@@ -381,20 +381,33 @@ def test_families_are_counted_by_size_and_then_from_the_left() -> None:
 
 @pytest.mark.parametrize(
     ("cutoff", "families"),
-    [(6, [0]), (4, [0, 1]), (2, [0, 1, 2, 3, 4, 5]), (0, [0, 2, 3, 4, 5, 1, 6, 7, 8])],
+    [(6, [0]), (4, [0, 1]), (2, [1, 0, 2, 3, 4, 5]), (0, [0, 2, 3, 4, 5, 1, 6, 7, 8])],
 )
-def test_the_core_takes_family_0_from_the_cluster_that_inherited_it(
+def test_a_cluster_keeps_its_family_also_where_it_becomes_the_largest(
     cutoff: float, families: list[int]
 ) -> None:
     assert naive.families(*CRUMBLES, cutoff) == families
+
+
+def test_families_are_neighbours_where_they_are_side_by_side_at_some_cutoff() -> None:
+    # At 4 and above, 0 beside 1; below, the five apart: 0 2 3 4 5 1 1 1 1; at last 1 6 7 8 as well.
+    pairs = [(0, 1), (0, 2), (2, 3), (3, 4), (4, 5), (5, 1), (1, 6), (6, 7), (7, 8)]
+    expected = {*pairs, *((other, one) for one, other in pairs)}
+    assert naive.family_neighbours(*CRUMBLES) == expected
+
+
+def test_families_choose_what_their_neighbours_have_not_then_what_is_rare_then_the_first() -> None:
+    assert naive.family_colours(*CRUMBLES, 8) == [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    # Of three: 4 is beside 3, so takes another than 3; 5 is beside 1 and 4; 6 is beside 1.
+    assert naive.family_colours(*CRUMBLES, 3) == [0, 1, 2, 3, 1, 2, 3, 1, 2]
+    assert naive.family_colours(*CRUMBLES, 3, {1: 3, 5: 0}, [2]) == [1, 3, 3, 1, 3, 0, 1, 3, 1]
 
 
 def test_a_stripe_lasts_as_long_as_its_run_and_its_family() -> None:
     assert naive.stripes(*CRUMBLES, range(9), min_size=4) == [
         (0, 5, 4, 6, 0),
         (0, 9, 6, INF, 0),
-        (5, 9, 1, 4, 0),
-        (5, 9, 4, 6, 1),
+        (5, 9, 1, 6, 1),
     ]
 
 

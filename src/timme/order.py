@@ -1,17 +1,21 @@
 """Lay sites along an axis: where each cluster is a stripe, and which family's colour it carries.
 
-**Families.** At every splitting the larger part inherits its parent's family (its colour), and each
-other part founds a new one. The larger part is the first in leaf order, so the clusters of one
-family all start at the same site label: a hierarchy of n sites has n families, one for each label.
-Families are numbered by the size of the largest cluster ever alive in them (ties: lower label
-first); family 0 is that of the largest tree.
+**Families.** Colour follows descent. At every splitting the larger part inherits its parent's
+family, and each other part founds a new one. The larger part is the first in leaf order, so the
+clusters of one family all start at the same site label: a hierarchy of n sites has n families, one
+for each label. Families are numbered by the size of the largest cluster ever alive in them (ties:
+lower label first), so that those which are large enough to be drawn come first, whatever that
+takes. Family 0 is that of the largest tree: the line of the core at the top, which is dark blue.
+Further down another cluster may be larger than the heir of that line, and keeps its own colour:
+to hand dark blue to the largest cluster of each level makes near-equal clusters swap colours in
+thin stripes, and puts dark blue on any single pair at the bottom.
 
-**The core.** Inheritance alone does not keep the largest cluster in family 0: a part that was the
-larger one at its splitting may crumble later, and leave a cluster of another family as the
-largest. Yet the core is to be dark blue at every level. So over the levels at which the core is of
-another family, that family and family 0 are swapped: the core takes 0, and the cluster that
-inherited 0 takes the core's. At every level families stay different for different clusters, only
-two of them are touched, and where inheritance already gives 0 to the core nothing changes.
+**Colours.** There are fewer colours than families. In the order of their numbers, families take the
+colour that the fewest of their neighbours have, of these the one that the fewest families have, and
+of these the first. So the first families have all colours in turn, and colours that repeat are kept
+apart. Neighbours are families that are side by side at some cutoff, in the order of site labels or
+in that of sites. In the order of labels a family has few neighbours that chose before it: those on
+its left double in size from one to the next, and on its right is one. So 24 colours are enough.
 """
 
 from __future__ import annotations
@@ -24,6 +28,9 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, frozen, highest_between
 from timme.hierarchy.tree import Hierarchy, grow
 
+# Neighbours of so many families, the largest, are told apart; smaller ones have no room to be seen.
+_MOST_APART = 5_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stripes:
@@ -33,7 +40,7 @@ class Stripes:
     stop: Ints  # (stripes,), place after the last
     low: Floats  # (stripes,), cutoff from which it holds; -inf for single sites
     high: Floats  # (stripes,), cutoff at which it no longer holds; inf for roots
-    family: Ints  # (stripes,), 0 is the core
+    family: Ints  # (stripes,), 0 is the line of the core at the top
     order: Ints  # (sites,), the site at each place of the axis
 
 
@@ -72,9 +79,7 @@ def stripes(
     start, stop, birth, death = _runs(tree, axis)
     place = tree.position[axis[start]]  # the site label of the first site of each run
     first = np.maximum(birth, _large_from(hierarchy, tree, min_size)[place])
-    run, low, high, base = _by_family(tree, place, first, death)
-    piece, low, high = _cut_at_swaps(tree, base, low, high)
-    run, family = run[piece], _swapped(tree, base[piece], low)
+    run, low, high, family = _by_family(tree, place, first, death)
     ranked = np.lexsort((start[run], low))
     run, low, high = run[ranked], low[ranked], high[ranked]
     return Stripes(
@@ -82,7 +87,7 @@ def stripes(
         stop=frozen(stop[run]),
         low=frozen(tree.cutoffs[low]),
         high=frozen(tree.cutoffs[high]),
-        family=frozen(family[ranked]),
+        family=frozen(tree.number[family[ranked]]),
         order=frozen(axis),
     )
 
@@ -100,7 +105,7 @@ def families_at(hierarchy: Hierarchy, cutoff: float) -> Ints:
     Returns
     -------
     ndarray of int, shape (clusters,)
-        Family of each label of ``hierarchy.cut(cutoff)``; that of label 0, the core, is 0.
+        Family of each label of ``hierarchy.cut(cutoff)``.
 
     Examples
     --------
@@ -112,25 +117,11 @@ def families_at(hierarchy: Hierarchy, cutoff: float) -> Ints:
     labels = hierarchy.cut(cutoff).labels
     start = np.full(labels.max() + 1, hierarchy.n_sites)
     np.minimum.at(start, labels, tree.position)
-    level = np.full(len(start), np.searchsorted(tree.cutoffs[1:-1], cutoff, side="right"))
-    return frozen(_swapped(tree, start, level))
+    return frozen(tree.number[start])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Families:
-    """What it takes to number the family of any cluster at any cutoff.
-
-    A cluster is known by the site label it starts at. At the level below which k levels lie, one
-    that starts at ``core[k]`` is of family 0, one that starts at 0 is of family
-    ``number[core[k]]``, and any other is of family ``number[start]``.
-    """
-
-    number: Ints  # (sites,), by site label
-    core: Ints  # (levels + 1,), site label at which the largest cluster starts
-
-
-def families(hierarchy: Hierarchy) -> Families:
-    """Tabulate the families of a hierarchy, for programs that follow the cutoff by themselves.
+def families(hierarchy: Hierarchy) -> Ints:
+    """Number the families of a hierarchy, for programs that follow the cutoff by themselves.
 
     Parameters
     ----------
@@ -139,17 +130,69 @@ def families(hierarchy: Hierarchy) -> Families:
 
     Returns
     -------
-    Families
-        Numbers that agree with :func:`families_at` at every cutoff.
+    ndarray of int, shape (sites,)
+        Family of the clusters that start at each site label, at any cutoff.
 
     Examples
     --------
     >>> from timme import link
-    >>> families(link([[0, 1, 9], [1, 0, 5], [9, 5, 0]])).core
-    array([0, 0, 0])
+    >>> families(link([[0, 1, 9], [1, 0, 5], [9, 5, 0]]))
+    array([0, 1, 2])
     """
-    tree = _Tree.of(hierarchy)
-    return Families(number=frozen(tree.number), core=frozen(tree.core))
+    return frozen(_Tree.of(hierarchy).number)
+
+
+def choose_colours(
+    hierarchy: Hierarchy,
+    n_colours: int,
+    *,
+    given: npt.ArrayLike | None = None,
+    avoided: npt.ArrayLike = (),
+) -> Ints:
+    """Choose one of a few colours for every family, so that neighbours differ.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        Clusters within clusters.
+    n_colours : int
+        Colours beside that of family 0.
+    given : array_like of int, shape (sites,), optional
+        Colour that each family has already, -1 where one is to be chosen; 0 for family 0, and no
+        other, by default.
+    avoided : array_like of int, optional
+        Colours to be chosen only where there is no other.
+
+    Returns
+    -------
+    ndarray of int, shape (sites,)
+        Colour of each family, from 1 to `n_colours`; 0 is that of the core at the top.
+
+    Examples
+    --------
+    >>> from timme import link
+    >>> choose_colours(link([[0, 1, 9], [1, 0, 5], [9, 5, 0]]), 24)
+    array([0, 1, 2])
+    """
+    n_sites = hierarchy.n_sites
+    colour = np.full(n_sites, -1)
+    if given is None:
+        colour[0] = 0
+    else:
+        colour[:] = given
+    waiting = np.flatnonzero(colour < 0)
+    crowd = waiting[waiting >= _MOST_APART]
+    colour[crowd] = (crowd - 1) % n_colours + 1
+    used = np.bincount(colour[:_MOST_APART] + 1, minlength=n_colours + 2)[2:]
+    worst = (n_sites + 1) ** 2 * np.isin(np.arange(1, n_colours + 1), avoided)
+    begin, beside = _neighbours(_Tree.of(hierarchy), hierarchy.order)
+    for family in waiting[waiting < _MOST_APART].tolist():
+        around = colour[beside[begin[family] : begin[family + 1]]]
+        alike = np.bincount(around[around > 0], minlength=n_colours + 1)[1:]
+        chosen = int((worst + alike * (n_sites + 1) + used).argmin())
+        used[chosen] += 1
+        colour[family] = chosen + 1
+    return frozen(colour)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,7 +210,6 @@ class _Tree:
     end: Ints  # (sites,), level at which each family becomes part of another
     heir: Ints  # (sites,), the family it then becomes part of
     number: Ints  # (sites,)
-    core: Ints  # (levels + 1,), family of the largest cluster at each level
 
     @classmethod
     def of(cls, hierarchy: Hierarchy) -> _Tree:
@@ -187,20 +229,7 @@ class _Tree:
             end=np.append(birth, len(levels) + 1)[above],
             heir=np.append(hierarchy.starts, -1)[above],
             number=number,
-            core=hierarchy.starts[_cores(hierarchy, birth)],
         )
-
-
-def _cores(hierarchy: Hierarchy, birth: Ints) -> Ints:
-    """Return the node that is the largest cluster at each level; ties: the lowest site."""
-    n_sites = hierarchy.n_sites
-    lowest = hierarchy.lowest
-    # A cluster only ever dies into a larger one, so the largest alive is the largest so far.
-    rank = hierarchy.sizes * (n_sites + 1) + (n_sites - lowest)
-    best = np.maximum.accumulate(rank)
-    leads = np.maximum.accumulate(np.where(rank == best, np.arange(len(rank)), 0))
-    last = np.searchsorted(birth, np.arange(birth[-1] + 1), side="right") - 1
-    return leads[last]
 
 
 def _checked_order(order: npt.ArrayLike, n_sites: int) -> Ints:
@@ -262,26 +291,28 @@ def _by_family(tree: _Tree, place: Ints, low: Ints, high: Ints) -> tuple[Ints, I
     return run, low, until, family
 
 
-def _cut_at_swaps(tree: _Tree, family: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints, Ints]:
-    """Cut stripes where their family starts or ceases to be swapped with family 0."""
-    n_levels = len(tree.cutoffs)
-    changes = np.flatnonzero(np.diff(tree.core)) + 1
-    touched = [tree.core[changes], tree.core[changes - 1], np.zeros_like(changes)]
-    key = np.unique(np.concatenate([which * n_levels + changes for which in touched]))
-    first = np.searchsorted(key, family * n_levels + low, side="right")
-    cuts = np.searchsorted(key, family * n_levels + high, side="left") - first
-    piece = np.repeat(np.arange(len(family)), cuts + 1)
-    begins = np.cumsum(cuts + 1) - (cuts + 1)
-    rank = np.arange(len(piece)) - begins[piece]
-    between = np.append(key, 0)[first[piece] + np.maximum(rank - 1, 0)] % n_levels
-    new_low = np.where(rank == 0, low[piece], between)
-    new_high = np.append(new_low[1:], 0)
-    new_high[begins + cuts] = high
-    return piece, new_low, new_high
+def _neighbours(tree: _Tree, order: Ints) -> tuple[Ints, Ints]:
+    """Find the families that are side by side, by site label or by site, at any cutoff.
+
+    The neighbours of family k, by number, are from ``begin[k]`` to ``begin[k + 1]`` in the second
+    array.
+    """
+    n_sites = len(order)
+    pairs = np.concatenate([_side_by_side(tree, axis) for axis in (order, np.arange(n_sites))])
+    both = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    return np.searchsorted(both[:, 0], np.arange(min(n_sites, _MOST_APART) + 1)), both[:, 1]
 
 
-def _swapped(tree: _Tree, family: Ints, level: Ints) -> Ints:
-    """Number the families at their levels, that of the core and family 0 swapped."""
-    core = tree.core[level]
-    held = np.where(family == core, 0, np.where(family == 0, core, family))
-    return tree.number[held]
+def _side_by_side(tree: _Tree, axis: Ints) -> Ints:
+    """Follow the families of neighbours on an axis upwards until they are one: (pairs, 2)."""
+    one, other = tree.position[axis[:-1]], tree.position[axis[1:]]
+    found = [np.empty((0, 2), dtype=np.int64)]
+    while len(one):
+        pair = tree.number[np.column_stack([one, other])]
+        found.append(pair[(pair < _MOST_APART).all(axis=1)])
+        ends = tree.end[one], tree.end[other]
+        next_one = np.where(ends[0] <= ends[1], tree.heir[one], one)
+        next_other = np.where(ends[1] <= ends[0], tree.heir[other], other)
+        apart = next_one != next_other  # beyond the top all are the same
+        one, other = next_one[apart], next_other[apart]
+    return np.concatenate(found)

@@ -29,7 +29,7 @@ ROWS = 16  # of pixels in a picture of stripes
 WIDTH = 140  # letters of a line of JSON
 
 CORE = "#00008b"
-# So many that no two families share one; and so few that some do.
+# So many that no two families share one; and so few that many do.
 WIDE = [f"#{40 + 12 * k:02x}{250 - 13 * k:02x}{(70 * k) % 256:02x}" for k in range(16)]
 SAFE = ["#e69f00", "#56b4e9", "#009e73"]
 
@@ -88,6 +88,7 @@ def tree(name: str, graph: Graph, *, min_size: int, shown: Sequence[int] | None 
         "shown": drawn,
         "minSize": min_size,
         "tree": described(seen) | numbered(seen),
+        "colours": chosen(seen),
         "whole": described(graph),
         "cuts": [cut(graph, drawn, named, cutoff, min_size) for cutoff in cutoffs(levels)],
         "axis": axis,
@@ -123,18 +124,18 @@ def described(graph: Graph) -> Vector:
 
 
 def numbered(graph: Graph) -> Vector:
-    """Levels, the family that starts at each place, and where the core starts at each level."""
+    """Levels, and the family that starts at each place."""
     order, levels = naive.site_order(*graph), naive.levels(graph[2], graph[0], graph[1])
     ranked = naive.ranked_founders(*graph)
     starts = [min(map(order.index, founder)) for founder in ranked]
-    core = []
-    for cutoff in [-math.inf, *levels]:
-        label = naive.labels(*graph, cutoff)
-        core.append(min(order.index(site) for site in range(graph[0]) if label[site] == 0))
+    return {"levels": levels, "family": [starts.index(place) for place in range(graph[0])]}
+
+
+def chosen(graph: Graph) -> Vector:
+    """The colour of each family in each palette: 0 is dark blue, k the k-th of the palette."""
     return {
-        "levels": levels,
-        "family": [starts.index(place) for place in range(graph[0])],
-        "core": core,
+        "wide": naive.family_colours(*graph, len(WIDE)),
+        "safe": naive.family_colours(*graph, len(SAFE)),
     }
 
 
@@ -151,6 +152,7 @@ def cut(
     seen = as_seen(graph, shown)
     label = naive.labels(*seen, cutoff)
     family = naive.families(*seen, cutoff)
+    colours = chosen(seen)
     sizes = [label.count(number) for number in range(max(label) + 1)]
     clusters: list[Vector] = []
     for number in range(len(sizes)):
@@ -163,8 +165,8 @@ def cut(
                 "formed": formed,
                 "joined": joined,
                 "family": family[number],
-                "wide": colour(family[number], WIDE),
-                "safe": colour(family[number], SAFE),
+                "wide": colour(colours["wide"][family[number]], WIDE),
+                "safe": colour(colours["safe"][family[number]], SAFE),
             }
         )
     large = [cluster for cluster in clusters if len(cluster["members"]) >= min_size]
@@ -194,9 +196,9 @@ def followers(
     return sorted(whole)
 
 
-def colour(family: int, palette: Sequence[str]) -> str:
-    """Dark blue for the core's family; the others take the palette over and over."""
-    return CORE if family == 0 else palette[(family - 1) % len(palette)]
+def colour(number: int, palette: Sequence[str]) -> str:
+    """Dark blue for 0, and the colours of the palette from 1 on."""
+    return CORE if number == 0 else palette[number - 1]
 
 
 def table(cutoff: float, clusters: Sequence[Vector], named: Sequence[Residue]) -> str:
@@ -243,8 +245,9 @@ def row_cutoffs(limits: Sequence[float]) -> list[float]:
 def row(graph: Graph, axis: Sequence[int], min_size: int, cutoff: float) -> list[str | None]:
     """Colour at each place of an axis, None for what is in no cluster that is large enough."""
     label, family = naive.labels(*graph, cutoff), naive.families(*graph, cutoff)
+    colours = [colour(number, WIDE) for number in chosen(graph)["wide"]]
     large = [label.count(label[site]) >= min_size for site in range(graph[0])]
-    return [colour(family[label[site]], WIDE) if large[site] else None for site in axis]
+    return [colours[family[label[site]]] if large[site] else None for site in axis]
 
 
 # ---- motions -----------------------------------------------------------------------------------

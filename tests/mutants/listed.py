@@ -331,10 +331,11 @@ MUTANTS = [
             "number[np.lexsort((np.arange(n_sites), hierarchy.sizes[top]))]",
         ),
         (
-            "the core changes its colour",
-            "held = np.where(family == core, 0, np.where(family == 0, core, family))",
-            "held = family",
+            "neighbours have one colour",
+            "worst + alike * (n_sites + 1) + used",
+            "worst + used",
         ),
+        ("dark blue is handed on", "colour[0] = 0", "colour[-1] = 0"),
         ("small clusters are stripes", "hierarchy.sizes >= min_size", "hierarchy.sizes >= 1"),
     ),
     # ---- comparison ----------------------------------------------------------------------------

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.output.builders import Graph, graphs, particles, random_graph, residues
+from tests.output.builders import Graph, graphs, linked, particles, random_graph, residues
 from timme.order import families_at
 from timme.output.colours import (
     CORE,
@@ -28,21 +28,33 @@ def test_an_object_has_the_colour_of_the_shown_cluster_it_moves_with(
     everywhere = analysis.hierarchy.cut(cutoff).labels
     small = analysis.shown_hierarchy.cut(cutoff)
     families = families_at(analysis.shown_hierarchy, cutoff)
+    of_family = family_colours(analysis.shown_hierarchy)
     for site in range(n_sites):
         companions = [k for k, s in enumerate(shown) if everywhere[s] == everywhere[site]]
         if len(companions) < min_size:
             assert colours[site] == REST
         else:
             (label,) = {int(small.labels[k]) for k in companions}
-            assert colours[site] == family_colours(families[label : label + 1])[0]
+            assert colours[site] == of_family[families[label]]
 
 
-def test_the_core_is_dark_blue_at_every_level() -> None:
+def test_dark_blue_is_the_line_of_the_core_at_the_top_at_every_level() -> None:
     analysis = residues(random_graph(240, 3))
     hierarchy = analysis.shown_hierarchy
-    for cutoff in hierarchy.levels:
-        core = analysis.system.shown[hierarchy.core(cutoff)]
-        assert set(colouring(analysis, cutoff, min_size=1).object_colours[core]) == {CORE}
+    line = hierarchy.cut(np.inf).members(0)
+    for cutoff in hierarchy.levels[::-1]:
+        labels = hierarchy.cut(cutoff).labels
+        sizes = np.bincount(labels[line])
+        line = np.flatnonzero(labels == labels[line][sizes[labels[line]].argmax()])
+        shown = colouring(analysis, cutoff, min_size=1).object_colours[analysis.system.shown]
+        assert np.flatnonzero(shown == CORE).tolist() == line.tolist()
+
+
+def test_a_cluster_has_one_colour_however_small_the_clusters_that_are_coloured() -> None:
+    analysis = residues(random_graph(240, 3))
+    for cutoff in analysis.shown_hierarchy.levels[::5]:
+        few, many = (colouring(analysis, cutoff, min_size=size) for size in (4, 2))
+        assert few.colours.tolist() == many.colours[: len(few.colours)].tolist()
 
 
 def test_labels_count_from_the_core_and_miss_what_is_not_shown() -> None:
@@ -60,5 +72,5 @@ def test_palettes_have_no_colour_twice(palette: tuple[str, ...]) -> None:
 
 
 def test_colours_repeat_beyond_the_palette() -> None:
-    colours = family_colours(np.arange(2 * len(SAFE) + 1), palette=SAFE)
-    assert colours.tolist() == [CORE, *SAFE, *SAFE]
+    apart = linked((2 * len(SAFE) + 1, [], []))
+    assert family_colours(apart, palette=SAFE).tolist() == [CORE, *SAFE, *SAFE]

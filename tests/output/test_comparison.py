@@ -16,6 +16,7 @@ from tests.compare.reference import clusters_of, two_graphs
 from tests.output.builders import Graph, linked, particles, random_graph, read_back, residues
 from timme.compare import Comparison, common_sites, compare
 from timme.hierarchy import Hierarchy, grow
+from timme.order import families_at
 from timme.output.axes import places_of
 from timme.output.colours import CORE, SAFE, WIDE
 from timme.output.comparison import (
@@ -23,8 +24,8 @@ from timme.output.comparison import (
     cluster_colours,
     dilutions,
     heatmap,
+    matched_colours,
     matched_csv,
-    matched_families,
     on_common_sites,
 )
 from timme.output.figures import save_figure
@@ -75,11 +76,35 @@ def test_partners_share_a_colour_and_no_one_else_takes_it(
 
 
 @given(two_graphs())
-def test_families_stay_apart(given: tuple[Graph, Graph]) -> None:
+def test_families_without_a_partner_stay_apart(given: tuple[Graph, Graph]) -> None:
     compared = compare(*map(linked, given))
-    taken = matched_families(compared).tolist()
-    assert len(set(taken)) == len(taken) == compared.n_sites
-    assert min(taken) >= 0
+    taken = matched_colours(compared).tolist()
+    assert len(taken) == compared.n_sites
+    if compared.n_sites <= len(WIDE) / 2:
+        assert len(set(taken)) == len(taken)
+
+
+def test_matched_colours_follow_descent_in_both() -> None:
+    compared = compare(ONE, OTHER, min_size=2, cutoffs=(0.04, 0.04))
+    second, colours = compared.second, matched_colours(compared)
+    at_cutoff = second.cut(0.04)
+    for label, colour in enumerate(cluster_colours(compared)[1].tolist()):
+        members = at_cutoff.members(label)
+        for cutoff in second.levels[second.levels < 0.04][::-1]:
+            labels = second.cut(cutoff).labels
+            sizes = np.bincount(labels[members])
+            members = np.flatnonzero(labels == labels[members][sizes[labels[members]].argmax()])
+            assert colours[families_at(second, cutoff)[labels[members[0]]]] == colour
+
+
+def test_the_line_of_the_second_core_is_dark_blue_where_dark_blue_is_free() -> None:
+    # The line of the first core is single sites at 2, where only its other part is coloured.
+    crumbled = bodies(dict.fromkeys(range(16), 3.0) | {16: 4.0})
+    compared = compare(crumbled, bodies({16: 4.0}), cutoffs=(2.0, 2.0), min_size=3)
+    assert compared.clusters.partners.tolist()[:2] == [-1, 0]
+    first, second = cluster_colours(compared)
+    assert first.tolist() == [WIDE[0]]
+    assert second.tolist() == [CORE, WIDE[0]]
 
 
 def test_the_core_of_the_second_takes_the_colour_of_what_it_matches() -> None:

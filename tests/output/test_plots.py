@@ -53,7 +53,7 @@ def test_dilution_draws_every_stripe_in_its_colour(by_residue: bool, min_size: i
     for family, path, colour in zip(families, paths, np.asarray(colours), strict=True):
         own = expected.family == family
         corners = np.asarray(path.vertices).reshape(-1, 5, 2)
-        assert to_hex(colour) == family_colours(np.array([family]), palette=SAFE)[0]
+        assert to_hex(colour) == family_colours(HIERARCHY, palette=SAFE)[family]
         assert corners[:, 0, 0].tolist() == expected.start[own].tolist()
         assert corners[:, 2, 0].tolist() == expected.stop[own].tolist()
         inner = np.isfinite(expected.low[own])
@@ -70,6 +70,13 @@ def test_dilution_shows_cutoff_and_scaled_axis() -> None:
     assert "1.54 Å" in opposite.get_ylabel()
     assert axes.get_ylabel() == r"$\sigma_\mathrm{c}$ (Å)"
     assert axes.get_title() == ""
+
+
+def test_the_line_of_the_cutoff_has_a_halo_on_stripes_and_cuts_no_gap_into_curves() -> None:
+    (on_stripes,) = plots.dilution(HIERARCHY, cutoff=0.05).lines
+    assert on_stripes.get_path_effects()
+    for axes in (plots.fraction(COUNTED, cutoff=0.05), plots.cluster_sizes(COUNTED, cutoff=0.05)):
+        assert not any(line.get_path_effects() for line in axes.lines)
 
 
 def test_many_stripes_become_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,11 +215,10 @@ def test_importing_plots_does_not_import_matplotlib() -> None:
 
 
 def test_a_dilution_may_borrow_its_colours() -> None:
-    others = np.arange(HIERARCHY.n_sites)[::-1].copy()
-    axes = plots.dilution(HIERARCHY, families=others)
-    colours = {to_hex(colour) for colour in np.asarray(drawn_stripes(axes).get_facecolor())}
-    taken = others[np.unique(stripes(HIERARCHY, min_size=3).family)]
-    assert colours == set(family_colours(taken).tolist())
+    others = family_colours(HIERARCHY)[::-1]
+    axes = plots.dilution(HIERARCHY, colours=others)
+    colours = [to_hex(colour) for colour in np.asarray(drawn_stripes(axes).get_facecolor())]
+    assert colours == others[np.unique(stripes(HIERARCHY, min_size=3).family)].tolist()
 
 
 def test_flexibility_is_drawn_above_and_below_zero_along_the_places() -> None:

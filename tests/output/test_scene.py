@@ -37,16 +37,13 @@ def colours_of_sites(made: Scene, cutoff: float, min_size: int) -> list[str]:
         cuts = np.flatnonzero(unpacked(gaps) > min(cutoff, 1e300)) + 1
         return [run.tolist() for run in np.split(np.array(members), cuts)]
 
-    level = int(np.count_nonzero(unpacked(tree["levels"]) <= cutoff))
-    core, number = int(unpacked(tree["core"])[level]), unpacked(tree["family"])
+    number, chosen = unpacked(tree["family"]), unpacked(made["colours"]["wide"])
     colour: dict[int, str] = {}  # of shown objects
     start = 0
     for run in runs(tree["order"], tree["gaps"]):
-        held = 0 if start == core else core if start == 0 else start
-        family = int(number[held])
+        which = int(chosen[number[start]])
         if len(run) >= min_size:
-            paint = palettes["wide"]
-            name = palettes["core"] if family == 0 else paint[(family - 1) % len(paint)]
+            name = palettes["core"] if which == 0 else palettes["wide"][which - 1]
             colour |= dict.fromkeys(run, name)
         start += len(run)
     shown = unpacked(whole["shown"])
@@ -61,13 +58,11 @@ def colours_of_sites(made: Scene, cutoff: float, min_size: int) -> list[str]:
 @given(graphs())
 def test_families_number_every_cluster_as_its_stripe(graph: Graph) -> None:
     hierarchy = linked(graph)
-    table = families(hierarchy)
-    for level, cutoff in enumerate([-1.0, *hierarchy.levels.tolist()]):
+    number = families(hierarchy)
+    for cutoff in [-1.0, *hierarchy.levels.tolist()]:
         labels = hierarchy.cut(cutoff).labels[hierarchy.order]
         starts = [labels.tolist().index(label) for label in range(labels.max() + 1)]
-        core = table.core[level]
-        held = [0 if s == core else core if s == 0 else s for s in starts]
-        assert table.number[held].tolist() == families_at(hierarchy, cutoff).tolist()
+        assert number[starts].tolist() == families_at(hierarchy, cutoff).tolist()
 
 
 @pytest.mark.parametrize("min_size", [1, 3])

@@ -99,6 +99,18 @@ def test_style_follows_what_is_drawn() -> None:
         assert picture(analysis, colouring(analysis, CUTOFF), "x.cif").style == style
 
 
+def test_pymol_draws_clusters_of_nucleic_acids_bolder_than_the_rest(tmp_path: Path) -> None:
+    lines = written(residues(random_graph(300, 4)), tmp_path)[".pml"].splitlines()
+    thin, bold = (
+        lines.index(line)
+        for line in (
+            "cartoon tube, rest",
+            "cartoon oval, timme and b>0 and polymer.nucleic",
+        )
+    )
+    assert lines.index("show cartoon, timme") < thin < bold
+
+
 def test_particles_are_joined_to_those_they_move_with() -> None:
     graph = random_graph(200, 4)
     analysis = particles(graph)

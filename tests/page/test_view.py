@@ -127,6 +127,17 @@ def test_a_cartoon_hides_the_atoms_of_ribbons_and_no_others(show: Open, tmp_path
     assert set(np.flatnonzero(analysis.system.sites.resnames == "ATP").tolist()) <= joined
 
 
+def test_a_residue_without_its_oxygen_is_part_of_the_ribbon(show: Open, tmp_path: Path) -> None:
+    whole = peptide(n_residues=8)
+    lacking = [one for one in whole if not (one[0] == "O" and one[4] in {4, 8})]
+    assert len(lacking) == len(whole) - 2
+    page = show(_written(tmp_path, lacking))
+    page.wait("timme.page.atomSizes().includes(0)")
+    assert set(page.evaluate("timme.page.atomSizes()")) == {0}
+    page.evaluate("timme.page.setFrame(2)")
+    assert page.errors == []
+
+
 def test_a_peptide_too_short_for_a_ribbon_is_drawn_as_sticks(show: Open, tmp_path: Path) -> None:
     analysis = _written(tmp_path, peptide(n_residues=3))
     page = show(analysis)

@@ -479,6 +479,18 @@ def test_demos_are_known() -> None:
     assert analyse_demo("hinge").recipe.provenance.command == "timme demo hinge"
 
 
+def test_the_cutoff_of_a_demo_is_known_and_not_chosen_by_the_user(tmp_path: Path) -> None:
+    made = analyse_demo("hinge")
+    timme.save(made, tmp_path / "result.npz")
+    for shown in (made, timme.load(tmp_path / "result.npz")):
+        rows = summary(shown)
+        first = next(text for name, text in rows if name == "cutoffs")
+        assert first.startswith("σc = 0.04")
+        assert "the three bodies are side by side" in first
+        assert "user" not in str(rows)
+        assert scene_of(shown)["suggestions"][0]["cutoff"] == 0.04
+
+
 # ---- tracks with gaps --------------------------------------------------------------------------
 
 

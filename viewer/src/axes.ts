@@ -23,6 +23,10 @@ export interface Box {
 }
 
 const SIZE = 11;
+// Along places, in pixels from one tick to the next: what is wanted, and what numbers need at least.
+const ROOM = 48;
+const LEAST_ROOM = 34;
+const FEWEST = 3; // ticks by which a reader finds a place between them
 
 export function inkOf(root: HTMLElement): Ink {
   const style = getComputedStyle(root);
@@ -150,16 +154,10 @@ export function placesAxis(p: Painter, ink: Ink, shown: Along, box: Box): void {
   const size = shown.order.length;
   const bottom = box.y + box.height;
   const x = (place: number): number => box.x + (box.width * place) / size;
-  const most = Math.max(2, Math.floor(box.width / 48));
-  const step = Math.max(1, ticks(0, size, most)[1] ?? 1);
-  let last = -Infinity;
-  for (let place = 0; place < size; place++) {
-    const value = shown.numbers?.[place] ?? place + 1;
-    const repeated = place > 0 && shown.numbers?.[place - 1] === value;
-    if (value % step !== 0 || repeated || x(place) - last < 34) continue;
-    last = x(place + 0.5);
-    p.line([last, bottom, last, bottom + 4], ink.line, 1);
-    p.text(String(value), last, bottom + 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "top" });
+  for (const { place, value } of placeTicks(shown, box.width)) {
+    const middle = x(place + 0.5);
+    p.line([middle, bottom, middle, bottom + 4], ink.line, 1);
+    p.text(String(value), middle, bottom + 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "top" });
   }
   p.text(shown.label, box.x + box.width / 2, bottom + 22, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "top" });
   for (const { start, stop, name } of chainRuns(shown)) {
@@ -168,6 +166,30 @@ export function placesAxis(p: Painter, ink: Ink, shown: Along, box: Box): void {
       p.text(name, x((start + stop) / 2), box.y - 3, { fill: ink.muted, size: SIZE, align: "center", baseline: "bottom" });
     }
   }
+}
+
+interface PlaceTick {
+  place: number;
+  value: number; // what is written there
+}
+
+/** Round numbers along the places: with room between them, and closer where too few would be left. */
+export function placeTicks(shown: Along, width: number): PlaceTick[] {
+  const wide = ticksApart(shown, width, ROOM);
+  return wide.length < FEWEST ? ticksApart(shown, width, LEAST_ROOM) : wide;
+}
+
+function ticksApart({ order, numbers }: Along, width: number, room: number): PlaceTick[] {
+  const size = order.length;
+  const step = Math.max(1, ticks(0, size, Math.max(2, Math.floor(width / room)))[1] ?? 1);
+  const found: PlaceTick[] = [];
+  for (let place = 0; place < size; place++) {
+    const value = numbers?.[place] ?? place + 1;
+    const repeated = place > 0 && numbers?.[place - 1] === value;
+    const apart = ((place - (found.at(-1)?.place ?? -Infinity)) * width) / size;
+    if (value % step === 0 && !repeated && apart >= LEAST_ROOM) found.push({ place, value });
+  }
+  return found;
 }
 
 /** Runs of places in one chain; none where there is but one. */

@@ -161,10 +161,7 @@ export class Dilution {
     const box = this.box(width, height);
     const selected = model.cut.clusters[model.selected];
     if (selected) this.outline(p, selected, box, ink, 2.5);
-    if (model.highlight) {
-      const level = model.hierarchy.level(model.highlight.cutoff);
-      this.outline(p, model.hierarchy.cluster(model.highlight.run, level), box, ink, 1.5);
-    }
+    if (model.highlight) this.outline(p, model.hierarchy.cluster(model.highlight.run), box, ink, 1.5);
     const y = this.y(model.cut.cutoff, box);
     p.line([box.x, y, box.x + box.width, y], ink.halo, 4);
     p.line([box.x, y, box.x + box.width, y], ink.mark, 1.5, [6, 3]);

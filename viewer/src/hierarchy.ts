@@ -53,8 +53,7 @@ export class Hierarchy {
   readonly levels: Float64Array;
   readonly sitePlace: Int32Array; // (sites,), place of a site's object in the whole, or -1
   private readonly gaps: Float64Array; // (shown + 1,)
-  private readonly family: Int32Array;
-  private readonly core: Int32Array;
+  private readonly family: Int32Array; // of the clusters that start at each place
   private readonly wholeGaps: Float64Array;
   private readonly shownAt: Int32Array; // of the whole in leaf order: the shown object, or -1
   private readonly wholePlace: Int32Array; // of a shown object, its place in the whole
@@ -66,7 +65,6 @@ export class Hierarchy {
     this.gaps = gapsBefore(doubles(scene.tree.gaps));
     this.levels = doubles(scene.tree.levels);
     this.family = wholes(scene.tree.family);
-    this.core = wholes(scene.tree.core);
     this.place = inverse(this.order);
     const order = wholes(scene.whole.order);
     const shown = wholes(scene.whole.shown);
@@ -121,33 +119,31 @@ export class Hierarchy {
       keys.push((stop - start) * (size + 1) + (size - lowest));
       startOf[lowest] = start;
     }
-    const level = this.level(cutoff);
     const clusters: Cluster[] = [];
     for (const key of Float64Array.from(keys).sort().reverse()) {
       const start = startOf[size - (key % (size + 1))]!;
-      clusters.push(this.cluster({ start, stop: start + Math.floor(key / (size + 1)) }, level));
+      clusters.push(this.cluster({ start, stop: start + Math.floor(key / (size + 1)) }));
     }
     return { clusters, count, largest };
   }
 
   /** Tell where clusters of at least a size lie in leaf order, and of which family they are. */
   eachRun(cutoff: number, minSize: number, tell: (start: number, stop: number, family: number) => void): void {
-    const { gaps, size } = this;
+    const { gaps, size, family } = this;
     const limit = Math.min(cutoff, LAST);
-    const level = this.level(cutoff);
     for (let start = 0, stop = 0; start < size; start = stop) {
       stop = endOf(gaps, start, limit);
-      if (stop - start >= minSize) tell(start, stop, this.familyAt(start, level));
+      if (stop - start >= minSize) tell(start, stop, family[start]!);
     }
   }
 
   /** Describe the cluster in a run. */
-  cluster({ start, stop }: Run, level: number): Cluster {
+  cluster({ start, stop }: Run): Cluster {
     const { gaps } = this;
     let formed = -Infinity;
     for (let place = start + 1; place < stop; place++) formed = Math.max(formed, gaps[place] ?? formed);
     const joined = Math.min(gaps[start] ?? Infinity, gaps[stop] ?? Infinity);
-    const family = this.familyAt(start, level);
+    const family = at(this.family, start);
     return { start, stop, size: stop - start, lowest: this.lowest(start, stop), family, formed, joined };
   }
 
@@ -174,12 +170,6 @@ export class Hierarchy {
     if (itself >= 0) return itself;
     const { start, stop } = around(this.wholeGaps, place, cutoff);
     return this.shownAt.subarray(start, stop).find((object) => object >= 0) ?? -1;
-  }
-
-  /** The family of the cluster that starts at a place, with so many levels at or below. */
-  private familyAt(start: number, level: number): number {
-    const core = this.core[level]!;
-    return this.family[start === core ? 0 : start === 0 ? core : start]!;
   }
 
   /** The lowest shown object in a run. */

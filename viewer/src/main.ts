@@ -66,7 +66,7 @@ const STYLES: Record<Style, string> = {
 
 /** Build the page within an element; keys are heard there, or in what is given: an element around it, the document. */
 export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Document): Page {
-  if (scene.format !== 3) throw new Error(`a scene of format 3 is needed, got ${scene.format}: use the page of the same version`);
+  if (scene.format !== 4) throw new Error(`a scene of format 4 is needed, got ${scene.format}: use the page of the same version`);
   const model = new Model(scene);
   const root = h("div", { class: "timme" });
   host.classList.add("timme-host");
@@ -136,7 +136,7 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
       if (cluster) zoom?.(cluster);
     },
     reset: () => molecule?.reset(),
-    suggestion: () => nextSuggestion(model),
+    suggestion: () => model.nextSuggestion(),
     deselect: () => {
       if (menu.open) menu.open = false;
       else model.select(-1);
@@ -276,13 +276,6 @@ function nextCluster(model: Model, by: number): void {
   if (clusters.length === 0) return;
   const from = model.selected < 0 && by < 0 ? 0 : model.selected;
   model.select(at(clusters, (from + by + clusters.length) % clusters.length).lowest);
-}
-
-function nextSuggestion(model: Model): void {
-  const { suggestions } = model.scene;
-  if (suggestions.length === 0) return;
-  const now = suggestions.findIndex(({ cutoff }) => cutoff === model.cut.cutoff);
-  model.setCutoff(at(suggestions, (now + 1) % suggestions.length).cutoff);
 }
 
 function pageOf(

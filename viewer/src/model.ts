@@ -2,7 +2,7 @@
 
 import { at, type Run } from "./arrays";
 import { type Cluster, type Cut, Hierarchy } from "./hierarchy";
-import { type PaletteName, type Scene, words } from "./scene";
+import { type PaletteName, type Scene, wholes, words } from "./scene";
 import { neighbours } from "./text";
 
 export type Style = "clusters" | "cartoon" | "sticks" | "spheres";
@@ -30,10 +30,13 @@ export class Model {
   anchor = -1; // a shown object of the selected cluster
   fixed = false; // whether the selected cluster, or else the core, is kept in place
   highlight: Highlight | null = null;
+  private readonly colours: Record<PaletteName, Int32Array>; // of each family
+  private suggested = 0; // the suggestion that was shown last
   private readonly listeners: ((change: Change) => void)[] = [];
 
   constructor(readonly scene: Scene) {
     this.hierarchy = new Hierarchy(scene);
+    this.colours = { wide: wholes(scene.colours.wide), safe: wholes(scene.colours.safe) };
     this.names = scene.tree.names;
     this.chains = words(scene.tree.chains);
     this.follows = neighbours(this.chains, this.names);
@@ -58,7 +61,19 @@ export class Model {
     if (Number.isNaN(cutoff) || cutoff === this.cut.cutoff) return;
     this.highlight = null;
     this.cut = this.hierarchy.cut(cutoff, this.minSize);
+    const suggested = this.scene.suggestions.findIndex((suggestion) => suggestion.cutoff === cutoff);
+    if (suggested >= 0) this.suggested = suggested;
     this.changed("cut");
+  }
+
+  /** Go to the suggested cutoff after the last one that was shown, wherever the cutoff went since. */
+  nextSuggestion(): void {
+    const { suggestions } = this.scene;
+    for (let tried = 0; tried < suggestions.length; tried++) {
+      this.suggested = (this.suggested + 1) % suggestions.length;
+      const { cutoff } = at(suggestions, this.suggested);
+      if (cutoff !== this.cut.cutoff) return this.setCutoff(cutoff);
+    }
   }
 
   /** Go up or down by so many levels; a level is the first cutoff at which something is new. */
@@ -93,7 +108,8 @@ export class Model {
 
   colour(family: number): string {
     const { core, [this.palette]: others } = this.scene.palettes;
-    return family === 0 ? core : at(others, (family - 1) % others.length);
+    const chosen = at(this.colours[this.palette], family);
+    return chosen === 0 ? core : at(others, chosen - 1);
   }
 
   /** Label of each site at this cutoff, -1 for the rest. */
@@ -115,7 +131,7 @@ export class Model {
     if (shown < 0) return null;
     const run = this.hierarchy.run(shown, cutoff);
     if (run.stop - run.start < this.minSize) return null;
-    return this.hierarchy.cluster(run, this.hierarchy.level(cutoff));
+    return this.hierarchy.cluster(run);
   }
 
   hover(shown: number, cutoff = this.cut.cutoff): void {

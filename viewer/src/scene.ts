@@ -50,12 +50,12 @@ export interface Scene {
     order: Packed;
     gaps: Packed;
     levels: Packed;
-    family: Packed;
-    core: Packed;
+    family: Packed; // of the clusters that start at each place of leaf order
     chains: Words;
     names: string[];
     sites: Packed;
   };
+  colours: Record<PaletteName, Packed>; // of each family: 0 is that of the core, k the k-th of the palette
   whole: { order: Packed; gaps: Packed; shown: Packed };
   axis: {
     order: Packed;

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { csv } from "../src/export";
-import { modelOf, trees } from "./golden";
+import { Model } from "../src/model";
+import { modelOf, sceneOf, trees, treeNamed } from "./golden";
 
 for (const tree of trees) {
   test(`the clusters of ${tree.name} are the golden ones at every cutoff`, () => {
@@ -105,4 +106,35 @@ test("a step back from between two levels ends at the lower of them", () => {
       assert.equal(model.cut.cutoff, below);
     });
   }
+});
+
+test("the next suggestion follows the last one that was shown, wherever the cutoff went since", () => {
+  const scene = sceneOf(treeNamed("a chain"));
+  const suggestions = [0.25, 1, 1, 2].map((cutoff) => ({ cutoff, reason: "" }));
+  const model = new Model({ ...scene, suggestions });
+  const next = (): number => {
+    model.nextSuggestion();
+    return model.cut.cutoff;
+  };
+  assert.equal(model.cut.cutoff, 0.25);
+  model.step(1);
+  assert.equal(next(), 1);
+  model.step(-1);
+  assert.equal(next(), 1);
+  assert.equal(next(), 2);
+  model.step(-2);
+  assert.equal(next(), 0.25);
+  model.setCutoff(2);
+  model.setCutoff(1.5);
+  assert.equal(next(), 0.25);
+  model.setCutoff(1.5);
+  model.step(-1); // onto the second
+  assert.equal(next(), 2);
+});
+
+test("without a suggestion there is none to go to", () => {
+  const model = modelOf(treeNamed("a chain"));
+  const { cutoff } = model.cut;
+  model.nextSuggestion();
+  assert.equal(model.cut.cutoff, cutoff);
 });

@@ -14,7 +14,8 @@ export interface Tree {
   residues: [string, number, string][];
   shown: number[];
   minSize: number;
-  tree: { order: number[]; gaps: Real[]; levels: number[]; family: number[]; core: number[] };
+  tree: { order: number[]; gaps: Real[]; levels: number[]; family: number[] };
+  colours: { wide: number[]; safe: number[] }; // of each family
   whole: { order: number[]; gaps: Real[] };
   cuts: Cut[];
   axis: number[];
@@ -112,11 +113,11 @@ export function sceneOf(tree: Tree): Scene {
       gaps: packed("f8", tree.tree.gaps),
       levels: packed("f8", tree.tree.levels),
       family: packed("i4", tree.tree.family),
-      core: packed("i4", tree.tree.core),
       chains: packedWords(drawn.map(([chain]) => chain)),
       names: drawn.map(([, number, code]) => `${number}${code}`),
       sites: packed("i4", shown),
     },
+    colours: { wide: packed("i4", tree.colours.wide), safe: packed("i4", tree.colours.safe) },
     whole: {
       order: packed("i4", tree.whole.order),
       gaps: packed("f8", tree.whole.gaps),
@@ -157,7 +158,8 @@ export function oneCluster(residues: [string, number, string][]): Tree {
     residues,
     shown: order,
     minSize: 1,
-    tree: { order, gaps, levels, family: order, core: [0, ...levels.map(() => 0)] },
+    tree: { order, gaps, levels, family: order },
+    colours: { wide: order.map((_, k) => k && 1), safe: order.map((_, k) => k && 1) },
     whole: { order, gaps },
     cuts: [],
     axis: order,

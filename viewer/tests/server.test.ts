@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { csvRows, csvText } from "../src/csv";
 import { complaint, kindOf, ordered } from "../src/server/files";
 import { chainsFrom } from "../src/server/list";
-import { shortened } from "../src/server/tables";
+import { shortened, trivial } from "../src/server/tables";
 import { isUnderWay, progressInWords, sizeInWords, timeInWords } from "../src/server/words";
 import { words } from "./golden";
 
@@ -27,6 +27,13 @@ test("tables are written and read as by hand", () => {
 test("numbers of a table have four digits, and all else is as it was", () => {
   const texts = ["0.123456789", "12", "", "-inf", "A 1-2", "1234.5678", "#00008b"];
   assert.deepEqual(texts.map(shortened), ["0.1235", "12", "", "−∞", "A 1-2", "1235", "#00008b"]);
+});
+
+test("the row of the cutoff below all levels is trivial, and no other", () => {
+  const head = ["result", "cutoff", "best cutoff"];
+  const rows = [["a", "-inf", "-inf"], ["a", "0.5", "-inf"], ["-inf", "0.5", "0.25"]];
+  assert.deepEqual(rows.map((row) => trivial(head, row)), [true, false, false]);
+  assert.equal(trivial(["result", "cluster"], ["a", "-inf"]), false);
 });
 
 test("the kind of a file is its extension, without that of a compression", () => {

@@ -63,11 +63,11 @@ for (const tree of trees) {
 
 test("a pixel is the mean of the sites that it covers", () => {
   const tree = treeNamed("a chain");
-  // At 0.25, of the axis 0 1 2 3 4 5 6: 1 and 2 are together, and 3, 4 and 5, which are the core.
+  // At 0.25, of the axis 0 1 2 3 4 5 6: 1 and 2 are together, which are what is left of the core, and 3, 4 and 5.
   const shown = alongAxis({ ...tree, axis: [0, 1, 2, 3, 4, 5, 6] });
   const pixels = [...stripesPixels(modelOf(tree), shown, [0.25, 0.25], 2, 1)];
-  const [two, core] = [rgb(colourOf(1)), rgb(palettes.core)];
-  assert.deepEqual(pixels, [...two, Math.round((255 * 2) / 3), ...core, Math.round((255 * 3) / 4)]);
+  const [core, three] = [rgb(palettes.core), rgb(colourOf(1))];
+  assert.deepEqual(pixels, [...core, Math.round((255 * 2) / 3), ...three, Math.round((255 * 3) / 4)]);
 });
 
 test("letters on a colour are black or white, whichever is legible", () => {

@@ -45,6 +45,7 @@ class Recipe:
     settings: Settings | RigidSettings | Display = field(default_factory=Display)
     length_name: str = ""  # what the length a of the settings is: "C–C bond"
     cut_at: str = ""  # cutoff at which clusters that were read had been cut, as it was written
+    known: tuple[tuple[float, str], ...] = ()  # cutoffs that mean something here, and what
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
@@ -55,6 +56,8 @@ class Recipe:
             if isinstance(value, list)
         }
         object.__setattr__(self, "settings", replace(self.settings, **several))
+        known = tuple((float(cutoff), meaning) for cutoff, meaning in self.known)
+        object.__setattr__(self, "known", known)
 
     @property
     def options(self) -> dict[str, object]:

@@ -117,13 +117,15 @@ def suggestions(analysis: Analysis) -> tuple[Suggestion, ...]:
     Returns
     -------
     tuple of Suggestion
-        The user's own cutoff, if there is one, then those that the hierarchy suggests.
+        The user's own cutoff, if there is one, then those that are known to mean something, then
+        those that the hierarchy suggests.
     """
     chosen = analysis.recipe.settings
     found = suggest(analysis.shown_hierarchy, large=chosen.large)
+    known = (Suggestion(cutoff, meaning) for cutoff, meaning in analysis.recipe.known)
     if chosen.cutoff is None:
-        return found
-    return (Suggestion(float(chosen.cutoff), "chosen by the user"), *found)
+        return (*known, *found)
+    return (Suggestion(float(chosen.cutoff), "chosen by the user"), *known, *found)
 
 
 def summary(analysis: Analysis) -> list[tuple[str, str]]:

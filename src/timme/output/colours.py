@@ -1,4 +1,8 @@
-"""One colour for every cluster, the same in plots, scripts and tables: the core is dark blue."""
+"""One colour for every cluster, the same in plots, scripts and tables.
+
+Colour follows descent (:mod:`timme.order`): a cluster keeps its colour while the cutoff moves, and
+dark blue is the line of the core at the top.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,8 @@ import numpy as np
 
 from timme._arrays import Ints, Strings, frozen
 from timme.analysis import Analysis
-from timme.order import families_at
+from timme.hierarchy.tree import Hierarchy
+from timme.order import choose_colours, families_at
 from timme.settings.values import MIN_SIZE
 
 CORE = "#00008b"
@@ -38,7 +43,7 @@ class Colouring:
 
     cutoff: float  # in the units of the heights
     min_size: int  # shown objects a cluster needs to be coloured
-    labels: Ints  # (objects,), 0 is the core, -1 the rest
+    labels: Ints  # (objects,), 0 is the largest, -1 the rest
     colours: Strings  # (clusters,), as #rrggbb
     sizes: Ints  # (clusters,), in shown objects
 
@@ -48,28 +53,47 @@ class Colouring:
         return np.append(self.colours, REST)[self.labels]
 
 
-def family_colours(families: Ints, *, palette: Sequence[str] = WIDE) -> Strings:
-    """Return the colour of each family: dark blue for 0, then the palette, over and over.
+def family_colours(hierarchy: Hierarchy, *, palette: Sequence[str] = WIDE) -> Strings:
+    """Return the colour of each family: dark blue for 0, the palette for the others.
 
     Parameters
     ----------
-    families : ndarray of int
-        Families as numbered by :mod:`timme.order`.
+    hierarchy : Hierarchy
+        Clusters within clusters.
     palette : sequence of str, optional
         Colours of families 1, 2, … as #rrggbb: `WIDE`, `SAFE` or your own.
 
     Returns
     -------
-    ndarray of str
-        Colours as #rrggbb, in the shape of `families`.
+    ndarray of str, shape (sites,)
+        Colours as #rrggbb, by family as numbered by :mod:`timme.order`. Where there are more
+        families than colours these repeat, and neighbours differ.
 
     Examples
     --------
-    >>> family_colours(np.array([0, 1, 25]))
-    array(['#00008b', '#d62728', '#d62728'], dtype='<U7')
+    >>> from timme import link
+    >>> family_colours(link([[0, 1, 9], [1, 0, 5], [9, 5, 0]]))
+    array(['#00008b', '#d62728', '#f2a900'], dtype='<U7')
     """
-    numbered = np.asarray(families)
-    return np.where(numbered == 0, CORE, np.array(palette)[(numbered - 1) % len(palette)])
+    return paint(choose_colours(hierarchy, len(palette)), palette)
+
+
+def paint(chosen: Ints, palette: Sequence[str]) -> Strings:
+    """Turn chosen colours into those of a palette.
+
+    Parameters
+    ----------
+    chosen : ndarray of int
+        0 for dark blue, k for the k-th of the palette, as :func:`timme.order.choose_colours` does.
+    palette : sequence of str
+        Colours as #rrggbb.
+
+    Returns
+    -------
+    ndarray of str
+        Colours as #rrggbb, in the shape of `chosen`.
+    """
+    return frozen(np.array([CORE, *palette])[chosen])
 
 
 def colouring(
@@ -102,11 +126,12 @@ def colouring(
     coloured = int(np.count_nonzero(partition.sizes >= min_size))  # labels are sorted by size
     labels = labels_of_objects(analysis, cutoff)
     families = families_at(shown, cutoff)[:coloured]
+    colours = family_colours(shown, palette=palette)
     return Colouring(
         cutoff=float(cutoff),
         min_size=min_size,
         labels=frozen(np.where(labels < coloured, labels, -1)),
-        colours=frozen(family_colours(families, palette=palette)),
+        colours=frozen(colours[families]),
         sizes=frozen(partition.sizes[:coloured]),
     )
 

@@ -12,7 +12,7 @@ from timme._arrays import Bools, Floats, Ints, Strings, frozen
 from timme.analysis import Analysis
 from timme.compare import Common, Comparison, common_sites, overlap
 from timme.hierarchy.tree import Hierarchy
-from timme.order import families_at
+from timme.order import choose_colours, families_at
 from timme.output import plots
 from timme.output.axes import (
     COLUMN,
@@ -23,7 +23,7 @@ from timme.output.axes import (
     new_axes,
     tick_size,
 )
-from timme.output.colours import WIDE, family_colours
+from timme.output.colours import WIDE, family_colours, paint
 from timme.output.tables import csv_text, runs_text, short_names
 from timme.statistics import Curves, curves
 from timme.system.atoms import Atoms
@@ -66,8 +66,10 @@ def on_common_sites(
     )
 
 
-def matched_families(compared: Comparison, *, palette: Sequence[str] = WIDE) -> Ints:
+def matched_colours(compared: Comparison, *, palette: Sequence[str] = WIDE) -> Strings:
     """Give families of the second hierarchy the colours of the clusters of the first they match.
+
+    Matched where both are cut, colours follow descent in both from there, up and down.
 
     Parameters
     ----------
@@ -78,29 +80,26 @@ def matched_families(compared: Comparison, *, palette: Sequence[str] = WIDE) -> 
 
     Returns
     -------
-    ndarray of int, shape (sites,)
-        The family of the first whose colour each family of the second takes. Those without a
-        partner take colours that no coloured cluster of the first has, as long as there are any.
+    ndarray of str, shape (sites,)
+        Colour of each family of the second. Those without a partner take colours that no coloured
+        cluster of the first has, as long as there are any; so the line of the second's own core is
+        dark blue where dark blue is free.
     """
     one, other, partners = (
         compared.clusters.first,
         compared.clusters.second,
         compared.clusters.partners,
     )
-    held = families_at(compared.first, one.cutoff)
+    held = choose_colours(compared.first, len(palette))[families_at(compared.first, one.cutoff)]
     own = families_at(compared.second, other.cutoff)
     matched = partners >= 0
-    taken = np.full(compared.n_sites, -1)
-    taken[own[matched]] = held[partners[matched]]
-
+    given = np.full(compared.n_sites, -1)
+    given[own[matched]] = held[partners[matched]]
     in_use = held[one.sizes >= compared.clusters.min_size]
-    numbers = np.setdiff1d(np.arange(1, 2 * compared.n_sites + len(palette)), in_use)
-    colours = family_colours(numbers, palette=palette)
-    repeated = np.isin(colours, family_colours(in_use, palette=palette))
-    free = numbers[np.argsort(repeated, kind="stable")]
-    waiting = np.concatenate([own[~matched], np.setdiff1d(np.arange(compared.n_sites), own)])
-    taken[waiting] = free[: len(waiting)]
-    return frozen(taken)
+    if given[0] < 0 and 0 not in in_use:
+        given[0] = 0
+    chosen = choose_colours(compared.second, len(palette), given=given, avoided=in_use)
+    return paint(chosen, palette)
 
 
 def cluster_colours(
@@ -126,10 +125,9 @@ def cluster_colours(
     least = compared.clusters.min_size
     held = families_at(compared.first, one.cutoff)[one.sizes >= least]
     own = families_at(compared.second, other.cutoff)[other.sizes >= least]
-    taken = matched_families(compared, palette=palette)[own]
     return (
-        frozen(family_colours(held, palette=palette)),
-        frozen(family_colours(taken, palette=palette)),
+        frozen(family_colours(compared.first, palette=palette)[held]),
+        frozen(matched_colours(compared, palette=palette)[own]),
     )
 
 
@@ -164,12 +162,12 @@ def dilutions(
     left = new_axes(2 * COLUMN, 2.8)
     right = _axes_beside(left)
     along = places or _by_first(compared.first)
-    taken = matched_families(compared, palette=palette)
+    matched = matched_colours(compared, palette=palette)
     sides = (
         (left, compared.first, compared.clusters.first.cutoff, None),
-        (right, compared.second, compared.clusters.second.cutoff, taken),
+        (right, compared.second, compared.clusters.second.cutoff, matched),
     )
-    for number, (axes, hierarchy, cutoff, families) in enumerate(sides):
+    for number, (axes, hierarchy, cutoff, colours) in enumerate(sides):
         plots.dilution(
             hierarchy,
             places=along,
@@ -177,7 +175,7 @@ def dilutions(
             cutoff=cutoff if np.isfinite(cutoff) else None,
             length=lengths[number],
             palette=palette,
-            families=families,
+            colours=colours,
             ax=axes,
         )
         axes.set_title(_plain(names[number]), fontsize=8, loc="left")

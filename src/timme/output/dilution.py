@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from timme._arrays import Strings
 from timme.order import Stripes
-from timme.output.colours import WIDE, family_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 _MOST_VECTOR_STRIPES = 20_000
 
 
-def draw_stripes(axes: Axes, shown: Stripes, *, palette: Sequence[str] = WIDE) -> None:
+def draw_stripes(axes: Axes, shown: Stripes, colours: Strings) -> None:
     """Draw stripes as one path per family: no seams between them, and small vector files.
 
     Parameters
@@ -26,8 +25,8 @@ def draw_stripes(axes: Axes, shown: Stripes, *, palette: Sequence[str] = WIDE) -
         Where to draw; limits stay as they are.
     shown : Stripes
         What to draw. Those without end reach beyond all others.
-    palette : sequence of str, optional
-        Colours of families 1, 2, ….
+    colours : ndarray of str, shape (sites,)
+        Colour of each family.
     """
     from matplotlib.collections import PathCollection
     from matplotlib.path import Path
@@ -46,8 +45,6 @@ def draw_stripes(axes: Axes, shown: Stripes, *, palette: Sequence[str] = WIDE) -
         for rectangles in np.split(corners[ranked], first[1:])
         if len(rectangles)
     ]
-    collection = PathCollection(
-        paths, facecolors=list(family_colours(families, palette=palette)), edgecolors="none"
-    )
+    collection = PathCollection(paths, facecolors=list(colours[families]), edgecolors="none")
     collection.set_rasterized(len(shown.start) > _MOST_VECTOR_STRIPES)
     axes.add_collection(collection, autolim=False)

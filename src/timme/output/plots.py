@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timme._arrays import Floats, Ints
+from timme._arrays import Floats, Strings
 from timme.hierarchy.tree import Hierarchy
 from timme.order import stripes
 from timme.output.axes import (
@@ -21,7 +20,7 @@ from timme.output.axes import (
     stairs,
     tick_size,
 )
-from timme.output.colours import CORE, WIDE
+from timme.output.colours import CORE, WIDE, family_colours
 from timme.output.dilution import draw_stripes
 from timme.settings.values import MIN_SIZE
 from timme.statistics import Curves, curves
@@ -45,7 +44,7 @@ def dilution(  # noqa: PLR0913, what is drawn, and how
     cutoff: float | None = None,
     length: float | None = None,
     palette: Sequence[str] = WIDE,
-    families: Ints | None = None,
+    colours: Strings | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the dilution plot: which sites are in which cluster, at every cutoff.
@@ -63,10 +62,10 @@ def dilution(  # noqa: PLR0913, what is drawn, and how
     length : float, optional
         The length a of a second axis, σ / a.
     palette : sequence of str, optional
-        Colours of families 1, 2, …; the core is always dark blue.
-    families : ndarray of int, shape (sites,), optional
-        The family whose colour each family takes, such as that of its partner in another hierarchy;
-        its own by default.
+        Colours of families 1, 2, …; dark blue is the line of the core at the top.
+    colours : ndarray of str, shape (sites,), optional
+        Colour of each family, such as that of its partner in another hierarchy; of the palette by
+        default.
     ax : Axes, optional
         Where to draw; axes in a new figure by default.
 
@@ -80,11 +79,11 @@ def dilution(  # noqa: PLR0913, what is drawn, and how
     limits = cutoff_limits(counted, cutoff)
     order = None if places is None else places.order
     shown = stripes(hierarchy, order=order, min_size=min_size)
-    if families is not None:
-        shown = replace(shown, family=families[shown.family])
-    draw_stripes(axes, shown, palette=palette)
+    draw_stripes(
+        axes, shown, family_colours(hierarchy, palette=palette) if colours is None else colours
+    )
     if cutoff is not None:
-        _draw_cutoff(axes.axhline, cutoff)
+        _draw_cutoff(axes.axhline, cutoff, path_effects=_halo())
     draw_places(axes, places, hierarchy.n_sites)
     draw_cutoff_axis(axes, "y", counted, limits=limits, length=length)
     return axes
@@ -264,16 +263,15 @@ def flexibility(index: Floats, *, places: Places | None = None, ax: Axes | None 
     return axes
 
 
-def _draw_cutoff(line: Callable[..., Any], cutoff: float) -> None:
+def _draw_cutoff(line: Callable[..., Any], cutoff: float, **look: Any) -> None:
+    line(cutoff, color="black", linewidth=0.8, linestyle=(0, (4, 2)), **look)
+
+
+def _halo() -> Any:
+    """Return what makes a line seen on dark stripes too; it would cut a gap into a curve."""
     from matplotlib.patheffects import withStroke
 
-    line(
-        cutoff,
-        color="black",
-        linewidth=0.8,
-        linestyle=(0, (4, 2)),
-        path_effects=[withStroke(linewidth=2, foreground="white")],  # seen on dark stripes too
-    )
+    return [withStroke(linewidth=2, foreground="white")]
 
 
 def _draw_theory(axes: Axes, theory: Theory, limits: tuple[float, float], colour: str) -> None:

@@ -8,7 +8,8 @@ own. Words that repeat are ``{"values": [...], "codes": packed}``.
 The page cuts the hierarchy by itself, in the way of :meth:`timme.Hierarchy.cut`: objects in leaf
 order are in one cluster if no gap between them is above the cutoff. ``tree`` holds the shown
 objects, with the numbers of their families; ``whole`` all objects, and which of them are shown.
-The page knows no colours: it takes them from ``palettes``, as the family's number says.
+The page knows no colours: it takes them from ``palettes``, as ``colours`` says for each family: 0
+is that of the core, k the k-th of the palette.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints
 from timme.analysis import Analysis, evenly_chosen
 from timme.hierarchy.quantity import Quantity
-from timme.order import families
+from timme.order import choose_colours, families
 from timme.output.axes import cutoff_limits, places_of
-from timme.output.colours import CORE, REST, SAFE, WIDE
+from timme.output.colours import CORE, PALETTES, REST, SAFE, WIDE
 from timme.output.declared import collect
 from timme.output.figures import expected_fraction, expected_sizes
 from timme.output.packing import pack, pack_words
@@ -38,7 +39,7 @@ from timme.settings.values import LARGE, MIN_SIZE
 from timme.statistics import Curves, Suggestion, curves
 from timme.system.space import Boxes
 
-FORMAT = 3
+FORMAT = 4
 
 Scene = dict[str, Any]
 
@@ -94,6 +95,9 @@ def scene(
         "suggestions": [{"cutoff": s.cutoff, "reason": s.reason} for s in suggestions],
         "limits": list(limits),
         "tree": _tree(analysis),
+        "colours": {
+            name: pack(choose_colours(hierarchy, len(PALETTES[name])), "i4") for name in PALETTES
+        },
         "whole": _whole(analysis),
         "axis": _axis(analysis),
         "sites": _sites(analysis),
@@ -149,14 +153,12 @@ def _palettes(n_sizes: int) -> Scene:
 def _tree(analysis: Analysis) -> Scene:
     """Describe the hierarchy of the shown objects, numbered from 0 in their own order."""
     hierarchy = analysis.shown_hierarchy
-    found = families(hierarchy)
     names = short_names(analysis)
     return {
         "order": pack(hierarchy.order, "i4"),
         "gaps": pack(hierarchy.gaps, "f8"),
         "levels": pack(hierarchy.levels, "f8"),
-        "family": pack(found.number, "i4"),
-        "core": pack(found.core, "i4"),
+        "family": pack(families(hierarchy), "i4"),
         "chains": pack_words(np.array([chain for chain, _ in names])),
         "names": [name for _, name in names],
         "sites": pack(analysis.system.object_sites[analysis.system.shown], "i4"),

@@ -118,6 +118,7 @@ def pymol(drawn: Picture) -> str:
             "show cartoon, timme",
             "cartoon tube, rest",
             "set cartoon_tube_radius, 0.15, timme",
+            "cartoon oval, timme and b>0 and polymer.nucleic",  # PyMOL's own is a tube as well
             "show sticks, timme and b>0 and organic",
         ],
         "sticks": [

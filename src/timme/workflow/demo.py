@@ -32,9 +32,10 @@ def analyse_demo(system: str, *, progress: Progress | None = None) -> Analysis:
         made = analyse(synthetic.chain(), length=1.0, command=command, progress=progress)
         return replace(made, recipe=replace(made.recipe, theory=FREELY_JOINTED))
     if system == "hinge":
-        # Within the range of cutoffs in which the three bodies live side by side.
         ensemble = synthetic.hinged().ensemble
-        return analyse(ensemble, cutoff=0.04, command=command, progress=progress)
+        made = analyse(ensemble, command=command, progress=progress)
+        known = ((0.04, "the three bodies are side by side"),)
+        return replace(made, recipe=replace(made.recipe, known=known))
     if system == "spheres":
         # Spheres of diameter 1.3 µm touch, or nearly so, when their centres are 10 % farther apart.
         ensemble = synthetic.spheres()

@@ -9,7 +9,8 @@ const MOST = 200; // rows that are shown
 /** Make a table of a file; a column of colours is shown as colours, next to their names. */
 export async function tableOf(address: string, heading: string, name: string): Promise<HTMLElement> {
   const answer = await fetched(address, name);
-  const [head = [], ...rows] = csvRows(await answer.text());
+  const [head = [], ...listed] = csvRows(await answer.text());
+  const rows = listed.filter((row) => !trivial(head, row));
   const coloured = head.indexOf("colour");
   const cells = (row: string[]): HTMLElement[] => row.map((text, column) => cell(text, column === coloured));
   const left = rows.length - MOST;
@@ -29,6 +30,11 @@ export async function tableOf(address: string, heading: string, name: string): P
     ),
     left > 0 ? h("p", { class: "quiet" }, `${left} more rows are in ${name}`) : "",
   );
+}
+
+/** Whether a row is of the cutoff below all levels, where everything is single and agrees with itself. */
+export function trivial(head: string[], row: string[]): boolean {
+  return row[head.indexOf("cutoff")] === "-inf";
 }
 
 /** A number of a table with four digits; any other text as it is. */
