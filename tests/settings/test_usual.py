@@ -31,7 +31,7 @@ EXPECTED = {
     (Settings, "select"): "all atoms but waters and single ions",
     (Settings, "unit"): "that of the file",
     (Settings, "weights"): "all the same",
-    (Settings, "columns"): "trackpy's names",
+    (Settings, "columns"): "those of trackpy or TrackMate",
     (Settings, "gaps"): "in tables only",
     (Settings, "reduction"): "rms, max for links",
     (Settings, "centre"): "geometry, mass for molecules",
