@@ -267,10 +267,10 @@ def arguments_of(kind: str, folder: Path) -> list[object]:
     "kind",
     [
         "nearest",
-        *(pytest.param(kind, marks=pytest.mark.thorough) for kind in ("contacts", "groups")),
+        pytest.param("groups", marks=pytest.mark.thorough),
         *(
             pytest.param(kind, marks=pytest.mark.long)
-            for kind in ("an array, all pairs", "bodies in contact", "all pairs")
+            for kind in ("an array, all pairs", "bodies in contact", "all pairs", "contacts")
         ),
     ],
 )
@@ -292,7 +292,7 @@ def test_what_is_allowed_is_kept_to(tmp_path: Path) -> None:
     assert scarce.peak < 1.2e6 * limit
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_file_larger_than_what_is_allowed_is_not_held(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     stored = np.lib.format.open_memmap(

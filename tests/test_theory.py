@@ -255,7 +255,7 @@ def test_fluctuations_narrow_to_the_step_with_many_snapshots() -> None:
     assert round(theory.step(), 3) == 0.471
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_simulated_sigmoid_sharpens_to_the_step() -> None:
     widths = []
     for n_snapshots in (2, 20, 200):

@@ -75,7 +75,7 @@ def test_parts_add_their_figures_tables_panels_and_rows() -> None:
     assert names[-1] == "rigidity"
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_files_of_parts_are_known_as_those_of_an_earlier_result(tmp_path: Path) -> None:
     timme.write(replace(residues(GRAPH), parts=PARTS), tmp_path / "out")
     assert (tmp_path / "out" / "constraints.csv").is_file()

@@ -162,8 +162,13 @@ def test_a_true_process_refuses_in_one_line(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["one.pdb"]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        pytest.param("ascii", marks=pytest.mark.thorough),
+        pytest.param("cp1252", marks=pytest.mark.long),
+    ],
+)
 def test_terminals_without_greek_letters_get_their_answer_too(
     tmp_path: Path, encoding: str
 ) -> None:

@@ -233,8 +233,14 @@ def peak_of(call: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("unions", [None, [[0, 1], [2, 39]]], ids=["windows", "unions"])
+@pytest.mark.parametrize(
+    "unions",
+    [
+        pytest.param(None, marks=pytest.mark.thorough),
+        pytest.param([[0, 1], [2, 39]], marks=pytest.mark.long),
+    ],
+    ids=["windows", "unions"],
+)
 def test_sums_of_overlapping_parts_are_held_in_bounded_memory(
     monkeypatch: pytest.MonkeyPatch, unions: list[list[int]] | None
 ) -> None:

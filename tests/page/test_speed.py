@@ -17,7 +17,6 @@ LABEL = "document.querySelector('.dilution canvas').ariaLabel"
     ("n_sites", "steps"),
     [
         pytest.param(1_000, 10, marks=pytest.mark.thorough),
-        pytest.param(20_000, 10, marks=pytest.mark.thorough),
         pytest.param(20_000, 40, marks=pytest.mark.long),
     ],
 )
