@@ -16,6 +16,8 @@ from timme.readers.download import fetch
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
 from timme.readers.select import select_atoms
 from timme.readers.sources import Options, atom_group, open_source
+from timme.settings import Settings
+from timme.settings.schema import understand
 from timme.system.ensemble import Ensemble
 from timme.system.residues import default_sites, shown_sites
 
@@ -42,11 +44,11 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     stop: int | None = None,
     step: int | None = None,
     unit: str | None = None,
-    box: npt.ArrayLike | Literal[False] | None = None,
+    box: npt.ArrayLike | str | Literal[False] | None = None,
     bonds: str | npt.ArrayLike = "auto",
-    weights: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | str | None = None,
     gaps: bool | None = None,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] | str | None = None,
     unwrap: bool = False,
     common_atoms: bool = False,
     allow_truncated: bool = False,
@@ -71,20 +73,21 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     unit : str, optional
         Unit of the coordinates (``Å``, ``nm``, ``µm``) where it is not that of the source: Å for
         files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
-    box : array_like or False, optional
+    box : array_like, str or False, optional
         Periodic box in place of that of the file: lengths or row vectors, for all snapshots or for
-        each. False leaves space open. The cell of a crystal in a structure file is not a box, nor
-        is one that cannot hold the atoms. Molecules are made whole along their bonds in any case.
+        each, or a text such as ``20,20,20``. False, or ``none``, leaves space open. The cell of a
+        crystal in a structure file is not a box, nor is one that cannot hold the atoms. Molecules
+        are made whole along their bonds in any case.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.
-    weights : array_like, shape (snapshots,), optional
-        One number for each snapshot that is kept, or for each in the source.
+    weights : array_like, shape (snapshots,), or str, optional
+        One number for each snapshot that is kept, or for each in the source; or the file of these.
     gaps : bool, optional
         Whether NaN means "not seen in this snapshot"; by default in tables only.
-    columns : sequence of str, optional
-        Names of the columns of a table: frame, particle, coordinates. By default trackpy's
-        ``frame``, ``particle``, ``x``, ``y`` and, if there is one, ``z``.
+    columns : sequence of str or str, optional
+        Names of the columns of a table: frame, particle, coordinates; with commas in a text. By
+        default trackpy's ``frame``, ``particle``, ``x``, ``y`` and, if there is one, ``z``.
     unwrap : bool, optional
         Follow every molecule or particle from snapshot to snapshot through the walls of the box,
         so that distances grow beyond half of it. Between two of them, that image counts which is
@@ -106,6 +109,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     >>> ensemble.n_snapshots, ensemble.n_sites
     (4, 4)
     """
+    box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     keep = partial(wanted.kept_snapshots, start=start, stop=stop, step=step)
     ensemble, count = open_source(
         source, _listed(trajectories), Options(columns, common_atoms, allow_truncated), keep

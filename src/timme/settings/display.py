@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from timme.settings.schema import choose, settings_of
+from timme.settings.schema import choose, settle
 from timme.settings.shared import choose_min_size, choose_palette
 from timme.settings.values import BOND, LARGE, WATER_BOND
 
@@ -32,9 +32,8 @@ class Display:
     )
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
-        for setting in settings_of(type(self)):
-            setting.check(getattr(self, setting.name))
+        """Understand texts, and refuse what means nothing."""
+        settle(self)
 
     def plain(self) -> dict[str, Any]:
         """Return the settings as they can be written in a file.

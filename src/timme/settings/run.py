@@ -16,6 +16,7 @@ from timme.settings.shared import (
     choose_stop,
     choose_truncated,
 )
+from timme.settings.texts import parse_names, parse_numbers, read_weights
 from timme.settings.values import (
     ALL_PAIRS,
     ALONG,
@@ -108,25 +109,33 @@ class Settings(Display):
     unit: str | None = choose(
         "Unit of the coordinates: Å, nm, µm, …", group="reading", usual="that of the file"
     )
-    box: Sequence[float] | None = choose(
+    box: Sequence[float] | str | bool | None = choose(
         "Periodic box, in place of that of the file: lengths, or lengths and angles, "
-        "or none (false in Python and JSON)",
+        "or none (false in JSON)",
         group="reading",
         metavar="20,20,20|none",
+        parse=parse_numbers,
+        words={"none": False},
+        such="lengths such as 20,20,20, or none",
     )
     unwrap: bool = choose(
         "Follow molecules and particles through the walls of the periodic box",
         default=False,
         group="reading",
     )
-    weights: Sequence[float] | None = choose(
-        "A weight for each snapshot", group="reading", usual="all the same", metavar="FILE"
+    weights: Sequence[float] | str | None = choose(
+        "A weight for each snapshot",
+        group="reading",
+        usual="all the same",
+        metavar="FILE",
+        parse=read_weights,
     )
     columns: Sequence[str] | None = choose(
         "Columns of a table: frame,particle,x,y[,z]",
         group="reading",
         usual="trackpy's names",
         metavar="NAMES",
+        parse=parse_names,
     )
     common_atoms: bool = choose_common_atoms()
     allow_truncated: bool = choose_truncated()
@@ -193,7 +202,7 @@ class Settings(Display):
     show: str | None = choose_show()
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
+        """Understand texts, and refuse what means nothing."""
         Display.__post_init__(self)
         if self.memory is not None:
             memory.parse(self.memory, "memory=")
