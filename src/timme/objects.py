@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
+from timme._errors import require
+from timme._html import Described
 from timme.settings.values import (
     CENTRE,
     LINK_REDUCTION,
@@ -26,8 +28,8 @@ from timme.system.space import Boxes
 from timme.system.topology import adjacency, site_bonds, within_bonds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Objects:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Objects(Described):
     """Groups of one or more sites, each with a centre.
 
     The members of object ``k`` are ``members[offsets[k]:offsets[k + 1]]``.
@@ -101,6 +103,17 @@ class Objects:
             images=None if seen is None else seen.of_groups(self.members, self.offsets),
         )
 
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        first = ", ".join(map(str, self.names[:3]))
+        return (
+            ("kind", self.kind),
+            ("objects", len(self)),
+            ("sites", self.ensemble.n_sites),
+            ("snapshots", self.ensemble.n_snapshots),
+            ("reduction", self.reduction),
+            ("names", f"{first}, …" if len(self) > 3 else first),
+        )
+
     def membership(self) -> sparse.csr_array:
         """Return which sites belong to which object.
 
@@ -113,6 +126,23 @@ class Objects:
         return sparse.csr_array(
             (np.ones(len(self.members), bool), self.members, self.offsets), shape=shape
         )
+
+
+def require_objects(given: Any, step: str) -> None:
+    """Refuse what are no objects, and say how they are made.
+
+    Parameters
+    ----------
+    given : Any
+        What the user passed.
+    step : str
+        Which step needs objects.
+    """
+    remedies = {
+        "Ensemble": "pass timme.objects.points(ensemble), or its bodies, residues, …",
+        "other": "pass what timme.objects makes of an Ensemble, such as timme.objects.points",
+    }
+    require(given, Objects, step, remedies)
 
 
 def points(ensemble: Ensemble) -> Objects:
@@ -128,6 +158,7 @@ def points(ensemble: Ensemble) -> Objects:
     Objects
         As many as there are sites.
     """
+    _require_ensemble(ensemble, "points")
     sites = np.arange(ensemble.n_sites)
     names = [ensemble.site_label(site) for site in sites.tolist()]
     return _objects(ensemble, "points", sites[:, None], names=names)
@@ -155,6 +186,7 @@ def links(
     Objects
         One per bond, in the order of the bonds.
     """
+    _require_ensemble(ensemble, "links")
     ends = site_bonds(ensemble) if bonds is None else _checked_links(bonds, ensemble.n_sites)
     if len(ends) == 0:
         raise ValueError("links need bonds, got none: pass bonds=, or use points")
@@ -181,6 +213,7 @@ def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = REDUCTI
     Objects
         One per site, centred on it.
     """
+    _require_ensemble(ensemble, "bodies")
     _check_reduction(reduction)
     if reach < 0:
         raise ValueError(f"bodies reach at least 0 bonds, got {reach}")
@@ -232,6 +265,7 @@ def groups(
     Objects
         One per set.
     """
+    _require_ensemble(ensemble, "groups")
     if centre not in get_args(Centre):
         raise ValueError(f"a centre is that of geometry or mass, got {centre!r}")
     members = []
@@ -263,6 +297,7 @@ def residues(
     Objects
         In the order of their first sites.
     """
+    _require_ensemble(ensemble, "residues")
     atoms, chosen = ensemble.atoms, ensemble.site_atoms
     keys = [
         atoms.chains[chosen],
@@ -295,6 +330,7 @@ def molecules(
     Objects
         In the order of their first sites.
     """
+    _require_ensemble(ensemble, "molecules")
     if len(ensemble.atoms.bonds) == 0:
         raise ValueError(
             "molecules need covalent bonds, and none are known: read a topology with bonds, "
@@ -341,6 +377,11 @@ class _CentreFrames(MappedFrames):
     def marks(self) -> Iterator[npt.ArrayLike]:
         yield from ("centres", *self.frames.marks(), self.members, self.offsets, self.weights)
         yield "nearest" if self.images is None else self.images.molecules
+
+
+def _require_ensemble(given: Any, kind: str) -> None:
+    remedy = "pass timme.read(...) of the file, array or object"
+    require(given, Ensemble, f"timme.objects.{kind}", {"other": remedy})
 
 
 def _objects(

@@ -22,11 +22,12 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen, highest_between
+from timme._html import Described
 from timme.hierarchy.tree import Hierarchy, grow
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stripes:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Stripes(Described):
     """Rectangles that show every cluster along an axis of sites, from its birth to its death."""
 
     start: Ints  # (stripes,), first place on the axis
@@ -116,8 +117,8 @@ def families_at(hierarchy: Hierarchy, cutoff: float) -> Ints:
     return frozen(_swapped(tree, start, level))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Families:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Families(Described):
     """What it takes to number the family of any cluster at any cutoff.
 
     A cluster is known by the site label it starts at. At the level below which k levels lie, one

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Ints, frozen
+from timme._errors import require
 from timme.engine.checkpoint import Arrays, Checkpoint, take
 from timme.engine.moments import Metric, Moments, Progress
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.run import DEFAULT, Engine, Run, State
 from timme.fluctuations.crossing import Crossing
 from timme.fluctuations.sigma import Fluctuations
-from timme.objects import Objects
+from timme.objects import Objects, require_objects
 from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
 
@@ -80,6 +81,7 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     >>> measure(objects, timme.pairs.all(objects)).sigma
     array([0.25])
     """
+    require_objects_and_pairs(objects, pairs, "timme.measure")
     if len(pairs) > _LARGEST_LIST:
         raise ValueError(
             f"{len(pairs):,} pairs are too many to hold: use timme.cluster, which never holds "
@@ -308,6 +310,23 @@ def check_pairs(objects: Objects, pairs: Pairs) -> None:
         raise ValueError(
             f"pairs were chosen among {pairs.n_objects} objects, but there are {len(objects)}"
         )
+
+
+def require_objects_and_pairs(objects: Any, pairs: Any, step: str) -> None:
+    """Refuse what is no objects or pairs, and say how they are made.
+
+    Parameters
+    ----------
+    objects : Any
+        What the user passed as objects.
+    pairs : Any
+        What the user passed as pairs.
+    step : str
+        Which step needs both.
+    """
+    require_objects(objects, step)
+    remedy = "pass timme.pairs.all(objects), those within a radius, or given(objects, index)"
+    require(pairs, Pairs, f"{step}, as its second argument,", {"other": remedy})
 
 
 def key_of_objects(objects: Objects, pairs: Pairs, choices: list[str], run: Run) -> str:

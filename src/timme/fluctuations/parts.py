@@ -17,12 +17,19 @@ from functools import partial, reduce
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints, frozen
+from timme._html import Described
 from timme.engine.checkpoint import Arrays, take
 from timme.engine.moments import Metric, Moments
 from timme.engine.reduction import Kept, code_of, moments_by_part, require_parts
 from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.crossing import Crossing
-from timme.fluctuations.measuring import PairPiece, check_pairs, cut, key_of_objects
+from timme.fluctuations.measuring import (
+    PairPiece,
+    check_pairs,
+    cut,
+    key_of_objects,
+    require_objects_and_pairs,
+)
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
@@ -34,8 +41,8 @@ _FOUND = 60  # bytes for each pair of sites: which it is, and what its sums are 
 _NAMES = ("pairs", "origin", "variance", "shift", "weight", "common")  # of what is kept
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PartFluctuations:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PartFluctuations(Described):
     """Moments of the distances of pairs of objects, for each of some parts of the snapshots."""
 
     n_objects: int
@@ -134,6 +141,7 @@ def measure_parts(  # noqa: PLR0913, as measure
     >>> halves.merge([0, 1]).sigma == timme.measure(points, timme.pairs.all(points)).sigma
     array([ True])
     """
+    require_objects_and_pairs(objects, pairs, "measure_parts")
     check_pairs(objects, pairs)
     ensemble = objects.ensemble
     require_parts(parts, ensemble.n_snapshots)

@@ -23,6 +23,7 @@ from timme.engine.run import Engine, Run
 from timme.fluctuations.measuring import (
     key_of_objects,
     measure_in_chunks,
+    require_objects_and_pairs,
     require_snapshots,
     warn_near_half_box,
 )
@@ -83,6 +84,7 @@ def cluster(  # noqa: PLR0913, as for measure
     >>> timme.cluster(objects, timme.pairs.all(objects)).cut(0.2).sizes
     array([10, 10, 10, 10, 10, 10, 10, 10, 10])
     """
+    require_objects_and_pairs(objects, pairs, "timme.cluster")
     require_snapshots(objects.ensemble)
     run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)
     size = _default_chunk(objects) if chunk is None else chunk

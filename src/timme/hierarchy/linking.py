@@ -9,7 +9,10 @@ from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.hierarchy.tree import Hierarchy, grow
+from timme.objects import Objects
+from timme.pairs.lists import Pairs
 from timme.readers.matrices import GivenMatrix, read_given
+from timme.system.ensemble import Ensemble
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -52,6 +55,11 @@ def link(
     >>> hierarchy.cut(0.2).labels
     array([0, 0, 1])
     """
+    if isinstance(sigma, Ensemble | Objects | Pairs | Hierarchy):
+        raise TypeError(
+            f"timme.link needs Fluctuations or a matrix, got {type(sigma).__name__}: "
+            "pass timme.measure(objects, pairs)"
+        )
     given = read_given(sigma) if isinstance(sigma, str | Path) else GivenMatrix(sigma)
     found = sigma if isinstance(sigma, Fluctuations) else from_matrix(given.values, unit=unit)
     chosen = quantity_of(given) if quantity is None else quantity

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from timme._html import Described
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Quantity(Described):
     """What the heights of a hierarchy are, as axes, tables and pages write it.
 
     It has no direction, as low heights join first, always. σ and energies, of which those of strong

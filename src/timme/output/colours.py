@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Ints, Strings, frozen
+from timme._html import Described
 from timme.analysis import Analysis
 from timme.order import families_at
 from timme.settings.values import MIN_SIZE
@@ -32,8 +33,8 @@ SAFE = (
 PALETTES = {"wide": WIDE, "safe": SAFE}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Colouring:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Colouring(Described):
     """The coloured clusters at one cutoff, counted in shown objects; all else is the rest."""
 
     cutoff: float  # in the units of the heights

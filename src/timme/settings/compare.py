@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from timme._html import Described
 from timme.settings.schema import choose, settle
 from timme.settings.shared import choose_min_size, choose_palette
 from timme.settings.texts import parse_chains, parse_two_numbers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareSettings:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CompareSettings(Described):
     """What a user can choose of a comparison of two results."""
 
     chains: Mapping[str, str] | None = choose(

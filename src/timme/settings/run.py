@@ -89,7 +89,7 @@ _SERVES: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Settings(Display):
     """What a user can choose; what is left at None follows from the system."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from timme._html import Described
 from timme.settings.schema import choose, settle
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeSettings:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ServeSettings(Described):
     """What a user can choose of the server: where it is, and what its jobs may take."""
 
     port: int = choose(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, frozen, indices, numbers
-from timme._html import table
+from timme._html import Described
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_matrices
 from timme.system.frames import Frames
@@ -26,8 +26,8 @@ _BLOCK_FRAMES = 256
 SINGLE_FROM = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+@dataclass(frozen=True, slots=True, repr=False)
+class Block(Described):
     """A run of consecutive snapshots."""
 
     start: int
@@ -79,8 +79,8 @@ class Block:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ensemble:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ensemble(Described):
     """Snapshots of the same sites.
 
     Sites are the points that are analysed; ``site_atoms`` tells which of the atoms each one is.
@@ -284,8 +284,8 @@ class Ensemble:
         """
         return self.atoms.label(int(self.site_atoms[site]))
 
-    def _repr_html_(self) -> str:
-        rows = (
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        return (
             ("snapshots", self.n_snapshots),
             ("sites", self.n_sites),
             ("dimensions", self.n_dimensions),
@@ -293,7 +293,6 @@ class Ensemble:
             ("unit", self.unit or "unknown"),
             ("sources", ", ".join(self.sources) or "memory"),
         )
-        return table("Ensemble", rows)
 
     @property
     def prefix(self) -> str:
