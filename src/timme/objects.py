@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
@@ -236,7 +236,7 @@ def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = REDUCTI
 
 def groups(
     ensemble: Ensemble,
-    sets: Sequence[npt.ArrayLike],
+    sets: Sequence[npt.ArrayLike] | Mapping[str, str | npt.ArrayLike] | npt.ArrayLike,
     *,
     reduction: Reduction = REDUCTION,
     centre: Centre = CENTRE,
@@ -249,14 +249,17 @@ def groups(
     ----------
     ensemble : Ensemble
         Snapshots.
-    sets : sequence of array_like of int
-        Sites of each group; a site may be in several groups, or in none.
+    sets : sequence of array_like of int, mapping, or labels
+        Sites of each group; a site may be in several groups, or in none. Of a mapping, the keys
+        are names, and its values are sites, or selections such as ``resid 6:18``. Labels, one for
+        each site, put equal ones into one group, in ascending order; what is labelled below 0, NaN,
+        None or by an empty text is in no group.
     reduction : {"rms", "max", "centre"}, optional
         How σ of the cross pairs become σ of two groups; "centre" compares their centres alone.
     centre : {"geometry", "mass"}, optional
         What the centre of a group is.
     names : sequence of str, optional
-        Names of the groups.
+        Names of the groups, where their sets give none.
     kind : str, optional
         What they are, for messages.
 
@@ -264,10 +267,21 @@ def groups(
     -------
     Objects
         One per set.
+
+    Examples
+    --------
+    >>> import timme
+    >>> ensemble = timme.synthetic.chain(5, 2)
+    >>> groups(ensemble, {"head": [0, 1], "tail": [4, 5]}).names.tolist()
+    ['head', 'tail']
+    >>> groups(ensemble, [0, 0, 0, 1, 1, -1]).sites(1)
+    array([3, 4])
     """
     _require_ensemble(ensemble, "groups")
     if centre not in get_args(Centre):
         raise ValueError(f"a centre is that of geometry or mass, got {centre!r}")
+    sets, known = _named_sets(ensemble, sets)
+    names = known if names is None else names
     members = []
     for number, sites in enumerate(sets, start=1):
         members.append(indices(sites, ensemble.n_sites, f"sites of group {number}"))
@@ -409,6 +423,36 @@ def _objects(
     return Objects(
         ensemble, kind, frozen(flat), frozen(offsets), frozen(weights), reduction, np.array(names)
     )
+
+
+def _named_sets(ensemble: Ensemble, given: Any) -> tuple[list[Any], list[str] | None]:
+    """Sets of sites and, where they have any, their names."""
+    if isinstance(given, Mapping):
+        found = given.values()
+        sets = [ensemble.find_sites(each) if isinstance(each, str) else each for each in found]
+        return sets, list(map(str, given))
+    if isinstance(given, str):
+        raise TypeError(f"groups are several, got {given!r}: pass a dict of names and selections")
+    if len(given) and all(np.ndim(each) == 0 for each in given):
+        return _sets_of_labels(list(given), ensemble.n_sites)
+    return list(given), None
+
+
+def _sets_of_labels(labels: list[Any], n_sites: int) -> tuple[list[Ints], list[str]]:
+    if len(labels) != n_sites:
+        raise ValueError(
+            f"labels of groups need one for each of {n_sites} sites, got {len(labels)}: "
+            "to name the sites of groups, pass a list of lists"
+        )
+    texts = any(isinstance(each, str) for each in labels)
+    grouped = dict[Any, list[int]]()
+    for site, label in enumerate(labels):
+        if label is None or label != label or (label == "" if texts else label < 0):  # noqa: PLR0124, NaN
+            continue
+        grouped.setdefault(label, []).append(site)
+    ranked = sorted(grouped)
+    names = [str(label) if texts else f"group {label}" for label in ranked]
+    return [np.array(grouped[label]) for label in ranked], names
 
 
 def _labelled_groups(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ from timme._html import Described
 from timme._kernels import linkage
 from timme.hierarchy.forest import canonical_tree, spanning_forest
 from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -34,6 +38,43 @@ class Partition(Described):
     def n_clusters(self) -> int:
         """Number of clusters, single sites included."""
         return int(self.labels.max()) + 1
+
+    def __len__(self) -> int:
+        """Count the clusters, single sites included."""
+        return self.n_clusters
+
+    def __iter__(self) -> Iterator[Ints]:
+        """Walk through the clusters, largest first, each an array of its sites, ascending."""
+        ranked = np.argsort(self.labels, kind="stable")
+        yield from np.split(ranked, np.cumsum(self.sizes)[:-1])
+
+    def to_dataframe(self, names: Sequence[str] | None = None) -> DataFrame:
+        """Return a table with one row for each site, as pandas has it.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of the sites, such as ``objects.names``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``site``, ``name`` if there are names, ``cluster`` and ``size`` of that cluster.
+        """
+        if names is not None and len(names) != len(self.labels):
+            raise ValueError(
+                f"names need one for each of {len(self.labels)} sites, got {len(names)}"
+            )
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise ImportError(
+                "a table needs pandas: pip install 'pytimme[tables]', or use .labels"
+            ) from None
+        columns: dict[str, Any] = {"site": np.arange(len(self.labels))}
+        if names is not None:
+            columns["name"] = list(names)
+        return DataFrame(columns | {"cluster": self.labels, "size": self.sizes[self.labels]})
 
     def members(self, cluster: int) -> Ints:
         """Return the sites of one cluster.
@@ -310,7 +351,7 @@ def _require_cutoff(given: Any) -> None:
         )
     if not isinstance(given, Real | np.ndarray):
         raise TypeError(f"a cutoff is a number, got {given!r}: pass it as 0.5")
-    if np.isnan(given):
+    if math.isnan(float(given)):
         raise ValueError("a cutoff must be a number, got nan")
 
 

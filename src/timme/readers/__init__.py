@@ -14,12 +14,12 @@ from timme.readers import soundness, walls, wanted
 from timme.readers.bonds import guess_bonds, unit_label
 from timme.readers.download import fetch
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
-from timme.readers.select import select_atoms
 from timme.readers.sources import Options, atom_group, open_source
 from timme.settings import Settings
 from timme.settings.schema import understand
 from timme.system.ensemble import Ensemble
 from timme.system.residues import default_sites, shown_sites
+from timme.system.selection import select_atoms
 
 __all__ = [
     "GivenMatrix",
@@ -109,6 +109,11 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     >>> ensemble.n_snapshots, ensemble.n_sites
     (4, 4)
     """
+    if isinstance(source, Ensemble):
+        raise TypeError(
+            "timme.read needs a file, an array or an object of another library, got Ensemble: it "
+            "is read already; slice its snapshots (ensemble[10:20]), or select sites of it"
+        )
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     keep = partial(wanted.kept_snapshots, start=start, stop=stop, step=step)
     ensemble, count = open_source(

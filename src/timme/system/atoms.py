@@ -51,6 +51,27 @@ class Atoms(Described):
             part for part in (str(self.chains[atom]), residue, self.names[atom]) if part
         )
 
+    def take(self, chosen: Ints) -> Atoms:
+        """Return some of the atoms by themselves.
+
+        Parameters
+        ----------
+        chosen : ndarray of int
+            Indices of the atoms, each once.
+
+        Returns
+        -------
+        Atoms
+            In this order, with the bonds between them.
+        """
+        columns = ("names", "elements", "resnames", "resids", "icodes", "chains", "masses")
+        place = np.full(len(self), -1)
+        place[chosen] = np.arange(len(chosen))
+        ends = place[self.bonds]
+        bonds = np.sort(ends[(ends >= 0).all(axis=1)], axis=1)
+        taken = {name: getattr(self, name)[chosen] for name in columns}
+        return Atoms(**taken, bonds=bonds)
+
     def _facts(self) -> Iterable[tuple[str, object]]:
         first = ", ".join(self.label(atom) for atom in range(min(3, len(self))))
         return (

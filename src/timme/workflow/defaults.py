@@ -15,12 +15,12 @@ from timme.engine.reduction import moments
 from timme.engine.run import DEFAULT, Run
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
-from timme.readers.select import selector
 from timme.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings
 from timme.settings.schema import check_choice
 from timme.settings.values import ALL_PAIRS, ALONG, BOND, MIN_BONDS, NEAREST, RADIUS, WATER_BOND
 from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein, is_water, shown_sites
+from timme.system.selection import selector
 from timme.system.topology import atoms_of_sites, site_bonds
 from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
