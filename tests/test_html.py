@@ -20,7 +20,7 @@ PUBLIC = (
     *("analysis", "compare", "fluctuations", "fluctuations.parts", "hierarchy", "objects", "order"),
     *("output.colours", "pairs", "rigidity", "settings", "statistics", "synthetic"),
 )
-OWN = {"Crossing", "Run", "Seen", "Setting"}  # no results, but how these are made
+OWN = {"Seen", "Setting"}  # no results, but how these are made
 
 
 def public_classes() -> list[type]:
@@ -28,7 +28,8 @@ def public_classes() -> list[type]:
     for name in PUBLIC:
         module = importlib.import_module(f"timme.{name}")
         named = getattr(module, "__all__", [each for each in dir(module) if each[0] != "_"])
-        found |= {each for each in map(vars(module).get, named) if inspect.isclass(each)}
+        known = [each for each in map(vars(module).get, named) if inspect.isclass(each)]
+        found |= {each for each in known if each.__module__.startswith(module.__name__)}
     return sorted(
         (each for each in found if inspect.isclass(each) and dataclasses.is_dataclass(each)),
         key=lambda each: each.__name__,
@@ -49,7 +50,7 @@ def made() -> list[Any]:
     pairs = timme.pairs.sharing(objects)
     sigma = timme.measure(objects, pairs)
     hierarchy = timme.link(sigma)
-    analysis = timme.analyse(timme.synthetic.chain(30, 3), weights=[1.0, 2.0, 3.0])
+    analysis = timme.analyse(timme.synthetic.chain(30, 3).coordinates(), weights=[1.0, 2.0, 3.0])
     return [
         *(ensemble, ensemble.atoms, objects, pairs, sigma, hierarchy, hierarchy.cut(0.3)),
         *(timme.statistics.curves(hierarchy), timme.statistics.suggest(hierarchy)[0]),

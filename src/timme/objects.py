@@ -145,6 +145,24 @@ def require_objects(given: Any, step: str) -> None:
     require(given, Objects, step, remedies)
 
 
+def require_places_on_sphere(compared: Objects, metric: object) -> None:
+    """Refuse centres of groups where a centre is no mean of coordinates.
+
+    Parameters
+    ----------
+    compared : Objects
+        What is compared, by its centres.
+    metric : str, callable or None
+        How far apart two of them are.
+    """
+    if metric == "haversine" and not compared.centred_on_sites:
+        raise ValueError(
+            f"centres of {compared.kind} on a sphere are no means of latitudes and longitudes: "
+            "compare all their sites (reduction='rms'), with pairs that need no centres "
+            "(pairs='all')"
+        )
+
+
 def points(ensemble: Ensemble) -> Objects:
     """Take every site as an object: atoms, particles, Cα, cars.
 

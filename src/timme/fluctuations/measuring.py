@@ -15,12 +15,13 @@ import numpy as np
 from timme._arrays import Ints, frozen
 from timme._errors import require
 from timme.engine.checkpoint import Arrays, Checkpoint, take
+from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric, Moments, Progress
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.run import DEFAULT, Engine, Run, State
 from timme.fluctuations.crossing import Crossing
 from timme.fluctuations.sigma import Fluctuations
-from timme.objects import Objects, require_objects
+from timme.objects import Objects, require_objects, require_places_on_sphere
 from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
 
@@ -56,9 +57,12 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     min_overlap : int, optional
         Snapshots in which both must be seen; pairs with fewer are left out. By default
         :func:`default_overlap`.
-    metric : callable, optional
-        Distance (…,) between two arrays of points (…, dimensions); Euclidean, through the walls
-        of a periodic box, if not given.
+    metric : str or callable, optional
+        How far apart two points are: Euclidean, through the walls of a periodic box, if not given.
+        Names are those of SciPy, ``cityblock``, ``chebyshev``, ``sqeuclidean``, ``cosine``,
+        ``correlation``, ``braycurtis`` and ``canberra``, and ``haversine``: latitude and longitude
+        in degrees, the way over the Earth in km. These run in compiled loops of our own. A
+        function gets two arrays of points (…, dimensions) and returns distances (…,).
     workers : int or Engine, optional
         Number of threads, all cores by default; or another engine, such as
         :class:`timme.engine.dask.Cluster`.
@@ -147,6 +151,10 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     """
     ensemble = objects.ensemble
     check_pairs(objects, pairs)
+    metric = known_metric(metric, ensemble)
+    if objects.are_points:
+        require_places_on_sphere(objects, metric)
+    unit = unit_of_distances(metric, ensemble.unit)
     sums = sums or _sum
     overlap = default_overlap(ensemble.n_counting, gaps=ensemble.gaps)
     overlap = overlap if min_overlap is None else operator.index(min_overlap)
@@ -161,7 +169,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     n_near = 0
     # The sums over a piece save what is finished, too; this loop has nothing to save in between.
     with (run if so_far else DEFAULT).loop("pieces", key) as loop:
-        recalled = loop.restore(partial(_recall, objects))
+        recalled = loop.restore(partial(_recall, objects, unit))
         if recalled is not None:
             # Pieces are those of the run that was interrupted, whatever this one would choose.
             finished, n_near, chunk = recalled
@@ -179,7 +187,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
                 pairs=frozen(piece.index[kept]),
                 sigma=frozen(np.sqrt(crossing.variance(found)[kept])),
                 common=frozen(common[kept]),
-                unit=ensemble.unit,
+                unit=unit,
             )
             if so_far is not None:
                 loop.keep(piece.number, partial(_state, so_far, n_near, chunk))
@@ -391,7 +399,7 @@ def _state(so_far: Callable[[], Fluctuations], n_near: int, chunk: int) -> State
     return counts | {"pairs": found.pairs, "sigma": found.sigma, "common": found.common}
 
 
-def _recall(objects: Objects, kept: Arrays) -> tuple[Fluctuations, int, int]:
+def _recall(objects: Objects, unit: str, kept: Arrays) -> tuple[Fluctuations, int, int]:
     """What stands for the pieces that are finished, its pairs near half the box, and their size."""
     index = take(kept, "pairs", np.int64, (None, 2), below=len(objects))
     sigma = take(kept, "sigma", np.float64, index.shape[:1])
@@ -399,7 +407,6 @@ def _recall(objects: Objects, kept: Arrays) -> tuple[Fluctuations, int, int]:
     n_near, chunk = (int(take(kept, name, np.int64)) for name in ("near", "chunk"))
     if chunk < 1:
         raise ValueError(f"pieces of {chunk} pairs")
-    unit = objects.ensemble.unit
     found = Fluctuations(len(objects), frozen(index), frozen(sigma), frozen(common), unit)
     return found, n_near, chunk
 

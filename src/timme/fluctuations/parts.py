@@ -19,6 +19,7 @@ import numpy as np
 from timme._arrays import Coordinates, Floats, Ints, frozen
 from timme._html import Described
 from timme.engine.checkpoint import Arrays, take
+from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric, Moments
 from timme.engine.reduction import Kept, code_of, moments_by_part, require_parts
 from timme.engine.run import DEFAULT, Run
@@ -31,7 +32,7 @@ from timme.fluctuations.measuring import (
     require_objects_and_pairs,
 )
 from timme.fluctuations.sigma import Fluctuations
-from timme.objects import Objects
+from timme.objects import Objects, require_places_on_sphere
 from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
 
@@ -120,7 +121,7 @@ def measure_parts(  # noqa: PLR0913, as measure
         more passes over the snapshots, and change nothing in the result.
     single : bool, optional
         Whether the result is in single precision, which takes half the memory.
-    metric : callable, optional
+    metric : str or callable, optional
         As for :func:`timme.measure`.
     run : Run, optional
         How it is carried out.
@@ -144,6 +145,9 @@ def measure_parts(  # noqa: PLR0913, as measure
     require_objects_and_pairs(objects, pairs, "measure_parts")
     check_pairs(objects, pairs)
     ensemble = objects.ensemble
+    metric = known_metric(metric, ensemble)
+    if objects.are_points:
+        require_places_on_sphere(objects, metric)
     require_parts(parts, ensemble.n_snapshots)
     rows = _rows(unions, len(parts))
     snapshots = tuple(tuple(parts[number] for number in row) for row in rows)
@@ -185,7 +189,7 @@ def measure_parts(  # noqa: PLR0913, as measure
         origin=origin,
         shift=shift,
         can_merge=objects.are_points,
-        unit=ensemble.unit,
+        unit=unit_of_distances(metric, ensemble.unit),
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
+from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric, Progress
 from timme.engine.run import Engine, Run
 from timme.fluctuations.measuring import (
@@ -35,6 +36,7 @@ from timme.hierarchy.pruning import (
     lay_out,
     refuse_what_cannot_be_pruned,
 )
+from timme.hierarchy.quantity import sigma_by
 from timme.hierarchy.tree import Hierarchy, from_forest
 from timme.objects import Objects
 from timme.pairs.choices import given
@@ -86,9 +88,10 @@ def cluster(  # noqa: PLR0913, as for measure
     """
     require_objects_and_pairs(objects, pairs, "timme.cluster")
     require_snapshots(objects.ensemble)
+    metric = known_metric(metric, objects.ensemble)
     run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)
     size = _default_chunk(objects) if chunk is None else chunk
-    forest = _Forest(objects, chunk=size, min_overlap=min_overlap, metric=metric)
+    forest = _Forest(objects, metric, chunk=size, min_overlap=min_overlap)
     if pairs.index is None and len(objects) >= _FEWEST:
         try:
             refuse_what_cannot_be_pruned(objects, metric)
@@ -110,9 +113,12 @@ def cluster(  # noqa: PLR0913, as for measure
 class _Forest:
     """The lowest edges found so far that hold every cluster together."""
 
-    def __init__(self, objects: Objects, *, chunk: int, **options: Any) -> None:
+    def __init__(
+        self, objects: Objects, metric: Metric | None, *, chunk: int, **options: Any
+    ) -> None:
         self.chunk = chunk
         self._objects = objects
+        self._metric = metric
         self._options = options
         self.clear()
 
@@ -144,6 +150,7 @@ class _Forest:
             so_far=self._edges_so_far,
             near=self._count_near,
             chunk=self.chunk,
+            metric=self._metric,
             **self._options,
         ):
             self._edges, self._heights = spanning_forest(
@@ -161,8 +168,10 @@ class _Forest:
         return Fluctuations(len(self._objects), self._edges, self._heights, common)
 
     def hierarchy(self) -> Hierarchy:
-        unit = self._objects.ensemble.unit
-        return from_forest(len(self._objects), self._edges, self._heights, unit=unit)
+        unit = unit_of_distances(self._metric, self._objects.ensemble.unit)
+        quantity = sigma_by(self._metric)
+        edges, heights = self._edges, self._heights
+        return from_forest(len(self._objects), edges, heights, unit=unit, quantity=quantity)
 
 
 def _default_chunk(objects: Objects) -> int:

@@ -66,6 +66,28 @@ SIGMA = Quantity(
 )
 
 
+# Metrics of which σ is no length that could be divided by one of the coordinates.
+_OF_OTHER_UNITS = (
+    *("sqeuclidean", "cosine", "correlation", "braycurtis", "canberra", "haversine"),
+)
+
+
+def sigma_by(metric: object) -> Quantity:
+    """Say what σ is where distances are those of a metric.
+
+    Parameters
+    ----------
+    metric : str, callable or None
+        How far apart two points are.
+
+    Returns
+    -------
+    Quantity
+        A length in the unit of the coordinates, unless the metric has a unit of its own, or none.
+    """
+    return replace(SIGMA, is_length=metric not in _OF_OTHER_UNITS)
+
+
 def as_quantity(given: str | Quantity, unit: str = "") -> Quantity:
     """Make a quantity of its symbol alone.
 
