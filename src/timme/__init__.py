@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from timme.store import load, save
     from timme.system.atoms import Atoms
     from timme.system.ensemble import Ensemble
-    from timme.workflow import analyse, rigid, write
+    from timme.workflow import analyse, gather, rigid, write
 
 _MODULES = ("compare", "objects", "pairs", "rigidity", "statistics", "synthetic", "theory")
 _HOMES = {
@@ -33,6 +33,7 @@ _HOMES = {
     "Settings": "settings",
     "analyse": "workflow",
     "cluster": "hierarchy",
+    "gather": "workflow",
     "link": "hierarchy",
     "load": "store",
     "measure": "fluctuations",
@@ -58,6 +59,7 @@ __all__ = [
     "analyse",
     "cluster",
     "compare",
+    "gather",
     "link",
     "load",
     "measure",

@@ -50,6 +50,30 @@ def notes_on(
     str
         A sentence.
     """
+    yield from notes_on_snapshots(ensemble)
+    if ensemble.gaps:
+        overlap = chosen.min_overlap or default_overlap(ensemble.n_snapshots, gaps=True)
+        few = len(partners) - len(sigma.sigma)
+        left = f"; {few:,} pairs share fewer" if are_kept(partners) else ""
+        yield f"σ is taken over the snapshots in which both are seen, at least {overlap}{left}"
+    if not are_kept(partners):
+        yield note_on(len(partners), sigma)
+    yield from notes_on_pieces(compared, partners)
+
+
+def notes_on_snapshots(ensemble: Ensemble) -> Iterator[str]:
+    """Say what σ of these snapshots does not tell.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+
+    Yields
+    ------
+    str
+        A sentence.
+    """
     unit = f" {ensemble.unit}" if ensemble.unit else ""
     if ensemble.rounding:
         yield (
@@ -58,13 +82,23 @@ def notes_on(
         )
     if ensemble.independent:
         yield "models are no thermal sample: σ tells where they agree as well as what moves"
-    if ensemble.gaps:
-        overlap = chosen.min_overlap or default_overlap(ensemble.n_snapshots, gaps=True)
-        few = len(partners) - len(sigma.sigma)
-        left = f"; {few:,} pairs share fewer" if are_kept(partners) else ""
-        yield f"σ is taken over the snapshots in which both are seen, at least {overlap}{left}"
-    if not are_kept(partners):
-        yield note_on(len(partners), sigma)
+
+
+def notes_on_pieces(compared: Objects, partners: Pairs) -> Iterator[str]:
+    """Say into how many pieces the compared pairs fall.
+
+    Parameters
+    ----------
+    compared : Objects
+        What was compared.
+    partners : Pairs
+        Who with whom.
+
+    Yields
+    ------
+    str
+        A sentence, where there are several.
+    """
     pieces = _pieces(len(compared), partners)
     if pieces > 1:
         yield f"the pairs connect {len(compared):,} {compared.kind} into {pieces:,} separate pieces"
