@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from timme.workflow import analyse, gather, rigid, write
 
 _MODULES = ("compare", "objects", "pairs", "rigidity", "statistics", "synthetic", "theory")
+_EXTRAS = ("mdanalysis", "sklearn")  # which need libraries that not everyone has, or takes long
 _HOMES = {
     "Analysis": "analysis",
     "Atoms": "system.atoms",
@@ -80,7 +81,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import public names when they are first used, so that ``import timme`` stays light."""
-    if name in _MODULES:
+    if name in _MODULES or name in _EXTRAS:
         return import_module(f"timme.{name}")
     if name in _HOMES:
         value = getattr(import_module(f"timme.{_HOMES[name]}"), name)
