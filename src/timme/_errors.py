@@ -40,17 +40,17 @@ def require(given: Any, kind: type, step: str, remedies: Mapping[str, str]) -> N
     kind : type
         What is needed.
     step : str
-        Which step needs it.
+        Which step needs it, by its name within timme.
     remedies : mapping of str
         What to pass in place of things, by the name of their type; of "other" for all else.
 
     Examples
     --------
-    >>> require("1bnr.pdb", int, "timme.example", {"other": "pass a number"})
+    >>> require("1bnr.pdb", int, "example", {"other": "pass a number"})
     Traceback (most recent call last):
     TypeError: timme.example needs int, got str: pass a number
     """
     if not isinstance(given, kind):
         got = type(given).__name__
         remedy = remedies.get(got, remedies["other"])
-        raise TypeError(f"{step} needs {kind.__name__}, got {got}: {remedy}")
+        raise TypeError(f"timme.{step} needs {kind.__name__}, got {got}: {remedy}")

@@ -61,10 +61,6 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
     **options
         As for any analysis of MDAnalysis: ``verbose``.
 
-    See Also
-    --------
-    timme.gather : Makes a result of steps, as :meth:`gather` does of a run.
-
     Attributes
     ----------
     results.sigma : Fluctuations

@@ -25,7 +25,7 @@ def view(analysis: Analysis, *, height: int = 760) -> Any:
     anywidget.AnyWidget
         A widget that Jupyter shows.
     """
-    require_analysis(analysis, "timme.view")
+    require_analysis(analysis, "view")
     script, style = page_part(WIDGET), page_part(STYLE)
     if script is None or style is None:
         raise FileNotFoundError(MISSING)

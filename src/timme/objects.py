@@ -254,7 +254,7 @@ def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = REDUCTI
 
 def groups(
     ensemble: Ensemble,
-    sets: Sequence[npt.ArrayLike] | Mapping[str, str | npt.ArrayLike] | npt.ArrayLike,
+    sets: Sequence[npt.ArrayLike | None] | Mapping[str, str | npt.ArrayLike] | npt.ArrayLike,
     *,
     reduction: Reduction = REDUCTION,
     centre: Centre = CENTRE,
@@ -413,7 +413,7 @@ class _CentreFrames(MappedFrames):
 
 def _require_ensemble(given: Any, kind: str) -> None:
     remedy = "pass timme.read(...) of the file, array or object"
-    require(given, Ensemble, f"timme.objects.{kind}", {"other": remedy})
+    require(given, Ensemble, f"objects.{kind}", {"other": remedy})
 
 
 def _objects(

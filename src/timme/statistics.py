@@ -91,7 +91,7 @@ def curves(
     >>> counted.large_fraction
     array([0.  , 0.667, 1.   ])
     """
-    require_hierarchy(hierarchy, "timme.statistics.curves")
+    require_hierarchy(hierarchy, "statistics.curves")
     if large < 1 or min(sizes, default=1) < 1:
         raise ValueError(f"cluster sizes start at 1, got large={large} and sizes={tuple(sizes)}")
     levels = hierarchy.levels
@@ -149,7 +149,7 @@ def inflection(counted: Curves) -> float | None:
     float or None
         Cutoff of the steepest rise; None where no cluster ever becomes large.
     """
-    require(counted, Curves, "timme.statistics.inflection", {"other": "pass curves(hierarchy)"})
+    require(counted, Curves, "statistics.inflection", {"other": "pass curves(hierarchy)"})
     steps = np.diff(counted.large_fraction)
     rising = steps > 0
     heights, places = steps[rising], counted.cutoffs[1:][rising]
@@ -195,7 +195,7 @@ def long_lived(hierarchy: Hierarchy, *, min_size: int = 5, count: int = 3) -> Fl
     >>> long_lived(link(bodies), min_size=2, count=1)
     array([[2., 5.]])
     """
-    require_hierarchy(hierarchy, "timme.statistics.long_lived")
+    require_hierarchy(hierarchy, "statistics.long_lived")
     counting = hierarchy.sizes >= min_size
     below = counting & (hierarchy.parents >= 0)
     parts = np.bincount(hierarchy.parents[below], minlength=len(hierarchy.parents))
@@ -237,7 +237,7 @@ def suggest(
     3.5 the same 2 clusters of 2 or more from 2 to 5
     1.5 the same 1 cluster of 2 or more from 1 to 2
     """
-    require_hierarchy(hierarchy, "timme.statistics.suggest")
+    require_hierarchy(hierarchy, "statistics.suggest")
     found = []
     steepest = inflection(curves(hierarchy, large=large, sizes=()))
     if steepest is not None:

@@ -40,7 +40,7 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
     file : path or binary file
         Where to write.
     """
-    require_analysis(analysis, "timme.save")
+    require_analysis(analysis, "save")
     system, hierarchy = analysis.system, analysis.hierarchy
     arrays: dict[str, Any] = {name: getattr(system, name) for name in (*_NEEDED, *_OPTIONAL)}
     arrays |= {"parents": hierarchy.parents, "heights": hierarchy.heights}

@@ -336,7 +336,7 @@ def test_what_is_no_run_of_snapshots_is_refused() -> None:
     with pytest.raises(ValueError, match="snapshots go from 0 to 11, got 12 to 12"):
         some()[[12]]
     with pytest.raises(TypeError, match="not iterable"):
-        iter(some())  # type: ignore[call-overload]
+        iter(some())
     with pytest.raises(TypeError, match="it is read already; slice its snapshots"):
         timme.read(some())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,10 +52,10 @@ def known_metric(given: Any, ensemble: Ensemble) -> Any:
     str, callable or None
         The same; None for the Euclidean one, which all loops know.
     """
-    if given is None or given == EUCLIDEAN:
-        return None
-    if isinstance(given, Callable):  # type: ignore[arg-type]  # a class to isinstance, if not to mypy
+    if given is None or callable(given):
         return given
+    if given == EUCLIDEAN:
+        return None
     if given not in NAMED:
         raise ValueError(
             f"metric= is one of {EUCLIDEAN}, {', '.join(NAMED)}, or a function of two arrays of "

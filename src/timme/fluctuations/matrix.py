@@ -63,7 +63,7 @@ def has_triangle(length: int) -> bool:
     Returns
     -------
     bool
-        True for 1, 3, 6, 10, …
+        True for 1, 3, 6, 10 and so on.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     >>> measure(objects, timme.pairs.all(objects)).sigma
     array([0.25])
     """
-    require_objects_and_pairs(objects, pairs, "timme.measure")
+    require_objects_and_pairs(objects, pairs, "measure")
     if len(pairs) > _LARGEST_LIST:
         raise ValueError(
             f"{len(pairs):,} pairs are too many to hold: use timme.cluster, which never holds "

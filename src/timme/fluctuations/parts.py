@@ -142,7 +142,7 @@ def measure_parts(  # noqa: PLR0913, as measure
     >>> halves.merge([0, 1]).sigma == timme.measure(points, timme.pairs.all(points)).sigma
     array([ True])
     """
-    require_objects_and_pairs(objects, pairs, "measure_parts")
+    require_objects_and_pairs(objects, pairs, "fluctuations.parts.measure_parts")
     check_pairs(objects, pairs)
     ensemble = objects.ensemble
     metric = known_metric(metric, ensemble)

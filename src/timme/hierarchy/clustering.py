@@ -86,7 +86,7 @@ def cluster(  # noqa: PLR0913, as for measure
     >>> timme.cluster(objects, timme.pairs.all(objects)).cut(0.2).sizes
     array([10, 10, 10, 10, 10, 10, 10, 10, 10])
     """
-    require_objects_and_pairs(objects, pairs, "timme.cluster")
+    require_objects_and_pairs(objects, pairs, "cluster")
     require_snapshots(objects.ensemble)
     metric = known_metric(metric, objects.ensemble)
     run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)

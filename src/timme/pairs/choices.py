@@ -37,7 +37,7 @@ def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the pa
     Pairs
         Symbolic: no list is made.
     """
-    require_objects(objects, "timme.pairs.all")
+    require_objects(objects, "pairs.all")
     near = _too_near(objects, min_bonds)
     return Pairs(len(objects), None, near, _describe("all pairs", min_bonds))
 
@@ -83,7 +83,7 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
     Pairs
         The pairs in contact.
     """
-    require_objects(objects, "timme.pairs.within")
+    require_objects(objects, "pairs.within")
     if not (np.isfinite(radius) and radius > 0):
         raise ValueError(f"a contact radius must be above 0, got {radius}")
     if not 1 <= operator.index(at_least) <= objects.ensemble.n_snapshots:
@@ -118,7 +118,7 @@ def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
     Pairs
         Neighbours in the sequence.
     """
-    require_objects(objects, "timme.pairs.sequence")
+    require_objects(objects, "pairs.sequence")
     if reach < 1:
         raise ValueError(f"sequence neighbours are at least 1 apart, got {reach}")
     n_objects = len(objects)
@@ -159,7 +159,7 @@ def nearest(
     Pairs
         Pairs of which at least one is among the nearest of the other.
     """
-    require_objects(objects, "timme.pairs.nearest")
+    require_objects(objects, "pairs.nearest")
     if not 1 <= count < len(objects):
         raise ValueError(f"nearest partners are 1 to {len(objects) - 1}, got {count}")
     if by not in {"first", "mean"}:
@@ -188,7 +188,7 @@ def sharing(objects: Objects) -> Pairs:
     Pairs
         Pairs with a common member.
     """
-    require_objects(objects, "timme.pairs.sharing")
+    require_objects(objects, "pairs.sharing")
     membership = objects.membership()
     common = sparse.triu(membership @ membership.T, 1)
     return _from_list(objects, np.column_stack(common.nonzero()), "with a site in common", 0)
@@ -211,7 +211,7 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
     Pairs
         The same, each once.
     """
-    require_objects(objects, "timme.pairs.given")
+    require_objects(objects, "pairs.given")
     array = np.asarray(index)
     if array.size == 0:
         array = np.empty((0, 2), np.int64)

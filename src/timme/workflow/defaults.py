@@ -108,7 +108,11 @@ def _make_objects(ensemble: Ensemble, name: str, chosen: Settings, own: Any) -> 
                 "use objects='points', or select more atoms"
             )
         return make.bodies(ensemble, reach=chosen.reach, **options)
-    others = {"links": make.links, "residues": make.residues, "molecules": make.molecules}
+    others: dict[str, Callable[..., Objects]] = {
+        "links": make.links,
+        "residues": make.residues,
+        "molecules": make.molecules,
+    }
     if name in others:
         return others[name](ensemble, **options)
     if own is not None:

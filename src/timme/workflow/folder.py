@@ -84,7 +84,7 @@ def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) ->
     Written
         The files, and why others could not be written.
     """
-    require_analysis(analysis, "timme.write")
+    require_analysis(analysis, "write")
     target = check_folder(folder, overwrite=overwrite)
     return write_whole(target, partial(_fill, analysis), known_files())
 

@@ -103,11 +103,9 @@ def gather(
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
 
-def _checked_hierarchy(
-    objects: Objects, sigma: Fluctuations | None, hierarchy: Hierarchy | None
-) -> Hierarchy:
+def _checked_hierarchy(objects: Objects, sigma: Fluctuations | None, hierarchy: Any) -> Hierarchy:
     """Take or grow the hierarchy of these objects; refuse what belongs to others."""
-    require_objects(objects, "timme.gather")
+    require_objects(objects, "gather")
     if sigma is None and hierarchy is None:
         raise TypeError(
             "timme.gather needs what was measured or linked, got objects alone: pass "
@@ -118,17 +116,18 @@ def _checked_hierarchy(
             "Hierarchy": "pass it by its name, timme.gather(objects, hierarchy=hierarchy)",
             "other": "pass timme.measure(objects, pairs)",
         }
-        require(sigma, Fluctuations, "timme.gather, as its second argument,", remedies)
+        require(sigma, Fluctuations, "gather, as its second argument,", remedies)
         if hierarchy is None:
             hierarchy = link(sigma, quantity=_quantity_of(objects, sigma))
-    require_hierarchy(hierarchy, "timme.gather")
-    counts = {hierarchy.n_sites} if sigma is None else {hierarchy.n_sites, sigma.n_objects}
+    require_hierarchy(hierarchy, "gather")
+    found: Hierarchy = hierarchy
+    counts = {found.n_sites} if sigma is None else {found.n_sites, sigma.n_objects}
     if counts != {len(objects)}:
         raise ValueError(
             f"timme.gather needs σ and a hierarchy of the same {len(objects)} objects, got those "
             f"of {' and '.join(map(str, sorted(counts)))}"
         )
-    return hierarchy
+    return found
 
 
 def _quantity_of(objects: Objects, sigma: Fluctuations) -> Quantity:
