@@ -78,7 +78,7 @@ def _square(condensed: Floats) -> Floats:
     """Lay out an upper triangle, row by row, as a whole matrix."""
     if not has_triangle(len(condensed)):
         raise ValueError(
-            "condensed distances are those of all pairs, 1, 3, 6, 10, … numbers, "
+            "a matrix of σ must be square, or the upper triangle of one, 1, 3, 6, 10, … numbers, "
             f"got {len(condensed)}"
         )
     full: Floats = squareform(condensed, checks=False)
