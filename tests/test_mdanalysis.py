@@ -1,5 +1,6 @@
 """The class for MDAnalysis measures what timme.measure does, with every backend."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import timme
 from tests.conftest import MakeUniverse
+from timme import mdanalysis
 from timme.fluctuations import Fluctuations
 from timme.mdanalysis import ClientBackend, CoMovingClusters
 
@@ -126,3 +128,21 @@ def test_unknown_objects_and_pairs_are_refused(universe: Any) -> None:
         CoMovingClusters(universe).run(start=1, frames=[1, 2])
     with pytest.raises(ValueError, match="at least 2 snapshots"):
         CoMovingClusters(universe, pairs="all").run(stop=1)
+
+
+def test_a_run_becomes_a_result_that_is_written_and_viewed(
+    universe: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = CoMovingClusters(universe, objects="residues", cutoff=0.25, radius=8.0)
+    with pytest.raises(ValueError, match=r"a result needs a run: call .run\(\) first"):
+        run.gather()
+    made = run.run(stop=50).gather(min_size=2)
+    assert made.hierarchy is run.results.hierarchy
+    assert (made.system.n_snapshots, made.recipe.kind) == (50, "residues")
+    assert (made.recipe.settings.cutoff, made.recipe.settings.min_size) == (0.25, 2)
+    assert made.recipe.compared.startswith("in contact within 8 Å")
+    timme.save(made, tmp_path / "result.npz")
+    assert timme.load(tmp_path / "result.npz").hierarchy.n_sites == made.hierarchy.n_sites
+    monkeypatch.setattr(mdanalysis, "view", lambda *shown, height: (*shown, height))
+    shown, height = run.view(height=300)
+    assert (shown.hierarchy is made.hierarchy, height) == (True, 300)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+import timme
 from tests import naive
 from tests.strategies import bond_graphs
 from timme import objects, pairs
@@ -189,3 +190,34 @@ def test_a_group_without_mass_has_no_centre_of_mass() -> None:
     atoms = replace(Atoms.unnamed(6), masses=np.zeros(6))
     with pytest.raises(ValueError, match="mass"):
         objects.groups(Ensemble.from_array(SNAPSHOTS, atoms=atoms), [[0, 1]], centre="mass")
+
+
+def test_groups_are_named_by_a_dict_of_sites_or_selections() -> None:
+    made = objects.groups(ENSEMBLE, {"head": [1, 0], "tail": "resid 5:6"})
+    assert made.names.tolist() == ["head", "tail"]
+    assert sets_of(made) == [[1, 0], [4, 5]]
+
+
+def test_groups_come_from_labels_and_some_sites_are_in_none() -> None:
+    made = objects.groups(ENSEMBLE, np.array([2, 0, 0, -1, 2, 0]))
+    assert made.names.tolist() == ["group 0", "group 2"]
+    assert sets_of(made) == [[1, 2, 5], [0, 4]]
+    texts = objects.groups(ENSEMBLE, ["b", "a", "", "a", "b", "a"])
+    assert texts.names.tolist() == ["a", "b"]
+    assert sets_of(texts) == [[1, 3, 5], [0, 4]]
+    unseen = objects.groups(ENSEMBLE, [1.0, np.nan, 1.0, None, 2.0, 2.0])
+    assert sets_of(unseen) == [[0, 2], [4, 5]]
+
+
+def test_groups_of_a_cut_are_its_clusters() -> None:
+    points = objects.points(ENSEMBLE)
+    clusters = timme.link(measure(points, pairs.all(points))).cut(0.5)
+    made = objects.groups(ENSEMBLE, clusters.labels)
+    assert sets_of(made) == [sites.tolist() for sites in clusters]
+
+
+def test_labels_for_other_sites_are_refused() -> None:
+    with pytest.raises(ValueError, match="need one for each of 6 sites, got 2: to name the sites"):
+        objects.groups(ENSEMBLE, [0, 1])
+    with pytest.raises(TypeError, match="groups are several, got 'all': pass a dict"):
+        objects.groups(ENSEMBLE, "all")

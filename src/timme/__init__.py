@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from timme.store import load, save
     from timme.system.atoms import Atoms
     from timme.system.ensemble import Ensemble
-    from timme.workflow import analyse, rigid, write
+    from timme.workflow import analyse, gather, rigid, write
 
 _MODULES = ("compare", "objects", "pairs", "rigidity", "statistics", "synthetic", "theory")
+_EXTRAS = ("mdanalysis", "sklearn")  # which need libraries that not everyone has, or takes long
 _HOMES = {
     "Analysis": "analysis",
     "Atoms": "system.atoms",
@@ -33,6 +34,7 @@ _HOMES = {
     "Settings": "settings",
     "analyse": "workflow",
     "cluster": "hierarchy",
+    "gather": "workflow",
     "link": "hierarchy",
     "load": "store",
     "measure": "fluctuations",
@@ -58,6 +60,7 @@ __all__ = [
     "analyse",
     "cluster",
     "compare",
+    "gather",
     "link",
     "load",
     "measure",
@@ -78,7 +81,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import public names when they are first used, so that ``import timme`` stays light."""
-    if name in _MODULES:
+    if name in _MODULES or name in _EXTRAS:
         return import_module(f"timme.{name}")
     if name in _HOMES:
         value = getattr(import_module(f"timme.{_HOMES[name]}"), name)

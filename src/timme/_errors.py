@@ -1,5 +1,8 @@
 """Errors as people read them: one line each."""
 
+from collections.abc import Mapping
+from typing import Any
+
 
 def one_line(error: Exception) -> str:
     r"""Say what is wrong in one line; the file system's own errors name their file last.
@@ -25,3 +28,29 @@ def one_line(error: Exception) -> str:
     text = " ".join(text.split())
     known = isinstance(error, ValueError | OSError | ImportError) and text
     return text if known else f"{type(error).__name__}: {text}"
+
+
+def require(given: Any, kind: type, step: str, remedies: Mapping[str, str]) -> None:
+    """Refuse what belongs to another step, and say what to pass.
+
+    Parameters
+    ----------
+    given : Any
+        What the user passed.
+    kind : type
+        What is needed.
+    step : str
+        Which step needs it, by its name within timme.
+    remedies : mapping of str
+        What to pass in place of things, by the name of their type; of "other" for all else.
+
+    Examples
+    --------
+    >>> require("1bnr.pdb", int, "example", {"other": "pass a number"})
+    Traceback (most recent call last):
+    TypeError: timme.example needs int, got str: pass a number
+    """
+    if not isinstance(given, kind):
+        got = type(given).__name__
+        remedy = remedies.get(got, remedies["other"])
+        raise TypeError(f"timme.{step} needs {kind.__name__}, got {got}: {remedy}")

@@ -15,11 +15,13 @@ from MDAnalysis.analysis.results import Results, ResultsGroup
 from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Coordinates, Floats, Ints
+from timme.analysis import Analysis
 from timme.engine.compile_lock import merge_tiles
 from timme.engine.moments import Moments, PreparedBlock
 from timme.fluctuations.crossing import Crossing
 from timme.fluctuations.measuring import measure_in_chunks
 from timme.hierarchy.linking import link
+from timme.notebook import view
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers import read
@@ -28,6 +30,7 @@ from timme.settings.values import MIN_BONDS, RADIUS
 from timme.system.boxes import box_of, boxes_of_frames
 from timme.system.ensemble import Ensemble
 from timme.system.held_frames import ArrayFrames, WindowFrames
+from timme.workflow import gather
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -100,6 +103,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         self._atoms = atoms.atoms
         self._objects, self._pairs = objects, pairs
         self._radius, self._min_bonds, self._cutoff = radius, min_bonds, cutoff
+        self._measured: tuple[Objects, Pairs] | None = None
 
     @classmethod
     def get_supported_backends(cls) -> tuple[str, ...]:
@@ -150,13 +154,51 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
             found: Moments = self.results.moments
             return found
 
-        (sigma,) = measure_in_chunks(
-            compared, self._partners(compared), chunk=len(compared) ** 2, sums=over_frames
-        )
+        partners = self._partners(compared)
+        (sigma,) = measure_in_chunks(compared, partners, chunk=len(compared) ** 2, sums=over_frames)
         self.results = Results(sigma=sigma, hierarchy=link(sigma))
         if self._cutoff is not None:
             self.results.partition = self.results.hierarchy.cut(self._cutoff)
+        self._measured = compared, partners
         return self
+
+    def gather(self, **display: Any) -> Analysis:
+        """Make a result of the run, to be written, viewed, saved and compared.
+
+        Parameters
+        ----------
+        **display
+            As for :func:`timme.gather`: ``show``, ``cutoff``, ``large``, ``min_size``, ``palette``,
+            ``length``; the cutoff is that of the analysis by default.
+
+        Returns
+        -------
+        Analysis
+            The result, ready for :func:`timme.write`.
+        """
+        if self._measured is None:
+            raise ValueError("a result needs a run: call .run() first")
+        compared, partners = self._measured
+        look = {"cutoff": self._cutoff} | display
+        sigma, hierarchy = self.results.sigma, self.results.hierarchy
+        return gather(compared, sigma, hierarchy, pairs=partners, **look)
+
+    def view(self, *, height: int = 760, **display: Any) -> Any:
+        """Show the result of the run in a notebook.
+
+        Parameters
+        ----------
+        height : int, optional
+            Height of the page in pixels.
+        **display
+            As for :meth:`gather`.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            A widget that Jupyter shows.
+        """
+        return view(self.gather(**display), height=height)
 
     def _compared(self, frames: Any) -> Objects:
         ensemble = read(self._atoms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from timme.analysis import Analysis
+from timme.analysis import Analysis, require_analysis
 from timme.output.report import MISSING, STYLE, WIDGET, page_part
 from timme.output.scene import scene_json
 from timme.workflow import scene_of
@@ -25,6 +25,7 @@ def view(analysis: Analysis, *, height: int = 760) -> Any:
     anywidget.AnyWidget
         A widget that Jupyter shows.
     """
+    require_analysis(analysis, "view")
     script, style = page_part(WIDGET), page_part(STYLE)
     if script is None or style is None:
         raise FileNotFoundError(MISSING)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from timme._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
+from timme._errors import require
+from timme._html import Described
 from timme.settings.values import (
     CENTRE,
     LINK_REDUCTION,
@@ -26,8 +28,8 @@ from timme.system.space import Boxes
 from timme.system.topology import adjacency, site_bonds, within_bonds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Objects:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Objects(Described):
     """Groups of one or more sites, each with a centre.
 
     The members of object ``k`` are ``members[offsets[k]:offsets[k + 1]]``.
@@ -101,6 +103,17 @@ class Objects:
             images=None if seen is None else seen.of_groups(self.members, self.offsets),
         )
 
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        first = ", ".join(map(str, self.names[:3]))
+        return (
+            ("kind", self.kind),
+            ("objects", len(self)),
+            ("sites", self.ensemble.n_sites),
+            ("snapshots", self.ensemble.n_snapshots),
+            ("reduction", self.reduction),
+            ("names", f"{first}, …" if len(self) > 3 else first),
+        )
+
     def membership(self) -> sparse.csr_array:
         """Return which sites belong to which object.
 
@@ -112,6 +125,41 @@ class Objects:
         shape = (len(self), self.ensemble.n_sites)
         return sparse.csr_array(
             (np.ones(len(self.members), bool), self.members, self.offsets), shape=shape
+        )
+
+
+def require_objects(given: Any, step: str) -> None:
+    """Refuse what are no objects, and say how they are made.
+
+    Parameters
+    ----------
+    given : Any
+        What the user passed.
+    step : str
+        Which step needs objects.
+    """
+    remedies = {
+        "Ensemble": "pass timme.objects.points(ensemble), or its bodies, residues, …",
+        "other": "pass what timme.objects makes of an Ensemble, such as timme.objects.points",
+    }
+    require(given, Objects, step, remedies)
+
+
+def require_places_on_sphere(compared: Objects, metric: object) -> None:
+    """Refuse centres of groups where a centre is no mean of coordinates.
+
+    Parameters
+    ----------
+    compared : Objects
+        What is compared, by its centres.
+    metric : str, callable or None
+        How far apart two of them are.
+    """
+    if metric == "haversine" and not compared.centred_on_sites:
+        raise ValueError(
+            f"centres of {compared.kind} on a sphere are no means of latitudes and longitudes: "
+            "compare all their sites (reduction='rms'), with pairs that need no centres "
+            "(pairs='all')"
         )
 
 
@@ -128,6 +176,7 @@ def points(ensemble: Ensemble) -> Objects:
     Objects
         As many as there are sites.
     """
+    _require_ensemble(ensemble, "points")
     sites = np.arange(ensemble.n_sites)
     names = [ensemble.site_label(site) for site in sites.tolist()]
     return _objects(ensemble, "points", sites[:, None], names=names)
@@ -155,6 +204,7 @@ def links(
     Objects
         One per bond, in the order of the bonds.
     """
+    _require_ensemble(ensemble, "links")
     ends = site_bonds(ensemble) if bonds is None else _checked_links(bonds, ensemble.n_sites)
     if len(ends) == 0:
         raise ValueError("links need bonds, got none: pass bonds=, or use points")
@@ -181,6 +231,7 @@ def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = REDUCTI
     Objects
         One per site, centred on it.
     """
+    _require_ensemble(ensemble, "bodies")
     _check_reduction(reduction)
     if reach < 0:
         raise ValueError(f"bodies reach at least 0 bonds, got {reach}")
@@ -203,7 +254,7 @@ def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = REDUCTI
 
 def groups(
     ensemble: Ensemble,
-    sets: Sequence[npt.ArrayLike],
+    sets: Sequence[npt.ArrayLike | None] | Mapping[str, str | npt.ArrayLike] | npt.ArrayLike,
     *,
     reduction: Reduction = REDUCTION,
     centre: Centre = CENTRE,
@@ -216,14 +267,17 @@ def groups(
     ----------
     ensemble : Ensemble
         Snapshots.
-    sets : sequence of array_like of int
-        Sites of each group; a site may be in several groups, or in none.
+    sets : sequence of array_like of int, mapping, or labels
+        Sites of each group; a site may be in several groups, or in none. Of a mapping, the keys
+        are names, and its values are sites, or selections such as ``resid 6:18``. Labels, one for
+        each site, put equal ones into one group, in ascending order; what is labelled below 0, NaN,
+        None or by an empty text is in no group.
     reduction : {"rms", "max", "centre"}, optional
         How σ of the cross pairs become σ of two groups; "centre" compares their centres alone.
     centre : {"geometry", "mass"}, optional
         What the centre of a group is.
     names : sequence of str, optional
-        Names of the groups.
+        Names of the groups, where their sets give none.
     kind : str, optional
         What they are, for messages.
 
@@ -231,9 +285,21 @@ def groups(
     -------
     Objects
         One per set.
+
+    Examples
+    --------
+    >>> import timme
+    >>> ensemble = timme.synthetic.chain(5, 2)
+    >>> groups(ensemble, {"head": [0, 1], "tail": [4, 5]}).names.tolist()
+    ['head', 'tail']
+    >>> groups(ensemble, [0, 0, 0, 1, 1, -1]).sites(1)
+    array([3, 4])
     """
+    _require_ensemble(ensemble, "groups")
     if centre not in get_args(Centre):
         raise ValueError(f"a centre is that of geometry or mass, got {centre!r}")
+    sets, known = _named_sets(ensemble, sets)
+    names = known if names is None else names
     members = []
     for number, sites in enumerate(sets, start=1):
         members.append(indices(sites, ensemble.n_sites, f"sites of group {number}"))
@@ -263,6 +329,7 @@ def residues(
     Objects
         In the order of their first sites.
     """
+    _require_ensemble(ensemble, "residues")
     atoms, chosen = ensemble.atoms, ensemble.site_atoms
     keys = [
         atoms.chains[chosen],
@@ -297,6 +364,7 @@ def molecules(
     Objects
         In the order of their first sites.
     """
+    _require_ensemble(ensemble, "molecules")
     numbers = _molecule_numbers(ensemble)
     chosen = numbers[ensemble.site_atoms]
     return _labelled_groups(ensemble, chosen, "molecules", reduction, centre)
@@ -355,6 +423,11 @@ class _CentreFrames(MappedFrames):
         yield "nearest" if self.images is None else self.images.molecules
 
 
+def _require_ensemble(given: Any, kind: str) -> None:
+    remedy = "pass timme.read(...) of the file, array or object"
+    require(given, Ensemble, f"objects.{kind}", {"other": remedy})
+
+
 def _objects(
     ensemble: Ensemble,
     kind: str,
@@ -380,6 +453,36 @@ def _objects(
     return Objects(
         ensemble, kind, frozen(flat), frozen(offsets), frozen(weights), reduction, np.array(names)
     )
+
+
+def _named_sets(ensemble: Ensemble, given: Any) -> tuple[list[Any], list[str] | None]:
+    """Sets of sites and, where they have any, their names."""
+    if isinstance(given, Mapping):
+        found = given.values()
+        sets = [ensemble.find_sites(each) if isinstance(each, str) else each for each in found]
+        return sets, list(map(str, given))
+    if isinstance(given, str):
+        raise TypeError(f"groups are several, got {given!r}: pass a dict of names and selections")
+    if len(given) and all(np.ndim(each) == 0 for each in given):
+        return _sets_of_labels(list(given), ensemble.n_sites)
+    return list(given), None
+
+
+def _sets_of_labels(labels: list[Any], n_sites: int) -> tuple[list[Ints], list[str]]:
+    if len(labels) != n_sites:
+        raise ValueError(
+            f"labels of groups need one for each of {n_sites} sites, got {len(labels)}: "
+            "to name the sites of groups, pass a list of lists"
+        )
+    texts = any(isinstance(each, str) for each in labels)
+    grouped = dict[Any, list[int]]()
+    for site, label in enumerate(labels):
+        if label is None or label != label or (label == "" if texts else label < 0):  # noqa: PLR0124, NaN
+            continue
+        grouped.setdefault(label, []).append(site)
+    ranked = sorted(grouped)
+    names = [str(label) if texts else f"group {label}" for label in ranked]
+    return [np.array(grouped[label]) for label in ranked], names
 
 
 def _labelled_groups(

@@ -26,14 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen, highest_between
+from timme._html import Described
 from timme.hierarchy.tree import Hierarchy, grow
 
 # Neighbours of so many families, the largest, are told apart; smaller ones have no room to be seen.
 _MOST_APART = 5_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stripes:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Stripes(Described):
     """Rectangles that show every cluster along an axis of sites, from its birth to its death."""
 
     start: Ints  # (stripes,), first place on the axis

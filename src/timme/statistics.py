@@ -10,8 +10,10 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from timme._arrays import Floats, Ints, frozen
+from timme._errors import require
+from timme._html import Described
 from timme.hierarchy.quantity import Quantity
-from timme.hierarchy.tree import Hierarchy
+from timme.hierarchy.tree import Hierarchy, require_hierarchy
 from timme.settings.values import LARGE
 
 # Points on which the slope of a curve is looked at: so many per width of the blur, but no more.
@@ -19,8 +21,8 @@ _PER_WIDTH = 8
 _MOST_POINTS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Curves:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Curves(Described):
     """What is counted of the clusters, against the cutoff.
 
     Every curve is a step function that is continuous from the right: entry k holds from
@@ -45,8 +47,8 @@ class Curves:
         return self.largest / self.n_sites
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+@dataclass(frozen=True, slots=True, repr=False)
+class Suggestion(Described):
     """A cutoff worth looking at, and why."""
 
     cutoff: float  # in the units of the heights
@@ -89,6 +91,7 @@ def curves(
     >>> counted.large_fraction
     array([0.  , 0.667, 1.   ])
     """
+    require_hierarchy(hierarchy, "statistics.curves")
     if large < 1 or min(sizes, default=1) < 1:
         raise ValueError(f"cluster sizes start at 1, got large={large} and sizes={tuple(sizes)}")
     levels = hierarchy.levels
@@ -146,6 +149,7 @@ def inflection(counted: Curves) -> float | None:
     float or None
         Cutoff of the steepest rise; None where no cluster ever becomes large.
     """
+    require(counted, Curves, "statistics.inflection", {"other": "pass curves(hierarchy)"})
     steps = np.diff(counted.large_fraction)
     rising = steps > 0
     heights, places = steps[rising], counted.cutoffs[1:][rising]
@@ -191,6 +195,7 @@ def long_lived(hierarchy: Hierarchy, *, min_size: int = 5, count: int = 3) -> Fl
     >>> long_lived(link(bodies), min_size=2, count=1)
     array([[2., 5.]])
     """
+    require_hierarchy(hierarchy, "statistics.long_lived")
     counting = hierarchy.sizes >= min_size
     below = counting & (hierarchy.parents >= 0)
     parts = np.bincount(hierarchy.parents[below], minlength=len(hierarchy.parents))
@@ -232,6 +237,7 @@ def suggest(
     3.5 the same 2 clusters of 2 or more from 2 to 5
     1.5 the same 1 cluster of 2 or more from 1 to 2
     """
+    require_hierarchy(hierarchy, "statistics.suggest")
     found = []
     steepest = inflection(curves(hierarchy, large=large, sizes=()))
     if steepest is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from timme._arrays import frozen, indices
 from timme._version import __version__
-from timme.analysis import KINDS, Analysis, Input, Provenance, Recipe, System
+from timme.analysis import KINDS, Analysis, Input, Provenance, Recipe, System, require_analysis
 from timme.engine.checkpoint import DAMAGE
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy
@@ -40,6 +40,7 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
     file : path or binary file
         Where to write.
     """
+    require_analysis(analysis, "save")
     system, hierarchy = analysis.system, analysis.hierarchy
     arrays: dict[str, Any] = {name: getattr(system, name) for name in (*_NEEDED, *_OPTIONAL)}
     arrays |= {"parents": hierarchy.parents, "heights": hierarchy.heights}

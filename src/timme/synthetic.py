@@ -9,12 +9,13 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from timme._arrays import Floats, Ints
+from timme._html import Described
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Planted:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Planted(Described):
     """An ensemble and the clusters that were put into it."""
 
     ensemble: Ensemble

@@ -1,5 +1,6 @@
 import itertools
 import math
+import sys
 import time
 from typing import Any
 
@@ -506,3 +507,36 @@ def test_many_pairs_are_linked_in_proportional_time() -> None:
     start = time.process_time()
     assert link(sigma).cut(1.0).sizes[0] > 0.99 * n_sites
     assert time.process_time() - start < 15
+
+
+# ---- clusters of a cut, one after another --------------------------------------------------------
+
+
+def test_a_cut_is_walked_through_by_clusters() -> None:
+    partition = Partition(np.array([1, 0, 2, 0, 1, 0]), 0.5)
+    assert len(partition) == 3
+    assert [sites.tolist() for sites in partition] == [[1, 3, 5], [0, 4], [2]]
+    assert [sites.tolist() for sites in partition] == [
+        partition.members(cluster).tolist() for cluster in range(3)
+    ]
+
+
+def test_a_cut_is_a_table() -> None:
+    pytest.importorskip("pandas", reason="needs pandas: pip install 'pytimme[tables]'")
+    partition = Partition(np.array([1, 0, 0]), 0.5)
+    table = partition.to_dataframe(names=["a", "b", "c"])
+    assert table.to_dict("list") == {
+        "site": [0, 1, 2],
+        "name": ["a", "b", "c"],
+        "cluster": [1, 0, 0],
+        "size": [1, 2, 2],
+    }
+    assert list(partition.to_dataframe()) == ["site", "cluster", "size"]
+    with pytest.raises(ValueError, match="names need one for each of 3 sites, got 1"):
+        partition.to_dataframe(["a"])
+
+
+def test_a_table_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pytimme\[tables\]"):
+        Partition(np.array([0]), 0.5).to_dataframe()

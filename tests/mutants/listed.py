@@ -22,6 +22,43 @@ def _mutants(file: str, tests: str, *changes: tuple[str, str, str]) -> list[Muta
 MUTANTS = [
     # ---- compiled loops ------------------------------------------------------------------------
     *_mutants(
+        "_kernels/metrics.py",
+        "engine/test_metrics.py",
+        (
+            "the last coordinate counts in place of the farthest",
+            "if apart > distances[frame] or np.isnan(apart):",
+            "if True:",
+        ),
+        (
+            "longitudes count the same at all latitudes",
+            "np.cos(one) * np.cos(other) * along * along",
+            "along * along",
+        ),
+        (
+            "what has no distance counts as unseen",
+            "n_undefined += _is_seen",
+            "n_undefined += False and _is_seen",
+        ),
+    ),
+    *_mutants(
+        "system/ensemble.py",
+        "system/test_ensemble.py",
+        (
+            "weights stay behind when snapshots are sliced",
+            "weights = checked_weights(rows_of(weights, kept), len(kept))",
+            "weights = checked_weights(weights[: len(kept)], len(kept))",
+        ),
+    ),
+    *_mutants(
+        "workflow/own.py",
+        "workflow/test_own.py",
+        (
+            "a run goes on with sums by another metric",
+            'found | {"the metric": code_of(self.metric)}',
+            "found",
+        ),
+    ),
+    *_mutants(
         "_kernels/moments.py",
         "_kernels/test_moments.py",
         (

@@ -149,3 +149,49 @@ def test_the_docs_say_what_the_api_does_not_take() -> None:
         said = re.findall(rf"\| `{part}` \| `(\w+)` \| .* \| not taken \|", page)
         offered = {setting.name for setting in settings_of(kind) if setting.about.command}
         assert {*said} == offered - set(model.model_fields)
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "text", "value"),
+    [
+        (Settings, "box", "none", False),
+        (Settings, "box", "20,20,30.5", [20.0, 20.0, 30.5]),
+        (Settings, "columns", "frame,particle,x,y", ["frame", "particle", "x", "y"]),
+        (Settings, "radius", "8.5", 8.5),
+        (Settings, "start", "10", 10),
+        (CompareSettings, "chains", "A=B, C=D", {"A": "B", "C": "D"}),
+        (CompareSettings, "cutoffs", "-0.5,0.06", [-0.5, 0.06]),
+        (RigidSettings, "ensemble", "-1", -1.0),
+    ],
+)
+def test_python_takes_the_texts_of_the_command_line(
+    kind: type[Any], name: str, text: str, value: Any
+) -> None:
+    assert getattr(kind(**{name: text}), name) == value
+    assert getattr(kind(**{name: value}), name) == value
+
+
+def test_weights_are_read_from_a_file_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "w.txt").write_text("1 2\n0.5\n", "utf-8")
+    assert Settings(weights=str(tmp_path / "w.txt")).weights == [1.0, 2.0, 0.5]
+    (tmp_path / "w.txt").write_text("1 two", "utf-8")
+    with pytest.raises(ValueError, match=r"w\.txt: expected one number per snapshot"):
+        Settings(weights=str(tmp_path / "w.txt"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("box", "wide", "box= takes lengths such as 20,20,20, or none, got 'wide'"),
+        ("radius", "far", "radius= takes a number, got 'far'"),
+        ("step", "1.5", "step= takes a whole number, got '1.5'"),
+        ("gaps", "yes", "gaps= is True or False, got 'yes'"),
+        ("radius", "-1", "radius= must be above 0, got -1"),
+    ],
+)
+def test_a_text_that_means_nothing_is_refused_in_words(name: str, text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Settings(**{name: text})  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 import math
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import timme
 from tests import naive
 from tests.strategies import seeds, tilted_boxes
 from timme.system.atoms import Atoms, sorted_bonds
@@ -284,3 +286,74 @@ def test_lengths_and_angles_make_the_box_vectors() -> None:
         assert np.degrees(np.arccos(cosine)) == pytest.approx(degrees)
     with pytest.raises(ValueError, match="span space"):
         box_matrices([4.0, 5.0, 6.0, 10.0, 90.0, 120.0], 1, 3)
+
+
+# ---- some of the snapshots, some of the sites ----------------------------------------------------
+
+
+def some(weights: Any = None, **options: Any) -> Ensemble:
+    places = np.random.default_rng(4).normal(size=(12, 5, 3))
+    return Ensemble.from_array(places, weights=weights, **options)
+
+
+@pytest.mark.parametrize(
+    "chosen", [slice(3, 9), slice(None, None, 4), slice(-3, None), [0, 4, 5], np.arange(12) > 7]
+)
+def test_snapshots_are_sliced_with_their_weights_and_boxes(chosen: Any) -> None:
+    weights = np.arange(1.0, 13.0)
+    boxes = np.linspace(10.0, 20.0, 12)[:, None] * np.ones(3)
+    whole = some(weights, boxes=boxes)
+    part = whole[chosen]
+    assert len(part) == part.n_snapshots == len(np.arange(12)[chosen])
+    np.testing.assert_array_equal(part.coordinates(), whole.coordinates()[chosen])
+    assert part.weights is not None
+    np.testing.assert_allclose(part.weights, weights[chosen] / weights[chosen].max(), rtol=1e-15)
+    first = int(np.arange(12)[chosen][0])
+    np.testing.assert_array_equal(part.snapshot()[1], whole.snapshot(first)[1])
+
+
+def test_a_slice_is_what_reading_it_gives() -> None:
+    whole, read = some()[2:10:3], timme.read(some().coordinates(), start=2, stop=10, step=3)
+    np.testing.assert_array_equal(whole.coordinates(), read.coordinates())
+
+
+def test_a_slice_of_followed_sites_is_followed_from_the_first_snapshot_of_all() -> None:
+    walk = np.cumsum(np.full((40, 4, 3), 0.7), axis=0) + np.arange(4)[:, None]
+    whole = timme.read(walk % 10.0, box=[10.0, 10.0, 10.0], unwrap=True)
+    part = whole[25:]
+    np.testing.assert_array_equal(part.coordinates(), whole.coordinates()[25:])
+    assert part.images is whole.images
+    points = timme.objects.points(part)
+    assert timme.measure(points, timme.pairs.all(points)).sigma.max() < 1e-6
+
+
+def test_what_is_no_run_of_snapshots_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"got 3: use ensemble\[3:4\], or ensemble.snapshot\(3\)"):
+        some()[3]
+    for wrong in (slice(None, None, -1), slice(5, 5), [4, 2]):
+        with pytest.raises(ValueError, match="at least 1 of 12 snapshots is kept, and in their"):
+            some()[wrong]
+    with pytest.raises(ValueError, match="snapshots go from 0 to 11, got 12 to 12"):
+        some()[[12]]
+    with pytest.raises(TypeError, match="not iterable"):
+        iter(some())
+    with pytest.raises(TypeError, match="it is read already; slice its snapshots"):
+        timme.read(some())
+
+
+def test_sites_are_selected_by_text_among_those_that_are_left() -> None:
+    blank = Atoms.unnamed(5)
+    named = replace(blank, names=np.array(["N", "CA", "C", "N", "CA"]))
+    whole = some(atoms=replace(named, resids=np.array([1, 1, 1, 2, 2])))
+    assert whole.select("name CA").site_atoms.tolist() == [1, 4]
+    fewer = whole.select([4, 3, 0])
+    assert fewer.select("name CA or resid 1").site_atoms.tolist() == [4, 0]
+    assert fewer.find_sites("name N").tolist() == [1, 2]
+    with pytest.raises(ValueError, match="the selection 'name CB' matches none of the 5 atoms"):
+        whole.select("name CB")
+
+
+def test_atoms_taken_out_keep_the_bonds_between_them() -> None:
+    taken = Atoms.unnamed(5, bonds=[(0, 1), (1, 2), (2, 3), (3, 4)]).take(np.array([3, 2, 0]))
+    assert taken.resids.tolist() == [4, 3, 1]
+    assert taken.bonds.tolist() == [[0, 1]]

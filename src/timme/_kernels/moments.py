@@ -49,7 +49,7 @@ def merge_moments(
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
-def _moments_of(distances, weights):
+def moments_of(distances, weights):
     """Count, weight, mean and sum of squared deviations of the distances that are not NaN.
 
     Distances are shifted by the first one seen, so that no digits are lost to a large mean.
@@ -80,7 +80,7 @@ def _moments_of(distances, weights):
 def add_distances(distances, weights, count, weight, mean, m2):
     """Merge ready-made distances (pairs, frames) into the moments of their pairs."""
     for p in range(len(distances)):
-        seen, total, average, deviations = _moments_of(distances[p], weights)
+        seen, total, average, deviations = moments_of(distances[p], weights)
         count[p] += seen
         weight[p], mean[p], m2[p] = merge_two(weight[p], mean[p], m2[p], total, average, deviations)
 
@@ -268,7 +268,7 @@ def add_frames(
                     square[frame] += x * x
         for frame in range(n_frames):
             square[frame] = np.sqrt(square[frame])
-        seen, total, average, deviations = _moments_of(square, weights)
+        seen, total, average, deviations = moments_of(square, weights)
         count[p] += seen
         weight[p], mean[p], m2[p] = merge_two(weight[p], mean[p], m2[p], total, average, deviations)
         for frame in range(n_frames):

@@ -2,7 +2,7 @@
 
 from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
 from timme.analysis.recipe import FREELY_JOINTED, Input, Provenance, Recipe
-from timme.analysis.result import Analysis, Seen, suggestions, summary
+from timme.analysis.result import Analysis, Seen, require_analysis, suggestions, summary
 from timme.analysis.system import System, evenly_chosen
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Seen",
     "System",
     "evenly_chosen",
+    "require_analysis",
     "suggestions",
     "summary",
 ]

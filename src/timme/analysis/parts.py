@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from timme._arrays import Floats, frozen
+from timme._html import Described
 from timme.analysis.system import System
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.tree import Hierarchy
@@ -89,8 +90,8 @@ class Part(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _OfPairs:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _OfPairs(Described):
     """Numbers of pairs of objects, kept for pictures."""
 
     pairs: Fluctuations  # whose sigma are these numbers
@@ -188,8 +189,8 @@ class Apart(_OfPairs):
         return self.pairs.sigma
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Constraints:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Constraints(Described):
     """What holds a structure together: constraints between sites, where rigidity was counted."""
 
     network: Network

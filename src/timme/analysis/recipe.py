@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from timme._html import Described
 from timme.settings import Display, RigidSettings, Settings
 
 FREELY_JOINTED = "freely-jointed chain"  # a theory with closed forms
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+@dataclass(frozen=True, slots=True, repr=False)
+class Input(Described):
     """A file that was read, or what else snapshots came from."""
 
     name: str
     sha256: str = ""  # of a file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Provenance(Described):
     """Where a result came from."""
 
     version: str = ""  # of timme
@@ -33,8 +34,8 @@ class Provenance:
         return ", ".join(entry.name for entry in self.inputs)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Recipe(Described):
     """The recipe as it was carried out."""
 
     kind: str = ""  # what was compared or decomposed: "bodies", "atoms"

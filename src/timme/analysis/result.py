@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import InitVar, dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from timme._arrays import Ints
-from timme._html import table
+from timme._errors import require
+from timme._html import Described, table
 from timme.analysis.parts import Constraints, Measured, Part
 from timme.analysis.recipe import Recipe
 from timme.analysis.system import System
@@ -33,8 +35,8 @@ class Seen:
         return self.hierarchy.restrict(self.shown)
 
 
-@dataclass(frozen=True, eq=False)  # without slots, as an argument is kept
-class Analysis:
+@dataclass(frozen=True, eq=False, repr=False)  # without slots, as an argument is kept
+class Analysis(Described):
     """A hierarchy with what it clusters, how it was made, and what else was found on the way."""
 
     system: System  # what was analysed
@@ -102,8 +104,30 @@ class Analysis:
         """
         return next((part for part in self.parts if isinstance(part, kind)), None)
 
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        """What needs no work: the cutoffs of the summary do."""
+        return _facts_of(self)
+
     def _repr_html_(self) -> str:
         return table("Analysis", summary(self))
+
+
+def require_analysis(given: Any, step: str) -> None:
+    """Refuse what is no result, and say how it is made.
+
+    Parameters
+    ----------
+    given : Any
+        What the user passed.
+    step : str
+        Which step needs a result.
+    """
+    remedies = {
+        "Fluctuations": "pass timme.gather(objects, fluctuations)",
+        "Hierarchy": "pass timme.gather(objects, hierarchy=hierarchy)",
+        "other": "pass what timme.analyse, timme.rigid, timme.load or timme.gather makes",
+    }
+    require(given, Analysis, step, remedies)
 
 
 def suggestions(analysis: Analysis) -> tuple[Suggestion, ...]:
@@ -142,17 +166,7 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
         What, and its value.
     """
     recipe, system, hierarchy = analysis.recipe, analysis.system, analysis.shown_hierarchy
-    rows = []
-    if recipe.provenance.inputs:
-        rows.append(("input", recipe.provenance.input_names))
-    if system.n_snapshots:
-        rows += [
-            ("snapshots", f"{system.n_snapshots:,}"),
-            ("sites", f"{len(system.sites):,}"),
-            ("objects", f"{analysis.hierarchy.n_sites:,} {recipe.kind}".rstrip()),
-        ]
-    if recipe.n_pairs is not None:
-        rows.append(("pairs", f"{recipe.n_pairs:,} {recipe.compared}"))
+    rows = _facts_of(analysis)
     for part in analysis.parts:
         rows += part.facts()
     shown = f"{hierarchy.n_sites:,} × {system.shown_name}"
@@ -168,4 +182,21 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
     first, least = found[0].cutoff if found else None, recipe.settings.min_size
     for part in analysis.parts:
         rows += part.findings(hierarchy, first, min_size=least)
+    return rows
+
+
+def _facts_of(analysis: Analysis) -> list[tuple[str, str]]:
+    """What was read and compared."""
+    recipe, system = analysis.recipe, analysis.system
+    rows = []
+    if recipe.provenance.inputs:
+        rows.append(("input", recipe.provenance.input_names))
+    if system.n_snapshots:
+        rows += [
+            ("snapshots", f"{system.n_snapshots:,}"),
+            ("sites", f"{len(system.sites):,}"),
+            ("objects", f"{analysis.hierarchy.n_sites:,} {recipe.kind}".rstrip()),
+        ]
+    if recipe.n_pairs is not None:
+        rows.append(("pairs", f"{recipe.n_pairs:,} {recipe.compared}".rstrip()))
     return rows

@@ -8,11 +8,12 @@ from typing import Self
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
+from timme._html import Described
 from timme.system.atoms import Atoms
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class System:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class System(Described):
     """The names and places of what a hierarchy clusters.
 
     Objects are what the hierarchy clusters; sites are the points of the ensemble they consist of.

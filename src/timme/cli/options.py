@@ -218,10 +218,11 @@ def _option(setting: Setting) -> _Decorator:
     named = [*about.choices] if about.choices and not about.besides else []
     kinds: dict[str, Any] = {"is_flag": True} if setting.kind is bool else {"type": setting.kind}
     if setting.many:
-        kinds = {"type": str, "callback": _PARSED[setting.name]}
-        kinds["multiple"] = setting.name == "chain"
-    elif about.word:
-        kinds = {"type": str, "callback": partial(_number_or, about.word)}
+        kinds = {"type": str}  # which the setting understands
+        if about.parse is None:
+            kinds |= {"multiple": True, "callback": _if_any}
+    elif about.words:
+        kinds = {"type": str}  # a word, or what the setting understands
     elif about.choices:  # others are refused by the setting, in the same words everywhere
         kinds["shell_complete"] = partial(_begun, [*about.choices])
     *short, long = setting.flags
@@ -243,78 +244,6 @@ def _begun(known: list[str], _: click.Context, __: click.Parameter, begun: str) 
     return [name for name in known if name.startswith(begun)]
 
 
-# ---- values that are written as text -----------------------------------------------------------
-
-
-def _number_or(word: str, _: click.Context, parameter: click.Parameter, text: str | None) -> Any:
-    if text is None or text == word:
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise click.BadParameter(
-            f"{text!r} is neither a whole number nor {word}.", param=parameter
-        ) from None
-
-
-def _box(_: click.Context, __: click.Parameter, text: str | None) -> Any:
-    if text is None or text == "none":
-        return None if text is None else False
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise click.BadParameter(
-            f"lengths such as 20,20,20, or none, got {text!r}", param_hint="--box"
-        ) from None
-
-
-def _weights(_: click.Context, __: click.Parameter, path: str | None) -> list[float] | None:
-    if path is None:
-        return None
-    try:
-        return [float(word) for word in Path(path).read_text(encoding="utf-8-sig").split()]
-    except (ValueError, UnicodeDecodeError):
-        raise ValueError(f"{path}: expected one number per snapshot") from None
-
-
-def _columns(_: click.Context, __: click.Parameter, text: str | None) -> list[str] | None:
-    return None if text is None else text.split(",")
-
-
-def _chains(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Any:
+def _if_any(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Any:
+    """Leave out what was given no time."""
     return given or None
-
-
-def _matches(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, str] | None:
-    if text is None:
-        return None
-    pairs = [[name.strip() for name in part.split("=")] for part in text.split(",")]
-    if any(len(pair) != 2 for pair in pairs):
-        raise click.BadParameter(f"chains such as A=B,C=D, got {text!r}", param_hint="--chains")
-    if len({pair[0] for pair in pairs}) < len(pairs):
-        raise click.BadParameter(
-            f"each chain once, such as A=B,C=D, got {text!r}", param_hint="--chains"
-        )
-    return dict(pairs)
-
-
-def _cutoffs(_: click.Context, __: click.Parameter, text: str | None) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        first, second = (float(part) for part in text.split(","))
-    except ValueError:
-        raise click.BadParameter(
-            f"two numbers such as -0.5,0.06, got {text!r}", param_hint="--cutoffs"
-        ) from None
-    return [first, second]
-
-
-_PARSED = {
-    "box": _box,
-    "weights": _weights,
-    "columns": _columns,
-    "chain": _chains,
-    "chains": _matches,
-    "cutoffs": _cutoffs,
-}

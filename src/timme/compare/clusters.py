@@ -18,12 +18,13 @@ import numpy.typing as npt
 from scipy import special
 
 from timme._arrays import Floats, Ints, frozen
+from timme._html import Described
 from timme.hierarchy.tree import Partition
 from timme.settings.values import MIN_SIZE
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Overlap:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Overlap(Described):
     """Two partitions of the same sites, cluster against cluster."""
 
     first: Partition

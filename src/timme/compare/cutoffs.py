@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Bools, Floats, Ints, frozen, highest_between
+from timme._html import Described
 from timme.compare.clusters import (
     Overlap,
     adjusted_rand,
@@ -37,8 +38,8 @@ Comparable = Hierarchy | Partition | npt.ArrayLike  # a list of labels is a part
 _DIGITS = 12  # to which two indices must agree to be equally good
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison(Described):
     """How far two hierarchies of the same sites agree, at every pair of cutoffs.
 
     Cutoffs ascend. The first is -inf (all sites single, below every level), unless a partition was

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Ints, frozen
+from timme._html import Described
 from timme.system.atoms import Atoms
 
 _Name = tuple[str, int, str, str]  # chain, residue number, insertion code, atom name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Common:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Common(Described):
     """The sites that two systems share, in the order of the first."""
 
     first: Ints  # (common sites,), sites of the first

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
+from timme._kernels import metrics as named_kernel
 from timme._kernels import moments as kernel
 from timme._kernels.space import OPEN
+from timme.engine.metrics import NAMED, refuse_undefined
 from timme.system.ensemble import Block
 from timme.system.space import Boxes
 
-Metric = Callable[[Coordinates, Coordinates], Coordinates]
-"""Distances (…,) between points (…, dimensions) of two arrays of the same shape."""
+Metric = Callable[[Coordinates, Coordinates], Coordinates] | str
+"""Distances (…,) between points (…, dimensions) of two arrays of the same shape; or a name."""
 
 Progress = Callable[[int, int], None]
 """Called with the work done and the whole work, in any unit."""
@@ -164,8 +166,9 @@ class PreparedBlock:
     ----------
     block : Block
         Consecutive snapshots.
-    metric : callable, optional
-        Distance, Euclidean if not given.
+    metric : callable or str, optional
+        Distance, or its name, as :func:`timme.engine.metrics.known_metric` returns it; Euclidean
+        if not given.
     room : ndarray, optional
         Memory for as many coordinates, to be used again.
     """
@@ -183,6 +186,9 @@ class PreparedBlock:
             room = room_for(block) if room is None else room
             self._xyz = room[: laid_out.size].reshape(laid_out.shape)
             self._xyz[:] = laid_out
+        elif isinstance(metric, str):
+            laid_out = block.coordinates.transpose(1, 2, 0)
+            self._xyz = np.ascontiguousarray(laid_out, dtype=np.float64)
         else:
             self._points = block.coordinates.astype(np.float64)
             self._unseen = np.asarray(np.isnan(self._points).any(axis=2))
@@ -199,7 +205,12 @@ class PreparedBlock:
         """
         pairs = np.array(pairs)  # loops are compiled for arrays they may write
         count, weight, mean, m2, reach = into.arrays
-        if self._metric is not None:
+        if isinstance(self._metric, str):
+            code = NAMED[self._metric].code
+            moments = (count, weight, mean, m2)
+            n_undefined = named_kernel.add_named(self._xyz, self._weights, code, pairs, *moments)
+            refuse_undefined(self._metric, n_undefined)
+        elif self._metric is not None:
             distances = self._distances(pairs, self._metric)
             kernel.add_distances(distances, self._weights, count, weight, mean, m2)
         elif self._plain:
@@ -223,7 +234,7 @@ class PreparedBlock:
                 reach,
             )
 
-    def _distances(self, pairs: Ints, metric: Metric) -> Floats:
+    def _distances(self, pairs: Ints, metric: Callable[..., Coordinates]) -> Floats:
         a, b = pairs.T
         unseen = self._unseen[:, a] | self._unseen[:, b]
         distances = np.asarray(metric(self._points[:, a], self._points[:, b]), dtype=np.float64)

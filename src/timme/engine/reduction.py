@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from timme._arrays import Ints
 from timme.engine.checkpoint import Arrays, digest, take
+from timme.engine.metrics import known_metric
 from timme.engine.moments import Metric, Moments, Piece
 from timme.engine.run import DEFAULT, Run
 from timme.system.ensemble import SINGLE_FROM, Ensemble
@@ -38,8 +39,9 @@ def moments(
         Snapshots.
     pairs : ndarray, shape (pairs, 2)
         Pairs of sites.
-    metric : callable, optional
-        Distance of two arrays of points; Euclidean, by the shortest image, if not given.
+    metric : callable or str, optional
+        Distance of two arrays of points, or the name of one; Euclidean, by the shortest image, if
+        not given.
     run : Run, optional
         How it is carried out.
 
@@ -104,6 +106,7 @@ def moments_by_part(
     [[2.0], [5.0]]
     """
     require_parts(parts, ensemble.n_snapshots)
+    metric = known_metric(metric, ensemble)
     pieces = list(_cut(ensemble, parts))
 
     def key() -> str:
@@ -177,8 +180,8 @@ def code_of(metric: Metric | None) -> str:
 
     Parameters
     ----------
-    metric : callable or None
-        Distance, Euclidean if None.
+    metric : callable, str or None
+        Distance or its name, Euclidean if None.
 
     Returns
     -------
@@ -186,7 +189,7 @@ def code_of(metric: Metric | None) -> str:
         Its name and code; what it takes from elsewhere is not in it.
     """
     code = getattr(metric, "__code__", None)
-    if metric is None or code is None:
+    if metric is None or isinstance(metric, str) or code is None:
         return repr(metric)
     return repr((metric.__qualname__, code.co_code, code.co_consts, code.co_names))
 

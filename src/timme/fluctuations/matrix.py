@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.spatial.distance import squareform
 
 from timme._arrays import Floats, Ints, frozen, numbers
 from timme.fluctuations.sigma import Fluctuations
@@ -17,8 +19,9 @@ def from_matrix(matrix: npt.ArrayLike | sparse.csr_array, *, unit: str = "") -> 
 
     Parameters
     ----------
-    matrix : array_like or sparse array, shape (objects, objects)
-        Symmetric and not negative.
+    matrix : array_like or sparse array, shape (objects, objects) or (pairs,)
+        Symmetric and not negative; or its upper triangle, row by row, as SciPy's ``pdist`` gives
+        it.
     unit : str, optional
         Of its entries.
 
@@ -32,6 +35,8 @@ def from_matrix(matrix: npt.ArrayLike | sparse.csr_array, *, unit: str = "") -> 
         held = numbers(matrix, "matrices of σ")
     if held.dtype.kind not in "fiu":
         raise ValueError(f"a matrix of σ must hold real numbers, got {held.dtype}")
+    if held.ndim == 1:
+        held = _square(held)
     if held.ndim != 2 or held.shape[0] != held.shape[1] or held.shape[0] == 0:
         raise ValueError(f"a matrix of σ must be square and not empty, got shape {held.shape}")
     index, values = _above_diagonal(held)
@@ -45,6 +50,39 @@ def from_matrix(matrix: npt.ArrayLike | sparse.csr_array, *, unit: str = "") -> 
         common=frozen(np.zeros(len(values), np.int64)),
         unit=unit,
     )
+
+
+def has_triangle(length: int) -> bool:
+    """Tell whether so many numbers can be the upper triangle of a square matrix.
+
+    Parameters
+    ----------
+    length : int
+        How many there are.
+
+    Returns
+    -------
+    bool
+        True for 1, 3, 6, 10 and so on.
+
+    Examples
+    --------
+    >>> [length for length in range(11) if has_triangle(length)]
+    [1, 3, 6, 10]
+    """
+    size = round((1 + math.sqrt(1 + 8 * length)) / 2)
+    return length > 0 and size * (size - 1) // 2 == length
+
+
+def _square(condensed: Floats) -> Floats:
+    """Lay out an upper triangle, row by row, as a whole matrix."""
+    if not has_triangle(len(condensed)):
+        raise ValueError(
+            "a matrix of σ must be square, or the upper triangle of one, 1, 3, 6, 10, … numbers, "
+            f"got {len(condensed)}"
+        )
+    full: Floats = squareform(condensed, checks=False)
+    return full
 
 
 def _above_diagonal(matrix: Any) -> tuple[Ints, Floats]:

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Ints, frozen
+from timme._errors import require
 from timme.engine.checkpoint import Arrays, Checkpoint, take
+from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric, Moments, Progress
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.run import DEFAULT, Engine, Run, State
 from timme.fluctuations.crossing import Crossing
 from timme.fluctuations.overlap import Overlap, choose_overlap, refuse_unmeasured
 from timme.fluctuations.sigma import Fluctuations
-from timme.objects import Objects
+from timme.objects import Objects, require_objects, require_places_on_sphere
 from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
 
@@ -55,9 +57,12 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
         Snapshots in which both must be seen; pairs with fewer are left out. By default half of all
         where there are gaps. ``"auto"`` takes the most, up to that, that half of the objects share
         with some other.
-    metric : callable, optional
-        Distance (…,) between two arrays of points (…, dimensions); Euclidean, through the walls
-        of a periodic box, if not given.
+    metric : str or callable, optional
+        How far apart two points are: Euclidean, through the walls of a periodic box, if not given.
+        Names are those of SciPy, ``cityblock``, ``chebyshev``, ``sqeuclidean``, ``cosine``,
+        ``correlation``, ``braycurtis`` and ``canberra``, and ``haversine``: latitude and longitude
+        in degrees, the way over the Earth in km. These run in compiled loops of our own. A
+        function gets two arrays of points (…, dimensions) and returns distances (…,).
     workers : int or Engine, optional
         Number of threads, all cores by default; or another engine, such as
         :class:`timme.engine.dask.Cluster`.
@@ -80,6 +85,7 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     >>> measure(objects, timme.pairs.all(objects)).sigma
     array([0.25])
     """
+    require_objects_and_pairs(objects, pairs, "measure")
     if len(pairs) > _LARGEST_LIST:
         raise ValueError(
             f"{len(pairs):,} pairs are too many to hold: use timme.cluster, which never holds "
@@ -150,6 +156,10 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     """
     ensemble = objects.ensemble
     check_pairs(objects, pairs)
+    metric = known_metric(metric, ensemble)
+    if objects.are_points:
+        require_places_on_sphere(objects, metric)
+    unit = unit_of_distances(metric, ensemble.unit)
     sums = sums or _sum
     overlap = choose_overlap(objects, min_overlap)
 
@@ -159,7 +169,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     n_near = n_measured = 0
     # The sums over a piece save what is finished, too; this loop has nothing to save in between.
     with (run if so_far else DEFAULT).loop("pieces", key) as loop:
-        recalled = loop.restore(partial(_recall, objects))
+        recalled = loop.restore(partial(_recall, objects, unit))
         if recalled is not None:
             # Pieces are those of the run that was interrupted, whatever this one would choose.
             finished, n_near, n_measured, chunk = recalled
@@ -178,7 +188,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
                 pairs=frozen(piece.index[kept]),
                 sigma=frozen(np.sqrt(crossing.variance(found)[kept])),
                 common=frozen(common[kept]),
-                unit=ensemble.unit,
+                unit=unit,
             )
             if so_far is not None:
                 loop.keep(piece.number, partial(_state, so_far, n_near, n_measured, chunk))
@@ -311,6 +321,23 @@ def check_pairs(objects: Objects, pairs: Pairs) -> None:
         )
 
 
+def require_objects_and_pairs(objects: Any, pairs: Any, step: str) -> None:
+    """Refuse what is no objects or pairs, and say how they are made.
+
+    Parameters
+    ----------
+    objects : Any
+        What the user passed as objects.
+    pairs : Any
+        What the user passed as pairs.
+    step : str
+        Which step needs both.
+    """
+    require_objects(objects, step)
+    remedy = "pass timme.pairs.all(objects), those within a radius, or given(objects, index)"
+    require(pairs, Pairs, f"{step}, as its second argument,", {"other": remedy})
+
+
 def key_of_objects(objects: Objects, pairs: Pairs, choices: list[str], run: Run) -> str:
     """Return a fingerprint of all on which σ of pairs of objects depends.
 
@@ -354,7 +381,7 @@ def _state(so_far: Callable[[], Fluctuations], n_near: int, n_measured: int, chu
     return counts | {"pairs": found.pairs, "sigma": found.sigma, "common": found.common}
 
 
-def _recall(objects: Objects, kept: Arrays) -> tuple[Fluctuations, int, int, int]:
+def _recall(objects: Objects, unit: str, kept: Arrays) -> tuple[Fluctuations, int, int, int]:
     """What stands for finished pieces, its pairs near half the box, those measured, a piece's."""
     index = take(kept, "pairs", np.int64, (None, 2), below=len(objects))
     sigma = take(kept, "sigma", np.float64, index.shape[:1])
@@ -364,7 +391,6 @@ def _recall(objects: Objects, kept: Arrays) -> tuple[Fluctuations, int, int, int
     )
     if chunk < 1:
         raise ValueError(f"pieces of {chunk} pairs")
-    unit = objects.ensemble.unit
     found = Fluctuations(len(objects), frozen(index), frozen(sigma), frozen(common), unit)
     return found, n_near, n_measured, chunk
 

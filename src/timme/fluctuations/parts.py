@@ -17,14 +17,22 @@ from functools import partial, reduce
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints, frozen
+from timme._html import Described
 from timme.engine.checkpoint import Arrays, take
+from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric, Moments
 from timme.engine.reduction import Kept, code_of, moments_by_part, require_parts
 from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.crossing import Crossing
-from timme.fluctuations.measuring import PairPiece, check_pairs, cut, key_of_objects
+from timme.fluctuations.measuring import (
+    PairPiece,
+    check_pairs,
+    cut,
+    key_of_objects,
+    require_objects_and_pairs,
+)
 from timme.fluctuations.sigma import Fluctuations
-from timme.objects import Objects
+from timme.objects import Objects, require_places_on_sphere
 from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
 
@@ -34,8 +42,8 @@ _FOUND = 60  # bytes for each pair of sites: which it is, and what its sums are 
 _NAMES = ("pairs", "origin", "variance", "shift", "weight", "common")  # of what is kept
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PartFluctuations:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PartFluctuations(Described):
     """Moments of the distances of pairs of objects, for each of some parts of the snapshots."""
 
     n_objects: int
@@ -113,7 +121,7 @@ def measure_parts(  # noqa: PLR0913, as measure
         more passes over the snapshots, and change nothing in the result.
     single : bool, optional
         Whether the result is in single precision, which takes half the memory.
-    metric : callable, optional
+    metric : str or callable, optional
         As for :func:`timme.measure`.
     run : Run, optional
         How it is carried out.
@@ -134,8 +142,12 @@ def measure_parts(  # noqa: PLR0913, as measure
     >>> halves.merge([0, 1]).sigma == timme.measure(points, timme.pairs.all(points)).sigma
     array([ True])
     """
+    require_objects_and_pairs(objects, pairs, "fluctuations.parts.measure_parts")
     check_pairs(objects, pairs)
     ensemble = objects.ensemble
+    metric = known_metric(metric, ensemble)
+    if objects.are_points:
+        require_places_on_sphere(objects, metric)
     require_parts(parts, ensemble.n_snapshots)
     rows = _rows(unions, len(parts))
     snapshots = tuple(tuple(parts[number] for number in row) for row in rows)
@@ -177,7 +189,7 @@ def measure_parts(  # noqa: PLR0913, as measure
         origin=origin,
         shift=shift,
         can_merge=objects.are_points,
-        unit=ensemble.unit,
+        unit=unit_of_distances(metric, ensemble.unit),
     )
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from timme._arrays import Floats, Ints
-from timme._html import table
+from timme._html import Described
 
 _LARGEST_MATRIX = 20_000  # objects; 3.2 GB
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fluctuations:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fluctuations(Described):
     """σ of pairs of objects."""
 
     n_objects: int
@@ -22,12 +23,11 @@ class Fluctuations:
     common: Ints  # (pairs,), snapshots in which both are seen
     unit: str = ""
 
-    def _repr_html_(self) -> str:
+    def _facts(self) -> Iterable[tuple[str, object]]:
         finite = self.sigma[np.isfinite(self.sigma)]
         unit = f" {self.unit}" if self.unit else ""
         spread = f"{finite.min():.6g} to {finite.max():.6g}{unit}" if len(finite) else "none"
-        rows = (("objects", self.n_objects), ("pairs", len(self.sigma)), ("σ", spread))
-        return table("Fluctuations", rows)
+        return (("objects", self.n_objects), ("pairs", len(self.sigma)), ("σ", spread))
 
     def matrix(self) -> Floats:
         """Return σ as a symmetric matrix.

@@ -18,11 +18,13 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
+from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric, Progress
 from timme.engine.run import DEFAULT, Engine, Run
 from timme.fluctuations.measuring import (
     key_of_objects,
     measure_in_chunks,
+    require_objects_and_pairs,
     require_snapshots,
     warn_near_half_box,
 )
@@ -35,6 +37,7 @@ from timme.hierarchy.pruning import (
     lay_out,
     refuse_what_cannot_be_pruned,
 )
+from timme.hierarchy.quantity import sigma_by
 from timme.hierarchy.tree import Hierarchy, from_forest
 from timme.objects import Objects
 from timme.pairs.choices import given
@@ -119,10 +122,12 @@ def cluster_and_count(
     int
         Pairs on which it stands: all, but for those that share too few snapshots.
     """
+    require_objects_and_pairs(objects, pairs, "cluster")
     require_snapshots(objects.ensemble)
+    metric = known_metric(metric, objects.ensemble)
     size = _default_chunk(objects) if chunk is None else chunk
     overlap = choose_overlap(objects, min_overlap)
-    forest = _Forest(objects, chunk=size, min_overlap=overlap, metric=metric)
+    forest = _Forest(objects, metric, chunk=size, min_overlap=overlap)
     if pairs.index is None and len(objects) >= _FEWEST:
         try:
             refuse_what_cannot_be_pruned(objects, metric)
@@ -147,9 +152,12 @@ def cluster_and_count(
 class _Forest:
     """The lowest edges found so far that hold every cluster together."""
 
-    def __init__(self, objects: Objects, *, chunk: int, **options: Any) -> None:
+    def __init__(
+        self, objects: Objects, metric: Metric | None, *, chunk: int, **options: Any
+    ) -> None:
         self.chunk = chunk
         self._objects = objects
+        self._metric = metric
         self._options = options
         self.clear()
 
@@ -181,6 +189,7 @@ class _Forest:
             so_far=self._edges_so_far,
             near=self._count_near,
             chunk=self.chunk,
+            metric=self._metric,
             **self._options,
         ):
             self._edges, self._heights = spanning_forest(
@@ -198,8 +207,10 @@ class _Forest:
         return Fluctuations(len(self._objects), self._edges, self._heights, common)
 
     def hierarchy(self) -> Hierarchy:
-        unit = self._objects.ensemble.unit
-        return from_forest(len(self._objects), self._edges, self._heights, unit=unit)
+        unit = unit_of_distances(self._metric, self._objects.ensemble.unit)
+        quantity = sigma_by(self._metric)
+        edges, heights = self._edges, self._heights
+        return from_forest(len(self._objects), edges, heights, unit=unit, quantity=quantity)
 
 
 def _default_chunk(objects: Objects) -> int:

@@ -9,7 +9,10 @@ from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.hierarchy.tree import Hierarchy, grow
+from timme.objects import Objects
+from timme.pairs.lists import Pairs
 from timme.readers.matrices import GivenMatrix, read_given
+from timme.system.ensemble import Ensemble
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,9 +33,9 @@ def link(
     ----------
     sigma : Fluctuations, array_like, sparse array or path
         Measured σ of pairs, or any ready-made matrix of the same meaning, or its file (``.npy``,
-        MatrixMarket, predicted aligned errors of AlphaFold): square, symmetric and not negative.
-        Entries that are NaN or infinite, and those a sparse matrix does not hold, are pairs that
-        are not compared.
+        MatrixMarket, predicted aligned errors of AlphaFold): square, symmetric and not negative, or
+        the upper triangle of one, row by row, as SciPy's ``pdist`` gives it. Entries that are NaN
+        or infinite, and those a sparse matrix does not hold, are pairs that are not compared.
     unit : str, optional
         Unit of a ready-made matrix; a Fluctuations brings its own.
     quantity : str or Quantity, optional
@@ -52,6 +55,11 @@ def link(
     >>> hierarchy.cut(0.2).labels
     array([0, 0, 1])
     """
+    if isinstance(sigma, Ensemble | Objects | Pairs | Hierarchy):
+        raise TypeError(
+            f"timme.link needs Fluctuations or a matrix, got {type(sigma).__name__}: "
+            "pass timme.measure(objects, pairs)"
+        )
     given = read_given(sigma) if isinstance(sigma, str | Path) else GivenMatrix(sigma)
     found = sigma if isinstance(sigma, Fluctuations) else from_matrix(given.values, unit=unit)
     chosen = quantity_of(given) if quantity is None else quantity

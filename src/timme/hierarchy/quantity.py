@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from timme._html import Described
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Quantity(Described):
     """What the heights of a hierarchy are, as axes, tables and pages write it.
 
     It has no direction, as low heights join first, always. σ and energies, of which those of strong
@@ -62,6 +64,28 @@ SIGMA = Quantity(
     clusters="co-moving clusters",
     is_length=True,
 )
+
+
+# Metrics of which σ is no length that could be divided by one of the coordinates.
+_OF_OTHER_UNITS = (
+    *("sqeuclidean", "cosine", "correlation", "braycurtis", "canberra", "haversine"),
+)
+
+
+def sigma_by(metric: object) -> Quantity:
+    """Say what σ is where distances are those of a metric.
+
+    Parameters
+    ----------
+    metric : str, callable or None
+        How far apart two points are.
+
+    Returns
+    -------
+    Quantity
+        A length in the unit of the coordinates, unless the metric has a unit of its own, or none.
+    """
+    return replace(SIGMA, is_length=metric not in _OF_OTHER_UNITS)
 
 
 def as_quantity(given: str | Quantity, unit: str = "") -> Quantity:

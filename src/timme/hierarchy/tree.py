@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen, indices
-from timme._html import table
+from timme._errors import require
+from timme._html import Described
 from timme._kernels import linkage
 from timme.hierarchy.forest import canonical_tree, spanning_forest
 from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Partition:
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Partition(Described):
     """Sites, each in exactly one cluster."""
 
     labels: Ints  # (sites,), 0 is the largest cluster, ties go to the one with the lowest site
@@ -31,6 +38,43 @@ class Partition:
     def n_clusters(self) -> int:
         """Number of clusters, single sites included."""
         return int(self.labels.max()) + 1
+
+    def __len__(self) -> int:
+        """Count the clusters, single sites included."""
+        return self.n_clusters
+
+    def __iter__(self) -> Iterator[Ints]:
+        """Walk through the clusters, largest first, each an array of its sites, ascending."""
+        ranked = np.argsort(self.labels, kind="stable")
+        yield from np.split(ranked, np.cumsum(self.sizes)[:-1])
+
+    def to_dataframe(self, names: Sequence[str] | None = None) -> DataFrame:
+        """Return a table with one row for each site, as pandas has it.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of the sites, such as ``objects.names``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``site``, ``name`` if there are names, ``cluster`` and ``size`` of that cluster.
+        """
+        if names is not None and len(names) != len(self.labels):
+            raise ValueError(
+                f"names need one for each of {len(self.labels)} sites, got {len(names)}"
+            )
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise ImportError(
+                "a table needs pandas: pip install 'pytimme[tables]', or use .labels"
+            ) from None
+        columns: dict[str, Any] = {"site": np.arange(len(self.labels))}
+        if names is not None:
+            columns["name"] = list(names)
+        return DataFrame(columns | {"cluster": self.labels, "size": self.sizes[self.labels]})
 
     def members(self, cluster: int) -> Ints:
         """Return the sites of one cluster.
@@ -47,19 +91,18 @@ class Partition:
         """
         return np.flatnonzero(self.labels == cluster)
 
-    def _repr_html_(self) -> str:
+    def _facts(self) -> Iterable[tuple[str, object]]:
         largest = ", ".join(str(size) for size in self.sizes[:10])
-        rows = (
+        return (
             ("cutoff", f"{self.cutoff:.6g}"),
             ("sites", len(self.labels)),
             ("clusters", self.n_clusters),
             ("sizes", f"{largest}, …" if self.n_clusters > 10 else largest),
         )
-        return table("Partition", rows)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Hierarchy:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Hierarchy(Described):
     """A forest of clusters within clusters, each with the height (cutoff) at which it forms.
 
     Nodes are the sites, 0 … n_sites - 1, followed by the merges, sorted by height and then by
@@ -142,8 +185,7 @@ class Hierarchy:
         Partition
             One label per site.
         """
-        if np.isnan(cutoff):
-            raise ValueError("a cutoff must be a number, got nan")
+        _require_cutoff(cutoff)
         apart = self.gaps > min(cutoff, np.finfo(np.float64).max)  # trees are apart at any cutoff
         runs = np.concatenate([[0], np.cumsum(apart)])
         labels = np.empty(self.n_sites, dtype=np.int64)
@@ -263,16 +305,15 @@ class Hierarchy:
             text.append(";\n")
         return "".join(text)
 
-    def _repr_html_(self) -> str:
+    def _facts(self) -> Iterable[tuple[str, object]]:
         levels = self.levels
         spread = f"{levels[0]:.6g} to {levels[-1]:.6g} {self.unit}" if len(levels) else "none"
-        rows = (
+        return (
             ("sites", self.n_sites),
             ("trees", int(np.count_nonzero(self.parents < 0))),
             ("levels", len(levels)),
             (self.quantity.symbol, spread),
         )
-        return table("Hierarchy", rows)
 
     def _parts(self) -> list[Ints]:
         """List the parts of each merge in leaf order; the last list holds the roots."""
@@ -281,6 +322,37 @@ class Hierarchy:
         ranked = np.lexsort((self.starts, above))
         bounds = np.searchsorted(above[ranked], np.arange(self.n_sites + 1, n_nodes + 1))
         return np.split(ranked, bounds)
+
+
+def require_hierarchy(given: Any, step: str) -> None:
+    """Refuse what is no hierarchy, and say how it is made.
+
+    Parameters
+    ----------
+    given : Any
+        What the user passed.
+    step : str
+        Which step needs a hierarchy.
+    """
+    remedies = {
+        "Fluctuations": "pass timme.link(fluctuations)",
+        "Analysis": "pass its .hierarchy, or its .shown_hierarchy",
+        "Partition": "pass the hierarchy that was cut",
+        "other": "pass what timme.link or timme.cluster makes",
+    }
+    require(given, Hierarchy, step, remedies)
+
+
+def _require_cutoff(given: Any) -> None:
+    if np.ndim(given) > 0:
+        raise TypeError(
+            f"a cutoff is one number, got {len(given)}: cut at one after another, "
+            "[hierarchy.cut(cutoff) for cutoff in cutoffs]"
+        )
+    if not isinstance(given, Real | np.ndarray):
+        raise TypeError(f"a cutoff is a number, got {given!r}: pass it as 0.5")
+    if math.isnan(float(given)):
+        raise ValueError("a cutoff must be a number, got nan")
 
 
 def _refuse_bad_tree(parents: Ints, heights: Floats) -> None:

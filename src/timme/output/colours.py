@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Ints, Strings, frozen
+from timme._html import Described
 from timme.analysis import Analysis
 from timme.hierarchy.tree import Hierarchy
 from timme.order import choose_colours, families_at
@@ -37,8 +38,8 @@ SAFE = (
 PALETTES = {"wide": WIDE, "safe": SAFE}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Colouring:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Colouring(Described):
     """The coloured clusters at one cutoff, counted in shown objects; all else is the rest."""
 
     cutoff: float  # in the units of the heights

@@ -11,12 +11,14 @@ from scipy import sparse
 
 from timme._arrays import Ints, frozen
 from timme.engine.checkpoint import Checkpoint
+from timme.engine.metrics import HAVERSINE, known_metric
 from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
-from timme.objects import Objects
+from timme.objects import Objects, require_objects, require_places_on_sphere
 from timme.pairs.contacts import count_contacts
 from timme.pairs.lists import Pairs, lower_first, without
 from timme.pairs.nearest import nearest_in_first, nearest_on_average
+from timme.system.sphere import in_space, through_the_earth
 from timme.system.topology import within_bonds
 
 
@@ -35,6 +37,7 @@ def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the pa
     Pairs
         Symbolic: no list is made.
     """
+    require_objects(objects, "pairs.all")
     near = _too_near(objects, min_bonds)
     return Pairs(len(objects), None, near, _describe("all pairs", min_bonds))
 
@@ -45,6 +48,7 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
     *,
     at_least: int = 1,
     min_bonds: int = 0,
+    metric: str | None = None,
     most: int | None = None,
     workers: int | Engine | None = None,
     progress: Progress | None = None,
@@ -57,11 +61,14 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
     objects : Objects
         What is compared.
     radius : float
-        In the units of the coordinates.
+        In the units of the coordinates, or of the metric.
     at_least : int, optional
         Number of snapshots in which they must be in contact.
     min_bonds : int, optional
         Pairs fewer bonds apart are left out.
+    metric : {"euclidean", "haversine"}, optional
+        With ``haversine``, coordinates are latitude and longitude in degrees, and the radius is
+        the way over the Earth in km.
     most : int, optional
         Pairs that may be found before it is given up for lack of memory.
     workers : int or Engine, optional
@@ -76,15 +83,18 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
     Pairs
         The pairs in contact.
     """
+    require_objects(objects, "pairs.within")
     if not (np.isfinite(radius) and radius > 0):
         raise ValueError(f"a contact radius must be above 0, got {radius}")
     if not 1 <= operator.index(at_least) <= objects.ensemble.n_snapshots:
         raise ValueError(
             f"contacts are needed in 1 to {objects.ensemble.n_snapshots} snapshots, got {at_least}"
         )
-    centres = objects.centres()
+    centres, reach = objects.centres(), radius
+    if _is_on_sphere(objects, metric):
+        centres, reach = in_space(centres), through_the_earth(radius)
     run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)
-    found = count_contacts(centres, radius, most=most, run=run)
+    found = count_contacts(centres, reach, most=most, run=run)
     unit = f" {centres.unit}" if centres.unit else ""
     times_text = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
     text = f"in contact within {radius:g}{unit} in at least {times_text}"
@@ -108,6 +118,7 @@ def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
     Pairs
         Neighbours in the sequence.
     """
+    require_objects(objects, "pairs.sequence")
     if reach < 1:
         raise ValueError(f"sequence neighbours are at least 1 apart, got {reach}")
     n_objects = len(objects)
@@ -120,7 +131,12 @@ def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
 
 
 def nearest(
-    objects: Objects, count: int, *, by: Literal["first", "mean"] = "first", min_bonds: int = 0
+    objects: Objects,
+    count: int,
+    *,
+    by: Literal["first", "mean"] = "first",
+    min_bonds: int = 0,
+    metric: str | None = None,
 ) -> Pairs:
     """Compare every object with its nearest ones.
 
@@ -135,19 +151,26 @@ def nearest(
         no superposition).
     min_bonds : int, optional
         Pairs fewer bonds apart are left out before partners are counted.
+    metric : {"euclidean", "haversine"}, optional
+        As for :func:`within`.
 
     Returns
     -------
     Pairs
         Pairs of which at least one is among the nearest of the other.
     """
+    require_objects(objects, "pairs.nearest")
     if not 1 <= count < len(objects):
         raise ValueError(f"nearest partners are 1 to {len(objects) - 1}, got {count}")
     if by not in {"first", "mean"}:
         raise ValueError(f"nearest are judged by 'first' or 'mean', got {by!r}")
     near = _too_near(objects, min_bonds)
-    find = nearest_in_first if by == "first" else nearest_on_average
-    index = find(objects.centres(), count, near)
+    on_sphere = _is_on_sphere(objects, metric)
+    centres = objects.centres()
+    if by == "first":
+        index = nearest_in_first(in_space(centres) if on_sphere else centres, count, near)
+    else:
+        index = nearest_on_average(centres, count, near, metric=metric)
     text = f"the {count} nearest {'in the first snapshot' if by == 'first' else 'on average'}"
     return _from_list(objects, index, text, min_bonds)
 
@@ -165,6 +188,7 @@ def sharing(objects: Objects) -> Pairs:
     Pairs
         Pairs with a common member.
     """
+    require_objects(objects, "pairs.sharing")
     membership = objects.membership()
     common = sparse.triu(membership @ membership.T, 1)
     return _from_list(objects, np.column_stack(common.nonzero()), "with a site in common", 0)
@@ -187,6 +211,7 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
     Pairs
         The same, each once.
     """
+    require_objects(objects, "pairs.given")
     array = np.asarray(index)
     if array.size == 0:
         array = np.empty((0, 2), np.int64)
@@ -199,6 +224,18 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
             f"pairs must name objects 0 to {len(objects) - 1}, got {array.min()} to {array.max()}"
         )
     return _from_list(objects, array.astype(np.int64), "listed by the user", min_bonds)
+
+
+def _is_on_sphere(objects: Objects, metric: object) -> bool:
+    """Tell whether near is what is near on a sphere; refuse metrics that are not searched by."""
+    metric = known_metric(metric, objects.ensemble)
+    if metric not in {None, HAVERSINE}:
+        raise ValueError(
+            f"who is near is judged by Euclidean distances or on a sphere (metric='haversine'), "
+            f"got {metric!r}: leave the metric to timme.measure, or list pairs by timme.pairs.given"
+        )
+    require_places_on_sphere(objects, metric)
+    return metric is not None
 
 
 def _from_list(objects: Objects, index: Ints, description: str, min_bonds: int) -> Pairs:

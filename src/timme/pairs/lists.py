@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from timme._arrays import Ints
+from timme._html import Described
 
 _SQUARE = 64  # objects on each side of the squares in which all pairs are walked
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Pairs(Described):
     """Pairs of objects, each once, lower first, sorted; all pairs are symbolic."""
 
     n_objects: int
@@ -56,6 +57,14 @@ class Pairs:
                 yield from (listed[start : start + size] for start in range(0, last, size))
                 waiting = [listed[last:]]
         yield np.concatenate(waiting)
+
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        return (
+            ("objects", self.n_objects),
+            ("pairs", len(self)),
+            ("which", self.description),
+            ("listed", "no" if self.index is None else "yes"),
+        )
 
     def _band(self, first: int) -> Ints:
         """All pairs of some consecutive objects with later ones, square by square."""

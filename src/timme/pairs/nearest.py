@@ -105,7 +105,9 @@ def _tilted_candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
     return np.unique(both, axis=0)
 
 
-def nearest_on_average(centres: Ensemble, count: int, left_out: Ints) -> Ints:
+def nearest_on_average(
+    centres: Ensemble, count: int, left_out: Ints, *, metric: str | None = None
+) -> Ints:
     """Find the partners whose mean distance over all snapshots is least.
 
     Parameters
@@ -116,6 +118,8 @@ def nearest_on_average(centres: Ensemble, count: int, left_out: Ints) -> Ints:
         Number of nearest partners of each.
     left_out : ndarray, shape (left out, 2)
         Pairs that are no partners, lower first.
+    metric : str, optional
+        By which distances are measured.
 
     Returns
     -------
@@ -129,7 +133,7 @@ def nearest_on_average(centres: Ensemble, count: int, left_out: Ints) -> Ints:
         )
     index = np.column_stack(np.triu_indices(centres.n_sites, 1)).astype(np.int64)
     index = without(index, left_out, centres.n_sites)
-    measured = moments(centres, index)
+    measured = moments(centres, index, metric=metric)
     seen = measured.count > 0
     both = np.concatenate([index[seen], index[seen][:, ::-1]])
     return _lowest_of_each(both, np.tile(measured.mean[seen], 2), count)

@@ -14,10 +14,12 @@ from timme.readers import soundness, walls, wanted
 from timme.readers.bonds import guess_bonds
 from timme.readers.download import fetch
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
-from timme.readers.select import select_atoms
 from timme.readers.sources import Options, atom_group, open_source
+from timme.settings import Settings
+from timme.settings.schema import understand
 from timme.system.ensemble import Ensemble
 from timme.system.residues import default_sites, shown_sites
+from timme.system.selection import select_atoms
 from timme.system.units import unit_label
 
 __all__ = [
@@ -43,9 +45,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     stop: int | None = None,
     step: int | None = None,
     unit: str | None = None,
-    box: npt.ArrayLike | Literal[False] | None = None,
+    box: npt.ArrayLike | str | Literal[False] | None = None,
     bonds: str | npt.ArrayLike = "auto",
-    weights: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | str | None = None,
     gaps: bool | None = None,
     columns: str | Sequence[str | int] | None = None,
     unwrap: bool = False,
@@ -72,16 +74,16 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     unit : str, optional
         Unit of the coordinates (``Å``, ``nm``, ``µm``) where it is not that of the source: Å for
         files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
-    box : array_like or False, optional
+    box : array_like, str or False, optional
         Periodic box in place of that of the file: lengths, row vectors or a box of freud or HOOMD,
-        for all snapshots or for each. False leaves space open. The cell of a crystal in a structure
-        file is not a box, nor is one that cannot hold the atoms. Molecules are made whole along
-        their bonds in any case.
+        for all snapshots or for each, or a text such as ``20,20,20``. False, or ``none``, leaves
+        space open. The cell of a crystal in a structure file is not a box, nor is one that cannot
+        hold the atoms. Molecules are made whole along their bonds in any case.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.
-    weights : array_like, shape (snapshots,), optional
-        One number for each snapshot that is kept, or for each in the source.
+    weights : array_like, shape (snapshots,), or str, optional
+        One number for each snapshot that is kept, or for each in the source; or the file of these.
     gaps : bool, optional
         Whether NaN means "not seen in this snapshot"; by default in tables only.
     columns : str or sequence of str or int, optional
@@ -109,6 +111,12 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     >>> ensemble.n_snapshots, ensemble.n_sites
     (4, 4)
     """
+    if isinstance(source, Ensemble):
+        raise TypeError(
+            "timme.read needs a file, an array or an object of another library, got Ensemble: it "
+            "is read already; slice its snapshots (ensemble[10:20]), or select sites of it"
+        )
+    box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     keep = partial(wanted.kept_snapshots, start=start, stop=stop, step=step)
     ensemble, count = open_source(
         source, _listed(trajectories), Options(columns, common_atoms, allow_truncated), keep

@@ -13,12 +13,12 @@ from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.bonds import guess_bonds, likely_angstrom, with_bonds
 from timme.readers.files import STRUCTURES, kind
 from timme.readers.libraries import MDTRAJ, box_of_library
-from timme.readers.select import select_atoms
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_matrices
 from timme.system.elements import is_coarse_grained
 from timme.system.ensemble import Ensemble, checked_weights
 from timme.system.frames import Frames
+from timme.system.selection import select_atoms
 from timme.system.units import unit_in_angstrom
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings
+from timme._html import Described
 from timme.rigidity.structure import Structure
 from timme.system.atoms import Atoms
 from timme.system.elements import HYDROGENS
@@ -68,8 +69,8 @@ _NITRILE = 1.25  # Å: C≡N has 1.16, a single bond beside a ring 1.34
 _ESTER = 1.40  # Å: between carbonyl and oxygen 1.34, a single bond has 1.43
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Chemistry:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Chemistry(Described):
     """What hydrogen bonds and locked bonds need to know of every atom."""
 
     planar: Bools  # (atoms,), sp2

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from timme._arrays import Bools, Floats, Ints, frozen
+from timme._html import Described
 from timme._kernels import pebble as kernel
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
@@ -20,8 +21,8 @@ ENERGY = Quantity("E", unit="kcal/mol", words="energy of hydrogen bonds", cluste
 DEEPEST = -10.0  # kcal/mol, the well of a salt bridge: no bond is stronger
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Decomposition:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Decomposition(Described):
     """What a pebble game finds in a network.
 
     Bodies are atoms, of which each is in one cluster: an end of a chain, such as a hydrogen, in

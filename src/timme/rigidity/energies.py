@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, frozen
+from timme._html import Described
 from timme.rigidity.chemistry import Chemistry
 from timme.rigidity.structure import Structure
 from timme.system.neighbours import pairs_within
@@ -26,8 +27,8 @@ _DONORS = ("N", "O", "S")
 _TOUCHING = 0.1  # Å: atoms that are nearer repel one another as at this distance
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HydrogenBonds:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class HydrogenBonds(Described):
     """Hydrogen bonds and salt bridges of one structure."""
 
     donors: Ints  # (bonds,)

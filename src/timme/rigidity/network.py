@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings, frozen
+from timme._html import Described
 from timme.rigidity.checks import (
     checked_cutoff,
     refuse_without_bonds,
@@ -35,8 +36,8 @@ _LABILE = frozenset("Li Na K Rb Cs Fr".split())  # their shells change within na
 _LIGANDS = ("N", "O", "S", "Se")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Network:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Network(Described):
     """Bodies and the bars between them: what a pebble game is played on."""
 
     n_bodies: int

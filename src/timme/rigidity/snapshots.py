@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen, indices
+from timme._html import Described
 from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
 from timme.hierarchy.linking import link
@@ -26,8 +27,8 @@ APART = Quantity("fraction apart", words="fraction of snapshots apart")
 _LARGEST = 20_000  # sites of which a matrix is made
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Together:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Together(Described):
     """In how many snapshots two sites are in one rigid cluster."""
 
     fractions: Floats  # (sites, sites), of the snapshots by their weight; 1 on the diagonal

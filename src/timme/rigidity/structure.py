@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Floats, Ints
+from timme._html import Described
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.images import Images
@@ -15,8 +16,8 @@ from timme.system.topology import atoms_of_sites
 from timme.system.units import unit_in_angstrom
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Structure:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Structure(Described):
     """One snapshot in space: atoms, their bonds and places."""
 
     atoms: Atoms  # the sites that are analysed, with the bonds between them

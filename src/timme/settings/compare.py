@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from timme.settings.schema import choose, settings_of
+from timme._html import Described
+from timme.settings.schema import choose, settle
 from timme.settings.shared import choose_min_size, choose_palette
+from timme.settings.texts import parse_chains, parse_two_numbers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareSettings:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CompareSettings(Described):
     """What a user can choose of a comparison of two results."""
 
     chains: Mapping[str, str] | None = choose(
@@ -19,17 +21,21 @@ class CompareSettings:
         group="reading",
         usual="the same",
         metavar="A=B,C=D",
+        parse=parse_chains,
     )
     cutoffs: Sequence[float] | None = choose(
-        "Compare at this pair of cutoffs besides the best", group="shown", metavar="-0.5,0.06"
+        "Compare at this pair of cutoffs besides the best",
+        group="shown",
+        metavar="-0.5,0.06",
+        parse=parse_two_numbers,
+        such="two numbers such as -0.5,0.06",
     )
     min_size: int = choose_min_size()
     palette: str = choose_palette()
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
-        for setting in settings_of(type(self)):
-            setting.check(getattr(self, setting.name))
+        """Understand texts, and refuse what means nothing."""
+        settle(self)
         if self.cutoffs is not None and not (
             len(self.cutoffs) == 2 and all(map(math.isfinite, self.cutoffs))
         ):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from timme.settings.schema import choose, settings_of
+from timme._html import Described
+from timme.settings.schema import choose, settings_of, settle
 from timme.settings.shared import choose_min_size, choose_palette
 from timme.settings.values import BOND, LARGE, WATER_BOND
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Display:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Display(Described):
     """What a user can choose of pictures alone."""
 
     cutoff: float | None = choose(
@@ -32,9 +34,17 @@ class Display:
     )
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
-        for setting in settings_of(type(self)):
-            setting.check(getattr(self, setting.name))
+        """Understand texts, and refuse what means nothing."""
+        settle(self)
+
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        """What differs from the defaults."""
+        plain = self.plain()
+        return [
+            (setting.name, plain[setting.name])
+            for setting in settings_of(type(self))
+            if repr(plain[setting.name]) != repr(setting.default)
+        ]
 
     def plain(self) -> dict[str, Any]:
         """Return the settings as they can be written in a file.

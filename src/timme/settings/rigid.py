@@ -24,7 +24,7 @@ TETHERS: dict[Literal["shortest", "all", "none"], str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RigidSettings(Display):
     """What a user can choose of the rigid clusters of a structure."""
 

@@ -17,6 +17,7 @@ from timme.settings.shared import (
     choose_stop,
     choose_truncated,
 )
+from timme.settings.texts import parse_names, parse_numbers, read_weights
 from timme.settings.values import (
     ALL_PAIRS,
     ALONG,
@@ -89,7 +90,7 @@ _SERVES: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Settings(Display):
     """What a user can choose; what is left at None follows from the system."""
 
@@ -109,25 +110,33 @@ class Settings(Display):
     unit: str | None = choose(
         "Unit of the coordinates: Å, nm, µm, …", group="reading", usual="that of the file"
     )
-    box: Sequence[float] | None = choose(
+    box: Sequence[float] | str | bool | None = choose(
         "Periodic box, in place of that of the file: lengths, or lengths and angles, "
-        "or none (false in Python and JSON)",
+        "or none (false in JSON)",
         group="reading",
         metavar="20,20,20|none",
+        parse=parse_numbers,
+        words={"none": False},
+        such="lengths such as 20,20,20, or none",
     )
     unwrap: bool = choose(
         "Follow molecules and particles through the walls of the periodic box",
         default=False,
         group="reading",
     )
-    weights: Sequence[float] | None = choose(
-        "A weight for each snapshot", group="reading", usual="all the same", metavar="FILE"
+    weights: Sequence[float] | str | None = choose(
+        "A weight for each snapshot",
+        group="reading",
+        usual="all the same",
+        metavar="FILE",
+        parse=read_weights,
     )
     columns: Sequence[str] | None = choose(
         "Columns of a table, by name or number: frame,particle,x,y[,z], or 1,2,3,4",
         group="reading",
         usual="those of trackpy or TrackMate",
         metavar="NAMES",
+        parse=parse_names,
     )
     common_atoms: bool = choose_common_atoms()
     allow_truncated: bool = choose_truncated()
@@ -188,7 +197,7 @@ class Settings(Display):
         group="pairs",
         usual="half of all",
         least=2,
-        word="auto",
+        words={"auto": "auto"},
         metavar="INTEGER|auto",
     )
     memory: str | None = choose(
@@ -200,7 +209,7 @@ class Settings(Display):
     show: str | None = choose_show()
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
+        """Understand texts, and refuse what means nothing."""
         Display.__post_init__(self)
         if self.memory is not None:
             memory.parse(self.memory, "memory=")

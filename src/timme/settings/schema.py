@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -30,11 +30,13 @@ class About:
     usual: str = ""  # the default in words, where it follows from the system
     choices: Mapping[str, str] = field(default_factory=dict)  # values, and what each means
     besides: str = ""  # what else is taken: FILE, or what a text may be
-    word: str = ""  # that is taken in place of a number
     late: bool = False  # whether the recipe checks it, once it knows that the setting is of use
     least: int | None = None
     most: int | None = None
     positive: bool = False
+    parse: Callable[[str], Any] | None = None  # makes a value of its text, where it is several
+    words: Mapping[str, Any] = field(default_factory=dict)  # that stand for other values
+    such: str = ""  # what such a text may be, where `parse` does not say it by itself
     flags: tuple[str, ...] = ()  # on the command line, where the name alone does not tell
     metavar: str = ""
     example: str = ""
@@ -88,6 +90,34 @@ class Setting:
             told = f"{told}: {', '.join(self.about.choices)}, or {self.about.besides}"
         return f"{told} ({self.usual})." if self.usual else f"{told}."
 
+    def understand(self, value: Any) -> Any:
+        """Make a value of its text, so that Python takes what the command line does.
+
+        Parameters
+        ----------
+        value : Any
+            What the user gave.
+
+        Returns
+        -------
+        Any
+            The value that a text stands for; what is no text stays as it is.
+        """
+        about = self.about
+        if not isinstance(value, str) or (self.kind is str and about.parse is None):
+            return value
+        if value in about.words:
+            return about.words[value]
+        if self.kind is bool:
+            raise ValueError(f"{self.name}= is True or False, got {value!r}")
+        wanted = about.such or ("a whole number" if self.kind is int else "a number")
+        try:
+            return (about.parse or self.kind)(value)
+        except ValueError:
+            if about.parse is not None and not about.such:
+                raise
+            raise ValueError(f"{self.name}= takes {wanted}, got {value!r}") from None
+
     def check(self, value: Any) -> None:
         """Refuse a value that means nothing.
 
@@ -97,10 +127,8 @@ class Setting:
             Of the type that the setting has.
         """
         about = self.about
-        if value is None or (about.word and value == about.word):
+        if value is None or (isinstance(value, str) and value in about.words):
             return
-        if about.word and isinstance(value, str):
-            raise ValueError(f"{self.name} is a number or {about.word}, got {value!r}")
         if about.least is not None and not value >= about.least:
             raise ValueError(f"{self.name}= must be at least {about.least}, got {value}")
         if about.most is not None and not value <= about.most:
@@ -127,6 +155,41 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """
     if value not in choices:
         raise ValueError(f"{name}= is one of {', '.join(choices)}, got {value!r}")
+
+
+def understand(kind: type, **given: Any) -> tuple[Any, ...]:
+    """Make values of texts, where a function takes some of the settings.
+
+    Parameters
+    ----------
+    kind : type
+        A dataclass of settings.
+    **given
+        What the user gave, by name.
+
+    Returns
+    -------
+    tuple
+        The values, in the same order.
+    """
+    known = {setting.name: setting for setting in settings_of(kind)}
+    return tuple(known[name].understand(value) for name, value in given.items())
+
+
+def settle(settings: Any) -> None:
+    """Understand the texts among settings, and refuse what means nothing.
+
+    Parameters
+    ----------
+    settings : Any
+        A dataclass of settings that was just made; texts are replaced by what they stand for.
+    """
+    for setting in settings_of(type(settings)):
+        given = getattr(settings, setting.name)
+        value = setting.understand(given)
+        if value is not given:
+            object.__setattr__(settings, setting.name, value)
+        setting.check(value)
 
 
 def choose(about: str, *, group: str, default: Any = None, **more: Any) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from timme.settings.schema import choose, settings_of
+from timme._html import Described
+from timme.settings.schema import choose, settle
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeSettings:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ServeSettings(Described):
     """What a user can choose of the server: where it is, and what its jobs may take."""
 
     port: int = choose(
@@ -32,6 +33,5 @@ class ServeSettings:
     queue: int = choose("Jobs that may wait", default=8, group="server", least=1)
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
-        for setting in settings_of(type(self)):
-            setting.check(getattr(self, setting.name))
+        """Understand texts, and refuse what means nothing."""
+        settle(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
@@ -9,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings, frozen
+from timme._html import Described
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Atoms:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Atoms(Described):
     """Names of all points of a system and the covalent bonds between them.
 
     An ensemble may hold a selection of these atoms only; bonds are always those of the whole.
@@ -47,6 +49,35 @@ class Atoms:
         residue = f"{self.resnames[atom]} {self.resids[atom]}{self.icodes[atom]}".strip()
         return "/".join(
             part for part in (str(self.chains[atom]), residue, self.names[atom]) if part
+        )
+
+    def take(self, chosen: Ints) -> Atoms:
+        """Return some of the atoms by themselves.
+
+        Parameters
+        ----------
+        chosen : ndarray of int
+            Indices of the atoms, each once.
+
+        Returns
+        -------
+        Atoms
+            In this order, with the bonds between them.
+        """
+        columns = ("names", "elements", "resnames", "resids", "icodes", "chains", "masses")
+        place = np.full(len(self), -1)
+        place[chosen] = np.arange(len(chosen))
+        ends = place[self.bonds]
+        bonds = np.sort(ends[(ends >= 0).all(axis=1)], axis=1)
+        taken = {name: getattr(self, name)[chosen] for name in columns}
+        return Atoms(**taken, bonds=bonds)
+
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        first = ", ".join(self.label(atom) for atom in range(min(3, len(self))))
+        return (
+            ("atoms", len(self)),
+            ("bonds", len(self.bonds)),
+            ("names", f"{first}, …" if len(self) > 3 else first),
         )
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, frozen, indices, numbers
-from timme._html import table
+from timme._html import Described
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_matrices
-from timme.system.frames import Frames
+from timme.system.frames import Frames, rows_of
 from timme.system.held_frames import ArrayFrames
 from timme.system.images import Images
+from timme.system.selection import select_atoms
 
 # Coordinates of one block of frames held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000
@@ -26,8 +27,8 @@ _BLOCK_FRAMES = 256
 SINGLE_FROM = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+@dataclass(frozen=True, slots=True, repr=False)
+class Block(Described):
     """A run of consecutive snapshots."""
 
     start: int
@@ -79,8 +80,8 @@ class Block:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ensemble:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ensemble(Described):
     """Snapshots of the same sites.
 
     Sites are the points that are analysed; ``site_atoms`` tells which of the atoms each one is.
@@ -247,20 +248,88 @@ class Ensemble:
             self._refuse_non_finite(coordinates, index)
         return coordinates[0], None if boxes is None else boxes[0]
 
-    def select(self, sites: npt.ArrayLike) -> Ensemble:
+    def __len__(self) -> int:
+        """Count the snapshots."""
+        return self.n_snapshots
+
+    def __getitem__(self, snapshots: slice | npt.ArrayLike) -> Ensemble:
+        """Keep some of the snapshots, as ``ensemble[10:20]`` or ``ensemble[[0, 4, 9]]``.
+
+        Weights go with their snapshots. Sites that were followed through walls stay where they
+        were followed to, and see the same images of one another as in the whole.
+
+        Parameters
+        ----------
+        snapshots : slice or array_like
+            A slice that goes forwards, indices that ascend, or one truth value for each.
+
+        Returns
+        -------
+        Ensemble
+            The same sites in fewer snapshots; nothing is read.
+        """
+        kept = self._kept(snapshots)
+        weights = self.weights
+        if weights is not None:
+            weights = checked_weights(rows_of(weights, kept), len(kept))
+        return replace(self, frames=self.frames.keep(kept), weights=weights)
+
+    __iter__ = None  # what one step of a walk would be is asked for by name: a block, a snapshot
+
+    def _kept(self, given: slice | npt.ArrayLike) -> Sequence[int]:
+        """Numbers of snapshots, a range where they are even."""
+        count = self.n_snapshots
+        if isinstance(given, int | np.integer):
+            raise TypeError(
+                f"snapshots are kept by a slice or a list, got {given}: use "
+                f"ensemble[{given}:{int(given) + 1}], or ensemble.snapshot({given}) for its numbers"
+            )
+        if isinstance(given, slice):
+            kept: Sequence[int] = range(count)[given]
+            forwards = given.step is None or given.step > 0
+        else:
+            array = indices(given, count, "snapshots")
+            kept = array.tolist()
+            forwards = bool((np.diff(array) > 0).all())
+        if not kept or not forwards:
+            raise ValueError(
+                f"at least 1 of {count} snapshots is kept, and in their order, got {given}: "
+                "give others"
+            )
+        return kept
+
+    def coordinates(self) -> Coordinates:
+        """Return all snapshots as one array.
+
+        Returns
+        -------
+        ndarray, shape (snapshots, sites, dimensions)
+            Positions, NaN where a site is not seen; all of them are held at a time.
+
+        Examples
+        --------
+        >>> Ensemble.from_array([[[0.0], [1.0]], [[0.0], [2.0]]]).coordinates().shape
+        (2, 2, 1)
+        """
+        return frozen(np.concatenate([block.coordinates for block in self.blocks()]))
+
+    def select(self, sites: str | npt.ArrayLike) -> Ensemble:
         """Keep some of the sites.
 
         Parameters
         ----------
-        sites : array_like of int
-            Indices of the sites to keep, in the order wanted.
+        sites : str or array_like
+            A selection in the MDAnalysis language, such as ``name CA``, or a preset (``ca``,
+            ``backbone``, ``heavy``, ``water-oxygen``); or indices of the sites to keep, in the
+            order wanted, or one truth value for each.
 
         Returns
         -------
         Ensemble
             The same snapshots of fewer sites; bonds of the whole system stay known.
         """
-        chosen = indices(sites, self.n_sites, "sites")
+        given = self.find_sites(sites) if isinstance(sites, str) else sites
+        chosen = indices(given, self.n_sites, "sites")
         if chosen.size == 0:
             raise ValueError(
                 f"a selection needs at least 1 of the {self.n_sites} sites, got none: "
@@ -269,6 +338,21 @@ class Ensemble:
         frames = self.frames.select(chosen)
         images = None if self.images is None else self.images.select(chosen)
         return replace(self, frames=frames, site_atoms=self.site_atoms[chosen], images=images)
+
+    def find_sites(self, text: str) -> Ints:
+        """Find sites by a selection.
+
+        Parameters
+        ----------
+        text : str
+            As for :meth:`select`.
+
+        Returns
+        -------
+        ndarray of int
+            Indices of the sites, at least one.
+        """
+        return select_atoms(self.atoms.take(self.site_atoms), self.snapshot()[0], text)
 
     def site_label(self, site: int) -> str:
         """Name one site for messages.
@@ -285,8 +369,8 @@ class Ensemble:
         """
         return self.atoms.label(int(self.site_atoms[site]))
 
-    def _repr_html_(self) -> str:
-        rows = (
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        return (
             ("snapshots", self.n_snapshots),
             ("sites", self.n_sites),
             ("dimensions", self.n_dimensions),
@@ -294,7 +378,6 @@ class Ensemble:
             ("unit", self.unit or "unknown"),
             ("sources", ", ".join(self.sources) or "memory"),
         )
-        return table("Ensemble", rows)
 
     @property
     def prefix(self) -> str:

@@ -23,17 +23,7 @@ def atoms_of_sites(ensemble: Ensemble) -> Atoms:
     Atoms
         As many as there are sites.
     """
-    atoms, chosen = ensemble.atoms, ensemble.site_atoms
-    return Atoms(
-        names=atoms.names[chosen],
-        elements=atoms.elements[chosen],
-        resnames=atoms.resnames[chosen],
-        resids=atoms.resids[chosen],
-        icodes=atoms.icodes[chosen],
-        chains=atoms.chains[chosen],
-        masses=atoms.masses[chosen],
-        bonds=site_bonds(ensemble),
-    )
+    return ensemble.atoms.take(ensemble.site_atoms)
 
 
 def site_bonds(ensemble: Ensemble) -> Ints:

@@ -53,8 +53,8 @@ def _type(setting: Setting) -> Any:
     if setting.name == "chains":  # of one result, and their names in the other
         return _Names | None
     kind: Any = _KINDS[setting.kind]
-    if about.word:
-        kind = kind | Literal[about.word]
+    if words := tuple(word for word, value in about.words.items() if value == word):
+        kind = kind | Literal[*words]
     if setting.name in _LISTS:
         kind = Annotated[list[kind], Field(max_length=_LISTS[setting.name])]
     elif letters is not None:

@@ -12,6 +12,7 @@ from timme.workflow.folder import (
     scene_of,
     write,
 )
+from timme.workflow.gathering import gather
 from timme.workflow.recipe import analyse
 from timme.workflow.rigidity import rigid
 
@@ -23,6 +24,7 @@ __all__ = [
     "check_folder",
     "draw",
     "first_looks",
+    "gather",
     "known_files",
     "report",
     "rigid",

@@ -73,7 +73,13 @@ class Plan:
 
 
 def plan(
-    compared: Objects, partners: Pairs, *, keep: bool, limit: str | None, n_shown: int | None = None
+    compared: Objects,
+    partners: Pairs,
+    *,
+    keep: bool,
+    limit: str | None,
+    n_shown: int | None = None,
+    euclidean: bool = True,
 ) -> Plan:
     """Plan a run within the memory that is allowed, or within what there is.
 
@@ -89,6 +95,8 @@ def plan(
         Memory that the process may take, such as 2GB.
     n_shown : int, optional
         How many of the objects are drawn, all by default.
+    euclidean : bool, optional
+        Whether distances are Euclidean, so that most of all pairs may be given up early.
 
     Returns
     -------
@@ -110,7 +118,7 @@ def plan(
         ("figures", _DRAWING + _DRAWN * n_drawn),
     ]
     block = _block_bytes(compared)
-    pruned = not keep and _can_be_pruned(compared)
+    pruned = not keep and euclidean and _can_be_pruned(compared)
     if pruned:
         phases.append(("coordinates in which pairs are given up", block + _search_bytes(compared)))
     per_pair = _pair_bytes(compared, partners) + (0 if keep else _JOINED) + _FOUND * pruned

@@ -10,6 +10,7 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme._files import write_atomically
+from timme._html import Described
 from timme.analysis import Analysis
 from timme.compare import Common, Comparison, Overlap, overlap
 from timme.compare import compare as compare_hierarchies
@@ -50,8 +51,8 @@ _WIDTH = 100  # letters within which all sites that are left out are named
 _FIRST = 10  # of others, so many
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Compared:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Compared(Described):
     """Two results on their common sites, and how far they agree."""
 
     whole: tuple[Analysis, Analysis]  # as they were

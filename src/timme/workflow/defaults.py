@@ -11,16 +11,17 @@ import numpy as np
 from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Ints
+from timme.engine.metrics import HAVERSINE
 from timme.engine.reduction import moments
 from timme.engine.run import DEFAULT, Run
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
-from timme.readers.select import selector
 from timme.settings import CENTRES, OBJECTS, PAIRS, REDUCTIONS, Settings
 from timme.settings.schema import check_choice
 from timme.settings.values import ALL_PAIRS, ALONG, BOND, MIN_BONDS, NEAREST, RADIUS, WATER_BOND
 from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein, is_water, shown_sites
+from timme.system.selection import selector
 from timme.system.topology import atoms_of_sites, site_bonds
 from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
@@ -55,7 +56,9 @@ def kind_of(ensemble: Ensemble) -> str:
     return "liquid" if len(per_molecule) > 1 and np.median(per_molecule) <= 12 else "molecule"
 
 
-def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Objects, Settings]:
+def choose_objects(
+    ensemble: Ensemble, kind: str, chosen: Settings, *, own: Any = None
+) -> tuple[Objects, Settings]:
     """Make the objects that are compared.
 
     Parameters
@@ -66,6 +69,8 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
         As told by :func:`kind_of`.
     chosen : Settings
         What the user chose.
+    own : Any, optional
+        Objects that the user made, or groups, as :func:`timme.objects.groups` takes them.
 
     Returns
     -------
@@ -74,11 +79,19 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
     settings : Settings
         With what was left open filled in.
     """
-    name = chosen.objects
+    if isinstance(own, Objects):
+        _refuse_given(chosen, "objects", "reach", "reduction", "centre", of="Objects")
+        return own, replace(chosen, objects=own.kind, reduction=own.reduction)
+    name = chosen.objects if own is None else "groups"
     if name == "auto":
         by_kind = {"network": "links", "liquid": "molecules", "particles": "points"}
         name = by_kind.get(kind, "bodies") if len(site_bonds(ensemble)) else "points"
     chosen.refuse_unused("{}", name if name in OBJECTS else "groups")
+    compared = _make_objects(ensemble, name, chosen, own)
+    return compared, replace(chosen, objects=name, reduction=compared.reduction)
+
+
+def _make_objects(ensemble: Ensemble, name: str, chosen: Settings, own: Any) -> Objects:
     options: dict[str, Any] = {}
     if chosen.reduction is not None:
         check_choice("reduction", chosen.reduction, REDUCTIONS)
@@ -87,24 +100,25 @@ def choose_objects(ensemble: Ensemble, kind: str, chosen: Settings) -> tuple[Obj
         check_choice("centre", chosen.centre, CENTRES)
         options["centre"] = chosen.centre
     if name == "points":
-        compared = make.points(ensemble)
-    elif name == "bodies":
+        return make.points(ensemble)
+    if name == "bodies":
         if len(site_bonds(ensemble)) == 0:
             raise ValueError(
                 "bodies need covalent bonds between the selected sites, and there are none: "
                 "use objects='points', or select more atoms"
             )
-        compared = make.bodies(ensemble, reach=chosen.reach, **options)
-    elif name == "links":
-        compared = make.links(ensemble, **options)
-    elif name == "residues":
-        compared = make.residues(ensemble, **options)
-    elif name == "molecules":
-        compared = make.molecules(ensemble, **options)
-    else:
-        sets, names = read_groups(name, _selector(ensemble))
-        compared = make.groups(ensemble, sets, names=names, **options)
-    return compared, replace(chosen, objects=name, reduction=compared.reduction)
+        return make.bodies(ensemble, reach=chosen.reach, **options)
+    others: dict[str, Callable[..., Objects]] = {
+        "links": make.links,
+        "residues": make.residues,
+        "molecules": make.molecules,
+    }
+    if name in others:
+        return others[name](ensemble, **options)
+    if own is not None:
+        return make.groups(ensemble, own, **options)
+    sets, names = read_groups(name, _selector(ensemble))
+    return make.groups(ensemble, sets, names=names, **options)
 
 
 def choose_pairs(
@@ -112,6 +126,8 @@ def choose_pairs(
     kind: str,
     chosen: Settings,
     *,
+    own: Any = None,
+    metric: Any = None,
     tell: Tell | None = None,
     run: Run = DEFAULT,
 ) -> tuple[Pairs, Settings]:
@@ -125,6 +141,10 @@ def choose_pairs(
         As told by :func:`kind_of`.
     chosen : Settings
         What the user chose.
+    own : Any, optional
+        Pairs that the user chose, or lists, as :func:`timme.pairs.given` takes them.
+    metric : str or callable, optional
+        Of which those for a sphere tell who is near.
     tell : callable, optional
         Called with the memory that a search for contacts needs.
     run : Run, optional
@@ -137,8 +157,15 @@ def choose_pairs(
     settings : Settings
         With what was left open filled in.
     """
+    if isinstance(own, Pairs):
+        _refuse_given(
+            *(chosen, "pairs", "radius", "contacts", "neighbours", "min_bonds"), of="Pairs"
+        )
+        return own, replace(chosen, pairs="listed" if own.index is not None else "all")
     molecular = kind in {"biopolymer", "molecule", "liquid"}
-    name = _pairs_wanted(compared, chosen, molecular=molecular)
+    listed = chosen if own is None else replace(chosen, pairs="listed")
+    name = _pairs_wanted(compared, listed, molecular=molecular)
+    near = HAVERSINE if metric == HAVERSINE else None
     neighbours, radius, bonds = chosen.neighbours, chosen.radius, chosen.min_bonds
     if bonds is None:
         counted = molecular and compared.kind not in {"links", "molecules"} and name != "sequence"
@@ -147,12 +174,15 @@ def choose_pairs(
         partners = choose.all(compared, min_bonds=bonds)
     elif name == "contact":
         radius = _radius(compared, molecular=molecular) if radius is None else radius
-        most = most_contacts(compared, radius, limit=chosen.memory, run=run, tell=tell)
+        most = None  # on a sphere, a few contacts are as much as is known
+        if near is None:
+            most = most_contacts(compared, radius, limit=chosen.memory, run=run, tell=tell)
         partners = choose.within(
             compared,
             radius,
             at_least=chosen.contacts,
             min_bonds=bonds,
+            metric=near,
             most=most,
             **run.options,
         )
@@ -162,13 +192,22 @@ def choose_pairs(
     elif name == "nearest":
         neighbours = min(NEAREST, len(compared) - 1) if neighbours is None else neighbours
         by: Literal["first", "mean"] = "mean" if compared.ensemble.gaps else "first"
-        partners = choose.nearest(compared, neighbours, by=by, min_bonds=bonds)
+        partners = choose.nearest(compared, neighbours, by=by, min_bonds=bonds, metric=near)
     elif name == "sharing":
         partners = choose.sharing(compared)
     else:
-        partners = choose.given(compared, read_pairs(name, len(compared)), min_bonds=bonds)
+        index = read_pairs(name, len(compared)) if own is None else own
+        partners = choose.given(compared, index, min_bonds=bonds)
     settled = replace(chosen, pairs=name, radius=radius, neighbours=neighbours, min_bonds=bonds)
     return partners, settled
+
+
+def _refuse_given(chosen: Settings, *names: str, of: str) -> None:
+    """Refuse settings that would change what the user made."""
+    given = sorted(chosen.differing() & {*names})
+    if given:
+        what = ", ".join(f"{name}=" for name in given)
+        raise ValueError(f"{of} are compared as they were made: leave out {what}")
 
 
 def _pairs_wanted(compared: Objects, chosen: Settings, *, molecular: bool) -> str:

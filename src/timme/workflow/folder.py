@@ -12,7 +12,7 @@ from typing import Any
 
 from timme import store
 from timme._files import write_atomically
-from timme.analysis import Analysis, suggestions
+from timme.analysis import Analysis, require_analysis, suggestions
 from timme.output import groups, registry, scripts, structures, tables
 from timme.output.axes import Order
 from timme.output.declared import collect
@@ -85,6 +85,7 @@ def write(analysis: Analysis, folder: str | Path, *, overwrite: bool = False) ->
     Written
         The files, and why others could not be written.
     """
+    require_analysis(analysis, "write")
     target = check_folder(folder, overwrite=overwrite)
     return write_whole(target, partial(_fill, analysis), known_files())
 

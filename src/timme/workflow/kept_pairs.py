@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from timme._arrays import Ints, frozen
+from timme.engine.moments import Metric
 from timme.engine.run import Run
 from timme.fluctuations.measuring import measure_in_chunks
 from timme.fluctuations.overlap import Overlap
@@ -62,6 +63,7 @@ def measure_drawn(
     axis: Ints,
     *,
     min_overlap: Overlap,
+    metric: Metric | None = None,
     run: Run,
 ) -> Fluctuations:
     """Measure what pictures need of all pairs.
@@ -75,6 +77,8 @@ def measure_drawn(
     axis : ndarray of int
         The objects that are drawn, in the order of an axis.
     min_overlap : int, "auto" or None
+        As for :func:`timme.measure`.
+    metric : str or callable, optional
         As for :func:`timme.measure`.
     run : Run
         How the run is carried out, of which this is a quick end.
@@ -96,6 +100,7 @@ def measure_drawn(
         given(compared, index),
         chunk=len(compared) ** 2,
         min_overlap=min_overlap,
+        metric=metric,
         run=Run(run.engine),
         near=lambda *_: None,  # what is near half the box was counted over all pairs
     )

@@ -10,17 +10,18 @@ import numpy as np
 
 from timme.analysis import Analysis, Measured, Recipe, Seen, System
 from timme.engine.checkpoint import Checkpoint
-from timme.engine.moments import Progress
+from timme.engine.metrics import known_metric
+from timme.engine.moments import Metric, Progress
 from timme.engine.run import Engine, Run
 from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.measuring import measure, require_snapshots
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.clustering import cluster_and_count
 from timme.hierarchy.linking import link, quantity_of
-from timme.hierarchy.quantity import as_quantity
+from timme.hierarchy.quantity import as_quantity, sigma_by
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
-from timme.readers import read, read_given
+from timme.readers import GivenMatrix, read, read_given
 from timme.settings import DISPLAY, READING, Settings
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
@@ -39,6 +40,7 @@ from timme.workflow.defaults import (
 from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
 from timme.workflow.kept_pairs import are_kept, keep_drawn, measure_drawn, note_on
+from timme.workflow.own import Own, is_matrix
 from timme.workflow.remarks import (
     describe_compared,
     note_warnings,
@@ -52,6 +54,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     source: Any,
     trajectories: Any = (),
     *,
+    metric: Metric | None = None,
     settings: Settings | None = None,
     command: str = "",
     progress: Progress | None = None,
@@ -65,10 +68,14 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
 
     Parameters
     ----------
-    source : path, array, DataFrame, Universe, Ensemble, …
-        Anything that :func:`timme.read` takes, an Ensemble, or a file with a matrix of σ.
+    source : path, array, DataFrame, Universe, Ensemble, Objects, …
+        Anything that :func:`timme.read` takes, an Ensemble, or Objects that were made of one; or
+        σ of pairs: a file with a matrix, a square matrix in memory, the upper triangle of one as
+        SciPy's ``pdist`` gives it, or Fluctuations.
     trajectories : path or sequence of paths, optional
         Trajectories that belong to the topology `source`.
+    metric : str or callable, optional
+        How far apart two points are, as for :func:`timme.measure`.
     settings : Settings, optional
         All choices at once.
     command : str, optional
@@ -84,7 +91,10 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     client : distributed.Client, optional
         A dask cluster that measures in place of threads; the result is the same.
     **options
-        Fields of :class:`Settings` that differ from it.
+        Fields of :class:`Settings` that differ from it, as values or as the texts of the command
+        line. Besides names and files, ``objects=`` takes groups of the analysed sites, as
+        :func:`timme.objects.groups` does: labels, a dict of names and selections, or sets of
+        sites; and ``pairs=`` takes Pairs, or an array of two objects a row, counted from 0.
 
     Returns
     -------
@@ -98,29 +108,36 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     >>> analysis.hierarchy.n_sites
     50
     """
+    own, options = Own.of(source, metric, options)
     chosen = replace(settings or Settings(), **options)
     with note_warnings() as noted:
-        if _is_matrix(source):
-            inputs = fingerprints([str(source)])
-            made = _analyse_matrix(source, _as_list(trajectories), chosen)
+        if _is_matrix_file(source) or is_matrix(source):
+            inputs = fingerprints([str(source)] if isinstance(source, str | Path) else [])
+            made = _analyse_matrix(source, _as_list(trajectories), chosen, own)
         else:
             ensemble = _read(source, trajectories, chosen)
             inputs = fingerprints(ensemble.sources)
             run = Run.of(
                 workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
-            with run.identify(lambda: identity(ensemble, inputs, chosen)):
-                made = _analyse_ensemble(ensemble, chosen, run, tell)
+            with run.identify(lambda: identity(ensemble, inputs, chosen) | own.identity()):
+                made = _analyse_ensemble(ensemble, chosen, run, tell, own=own)
     made = complete(made, command=command, inputs=inputs, notes=noted)
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
 
 def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
-    if isinstance(source, Ensemble):
-        unused = sorted(chosen.differing() & {*READING})
+    if isinstance(source, Ensemble | Objects):
+        fixed = {*READING} if isinstance(source, Ensemble) else {*READING, "select"}
+        unused = sorted(chosen.differing() & fixed)
         if unused or _as_list(trajectories):
             what = ", ".join(unused or ["trajectories"])
-            raise ValueError(f"an Ensemble is analysed as it was read: leave out {what}")
+            told = "Objects are analysed as they were made"
+            if isinstance(source, Ensemble):
+                told = "an Ensemble is analysed as it was read"
+            raise ValueError(f"{told}: leave out {what}")
+        if isinstance(source, Objects):
+            return source.ensemble
         ensemble = source
     else:
         ensemble = read(source, trajectories, **{name: getattr(chosen, name) for name in READING})
@@ -133,28 +150,32 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
 
 
 def _analyse_ensemble(
-    ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | None
+    ensemble: Ensemble, chosen: Settings, run: Run, tell: Tell | None, *, own: Own
 ) -> Analysis:
     require_snapshots(ensemble)
     chosen.refuse_unused("snapshots {} gaps", "with" if ensemble.gaps else "without")
-    if ensemble.gaps:
+    if ensemble.gaps and not isinstance(own.objects, Objects):
         ensemble, overlap = without_short_tracks(ensemble, chosen.min_overlap)
         chosen = replace(chosen, min_overlap=overlap)
     kind = kind_of(ensemble)
-    compared, chosen = choose_objects(ensemble, kind, chosen)
+    compared, chosen = choose_objects(ensemble, kind, chosen, own=own.objects)
     if len(compared) < 2:
         raise ValueError(
             f"{ensemble.prefix}at least 2 {compared.kind} are needed, got {len(compared)}: "
             "select more sites, or choose other objects"
         )
-    partners, chosen = choose_pairs(compared, kind, chosen, tell=tell, run=run)
+    partners, chosen = choose_pairs(
+        compared, kind, chosen, own=own.pairs, metric=own.metric, tell=tell, run=run
+    )
     if len(partners) == 0:
         raise ValueError(
             f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
             "choose a larger radius, other pairs or fewer bonds apart"
         )
     shown = choose_shown(compared, chosen.show)
-    seen, sigma, n_pairs = _measure_and_link(compared, partners, chosen, run, tell, shown=shown)
+    seen, sigma, n_pairs = _measure_and_link(
+        compared, partners, chosen, run, tell, shown=shown, metric=own.metric
+    )
     length, length_name = choose_length(compared, kind, chosen)
     return Analysis(
         system=system_of(compared, shown),
@@ -162,7 +183,7 @@ def _analyse_ensemble(
         recipe=Recipe(
             kind=compared.kind,
             n_pairs=n_pairs,
-            compared=describe_compared(partners, n_pairs, chosen.min_overlap),
+            compared=describe_compared(_describe(partners, own), partners, n_pairs, chosen),
             settings=replace(chosen, length=length),
             length_name=length_name,
         ),
@@ -172,17 +193,28 @@ def _analyse_ensemble(
     )
 
 
-def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings) -> Analysis:
-    unused = sorted(chosen.differing() - {"unit", *DISPLAY})
+def _describe(partners: Pairs, own: Own) -> str:
+    """Say who was compared with whom, and how if not as usual."""
+    if own.metric is None:
+        return partners.description
+    return f"{partners.description}, by the metric {own.metric_name}"
+
+
+def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings, own: Own) -> Analysis:
+    unused = sorted({*own.names} | (chosen.differing() - {"unit", *DISPLAY}))
+    name = f"{source}: " if isinstance(source, str | Path) else ""
     if trajectories or unused:
         what = ", ".join(["trajectories"] * bool(trajectories) + unused)
-        raise ValueError(f"{source}: a matrix of σ is linked as it is: leave out {what}")
-    given = read_given(source)
+        raise ValueError(f"{name}a matrix of σ is linked as it is: leave out {what}")
+    given = read_given(source) if name else GivenMatrix(source)
     quantity = as_quantity(quantity_of(given), chosen.unit or "")
-    try:
-        sigma = from_matrix(given.values, unit=quantity.unit)
-    except ValueError as error:
-        raise ValueError(f"{source}: {error}") from None
+    if isinstance(source, Fluctuations):
+        sigma = replace(source, unit=quantity.unit or source.unit)
+    else:
+        try:
+            sigma = from_matrix(given.values, unit=quantity.unit)
+        except ValueError as error:
+            raise ValueError(f"{name}{error}") from None
     hierarchy, drawn = link(sigma, quantity=quantity), keep_drawn(sigma)
     return Analysis(
         system=System.unplaced(Atoms.unnamed(hierarchy.n_sites), unit=sigma.unit),
@@ -205,23 +237,40 @@ def _measure_and_link(
     tell: Tell | None,
     *,
     shown: Shown,
+    metric: Metric | None,
 ) -> tuple[Seen, Fluctuations, int]:
     """Measure and link; σ is that of all pairs, or of those that pictures need; count the pairs."""
     keep = are_kept(partners)
-    planned = plan(compared, partners, keep=keep, limit=chosen.memory, n_shown=len(shown.objects))
+    metric = known_metric(metric, compared.ensemble)
+    planned = plan(
+        compared,
+        partners,
+        keep=keep,
+        limit=chosen.memory,
+        n_shown=len(shown.objects),
+        euclidean=metric is None,
+    )
     if tell is not None:
         for line in planned.lines():
             tell(line)
     overlap = chosen.min_overlap
     if keep:
-        sigma = measure(compared, partners, chunk=planned.chunk, min_overlap=overlap, **run.options)
-        return Seen(link(sigma), shown.objects), sigma, len(sigma.sigma)
+        sigma = measure(
+            compared,
+            partners,
+            chunk=planned.chunk,
+            min_overlap=overlap,
+            metric=metric,
+            **run.options,
+        )
+        hierarchy = link(sigma, quantity=sigma_by(metric))
+        return Seen(hierarchy, shown.objects), sigma, len(sigma.sigma)
     hierarchy, n_pairs = cluster_and_count(
-        compared, partners, chunk=planned.chunk, min_overlap=overlap, run=run
+        compared, partners, chunk=planned.chunk, min_overlap=overlap, metric=metric, run=run
     )
     seen = Seen(hierarchy, shown.objects)
     axis = shown.objects if shown.sequential else shown.objects[seen.restricted.order]
-    drawn = measure_drawn(compared, partners, axis, min_overlap=overlap, run=run)
+    drawn = measure_drawn(compared, partners, axis, min_overlap=overlap, metric=metric, run=run)
     return seen, drawn, n_pairs
 
 
@@ -247,7 +296,7 @@ def choose_engine(workers: int | None, client: Any) -> int | Engine | None:
     return Cluster(client)
 
 
-def _is_matrix(source: Any) -> bool:
+def _is_matrix_file(source: Any) -> bool:
     """Tell a file with a ready-made matrix of σ from one with snapshots."""
     if not isinstance(source, str | Path):
         return False

@@ -59,14 +59,7 @@ def notes_on(
     str
         A sentence.
     """
-    unit = f" {ensemble.unit}" if ensemble.unit else ""
-    if ensemble.rounding:
-        yield (
-            f"coordinates are stored in steps of {ensemble.rounding:g}{unit}: "
-            f"σ below {ensemble.rounding / math.sqrt(6):.2g}{unit} is rounding"
-        )
-    if ensemble.independent:
-        yield "models are no thermal sample: σ tells where they agree as well as what moves"
+    yield from notes_on_snapshots(ensemble)
     if ensemble.gaps:
         few = len(partners) - n_measured
         yield (
@@ -75,6 +68,47 @@ def notes_on(
         )
     if not are_kept(partners):
         yield note_on(len(partners), sigma)
+    yield from notes_on_pieces(compared, partners)
+
+
+def notes_on_snapshots(ensemble: Ensemble) -> Iterator[str]:
+    """Say what σ of these snapshots does not tell.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+
+    Yields
+    ------
+    str
+        A sentence.
+    """
+    unit = f" {ensemble.unit}" if ensemble.unit else ""
+    if ensemble.rounding:
+        yield (
+            f"coordinates are stored in steps of {ensemble.rounding:g}{unit}: "
+            f"σ below {ensemble.rounding / math.sqrt(6):.2g}{unit} is rounding"
+        )
+    if ensemble.independent:
+        yield "models are no thermal sample: σ tells where they agree as well as what moves"
+
+
+def notes_on_pieces(compared: Objects, partners: Pairs) -> Iterator[str]:
+    """Say into how many pieces the compared pairs fall.
+
+    Parameters
+    ----------
+    compared : Objects
+        What was compared.
+    partners : Pairs
+        Who with whom.
+
+    Yields
+    ------
+    str
+        A sentence, where there are several.
+    """
     pieces = _pieces(len(compared), partners)
     if pieces > 1:
         yield f"the pairs connect {len(compared):,} {compared.kind} into {pieces:,} separate pieces"
@@ -139,17 +173,19 @@ def _remedy(made: Analysis) -> str:
     return f"Compare pairs more bonds apart (min_bonds={max(MIN_BONDS, bonds + 1)}){bodies}"
 
 
-def describe_compared(partners: Pairs, n_measured: int, overlap: object) -> str:
+def describe_compared(about: str, partners: Pairs, n_measured: int, chosen: Settings) -> str:
     """Say which pairs were measured, and how many were not.
 
     Parameters
     ----------
+    about : str
+        What is said of them, if all were.
     partners : Pairs
         Who should be compared with whom.
     n_measured : int
         Pairs that were measured.
-    overlap : object
-        Snapshots that they had to share.
+    chosen : Settings
+        What the user chose, and the snapshots that they had to share.
 
     Returns
     -------
@@ -158,10 +194,10 @@ def describe_compared(partners: Pairs, n_measured: int, overlap: object) -> str:
     """
     few = len(partners) - n_measured
     if not few:
-        return partners.description
+        return about
     return (
-        f"{partners.description}; {few:,} of {len(partners):,} left out, "
-        f"which share fewer than {overlap} snapshots"
+        f"{about}; {few:,} of {len(partners):,} left out, "
+        f"which share fewer than {chosen.min_overlap} snapshots"
     )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Ints
-from timme.readers.files import one_line
 from timme.system.atoms import Atoms
 from timme.system.residues import PRESETS, preset_sites, residue_index
 
@@ -90,9 +89,14 @@ def _by_language(universe: Callable[[], Any], text: str) -> Ints:
         IndexError,
     ) as error:
         raise ValueError(
-            f"the selection {text!r} is not understood ({one_line(error)}): use the MDAnalysis "
+            f"the selection {text!r} is not understood ({_one_line(error)}): use the MDAnalysis "
             f"language, such as 'protein and name CA', or one of {', '.join(PRESETS)}"
         ) from None
+
+
+def _one_line(error: Exception) -> str:
+    """Bring the message of another library into one line, or name its kind if it has none."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def _universe(atoms: Atoms, coordinates: Coordinates | None) -> Any:

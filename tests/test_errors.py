@@ -1,0 +1,100 @@
+"""What belongs to another step is refused in one sentence that says what to pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import timme
+
+ENSEMBLE = timme.synthetic.chain(20, 3)
+POINTS = timme.objects.points(ENSEMBLE)
+PAIRS = timme.pairs.all(POINTS)
+SIGMA = timme.measure(POINTS, PAIRS)
+HIERARCHY = timme.link(SIGMA)
+UNTYPED: Any = timme
+
+SLIPS: dict[str, tuple[Callable[[], object], str]] = {
+    "pairs of an ensemble": (
+        lambda: UNTYPED.pairs.all(ENSEMBLE),
+        "timme.pairs.all needs Objects, got Ensemble: pass timme.objects.points(ensemble), or",
+    ),
+    "contacts of an ensemble": (
+        lambda: UNTYPED.pairs.within(ENSEMBLE, 3.0),
+        "timme.pairs.within needs Objects, got Ensemble",
+    ),
+    "objects of an array": (
+        lambda: UNTYPED.objects.points(np.zeros((2, 3, 3))),
+        "timme.objects.points needs Ensemble, got ndarray: pass timme.read(...)",
+    ),
+    "σ of an ensemble": (
+        lambda: UNTYPED.measure(ENSEMBLE, PAIRS),
+        "timme.measure needs Objects, got Ensemble: pass timme.objects.points(ensemble)",
+    ),
+    "σ of an index": (
+        lambda: UNTYPED.measure(POINTS, [(0, 1)]),
+        "needs Pairs, got list: pass timme.pairs.all(objects), those within a radius, or given(",
+    ),
+    "clusters of an ensemble": (
+        lambda: UNTYPED.cluster(ENSEMBLE, PAIRS),
+        "timme.cluster needs Objects, got Ensemble",
+    ),
+    "a link of objects": (
+        lambda: UNTYPED.link(POINTS),
+        "timme.link needs Fluctuations or a matrix, got Objects: pass timme.measure(objects, pairs",
+    ),
+    "a cutoff in quotes": (
+        lambda: HIERARCHY.cut("1"),  # type: ignore[arg-type]
+        "a cutoff is a number, got '1': pass it as 0.5",
+    ),
+    "no cutoff": (
+        lambda: HIERARCHY.cut(None),  # type: ignore[arg-type]
+        "a cutoff is a number, got None",
+    ),
+    "two cutoffs": (
+        lambda: HIERARCHY.cut([1, 2]),  # type: ignore[arg-type]
+        "a cutoff is one number, got 2: cut at one after another, [hierarchy.cut(cutoff) for",
+    ),
+    "cutoffs of σ": (
+        lambda: UNTYPED.statistics.suggest(SIGMA),
+        "timme.statistics.suggest needs Hierarchy, got Fluctuations: pass timme.link(fluctuations)",
+    ),
+    "cutoffs of a cut": (
+        lambda: UNTYPED.statistics.curves(HIERARCHY.cut(0.5)),
+        "timme.statistics.curves needs Hierarchy, got Partition: pass the hierarchy that was cut",
+    ),
+    "a folder of a hierarchy": (
+        lambda: UNTYPED.write(HIERARCHY, "somewhere"),
+        "timme.write needs Analysis, got Hierarchy: pass timme.gather(objects, hierarchy=",
+    ),
+    "a file of σ": (
+        lambda: UNTYPED.save(SIGMA, "somewhere"),
+        "timme.save needs Analysis, got Fluctuations: pass timme.gather(objects, fluctuations)",
+    ),
+    "a page of an ensemble": (
+        lambda: UNTYPED.view(ENSEMBLE),
+        "timme.view needs Analysis, got Ensemble: pass what timme.analyse",
+    ),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_gets_one_sentence_that_says_what_to_pass(
+    slip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call, said = SLIPS[slip]
+    with pytest.raises(TypeError, match=re.escape(said)) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("cutoff", [1, 0.5, np.float32(0.5), np.array(0.5), np.int64(1)])
+def test_any_number_is_a_cutoff(cutoff: Any) -> None:
+    assert HIERARCHY.cut(cutoff).cutoff == float(cutoff)

@@ -1,0 +1,95 @@
+"""The estimator is one of scikit-learn, and finds what the steps find."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import timme
+
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'pytimme[sklearn]'")
+
+from sklearn.utils.estimator_checks import (
+    estimator_checks_generator,
+)
+
+from timme.sklearn import CoMovingClustering
+
+PLANTED = timme.synthetic.planted()
+SNAPSHOTS = PLANTED.ensemble.coordinates()
+
+# What does not apply, and why.
+NOT_APPLICABLE = {
+    "check_clustering": "it wants blobs of points at rest found; here a row is the way of a site "
+    "through snapshots, and two ways are near if the distance between them changes little",
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [
+        pytest.param(estimator, check, id=getattr(check, "func", check).__name__)
+        for estimator, check in estimator_checks_generator(CoMovingClustering(), legacy=True)
+    ],
+)
+def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Any) -> None:
+    name = getattr(check, "func", check).__name__
+    if name in NOT_APPLICABLE:
+        with pytest.raises(AssertionError):  # or it applies, and is not to be listed
+            check(estimator)
+    else:
+        check(estimator)
+
+
+def test_labels_are_as_the_check_that_does_not_apply_wants_them() -> None:
+    found = CoMovingClustering(cutoff=0.2, min_size=2).fit(SNAPSHOTS.tolist())
+    assert found.labels_.shape == SNAPSHOTS.shape[1:2]
+    assert found.labels_.dtype == np.int64
+    assert np.unique(found.labels_).tolist() == list(range(found.n_clusters_))
+    again = CoMovingClustering(cutoff=0.2, min_size=2, n_jobs=1).fit_predict(SNAPSHOTS)
+    np.testing.assert_array_equal(again, found.labels_)
+
+
+def test_planted_clusters_are_found() -> None:
+    labels = CoMovingClustering(cutoff=0.2).fit_predict(SNAPSHOTS)
+    finest = PLANTED.labels[-1]
+    assert len({*zip(labels.tolist(), finest.tolist(), strict=True)}) == len({*finest.tolist()})
+
+
+def test_rows_of_sites_are_the_same_as_snapshots() -> None:
+    rows = SNAPSHOTS.transpose(1, 0, 2).reshape(SNAPSHOTS.shape[1], -1)
+    found = CoMovingClustering(cutoff=0.2).fit(SNAPSHOTS)
+    same = CoMovingClustering(cutoff=0.2, n_dimensions=3).fit(rows)
+    np.testing.assert_array_equal(found.labels_, same.labels_)
+    with pytest.raises(ValueError, match=r"4 numbers for each snapshot \(n_dimensions=\)"):
+        CoMovingClustering(n_dimensions=4).fit(rows[:, :10])
+
+
+def test_the_result_goes_on_to_figures_and_pages() -> None:
+    found = CoMovingClustering(radius=3.0, metric="cityblock").fit(SNAPSHOTS)
+    objects = timme.objects.points(PLANTED.ensemble)
+    near = timme.pairs.within(objects, 3.0)
+    expected = timme.link(timme.measure(objects, near, metric="cityblock"))
+    np.testing.assert_array_equal(found.hierarchy_.heights, expected.heights)
+    assert found.analysis_.hierarchy is found.hierarchy_
+    assert found.analysis_.recipe.settings.cutoff == found.cutoff_
+    assert found.cutoff_ == timme.statistics.suggest(expected)[0].cutoff
+
+
+def test_small_clusters_are_labelled_as_noise() -> None:
+    found = CoMovingClustering(cutoff=0.0, min_size=2).fit(SNAPSHOTS)
+    assert (found.labels_ == -1).all()
+    assert found.n_clusters_ == 0
+
+
+def test_without_scikit_learn_it_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "timme.sklearn", raising=False)
+    monkeypatch.delattr(timme, "sklearn", raising=False)
+    for name in ("sklearn", "sklearn.base"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r"pytimme\[sklearn\]"):
+        _ = timme.sklearn
