@@ -135,7 +135,7 @@ def left(folder: Path, monkeypatch: pytest.MonkeyPatch, timme: Run) -> Path:
     np.save(folder / "a.npy", wandering(600))
     monkeypatch.setenv("TIMME_CHECKPOINT_INTERVAL", "0")
 
-    def stop(*_: Any) -> None:
+    def stop(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -151,7 +151,13 @@ def plain_xyz(path: Path) -> str:
         Number of atoms, an empty title, and a name and three numbers for each atom.
     """
     with open_binary(path) as stream:
-        count, title = int(stream.readline()), stream.readline().decode("latin-1")
+        first = stream.readline()
+        if not first.strip().isdigit():
+            raise ValueError(
+                f"{path}: an XYZ file begins with the number of its atoms, got {first[:20]!r}: "
+                "write it again"
+            )
+        count, title = int(first), stream.readline().decode("latin-1")
         lines = [line.decode("latin-1").split() for line in islice(stream, count)]
     try:
         named = _xyz_column(title, "species")

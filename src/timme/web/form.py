@@ -86,7 +86,11 @@ PARTS = (
         "File",
         {"unit": "Unit of lengths", "columns": "Columns of a table", "bonds": "Covalent bonds"},
     ),
-    _Part("run", "How the file is read", {**_READ, "gaps": "NaN means: not seen"}),
+    _Part(
+        "run",
+        "How the file is read",
+        {**_READ, "unwrap": "Follow through the walls", "gaps": "NaN means: not seen"},
+    ),
     _Part("rigidity", "Ensemble", {"ensemble": "Energy for all models", **_FRAMES}),
     _Part("rigidity", "How the file is read", _READ),
     _Part("run", "Pictures", {"cutoff": "Cutoff σc", **_PICTURES, "length": "Length a"}),
