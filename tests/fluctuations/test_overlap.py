@@ -84,7 +84,7 @@ def test_any_other_word_is_refused() -> None:
     people = points(crowd())
     with pytest.raises(ValueError, match="a number of snapshots or auto, got 'most'"):
         timme.measure(people, timme.pairs.all(people), min_overlap="most")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="min_overlap is a number or auto, got 'most'"):
+    with pytest.raises(ValueError, match="min_overlap= takes a whole number or auto, got 'most'"):
         timme.Settings(min_overlap="most")  # type: ignore[arg-type]
 
 

@@ -276,4 +276,4 @@ def test_the_recipe_takes_columns_as_the_command_line_does(tmp_path: Path) -> No
     path = written(tmp_path, lines(" ") + "2 5 2.5 1.0\n2 7 2.5 1.5\n", "a.dat")
     made = timme.analyse(path, columns="1,2,3,4")
     assert made.hierarchy.n_sites == 2
-    assert made.recipe.options["columns"] == "1,2,3,4"
+    assert made.recipe.options["columns"] == ["1", "2", "3", "4"]

@@ -21,7 +21,7 @@ from tests.web.conftest import MakeServer, Server, leave_out_pictures, planted, 
 from timme.cli import app
 from timme.output.report import SCRIPT, page_part
 from timme.output.scene import scene_json
-from timme.settings import CompareSettings
+from timme.settings import CompareSettings, Settings
 from timme.web.models import Comparison, RigidChoices
 from timme.web.recipes import _options
 from timme.workflow import comparison, rigid, scene_of
@@ -140,7 +140,7 @@ def test_the_command_says_all_that_was_chosen(
     (tmp_path / "weights.txt").write_text(found)
     words = command.replace("weights.txt", str(tmp_path / "weights.txt")).split()[2:]
     context = app.commands["run"].make_context("run", words)
-    assert {key: context.params[key] for key in chosen} == chosen
+    assert Settings(**{key: context.params[key] for key in chosen}) == Settings(**chosen)
 
 
 @pytest.mark.parametrize("chain", ["A,B", ["A", "B"]])
@@ -164,7 +164,7 @@ def test_a_comparison_is_chosen_as_on_the_command_line() -> None:
         *("--chains", "A=B", "--cutoffs", "-0.5,0.06", "--min-size", "2", "--palette", "safe")
     ]
     context = app.commands["compare"].make_context("compare", ["a", "b", *words])
-    assert {name: context.params[name] for name in given} == given
+    assert CompareSettings(**{name: context.params[name] for name in given}) == asked.settings()
 
 
 # ---- two results -------------------------------------------------------------------------------

@@ -91,39 +91,36 @@ def is_lazy_table(source: object) -> bool:
     return all(hasattr(type(source), name) for name in ("collect", "collect_schema", "columns"))
 
 
-def box_of_library(box: Any, snapshots: int, dimensions: int) -> npt.NDArray[Any]:
+def box_of_library(box: Any) -> Any:
     """Turn a box of freud or HOOMD, or one for each snapshot, into box vectors.
 
     Parameters
     ----------
     box : object
-        Box with three lengths and three tilt factors, a list of such, or numbers.
-    snapshots, dimensions : int
-        Shape of the ensemble.
+        Box with three lengths and three tilt factors, a list of such, or anything else.
 
     Returns
     -------
-    ndarray
-        Box vectors as rows for each snapshot, with zeros in open directions; numbers as they are.
+    object
+        Box vectors as rows, in a list of such for one snapshot or all, with zeros in open
+        directions; anything else as it is.
     """
     if isinstance(box, list | tuple) and box and all(_is_tilted_box(each) for each in box):
-        return np.array([_vectors_of(each, dimensions) for each in box])
-    if _is_tilted_box(box):
-        return np.array([_vectors_of(box, dimensions)] * snapshots)
-    return np.asarray(box)
+        return [_vectors_of(each) for each in box]
+    return [_vectors_of(box)] if _is_tilted_box(box) else box
 
 
 def _is_tilted_box(box: object) -> bool:
     return all(hasattr(box, name) for name in ("Lx", "Ly", "Lz", "xy", "xz", "yz"))
 
 
-def _vectors_of(box: Any, dimensions: int) -> Floats:
+def _vectors_of(box: Any) -> list[list[float]]:
     x, y, z = float(box.Lx), float(box.Ly), float(box.Lz)
     vectors = np.array([[x, 0.0, 0.0], [box.xy * y, y, 0.0], [box.xz * z, box.yz * z, z]])
     if getattr(box, "is2D", False):
         vectors[2] = 0.0
     periodic = np.broadcast_to(np.asarray(getattr(box, "periodic", True), dtype=np.bool_), 3)
-    kept: Floats = (vectors * periodic[:, None])[:dimensions, :dimensions]
+    kept: list[list[float]] = (vectors * periodic[:, None]).tolist()
     return kept
 
 

@@ -163,8 +163,8 @@ def plain_xyz(path: Path) -> str:
         named = _xyz_column(title, "species")
     except ValueError:
         named = 0
-    first = _xyz_column(title)
-    rows = [" ".join([words[named], *words[first : first + 3]]) for words in lines]
+    x = _xyz_column(title)
+    rows = [" ".join([words[named], *words[x : x + 3]]) for words in lines]
     return "\n".join([str(count), "", *rows, ""])
 
 

@@ -96,7 +96,7 @@ def with_box(frames: Frames, box: npt.ArrayLike | Literal[False] | None) -> Fram
     snapshots, _, dimensions = frames.shape
     if box is False:
         return frames.with_boxes(None)
-    boxes = box_matrices(box_of_library(box, snapshots, dimensions), snapshots, dimensions)
+    boxes = box_matrices(box_of_library(box), snapshots, dimensions)
     return frames.with_boxes(boxes)
 
 

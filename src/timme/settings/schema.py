@@ -110,7 +110,8 @@ class Setting:
             return about.words[value]
         if self.kind is bool:
             raise ValueError(f"{self.name}= is True or False, got {value!r}")
-        wanted = about.such or ("a whole number" if self.kind is int else "a number")
+        number = "a whole number" if self.kind is int else "a number"
+        wanted = about.such or " or ".join([number, *about.words])
         try:
             return (about.parse or self.kind)(value)
         except ValueError:

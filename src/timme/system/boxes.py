@@ -26,7 +26,8 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     boxes : array_like
         One length for all directions, lengths (dimensions,), a matrix (dimensions, dimensions), in
         space also three lengths and three angles in degrees (6,), or one of these but the first
-        per snapshot. Directions of length 0 are open.
+        per snapshot. Directions of length 0 are open. In the plane, matrices of space whose third
+        direction is open will do as well.
     snapshots, dimensions : int
         Shape of the ensemble.
 
@@ -47,6 +48,8 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
         raise ValueError("box lengths must be finite: check the box of the file")
     if given.ndim == 0:
         given = np.full(dimensions, given)
+    if dimensions == 2 and given.ndim == 3 and given.shape[1:] == (3, 3) and _is_flat(given):
+        given = given[:, :2, :2]
     if dimensions == 3 and given.shape in {(6,), (snapshots, 6)}:
         given = _from_angles(given)
     square = given.shape == (dimensions, dimensions)
@@ -59,7 +62,8 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     if lengths and (given < 0).any():
         raise ValueError("box lengths must be 0 or more, not negative: check the box of the file")
     matrices = given[..., None] * np.eye(dimensions) if lengths else given
-    if matrices.shape not in {(dimensions, dimensions), (snapshots, dimensions, dimensions)}:
+    each = matrices.shape[:-2] in {(), (1,), (snapshots,)}
+    if not each or matrices.shape[-2:] != (dimensions, dimensions):
         raise ValueError(
             f"a box needs {dimensions} lengths or a {dimensions} × {dimensions} matrix, once or "
             f"for each of {snapshots} snapshots, got shape {given.shape}"
@@ -123,6 +127,10 @@ def boxes_of_frames(found: Sequence[Floats | None]) -> Floats:
         if box is not None:
             boxes[row] = box
     return box_matrices(boxes, len(found), 3)
+
+
+def _is_flat(matrices: Floats) -> bool:
+    return not (matrices[:, 2].any() or matrices[:, :, 2].any())
 
 
 def _is_diagonal(matrix: Floats) -> bool:

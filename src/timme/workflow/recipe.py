@@ -22,6 +22,7 @@ from timme.hierarchy.quantity import as_quantity, sigma_by
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers import GivenMatrix, read, read_given
+from timme.readers.libraries import box_of_library
 from timme.settings import DISPLAY, READING, Settings
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
@@ -109,6 +110,8 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     50
     """
     own, options = Own.of(source, metric, options)
+    if "box" in options:  # so that the recipe can be kept
+        options["box"] = box_of_library(options["box"])
     chosen = replace(settings or Settings(), **options)
     with note_warnings() as noted:
         if _is_matrix_file(source) or is_matrix(source):
