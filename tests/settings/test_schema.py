@@ -187,7 +187,7 @@ def test_weights_are_read_from_a_file_by_its_name(tmp_path: Path) -> None:
     [
         ("box", "wide", "box= takes lengths such as 20,20,20, or none, got 'wide'"),
         ("radius", "far", "radius= takes a number, got 'far'"),
-        ("step", "1.5", "step= takes a whole number, got '1.5'"),
+        ("step", "1.5", "step= takes a whole number, or a time such as 10ns or 500ps, got '1.5'"),
         ("gaps", "yes", "gaps= is True or False, got 'yes'"),
         ("radius", "-1", "radius= must be above 0, got -1"),
     ],

@@ -477,10 +477,10 @@ def test_every_setting_has_its_input(open_page: OpenPage) -> None:
                 assert found.get_attribute("min") == least
                 assert found.get_attribute("placeholder") == field.usual
     page.get_by_text("More choices").click()
-    page.get_by_label("Take every").first.fill("0")
+    page.get_by_label("Grey below").first.fill("0")
     page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"x"})
     page.get_by_role("button", name="Analyse").click()
-    assert page.evaluate("document.activeElement.id") == "run-step"  # where the browser says why
+    assert page.evaluate("document.activeElement.id") == "run-min_size"  # where the browser says why
     assert page.evaluate("location.pathname") == "/"
 
 

@@ -221,8 +221,8 @@ def _option(setting: Setting) -> _Decorator:
         kinds = {"type": str}  # which the setting understands
         if about.parse is None:
             kinds |= {"multiple": True, "callback": _if_any}
-    elif about.words:
-        kinds = {"type": str}  # a word, or what the setting understands
+    elif about.words or about.parse:
+        kinds = {"type": str}  # which the setting understands
     elif about.choices:  # others are refused by the setting, in the same words everywhere
         kinds["shell_complete"] = partial(_begun, [*about.choices])
     *short, long = setting.flags

@@ -14,6 +14,7 @@ from timme.readers import soundness, walls, wanted
 from timme.readers.bonds import guess_bonds
 from timme.readers.download import fetch
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
+from timme.readers.snapshots import Clock, kept_snapshots, one_snapshot
 from timme.readers.sources import Options, atom_group, open_source
 from timme.settings import Settings
 from timme.settings.schema import understand
@@ -41,9 +42,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     trajectories: str | Path | Sequence[str | Path] = (),
     *,
     select: str | npt.ArrayLike | None = None,
-    start: int | None = None,
-    stop: int | None = None,
-    step: int | None = None,
+    start: int | str | None = None,
+    stop: int | str | None = None,
+    step: int | str | None = None,
     unit: str | None = None,
     box: npt.ArrayLike | str | Literal[False] | None = None,
     bonds: str | npt.ArrayLike = "auto",
@@ -69,8 +70,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     select : str or array_like, optional
         Atoms to keep: a preset (``ca``, ``backbone``, ``heavy``, ``water-oxygen``), a selection
         in the MDAnalysis language, or indices.
-    start, stop, step : int, optional
-        Snapshots to keep, as in a slice; no other models of a structure file are matched.
+    start, stop, step : int or str, optional
+        Snapshots to keep, as in a slice; or times such as ``10ns``, where the source has them, of
+        which the last one is included. No other models of a structure file are matched.
     unit : str, optional
         Unit of the coordinates (``Å``, ``nm``, ``µm``) where it is not that of the source: Å for
         files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
@@ -117,15 +119,16 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
             "is read already; slice its snapshots (ensemble[10:20]), or select sites of it"
         )
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
-    keep = partial(wanted.kept_snapshots, start=start, stop=stop, step=step)
-    ensemble, count = open_source(
+    start, stop, step = understand(Settings, start=start, stop=stop, step=step)
+    keep = partial(kept_snapshots, start=start, stop=stop, step=step)
+    ensemble, count, kept = open_source(
         source, _listed(trajectories), Options(columns, common_atoms, allow_truncated), keep
     )
     ensemble = replace(
         ensemble,
         unit=ensemble.unit if unit is None else unit_label(unit),
         gaps=ensemble.gaps if gaps is None else gaps,
-        weights=wanted.weights_of(weights, count, range(count)[start:stop:step]),
+        weights=wanted.weights_of(weights, count, kept),
     )
     ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap)
     return wanted.select_sites(ensemble, select, atom_group(source))
@@ -136,9 +139,9 @@ def read_model(
     trajectories: str | Path | Sequence[str | Path] = (),
     *,
     model: int = 1,
-    start: int | None = None,
-    stop: int | None = None,
-    step: int | None = None,
+    start: int | str | None = None,
+    stop: int | str | None = None,
+    step: int | str | None = None,
     allow_truncated: bool = False,
 ) -> tuple[Ensemble, int]:
     """Read one snapshot; other models of a structure file may have other atoms.
@@ -166,15 +169,18 @@ def read_model(
     >>> ensemble.n_snapshots, count
     (1, 5)
     """
+    start, stop, step = understand(Settings, start=start, stop=stop, step=step)
+    every = range(0)
 
-    def keep(count: int, name: str) -> range:
-        return wanted.one_snapshot(every(count, name), name, model)
+    def keep(count: int, name: str, clock: Clock | None) -> range:
+        nonlocal every
+        every = kept_snapshots(count, name, clock, start=start, stop=stop, step=step)
+        return one_snapshot(every, name, model)
 
-    every = partial(wanted.kept_snapshots, start=start, stop=stop, step=step)
     options = Options(None, common_atoms=False, allow_truncated=allow_truncated)
-    ensemble, count = open_source(source, _listed(trajectories), options, keep)
+    ensemble, *_ = open_source(source, _listed(trajectories), options, keep)
     ensemble = _with_box_and_bonds(ensemble, None, "auto")
-    return wanted.select_sites(ensemble, None, atom_group(source)), len(every(count, ""))
+    return wanted.select_sites(ensemble, None, atom_group(source)), len(every)
 
 
 def _with_box_and_bonds(

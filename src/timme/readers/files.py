@@ -28,6 +28,7 @@ class RawFrame(NamedTuple):
     positions: Coordinates  # (atoms, dimensions)
     box: Floats | None  # (dimensions, dimensions), rows are vectors, 0 in open directions
     images: Ints | None = None  # (atoms, dimensions), how often each atom went through the walls
+    time: float | None = None  # ps
 
 
 def kind(path: Path) -> str:

@@ -9,17 +9,8 @@ import numpy as np
 
 from timme._arrays import Floats, Ints
 from timme.readers.files import RawFrame
-
-_IN_ANGSTROM = {
-    "angstrom": 1.0,
-    "angstroms": 1.0,
-    "a": 1.0,
-    "å": 1.0,
-    "bohr": 0.529177210903,
-    "m": 1e10,
-    "nm": 10.0,
-    "pm": 0.01,
-}
+from timme.settings.texts import picoseconds
+from timme.system.units import unit_in_angstrom
 
 
 class H5mdFile:
@@ -44,9 +35,9 @@ class H5mdFile:
         if not self.n_frames or self._n_dimensions not in {2, 3}:
             raise ValueError(f"its positions have the shape {values.shape}")
         stated = _text(values.attrs.get("unit", ""))
-        self._scale = _IN_ANGSTROM.get(stated.lower(), 1.0)
+        scale = 1e10 if stated == "m" else unit_in_angstrom(stated) if stated else None
         # A unit that is not known, such as that of a model, is passed on as it is.
-        self.unit = "Å" if stated.lower() in _IN_ANGSTROM else stated
+        self._scale, self.unit = (1.0, stated) if scale is None else (scale, "Å")
         self.has_images = "image" in self._group
         self._ids = self._ids_of(0)
 
@@ -74,7 +65,22 @@ class H5mdFile:
         if order is not None:
             found, images = found[order], None if images is None else images[order]
         positions = (found * self._scale).astype(np.float32)
-        return RawFrame(positions, self._box(frame), images)
+        return RawFrame(positions, self._box(frame), images, self._time(frame))
+
+    def _time(self, frame: int) -> float | None:
+        """Find the time of a frame, where the file says in which unit it is."""
+        times = self._position.get("time")
+        if times is None:
+            return None
+        unit = _text(times.attrs.get("unit", ""))
+        if not times.shape:  # the time between frames, and that of the first
+            time = float(times.attrs.get("offset", 0.0)) + frame * float(times[()])
+        else:
+            time = float(times[frame])
+        try:
+            return time * picoseconds(f"1{unit}")
+        except ValueError:
+            return None
 
     def _particles(self) -> Any:
         groups = {

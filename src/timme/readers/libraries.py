@@ -110,6 +110,30 @@ def box_of_library(box: Any) -> Any:
     return [_vectors_of(box)] if _is_tilted_box(box) else box
 
 
+def time_of(step: Any) -> float | None:
+    """Take the time of an MDAnalysis time step.
+
+    Parameters
+    ----------
+    step : Timestep
+        As its reader fills it.
+
+    Returns
+    -------
+    float or None
+        In ps; None where the library would count frames instead.
+    """
+    if "time" not in step.data:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of readers that know no time between frames
+            try:
+                _ = step.dt
+            except UserWarning:
+                step.data.pop("dt", None)
+                return None
+    return float(step.time)
+
+
 def _is_tilted_box(box: object) -> bool:
     return all(hasattr(box, name) for name in ("Lx", "Ly", "Lz", "xy", "xz", "yz"))
 
@@ -165,6 +189,25 @@ class UniverseFrames(PlainFrames):
         if self.shared:
             _ = self.reader[before]
         return coordinates, boxes_of_frames(boxes) if self.periodic else None
+
+    def time(self, snapshot: int) -> float | None:
+        """Tell when a snapshot was taken.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            In ps; None where the reader has no times.
+        """
+        before = self.reader.frame
+        found = time_of(self.reader[self.chosen[snapshot]])
+        if self.shared:
+            _ = self.reader[before]
+        return found
 
     def select(self, sites: Ints) -> Self:
         """Keep some of the sites.

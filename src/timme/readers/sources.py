@@ -20,13 +20,16 @@ from timme.readers.files import (
     kind,
     one_line,
 )
-from timme.readers.libraries import MDTRAJ
+from timme.readers.libraries import MDTRAJ, is_mdtraj
+from timme.readers.snapshots import Clock
 from timme.readers.text import DUMPS, dump_atoms
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
+from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
 
-Keep = Callable[[int, str], range]  # of a number of snapshots and their source, those to keep
+# Of a number of snapshots, their source and their times, those to keep.
+Keep = Callable[[int, str, Clock | None], range]
 
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
 _BARE = BARE_TRAJECTORIES | {".h5md"}
@@ -49,7 +52,7 @@ class Options:
 
 def open_source(
     source: Any, trajectories: list[str | Path], options: Options, keep: Keep
-) -> tuple[Ensemble, int]:
+) -> tuple[Ensemble, int, range]:
     """Open a source, with all its atoms.
 
     Parameters
@@ -61,8 +64,8 @@ def open_source(
     options : Options
         How files are read.
     keep : callable
-        Called with the number of snapshots and what they are called in messages; returns the range
-        of those to keep. Of structure files, no others are matched.
+        Called with the number of snapshots, what they are called in messages, and how to find
+        their times; returns the range of those to keep. Of structure files, no others are matched.
 
     Returns
     -------
@@ -70,15 +73,23 @@ def open_source(
         The snapshots that are kept; bonds are those that the source gives.
     count : int
         Number of all snapshots.
+    kept : range
+        Those that are kept.
     """
     found = _locate(source) if isinstance(source, str | Path) else source
     paths = _structure_files(found, trajectories)
     if paths:
-        return _from_structures(paths, options, keep)
+        ensemble, count = _from_structures(paths, options, keep)
+        return ensemble, count, keep(count, str(paths[0]), None)
     ensemble = _from_others(found, trajectories, options)
-    count = ensemble.n_snapshots
-    kept = keep(count, ensemble.sources[0] if ensemble.sources else "array")
-    return replace(ensemble, frames=ensemble.frames.keep(kept)), count
+    count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
+    kept = keep(count, name, _clock(found, ensemble.frames))
+    return replace(ensemble, frames=ensemble.frames.keep(kept)), count, kept
+
+
+def _clock(source: Any, frames: Frames) -> Clock:
+    """Find where the times of snapshots stand; those of mdtraj are in ps, too."""
+    return source.time.__getitem__ if is_mdtraj(source) else frames.time
 
 
 def _structure_files(source: Any, trajectories: list[str | Path]) -> list[Path]:
@@ -106,7 +117,7 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
     if libraries.is_atom_group(source):
         _refuse_unused(options, "Universe")
         return _from_universe(source)
-    if libraries.is_mdtraj(source):
+    if is_mdtraj(source):
         _refuse_unused(options, MDTRAJ)
         return _from_mdtraj(source)
     if is_ase(source):

@@ -49,7 +49,7 @@ def read_structures(
     paths: Sequence[Path],
     *,
     common_atoms: bool = False,
-    keep: Callable[[int, str], range] | None = None,
+    keep: Callable[[int, str, None], range] | None = None,
 ) -> Structures:
     """Read models of PDB and mmCIF files and match their atoms.
 
@@ -70,7 +70,7 @@ def read_structures(
     """
     files = [_read(path) for path in paths]
     every = [(file, model) for file in files for model in file.models]
-    chosen = range(len(every)) if keep is None else keep(len(every), str(paths[0]))
+    chosen = range(len(every)) if keep is None else keep(len(every), str(paths[0]), None)
     models = [every[number][1] for number in chosen]
     notes = _cell_notes(files[0]) if len(paths) == 1 and len(models) > 1 else ()
     matching = match_models(models, common_atoms=common_atoms)

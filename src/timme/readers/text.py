@@ -20,6 +20,7 @@ DUMPS = frozenset((".lammpstrj", ".dump"))
 _NM = 10.0  # Å
 _GRO_NAMES = 20  # characters of residue and atom before the coordinates
 # Off-diagonal numbers of a GRO box as rows and columns: v1y v1z v2x v2z v3x v3y.
+_GRO_TIME = re.compile(rb"\bt=\s*([-+.0-9eE]*[0-9])")  # in the title, in ps
 _GRO_TILTS = ((0, 0, 1, 1, 2, 2), (1, 2, 0, 2, 0, 1))
 # Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5" or pbc=T.
 _ENTRY = r"""(?:^|\s){}\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+))"""
@@ -96,7 +97,7 @@ def read_gro(stream: BinaryIO, offset: int) -> RawFrame:
         Positions and box vectors in Å.
     """
     stream.seek(offset)
-    stream.readline()
+    stated = _GRO_TIME.search(stream.readline())
     lines = list(islice(stream, int(stream.readline()) + 1))
     width = gro_width(lines[0])
     columns = slice(_GRO_NAMES, _GRO_NAMES + 3 * width)
@@ -108,7 +109,8 @@ def read_gro(stream: BinaryIO, offset: int) -> RawFrame:
     box = np.diag(numbers[:3])
     if len(numbers) == 9:
         box[_GRO_TILTS] = numbers[3:]
-    return RawFrame((positions * _NM).astype(np.float32), box_or_none(box * _NM))
+    time = float(stated[1]) if stated else None
+    return RawFrame((positions * _NM).astype(np.float32), box_or_none(box * _NM), time=time)
 
 
 def read_xyz(stream: BinaryIO, offset: int) -> RawFrame:

@@ -28,7 +28,7 @@ from timme.readers.files import (
 from timme.readers.gsd import GsdFile
 from timme.readers.h5md import H5mdFile
 from timme.readers.integrity import Layout, layout
-from timme.readers.libraries import atoms_of_universe, quiet
+from timme.readers.libraries import atoms_of_universe, quiet, time_of
 from timme.readers.mmcif import complete_mmcif
 from timme.readers.numbering import pdb_numbers, without_line_numbers
 from timme.readers.several import refuse_later_models, refuse_piled_models
@@ -101,11 +101,9 @@ class TrajectoryFrames(PlainFrames):
         frames = self.chosen[start:stop]
         coordinates = np.empty((len(frames), *self.shape[1:]), dtype=np.float32)
         boxes = list[Floats | None]()
-        first_frames = np.cumsum([0] + [file.n_frames for file in self.files])
         with self._lock:
             for row, frame in enumerate(frames):
-                file = int(np.searchsorted(first_frames, frame, side="right")) - 1
-                found = self._frame(file, int(frame - first_frames[file]))
+                found = self._frame(*self._place(frame))
                 positions = _unfolded(found) if self.through else found.positions
                 coordinates[row] = positions if self.sites is None else positions[self.sites]
                 boxes.append(found.box)
@@ -141,6 +139,22 @@ class TrajectoryFrames(PlainFrames):
             The chosen ones; nothing is read.
         """
         return replace(self, chosen=chosen_of(self.chosen, snapshots))
+
+    def time(self, snapshot: int) -> float | None:
+        """Tell when a snapshot was taken.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            In ps; None where the file does not say.
+        """
+        with self._lock:
+            return self._frame(*self._place(self.chosen[snapshot])).time
 
     def unfolded(self) -> Self | None:
         """Put atoms where they went through the walls of the box.
@@ -183,6 +197,12 @@ class TrajectoryFrames(PlainFrames):
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to other processes without open files."""
         return type(self), (self.files, self.chosen, self.sites, self.periodic, self.through)
+
+    def _place(self, frame: int) -> tuple[int, int]:
+        """Return in which file a frame is, and where in it."""
+        firsts = np.cumsum([0] + [file.n_frames for file in self.files])
+        file = int(np.searchsorted(firsts, frame, side="right")) - 1
+        return file, int(frame - firsts[file])
 
     def _frame(self, file: int, frame: int) -> RawFrame:
         description = self.files[file]
@@ -439,7 +459,8 @@ def _read_xdr(opened: Any, frame: int) -> RawFrame:
     if not getattr(found, "hasx", True):
         raise ValueError("it holds no positions")
     box = np.asarray(found.box, dtype=np.float64) * _NM
-    return RawFrame(np.asarray(found.x) * np.float32(_NM), box_or_none(box))
+    positions = np.asarray(found.x) * np.float32(_NM)
+    return RawFrame(positions, box_or_none(box), time=float(found.time))
 
 
 def _stream_of(path: Path) -> Callable[[], BinaryIO]:
@@ -462,7 +483,7 @@ def _read_text(
 
 def _read_frame(reader: Any, frame: int) -> RawFrame:
     step = reader[frame]
-    return RawFrame(step.positions, box_of(step))
+    return RawFrame(step.positions, box_of(step), time=time_of(step))
 
 
 def _unfolded(found: RawFrame) -> Coordinates:

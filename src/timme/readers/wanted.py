@@ -1,4 +1,4 @@
-"""What a user wants of any source: its snapshots, box, weights, bonds and sites."""
+"""What a user wants of any source: its box, weights, bonds and sites."""
 
 from __future__ import annotations
 
@@ -20,60 +20,6 @@ from timme.system.ensemble import Ensemble, checked_weights
 from timme.system.frames import Frames
 from timme.system.selection import select_atoms
 from timme.system.units import unit_in_angstrom
-
-
-def kept_snapshots(
-    count: int, source: str, start: int | None, stop: int | None, step: int | None
-) -> range:
-    """Choose snapshots as a slice does.
-
-    Parameters
-    ----------
-    count : int
-        Number of all snapshots.
-    source : str
-        Where they come from, for the message.
-    start, stop, step : int, optional
-        Bounds and stride.
-
-    Returns
-    -------
-    range
-        Indices of the snapshots, at least one.
-    """
-    if step is not None and step < 1:
-        raise ValueError(f"step= must be at least 1, got {step}: snapshots are read forwards")
-    kept = range(count)[start:stop:step]
-    if not kept:
-        given = {"start": start, "stop": stop, "step": step}
-        said = ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)
-        asked = f" with {said}" if said else ""
-        raise ValueError(f"{source}: zero snapshots are left of {count}{asked}: choose others")
-    return kept
-
-
-def one_snapshot(kept: range, source: str, model: int) -> range:
-    """Choose one of the snapshots that are kept.
-
-    Parameters
-    ----------
-    kept : range
-        Snapshots.
-    source : str
-        Where they come from, for the message.
-    model : int
-        Which, counted from 1.
-
-    Returns
-    -------
-    range
-        Index of that one.
-    """
-    if not 0 < model <= len(kept):
-        raise ValueError(
-            f"{source}: model {model} is not there: there are {len(kept)}, counted from 1"
-        )
-    return kept[model - 1 : model]
 
 
 def with_box(frames: Frames, box: npt.ArrayLike | Literal[False] | None) -> Frames:

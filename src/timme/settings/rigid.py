@@ -34,9 +34,9 @@ class RigidSettings(Display):
     model: int | None = choose(
         "Model or frame, counted from 1", group="reading", usual="the first", least=1
     )
-    start: int | None = choose_start()
-    stop: int | None = choose_stop()
-    step: int | None = choose_step()
+    start: int | str | None = choose_start()
+    stop: int | str | None = choose_stop()
+    step: int | str | None = choose_step()
     ensemble: float | None = choose(
         "Decompose all models or frames with hydrogen bonds up to this energy, in kcal/mol",
         group="network",

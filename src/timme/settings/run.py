@@ -104,9 +104,9 @@ class Settings(Display):
         flags=("-s",),
         example="ca",
     )
-    start: int | None = choose_start()
-    stop: int | None = choose_stop()
-    step: int | None = choose_step()
+    start: int | str | None = choose_start()
+    stop: int | str | None = choose_stop()
+    step: int | str | None = choose_step()
     unit: str | None = choose(
         "Unit of the coordinates: Å, nm, µm, …", group="reading", usual="that of the file"
     )

@@ -128,8 +128,8 @@ class Setting:
             Of the type that the setting has.
         """
         about = self.about
-        if value is None or (isinstance(value, str) and value in about.words):
-            return
+        if value is None or (isinstance(value, str) and self.kind is not str):
+            return  # such a text was understood
         if about.least is not None and not value >= about.least:
             raise ValueError(f"{self.name}= must be at least {about.least}, got {value}")
         if about.most is not None and not value <= about.most:

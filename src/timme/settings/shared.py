@@ -3,15 +3,27 @@
 from functools import partial
 
 from timme.settings.schema import choose
+from timme.settings.texts import parse_frame_or_time
 from timme.settings.values import MIN_SIZE, PALETTE
 
 PALETTES = {"wide": "Many colours", "safe": "Colours for the colour-blind"}
 
-choose_start = partial(
-    choose, "First frame, counted from 0", group="reading", flags=("-b", "--begin")
+_frame_or_time = partial(
+    choose,
+    group="reading",
+    metavar="FRAME|TIME",
+    parse=parse_frame_or_time,
+    such="a whole number, or a time such as 10ns or 500ps",
 )
-choose_stop = partial(choose, "Frame to stop before", group="reading", flags=("-e", "--end"))
-choose_step = partial(choose, "Take every so many frames", group="reading", flags=("-dt",), least=1)
+choose_start = partial(
+    _frame_or_time, "First frame, counted from 0, or its time (10ns)", flags=("-b", "--begin")
+)
+choose_stop = partial(
+    _frame_or_time, "Frame to stop before, or the last time", flags=("-e", "--end")
+)
+choose_step = partial(
+    _frame_or_time, "Take every so many frames, or one in such a time", flags=("-dt",), least=1
+)
 choose_truncated = partial(
     choose, "Use the whole frames of a damaged file", group="reading", default=False
 )

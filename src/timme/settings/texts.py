@@ -2,7 +2,64 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
+
+_PICOSECONDS = {"fs": 1e-3, "ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
+
+
+def parse_frame_or_time(text: str) -> int | str:
+    """Understand which frame is meant.
+
+    Parameters
+    ----------
+    text : str
+        A whole number, or a time.
+
+    Returns
+    -------
+    int or str
+        The number, or the time as it was written.
+
+    Examples
+    --------
+    >>> parse_frame_or_time("100"), parse_frame_or_time(" 10ns ")
+    (100, '10ns')
+    """
+    try:
+        return int(text)
+    except ValueError:
+        picoseconds(text)
+        return text.strip()
+
+
+def picoseconds(text: str) -> float:
+    """Read a time.
+
+    Parameters
+    ----------
+    text : str
+        A number and its unit: fs, ps, ns, us (or µs), ms or s.
+
+    Returns
+    -------
+    float
+        The time in ps.
+
+    Examples
+    --------
+    >>> picoseconds("10ns"), picoseconds("2.5 fs")
+    (10000.0, 0.0025)
+    """
+    found = re.fullmatch(r"([-+.0-9eE]*[.0-9])\s*([a-zµμ]+)", text.strip())
+    unit = _PICOSECONDS.get(found[2].replace("μ", "µ")) if found else None
+    if found is None or unit is None:
+        raise ValueError(f"not a time: {text!r}")
+    time = float(found[1]) * unit
+    if not math.isfinite(time):
+        raise ValueError(f"not a time: {text!r}")
+    return time
 
 
 def parse_numbers(text: str) -> list[float]:

@@ -92,6 +92,20 @@ class Frames(Protocol):
             None where the source does not count how often they did.
         """
 
+    def time(self, snapshot: int) -> float | None:
+        """Tell when a snapshot was taken.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            In ps; None where the source does not say.
+        """
+
     def elsewhere(self) -> Frames | None:
         """Say what another process, maybe on another computer, opens to read the same.
 
@@ -167,6 +181,21 @@ class PlainFrames:
         """
         return None
 
+    def time(self, snapshot: int) -> float | None:  # noqa: ARG002, nobody knows it
+        """Tell when a snapshot was taken.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        None
+            Nobody knows.
+        """
+        return None
+
 
 class MappedFrames(PlainFrames):
     """What frames do that are made of others, ``frames``: what is asked of them, they pass on."""
@@ -225,6 +254,21 @@ class MappedFrames(PlainFrames):
         """
         found = self.frames.elsewhere()
         return None if found is None else self._over(found)
+
+    def time(self, snapshot: int) -> float | None:
+        """Tell when a snapshot was taken.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            In ps, as the frames of which these are made say.
+        """
+        return self.frames.time(snapshot)
 
     def _over(self, frames: Frames) -> Frames:
         made: Frames = replace(cast("Any", self), frames=frames)

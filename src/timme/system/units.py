@@ -6,7 +6,7 @@ _ANGSTROM = {
     **dict.fromkeys(("", "å", "a", "ang", "angstrom", "angstroms", "ångström"), 1.0),
     **dict.fromkeys(("nm", "nanometer", "nanometre"), 10.0),
     **dict.fromkeys(("pm", "picometer", "picometre"), 0.01),
-    **dict.fromkeys(("bohr", "au", "a0"), 0.529177),
+    **dict.fromkeys(("bohr", "au", "a0"), 0.529177210903),
 }
 
 

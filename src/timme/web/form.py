@@ -11,7 +11,7 @@ from typing import Literal
 
 from timme.settings import Display, RigidSettings, Setting, Settings, settings_of
 from timme.settings.schema import FILE
-from timme.web.models import Choice, FormField, FormPart, longest
+from timme.web.models import Choice, FormField, FormPart, is_number_or_word, longest
 
 _KINDS: dict[type, Literal["tick", "whole", "number", "text"]] = {
     bool: "tick",
@@ -32,7 +32,7 @@ class _Part:
     main: bool = False  # whether it is seen before one asks for more
 
 
-_FRAMES = {"start": "First, from 0", "stop": "Stop before", "step": "Take every"}
+_FRAMES = {"start": "From", "stop": "To", "step": "Take every"}
 _PICTURES = {
     "show": "Shown sites",
     "palette": "Colours",
@@ -127,7 +127,7 @@ def _part(part: _Part) -> FormPart:
 def _field(setting: Setting, label: str) -> FormField:
     about = setting.about
     chosen = bool(about.choices) and about.besides in {"", FILE}
-    kind = "list" if setting.many else _KINDS[setting.kind]
+    kind = "list" if setting.many else _KINDS[str if is_number_or_word(setting) else setting.kind]
     words = f": {', '.join(about.choices)}, or {about.besides}" if about.choices else ""
     return FormField(
         name=setting.name,

@@ -20,6 +20,7 @@ Recipe = Literal["auto", "run", "rigidity", "comparison"]
 _SHARED = ("start", "stop", "step", "show", "large", "min_size", "palette")
 
 _LETTERS = 10_000  # of a text, at most
+_WORD = 40  # or of a time
 _Text = Annotated[str, Field(max_length=_LETTERS)]
 _Whole = Annotated[int, Field(ge=-(2**62), le=2**62)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -53,8 +54,8 @@ def _type(setting: Setting) -> Any:
     if setting.name == "chains":  # of one result, and their names in the other
         return _Names | None
     kind: Any = _KINDS[setting.kind]
-    if words := tuple(word for word, value in about.words.items() if value == word):
-        kind = kind | Literal[*words]
+    if is_number_or_word(setting):
+        kind = kind | Annotated[str, Field(max_length=_WORD)]
     if setting.name in _LISTS:
         kind = Annotated[list[kind], Field(max_length=_LISTS[setting.name])]
     elif letters is not None:
@@ -75,6 +76,23 @@ def _field(setting: Setting) -> Any:
     )
 
 
+def is_number_or_word(setting: Setting) -> bool:
+    """Tell whether a text may stand for a number, such as a time or ``auto``.
+
+    Parameters
+    ----------
+    setting : Setting
+        One that the server offers.
+
+    Returns
+    -------
+    bool
+        Whether the setting understands it.
+    """
+    about = setting.about
+    return setting.kind is int and (about.parse is not None or bool(about.words))
+
+
 def longest(setting: Setting) -> int | None:
     """Return how long a text may be.
 
@@ -88,6 +106,8 @@ def longest(setting: Setting) -> int | None:
     int or None
         Letters; None for what is no text.
     """
+    if is_number_or_word(setting):
+        return _WORD
     return _LONGEST.get(setting.name, _LETTERS) if setting.kind is str else None
 
 
