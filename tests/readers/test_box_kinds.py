@@ -221,3 +221,13 @@ def test_images_of_the_file_unfold_what_was_wrapped(
     found = ensemble.frames.read(0, N_FRAMES)[0]
     np.testing.assert_allclose(np.diff(found, axis=0), np.diff(places, axis=0), atol=2e-5)
     np.testing.assert_allclose(timme.read(path).frames.read(0, N_FRAMES)[0], wrapped, atol=2e-5)
+
+
+def test_following_tells_how_far_it_is() -> None:
+    """A long trajectory is read once for it, before anything is measured."""
+    walk = np.random.default_rng(3).normal(size=(100, 5, 3)).cumsum(axis=0) * 0.1
+    told = list[tuple[int, int]]()
+    timme.read(walk % 10.0, box=10.0, unwrap=True, progress=lambda *done: told.append(done))
+    assert len(told) > 1
+    assert told[-1] == (100, 100)
+    assert told == sorted(told)

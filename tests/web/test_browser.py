@@ -480,7 +480,9 @@ def test_every_setting_has_its_input(open_page: OpenPage) -> None:
     page.get_by_label("Grey below").first.fill("0")
     page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"x"})
     page.get_by_role("button", name="Analyse").click()
-    assert page.evaluate("document.activeElement.id") == "run-min_size"  # where the browser says why
+    assert (
+        page.evaluate("document.activeElement.id") == "run-min_size"
+    )  # where the browser says why
     assert page.evaluate("location.pathname") == "/"
 
 

@@ -22,8 +22,8 @@ from timme.cli.words import in_options
 if TYPE_CHECKING:
     from timme.analysis import Analysis
     from timme.engine.checkpoint import Checkpoint
-    from timme.engine.moments import Progress
     from timme.output.structures import Written
+    from timme.system.frames import Progress
 
 _GRACE = 2.0  # seconds from the second signal to the end
 _INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # name of a variable
@@ -217,6 +217,8 @@ def show_progress(what: str) -> Iterator[Progress]:
     with tqdm(desc=what, delay=2.0, leave=False, disable=None, unit_scale=True) as bar:
 
         def progress(done: int, total: int) -> None:
+            if done < bar.n:  # another stretch of work, with its own time left
+                bar.reset(total)
             bar.total = total
             bar.update(done - bar.n)
 

@@ -18,7 +18,6 @@ from timme.system.space import Boxes
 Metric = Callable[[Coordinates, Coordinates], Coordinates] | str
 """Distances (…,) between points (…, dimensions) of two arrays of the same shape; or a name."""
 
-Progress = Callable[[int, int], None]
 """Called with the work done and the whole work, in any unit."""
 
 Merge = Callable[[Sequence["Moments"]], None]

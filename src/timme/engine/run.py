@@ -20,9 +20,10 @@ import numpy.typing as npt
 
 from timme._arrays import Ints
 from timme.engine.checkpoint import Arrays, Checkpoint, take
-from timme.engine.moments import Merge, Metric, Piece, Progress
+from timme.engine.moments import Merge, Metric, Piece
 from timme.engine.threads import Threads
 from timme.system.ensemble import Block, Ensemble
+from timme.system.frames import Progress
 
 State = Mapping[str, npt.ArrayLike]
 """All that a loop has found so far, by name."""

@@ -14,7 +14,7 @@ from timme._arrays import Ints, frozen
 from timme._errors import require
 from timme.engine.checkpoint import Arrays, Checkpoint, take
 from timme.engine.metrics import known_metric, unit_of_distances
-from timme.engine.moments import Metric, Moments, Progress
+from timme.engine.moments import Metric, Moments
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.run import DEFAULT, Engine, Run, State
 from timme.fluctuations.crossing import Crossing
@@ -23,6 +23,7 @@ from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects, require_objects, require_places_on_sphere
 from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
+from timme.system.frames import Progress
 
 Sums = Callable[[Crossing, Metric | None, Run], Moments]
 """Sums the distances of the site pairs of a crossing over all snapshots."""

@@ -19,7 +19,7 @@ import numpy as np
 from timme._arrays import Ints
 from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
 from timme.engine.metrics import known_metric, unit_of_distances
-from timme.engine.moments import Metric, Progress
+from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Engine, Run
 from timme.fluctuations.measuring import (
     key_of_objects,
@@ -43,6 +43,7 @@ from timme.objects import Objects
 from timme.pairs.choices import given
 from timme.pairs.lists import Pairs, lower_first, without
 from timme.pairs.nearest import tree_in_box
+from timme.system.frames import Progress
 from timme.system.space import Boxes
 
 CHUNK = 4_000_000  # pairs of sites whose σ are held at a time

@@ -12,12 +12,12 @@ from scipy import sparse
 from timme._arrays import Ints, frozen
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.metrics import HAVERSINE, known_metric
-from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
 from timme.objects import Objects, require_objects, require_places_on_sphere
 from timme.pairs.contacts import count_contacts
 from timme.pairs.lists import Pairs, lower_first, without
 from timme.pairs.nearest import nearest_in_first, nearest_on_average
+from timme.system.frames import Progress
 from timme.system.sphere import in_space, through_the_earth
 from timme.system.topology import within_bonds
 

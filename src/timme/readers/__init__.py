@@ -19,6 +19,7 @@ from timme.readers.sources import Options, atom_group, open_source
 from timme.settings import Settings
 from timme.settings.schema import understand
 from timme.system.ensemble import Ensemble
+from timme.system.frames import Progress
 from timme.system.residues import default_sites, shown_sites
 from timme.system.selection import select_atoms
 from timme.system.units import unit_label
@@ -54,6 +55,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     unwrap: bool = False,
     common_atoms: bool = False,
     allow_truncated: bool = False,
+    progress: Progress | None = None,
 ) -> Ensemble:
     """Read snapshots of the same sites.
 
@@ -100,6 +102,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         Go on with the atoms that all models share where models differ.
     allow_truncated : bool, optional
         Use the whole frames of a trajectory that is cut off.
+    progress : callable, optional
+        Called with the snapshots done and all of them, while molecules are followed; nothing else
+        reads them all.
 
     Returns
     -------
@@ -130,7 +135,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         gaps=ensemble.gaps if gaps is None else gaps,
         weights=wanted.weights_of(weights, count, kept),
     )
-    ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap)
+    ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap, progress=progress)
     return wanted.select_sites(ensemble, select, atom_group(source))
 
 
@@ -189,6 +194,7 @@ def _with_box_and_bonds(
     bonds: str | npt.ArrayLike,
     *,
     unwrap: bool = False,
+    progress: Progress | None = None,
 ) -> Ensemble:
     if box is None or box is False:
         ensemble = soundness.without_placeholder(ensemble)
@@ -204,7 +210,7 @@ def _with_box_and_bonds(
         ensemble = walls.unfolded(ensemble)
     ensemble = walls.with_whole_molecules(ensemble)
     if unwrap:
-        return walls.followed(ensemble)
+        return walls.followed(ensemble, progress)
     return walls.left_out(ensemble) if box is False else ensemble
 
 

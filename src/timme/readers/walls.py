@@ -8,6 +8,7 @@ import numpy as np
 
 from timme.system.ensemble import Ensemble
 from timme.system.followed import follow
+from timme.system.frames import Progress
 from timme.system.images import Images
 from timme.system.space import Boxes
 from timme.system.wholes import Trees, WholeFrames, cut_free, endless
@@ -66,13 +67,15 @@ def with_whole_molecules(ensemble: Ensemble) -> Ensemble:
     return replace(ensemble, frames=frames, images=Images(trees.molecules), notes=notes)
 
 
-def followed(ensemble: Ensemble) -> Ensemble:
+def followed(ensemble: Ensemble, progress: Progress | None = None) -> Ensemble:
     """Follow molecules, or sites without bonds, from snapshot to snapshot.
 
     Parameters
     ----------
     ensemble : Ensemble
         Whole molecules in a box.
+    progress : callable, optional
+        Called with the snapshots done and all of them.
 
     Returns
     -------
@@ -82,7 +85,7 @@ def followed(ensemble: Ensemble) -> Ensemble:
     seen = ensemble.images
     molecules = np.arange(ensemble.n_sites) if seen is None else seen.molecules
     try:
-        frames = follow(ensemble.frames, molecules)
+        frames = follow(ensemble.frames, molecules, progress)
     except ValueError as error:
         raise ValueError(f"{ensemble.prefix}{error}") from None
     images = Images(molecules, frames.origin, frames.anchors.boxes[0])

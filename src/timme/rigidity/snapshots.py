@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen, indices
 from timme._html import Described
-from timme.engine.moments import Progress
 from timme.engine.run import Engine, Run
 from timme.hierarchy.linking import link
 from timme.hierarchy.quantity import Quantity
@@ -20,6 +19,7 @@ from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.decomposition import decompose
 from timme.rigidity.network import network
 from timme.system.ensemble import Block, Ensemble
+from timme.system.frames import Progress
 from timme.system.held_frames import ArrayFrames, WindowFrames
 
 APART = Quantity("fraction apart", words="fraction of snapshots apart")

@@ -6,7 +6,7 @@ every place is that of a true image, and neighbours stay neighbours through any 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,14 @@ import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import wholes as kernel
-from timme.system.frames import BoxedFrames, Frames, MappedFrames, chosen_of, marks_of_choice
+from timme.system.frames import (
+    BoxedFrames,
+    Frames,
+    MappedFrames,
+    Progress,
+    chosen_of,
+    marks_of_choice,
+)
 from timme.system.space import Boxes
 
 _ANCHOR_BYTES = 50_000_000  # all anchors together take no more than about this
@@ -144,9 +151,7 @@ class FollowedFrames(MappedFrames):
         yield from marks_of_choice(self.chosen, None)
 
 
-def follow(
-    frames: Frames, molecules: Ints, progress: Callable[[int, int], None] | None = None
-) -> FollowedFrames:
+def follow(frames: Frames, molecules: Ints, progress: Progress | None = None) -> FollowedFrames:
     """Follow every molecule through all snapshots.
 
     Parameters

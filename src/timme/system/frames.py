@@ -7,7 +7,7 @@ they are, and new frames need no change elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -16,6 +16,8 @@ from timme._arrays import Coordinates, Floats, Ints
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+Progress = Callable[[int, int], None]  # called with the work done and the whole work
 
 
 class Frames(Protocol):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from timme import synthetic
 from timme.analysis import FREELY_JOINTED, Analysis
-from timme.engine.moments import Progress
+from timme.system.frames import Progress
 from timme.workflow.recipe import analyse
 
 SYSTEMS = ("chain", "hinge", "spheres")

@@ -11,7 +11,7 @@ import numpy as np
 from timme.analysis import Analysis, Measured, Recipe, Seen, System
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.metrics import known_metric
-from timme.engine.moments import Metric, Progress
+from timme.engine.moments import Metric
 from timme.engine.run import Engine, Run
 from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.measuring import measure, require_snapshots
@@ -26,6 +26,7 @@ from timme.readers.libraries import box_of_library
 from timme.settings import DISPLAY, READING, Settings
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
+from timme.system.frames import Progress
 from timme.system.residues import default_sites
 from timme.system.topology import atoms_of_sites
 from timme.workflow.budget import Tell, plan
@@ -118,7 +119,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
             inputs = fingerprints([str(source)] if isinstance(source, str | Path) else [])
             made = _analyse_matrix(source, _as_list(trajectories), chosen, own)
         else:
-            ensemble = _read(source, trajectories, chosen)
+            ensemble = _read(source, trajectories, chosen, progress)
             inputs = fingerprints(ensemble.sources)
             run = Run.of(
                 workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
@@ -129,7 +130,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
 
-def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
+def _read(source: Any, trajectories: Any, chosen: Settings, progress: Progress | None) -> Ensemble:
     if isinstance(source, Ensemble | Objects):
         fixed = {*READING} if isinstance(source, Ensemble) else {*READING, "select"}
         unused = sorted(chosen.differing() & fixed)
@@ -143,7 +144,8 @@ def _read(source: Any, trajectories: Any, chosen: Settings) -> Ensemble:
             return source.ensemble
         ensemble = source
     else:
-        ensemble = read(source, trajectories, **{name: getattr(chosen, name) for name in READING})
+        options = {name: getattr(chosen, name) for name in READING}
+        ensemble = read(source, trajectories, progress=progress, **options)
     if chosen.select is not None:
         return ensemble.select(select(ensemble, chosen.select))
     sites, note = default_sites(atoms_of_sites(ensemble))

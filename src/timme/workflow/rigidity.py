@@ -10,7 +10,6 @@ import numpy as np
 from timme import objects as make
 from timme._arrays import Ints, frozen
 from timme.analysis import Analysis, Apart, Constraints, Recipe, System
-from timme.engine.moments import Progress
 from timme.engine.run import Run
 from timme.fluctuations.matrix import from_matrix
 from timme.readers import read, read_model
@@ -23,6 +22,7 @@ from timme.rigidity.snapshots import Together, together
 from timme.rigidity.structure import structure
 from timme.settings import TETHERS, RigidSettings
 from timme.system.ensemble import Ensemble
+from timme.system.frames import Progress
 from timme.system.held_frames import ArrayFrames
 from timme.system.residues import is_water, residue_index
 from timme.system.topology import atoms_of_sites
