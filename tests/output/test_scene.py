@@ -12,6 +12,7 @@ from hypothesis import given
 
 from tests.output.builders import Graph, graphs, linked, particles, random_graph, residues
 from timme import synthetic
+from timme._arrays import Floats
 from timme.analysis import Analysis, Input, Provenance
 from timme.order import families, families_at
 from timme.output.colours import colouring
@@ -155,9 +156,23 @@ def test_nanometres_are_drawn_as_ångström_and_other_units_as_they_are() -> Non
     for unit, factor in (("nm", 10), ("Å", 1), ("µm", 1)):
         analysis = particles(graph, hierarchy=linked(graph, unit), box=np.diag([3.0, 4.0, 5.0]))
         space = scene(analysis)["space"]
-        frames = unpacked(space["frames"]).reshape(3, 3) - np.array(space["origin"])
-        assert frames == pytest.approx(factor * analysis.system.coordinates, rel=1e-5)
+        known = analysis.system.coordinates
+        frames = unpacked(space["frames"]).reshape(3, 3)  # from their centre
+        assert frames == pytest.approx(factor * (known - known.mean(axis=0)), rel=1e-5, abs=1e-5)
         assert np.diag(space["box"]).tolist() == [3 * factor, 4 * factor, 5 * factor]
+
+
+@pytest.mark.parametrize("vectors", [np.diag([3.0, 4.0, 5.0]), np.diag([3.0, 4.0, 0.0])])
+def test_a_box_is_drawn_around_what_is_in_it(vectors: Floats) -> None:
+    """Some programs put its corner at the origin, some its middle; whole molecules stick out."""
+    graph: Graph = (3, [(0, 1)], [1.0])
+    inside = np.array([[0.1, 3.9, 0.2], [2.9, 0.1, 4.8], [-0.2, 2.0, 2.5]])  # a little out of it
+    for shift, kept in ((0.0, True), (-2.0, False), (40.0, False)):
+        analysis = particles(graph, coordinates=inside + shift, box=vectors)
+        space = scene(analysis)["space"]
+        corner, middle = np.array(space["origin"]), np.array(space["box"]).sum(axis=0) / 2
+        expected = -(inside + shift).mean(axis=0) if kept else -middle
+        assert corner == pytest.approx(expected)
 
 
 def test_an_analysis_keeps_its_snapshots() -> None:

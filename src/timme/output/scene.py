@@ -40,6 +40,7 @@ from timme.statistics import Curves, Suggestion, curves
 from timme.system.space import Boxes
 
 FORMAT = 4
+_STICKS_OUT = 0.1  # of a box, by which sites may be out of it where it is drawn as in the file
 
 Scene = dict[str, Any]
 
@@ -241,11 +242,24 @@ def _space(analysis: Analysis) -> Scene | None:
         "contacts": pack(contacts, "i4"),
         "contactHeights": pack(heights, "f8"),
         "box": None if box is None else box.tolist(),
-        "origin": (-centre).tolist(),
+        "origin": (-centre if box is None else _corner(box, first[seen], -centre)).tolist(),
         "snapshots": (evenly_chosen(max(1, analysis.system.n_snapshots), len(frames)) + 1).tolist(),
         "nSnapshots": analysis.system.n_snapshots,
         "frames": pack(frames, "f4"),
     }
+
+
+def _corner(box: Floats, points: Floats, usual: Floats) -> Floats:
+    """Return where the vectors of a box start: as in the file, or so that the box is around all.
+
+    Some programs put the middle of the box at the origin, not a corner; and molecules that are
+    whole may stick out of it. Points are measured from their centre.
+    """
+    along = box.any(axis=1)
+    parts = ((points - usual) @ np.linalg.pinv(box))[:, along]
+    inside = (parts > -_STICKS_OUT).all() and (parts < 1 + _STICKS_OUT).all()
+    corner: Floats = usual if inside else -box.sum(axis=0) / 2
+    return corner
 
 
 def _frames(analysis: Analysis) -> tuple[npt.NDArray[np.float32], Floats]:
