@@ -128,7 +128,8 @@ def _kernel_variables(mutant: Mutant, empty: str) -> dict[str, str]:
 
 def _tested(tests: list[str], copy: Path, variables: dict[str, str]) -> int:
     """Run tests in a copy; return how pytest ended."""
-    command = [sys.executable, *"-m pytest -x -q -n0 -p no:cacheprovider".split()]
+    options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not long"]
+    command = [sys.executable, "-m", "pytest", *options]
     own = {
         "PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}",
         "NUMBA_CACHE_DIR": str(copy.parent / "numba"),
