@@ -50,6 +50,13 @@ def test_fractions_add_up_and_clusters_only_grow(graph: Graph) -> None:
     assert counted.cutoffs[0] == -np.inf
 
 
+def test_a_pair_counts_at_a_cutoff_that_is_its_own_height() -> None:
+    bodies = [[0, 1, 9, 9], [1, 0, 5, 9], [9, 5, 0, 2], [9, 9, 2, 0]]
+    counted = curves(link(bodies), cutoffs=[0.5, 1, 2, 4.9, 5])
+    assert counted.n_clusters.tolist() == [4, 3, 2, 2, 1]
+    assert counted.largest.tolist() == [1, 2, 2, 2, 4]
+
+
 def test_results_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="read-only"):
         curves(link([[0, 1], [1, 0]])).largest[0] = 7
