@@ -189,9 +189,9 @@ def test_choices_without_meaning_are_refused(wrong: dict[str, Any]) -> None:
 
 def test_a_thousand_cutoffs_of_each_take_seconds() -> None:
     one, other = linked(random_graph(2000, 1)), linked(random_graph(2000, 2))
-    start = time.perf_counter()
+    start = time.process_time()
     found = compare(one, other)
-    assert time.perf_counter() - start < 20  # under 2 on an idle core
+    assert time.process_time() - start < 20  # and less than 2 where nobody else works
     assert found.rand.shape == (1000, 1000)
 
 
