@@ -216,7 +216,7 @@ def test_images_of_the_file_unfold_what_was_wrapped(
     assert np.ptp(images, axis=0).any()  # something goes through a wall
     (path,) = write(tmp_path / f"a.{suffix}", wrapped, boxes_of("triclinic"), images)
     ensemble = timme.read(path, **options)
-    (note,) = [note for note in ensemble.notes if "images of the file" in note]
+    (note,) = [note for note in ensemble.notes if "how often sites went" in note]
     assert path.name in note
     found = ensemble.frames.read(0, N_FRAMES)[0]
     np.testing.assert_allclose(np.diff(found, axis=0), np.diff(places, axis=0), atol=2e-5)

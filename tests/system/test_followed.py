@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests import naive
 from tests.strategies import seeds
-from timme._arrays import Floats
+from timme._arrays import Coordinates, Floats
 from timme.system.boxes import box_matrices
 from timme.system.followed import FollowedFrames, follow
 from timme.system.held_frames import ArrayFrames
@@ -126,3 +126,114 @@ def test_progress_is_told() -> None:
     follow(frames, np.arange(12), progress=lambda *done: told.append(done))
     assert told[-1] == (60, 60)
     assert told == sorted(told)
+
+
+def images_of(found: Coordinates, true: Floats, vectors: Floats) -> Floats:
+    """How many box vectors lie between places that were found and true ones."""
+    images: Floats = (found - true) @ np.linalg.inv(vectors)
+    return images
+
+
+SHEARS = {
+    "comes and goes": np.abs(np.linspace(-9, 9, 61)),
+    "flows": np.linspace(0, 55, 61),
+    "goes back to none": np.concatenate([np.linspace(9, 0, 31), np.zeros(30)]),
+}
+
+
+@pytest.mark.parametrize("tilts", SHEARS.values(), ids=SHEARS)
+@pytest.mark.parametrize("lengths", [(20.0, 20.0, 20.0), (30.0, 20.0, 10.0)])
+def test_shear_of_any_size_is_followed(tilts: Floats, lengths: tuple[float, ...]) -> None:
+    """Boxes are reduced, as readers do it, so that their vectors change places on the way."""
+    rng = np.random.default_rng(7)
+    vectors = np.tile(np.diag(lengths), (len(tilts), 1, 1))
+    vectors[:, 1, 0] = tilts
+    steps = rng.normal(scale=0.02, size=(len(tilts), 8, 3))
+    fractions = rng.uniform(0, 1, (8, 3)) + np.cumsum(steps, axis=0)
+    wrapped = (fractions % 1.0) @ vectors
+    found, boxes = following(wrapped, vectors).read(0, len(tilts))
+    assert boxes is not None
+    images = images_of(found, fractions @ vectors, vectors)
+    np.testing.assert_allclose(images, np.broadcast_to(np.rint(images[0]), images.shape), atol=1e-9)
+    # The vectors are those of the first box, deformed as it was.
+    change = boxes @ np.linalg.inv(vectors)
+    np.testing.assert_allclose(change, np.broadcast_to(change[0], change.shape), atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [0.45, 1.6])
+def test_a_box_may_shrink_or_grow_by_much_in_one_step(scale: float) -> None:
+    fractions = np.array([0.1, 0.15, 0.05])[:, None, None] + np.zeros((3, 1, 3))
+    vectors = box_matrices(BOXES["tilted"], 3, 3) * np.array([1.0, scale, 1.0])[:, None, None]
+    true = fractions @ vectors
+    found, _ = following((fractions % 1.0) @ vectors, vectors).read(0, 3)
+    np.testing.assert_allclose(found, true, atol=1e-9)
+
+
+def test_a_sheet_is_followed_through_its_tilted_box() -> None:
+    tilts = np.array([0.0, 0.005, 2.0, 0.0, 1.0])
+    vectors = np.zeros((5, 3, 3))
+    vectors[:, 0, 0], vectors[:, 1, 1], vectors[:, 1, 0] = 10.0, 8.0, tilts
+    fractions = np.array([0.9, 0.95, 1.05, 1.1, 1.2])[:, None, None] * np.array([[1.0, 0.3, 0.0]])
+    true = fractions @ vectors
+    wrapped = (fractions % 1.0) @ vectors
+    found, _ = following(wrapped, vectors).read(0, 5)
+    np.testing.assert_allclose(found, true, atol=1e-9)
+
+
+def test_a_selection_goes_where_its_molecule_goes() -> None:
+    """Of a long molecule that turns, a single site moves by more than the whole."""
+    angles = np.linspace(0, 20, 400)
+    ends = 9.0 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=-1)
+    middle = np.linspace(0, 40, 400)[:, None] * np.array([1.0, 0.5, 0.25])
+    true = np.stack([middle - ends, middle, middle + ends], axis=1)
+    vectors = box_matrices([20.0, 20.0, 20.0], 400, 3)
+    images = np.random.default_rng(3).integers(-2, 3, (400, 1, 3)) @ vectors
+    frames = follow(ArrayFrames(true + images, vectors), np.zeros(3, np.int64))
+    whole, _ = frames.read(0, 400)
+    for sites in ([0], [2, 0]):
+        part, _ = frames.select(np.array(sites)).read(0, 400)
+        np.testing.assert_array_equal(part, whole[:, sites])
+    np.testing.assert_allclose(np.diff(whole, axis=0), np.diff(true, axis=0), atol=1e-9)
+
+
+def test_one_step_of_about_half_the_box_is_refused_among_thousands() -> None:
+    places = np.zeros((50, 1000, 3)) + 5.0
+    places[30:, 17, 1] += 4.5
+    with pytest.raises(ValueError, match=r"1 steps .* the first to snapshot 31, so that nobody"):
+        following(places, box_matrices([10.0, 10.0, 10.0], 50, 3))
+
+
+def test_a_molecule_of_which_some_is_not_seen_goes_on() -> None:
+    true, wrapped, vectors = walkers(BOXES["straight"], n_sites=1)
+    sites = np.concatenate([wrapped, wrapped + 0.5], axis=1)
+    sites[10:13, 0] = np.nan
+    frames = follow(ArrayFrames(sites, box_matrices(vectors, 60, 3)), np.zeros(2, np.int64))
+    found, _ = frames.read(0, 60)
+    seen = np.isfinite(found[:, 0, 0])
+    assert seen.sum() == 57
+    moved = found[:, 1] - true[:, 0] - 0.5
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-9)
+    np.testing.assert_allclose(found[seen, 0], found[seen, 1] - 0.5, atol=1e-9)
+
+
+def test_where_the_file_says_where_things_went_no_step_is_too_long() -> None:
+    rng = np.random.default_rng(2)
+    places = rng.uniform(-30, 30, (20, 5, 3))
+    frames = ArrayFrames(places, box_matrices([10.0, 11.0, 12.0], 20, 3))
+    found, _ = follow(frames, np.arange(5), placed=True).read(0, 20)
+    np.testing.assert_array_equal(found, places)
+
+
+def test_little_is_held_however_long_the_trajectory(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[int]()
+
+    class Watched(ArrayFrames):
+        def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+            read.append(stop - start)
+            return super().read(start, stop)
+
+    monkeypatch.setattr("timme.system.followed._READ_BYTES", 8 * 3 * 12 * 7)
+    _, wrapped, vectors = walkers(BOXES["straight"])
+    follow(Watched(wrapped, box_matrices(vectors, 60, 3)), np.arange(12))
+    assert max(read) == 7
+    assert sum(read) == 60

@@ -43,27 +43,46 @@ def grow_trees(indptr, neighbours, order, parents, molecules):
 
 
 @compiled
+def _is_seen(coordinates, frame, atom):
+    unseen = False
+    for d in range(coordinates.shape[2]):
+        unseen |= np.isnan(coordinates[frame, atom, d])
+    return not unseen
+
+
+@compiled
 def make_whole(coordinates, boxes, inverses, kind, order, parents):
     """Put every atom of (frames, atoms, dimensions) beside its parent, in place.
 
-    Atoms that are there already keep their coordinates to the last bit. An atom that is not seen
-    (NaN) leaves those beyond it where they are.
+    Atoms that are there already keep their coordinates to the last bit. In the place of a parent
+    that is not seen (NaN) stands the next before it that is, or else the first of the molecule.
     """
     n_frames, n_atoms, n_dimensions = coordinates.shape
     vector = np.empty(n_dimensions)
     scratch = np.empty((2, n_dimensions))
     for frame in range(n_frames):
         half = half_width(inverses[frame])
+        first = -1
         for place in range(n_atoms):
             atom = order[place]
             parent = parents[atom]
+            if parent < 0:
+                first = -1
+            if not _is_seen(coordinates, frame, atom):
+                continue
+            while parent >= 0 and not _is_seen(coordinates, frame, parent):
+                parent = parents[parent]
+            if first < 0:
+                first = atom
+            elif parent < 0:
+                parent = first
             if parent < 0:
                 continue
             square = 0.0
             for d in range(n_dimensions):
                 vector[d] = np.float64(coordinates[frame, atom, d]) - coordinates[frame, parent, d]
                 square += vector[d] * vector[d]
-            if not square > half * half:  # no image is nearer; or not seen
+            if square <= half * half:  # no image is nearer
                 continue
             to_shortest_image(vector, boxes[frame], inverses[frame], kind, half, scratch)
             shortest = 0.0
@@ -80,15 +99,15 @@ def follow(centres, last, boxes, inverses, kind):
 
     ``boxes`` are those of the frame before the first (of ``last``) and of all frames, each in the
     basis of the one before. What has not moved keeps its place in the box as that changes; from
-    there the nearest image is taken. ``last`` becomes the last frame. Returns the longest step in
-    units of half the box, and how many were longer than four fifths of that.
+    there the nearest image is taken. ``last`` becomes the last frame. Returns how many steps were
+    longer than four fifths of half the box, and the frame of the first of them.
     """
     n_frames, n_molecules, n_dimensions = centres.shape
     vector = np.empty(n_dimensions)
     stayed = np.empty(n_dimensions)
     scratch = np.empty((2, n_dimensions))
-    longest = 0.0
     n_long = 0
+    first_long = n_frames
     for frame in range(n_frames):
         half = half_width(inverses[frame + 1])
         for molecule in range(n_molecules):
@@ -115,9 +134,10 @@ def follow(centres, last, boxes, inverses, kind):
                 for d in range(n_dimensions):
                     fraction += vector[d] * inverses[frame + 1, d, axis]
                 step = max(step, 2.0 * abs(fraction))
-            longest = max(longest, step)
-            n_long += step > 0.8
+            if step > 0.8:
+                n_long += 1
+                first_long = min(first_long, frame)
             for d in range(n_dimensions):
                 last[molecule, d] = stayed[d] + vector[d]
                 centres[frame, molecule, d] = last[molecule, d]
-    return longest, n_long
+    return n_long, first_long

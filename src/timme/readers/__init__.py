@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,7 +41,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     source: Any,
     trajectories: str | Path | Sequence[str | Path] = (),
     *,
-    select: str | npt.ArrayLike | None = None,
+    select: str | npt.ArrayLike | Callable[[Ensemble], Ensemble] | None = None,
     start: int | str | None = None,
     stop: int | str | None = None,
     step: int | str | None = None,
@@ -69,9 +68,10 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     trajectories : path or sequence of paths, optional
         Trajectories of the atoms of a topology, one after the other. Structure files after a
         structure file are snapshots as it is, matched atom by atom.
-    select : str or array_like, optional
+    select : str, array_like or callable, optional
         Atoms to keep: a preset (``ca``, ``backbone``, ``heavy``, ``water-oxygen``), a selection
-        in the MDAnalysis language, or indices.
+        in the MDAnalysis language, indices, or a function that takes the ensemble of all and
+        returns one of fewer.
     start, stop, step : int or str, optional
         Snapshots to keep, as in a slice; or times such as ``10ns``, where the source has them, of
         which the last one is included. No other models of a structure file are matched.
@@ -96,8 +96,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         one, ``z``, or those of TrackMate.
     unwrap : bool, optional
         Follow every molecule or particle from snapshot to snapshot through the walls of the box,
-        so that distances grow beyond half of it. Between two of them, that image counts which is
-        the nearest in the first snapshot.
+        so that distances grow beyond half of it; also through those that `step` leaves out. Between
+        two of them, that image counts which is the nearest in the first snapshot.
     common_atoms : bool, optional
         Go on with the atoms that all models share where models differ.
     allow_truncated : bool, optional
@@ -125,18 +125,28 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         )
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
-    keep = partial(kept_snapshots, start=start, stop=stop, step=step)
-    ensemble, count, kept = open_source(
-        source, _listed(trajectories), Options(columns, common_atoms, allow_truncated), keep
-    )
+    kept = range(0)
+
+    def keep(count: int, name: str, clock: Clock | None) -> range:
+        nonlocal kept
+        kept = kept_snapshots(count, name, clock, start=start, stop=stop, step=step)
+        return range(kept[0], kept[-1] + 1) if unwrap else kept  # followed through all of them
+
+    options = Options(columns, common_atoms, allow_truncated)
+    ensemble, count = open_source(source, _listed(trajectories), options, keep)
     ensemble = replace(
         ensemble,
         unit=ensemble.unit if unit is None else unit_label(unit),
         gaps=ensemble.gaps if gaps is None else gaps,
-        weights=wanted.weights_of(weights, count, kept),
     )
-    ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap, progress=progress)
-    return wanted.select_sites(ensemble, select, atom_group(source))
+    ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap)
+    ensemble = wanted.select_sites(ensemble, select, atom_group(source))
+    if unwrap:
+        ensemble = walls.followed(ensemble, progress)
+        ensemble = replace(
+            ensemble, frames=ensemble.frames.keep(range(len(ensemble))[:: kept.step])
+        )
+    return replace(ensemble, weights=wanted.weights_of(weights, count, kept))
 
 
 def read_model(
@@ -183,7 +193,7 @@ def read_model(
         return one_snapshot(every, name, model)
 
     options = Options(None, common_atoms=False, allow_truncated=allow_truncated)
-    ensemble, *_ = open_source(source, _listed(trajectories), options, keep)
+    ensemble, _ = open_source(source, _listed(trajectories), options, keep)
     ensemble = _with_box_and_bonds(ensemble, None, "auto")
     return wanted.select_sites(ensemble, None, atom_group(source)), len(every)
 
@@ -194,7 +204,6 @@ def _with_box_and_bonds(
     bonds: str | npt.ArrayLike,
     *,
     unwrap: bool = False,
-    progress: Progress | None = None,
 ) -> Ensemble:
     if box is None or box is False:
         ensemble = soundness.without_placeholder(ensemble)
@@ -208,9 +217,9 @@ def _with_box_and_bonds(
     ensemble = replace(ensemble, notes=(*ensemble.notes, *soundness.geometry_notes(ensemble)))
     if box is False or unwrap:
         ensemble = walls.unfolded(ensemble)
-    ensemble = walls.with_whole_molecules(ensemble)
+    ensemble = walls.with_whole_molecules(ensemble, together=unwrap)
     if unwrap:
-        return walls.followed(ensemble, progress)
+        return walls.with_lasting_images(ensemble)
     return walls.left_out(ensemble) if box is False else ensemble
 
 

@@ -52,7 +52,7 @@ class Options:
 
 def open_source(
     source: Any, trajectories: list[str | Path], options: Options, keep: Keep
-) -> tuple[Ensemble, int, range]:
+) -> tuple[Ensemble, int]:
     """Open a source, with all its atoms.
 
     Parameters
@@ -73,18 +73,15 @@ def open_source(
         The snapshots that are kept; bonds are those that the source gives.
     count : int
         Number of all snapshots.
-    kept : range
-        Those that are kept.
     """
     found = _locate(source) if isinstance(source, str | Path) else source
     paths = _structure_files(found, trajectories)
     if paths:
-        ensemble, count = _from_structures(paths, options, keep)
-        return ensemble, count, keep(count, str(paths[0]), None)
+        return _from_structures(paths, options, keep)
     ensemble = _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
     kept = keep(count, name, _clock(found, ensemble.frames))
-    return replace(ensemble, frames=ensemble.frames.keep(kept)), count, kept
+    return replace(ensemble, frames=ensemble.frames.keep(kept)), count
 
 
 def _clock(source: Any, frames: Frames) -> Clock:

@@ -240,7 +240,7 @@ def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> RawFrame:
 
 
 def dump_has_images(path: Path) -> bool:
-    """Tell whether a LAMMPS dump counts how often atoms went through the walls.
+    """Tell whether a LAMMPS dump knows how often atoms went through the walls.
 
     Parameters
     ----------
@@ -250,11 +250,11 @@ def dump_has_images(path: Path) -> bool:
     Returns
     -------
     bool
-        False too if it gives places that were never put back into the box.
+        Whether it counts it, or gives places that were never put back into the box.
     """
     with open_binary(path) as stream:
         header, lines = _dump_frame(stream, 0)
-    return _images(lines[:1], header.columns) is not None
+    return _images(lines[:1], header.columns) is not None or _unwrapped(header.columns)
 
 
 def dump_ids(path: Path) -> Ints:
@@ -406,8 +406,13 @@ def _places(columns: Sequence[str]) -> tuple[str, ...]:
     raise ValueError(f"it needs columns x y z, xs ys zs, xu … or xsu …, got {' '.join(columns)}")
 
 
+def _unwrapped(columns: Sequence[str]) -> bool:
+    """Tell whether places were never put back into the box."""
+    return "u" in _places(columns)[0]
+
+
 def _images(lines: list[bytes], columns: Sequence[str]) -> Ints | None:
-    if "u" in _places(columns)[0] or not set(_IMAGES) <= set(columns):
+    if _unwrapped(columns) or not set(_IMAGES) <= set(columns):
         return None
     return _numbers(lines, columns, _IMAGES).astype(np.int64)
 

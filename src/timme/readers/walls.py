@@ -6,12 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from timme._arrays import Coordinates, Ints
+from timme._kernels.space import half_width
 from timme.system.ensemble import Ensemble
-from timme.system.followed import follow
+from timme.system.followed import centres, follow
 from timme.system.frames import Progress
 from timme.system.images import Images
 from timme.system.space import Boxes
 from timme.system.wholes import Trees, WholeFrames, cut_free, endless
+
+_NEAR = 0.5  # of half the box, within which neighbours in a molecule are
 
 
 def unfolded(ensemble: Ensemble) -> Ensemble:
@@ -30,30 +34,36 @@ def unfolded(ensemble: Ensemble) -> Ensemble:
     frames = ensemble.frames.unfolded()
     if frames is None:
         return ensemble
-    note = f"{ensemble.prefix}the images of the file say how often sites went through the walls"
+    note = f"{ensemble.prefix}the file says how often sites went through the walls of the box"
     return replace(ensemble, frames=frames, notes=(*ensemble.notes, note))
 
 
-def with_whole_molecules(ensemble: Ensemble) -> Ensemble:
+def with_whole_molecules(ensemble: Ensemble, *, together: bool = False) -> Ensemble:
     """Make molecules whole in every snapshot, so that distances within them are plain.
 
     Parameters
     ----------
     ensemble : Ensemble
         All sites with their bonds.
+    together : bool, optional
+        Whether sites that are selected later stay where they are in their whole molecules.
 
     Returns
     -------
     Ensemble
-        The same where there is no box, or no bond. What is bound to its own image stays as it is,
-        with a note.
+        The same where there is no box, or neither bonds nor numbers of molecules. What is bound to
+        its own image stays as it is, with a note.
     """
     points, matrices = ensemble.frames.read(0, 1)
-    bonds, n_sites = ensemble.atoms.bonds, ensemble.n_sites
-    if matrices is None or not len(bonds):
+    if matrices is None:
+        return ensemble
+    boxes, n_sites = Boxes.of(matrices, 1, ensemble.n_dimensions), ensemble.n_sites
+    bonds = ensemble.atoms.bonds
+    if not len(bonds) and ensemble.molecules is not None:
+        bonds = _neighbours(points, boxes, ensemble.molecules)
+    if not len(bonds):
         return ensemble
     trees = Trees.of(bonds, n_sites)
-    boxes = Boxes.of(matrices, 1, ensemble.n_dimensions)
     through = endless(points[0], boxes, trees, bonds)
     notes = ensemble.notes
     if through.any():
@@ -63,8 +73,52 @@ def with_whole_molecules(ensemble: Ensemble) -> Ensemble:
             "through the walls of the box and cannot be made whole"
         )
         notes = (*notes, note)
-    frames = WholeFrames(ensemble.frames, trees, np.arange(n_sites))
+    frames = WholeFrames(ensemble.frames, trees, np.arange(n_sites), together)
     return replace(ensemble, frames=frames, images=Images(trees.molecules), notes=notes)
+
+
+def _neighbours(points: Coordinates, boxes: Boxes, molecules: Ints) -> Ints:
+    """Join the sites of numbered molecules in a row; none where one reaches far through the box.
+
+    Molecules have numbers in some files that have no bonds; in others, the numbers mean something
+    else, and what has the same is anywhere.
+    """
+    order = np.argsort(molecules, kind="stable")
+    pairs = np.column_stack([order[:-1], order[1:]])
+    pairs = pairs[molecules[pairs[:, 0]] == molecules[pairs[:, 1]]]
+    apart = np.linalg.norm(boxes.between(points, *pairs.T)[0], axis=1)
+    near = bool((apart <= _NEAR * half_width(boxes.inverses[0])).all())
+    joined: Ints = pairs if near else pairs[:0]
+    return joined
+
+
+def with_lasting_images(ensemble: Ensemble) -> Ensemble:
+    """Let all see the same images of one another for ever: the nearest in the first snapshot.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        All sites, molecules whole, in a box.
+
+    Returns
+    -------
+    Ensemble
+        Which is yet to be followed. Images are those of molecules, whatever is selected of them.
+    """
+    points, boxes = ensemble.frames.read(0, 1)
+    if boxes is None or not boxes.any():
+        raise ValueError(f"{ensemble.prefix}unwrap=True needs a periodic box: leave it out")
+    seen = ensemble.images
+    molecules = np.arange(ensemble.n_sites) if seen is None else seen.molecules
+    numbers = np.unique(molecules, return_inverse=True)[1]
+    origin = centres(np.array(points, np.float64), numbers)[0, numbers]
+    if np.isnan(origin).any():
+        raise ValueError(
+            f"{ensemble.prefix}unwrap=True needs all sites in the first snapshot, and "
+            f"{np.count_nonzero(np.isnan(origin).any(axis=1)):,} are not seen there: begin with "
+            "another, or leave these sites out"
+        )
+    return replace(ensemble, images=Images(molecules, origin, boxes[0]))
 
 
 def followed(ensemble: Ensemble, progress: Progress | None = None) -> Ensemble:
@@ -73,23 +127,23 @@ def followed(ensemble: Ensemble, progress: Progress | None = None) -> Ensemble:
     Parameters
     ----------
     ensemble : Ensemble
-        Whole molecules in a box.
+        Whole molecules in a box, with lasting images.
     progress : callable, optional
         Called with the snapshots done and all of them.
 
     Returns
     -------
     Ensemble
-        In which nothing jumps, and all see the same images of one another for ever.
+        In which nothing jumps. Where the file says through which walls molecules went, they are
+        there already.
     """
-    seen = ensemble.images
-    molecules = np.arange(ensemble.n_sites) if seen is None else seen.molecules
+    assert ensemble.images is not None  # noqa: S101, for the type checker
+    placed = ensemble.frames.unfolded() is not None
     try:
-        frames = follow(ensemble.frames, molecules, progress)
+        frames = follow(ensemble.frames, ensemble.images.molecules, progress, placed=placed)
     except ValueError as error:
         raise ValueError(f"{ensemble.prefix}{error}") from None
-    images = Images(molecules, frames.origin, frames.anchors.boxes[0])
-    return replace(ensemble, frames=frames, images=images)
+    return replace(ensemble, frames=frames)
 
 
 def left_out(ensemble: Ensemble) -> Ensemble:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -121,7 +122,9 @@ def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensembl
 
 
 def select_sites(
-    ensemble: Ensemble, select: str | npt.ArrayLike | None, group: Ints | None
+    ensemble: Ensemble,
+    select: str | npt.ArrayLike | Callable[[Ensemble], Ensemble] | None,
+    group: Ints | None,
 ) -> Ensemble:
     """Keep the sites that the user wants.
 
@@ -129,7 +132,7 @@ def select_sites(
     ----------
     ensemble : Ensemble
         All atoms.
-    select : str, array_like or None
+    select : str, array_like, callable or None
         A selection.
     group : ndarray of int or None
         Atoms to which the selection is bound.
@@ -143,6 +146,8 @@ def select_sites(
         return (
             ensemble if group is None or len(group) == ensemble.n_sites else ensemble.select(group)
         )
+    if callable(select):
+        return select(ensemble if group is None else ensemble.select(group))
     if not isinstance(select, str):
         chosen = select_atoms(
             ensemble.atoms if group is None else Atoms.unnamed(len(group)), None, select

@@ -51,7 +51,7 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     if dimensions == 2 and given.ndim == 3 and given.shape[1:] == (3, 3) and _is_flat(given):
         given = given[:, :2, :2]
     if dimensions == 3 and given.shape in {(6,), (snapshots, 6)}:
-        given = _from_angles(given)
+        given = _from_angles(np.atleast_2d(given))
     square = given.shape == (dimensions, dimensions)
     if square and snapshots == dimensions and not _is_diagonal(given):
         raise ValueError(

@@ -1,7 +1,9 @@
 """Molecules and particles followed through the walls of their box, from snapshot to snapshot.
 
 What has not moved keeps its place in a box that changes; from there, the nearest image is taken. So
-every place is that of a true image, and neighbours stay neighbours through any number of walls.
+every place is that of a true image, and neighbours stay neighbours through any number of walls. How
+many box vectors lead from the place in the file to that image is found once, in one pass, and kept:
+whole numbers, which change where a molecule goes through a wall and nowhere else.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Coordinates, Floats, Ints
+from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import wholes as kernel
 from timme.system.frames import (
     BoxedFrames,
@@ -22,42 +24,65 @@ from timme.system.frames import (
     chosen_of,
     marks_of_choice,
 )
-from timme.system.space import Boxes
+from timme.system.space import Boxes, inverted
 
-_ANCHOR_BYTES = 50_000_000  # all anchors together take no more than about this
-_FEWEST_BETWEEN = 16  # snapshots from one anchor to the next
-_MOST_LONG = 1e-3  # of all steps may be so long that another image is nearly as likely
+Counts = npt.NDArray[np.int32]  # there may be many
+
+_READ_BYTES = 50_000_000  # of coordinates, at once
+_MOST_AT_ONCE = 64  # snapshots, after which progress is told
+_KEPT_BYTES = 50_000_000  # of counts of all molecules
+_FEWEST_BETWEEN = 16  # snapshots in which those of all are kept
+_OTHER_SCALE = 1.5  # by which a box may grow in one step without a second look
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Anchors:
-    """Where molecules are in some snapshots, from which they are followed to those after."""
+class Paths:
+    """How many box vectors lead to the image that is followed, of all molecules."""
 
-    every: int  # snapshots from one to the next
-    centres: Floats  # (anchors, molecules, dimensions)
-    boxes: Floats  # (anchors, dimensions, dimensions), each in the basis of the one before
+    boxes: Floats  # (snapshots, dimensions, dimensions), each in the basis of the one before
+    every: int  # snapshots from one of which all counts are kept to the next
+    counts: Counts  # (kept snapshots, molecules, dimensions)
+    starts: Ints  # (snapshots + 1,), where the changes in each snapshot begin
+    molecules: Counts  # (changes,)
+    changes: Counts  # (changes, dimensions)
+
+    def walk(self, snapshots: Sequence[int]) -> Iterator[Counts]:
+        """Go through some snapshots.
+
+        Parameters
+        ----------
+        snapshots : sequence of int
+            Which, ascending.
+
+        Yields
+        ------
+        ndarray of int, shape (molecules, dimensions)
+            Counts in each of them; do not keep them.
+        """
+        at, counts = -1, self.counts[0]
+        for snapshot in snapshots:
+            kept = snapshot // self.every
+            if at < kept * self.every:
+                at, counts = kept * self.every, self.counts[kept].copy()
+            new = slice(self.starts[at + 1], self.starts[snapshot + 1])
+            np.add.at(counts, self.molecules[new], self.changes[new])
+            at = snapshot
+            yield counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FollowedFrames(MappedFrames):
     """Frames in which nothing jumps: every molecule goes on from where it was."""
 
-    frames: Frames  # in boxes, molecules whole
-    molecules: Ints  # (sites,), numbers of those of the anchors
-    anchors: Anchors
-    chosen: Sequence[int]  # snapshots that count
+    frames: Frames  # in boxes, molecules whole, the chosen snapshots only
+    molecules: Ints  # (sites,), numbers of those of the paths
+    paths: Paths
+    chosen: Sequence[int]  # snapshots that count, of those that were followed
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of snapshots, sites and dimensions."""
-        _, sites, dimensions = self.frames.shape
-        return len(self.chosen), sites, dimensions
-
-    @property
-    def origin(self) -> Floats:
-        """Centre of the molecule of each site in the first snapshot of all."""
-        origin: Floats = self.anchors.centres[0, self.molecules]
-        return origin
+        return self.frames.shape
 
     def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
         """Return a range of snapshots and their boxes.
@@ -72,27 +97,12 @@ class FollowedFrames(MappedFrames):
         coordinates, boxes
             As for :class:`Frames`; the vectors of the boxes follow one another too.
         """
-        wanted = np.asarray(self.chosen[start:stop], dtype=np.int64)
-        _, n_sites, n_dimensions = self.shape
-        coordinates = np.empty((len(wanted), n_sites, n_dimensions))
-        boxes = np.empty((len(wanted), n_dimensions, n_dimensions))
-        numbers = wanted // self.anchors.every
-        for number in np.unique(numbers).tolist():
-            rows = numbers == number
-            inside = wanted[rows] - number * self.anchors.every
-            followed, around = self._read_from(number, int(inside[-1]) + 1)
-            coordinates[rows], boxes[rows] = followed[inside], around[inside]
+        wanted = self.chosen[start:stop]
+        coordinates = np.array(self.frames.read(start, stop)[0], np.float64)
+        boxes: Floats = self.paths.boxes[wanted]
+        for row, counts in enumerate(self.paths.walk(wanted)):
+            coordinates[row] += (counts @ boxes[row])[self.molecules]
         return coordinates, boxes
-
-    def _read_from(self, number: int, count: int) -> tuple[Floats, Floats]:
-        """Read snapshots from an anchor on."""
-        start = number * self.anchors.every
-        whole, matrices = _read_whole(self.frames, start, start + count)
-        numbers, own = np.unique(self.molecules, return_inverse=True)
-        centres = _centres(whole, own)
-        before = self.anchors.centres[number, numbers].copy(), self.anchors.boxes[number]
-        moved, boxes, _ = _follow(centres, matrices, *before)
-        return whole + (moved - centres)[:, own], boxes
 
     def select(self, sites: Ints) -> FollowedFrames:
         """Keep some of the sites.
@@ -105,7 +115,7 @@ class FollowedFrames(MappedFrames):
         Returns
         -------
         FollowedFrames
-            The same frames of fewer sites.
+            The same frames of fewer sites, which go where their molecules went.
         """
         return replace(self, frames=self.frames.select(sites), molecules=self.molecules[sites])
 
@@ -122,7 +132,8 @@ class FollowedFrames(MappedFrames):
         FollowedFrames
             The chosen ones.
         """
-        return replace(self, chosen=chosen_of(self.chosen, snapshots))
+        kept = chosen_of(self.chosen, snapshots)
+        return replace(self, frames=self.frames.keep(snapshots), chosen=kept)
 
     def with_boxes(self, boxes: Floats | None) -> BoxedFrames:
         """Put other boxes in place of those through which molecules were followed.
@@ -151,17 +162,25 @@ class FollowedFrames(MappedFrames):
         yield from marks_of_choice(self.chosen, None)
 
 
-def follow(frames: Frames, molecules: Ints, progress: Progress | None = None) -> FollowedFrames:
+def follow(
+    frames: Frames,
+    molecules: Ints,
+    progress: Progress | None = None,
+    *,
+    placed: bool = False,
+) -> FollowedFrames:
     """Follow every molecule through all snapshots.
 
     Parameters
     ----------
     frames : Frames
-        Whole molecules in periodic boxes.
+        Whole molecules in periodic boxes, all seen in the first snapshot.
     molecules : ndarray of int, shape (sites,)
-        Number of the molecule of each site, from 0 on.
+        Number of the molecule of each site.
     progress : callable, optional
         Called with the snapshots done and all of them.
+    placed : bool, optional
+        Whether molecules are where they went already, so that the boxes alone are followed.
 
     Returns
     -------
@@ -171,36 +190,64 @@ def follow(frames: Frames, molecules: Ints, progress: Progress | None = None) ->
     Raises
     ------
     ValueError
-        If many molecules move by so much that nobody can tell through which wall.
+        If a molecule moves by so much that nobody can tell through which wall.
     """
-    n_snapshots, _, n_dimensions = frames.shape
-    n_molecules = int(molecules.max()) + 1
-    affordable = _ANCHOR_BYTES // (8 * n_molecules * n_dimensions)
+    n_snapshots, n_sites, n_dimensions = frames.shape
+    owners = np.unique(molecules, return_inverse=True)[1]
+    n_molecules = int(owners.max()) + 1
+    affordable = _KEPT_BYTES // (4 * n_molecules * n_dimensions)
     every = max(_FEWEST_BETWEEN, -(-n_snapshots // max(1, affordable)))
-    centres, boxes, n_long = list[Floats](), list[Floats](), 0
-    last, box = np.empty((0, n_dimensions)), np.empty((0, 0))
-    for start in range(0, n_snapshots, every):
-        stop = min(start + every, n_snapshots)
+    length = min(max(1, _READ_BYTES // (8 * n_sites * n_dimensions)), _MOST_AT_ONCE)
+    counts = np.zeros((n_molecules, n_dimensions), np.int32)
+    steps, boxes = _Steps(every), np.empty((n_snapshots, n_dimensions, n_dimensions))
+    last = np.empty((0, n_dimensions))
+    for start in range(0, n_snapshots, length):
+        stop = min(start + length, n_snapshots)
         whole, matrices = _read_whole(frames, start, stop)
-        found = _centres(whole, molecules)
-        if not start:
-            last, box = found[0].copy(), matrices[0]
-        found, around, n_longer = _follow(found, matrices, last, box)
-        n_long += n_longer
-        centres.append(found[0])
-        boxes.append(around[0])
-        box = around[-1]
+        before = boxes[start - 1] if start else matrices[0]
+        boxes[start:stop] = _in_one_basis(matrices, before)
+        if placed:
+            found = np.zeros((stop - start, *counts.shape), np.int32)
+        else:
+            middles = centres(whole, owners)
+            last = last if start else middles[0].copy()
+            found = _counts(middles, last, before, boxes[start:stop], counts, start)
+        steps.add(found, counts)
+        counts = found[-1]
         if progress is not None:
             progress(stop, n_snapshots)
-    n_steps = max(1, (n_snapshots - 1) * n_molecules)
-    if n_long > _MOST_LONG * n_steps:
-        raise ValueError(
-            f"{n_long:,} of {n_steps:,} steps from snapshot to snapshot are about half the box "
-            "long, so that nobody can tell through which wall they went: use snapshots that are "
-            "closer in time, or leave out unwrap=True"
+    return FollowedFrames(frames, owners, steps.paths(boxes), range(n_snapshots))
+
+
+class _Steps:
+    """What is kept of the counts of all snapshots."""
+
+    def __init__(self, every: int) -> None:
+        self._every = every
+        self._n_snapshots = 0
+        self._kept, self._numbers = list[Counts](), list[int]()
+        self._molecules, self._changes = list[Counts](), list[Counts]()
+
+    def add(self, found: Counts, before: Counts) -> None:
+        for counts in found:
+            if self._n_snapshots % self._every == 0:
+                self._kept.append(counts.copy())
+            moved = np.flatnonzero((counts != before).any(axis=1))
+            self._numbers.append(len(moved))
+            self._molecules.append(moved.astype(np.int32))
+            self._changes.append((counts - before)[moved])
+            self._n_snapshots += 1
+            before = counts
+
+    def paths(self, boxes: Floats) -> Paths:
+        return Paths(
+            boxes,
+            self._every,
+            np.array(self._kept),
+            np.concatenate([[0], np.cumsum(self._numbers)]),
+            np.concatenate(self._molecules),
+            np.concatenate(self._changes),
         )
-    anchors = Anchors(every, np.array(centres), np.array(boxes))
-    return FollowedFrames(frames, molecules, anchors, range(n_snapshots))
 
 
 def _read_whole(frames: Frames, start: int, stop: int) -> tuple[Floats, Floats]:
@@ -210,32 +257,76 @@ def _read_whole(frames: Frames, start: int, stop: int) -> tuple[Floats, Floats]:
     return np.array(coordinates, np.float64), boxes
 
 
-def _centres(coordinates: Floats, molecules: Ints) -> Floats:
-    """Mean place of each molecule in each snapshot."""
+def centres(coordinates: Floats, molecules: Ints) -> Floats:
+    """Find the mean place of each molecule in each snapshot.
+
+    Parameters
+    ----------
+    coordinates : ndarray, shape (snapshots, sites, dimensions)
+        Positions, NaN where a site is not seen.
+    molecules : ndarray of int, shape (sites,)
+        Numbers from 0 on, none left out.
+
+    Returns
+    -------
+    ndarray, shape (snapshots, molecules, dimensions)
+        Of those of its sites that are seen, NaN where none is.
+    """
     order = np.argsort(molecules, kind="stable")
     starts = np.searchsorted(molecules[order], np.arange(int(molecules.max()) + 1))
-    sums = np.add.reduceat(coordinates[:, order], starts, axis=1)
-    centres: Floats = sums / np.bincount(molecules)[:, None]
-    return centres
+    seen: Bools = np.asarray(np.isfinite(coordinates).all(axis=2, keepdims=True))
+    sums = np.add.reduceat(np.where(seen, coordinates, 0.0)[:, order], starts, axis=1)
+    counted = np.add.reduceat(seen[:, order].astype(np.int64), starts, axis=1)
+    with np.errstate(invalid="ignore"):  # nothing of a molecule is seen: it has no place
+        found: Floats = sums / counted
+    return found
 
 
-def _follow(
-    centres: Floats, matrices: Floats, last: Floats, box: Floats
-) -> tuple[Floats, Floats, int]:
-    """Follow centres from where they were last, in what box; ``last`` becomes the end."""
-    boxes = _in_one_basis(matrices, box)
+def _counts(
+    middles: Floats, last: Floats, box: Floats, boxes: Floats, before: Counts, start: int
+) -> Counts:
+    """Follow middles from where they were last, in what box; ``last`` becomes the end."""
     around = Boxes.of(np.concatenate([box[None], boxes]), len(boxes) + 1, len(box))
-    followed = centres.copy()
-    _, n_long = kernel.follow(followed, last, around.matrices, around.inverses, around.kind)
-    return followed, boxes, int(n_long)
+    followed = middles.copy()
+    n_long, first = kernel.follow(followed, last, around.matrices, around.inverses, around.kind)
+    if n_long:
+        raise ValueError(
+            f"{n_long:,} steps from one snapshot to the next are about half the box long, the "
+            f"first to snapshot {start + first + 1}, so that nobody can tell through which wall "
+            "they went: use snapshots that are closer in time, or leave out unwrap=True"
+        )
+    counts = np.einsum("fmd,fde->fme", followed - middles, around.inverses[1:])
+    found: Counts = np.empty(counts.shape, np.int32)
+    for row, each in enumerate(counts):  # what is not seen is where it was
+        before = found[row] = np.where(np.isnan(each), before, np.rint(each))
+    return found
 
 
 def _in_one_basis(matrices: Floats, before: Floats) -> Floats:
     """Choose vectors of each lattice that are nearly those of the one before."""
-    if (matrices == np.einsum("fii->fi", matrices)[..., None] * np.eye(len(before))).all():
-        return matrices
     boxes = np.empty_like(matrices)
+    inverse, inverted_of = inverted(before[None])[0][0], before
     for frame, matrix in enumerate(matrices):
-        change = np.rint(matrix @ np.linalg.inv(before))
-        before = boxes[frame] = np.linalg.inv(change) @ matrix
+        if inverted_of is not before:
+            inverse, inverted_of = inverted(before[None])[0][0], before
+        if np.array_equal(matrix, before):
+            boxes[frame] = before
+            continue
+        change: Floats = np.rint(_scale(matrix, before) * matrix @ inverse)
+        for axis, row in enumerate(change):
+            row[axis] = row[axis] if row.any() else 1.0  # an open direction
+        if abs(np.linalg.det(change)) < 0.5:
+            raise ValueError(
+                "the box changes so much from one snapshot to the next that nobody can tell "
+                "through which wall things went: use snapshots that are closer in time, or leave "
+                "out unwrap=True"
+            )
+        before = boxes[frame] = np.linalg.solve(change, matrix)
     return boxes
+
+
+def _scale(matrix: Floats, before: Floats) -> float:
+    """By how much a box has shrunk, if it is by much."""
+    lengths = (np.linalg.norm(box[box.any(axis=1)], axis=1).min() for box in (before, matrix))
+    ratio = float(next(lengths) / next(lengths))
+    return ratio if not 1 / _OTHER_SCALE < ratio < _OTHER_SCALE else 1.0

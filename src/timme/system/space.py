@@ -50,7 +50,9 @@ class Boxes:
         shape = (n_frames, n_dimensions, n_dimensions)
         if matrices is None or not matrices.any() or (images is not None and images.alone):
             return cls(np.zeros(shape), np.zeros(shape), space.OPEN, *seen)
-        inverses, kind = _inverted(matrices)
+        inverses, kind = inverted(matrices)
+        if images is not None and images.box is not None:  # one loop goes through both
+            kind = max(kind, inverted(images.box[None])[1])
         return cls(np.array(matrices), inverses, kind, *seen)
 
     def select(self, sites: Ints) -> Boxes:
@@ -126,12 +128,25 @@ def _seen(images: Images | None, n_dimensions: int) -> tuple[Ints, Floats, Float
         molecules = np.array(images.molecules)
     if images is not None and images.origin is not None and images.box is not None:
         origin = np.array(images.origin)
-        around = np.concatenate([images.box[None], _inverted(images.box[None])[0]])
+        around = np.concatenate([images.box[None], inverted(images.box[None])[0]])
     return molecules, origin, around
 
 
-def _inverted(matrices: Floats) -> tuple[Floats, int]:
-    """Inverses of boxes, and whether all are straight."""
+def inverted(matrices: Floats) -> tuple[Floats, int]:
+    """Invert boxes, and tell of what kind they are.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (frames, dimensions, dimensions)
+        Box vectors as rows.
+
+    Returns
+    -------
+    inverses : ndarray, shape (frames, dimensions, dimensions)
+        A direction of length 0 in a straight box has inverse 0.
+    kind : int
+        STRAIGHT if all are, TILTED otherwise.
+    """
     diagonal = np.einsum("fii->fi", matrices)
     straight = np.count_nonzero(matrices, axis=(1, 2)) == np.count_nonzero(diagonal, axis=1)
     if straight.all():

@@ -84,6 +84,7 @@ class WholeFrames(MappedFrames):
     frames: Frames  # of all atoms that are needed to make them so
     trees: Trees  # of the same atoms
     kept: Ints  # (sites,), which of them are the sites
+    together: bool = False  # whether a site alone is where it is in its whole molecule
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -123,16 +124,22 @@ class WholeFrames(MappedFrames):
         -------
         WholeFrames
             The same frames of fewer sites; no more is read than the molecules of these, and of a
-            molecule with one site no more than that.
+            molecule with one site no more than that, if it may stand alone.
         """
         kept = self.kept[sites]
         molecules = self.trees.molecules
-        several = np.bincount(molecules[np.unique(kept)], minlength=len(molecules)) > 1
+        fewest = 0 if self.together else 1
+        several = np.bincount(molecules[np.unique(kept)], minlength=len(molecules)) > fewest
         needed = several[molecules]
         needed[kept] = True
         atoms = np.flatnonzero(needed)
         place = np.cumsum(needed) - 1
-        return WholeFrames(self.frames.select(atoms), self.trees.of_some(atoms), place[kept])
+        return replace(
+            self,
+            frames=self.frames.select(atoms),
+            trees=self.trees.of_some(atoms),
+            kept=place[kept],
+        )
 
     def with_boxes(self, boxes: Floats | None) -> BoxedFrames:
         """Put other boxes in place of those through which molecules were made whole.

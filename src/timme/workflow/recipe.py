@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -140,12 +141,13 @@ def _read(source: Any, trajectories: Any, chosen: Settings, progress: Progress |
             if isinstance(source, Ensemble):
                 told = "an Ensemble is analysed as it was read"
             raise ValueError(f"{told}: leave out {what}")
-        if isinstance(source, Objects):
-            return source.ensemble
-        ensemble = source
-    else:
-        options = {name: getattr(chosen, name) for name in READING}
-        ensemble = read(source, trajectories, progress=progress, **options)
+        return source.ensemble if isinstance(source, Objects) else _select(source, chosen)
+    options = {name: getattr(chosen, name) for name in READING}
+    narrow = partial(_select, chosen=chosen)
+    return read(source, trajectories, select=narrow, progress=progress, **options)
+
+
+def _select(ensemble: Ensemble, chosen: Settings) -> Ensemble:
     if chosen.select is not None:
         return ensemble.select(select(ensemble, chosen.select))
     sites, note = default_sites(atoms_of_sites(ensemble))
