@@ -198,9 +198,26 @@ def test_a_selection_goes_where_its_molecule_goes() -> None:
 
 def test_one_step_of_about_half_the_box_is_refused_among_thousands() -> None:
     places = np.zeros((50, 1000, 3)) + 5.0
-    places[30:, 17, 1] += 4.5
-    with pytest.raises(ValueError, match=r"1 steps .* the first to snapshot 31, so that nobody"):
+    places[30:, 17, 1] += 4.6
+    with pytest.raises(ValueError, match=r"1 of 1,000 .* up to 0.46 of the box .* nobody can tell"):
         following(places, box_matrices([10.0, 10.0, 10.0], 50, 3))
+
+
+@pytest.mark.parametrize(("scale", "doubtful"), [(0.5, False), (1.0, False), (2.0, True)])
+def test_steps_are_doubtful_as_soon_as_another_wall_is_not_unlikely(
+    scale: float, doubtful: bool
+) -> None:
+    """One fast particle among many: its own steps count, not those of all."""
+    rng = np.random.default_rng(11)
+    true = 5 + np.cumsum(rng.normal(scale=0.1, size=(300, 500, 3)), axis=0)
+    true[:, 7] = 5 + np.cumsum(rng.normal(scale=scale, size=(300, 3)), axis=0)
+    vectors = box_matrices([10.0, 10.0, 10.0], 300, 3)
+    if doubtful:
+        with pytest.raises(ValueError, match="1 of 500 molecules"):
+            following(true % 10.0, vectors)
+    else:
+        found, _ = following(true % 10.0, vectors).read(0, 300)
+        np.testing.assert_allclose(np.diff(found, axis=0), np.diff(true, axis=0), atol=1e-9)
 
 
 def test_a_molecule_of_which_some_is_not_seen_goes_on() -> None:

@@ -94,20 +94,18 @@ def make_whole(coordinates, boxes, inverses, kind, order, parents):
 
 
 @compiled
-def follow(centres, last, boxes, inverses, kind):
+def follow(centres, last, boxes, inverses, kind, longest, squares):
     """Replace centres (frames, molecules, dimensions) by the images that follow one another.
 
     ``boxes`` are those of the frame before the first (of ``last``) and of all frames, each in the
     basis of the one before. What has not moved keeps its place in the box as that changes; from
-    there the nearest image is taken. ``last`` becomes the last frame. Returns how many steps were
-    longer than four fifths of half the box, and the frame of the first of them.
+    there the nearest image is taken. ``last`` becomes the last frame. Steps are noted as parts of
+    the box, for each molecule and axis: the ``longest``, and the sum of their ``squares``.
     """
     n_frames, n_molecules, n_dimensions = centres.shape
     vector = np.empty(n_dimensions)
     stayed = np.empty(n_dimensions)
     scratch = np.empty((2, n_dimensions))
-    n_long = 0
-    first_long = n_frames
     for frame in range(n_frames):
         half = half_width(inverses[frame + 1])
         for molecule in range(n_molecules):
@@ -128,16 +126,12 @@ def follow(centres, last, boxes, inverses, kind):
                     last[molecule, d] = stayed[d]
                 continue
             to_shortest_image(vector, boxes[frame + 1], inverses[frame + 1], kind, half, scratch)
-            step = 0.0
             for axis in range(n_dimensions):
                 fraction = 0.0
                 for d in range(n_dimensions):
                     fraction += vector[d] * inverses[frame + 1, d, axis]
-                step = max(step, 2.0 * abs(fraction))
-            if step > 0.8:
-                n_long += 1
-                first_long = min(first_long, frame)
+                longest[molecule, axis] = max(longest[molecule, axis], abs(fraction))
+                squares[molecule, axis] += fraction * fraction
             for d in range(n_dimensions):
                 last[molecule, d] = stayed[d] + vector[d]
                 centres[frame, molecule, d] = last[molecule, d]
-    return n_long, first_long

@@ -32,6 +32,9 @@ _READ_BYTES = 50_000_000  # of coordinates, at once
 _MOST_AT_ONCE = 64  # snapshots, after which progress is told
 _KEPT_BYTES = 50_000_000  # of counts of all molecules
 _FEWEST_BETWEEN = 16  # snapshots in which those of all are kept
+_NEARLY_HALF = 0.45  # of the box
+_CERTAIN = 10.0  # logarithm of how much less likely another wall must be
+_STAND_IN = 20  # steps
 _OTHER_SCALE = 1.5  # by which a box may grow in one step without a second look
 
 
@@ -201,6 +204,7 @@ def follow(
     counts = np.zeros((n_molecules, n_dimensions), np.int32)
     steps, boxes = _Steps(every), np.empty((n_snapshots, n_dimensions, n_dimensions))
     last = np.empty((0, n_dimensions))
+    longest, squares = np.zeros((2, n_molecules, n_dimensions))
     for start in range(0, n_snapshots, length):
         stop = min(start + length, n_snapshots)
         whole, matrices = _read_whole(frames, start, stop)
@@ -211,11 +215,19 @@ def follow(
         else:
             middles = centres(whole, owners)
             last = last if start else middles[0].copy()
-            found = _counts(middles, last, before, boxes[start:stop], counts, start)
+            around = Boxes.of(
+                np.concatenate([before[None], boxes[start:stop]]), stop - start + 1, n_dimensions
+            )
+            followed = middles.copy()
+            kernel.follow(
+                followed, last, around.matrices, around.inverses, around.kind, longest, squares
+            )
+            found = _counts(followed - middles, around.inverses[1:], counts)
         steps.add(found, counts)
         counts = found[-1]
         if progress is not None:
             progress(stop, n_snapshots)
+    _refuse_doubtful(longest, squares, n_snapshots - 1)
     return FollowedFrames(frames, owners, steps.paths(boxes), range(n_snapshots))
 
 
@@ -282,24 +294,34 @@ def centres(coordinates: Floats, molecules: Ints) -> Floats:
     return found
 
 
-def _counts(
-    middles: Floats, last: Floats, box: Floats, boxes: Floats, before: Counts, start: int
-) -> Counts:
-    """Follow middles from where they were last, in what box; ``last`` becomes the end."""
-    around = Boxes.of(np.concatenate([box[None], boxes]), len(boxes) + 1, len(box))
-    followed = middles.copy()
-    n_long, first = kernel.follow(followed, last, around.matrices, around.inverses, around.kind)
-    if n_long:
-        raise ValueError(
-            f"{n_long:,} steps from one snapshot to the next are about half the box long, the "
-            f"first to snapshot {start + first + 1}, so that nobody can tell through which wall "
-            "they went: use snapshots that are closer in time, or leave out unwrap=True"
-        )
-    counts = np.einsum("fmd,fde->fme", followed - middles, around.inverses[1:])
+def _counts(moved: Floats, inverses: Floats, before: Counts) -> Counts:
+    """Count box vectors in all snapshots; what is not seen is where it was ``before``."""
+    counts = np.einsum("fmd,fde->fme", moved, inverses)
     found: Counts = np.empty(counts.shape, np.int32)
-    for row, each in enumerate(counts):  # what is not seen is where it was
+    for row, each in enumerate(counts):
         before = found[row] = np.where(np.isnan(each), before, np.rint(each))
     return found
+
+
+def _refuse_doubtful(longest: Floats, squares: Floats, n_steps: int) -> None:
+    """Refuse steps of which nobody can tell through which wall they went.
+
+    A step by a part f of the box may be one by 1 - f through the other wall. If steps of a molecule
+    are normal, with the mean square v, the longer one is exp((1 - 2f) / 2v) times less likely. Of
+    few steps v is not known; those of all molecules stand in for a score of them. A step of nearly
+    half the box is doubtful whatever the others are.
+    """
+    every = squares.mean(axis=0) / max(1, n_steps)
+    usual = (squares + _STAND_IN * every) / (n_steps + _STAND_IN)
+    doubtful = (1 - 2 * longest < _CERTAIN * 2 * usual) | (longest > _NEARLY_HALF)
+    count = np.count_nonzero(doubtful.any(axis=1))
+    if count:
+        raise ValueError(
+            f"{count:,} of {len(longest):,} molecules or particles move by up to "
+            f"{longest.max():.2g} of the box from one snapshot to the next, so that nobody can "
+            "tell through which wall they went: use snapshots that are closer in time, or leave "
+            "out unwrap=True"
+        )
 
 
 def _in_one_basis(matrices: Floats, before: Floats) -> Floats:
