@@ -169,8 +169,8 @@ def test_a_box_may_shrink_or_grow_by_much_in_one_step(scale: float) -> None:
     np.testing.assert_allclose(found, true, atol=1e-9)
 
 
-def test_a_sheet_is_followed_through_its_tilted_box() -> None:
-    tilts = np.array([0.0, 0.005, 2.0, 0.0, 1.0])
+@pytest.mark.parametrize("tilts", [(0.0, 0.005, 2.0, 0.0, 1.0), (2.4, 2.4, 0.0, 0.0, 0.0)])
+def test_a_sheet_is_followed_through_its_tilted_box(tilts: tuple[float, ...]) -> None:
     vectors = np.zeros((5, 3, 3))
     vectors[:, 0, 0], vectors[:, 1, 1], vectors[:, 1, 0] = 10.0, 8.0, tilts
     fractions = np.array([0.9, 0.95, 1.05, 1.1, 1.2])[:, None, None] * np.array([[1.0, 0.3, 0.0]])

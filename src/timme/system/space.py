@@ -143,7 +143,7 @@ def inverted(matrices: Floats) -> tuple[Floats, int]:
     Returns
     -------
     inverses : ndarray, shape (frames, dimensions, dimensions)
-        A direction of length 0 in a straight box has inverse 0.
+        A direction of length 0 has inverse 0.
     kind : int
         STRAIGHT if all are, TILTED otherwise.
     """
@@ -152,7 +152,9 @@ def inverted(matrices: Floats) -> tuple[Floats, int]:
     if straight.all():
         return _straight_inverses(matrices), space.STRAIGHT
     inverses = np.zeros(matrices.shape)
-    inverses[~straight] = np.linalg.inv(matrices[~straight])
+    closed = ~straight & matrices.any(axis=2).all(axis=1)
+    inverses[closed] = np.linalg.inv(matrices[closed])
+    inverses[~straight & ~closed] = np.linalg.pinv(matrices[~straight & ~closed])
     inverses[straight] = _straight_inverses(matrices[straight])
     return inverses, space.TILTED
 
