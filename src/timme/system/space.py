@@ -152,7 +152,7 @@ def inverted(matrices: Floats) -> tuple[Floats, int]:
     if straight.all():
         return _straight_inverses(matrices), space.STRAIGHT
     inverses = np.zeros(matrices.shape)
-    closed = ~straight & matrices.any(axis=2).all(axis=1)
+    closed = ~straight & (np.abs(matrices).max(axis=2) > 0).all(axis=1)
     inverses[closed] = np.linalg.inv(matrices[closed])
     inverses[~straight & ~closed] = np.linalg.pinv(matrices[~straight & ~closed])
     inverses[straight] = _straight_inverses(matrices[straight])
