@@ -40,7 +40,8 @@ export class Molecule {
   private readonly wholeness: Wholeness | null;
   private readonly spheres: Buffer;
   private readonly cylinders: Buffer | null;
-  private readonly boxRepr: NGL.RepresentationElement | null;
+  private readonly filled: boolean; // whether sites fill the periodic box, as a liquid does
+  private readonly boxRepr: NGL.RepresentationElement | null; // of one that is filled; around a molecule it hides it
   private readonly resized: ResizeObserver;
   private disposed = false;
   private cylinderRepr: NGL.RepresentationElement | null = null;
@@ -74,7 +75,8 @@ export class Molecule {
     this.camera = new Camera(this.stage, space.molecular ? 2 : 0.6 * SPAN);
     [this.spheres, this.cylinders] = this.makeBuffers();
     if (space.cartoon) void this.makeCartoon();
-    this.boxRepr = this.periodic ? this.drawBox(this.periodic) : null;
+    this.filled = this.periodic?.filledBy(this.seen().map((site) => this.pointOf(site))) ?? false;
+    this.boxRepr = this.periodic && this.filled ? this.drawBox(this.periodic) : null;
     this.repaint();
     this.restyle();
     this.resized = new ResizeObserver(() => this.stage.handleResize());
@@ -105,7 +107,7 @@ export class Molecule {
   reset(): void {
     this.stage.handleResize();
     const points = this.seen().map((site) => this.pointOf(site));
-    const corners = this.periodic?.filledBy(points) ? this.periodic.corners() : [];
+    const corners = this.filled && this.periodic ? this.periodic.corners() : [];
     if (this.flat) this.camera.level();
     else if (corners.length) this.camera.tilt();
     else this.camera.align(points);

@@ -2,6 +2,7 @@
 
 import { at, eachPair, less, type Point, pointAt } from "./arrays";
 
+const FILLED = 0.8; // of the box: a liquid reaches farther, a molecule in water need not
 const HALF = 0.5; // of the box: what is longer is nearer the other way round, through the wall
 
 export class Periodic {
@@ -28,7 +29,7 @@ export class Periodic {
     return this.crosses(one[0] - other[0], one[1] - other[1], one[2] - other[2]);
   }
 
-  /** Whether points reach over more than half of the box in every direction. */
+  /** Whether points reach over nearly all of the box in every direction. */
   filledBy(points: Point[]): boolean {
     return this.vectors.every((vector) => {
       let [low, high] = [Infinity, -Infinity];
@@ -37,7 +38,7 @@ export class Periodic {
         low = Math.min(low, along);
         high = Math.max(high, along);
       }
-      return high - low > HALF * dot(vector, vector);
+      return high - low > FILLED * dot(vector, vector);
     });
   }
 

@@ -49,8 +49,8 @@ test("a box has its corners and the edges of its periodic directions", () => {
   const edges = periodic.edges();
   assert.equal(edges.length, 8);
   assert.deepEqual(edges[0], [[1, 2, 3], [11, 2, 3]]);
-  assert.ok(periodic.filledBy([[1, 2, 0], [7, 7, 0]]));
-  assert.ok(!periodic.filledBy([[1, 2, 0], [7, 3, 0]]));
+  assert.ok(periodic.filledBy([[1, 2, 0], [9.5, 9, 0]]));
+  assert.ok(!periodic.filledBy([[1, 2, 0], [9.5, 8, 0]]));
 });
 
 test("a cluster is whole unless a bond, a contact or a molecule of it goes through a wall", () => {
