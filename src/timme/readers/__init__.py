@@ -126,9 +126,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
     keep = partial(kept_snapshots, start=start, stop=stop, step=step)
-    ensemble, count, kept = open_source(
-        source, _listed(trajectories), Options(columns, common_atoms, allow_truncated), keep
-    )
+    # Where the box is not that of the file, it does not matter which snapshots have one.
+    options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
+    ensemble, count, kept = open_source(source, _listed(trajectories), options, keep)
     ensemble = replace(
         ensemble,
         unit=ensemble.unit if unit is None else unit_label(unit),

@@ -16,7 +16,15 @@ from timme._arrays import Coordinates, Floats, Ints, Strings
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import box_of, boxes_of_frames
 from timme.system.elements import element_masses, guess_elements, is_coarse_grained
-from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choice
+from timme.system.frames import (
+    BoxedFrames,
+    Frames,
+    PlainFrames,
+    chosen_of,
+    file_mark,
+    marks_of_choice,
+)
+from timme.system.placeholders import can_be_box, refuse_other_space
 
 MDTRAJ = "mdtraj Trajectory"  # what such a source is called
 
@@ -157,6 +165,7 @@ class UniverseFrames(PlainFrames):
     sites: Ints
     periodic: bool
     shared: bool  # with the user, whose frame is put back after reading
+    walled: bool | None = None  # whether every frame must have a box or none must; None for any
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -185,10 +194,25 @@ class UniverseFrames(PlainFrames):
         for row, frame in enumerate(frames):
             step = self.reader[frame]
             coordinates[row] = step.positions[self.sites]
-            boxes.append(box_of(step))
+            boxes.append(self._box_of(step))
         if self.shared:
             _ = self.reader[before]
         return coordinates, boxes_of_frames(boxes) if self.periodic else None
+
+    def with_boxes(self, boxes: Floats | None) -> Frames:
+        """Put other boxes in place of those of the trajectory.
+
+        Parameters
+        ----------
+        boxes : ndarray, shape (snapshots, 3, 3), or None
+            Box vectors as rows, None for open space.
+
+        Returns
+        -------
+        Frames
+            The same coordinates in these boxes; nobody asks which the trajectory has.
+        """
+        return BoxedFrames(replace(self, walled=None), boxes)
 
     def time(self, snapshot: int) -> float | None:
         """Tell when a snapshot was taken.
@@ -255,14 +279,23 @@ class UniverseFrames(PlainFrames):
         yield getattr(self.reader, "coordinate_array", "not in memory")
         yield from marks_of_choice(self.chosen, self.sites)
 
+    def _box_of(self, step: Any) -> Floats | None:
+        box = box_of(step)
+        if self.walled is not None:
+            name = f"{getattr(self.reader, 'filename', None) or 'Universe'}: frame {step.frame + 1}"
+            refuse_other_space(box, "Å", walled=self.walled, name=name)
+        return box
 
-def universe_frames(group: Any) -> UniverseFrames:
+
+def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
     """Take the frames of the trajectory behind an AtomGroup.
 
     Parameters
     ----------
     group : AtomGroup
         Atoms that are kept.
+    any_boxes : bool, optional
+        Let some frames have a box and others none, where that of the trajectory does not count.
 
     Returns
     -------
@@ -275,10 +308,13 @@ def universe_frames(group: Any) -> UniverseFrames:
     with quiet():
         reader = own if shared else own.copy()
         before = reader.frame
-        periodic = box_of(reader[0]) is not None
+        last = len(reader) - 1
+        found = [box_of(reader[frame]) for frame in sorted({0, last // 2, last})]
         _ = reader[before]
     sites = np.asarray(group.ix, dtype=np.int64)
-    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared)
+    walled = None if any_boxes else any(can_be_box(box, "Å") for box in found)
+    periodic = any(box is not None for box in found)
+    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walled)
 
 
 def atoms_of_universe(group: Any) -> Atoms:
