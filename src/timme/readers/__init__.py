@@ -14,6 +14,7 @@ from timme.readers import soundness, walls, wanted
 from timme.readers.bonds import guess_bonds
 from timme.readers.download import fetch
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
+from timme.readers.scale import judge_scale
 from timme.readers.snapshots import Clock, kept_snapshots, one_snapshot
 from timme.readers.sources import Options, atom_group, open_source
 from timme.settings import Settings
@@ -196,16 +197,18 @@ def _with_box_and_bonds(
     unwrap: bool = False,
     progress: Progress | None = None,
 ) -> Ensemble:
+    scale = judge_scale(ensemble)
     if box is None or box is False:
-        ensemble = soundness.without_placeholder(ensemble)
+        ensemble = soundness.without_placeholder(ensemble, scale.angstrom)
     if box is False and unwrap:
         raise ValueError("unwrap=True follows sites through a box, and box=False leaves it out")
     # Bonds go through the walls of a box even where the user wants open space after that.
     around = None if box is False else box
     ensemble = replace(ensemble, frames=wanted.with_box(ensemble.frames, around))
-    soundness.refuse_clashes(ensemble)
-    ensemble = wanted.with_bonds_chosen(ensemble, bonds)
-    ensemble = replace(ensemble, notes=(*ensemble.notes, *soundness.geometry_notes(ensemble)))
+    soundness.refuse_clashes(ensemble, scale.angstrom)
+    ensemble = wanted.with_bonds_chosen(ensemble, bonds, scale)
+    strange = soundness.geometry_notes(ensemble, scale.angstrom)
+    ensemble = replace(ensemble, notes=(*ensemble.notes, *strange))
     if box is False or unwrap:
         ensemble = walls.unfolded(ensemble)
     ensemble = walls.with_whole_molecules(ensemble)
