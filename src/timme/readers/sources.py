@@ -278,7 +278,7 @@ def _bare_atoms(path: Path, count: int) -> tuple[Atoms, Ints | None, str]:
 
 
 def _from_universe(source: Any, options: Options) -> Ensemble:
-    from timme.readers.libraries import atoms_of_universe, universe_frames
+    from timme.readers.libraries import atoms_of_universe, unit_of_reader, universe_frames
 
     everything = source.universe.atoms
     files = (source.universe.filename, getattr(source.universe.trajectory, "filename", None))
@@ -286,7 +286,7 @@ def _from_universe(source: Any, options: Options) -> Ensemble:
         frames=universe_frames(everything, any_boxes=options.any_boxes),
         atoms=atoms_of_universe(everything),
         site_atoms=np.arange(len(everything)),
-        unit="Å",
+        unit=unit_of_reader(source.universe.trajectory),
         sources=tuple(dict.fromkeys(str(name) for name in files if name)) or ("Universe",),
     )
 

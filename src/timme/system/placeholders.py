@@ -156,7 +156,7 @@ def _meet_by_chance(points: Floats, boxes: Boxes) -> bool:
     pairs = pairs_within(points, reach, boxes)
     vectors = points[pairs[:, 0]] - points[pairs[:, 1]]
     plain = np.linalg.norm(vectors, axis=1)
-    nearest: Floats = np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1)
+    nearest = np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1)
     through = nearest < plain - 1e-4
     parts = np.linspace(0.0, 1.0, _BINS + 1)
     chance: Floats = np.diff(parts**3)
@@ -170,4 +170,5 @@ def _usual_distance(points: Floats) -> float:
     """Median distance to the nearest point in open space."""
     from scipy.spatial import cKDTree
 
-    return float(np.median(cKDTree(points).query(points, k=2)[0][:, 1])) or _FARTHEST
+    distances = np.asarray(cKDTree(points).query(points, k=2)[0])
+    return float(np.median(distances[:, 1])) or _FARTHEST
