@@ -198,6 +198,27 @@ def test_without_a_box_distances_are_plain(tmp_path: Path, suffix: str) -> None:
 # ---- images --------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*half the periodic box")
+@pytest.mark.parametrize("kind", ["orthorhombic", "triclinic", "changing", "film", "tilted film"])
+def test_boxes_of_a_universe_of_gsd_are_those_of_the_file(tmp_path: Path, kind: str) -> None:
+    import MDAnalysis as mda
+
+    places, boxes = snapshots(), boxes_of(kind)
+    places[..., 2] *= kind not in FLAT
+    (path,) = as_gsd(tmp_path / "a.gsd", places, boxes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        universe = mda.Universe(str(path))
+    ensemble = timme.read(universe)
+    assert ensemble.unit == ""
+    objects = timme.objects.points(ensemble)
+    found = timme.measure(objects, timme.pairs.all(objects)).sigma
+    np.testing.assert_allclose(found, brute_force(places, boxes), rtol=1e-5)
+    universe.trajectory.add_transformations(lambda step: step)
+    with pytest.raises(ValueError, match="give the files themselves"):
+        timme.read(universe)
+
+
 def walk() -> tuple[Floats, Floats, Ints]:
     """Sites that walk through the walls of a tilted box: where they are, wrapped, and images."""
     rng = np.random.default_rng(0)

@@ -91,6 +91,9 @@ def h5md(
         group["position/value"], group["position/step"] = positions, range(len(positions))
         if unit:
             group["position/value"].attrs["unit"] = unit
+        if "unit_of_box" in more:
+            stands = box["edges/value"] if "edges/value" in box else box["edges"]
+            stands.attrs["unit"] = more["unit_of_box"]
         for name in {"id", "image"} & more.keys():
             group[f"{name}/value"], group[f"{name}/step"] = more[name], range(len(positions))
     return path
@@ -126,6 +129,21 @@ def test_h5md_boxes_may_be_lengths_change_and_be_open(tmp_path: Path) -> None:
     found = boxes_of(read(film, bonds="none"))
     assert found is not None
     np.testing.assert_allclose(found[0], np.diag([100, 110, 0]))
+
+
+@pytest.mark.parametrize("changing", [False, True])
+def test_h5md_boxes_are_in_the_unit_that_they_state(tmp_path: Path, changing: bool) -> None:
+    steps = {"steps": range(6)} if changing else {}
+    edges = np.full((6, 3), 6.0) if changing else np.full(3, 6.0)
+    path = h5md(
+        tmp_path / "a.h5md", walks(), unit="Angstrom", edges=edges, unit_of_box="nm", **steps
+    )
+    found = boxes_of(read(path, bonds="none"))
+    assert found is not None
+    np.testing.assert_allclose(found[0], np.diag([60.0, 60.0, 60.0]))
+    odd = h5md(tmp_path / "b.h5md", walks(), unit="nm", edges=[6.0] * 3, unit_of_box="sigma")
+    with pytest.raises(ValueError, match="its box is in sigma, and its positions are in nm"):
+        read(odd)
 
 
 def test_h5md_in_a_plane_lies_at_zero(tmp_path: Path) -> None:

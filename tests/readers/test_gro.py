@@ -92,6 +92,15 @@ def test_a_box_of_no_length_is_open_space(tmp_path: Path) -> None:
     assert read(path).snapshot()[1] is None
 
 
+@pytest.mark.parametrize("box", [(40000.0,) * 3, (4000.0, 4000.0, 4000.0, 0, 0, -1000.0, 0, 0, 0)])
+def test_numbers_of_a_huge_box_need_no_blanks(tmp_path: Path, box: tuple[float, ...]) -> None:
+    path = write_gro(tmp_path / "a.gro", trajectory_positions(2, N_ATOMS), box=box)
+    assert max(map(len, path.read_text().splitlines()[-1].split())) > 15
+    found = read(path).snapshot()[1]
+    assert found is not None
+    assert abs(np.linalg.det(found)) == pytest.approx(np.prod([10.0 * side for side in box[:3]]))
+
+
 @pytest.mark.parametrize("cut", [2, 5, 15, 40, 100])
 def test_a_file_that_is_cut_off_names_the_frame(tmp_path: Path, cut: int) -> None:
     positions = trajectory_positions(4, N_ATOMS)

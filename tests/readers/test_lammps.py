@@ -132,6 +132,28 @@ def test_motion_in_a_plane_lies_at_zero(tmp_path: Path) -> None:
     assert analyse(path).hierarchy.n_sites == N_ATOMS
 
 
+@pytest.mark.parametrize("columns", ["x y ix iy", "xs ys ix iy", "x y z ix iy iz"])
+def test_images_in_a_plane_need_no_third_column(tmp_path: Path, columns: str) -> None:
+    steps = np.random.default_rng(7).normal(scale=3.0, size=(20, N_ATOMS, 2))
+    walked = 15.0 + np.cumsum(steps, axis=0)
+    images = np.floor(walked / LENGTHS[:2])
+    names = [name for name in columns.split() if name in {"x", "y", "z", "xs", "ys"}]
+    lines = list[str]()
+    for frame, turns in zip(walked - images * LENGTHS[:2], images.astype(int), strict=True):
+        places = frame / LENGTHS[:2] if "xs" in names else frame
+        lines += ["ITEM: TIMESTEP", "0", "ITEM: NUMBER OF ATOMS", str(N_ATOMS)]
+        lines += ["ITEM: BOX BOUNDS pp pp pp", "0 30", "0 31", "-0.5 0.5"]
+        lines += [f"ITEM: ATOMS id type {columns}"]
+        for atom, (place, turn) in enumerate(zip(places, turns, strict=True)):
+            flat = [0] * (len(names) - 2)
+            lines += [" ".join(map(str, [atom + 1, 1, *place, *flat, *turn, *flat]))]
+    path = tmp_path / "a.dump"
+    path.write_text("\n".join(lines) + "\n")
+    ensemble = read(path, box=False)
+    np.testing.assert_allclose(coordinates(ensemble)[..., :2], walked, atol=2e-5)
+    assert any("images of the file" in note for note in ensemble.notes)
+
+
 def test_positions_are_those_of_mdanalysis(tmp_path: Path) -> None:
     from MDAnalysis.coordinates.LAMMPS import DumpReader
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.readers.builders import Record, atom, peptide, write_pdb, write_trajectory
-from timme._arrays import Coordinates, Floats
+from timme._arrays import Coordinates, Floats, Strings
 from timme.readers import guess_bonds, read, read_model
 from timme.system.boxes import box_matrices
 from timme.system.ensemble import Ensemble
@@ -81,7 +81,73 @@ def test_no_box_is_narrower_than_3_angstrom(box: list[float], placeholder: bool)
 def test_more_atoms_than_there_is_room_for_need_no_search() -> None:
     crowd = np.random.default_rng(0).uniform(0, 300, (100_000, 3))
     assert is_placeholder(np.diag([40.0, 40.0, 40.0]), crowd)  # 1.6 atoms for each Å³
-    assert not is_placeholder(np.diag([300.0, 300.0, 300.0]), crowd, 0.01)
+    assert not is_placeholder(np.diag([300.0, 300.0, 300.0]), crowd)
+
+
+@pytest.fixture(scope="module")
+def kinase() -> tuple[Floats, Strings, Strings]:
+    """Adenylate kinase, 50 × 47 × 42 Å: places, names and elements."""
+    data = pytest.importorskip("MDAnalysisTests.datafiles")
+    ensemble = read(data.PSF, data.DCD, stop=1)
+    places = np.asarray(ensemble.snapshot()[0], np.float64)
+    return places, ensemble.atoms.names, ensemble.atoms.elements
+
+
+@pytest.mark.parametrize("chosen", ["all", "CA", "backbone"])
+@pytest.mark.parametrize(
+    ("length", "placeholder"),
+    [(25.0, True), (35.0, True), (40.0, True), (42.0, True), (60.0, False)],
+)
+def test_a_box_a_little_smaller_than_its_protein_is_a_placeholder(
+    kinase: tuple[Floats, Strings, Strings], chosen: str, length: float, placeholder: bool
+) -> None:
+    places, names, elements = kinase
+    named = {"CA": ["CA"], "backbone": ["N", "CA", "C", "O"], "all": list(names)}[chosen]
+    kept = np.isin(names, named)
+    assert is_placeholder(length * np.eye(3), places[kept], elements[kept]) == placeholder
+
+
+@pytest.mark.parametrize("chosen", ["all", "CA", "OW"])
+def test_a_solvated_protein_in_a_rhombic_box_is_held(chosen: str) -> None:
+    data = pytest.importorskip("MDAnalysisTests.datafiles")
+    ensemble = read(data.GRO, data.XTC, stop=1, bonds="none")
+    places, boxes = ensemble.frames.read(0, 1)
+    assert boxes is not None  # whole molecules, which reach far beyond the walls
+    kept = np.full(ensemble.n_sites, True) if chosen == "all" else ensemble.atoms.names == chosen
+    elements = ensemble.atoms.elements[kept]
+    assert not is_placeholder(boxes[0], places[0][kept], elements)
+    shifts = np.random.default_rng(0).integers(-1, 2, size=(ensemble.n_sites, 3))
+    shifts = shifts[np.unique(ensemble.atoms.resids, return_inverse=True)[1]]
+    assert not is_placeholder(boxes[0], (places[0] + shifts @ boxes[0])[kept], elements)
+
+
+def crystal(side: int, spacing: float) -> Floats:
+    """Diamond, of side × side × side cells whose atoms have moved a little."""
+    corners = np.array([[0, 0, 0], [0, 2, 2], [2, 0, 2], [2, 2, 0]]) / 4
+    cell = np.concatenate([corners, corners + 0.25])
+    shifts = np.stack(np.meshgrid(*[np.arange(side)] * 3), axis=-1).reshape(-1, 1, 3)
+    noise = np.random.default_rng(1).normal(scale=0.05, size=(8 * side**3, 3))
+    return spacing * (cell + shifts).reshape(-1, 3) + noise
+
+
+@pytest.mark.parametrize("spread", [0, 2])
+def test_a_crystal_that_is_bound_through_all_walls_is_held(spread: int) -> None:
+    places = crystal(4, 3.57)
+    box = 4 * 3.57 * np.eye(3)
+    moved = np.random.default_rng(0).integers(-spread, spread + 1, size=places.shape) @ box
+    elements = np.full(len(places), "C")
+    assert not is_placeholder(box, places + moved, elements)
+    assert is_placeholder(0.8 * box, places, elements)
+
+
+def test_whole_chains_longer_than_their_box_are_held() -> None:
+    zigzag = np.column_stack([1.27 * np.arange(60), 0.87 * (np.arange(60) % 2), np.zeros(60)])
+    across = 4.5 * np.stack(np.meshgrid(0, np.arange(4), np.arange(4)), axis=-1).reshape(-1, 1, 3)
+    melt = (zigzag + across).reshape(-1, 3)  # chains of 75 Å, side by side
+    box = np.diag([79.0, 18.0, 18.0])
+    tilted = np.array([[79.0, 0, 0], [30.0, 18.0, 0], [0, 0, 18.0]])
+    for walls in (box, tilted):
+        assert not is_placeholder(walls, melt, np.full(len(melt), "C"))
 
 
 def test_bonds_are_guessed_in_open_space_if_the_box_is_a_placeholder(tmp_path: Path) -> None:
@@ -106,6 +172,41 @@ def test_models_piled_into_one_are_refused(tmp_path: Path, reader: Callable[...,
     path = write_pdb(tmp_path / "pile.pdb", [piled, piled])  # type: ignore[list-item]
     with pytest.raises(ValueError, match=r"900 of 900 heavy atoms lie within 0\.5 Å.*models"):
         reader(path)
+
+
+def extended(path: Path, records: list[Record], places: Coordinates, lattice: str = "") -> Path:
+    """Write an extended XYZ file, which states no unit."""
+    lines = list[str]()
+    for snapshot in places:
+        lines += [str(len(records)), f"{lattice} Properties=species:S:1:pos:R:3"]
+        lines += [
+            f"{record[-1]} " + " ".join(f"{x:.4f}" for x in place)
+            for record, place in zip(records, snapshot, strict=True)
+        ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("length", [1, 20])
+def test_a_placeholder_is_known_where_no_unit_is_stated(tmp_path: Path, length: int) -> None:
+    records, places = molecule()
+    cube = f'Lattice="{length} 0 0 0 {length} 0 0 0 {length}"'
+    boxed = read(extended(tmp_path / "a.extxyz", records, places, cube))
+    plain = read(extended(tmp_path / "b.extxyz", records, places))
+    assert box_of(boxed) is None
+    assert any("taken for a placeholder" in note for note in boxed.notes)
+    np.testing.assert_array_equal(boxed.atoms.bonds, plain.atoms.bonds)
+
+
+@pytest.mark.parametrize("unit", [None, "Å"])
+def test_copies_piled_up_where_no_unit_is_stated_are_refused(
+    tmp_path: Path, unit: str | None
+) -> None:
+    records, places = molecule()
+    piled = np.concatenate([places, places + 0.1], axis=1)
+    path = extended(tmp_path / "a.xyz", [*records, *records], piled)
+    with pytest.raises(ValueError, match=r"600 of 600 heavy atoms lie within 0\.5 Å"):
+        read(path, unit=unit)
 
 
 def test_a_few_misplaced_atoms_are_no_error_but_a_note(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import gzip
 import os
 import pickle
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from tests.readers.builders import (
 )
 from timme._arrays import Coordinates
 from timme.readers import read
+from timme.readers.libraries import quiet
 from timme.system.ensemble import Ensemble
 
 N_ATOMS = 12
@@ -228,6 +230,112 @@ def test_a_list_of_gro_files_is_an_ensemble(tmp_path: Path) -> None:
         order = lines if number == 0 else lines[::-1]
         path.write_text("\n".join(["title", "    5", *order, "   3.0   3.0   3.0", ""]))
     np.testing.assert_allclose(coordinates(read(paths)), positions, atol=2e-3)
+
+
+def one_frame(path: Path, places: Coordinates, box: str = "   3.0   3.1   3.2") -> Path:
+    """Write a GRO file of five atoms, in Å; the box in nm."""
+    rows = [
+        f"{1:5d}{'LIG':<5}{f'C{atom}':>5}{atom + 1:5d}" + "".join(f"{x / 10:8.3f}" for x in place)
+        for atom, place in enumerate(places)
+    ]
+    path.write_text("\n".join(["title", f"{len(rows):5d}", *rows, box, ""]))
+    return path
+
+
+def test_a_list_of_gro_files_keeps_their_boxes(tmp_path: Path) -> None:
+    positions = trajectory_positions(3, 5)
+    paths = [
+        one_frame(tmp_path / f"{number}.gro", places, f"   3.0   3.1   3.{number}")
+        for number, places in enumerate(positions)
+    ]
+    boxes = read(paths, bonds="none").frames.read(0, 3)[1]
+    assert boxes is not None
+    np.testing.assert_allclose(boxes, [np.diag([30, 31, 30 + number]) for number in range(3)])
+    empty = one_frame(tmp_path / "open.gro", positions[0], "   0.0   0.0   0.0")
+    with pytest.raises(ValueError, match=r"open\.gro: frame 1 has no box, and other frames have a"):
+        read([*paths, empty])
+    assert read([*paths, empty], box=False, bonds="none").snapshot()[1] is None
+
+
+def test_a_list_of_xyz_files_claims_no_unit(tmp_path: Path) -> None:
+    for number, places in enumerate(trajectory_positions(2, 5)):
+        rows = [f"B{atom} " + " ".join(map(str, place)) for atom, place in enumerate(places)]
+        (tmp_path / f"{number}.xyz").write_text("\n".join(["5", "", *rows, ""]))
+    paths = [tmp_path / "0.xyz", tmp_path / "1.xyz"]
+    assert read(paths).unit == read(paths[0]).unit == ""
+
+
+def test_files_of_one_kind_with_one_frame_each_are_all_snapshots(tmp_path: Path) -> None:
+    positions = trajectory_positions(4, 5)
+    paths = [one_frame(tmp_path / f"{n}.gro", places) for n, places in enumerate(positions)]
+    ensemble = read(paths[0], paths[1:])
+    np.testing.assert_allclose(coordinates(ensemble), positions, atol=2e-3)
+    assert any("the first of 4 snapshots" in note for note in ensemble.notes)
+    assert read(paths[0], paths[0]).n_snapshots == 1  # not twice
+
+
+@pytest.mark.parametrize("several", [0, 1])
+def test_a_file_beside_others_of_many_frames_is_a_topology(tmp_path: Path, several: int) -> None:
+    paths = [one_frame(tmp_path / f"{n}.gro", trajectory_positions(1, 5)[0]) for n in range(2)]
+    paths[several].write_text(2 * paths[several].read_text())
+    assert read(paths[0], paths[1]).n_snapshots == 1 + several
+
+
+BOXES = {"none": None, "1 × 1 × 1 Å": [1, 1, 1, 90, 90, 90], "true": [30, 30, 30, 90, 90, 90]}
+
+
+def write_boxes(path: Path, boxes: Sequence[str]) -> Path:
+    """Write frames of sites without names, in boxes of these kinds."""
+    import MDAnalysis
+
+    universe = MDAnalysis.Universe.empty(N_ATOMS, trajectory=True)
+    with quiet(), MDAnalysis.Writer(str(path), N_ATOMS) as writer:
+        for places, kind in zip(trajectory_positions(len(boxes), N_ATOMS), boxes, strict=True):
+            universe.atoms.positions = places
+            universe.trajectory.ts.dimensions = BOXES[kind]
+            writer.write(universe.atoms)
+    return path
+
+
+@pytest.mark.parametrize("odd", ["none", "1 × 1 × 1 Å"])
+@pytest.mark.parametrize("place", [0, 3, 9])
+def test_a_frame_without_the_box_of_the_others_is_refused(
+    tmp_path: Path, place: int, odd: str
+) -> None:
+    path = write_boxes(tmp_path / "a.trr", ["true"] * place + [odd] + ["true"] * (9 - place))
+    said = "no box" if odd == "none" else f"a box of {odd}"
+    with pytest.raises(
+        ValueError, match=rf"a\.trr: frame {place + 1} has {said}, and other frames"
+    ):
+        read(path).frames.read(0, 10)
+    for options in ({"box": [30.0, 30.0, 30.0]}, {"box": False}):
+        assert coordinates(read(path, **options)).shape == (10, N_ATOMS, 3)
+    kept = read(path, start=place + 1) if place < 9 else read(path, stop=9)
+    assert kept.frames.read(0, kept.n_snapshots)[1] is not None
+
+
+def test_a_box_in_a_frame_that_nobody_looked_at_is_no_open_space(tmp_path: Path) -> None:
+    path = write_boxes(tmp_path / "a.trr", ["none"] * 3 + ["true"] + ["none"] * 6)
+    with pytest.raises(ValueError, match=r"frame 4 has a box of 30 × 30 × 30 Å, .* have none"):
+        read(path).frames.read(0, 10)
+
+
+def test_a_frame_of_a_universe_without_the_box_of_the_others_is_refused(tmp_path: Path) -> None:
+    import MDAnalysis
+
+    path = write_boxes(tmp_path / "a.trr", ["none"] + ["true"] * 5)
+    with quiet():
+        universe = MDAnalysis.Universe.empty(N_ATOMS)
+        universe.load_new(str(path))
+    with pytest.raises(ValueError, match=r"a\.trr: frame 1 has no box"):
+        read(universe)
+    assert read(universe, box=False).n_snapshots == 6
+
+
+@pytest.mark.parametrize("kind", ["none", "1 × 1 × 1 Å"])
+def test_frames_that_all_have_no_true_box_are_in_open_space(tmp_path: Path, kind: str) -> None:
+    ensemble = read(write_boxes(tmp_path / "a.trr", [kind] * 5))
+    assert ensemble.frames.read(0, 5)[1] is None
 
 
 def test_a_list_of_trajectories_needs_a_topology(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from timme.readers import soundness, walls, wanted
 from timme.readers.bonds import guess_bonds
 from timme.readers.download import fetch
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
+from timme.readers.scale import judge_scale
 from timme.readers.snapshots import Clock, kept_snapshots, one_snapshot
 from timme.readers.sources import Options, atom_group, open_source
 from timme.settings import Settings
@@ -132,7 +133,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         kept = kept_snapshots(count, name, clock, start=start, stop=stop, step=step)
         return range(kept[0], kept[-1] + 1) if unwrap else kept  # followed through all of them
 
-    options = Options(columns, common_atoms, allow_truncated)
+    # Where the box is not that of the file, it does not matter which snapshots have one.
+    options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
     ensemble, count = open_source(source, _listed(trajectories), options, keep)
     ensemble = replace(
         ensemble,
@@ -205,16 +207,18 @@ def _with_box_and_bonds(
     *,
     unwrap: bool = False,
 ) -> Ensemble:
+    scale = judge_scale(ensemble)
     if box is None or box is False:
-        ensemble = soundness.without_placeholder(ensemble)
+        ensemble = soundness.without_placeholder(ensemble, scale.angstrom)
     if box is False and unwrap:
         raise ValueError("unwrap=True follows sites through a box, and box=False leaves it out")
     # Bonds go through the walls of a box even where the user wants open space after that.
     around = None if box is False else box
     ensemble = replace(ensemble, frames=wanted.with_box(ensemble.frames, around))
-    soundness.refuse_clashes(ensemble)
-    ensemble = wanted.with_bonds_chosen(ensemble, bonds)
-    ensemble = replace(ensemble, notes=(*ensemble.notes, *soundness.geometry_notes(ensemble)))
+    soundness.refuse_clashes(ensemble, scale.angstrom)
+    ensemble = wanted.with_bonds_chosen(ensemble, bonds, scale)
+    strange = soundness.geometry_notes(ensemble, scale.angstrom)
+    ensemble = replace(ensemble, notes=(*ensemble.notes, *strange))
     if box is False or unwrap:
         ensemble = walls.unfolded(ensemble)
     ensemble = walls.with_whole_molecules(ensemble, together=unwrap)

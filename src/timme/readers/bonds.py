@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Bools, Coordinates, Floats, Ints
+from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import box_matrices
 from timme.system.elements import HYDROGENS, covalent_radii
@@ -16,7 +15,6 @@ from timme.system.neighbours import pairs_within
 from timme.system.placeholders import is_placeholder
 from timme.system.residues import is_ion, is_water, residue_index
 from timme.system.space import Boxes
-from timme.system.units import unit_in_angstrom
 
 _TOLERANCE = (
     0.4  # Å beyond the sum of radii: thermal stretching, and room before the second neighbours
@@ -62,8 +60,9 @@ def guess_bonds(
     if len(bondable) < 2:
         return sorted_bonds(())
     reach = 2 * float(radii.max()) + _TOLERANCE
-    positions = np.asarray(coordinates[bondable], dtype=np.float64) * angstrom
-    boxes = Boxes.of(_sound_box(box, positions, angstrom), 1, 3)
+    places = np.asarray(coordinates, dtype=np.float64) * angstrom
+    positions = places[bondable]
+    boxes = Boxes.of(_sound_box(box, places, atoms.elements, angstrom), 1, 3)
     pairs = pairs_within(positions, reach, boxes)
     vectors = positions[pairs[:, 0]] - positions[pairs[:, 1]]
     distances = np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1)
@@ -78,50 +77,6 @@ def guess_bonds(
     heavy = ~light[first] & ~light[second]
     hydrogens = _nearest_heavy(light, first, second, distances + _OTHER_RESIDUE * ~same)
     return sorted_bonds(np.concatenate([np.column_stack([first[heavy], second[heavy]]), hydrogens]))
-
-
-def likely_angstrom(
-    atoms: Atoms, coordinates: Coordinates, *, unit: str, source: str
-) -> tuple[float, str]:
-    """Tell how long the unit of the coordinates is in Å, judged by the distances between atoms.
-
-    Parameters
-    ----------
-    atoms : Atoms
-        Elements of the atoms.
-    coordinates : ndarray, shape (atoms, 3)
-        Positions in one snapshot.
-    unit : str
-        The unit that is believed.
-    source : str
-        Name of the file, for the warning.
-
-    Returns
-    -------
-    angstrom : float
-        Length of the unit that the distances speak for.
-    note : str
-        The warning that was given, "" if the belief holds.
-
-    Warns
-    -----
-    UserWarning
-        When nm seem to be given as Å, or the other way round.
-    """
-    angstrom = unit_in_angstrom(unit) or 1.0
-    spacing = _typical_spacing(atoms, coordinates)
-    if spacing is None or 0.5 <= spacing * angstrom <= 8.0:
-        return angstrom, ""
-    likely = "nm" if spacing * angstrom < 0.5 else "Å"
-    scale = unit_in_angstrom(likely) or 1.0
-    if not 0.5 <= spacing * scale <= 8.0:
-        return angstrom, ""
-    note = (
-        f"{source}: neighbouring atoms are {spacing:.3g} {unit or 'Å'} apart, "
-        f"which looks like {likely}: say so with unit={likely!r}"
-    )
-    warnings.warn(note, UserWarning, stacklevel=2)
-    return scale, note
 
 
 def with_bonds(atoms: Atoms, *bonds: npt.ArrayLike) -> Atoms:
@@ -149,27 +104,14 @@ def with_bonds(atoms: Atoms, *bonds: npt.ArrayLike) -> Atoms:
     return replace(atoms, bonds=sorted_bonds(joined[joined[:, 0] != joined[:, 1]]))
 
 
-def _typical_spacing(atoms: Atoms, coordinates: Coordinates) -> float | None:
-    """Median distance to the nearest atom, over at most a thousand atoms."""
-    from scipy.spatial import cKDTree
-
-    known = np.flatnonzero(
-        (covalent_radii(atoms.elements) > 0) & np.isfinite(coordinates).all(axis=1)
-    )
-    if len(known) < 4 or coordinates.shape[1] != 3:
-        return None
-    positions = np.asarray(coordinates[known], dtype=np.float64)
-    chosen = positions[:: max(1, len(known) // 1000)]
-    distances = np.asarray(cKDTree(positions).query(chosen, k=2)[0])
-    return float(np.median(distances[:, 1])) or None
-
-
-def _sound_box(box: Floats | None, positions: Floats, angstrom: float) -> Floats | None:
+def _sound_box(
+    box: Floats | None, places: Floats, elements: Strings, angstrom: float
+) -> Floats | None:
     """Take a box of one snapshot in Å, reduced; None where there is none, or a placeholder."""
     if box is None or not np.any(box):
         return None
     matrices = box_matrices(angstrom * np.asarray(box), 1, 3)
-    return None if is_placeholder(matrices[0], positions) else matrices
+    return None if is_placeholder(matrices[0], places, elements) else matrices
 
 
 def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -> Ints:

@@ -60,18 +60,30 @@ class GsdFile:
         images = None
         if self.has_images:
             images = self._chunk(frame, "particles/image", np.zeros((n_atoms, 3), np.int32))
-        return RawFrame(positions, self._box(frame), images)
+        return RawFrame(positions, self.box(frame), images)
 
-    def _count(self, frame: int) -> int:
-        return int(self._chunk(frame, "particles/N", (0,))[0])
+    def box(self, frame: int) -> npt.NDArray[np.float64] | None:
+        """Read the box of one frame, whose tilts other readers take for angles.
 
-    def _box(self, frame: int) -> npt.NDArray[np.float64] | None:
+        Parameters
+        ----------
+        frame : int
+            Which one.
+
+        Returns
+        -------
+        ndarray, shape (3, 3), or None
+            Box vectors as rows, zeros where motion is in a plane; None where there is no box.
+        """
         lengths = np.array(self._chunk(frame, "configuration/box"), np.float64)
         x, y, z, xy, xz, yz = lengths
         box = np.array([[x, 0.0, 0.0], [xy * y, y, 0.0], [xz * z, yz * z, z]])
         if int(self._chunk(frame, "configuration/dimensions")[0]) == 2:
             box[2] = 0.0
         return box if box.any() else None
+
+    def _count(self, frame: int) -> int:
+        return int(self._chunk(frame, "particles/N", (0,))[0])
 
     def _chunk(self, frame: int, name: str, otherwise: npt.ArrayLike | None = None) -> Any:
         for place in (frame, 0):

@@ -34,10 +34,11 @@ class H5mdFile:
         self.n_frames, self.n_atoms, self._n_dimensions = map(int, values.shape)
         if not self.n_frames or self._n_dimensions not in {2, 3}:
             raise ValueError(f"its positions have the shape {values.shape}")
-        stated = _text(values.attrs.get("unit", ""))
-        scale = 1e10 if stated == "m" else unit_in_angstrom(stated) if stated else None
+        stated = _unit_of(values)
+        scale = _in_angstrom(stated)
         # A unit that is not known, such as that of a model, is passed on as it is.
         self._scale, self.unit = (1.0, stated) if scale is None else (scale, "Å")
+        self._stated = stated
         self.has_images = "image" in self._group
         self._ids = self._ids_of(0)
 
@@ -132,8 +133,22 @@ class H5mdFile:
         boundary = np.ravel(group.attrs.get("boundary", ["periodic"] * count))
         periodic = [_text(kind).lower() == "periodic" for kind in boundary]
         box = np.zeros((3, 3))
-        box[:count, :count] = given * np.array(periodic)[:, None] * self._scale
+        scale = self._scale_of(group["edges"])
+        box[:count, :count] = given * np.array(periodic)[:, None] * scale
         return box if box.any() else None
+
+    def _scale_of(self, edges: Any) -> float:
+        """Tell by what edges are multiplied, which may be in another unit than positions are."""
+        stated = _unit_of(edges["value"]) if hasattr(edges, "keys") else ""
+        stated = stated or _unit_of(edges)
+        if stated in {"", self._stated}:
+            return self._scale
+        scale = _in_angstrom(stated)
+        if scale is None or _in_angstrom(self._stated) is None:
+            raise ValueError(
+                f"its box is in {stated}, and its positions are in {self._stated or 'no unit'}"
+            )
+        return scale
 
     def _edges(self, edges: Any, frame: int) -> Any:
         if not hasattr(edges, "keys"):
@@ -148,6 +163,17 @@ class H5mdFile:
         if not len(place):
             raise ValueError(f"it has no box of step {own[frame]}")
         return values[place[0]]
+
+
+def _unit_of(element: Any) -> str:
+    return _text(element.attrs.get("unit", ""))
+
+
+def _in_angstrom(stated: str) -> float | None:
+    """Length of a unit as H5MD writes it, None where none is stated or it is not known."""
+    if not stated:
+        return None
+    return 1e10 if stated == "m" else unit_in_angstrom(stated)
 
 
 def _text(value: Any) -> str:

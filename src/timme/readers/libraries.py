@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -13,12 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
+from timme.readers.gsd import GsdFile
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import box_of, boxes_of_frames
 from timme.system.elements import element_masses, guess_elements, is_coarse_grained
-from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choice
+from timme.system.frames import (
+    BoxedFrames,
+    Frames,
+    PlainFrames,
+    chosen_of,
+    file_mark,
+    marks_of_choice,
+)
+from timme.system.placeholders import can_be_box, refuse_other_space
 
 MDTRAJ = "mdtraj Trajectory"  # what such a source is called
+_UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
 
 
 def is_atom_group(source: object) -> bool:
@@ -134,6 +144,31 @@ def time_of(step: Any) -> float | None:
     return float(step.time)
 
 
+def _formats(reader: Any) -> set[str]:
+    """Formats of the files of a trajectory, as MDAnalysis names them."""
+    found = set[str]()
+    for each in getattr(reader, "readers", None) or (reader,):
+        named = getattr(each, "format", "")
+        found.update({named} if isinstance(named, str) else set(named))
+    return found
+
+
+def _box_finder(reader: Any) -> Callable[[Any], Floats | None]:
+    """Choose how the box of a time step is found.
+
+    MDAnalysis takes the tilts of a GSD box for angles, so that it is read from the file itself.
+    """
+    if "GSD" not in _formats(reader):
+        return box_of
+    if reader.transformations or hasattr(reader, "readers"):
+        raise ValueError(
+            "the boxes of a GSD file are not those of its Universe, and this one is changed on the "
+            "way or made of several files: give the files themselves to timme.read"
+        )
+    file = GsdFile(Path(reader.filename))
+    return lambda step: file.box(step.frame)
+
+
 def _is_tilted_box(box: object) -> bool:
     return all(hasattr(box, name) for name in ("Lx", "Ly", "Lz", "xy", "xz", "yz"))
 
@@ -157,6 +192,7 @@ class UniverseFrames(PlainFrames):
     sites: Ints
     periodic: bool
     shared: bool  # with the user, whose frame is put back after reading
+    walled: bool | None = None  # whether every frame must have a box or none must; None for any
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -182,13 +218,29 @@ class UniverseFrames(PlainFrames):
         coordinates = np.empty((len(frames), *self.shape[1:]), dtype=np.float32)
         boxes = list[Floats | None]()
         before = self.reader.frame
+        find_box = _box_finder(self.reader)
         for row, frame in enumerate(frames):
             step = self.reader[frame]
             coordinates[row] = step.positions[self.sites]
-            boxes.append(box_of(step))
+            boxes.append(self._checked(find_box(step), step.frame))
         if self.shared:
             _ = self.reader[before]
         return coordinates, boxes_of_frames(boxes) if self.periodic else None
+
+    def with_boxes(self, boxes: Floats | None) -> Frames:
+        """Put other boxes in place of those of the trajectory.
+
+        Parameters
+        ----------
+        boxes : ndarray, shape (snapshots, 3, 3), or None
+            Box vectors as rows, None for open space.
+
+        Returns
+        -------
+        Frames
+            The same coordinates in these boxes; nobody asks which the trajectory has.
+        """
+        return BoxedFrames(replace(self, walled=None), boxes)
 
     def time(self, snapshot: int) -> float | None:
         """Tell when a snapshot was taken.
@@ -255,14 +307,23 @@ class UniverseFrames(PlainFrames):
         yield getattr(self.reader, "coordinate_array", "not in memory")
         yield from marks_of_choice(self.chosen, self.sites)
 
+    def _checked(self, box: Floats | None, frame: int) -> Floats | None:
+        if self.walled is not None:
+            name = f"{getattr(self.reader, 'filename', None) or 'Universe'}: frame {frame + 1}"
+            unit = unit_of_reader(self.reader)
+            refuse_other_space(box, unit, walled=self.walled, name=name)
+        return box
 
-def universe_frames(group: Any) -> UniverseFrames:
+
+def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
     """Take the frames of the trajectory behind an AtomGroup.
 
     Parameters
     ----------
     group : AtomGroup
         Atoms that are kept.
+    any_boxes : bool, optional
+        Let some frames have a box and others none, where that of the trajectory does not count.
 
     Returns
     -------
@@ -275,10 +336,30 @@ def universe_frames(group: Any) -> UniverseFrames:
     with quiet():
         reader = own if shared else own.copy()
         before = reader.frame
-        periodic = box_of(reader[0]) is not None
+        last, find_box = len(reader) - 1, _box_finder(reader)
+        found = [find_box(reader[frame]) for frame in sorted({0, last // 2, last})]
         _ = reader[before]
     sites = np.asarray(group.ix, dtype=np.int64)
-    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared)
+    unit = unit_of_reader(reader)
+    walled = None if any_boxes else any(can_be_box(box, unit) for box in found)
+    periodic = any(box is not None for box in found)
+    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walled)
+
+
+def unit_of_reader(reader: Any) -> str:
+    """Tell in which unit the lengths of an MDAnalysis trajectory are.
+
+    Parameters
+    ----------
+    reader : object
+        Of one file or several.
+
+    Returns
+    -------
+    str
+        ``Å``, into which the library converts them, or "" where the format states no unit.
+    """
+    return "" if _formats(reader) & _UNITLESS else "Å"
 
 
 def atoms_of_universe(group: Any) -> Atoms:

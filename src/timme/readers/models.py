@@ -26,6 +26,7 @@ class Model:
     occupancies: Floats
     serials: Ints
     coordinates: Floats  # (atoms, 3)
+    box: Floats | None = None  # (3, 3), rows are vectors; None where space is open
 
     def keys(self) -> list[Key]:
         """List what every atom is called: chain, residue number, insertion code, atom name."""

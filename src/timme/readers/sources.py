@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ class Options:
     columns: str | Sequence[str | int] | None
     common_atoms: bool
     allow_truncated: bool
+    any_boxes: bool = False  # whether some snapshots may have a box and others none
 
 
 def open_source(
@@ -113,7 +115,7 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
         )
     if libraries.is_atom_group(source):
         _refuse_unused(options, "Universe")
-        return _from_universe(source)
+        return _from_universe(source, options)
     if is_mdtraj(source):
         _refuse_unused(options, MDTRAJ)
         return _from_mdtraj(source)
@@ -192,12 +194,14 @@ def _from_structures(paths: list[Path], options: Options, keep: Keep) -> tuple[E
             "give a topology first and these files as its trajectories"
         )
     _refuse_unused(options, str(paths[0]), "common_atoms")
-    found = read_structures(paths, common_atoms=options.common_atoms, keep=keep)
+    found = read_structures(
+        paths, common_atoms=options.common_atoms, any_boxes=options.any_boxes, keep=keep
+    )
     ensemble = Ensemble(
-        frames=ArrayFrames(frozen(found.coordinates)),
+        frames=ArrayFrames(frozen(found.coordinates), found.boxes),
         atoms=found.atoms,
         site_atoms=np.arange(len(found.atoms)),
-        unit="Å",
+        unit=found.unit,
         independent=True,
         rounding=found.rounding,
         sources=tuple(str(path) for path in paths),
@@ -212,12 +216,20 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
     _refuse_unused(options, str(paths[0]), "allow_truncated")
     atoms = None if topology is None else read_topology(topology)
     molecules = _numbered_molecules(topology, atoms)
-    frames, notes = open_trajectories(
-        paths,
+    look_at = partial(
+        open_trajectories,
         n_atoms=None if atoms is None else len(atoms),
         topology=str(topology),
         allow_truncated=options.allow_truncated,
+        any_boxes=options.any_boxes,
     )
+    frames, notes = look_at(paths)
+    alike = False
+    if topology is not None and topology not in paths and _one_of_a_kind([topology, *paths]):
+        every, more = look_at([topology, *paths])
+        alike = every.shape[0] == len(every.files)
+        if alike:
+            frames, notes = every, (*more, _snapshot_note(topology, len(every.files)))
     if atoms is None:
         atoms, molecules, note = _bare_atoms(paths[0], frames.shape[1])
         notes += (note,)
@@ -228,10 +240,23 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         atoms=atoms,
         site_atoms=np.arange(len(atoms)),
         unit=units.pop() if len(units) == 1 else "",
+        independent=alike,
         rounding=max((file.rounding for file in frames.files), default=0.0),
         sources=tuple(dict.fromkeys(str(path) for path in files)),
         notes=notes,
         molecules=molecules,
+    )
+
+
+def _one_of_a_kind(paths: list[Path]) -> bool:
+    """Tell whether files are all of one format, so that each may hold a snapshot with its names."""
+    return len({kind(path) for path in paths}) == 1
+
+
+def _snapshot_note(topology: Path, count: int) -> str:
+    return (
+        f"{topology}: the first of {count} snapshots, as all files are of its kind and have one "
+        "each; names and bonds are those of this file"
     )
 
 
@@ -249,16 +274,16 @@ def _bare_atoms(path: Path, count: int) -> tuple[Atoms, Ints | None, str]:
     return Atoms.unnamed(count), None, note
 
 
-def _from_universe(source: Any) -> Ensemble:
-    from timme.readers.libraries import atoms_of_universe, universe_frames
+def _from_universe(source: Any, options: Options) -> Ensemble:
+    from timme.readers.libraries import atoms_of_universe, unit_of_reader, universe_frames
 
     everything = source.universe.atoms
     files = (source.universe.filename, getattr(source.universe.trajectory, "filename", None))
     return Ensemble(
-        frames=universe_frames(everything),
+        frames=universe_frames(everything, any_boxes=options.any_boxes),
         atoms=atoms_of_universe(everything),
         site_atoms=np.arange(len(everything)),
-        unit="Å",
+        unit=unit_of_reader(source.universe.trajectory),
         sources=tuple(dict.fromkeys(str(name) for name in files if name)) or ("Universe",),
     )
 

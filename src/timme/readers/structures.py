@@ -20,12 +20,14 @@ from timme.readers.mmcif import parsed_mmcif
 from timme.readers.models import Model
 from timme.readers.numbering import five_digits, without_line_numbers
 from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.boxes import boxes_of_frames
 from timme.system.elements import (
     NON_METALS,
     element_masses,
     guess_elements,
     is_coarse_grained,
 )
+from timme.system.placeholders import can_be_box, refuse_other_space
 from timme.system.residues import NUCLEIC, PROTEIN, WATER, is_named
 
 _MODEL = re.compile(rb"^MODEL .*$", re.MULTILINE)
@@ -43,12 +45,15 @@ class Structures:
     n_models: int  # in the files
     notes: tuple[str, ...]
     rounding: float  # Å
+    boxes: Floats | None = None  # (models, 3, 3), zeros where a model has none
+    unit: str = "Å"  # of all files, "" where they state none, or several
 
 
 def read_structures(
     paths: Sequence[Path],
     *,
     common_atoms: bool = False,
+    any_boxes: bool = False,
     keep: Callable[[int, str, None], range] | None = None,
 ) -> Structures:
     """Read models of PDB and mmCIF files and match their atoms.
@@ -59,6 +64,8 @@ def read_structures(
         Files (``.pdb``, ``.ent``, ``.cif``, ``.mmcif``, also ``.gz``).
     common_atoms : bool, optional
         Go on with the atoms that all models share where they differ.
+    any_boxes : bool, optional
+        Let some models have a box and others none, where that of the files does not count.
     keep : callable, optional
         Called with the number of models and the name of the first file; returns the range of those
         to keep, all by default. Others may have other atoms.
@@ -90,7 +97,17 @@ def read_structures(
         [model.coordinates[order] for model, order in zip(models, matching.orders, strict=True)]
     )
     rounding = max(_ROUNDING, *(file.rounding for file in files))
-    return Structures(atoms, coordinates, len(every), (*notes, *matching.notes), rounding)
+    units = {file.unit for file in files}
+    unit = units.pop() if len(units) == 1 else ""
+    return Structures(
+        atoms,
+        coordinates,
+        len(every),
+        (*notes, *matching.notes),
+        rounding,
+        _boxes(models, unit, any_boxes=any_boxes),
+        unit,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +118,7 @@ class _File:
     links: Callable[[Model], Ints]  # bonds that it gives for one of them
     rounding: float  # Å
     cell: tuple[float, ...] = ()  # lengths and angles, of a crystal or of a simulation
+    unit: str = "Å"  # "" where it states none
 
 
 def _read(path: Path) -> _File:
@@ -128,13 +146,23 @@ def _cell_notes(file: _File) -> tuple[str, ...]:
     return (f"the cell of the file was not taken for a periodic box: if it is one, box=[{box}]",)
 
 
+def _boxes(models: Sequence[Model], unit: str, *, any_boxes: bool) -> Floats | None:
+    """Bring the boxes of models together, which must have one all, or none."""
+    walled = any(can_be_box(model.box, unit) for model in models)
+    for model in models if not any_boxes else ():
+        refuse_other_space(model.box, unit, walled=walled, name=model.label)
+    if all(model.box is None for model in models):
+        return None
+    return boxes_of_frames([model.box for model in models])
+
+
 def _read_other(path: Path) -> _File:
     """Read the frames of a file that MDAnalysis reads, such as GRO."""
     from timme.readers.trajectories import open_trajectories, read_topology
 
     atoms = read_topology(path)
-    frames, _ = open_trajectories([path], n_atoms=len(atoms), topology=str(path))
-    coordinates, _ = frames.read(0, frames.shape[0])
+    frames, _ = open_trajectories([path], n_atoms=len(atoms), topology=str(path), any_boxes=True)
+    coordinates, boxes = frames.read(0, frames.shape[0])
     blank = np.full(len(atoms), "")
     models = [
         Model(
@@ -149,10 +177,12 @@ def _read_other(path: Path) -> _File:
             occupancies=np.ones(len(atoms)),
             serials=np.arange(1, len(atoms) + 1),
             coordinates=np.asarray(positions, dtype=np.float64),
+            box=None if boxes is None else boxes[number - 1],
         )
         for number, positions in enumerate(coordinates, start=1)
     ]
-    return _File(models, lambda _: atoms.bonds, frames.files[0].rounding)
+    file = frames.files[0]
+    return _File(models, lambda _: atoms.bonds, file.rounding, unit=file.unit)
 
 
 def _parse(path: Path) -> list[Any]:

@@ -19,8 +19,8 @@ from timme.system.boxes import box_or_none
 DUMPS = frozenset((".lammpstrj", ".dump"))
 _NM = 10.0  # Å
 _GRO_NAMES = 20  # characters of residue and atom before the coordinates
-# Off-diagonal numbers of a GRO box as rows and columns: v1y v1z v2x v2z v3x v3y.
 _GRO_TIME = re.compile(rb"\bt=\s*([-+.0-9eE]*[0-9])")  # in the title, in ps
+# Off-diagonal numbers of a GRO box as rows and columns: v1y v1z v2x v2z v3x v3y.
 _GRO_TILTS = ((0, 0, 1, 1, 2, 2), (1, 2, 0, 2, 0, 1))
 # Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5" or pbc=T.
 _ENTRY = r"""(?:^|\s){}\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+))"""
@@ -72,7 +72,7 @@ def is_gro_box(line: bytes) -> bool:
     bool
         True for 3 or 9 numbers, all of them with as many decimals where the line has no end.
     """
-    fields = line.split()
+    fields = _gro_fields(line)
     try:
         list(map(float, fields))
     except ValueError:
@@ -105,7 +105,7 @@ def read_gro(stream: BinaryIO, offset: int) -> RawFrame:
     positions = np.frombuffer(packed, dtype=f"S{width}").astype(np.float64).reshape(-1, 3)
     if len(positions) != len(lines) - 1:
         raise ValueError("coordinates are missing")
-    numbers = np.array(lines[-1].split(), dtype=np.float64)
+    numbers = np.array(_gro_fields(lines[-1]), dtype=np.float64)
     box = np.diag(numbers[:3])
     if len(numbers) == 9:
         box[_GRO_TILTS] = numbers[3:]
@@ -323,6 +323,18 @@ def dump_atoms(path: Path) -> tuple[Atoms, Ints | None, str]:
     return replace(atoms, names=names[order], resids=ids[order]), molecules, note
 
 
+def _gro_fields(line: bytes) -> list[bytes]:
+    """Split the box of a GRO frame, whose numbers fill their columns if they are large.
+
+    They all have as many decimals, so that each ends as far behind its point as the last one does.
+    """
+    fields = line.split()
+    if all(field.count(b".") < 2 for field in fields):
+        return fields
+    decimals = len(line.rstrip().rpartition(b".")[2])
+    return re.findall(rb"[^\s.]+\.[0-9]{%d}" % decimals, line)
+
+
 def _xyz_entry(title: str, name: str) -> str:
     found = re.search(_ENTRY.format(name), title, re.IGNORECASE)
     return "" if found is None else next(filter(None, found.groups()), "")
@@ -412,9 +424,14 @@ def _unwrapped(columns: Sequence[str]) -> bool:
 
 
 def _images(lines: list[bytes], columns: Sequence[str]) -> Ints | None:
-    if _unwrapped(columns) or not set(_IMAGES) <= set(columns):
+    """Read how often atoms went through walls; in a plane, there may be none for the third."""
+    places = _places(columns)
+    counted = _IMAGES if _IMAGES[2] in columns else _IMAGES[: len(places)]
+    if _unwrapped(columns) or not set(counted) <= set(columns):
         return None
-    return _numbers(lines, columns, _IMAGES).astype(np.int64)
+    images = np.zeros((len(lines), 3), np.int64)
+    images[:, : len(counted)] = _numbers(lines, columns, counted)
+    return images
 
 
 def _ids(lines: list[bytes], columns: Sequence[str]) -> Ints:

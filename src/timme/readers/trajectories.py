@@ -43,7 +43,15 @@ from timme.readers.text import (
 )
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_of, box_or_none, boxes_of_frames
-from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choice
+from timme.system.frames import (
+    BoxedFrames,
+    Frames,
+    PlainFrames,
+    chosen_of,
+    file_mark,
+    marks_of_choice,
+)
+from timme.system.placeholders import can_be_box, refuse_other_space
 
 _NM = 10.0  # Å
 _OFFSETS = frozenset((".xtc", ".trr", ".gro", ".xyz")) | DUMPS  # formats that are read by place
@@ -74,6 +82,7 @@ class TrajectoryFrames(PlainFrames):
     sites: Ints | None = None  # atoms that are kept, all if None
     periodic: bool = False
     through: bool = False  # whether atoms are where they went through the walls, as images say
+    walled: bool | None = None  # whether every frame must have a box or none must; None for any
     _open: dict[int, ReadFrame] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=threading.Lock, repr=False)
 
@@ -103,7 +112,9 @@ class TrajectoryFrames(PlainFrames):
         boxes = list[Floats | None]()
         with self._lock:
             for row, frame in enumerate(frames):
-                found = self._frame(*self._place(frame))
+                file, place = self._place(frame)
+                found = self._frame(file, place)
+                self._refuse_other_space(found.box, file, place)
                 positions = _unfolded(found) if self.through else found.positions
                 coordinates[row] = positions if self.sites is None else positions[self.sites]
                 boxes.append(found.box)
@@ -139,6 +150,21 @@ class TrajectoryFrames(PlainFrames):
             The chosen ones; nothing is read.
         """
         return replace(self, chosen=chosen_of(self.chosen, snapshots))
+
+    def with_boxes(self, boxes: Floats | None) -> Frames:
+        """Put other boxes in place of those of the files.
+
+        Parameters
+        ----------
+        boxes : ndarray, shape (snapshots, 3, 3), or None
+            Box vectors as rows, None for open space.
+
+        Returns
+        -------
+        Frames
+            The same coordinates in these boxes; nobody asks which the files have.
+        """
+        return BoxedFrames(replace(self, walled=None), boxes)
 
     def time(self, snapshot: int) -> float | None:
         """Tell when a snapshot was taken.
@@ -196,7 +222,34 @@ class TrajectoryFrames(PlainFrames):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to other processes without open files."""
-        return type(self), (self.files, self.chosen, self.sites, self.periodic, self.through)
+        chosen = self.chosen, self.sites
+        return type(self), (self.files, *chosen, self.periodic, self.through, self.walled)
+
+    def _refuse_other_space(self, box: Floats | None, file: int, frame: int) -> None:
+        described = self.files[file]
+        if self.walled is not None:
+            name = f"{described.path}: frame {frame + 1}"
+            refuse_other_space(box, described.unit, walled=self.walled, name=name)
+
+    def probed_boxes(self) -> Iterator[tuple[Floats | None, str]]:
+        """Look at the first, the middle and the last frame of every file, and at no others.
+
+        Yields
+        ------
+        box : ndarray, shape (3, 3), or None
+            Box vectors of a frame as rows.
+        unit : str
+            Their unit.
+        """
+        for number, file in enumerate(self.files):
+            last = file.n_frames - 1
+            for frame in sorted({0, last // 2, last}) if file.n_frames else ():
+                try:
+                    yield self._frame(number, frame).box, file.unit
+                except ValueError:
+                    if frame == 0:
+                        raise
+                    # A later frame that is damaged is told when it is needed.
 
     def _place(self, frame: int) -> tuple[int, int]:
         """Return in which file a frame is, and where in it."""
@@ -227,7 +280,12 @@ class TrajectoryFrames(PlainFrames):
 
 
 def open_trajectories(
-    paths: Sequence[Path], *, n_atoms: int | None, topology: str = "", allow_truncated: bool = False
+    paths: Sequence[Path],
+    *,
+    n_atoms: int | None,
+    topology: str = "",
+    allow_truncated: bool = False,
+    any_boxes: bool = False,
 ) -> tuple[TrajectoryFrames, tuple[str, ...]]:
     """Look at trajectory files without reading their frames.
 
@@ -241,6 +299,8 @@ def open_trajectories(
         Name of the topology, for messages.
     allow_truncated : bool, optional
         Use the whole frames of a file that is cut off.
+    any_boxes : bool, optional
+        Let some frames have a box and others none, where that of the files does not count.
 
     Returns
     -------
@@ -264,10 +324,12 @@ def open_trajectories(
         files.append(file)
         notes.extend([note] if note else [])
     total = sum(file.n_frames for file in files)
-    frames = TrajectoryFrames(tuple(files), range(total), periodic=True)
-    firsts = np.cumsum([0] + [file.n_frames for file in files if file.n_frames])[:-1]
-    periodic = any(np.any(frames.read(first, first + 1)[1]) for first in firsts)
-    return replace(frames, periodic=periodic), tuple(notes)
+    frames = TrajectoryFrames(tuple(files), range(total))
+    found = list(frames.probed_boxes())
+    walled = any(can_be_box(box, unit) for box, unit in found)
+    periodic = any(box is not None for box, _ in found)
+    frames = replace(frames, periodic=periodic, walled=None if any_boxes else walled)
+    return frames, tuple(notes)
 
 
 def read_topology(path: Path) -> Atoms:

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.readers.bonds import guess_bonds, likely_angstrom, with_bonds
+from timme.readers.bonds import guess_bonds, with_bonds
 from timme.readers.files import STRUCTURES, kind
 from timme.readers.libraries import MDTRAJ, box_of_library
+from timme.readers.scale import Scale, is_molecular
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_matrices
 from timme.system.elements import is_coarse_grained
 from timme.system.ensemble import Ensemble, checked_weights
 from timme.system.frames import Frames
 from timme.system.selection import select_atoms
-from timme.system.units import unit_in_angstrom
 
 
-def with_box(frames: Frames, box: npt.ArrayLike | Literal[False] | None) -> Frames:
+def with_box(frames: Frames, box: npt.ArrayLike | None) -> Frames:
     """Put another box in place of that of the source.
 
     Parameters
     ----------
     frames : Frames
         Snapshots.
-    box : array_like, False or None
-        The new box, False for open space, None for that of the source.
+    box : array_like or None
+        The new box, None for that of the source.
 
     Returns
     -------
@@ -41,8 +41,6 @@ def with_box(frames: Frames, box: npt.ArrayLike | Literal[False] | None) -> Fram
     if box is None:
         return frames
     snapshots, _, dimensions = frames.shape
-    if box is False:
-        return frames.with_boxes(None)
     boxes = box_matrices(box_of_library(box), snapshots, dimensions)
     return frames.with_boxes(boxes)
 
@@ -72,7 +70,7 @@ def weights_of(weights: npt.ArrayLike | None, total: int, kept: range) -> Floats
     return checked_weights(array, len(kept))
 
 
-def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
+def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike, scale: Scale) -> Ensemble:
     """Give the atoms of an ensemble the bonds that the user wants.
 
     Parameters
@@ -81,6 +79,8 @@ def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensembl
         All atoms, with the bonds that the source gives.
     bonds : {"auto", "file", "guess", "none"} or array_like
         Which bonds to take.
+    scale : Scale
+        How long the unit is, of which the user is warned where it is not that of the file.
 
     Returns
     -------
@@ -103,20 +103,20 @@ def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensembl
         return replace(ensemble, atoms=with_bonds(atoms))
     if bonds != "file" and is_coarse_grained(atoms.names, atoms.resnames):
         return _without_guess(ensemble)
-    if bonds == "guess" and not _molecular(ensemble):
+    if bonds == "guess" and not is_molecular(ensemble):
         raise ValueError(
             f"{_name(ensemble)}: bonds are guessed from elements and lengths in a unit such as Å, "
             "of which something is missing: leave out bonds='guess'"
         )
-    if bonds == "file" or not _molecular(ensemble):
+    if bonds == "file" or not is_molecular(ensemble):
         return ensemble
     coordinates, box = ensemble.snapshot()
-    angstrom, note = likely_angstrom(atoms, coordinates, unit=ensemble.unit, source=_name(ensemble))
-    if note:
-        ensemble = replace(ensemble, notes=(*ensemble.notes, note))
+    if scale.note:
+        warnings.warn(scale.note, UserWarning, stacklevel=2)
+        ensemble = replace(ensemble, notes=(*ensemble.notes, scale.note))
     if bonds == "auto" and _complete_bonds(ensemble):
         return ensemble
-    guessed = guess_bonds(atoms, coordinates, box=box, angstrom=angstrom)
+    guessed = guess_bonds(atoms, coordinates, box=box, angstrom=scale.angstrom or 1.0)
     given = atoms.bonds if bonds == "auto" else ()
     return replace(ensemble, atoms=with_bonds(atoms, given, guessed))
 
@@ -170,14 +170,6 @@ def _without_guess(ensemble: Ensemble) -> Ensemble:
         "guessed: a topology with bonds, such as TPR or PSF, gives them"
     )
     return replace(ensemble, notes=(*ensemble.notes, note))
-
-
-def _molecular(ensemble: Ensemble) -> bool:
-    """Tell whether covalent bonds make sense: elements, space, a unit of their size."""
-    known = (ensemble.atoms.elements != "").any()
-    return (
-        bool(known) and ensemble.n_dimensions == 3 and unit_in_angstrom(ensemble.unit) is not None
-    )
 
 
 def _complete_bonds(ensemble: Ensemble) -> bool:

@@ -1,23 +1,102 @@
-"""Boxes that programs write where there is none: they cannot hold what is in them."""
+"""Boxes that programs write where there is none: they cannot hold what is in them.
+
+A box that is much too small shows by itself: it is narrower than any atom, or has no room for all
+of them, or many lie upon the images of others. One that is a little too small makes a few false
+neighbours only, where the molecule reaches into its own images. What tells these from true ones is
+how far apart they are. Neighbours through the walls of a true box, whether bonded or in a liquid,
+are as far from one another as neighbours anywhere else. Where one thing lies upon another by
+chance, any distance comes as often as there is space for it, and so those that no two atoms have.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from timme._arrays import Coordinates, Floats
-from timme.system.neighbours import have_partners
+from timme._arrays import Coordinates, Floats, Strings
+from timme.system.elements import HYDROGENS
+from timme.system.neighbours import have_partners, pairs_within
 from timme.system.space import Boxes
+from timme.system.units import unit_in_angstrom
 
 _SHORTEST = 3.0  # Å: no box of atoms is narrower
 _DENSEST = 1.0  # atoms per Å³; diamond has 0.18
+_NEAREST = 0.7  # Å: no two atoms are nearer; molecules of hydrogen have 0.74
 _OVERLAPPING = 0.03  # of all atoms; files have a few that are misplaced
+_NEAR = 1.5  # times the usual distance of nearest atoms, within which neighbours are compared
+_FARTHEST = 6.0  # Å, so that sparse sites are not compared with all others
+_BINS = 20  # of their distances
+_DOUBT = 20.0  # neighbours in open space that it takes to tell what is usual
+_SURE, _CLEAR = 9.0, 0.5  # how much likelier chance must be, as logarithms, in all and for each
 
 
-def is_placeholder(box: Floats, points: Coordinates, nearest: float = 0.7) -> bool:
+_OPEN = Boxes.of(None, 1, 3)
+
+
+def can_be_box(box: Floats | None, unit: str) -> bool:
+    """Tell whether a frame has a box, and none that is too narrow for any atom.
+
+    Parameters
+    ----------
+    box : ndarray, shape (3, 3), or None
+        Box vectors as rows, None where the frame has none.
+    unit : str
+        Their unit, "" where nobody knows it and any length will do.
+
+    Returns
+    -------
+    bool
+        False for none, and for what programs write where they mean none.
+
+    Examples
+    --------
+    >>> can_be_box(np.eye(3), "Å"), can_be_box(np.eye(3), ""), can_be_box(None, "Å")
+    (False, True, False)
+    """
+    if box is None or not box.any():
+        return False
+    angstrom = unit_in_angstrom(unit) if unit else None
+    lengths = np.linalg.norm(box, axis=1)
+    return angstrom is None or bool(angstrom * lengths[lengths > 0].min() >= _SHORTEST)
+
+
+def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str) -> None:
+    """Refuse a frame that has no box where others have one, or the other way round.
+
+    Parameters
+    ----------
+    box : ndarray, shape (3, 3), or None
+        Box vectors of the frame as rows.
+    unit : str
+        Their unit, as for :func:`can_be_box`.
+    walled : bool
+        Whether other frames have a box.
+    name : str
+        The file and the frame, for the message.
+
+    Raises
+    ------
+    ValueError
+        If this frame has not what the others have.
+    """
+    if can_be_box(box, unit) == walled:
+        return
+    found = "no box"
+    if box is not None and box.any():
+        lengths = " × ".join(f"{length:.4g}" for length in np.linalg.norm(box, axis=1))
+        found = f"a box of {lengths} {unit}".rstrip()
+    others = "a true box" if walled else "none"
+    raise ValueError(
+        f"{name} has {found}, and other frames have {others}: give the true box of all (box=), use "
+        "none (box=False), or leave such frames out (start=, stop=, step=)"
+    )
+
+
+def is_placeholder(box: Floats, points: Coordinates, elements: Strings | None = None) -> bool:
     """Tell whether a box of atoms is one that programs write where there is none.
 
     A box counts only if it can hold what is in it: it is no narrower than 3 Å, has room for all
-    atoms, and they do not overlap with their own images.
+    atoms, these do not overlap with images of others, and neighbours through its walls are as far
+    apart as neighbours are elsewhere.
 
     Parameters
     ----------
@@ -25,8 +104,8 @@ def is_placeholder(box: Floats, points: Coordinates, nearest: float = 0.7) -> bo
         Box vectors as rows, in Å, zeros in open directions.
     points : ndarray, shape (atoms, 3)
         Positions in one snapshot, in Å.
-    nearest : float, optional
-        Distance in Å below which two of them overlap: hydrogen molecules have 0.74.
+    elements : ndarray of str, shape (atoms,), optional
+        Their elements, "" where they are not known.
 
     Returns
     -------
@@ -46,7 +125,50 @@ def is_placeholder(box: Floats, points: Coordinates, nearest: float = 0.7) -> bo
         return True
     if len(points) > _DENSEST * abs(np.linalg.det(box)) > 0:
         return True
-    alone, boxed = (
-        have_partners(points, nearest, Boxes.of(matrices, 1, 3)) for matrices in (None, box[None])
-    )
-    return int(np.count_nonzero(boxed & ~alone)) > max(2, _OVERLAPPING * len(points))
+    solid, boxes = _solid(points, elements), Boxes.of(box[None], 1, 3)
+    alone, boxed = (have_partners(solid, _NEAREST, walls) for walls in (_OPEN, boxes))
+    if np.count_nonzero(boxed & ~alone) > max(2, _OVERLAPPING * len(solid)):
+        return True
+    return len(solid) > 1 and _reach_beyond(solid, boxes) and _meet_by_chance(solid, boxes)
+
+
+def _solid(points: Coordinates, elements: Strings | None) -> Floats:
+    """Choose points that are as far from one another as atoms are: heavy ones, if there are any.
+
+    Hydrogens and sites that are no atoms may lie nearer to atoms than these to one another.
+    """
+    places = np.asarray(points, np.float64)
+    seen = np.isfinite(places).all(axis=1)
+    if elements is not None:
+        heavy = seen & ~np.isin(elements, (*HYDROGENS, ""))
+        seen = heavy if heavy.any() else seen
+    return places[seen]
+
+
+def _reach_beyond(points: Floats, boxes: Boxes) -> bool:
+    """Tell whether points, as the file gives them, reach farther than the box does."""
+    return bool((np.ptp(points @ boxes.inverses[0], axis=0) > 1.0).any())
+
+
+def _meet_by_chance(points: Floats, boxes: Boxes) -> bool:
+    """Tell whether neighbours through walls are at distances of chance, not at usual ones."""
+    reach = min(_NEAR * _usual_distance(points), _FARTHEST)
+    pairs = pairs_within(points, reach, boxes)
+    vectors = points[pairs[:, 0]] - points[pairs[:, 1]]
+    plain = np.linalg.norm(vectors, axis=1)
+    nearest = np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1)
+    through = nearest < plain - 1e-4
+    parts = np.linspace(0.0, 1.0, _BINS + 1)
+    chance: Floats = np.diff(parts**3)
+    inside, outside = (np.histogram(nearest[k] / reach, parts)[0] for k in (~through, through))
+    usual = (inside + _DOUBT * chance) / (inside.sum() + _DOUBT)
+    likelier = float(outside @ np.log(chance / usual))
+    return likelier > max(_SURE, _CLEAR * float(outside.sum()))
+
+
+def _usual_distance(points: Floats) -> float:
+    """Median distance to the nearest point in open space."""
+    from scipy.spatial import cKDTree
+
+    distances = np.asarray(cKDTree(points).query(points, k=2)[0])
+    return float(np.median(distances[:, 1])) or _FARTHEST
