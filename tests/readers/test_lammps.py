@@ -151,7 +151,7 @@ def test_images_in_a_plane_need_no_third_column(tmp_path: Path, columns: str) ->
     path.write_text("\n".join(lines) + "\n")
     ensemble = read(path, box=False)
     np.testing.assert_allclose(coordinates(ensemble)[..., :2], walked, atol=2e-5)
-    assert any("images of the file" in note for note in ensemble.notes)
+    assert any("how often sites went" in note for note in ensemble.notes)
 
 
 def test_positions_are_those_of_mdanalysis(tmp_path: Path) -> None:
