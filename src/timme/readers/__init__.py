@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 
-from timme.readers import soundness, walls, wanted
+from timme.readers import soundness, species, walls, wanted
 from timme.readers.bonds import guess_bonds
 from timme.readers.download import fetch
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
@@ -196,6 +196,8 @@ def _with_box_and_bonds(
     unwrap: bool = False,
     progress: Progress | None = None,
 ) -> Ensemble:
+    if not isinstance(bonds, str) or bonds != "guess":  # which says that they are atoms
+        ensemble = species.without_false_elements(ensemble)
     if box is None or box is False:
         ensemble = soundness.without_placeholder(ensemble)
     if box is False and unwrap:

@@ -109,19 +109,40 @@ def likely_angstrom(
         When nm seem to be given as Å, or the other way round.
     """
     angstrom = unit_in_angstrom(unit) or 1.0
+    likely = likely_unit(atoms, coordinates, unit)
+    if not likely:
+        return angstrom, ""
     spacing = _typical_spacing(atoms, coordinates)
-    if spacing is None or 0.5 <= spacing * angstrom <= 8.0:
-        return angstrom, ""
-    likely = "nm" if spacing * angstrom < 0.5 else "Å"
-    scale = unit_in_angstrom(likely) or 1.0
-    if not 0.5 <= spacing * scale <= 8.0:
-        return angstrom, ""
     note = (
         f"{source}: neighbouring atoms are {spacing:.3g} {unit or 'Å'} apart, "
         f"which looks like {likely}: say so with unit={likely!r}"
     )
     warnings.warn(note, UserWarning, stacklevel=2)
-    return scale, note
+    return unit_in_angstrom(likely) or 1.0, note
+
+
+def likely_unit(atoms: Atoms, coordinates: Coordinates, unit: str) -> str:
+    """Name the unit that the distances between atoms speak for, if it is another.
+
+    Parameters
+    ----------
+    atoms : Atoms
+        Elements of the atoms.
+    coordinates : ndarray, shape (atoms, 3)
+        Positions in one snapshot.
+    unit : str
+        The unit that is believed.
+
+    Returns
+    -------
+    str
+        ``nm`` or ``Å``; "" if the belief holds, or nothing better is known.
+    """
+    angstrom, spacing = unit_in_angstrom(unit) or 1.0, _typical_spacing(atoms, coordinates)
+    if spacing is None or 0.5 <= spacing * angstrom <= 8.0:
+        return ""
+    likely = "nm" if spacing * angstrom < 0.5 else "Å"
+    return likely if 0.5 <= spacing * (unit_in_angstrom(likely) or 1.0) <= 8.0 else ""
 
 
 def with_bonds(atoms: Atoms, *bonds: npt.ArrayLike) -> Atoms:

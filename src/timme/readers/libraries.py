@@ -15,7 +15,12 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints, Strings
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import box_of, boxes_of_frames
-from timme.system.elements import element_masses, guess_elements, is_coarse_grained
+from timme.system.elements import (
+    element_masses,
+    guess_elements,
+    is_coarse_grained,
+    is_element,
+)
 from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choice
 
 MDTRAJ = "mdtraj Trajectory"  # what such a source is called
@@ -297,15 +302,16 @@ def atoms_of_universe(group: Any) -> Atoms:
     count = len(group)
     resnames = _attribute(group, "resnames", count)
     names = _attribute(group, "names", count)
-    if not (names != "").any():
+    typed = not (names != "").any()
+    if typed:
         names = _attribute(group, "types", count)
     chains = _attribute(group, "chainIDs", count)
     if not (chains != "").any():
         chains = _attribute(group, "segids", count)
     elements = _attribute(group, "elements", count)
-    elements = np.where(
-        elements == "", guess_elements(names, resnames), np.char.capitalize(elements)
-    )
+    known = not typed or _are_symbols(names)
+    guessed = guess_elements(names, resnames) if known else np.full(count, "")
+    elements = np.where(elements == "", guessed, np.char.capitalize(elements))
     if is_coarse_grained(names, resnames):
         elements = np.full(count, "")
     masses = np.asarray(getattr(group, "masses", np.zeros(count)), dtype=np.float64)
@@ -372,6 +378,11 @@ def _attribute(group: Any, name: str, count: int) -> Strings:
     if values is None or len(values) != count:
         return np.full(count, "")
     return np.char.strip(np.array([str(value) for value in values], dtype=np.str_))
+
+
+def _are_symbols(types: Strings) -> bool:
+    """Tell whether all types are elements: of A, B and C two are, and opls_135 begins like one."""
+    return all(is_element(str(name)) for name in np.unique(types))
 
 
 def _bonds_of(group: Any, count: int) -> Ints:
