@@ -15,6 +15,7 @@ from timme._arrays import Bools, Floats, Ints, Strings
 from timme.readers.files import RawFrame, open_binary
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_or_none
+from timme.system.units import unit_in_angstrom
 
 DUMPS = frozenset((".lammpstrj", ".dump"))
 _NM = 10.0  # Å
@@ -25,6 +26,18 @@ _GRO_TILTS = ((0, 0, 1, 1, 2, 2), (1, 2, 0, 2, 0, 1))
 # Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5" or pbc=T.
 _ENTRY = r"""(?:^|\s){}\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+))"""
 _IMAGES = ("ix", "iy", "iz")
+# Of the styles of units of LAMMPS, the unit in which lengths are given on, how many of it theirs
+# is, and how many ps their unit of time is. Those of lj have none.
+_STYLES = {
+    "real": ("Å", 1.0, 1e-3),
+    "metal": ("Å", 1.0, 1.0),
+    "nano": ("Å", _NM, 1e3),
+    "electron": ("Å", unit_in_angstrom("bohr") or 1.0, 1e-3),
+    "micro": ("µm", 1.0, 1e6),
+    "cgs": ("cm", 1.0, 1e12),
+    "si": ("m", 1.0, 1e12),
+}
+_UNKNOWN = ("", 1.0, 0.0)
 _PLACES = (("x", "y", "z"), ("xs", "ys", "zs"), ("xu", "yu", "zu"), ("xsu", "ysu", "zsu"))
 
 
@@ -37,6 +50,8 @@ class DumpHeader:
     box: Floats  # (3, 3), rows
     origin: Floats  # (3,)
     periodic: Bools  # (3,)
+    style: str  # of its units, as LAMMPS calls them; "" if it does not say, as in later frames
+    time: float | None  # in the unit of the style
 
 
 def gro_width(line: bytes) -> int:
@@ -200,7 +215,7 @@ def dump_header(stream: BinaryIO) -> DumpHeader | None:
     return None
 
 
-def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> RawFrame:
+def read_dump(stream: BinaryIO, offset: int, ids: Ints, style: str = "") -> RawFrame:
     """Read one frame of a LAMMPS dump, its atoms sorted by their ids.
 
     Parameters
@@ -211,12 +226,15 @@ def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> RawFrame:
         Where the frame starts.
     ids : ndarray of int, shape (atoms,)
         Ids of the atoms, sorted; none where the file gives none.
+    style : str, optional
+        Units of the file, as :func:`dump_style` finds them.
 
     Returns
     -------
     RawFrame
         Positions from the corner of the box on, box vectors with zeros in open directions, and
-        images where the file counts them for atoms that it puts back into the box.
+        images where the file counts them for atoms that it puts back into the box; the time where
+        file and style tell it.
     """
     header, lines = _dump_frame(stream, offset)
     names = _places(header.columns)
@@ -235,8 +253,31 @@ def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> RawFrame:
         images = None if images is None else images[order]
     periodic = header.periodic & (np.arange(3) < len(names))
     positions[:, len(names) :] = 0.0
-    box = header.box * periodic[:, None]
-    return RawFrame(positions.astype(np.float32), box_or_none(box), images)
+    _, scale, picoseconds = _STYLES.get(style, _UNKNOWN)
+    box = scale * header.box * periodic[:, None]
+    time = header.time * picoseconds if header.time is not None and picoseconds else None
+    return RawFrame((scale * positions).astype(np.float32), box_or_none(box), images, time)
+
+
+def dump_style(path: Path) -> tuple[str, str]:
+    """Find the units of a LAMMPS dump, which stand in its first frame if anywhere.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    style : str
+        As LAMMPS calls it, such as ``real``; "" where the file does not say.
+    unit : str
+        In which :func:`read_dump` gives lengths: Å for atoms, µm, cm or m; "" where none is known.
+    """
+    with open_binary(path) as stream:
+        header = dump_header(stream)
+    style = "" if header is None else header.style
+    return style, _STYLES.get(style, _UNKNOWN)[0]
 
 
 def dump_has_images(path: Path) -> bool:
@@ -308,7 +349,8 @@ def dump_atoms(path: Path) -> tuple[Atoms, Ints | None, str]:
         place = columns.index(named)
         names = np.array([line.split()[place].decode("latin-1") for line in lines])
     note = f"sites are named by their {named} only" if named else "sites have no names"
-    note = f"{path}: without a topology, {note} and have no bonds; the unit is not known (unit=)"
+    note = f"{path}: without a topology, {note} and have no bonds"
+    note += "" if header.style in _STYLES else "; the unit is not known (unit=)"
     molecules = None
     if "mol" in columns:
         molecules = _numbers(lines, columns, ("mol",))[:, 0].astype(np.int64)
@@ -369,11 +411,15 @@ def _header(
         n_atoms = int(items["NUMBER"][1][0][0])
         words, rows = items["BOX"]
         box, origin = _box(np.array(rows, dtype=np.float64), general="abc" in words)
+        time = float(items["TIME"][1][0][0]) if "TIME" in items else None
+        style = items["UNITS"][1][0][0].lower() if "UNITS" in items else ""
     except (ValueError, IndexError):
-        raise ValueError("its number of atoms or its box is not given in numbers") from None
+        raise ValueError(
+            "its number of atoms, its box or its time is not given in numbers"
+        ) from None
     flags = [word for word in words if len(word) == 2 and set(word) <= set("pfsm")]
     periodic = np.array([flag == "pp" for flag in flags] if len(flags) == 3 else [True] * 3)
-    return DumpHeader(n_atoms, columns, box, origin, periodic)
+    return DumpHeader(n_atoms, columns, box, origin, periodic, style, time)
 
 
 def _box(rows: Floats, *, general: bool) -> tuple[Floats, Floats]:

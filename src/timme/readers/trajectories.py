@@ -36,6 +36,7 @@ from timme.readers.text import (
     DUMPS,
     dump_has_images,
     dump_ids,
+    dump_style,
     plain_xyz,
     read_dump,
     read_gro,
@@ -63,6 +64,7 @@ class TrajectoryFile:
     ids: Ints | None = None  # (atoms,), sorted, for formats that shuffle atoms
     has_images: bool = False  # whether it says how often atoms went through the walls
     unit: str = "Å"  # of its lengths, "" where it states none
+    style: str = ""  # of the units of a LAMMPS dump
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -358,6 +360,7 @@ def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
     try:
         ids = dump_ids(path) if kind(path) in DUMPS else None
         has_images = kind(path) in DUMPS and dump_has_images(path)
+        style, stated = dump_style(path) if kind(path) in DUMPS else ("", unit)
     except ValueError as error:
         raise ValueError(
             f"{path}: not a LAMMPS dump that can be read: {one_line(error)}: write it again"
@@ -368,6 +371,8 @@ def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
         rounding=round(_NM * found.rounding, 9),
         ids=ids,
         has_images=has_images,
+        unit=stated,
+        style=style,
     )
 
 
@@ -437,7 +442,8 @@ def _open(file: TrajectoryFile) -> ReadFrame:
         read = read_gro if kind(path) == ".gro" else read_xyz
         return partial(_read_text, _stream_of(path), offsets, read)
     if file.ids is not None:
-        return partial(_read_text, _stream_of(path), offsets, partial(read_dump, ids=file.ids))
+        read = partial(read_dump, ids=file.ids, style=file.style)
+        return partial(_read_text, _stream_of(path), offsets, read)
     # The plain file classes keep no index beside the input, as the readers built on them do.
     from MDAnalysis.lib.formats.libmdaxdr import TRRFile, XTCFile
 
