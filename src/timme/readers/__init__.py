@@ -175,9 +175,9 @@ def read_model(
     (1, 5)
     """
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
-    every = range(0)
+    every: Sequence[int] = ()
 
-    def keep(count: int, name: str, clock: Clock | None) -> range:
+    def keep(count: int, name: str, clock: Clock | None) -> Sequence[int]:
         nonlocal every
         every = kept_snapshots(count, name, clock, start=start, stop=stop, step=step)
         return one_snapshot(every, name, model)

@@ -139,6 +139,29 @@ def time_of(step: Any) -> float | None:
     return float(step.time)
 
 
+def time_of_frame(reader: Any, frame: int) -> float | None:
+    """Tell when a frame was taken, without reading it where the reader counts from the first.
+
+    Parameters
+    ----------
+    reader : MDAnalysis reader
+        At any of its frames.
+    frame : int
+        Which one.
+
+    Returns
+    -------
+    float or None
+        In ps; None where nobody knows.
+    """
+    here = reader.ts
+    if "time" in here.data:
+        with quiet():
+            return time_of(reader[frame])
+    time = time_of(here)
+    return None if time is None else time + (frame - here.frame) * float(here.dt)
+
+
 def _is_tilted_box(box: object) -> bool:
     return all(hasattr(box, name) for name in ("Lx", "Ly", "Lz", "xy", "xz", "yz"))
 
@@ -209,7 +232,7 @@ class UniverseFrames(PlainFrames):
             In ps; None where the reader has no times.
         """
         before = self.reader.frame
-        found = time_of(self.reader[self.chosen[snapshot]])
+        found = time_of_frame(self.reader, self.chosen[snapshot])
         if self.shared:
             _ = self.reader[before]
         return found

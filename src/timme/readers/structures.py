@@ -49,7 +49,7 @@ def read_structures(
     paths: Sequence[Path],
     *,
     common_atoms: bool = False,
-    keep: Callable[[int, str, None], range] | None = None,
+    keep: Callable[[int, str, None], Sequence[int]] | None = None,
 ) -> Structures:
     """Read models of PDB and mmCIF files and match their atoms.
 
@@ -60,7 +60,7 @@ def read_structures(
     common_atoms : bool, optional
         Go on with the atoms that all models share where they differ.
     keep : callable, optional
-        Called with the number of models and the name of the first file; returns the range of those
+        Called with the number of models and the name of the first file; returns those
         to keep, all by default. Others may have other atoms.
 
     Returns

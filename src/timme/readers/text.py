@@ -112,7 +112,7 @@ def read_gro(stream: BinaryIO, offset: int) -> RawFrame:
         Positions and box vectors in Å.
     """
     stream.seek(offset)
-    stated = _GRO_TIME.search(stream.readline())
+    time = gro_time(stream.readline())
     lines = list(islice(stream, int(stream.readline()) + 1))
     width = gro_width(lines[0])
     columns = slice(_GRO_NAMES, _GRO_NAMES + 3 * width)
@@ -124,8 +124,24 @@ def read_gro(stream: BinaryIO, offset: int) -> RawFrame:
     box = np.diag(numbers[:3])
     if len(numbers) == 9:
         box[_GRO_TILTS] = numbers[3:]
-    time = float(stated[1]) if stated else None
     return RawFrame((positions * _NM).astype(np.float32), box_or_none(box * _NM), time=time)
+
+
+def gro_time(title: bytes) -> float | None:
+    """Find the time in the title of a GRO frame.
+
+    Parameters
+    ----------
+    title : bytes
+        Its first line, as ``water t= 10.0``.
+
+    Returns
+    -------
+    float or None
+        In ps; None where the title does not say.
+    """
+    stated = _GRO_TIME.search(title)
+    return float(stated[1]) if stated else None
 
 
 def read_xyz(stream: BinaryIO, offset: int) -> RawFrame:
@@ -253,10 +269,29 @@ def read_dump(stream: BinaryIO, offset: int, ids: Ints, style: str = "") -> RawF
         images = None if images is None else images[order]
     periodic = header.periodic & (np.arange(3) < len(names))
     positions[:, len(names) :] = 0.0
-    _, scale, picoseconds = _STYLES.get(style, _UNKNOWN)
+    scale = _STYLES.get(style, _UNKNOWN)[1]
     box = scale * header.box * periodic[:, None]
-    time = header.time * picoseconds if header.time is not None and picoseconds else None
-    return RawFrame((scale * positions).astype(np.float32), box_or_none(box), images, time)
+    moved = (scale * positions).astype(np.float32)
+    return RawFrame(moved, box_or_none(box), images, _time(header, style))
+
+
+def dump_time(stream: BinaryIO, style: str) -> float | None:
+    """Read the time of the next frame of a LAMMPS dump.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        The file, at the start of the frame.
+    style : str
+        Units of the file, as :func:`dump_style` finds them.
+
+    Returns
+    -------
+    float or None
+        In ps; None where the frame or its units do not say.
+    """
+    header = dump_header(stream)
+    return None if header is None else _time(header, style)
 
 
 def dump_style(path: Path) -> tuple[str, str]:
@@ -434,6 +469,11 @@ def _box(rows: Floats, *, general: bool) -> tuple[Floats, Floats]:
     box = np.diag(high - low)
     box[1, 0], box[2, 0], box[2, 1] = xy, xz, yz
     return box, low
+
+
+def _time(header: DumpHeader, style: str) -> float | None:
+    picoseconds = _STYLES.get(style, _UNKNOWN)[2]
+    return header.time * picoseconds if header.time is not None and picoseconds else None
 
 
 def _dump_frame(stream: BinaryIO, offset: int) -> tuple[DumpHeader, list[bytes]]:

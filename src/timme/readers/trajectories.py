@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
+from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.files import (
     STRUCTURES,
     UNITLESS,
@@ -28,7 +29,7 @@ from timme.readers.files import (
 from timme.readers.gsd import GsdFile
 from timme.readers.h5md import H5mdFile
 from timme.readers.integrity import Layout, layout
-from timme.readers.libraries import atoms_of_universe, quiet, time_of
+from timme.readers.libraries import atoms_of_universe, quiet, time_of, time_of_frame
 from timme.readers.mmcif import complete_mmcif
 from timme.readers.numbering import pdb_numbers, without_line_numbers
 from timme.readers.several import refuse_later_models, refuse_piled_models
@@ -78,6 +79,7 @@ class TrajectoryFrames(PlainFrames):
     through: bool = False  # whether atoms are where they went through the walls, as images say
     _open: dict[int, ReadFrame] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=threading.Lock, repr=False)
+    _clocks: dict[int, FrameClock] = field(default_factory=dict, repr=False)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -125,7 +127,7 @@ class TrajectoryFrames(PlainFrames):
             The same frames of fewer sites.
         """
         kept = sites if self.sites is None else self.sites[sites]
-        return replace(self, sites=kept, _open={}, _lock=threading.Lock())
+        return replace(self, sites=kept, _open={}, _lock=threading.Lock(), _clocks={})
 
     def keep(self, snapshots: Sequence[int]) -> Self:
         """Keep some of the snapshots.
@@ -156,7 +158,10 @@ class TrajectoryFrames(PlainFrames):
             In ps; None where the file does not say.
         """
         with self._lock:
-            return self._frame(*self._place(self.chosen[snapshot])).time
+            file, frame = self._place(self.chosen[snapshot])
+            if file not in self._clocks:
+                self._clocks[file] = self._clock(file)
+            return self._clocks[file](frame)
 
     def unfolded(self) -> Self | None:
         """Put atoms where they went through the walls of the box.
@@ -205,6 +210,22 @@ class TrajectoryFrames(PlainFrames):
         firsts = np.cumsum([0] + [file.n_frames for file in self.files])
         file = int(np.searchsorted(firsts, frame, side="right")) - 1
         return file, int(frame - firsts[file])
+
+    def _clock(self, file: int) -> FrameClock:
+        """Find the quickest way to tell the times of the frames of a file."""
+        described = self.files[file]
+        clock = clock_of(Path(described.path), described.offsets, described.style)
+        if clock is not None:
+            return clock
+        self._frame(file, 0)
+        read = self._open[file]
+        if isinstance(read, partial) and read.func is _read_frame:
+            return partial(time_of_frame, read.args[0])
+        opened = getattr(read, "__self__", None)
+        return opened.time if isinstance(opened, H5mdFile) else partial(self._frame_time, file)
+
+    def _frame_time(self, file: int, frame: int) -> float | None:
+        return self._frame(file, frame).time
 
     def _frame(self, file: int, frame: int) -> RawFrame:
         description = self.files[file]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -46,7 +47,7 @@ def with_box(frames: Frames, box: npt.ArrayLike | Literal[False] | None) -> Fram
     return frames.with_boxes(boxes)
 
 
-def weights_of(weights: npt.ArrayLike | None, total: int, kept: range) -> Floats | None:
+def weights_of(weights: npt.ArrayLike | None, total: int, kept: Sequence[int]) -> Floats | None:
     """Check the weights of the snapshots that are kept.
 
     Parameters
@@ -55,7 +56,7 @@ def weights_of(weights: npt.ArrayLike | None, total: int, kept: range) -> Floats
         One number for each kept snapshot or for each of all.
     total : int
         Number of all snapshots.
-    kept : range
+    kept : sequence of int
         Which are kept.
 
     Returns
@@ -67,7 +68,7 @@ def weights_of(weights: npt.ArrayLike | None, total: int, kept: range) -> Floats
         return None
     array = np.asarray(weights)
     if array.shape == (total,) and len(kept) != total:
-        array = array[kept.start : kept.stop : kept.step]
+        array = array[np.asarray(kept)]
     return checked_weights(array, len(kept))
 
 
