@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +64,20 @@ def _block(path: Path) -> Any:
         document = gemmi.cif.read_string(data)
     except (RuntimeError, ValueError, IndexError) as error:
         raise ValueError(f"{path}: not a valid mmCIF file: {one_line(error)}") from None
-    for block in document:
-        if block.find_loop(f"{_TABLE}Cartn_x"):
-            _name_by_label(block)
-            _fill_in(block)
-            return block
-    raise ValueError(f"{path}: not a valid mmCIF file: it has no _atom_site table with coordinates")
+    blocks = [block for block in document if block.find_loop(f"{_TABLE}Cartn_x")]
+    if not blocks:
+        raise ValueError(
+            f"{path}: not a valid mmCIF file: it has no _atom_site table with coordinates"
+        )
+    if len(blocks) > 1:
+        names = ", ".join(str(block.name) for block in blocks[:3])
+        raise ValueError(
+            f"{path}: one structure is needed, and {len(blocks)} data blocks have atoms ({names}): "
+            "write each into a file of its own, and give all of them if they are snapshots"
+        )
+    _name_by_label(blocks[0])
+    _fill_in(blocks[0])
+    return blocks[0]
 
 
 def _name_by_label(block: Any) -> None:
@@ -102,15 +110,23 @@ def _add_column(block: Any, name: str, values: list[str]) -> None:
 
 
 def _numbered(block: Any, numbers: list[str]) -> list[str]:
-    """Count molecules that have no number, as waters, by the atoms of their chain."""
-    tags = ("label_asym_id", "label_atom_id", "label_alt_id", "pdbx_PDB_model_num")
+    """Count molecules that have no number, as waters, by the atoms of their chain.
+
+    Places of one atom with different letters are one after the other; the next molecule begins
+    with a letter that was there already, or without one.
+    """
+    tags = ("label_alt_id", "label_asym_id", "label_atom_id", "pdbx_PDB_model_num")
     columns = [list(block.find_loop(f"{_TABLE}{tag}")) or [""] * len(numbers) for tag in tags]
-    seen = Counter[tuple[str, ...]]()
+    counts, letters = Counter[tuple[str, ...]](), defaultdict[tuple[str, ...], set[str]](set)
     found = list[str]()
-    for number, atom in zip(numbers, zip(*columns, strict=True), strict=True):
-        if number in {".", "?"}:
-            seen[atom] += 1
-            found.append(str(seen[atom]))
-        else:
+    for number, (letter, *names) in zip(numbers, zip(*columns, strict=True), strict=True):
+        if number not in {".", "?"}:
             found.append(number)
+            continue
+        atom, plain = tuple(names), letter in {".", "?", ""}
+        if plain or not letters[atom] or letter in letters[atom]:
+            counts[atom] += 1
+            letters[atom] = set()
+        letters[atom] |= set() if plain else {letter}
+        found.append(str(counts[atom]))
     return found
