@@ -101,6 +101,24 @@ def test_waters_with_letters_are_no_alternatives_of_others(
     assert read(path).atoms.resids.tolist() == resids
 
 
+def test_residues_without_numbers_are_not_mixed(tmp_path: Path) -> None:
+    """A glycine has no CB, so that the second CB is not that of the second residue."""
+    records = [
+        (*record[:2], "GLY" if record[4] in {2, 3} else record[2], *record[3:])
+        for record in peptide(n_residues=5)
+        if not (record[4] in {2, 3} and record[0] == "CB")
+    ]
+    path = write_label_only(tmp_path / "a.cif", [records])
+    lines = path.read_text().split("\n")
+    numbers = [line.split()[6] for line in lines if line.startswith("ATOM")]
+    unnumbered = [
+        " ".join([*line.split()[:6], ".", *line.split()[7:]]) if line.startswith("ATOM") else line
+        for line in lines
+    ]
+    path.write_text("\n".join(unnumbered))
+    assert read(path).atoms.resids.tolist() == [int(number) for number in numbers]
+
+
 def test_two_blocks_with_atoms_are_refused(tmp_path: Path) -> None:
     text = write_label_only(tmp_path / "a.cif", [peptide()]).read_text()
     path = tmp_path / "two.cif"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -110,23 +110,29 @@ def _add_column(block: Any, name: str, values: list[str]) -> None:
 
 
 def _numbered(block: Any, numbers: list[str]) -> list[str]:
-    """Count molecules that have no number, as waters, by the atoms of their chain.
+    """Count molecules that have no number, as waters, in their chain.
 
-    Places of one atom with different letters are one after the other; the next molecule begins
-    with a letter that was there already, or without one.
+    The next one begins where its name changes, or with an atom that the last one has already; but
+    places of one atom with different letters are one after the other.
     """
-    tags = ("label_alt_id", "label_asym_id", "label_atom_id", "pdbx_PDB_model_num")
+    tags = ("label_alt_id", "label_atom_id", "label_comp_id", "label_asym_id", "pdbx_PDB_model_num")
     columns = [list(block.find_loop(f"{_TABLE}{tag}")) or [""] * len(numbers) for tag in tags]
-    counts, letters = Counter[tuple[str, ...]](), defaultdict[tuple[str, ...], set[str]](set)
+    counts = Counter[tuple[str, ...]]()
+    last: dict[tuple[str, ...], tuple[str, dict[str, set[str]]]] = {}  # its name, atoms and letters
     found = list[str]()
-    for number, (letter, *names) in zip(numbers, zip(*columns, strict=True), strict=True):
+    for number, row in zip(numbers, zip(*columns, strict=True), strict=True):
+        letter, atom, name, *chain = row
         if number not in {".", "?"}:
             found.append(number)
             continue
-        atom, plain = tuple(names), letter in {".", "?", ""}
-        if plain or not letters[atom] or letter in letters[atom]:
-            counts[atom] += 1
-            letters[atom] = set()
-        letters[atom] |= set() if plain else {letter}
-        found.append(str(counts[atom]))
+        place, plain = tuple(chain), letter in {".", "?", ""}
+        known, atoms = last.get(place, ("", {}))
+        letters = atoms.get(atom)
+        there = letters is not None and (plain or not letters or letter in letters)
+        if there or name != known or not counts[place]:
+            counts[place] += 1
+            atoms = {}
+            last[place] = name, atoms
+        atoms.setdefault(atom, set()).update(() if plain else (letter,))
+        found.append(str(counts[place]))
     return found
