@@ -116,7 +116,8 @@ def renamed(count: int, **columns: Any) -> Analysis:
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ({"chains": np.full(12, "chain B")}, "chain name"),
+        ({"chains": np.repeat(["A", "chain B"], 6)}, "chain name"),
+        ({"chains": np.array([f"chain {k}" for k in range(63)])}, "chain name"),
         ({"resnames": np.full(12, "LONGER")}, "residue name"),
         ({"names": np.full(12, "CARBON")}, "atom name"),
         ({"resids": np.arange(12) + 9990}, "residue number"),
@@ -125,12 +126,36 @@ def renamed(count: int, **columns: Any) -> Analysis:
 def test_what_does_not_fit_pdb_is_written_as_mmcif_alone(
     columns: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
-    analysis = renamed(12, **columns)
+    analysis = renamed(len(next(iter(columns.values()))), **columns)
     written = write_structures(analysis, tmp_path, CUTOFF)
     assert [path.name for path in written.paths] == ["clusters.cif"]
     assert reason in written.notes[0]
     atoms = atoms_of(tmp_path / "clusters.cif")
     assert [atom.b_factor for atom in atoms] == expected_b_factors(analysis)
+
+
+def test_long_names_of_chains_are_letters_in_pdb(tmp_path: Path) -> None:
+    """Segments of simulations are called seg_0_Protein_A and the like."""
+    names = np.repeat(["seg_0_Protein_A", "seg_1_Protein_B", "seg_0_Protein_A"], 4)
+    analysis = renamed(12, chains=names)
+    written = write_structures(analysis, tmp_path, CUTOFF)
+    assert [path.name for path in written.paths] == ["clusters.cif", "clusters.pdb"]
+    (note,) = written.notes
+    assert "A is seg_0_Protein_A, B is seg_1_Protein_B" in note
+    for name, expected in (("pdb", [*"AAAABBBBAAAA"]), ("cif", names.tolist())):
+        made = gemmi.read_structure(str(tmp_path / f"clusters.{name}"), merge_chain_parts=False)
+        assert [item.chain.name for item in made[0].all()] == expected
+
+
+def test_amino_acids_of_force_fields_have_their_common_names_in_pdb(tmp_path: Path) -> None:
+    names = np.repeat(["LYSH", "NALA", "GLY", "HISB"], 3)
+    analysis = renamed(12, resnames=names, resids=np.repeat(np.arange(4), 3))
+    (note,) = write_structures(analysis, tmp_path, CUTOFF).notes
+    assert "short names (LYS is LYSH, ALA is NALA, HIS is HISB), clusters.cif its own" in note
+    atoms = atoms_of(tmp_path / "clusters.pdb")
+    assert [atom.b_factor for atom in atoms] == expected_b_factors(analysis)
+    made = gemmi.read_structure(str(tmp_path / "clusters.pdb"))
+    assert [residue.name for residue in made[0][0]] == ["LYS", "ALA", "GLY", "HIS"]
 
 
 def test_far_coordinates_do_not_fit_pdb(tmp_path: Path) -> None:

@@ -172,6 +172,44 @@ def test_a_file_with_units_and_times_is_read(tmp_path: Path) -> None:
     np.testing.assert_allclose(coordinates(read(path)), positions, atol=2e-5)
 
 
+@pytest.mark.parametrize(
+    ("style", "unit", "scale", "picoseconds"),
+    [
+        ("real", "Å", 1.0, 1e-3),
+        ("metal", "Å", 1.0, 1.0),
+        ("nano", "Å", 10.0, 1e3),
+        ("electron", "Å", 0.529177, 1e-3),
+        ("micro", "µm", 1.0, 1e6),
+        ("si", "m", 1.0, 1e12),
+        ("cgs", "cm", 1.0, 1e12),
+        ("lj", "", 1.0, None),
+        ("", "", 1.0, None),
+    ],
+)
+def test_units_and_times_are_those_of_the_style(
+    tmp_path: Path, style: str, unit: str, scale: float, picoseconds: float | None
+) -> None:
+    """LAMMPS names its style once, before the first frame, and the time in each."""
+    positions = trajectory_positions(4, N_ATOMS)
+    parts = dump_text(positions).split("ITEM: TIMESTEP")[1:]
+    timed = [f"ITEM: TIME\n{2.5 * k}\nITEM: TIMESTEP{part}" for k, part in enumerate(parts)]
+    path = tmp_path / "a.dump"
+    path.write_text((f"ITEM: UNITS\n{style}\n" if style else "") + "".join(timed))
+    ensemble = read(path)
+    assert ensemble.unit == unit
+    assert ("the unit is not known" in ensemble.notes[0]) == (not unit)
+    np.testing.assert_allclose(coordinates(ensemble), scale * positions, rtol=1e-5, atol=2e-5)
+    box = ensemble.frames.read(3, 4)[1]
+    assert box is not None
+    np.testing.assert_allclose(np.diag(box[0]), scale * LENGTHS, rtol=1e-6)
+    if picoseconds is None:
+        with pytest.raises(ValueError, match="its snapshots carry no times"):
+            read(path, start="1ps")
+    else:
+        later = read(path, start=f"{5 * picoseconds}ps")
+        np.testing.assert_array_equal(coordinates(later), coordinates(ensemble)[2:])
+
+
 @pytest.mark.parametrize("cut", [1, 2])
 def test_a_dump_without_a_final_line_end_is_whole(tmp_path: Path, cut: int) -> None:
     positions = trajectory_positions(4, N_ATOMS)

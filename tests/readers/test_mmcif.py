@@ -76,6 +76,61 @@ def test_waters_without_numbers_are_counted(tmp_path: Path) -> None:
     assert ensemble.atoms.resids[-3:].tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    ("letters", "resids"),
+    [
+        (".AB.", [1, 2, 3]),
+        ("AB.AB", [1, 2, 3]),
+        ("ABAB", [1, 2]),
+        ("AABB", [1, 2, 3]),  # the places of one stand together
+        ("..A", [1, 2, 3]),
+        ("A.A", [1, 2, 3]),
+    ],
+)
+def test_waters_with_letters_are_no_alternatives_of_others(
+    tmp_path: Path, letters: str, resids: list[int]
+) -> None:
+    columns = [*ALWAYS[:4], "label_alt_id", *ALWAYS[4:], "label_seq_id", *COORDINATES[:3]]
+    rows = [
+        f"HETATM {number} O O {letter} HOH W . {9.0 * number} 0 0"
+        for number, letter in enumerate(letters, start=1)
+    ]
+    path = tmp_path / "a.cif"
+    names = [f"_atom_site.{name}" for name in columns]
+    path.write_text("\n".join(["data_x", "loop_", *names, *rows, ""]))
+    assert read(path).atoms.resids.tolist() == resids
+
+
+def test_residues_without_numbers_are_not_mixed(tmp_path: Path) -> None:
+    """A glycine has no CB, so that the second CB is not that of the second residue."""
+    records = [
+        (*record[:2], "GLY" if record[4] in {2, 3} else record[2], *record[3:])
+        for record in peptide(n_residues=5)
+        if not (record[4] in {2, 3} and record[0] == "CB")
+    ]
+    path = write_label_only(tmp_path / "a.cif", [records])
+    lines = path.read_text().split("\n")
+    numbers = [line.split()[6] for line in lines if line.startswith("ATOM")]
+    unnumbered = [
+        " ".join([*line.split()[:6], ".", *line.split()[7:]]) if line.startswith("ATOM") else line
+        for line in lines
+    ]
+    path.write_text("\n".join(unnumbered))
+    assert read(path).atoms.resids.tolist() == [int(number) for number in numbers]
+
+
+def test_two_blocks_with_atoms_are_refused(tmp_path: Path) -> None:
+    text = write_label_only(tmp_path / "a.cif", [peptide()]).read_text()
+    path = tmp_path / "two.cif"
+    path.write_text(text + text.replace("data_x", "data_second"))
+    told = r"two\.cif: one structure is needed, and 2 data blocks have atoms \(x, second\)"
+    with pytest.raises(ValueError, match=told):
+        read(path)
+    trajectory = write_trajectory(tmp_path / "a.xtc", trajectory_positions(3, 10))
+    with pytest.raises(ValueError, match="2 data blocks have atoms"):
+        read(path, trajectory)
+
+
 def test_a_topology_may_have_label_names_only(tmp_path: Path) -> None:
     path = write_label_only(tmp_path / "a.cif", [peptide()])
     trajectory = write_trajectory(tmp_path / "a.xtc", trajectory_positions(3, 10))

@@ -209,6 +209,37 @@ def test_copies_piled_up_where_no_unit_is_stated_are_refused(
         read(path, unit=unit)
 
 
+def piled_at(number: int, n_frames: int) -> tuple[list[Record], Coordinates]:
+    records, places = molecule(n_frames)
+    places[number - 1] *= 0.0
+    return records, places
+
+
+@pytest.mark.parametrize("number", [2, 14, 30])
+def test_clashes_are_found_in_every_model(tmp_path: Path, number: int) -> None:
+    records, places = piled_at(number, 30)
+    models = [
+        [
+            (*record[:6], *map(float, place), *record[9:])
+            for record, place in zip(records, frame, strict=True)
+        ]
+        for frame in places
+    ]
+    path = write_pdb(tmp_path / "a.pdb", models)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=rf"300 of 300 heavy.* in snapshot {number}, such as A/"):
+        read(path)
+
+
+@pytest.mark.parametrize("number", [1, 15, 30])
+def test_clashes_of_a_trajectory_are_found_here_and_there(tmp_path: Path, number: int) -> None:
+    records, places = piled_at(number, 30)
+    if number == 15:  # as one run among others that went wrong
+        places[10:20] = 0.0
+    top = write_pdb(tmp_path / "top.pdb", [records])
+    with pytest.raises(ValueError, match=r"300 of 300 heavy atoms .* in snapshot \d+, such as"):
+        read(top, write_trajectory(tmp_path / "a.xtc", places))
+
+
 def test_a_few_misplaced_atoms_are_no_error_but_a_note(tmp_path: Path) -> None:
     records, _ = molecule()
     records[7] = (*records[7][:6], *(x + 0.3 for x in records[20][6:9]), *records[7][9:])  # type: ignore[assignment]
@@ -245,3 +276,67 @@ def test_distances_that_no_chemistry_knows_are_told(
 ) -> None:
     notes = pair(tmp_path, one, other, distance)
     assert any(f"{distance:.2f} Å apart" in note for note in notes) == strange
+
+
+def bound(
+    tmp_path: Path, one: str, other: str, distance: float, *, resids: tuple[int, int] = (20, 40)
+) -> tuple[str, ...]:
+    """Notes on two atoms far from the rest of their residues, which are bound to one another."""
+    atoms = [
+        atom(one, resids[0], (0.0, 0.0, 0.0), resname="SER"),
+        atom(other, resids[1], (distance, 0.0, 0.0), resname="GLN"),
+    ]
+    ensemble = read(write_pdb(tmp_path / "a.pdb", [atoms]))
+    assert len(ensemble.atoms.bonds) == 1
+    return ensemble.notes
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "distance"),
+    [("O", "HA", 0.8), ("O", "HA", 1.1), ("CB", "CG", 1.5), ("OG", "NE2", 1.3), ("CB", "N", 1.8)],
+)
+def test_bonds_between_residues_that_have_none_are_told(
+    tmp_path: Path, one: str, other: str, distance: float
+) -> None:
+    (note,) = bound(tmp_path, one, other, distance)
+    assert "1 covalent bond between residues that have none, such as " in note
+    assert f"A/SER 20/{one} and A/GLN 40/{other}, {distance:.2f} Å apart" in note
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "distance", "resids"),
+    [
+        ("C", "N", 1.33, (1, 40)),  # a ring
+        ("OG", "CD", 1.36, (20, 40)),  # an ester
+        ("SG", "SG", 2.05, (20, 40)),
+        ("C", "N", 1.33, (20, 21)),
+        ("C", "N", 1.7, (20, 21)),
+    ],
+)
+def test_links_that_proteins_have_are_not_told(
+    tmp_path: Path, one: str, other: str, distance: float, resids: tuple[int, int]
+) -> None:
+    assert bound(tmp_path, one, other, distance, resids=resids) == ()
+
+
+def test_a_hydrogen_with_two_bonds_is_told(tmp_path: Path) -> None:
+    atoms = [
+        atom("OG", 1, (0.0, 0.0, 0.0), resname="SER"),
+        atom("HG", 1, (1.0, 0.0, 0.0), resname="SER"),
+        atom("OB", 1, (2.4, 0.0, 0.0), resname="SER"),
+    ]
+    path = write_pdb(tmp_path / "a.pdb", [atoms], extra=["CONECT    2    3"])
+    (note,) = read(path).notes
+    assert "1 hydrogen with two covalent bonds, such as A/SER 1/HG and A/SER 1/O" in note
+
+
+def test_hydrogens_after_all_other_atoms_are_those_of_their_residues(tmp_path: Path) -> None:
+    records = peptide(n_residues=4)
+    carbons = [record for record in records if record[0] == "CA"]
+    hydrogens = [
+        atom("HA", int(record[4]), (record[6], record[7], float(record[8]) + 1.09))
+        for record in carbons
+    ]
+    ensemble = read(write_pdb(tmp_path / "a.pdb", [[*records, *hydrogens]]))
+    assert len(ensemble.atoms.bonds) == len(records) - 1 + len(hydrogens)
+    assert ensemble.notes == ()

@@ -132,6 +132,82 @@ def test_files_in_a_row_have_one_clock(tmp_path: Path) -> None:
         read(topology, [early, early], start="65ps")
 
 
+def at_times(path: Path, times: list[int]) -> Path:
+    """Write a frame for each time, in ps, with its first atom at x = that time."""
+    made = MDAnalysis.Universe.empty(4, trajectory=True)
+    with MDAnalysis.Writer(str(path), 4) as writer:
+        for time in times:
+            places = np.arange(12, dtype=np.float32).reshape(4, 3)
+            places[0, 0] = time
+            made.atoms.positions = places
+            made.trajectory.ts.data["time"] = float(time)
+            writer.write(made.atoms)
+    return path
+
+
+KINDS_WITH_HEADERS = pytest.mark.parametrize("suffix", [".xtc", ".trr"])
+
+
+@KINDS_WITH_HEADERS
+def test_a_step_back_is_found_wherever_it_is(tmp_path: Path, suffix: str) -> None:
+    """A run that went on from a checkpoint writes some times again."""
+    path = at_times(tmp_path / f"a{suffix}", [*range(101), *range(97, 201)])
+    told = r"do not always grow.* after 100 ps comes 97 ps"
+    with pytest.raises(ValueError, match=told):
+        read(path, start="98ps", stop="99ps")
+    with pytest.raises(ValueError, match=told):
+        read(path, step="10ps")
+
+
+@KINDS_WITH_HEADERS
+def test_a_frame_that_is_there_twice_counts_once_in_steps(tmp_path: Path, suffix: str) -> None:
+    early = at_times(tmp_path / f"a{suffix}", [*range(101)])
+    late = at_times(tmp_path / f"b{suffix}", [*range(100, 201)])
+    top = gro(tmp_path / "top.gro")
+    kept = read(top, [early, late], bonds="none", step="10ps")
+    assert frames_of(kept) == [*range(0, 201, 10)]
+    kept = read(top, [early, late], bonds="none", start="95ps", stop="105ps", step="5ps")
+    assert frames_of(kept) == [95, 100, 105]
+    weights = np.arange(202.0) + 1
+    weighted = read(top, [early, late], bonds="none", step="50ps", weights=weights)
+    assert weighted.weights is not None
+    np.testing.assert_allclose(
+        weighted.weights / weighted.weights[0], [1.0, 51.0, 101.0, 152.0, 202.0]
+    )
+
+
+@KINDS_WITH_HEADERS
+def test_a_gap_is_told_where_steps_in_time_meet_it(tmp_path: Path, suffix: str) -> None:
+    path = at_times(tmp_path / f"a{suffix}", [*range(200), *range(202, 402)])
+    with pytest.raises(ValueError, match=r"near 199 ps, its snapshots are not at equal times"):
+        read(path, step="10ps")
+    kept = read(path, stop="150ps", step="50ps", bonds="none")
+    assert frames_of(kept) == [0, 50, 100, 150]
+
+
+def test_times_are_read_without_the_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from timme.readers import trajectories
+
+    read_frames = list[int]()
+    inner = trajectories._read_xdr
+
+    def counted(opened: Any, frame: int) -> Any:
+        read_frames.append(frame)
+        return inner(opened, frame)
+
+    monkeypatch.setattr(trajectories, "_read_xdr", counted)
+    path = at_times(tmp_path / "a.xtc", [*range(100)])
+    read(path, start="50ps", stop="60ps", step="2ps", bonds="none")
+    # The first, the middle and the last tell whether there is a box.
+    assert set(read_frames) <= {0, 49, 50, 99, *range(50, 61)}
+
+
+def test_times_in_single_precision_are_equal_as_far_as_they_can_be(tmp_path: Path) -> None:
+    """After 2 µs a float counts in steps of 0.125 ps."""
+    path = at_times(tmp_path / "a.xtc", [2_000_000 + time for time in range(0, 40, 2)])
+    assert len(read(path, bonds="none", step="4ps").frames.read(0, 10)[0]) == 10
+
+
 @pytest.mark.parametrize(
     ("given", "reason"),
     [

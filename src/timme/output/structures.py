@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.output.colours import WIDE, Colouring, colouring
 from timme.settings.values import MIN_SIZE
+from timme.system.residues import PROTEIN
 
 if TYPE_CHECKING:
     import gemmi
@@ -23,6 +25,7 @@ FILES = dict.fromkeys(("clusters.cif", "clusters.pdb"), "structure with the clus
 
 # What unnamed particles are called in files that need names; UNX is the PDB's unknown atom.
 _ATOM, _RESIDUE, _CHAIN = "X", "UNX", "A"
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits  # of chains
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +67,18 @@ def write_structures(
     Returns
     -------
     Written
-        mmCIF always; PDB too, or a note on which of its limits is in the way.
+        mmCIF always; PDB too, or a note on which of its limits is in the way. Names that are
+        too long for it, as those of segments of simulations, are shorter there, with a note.
     """
     found = colouring(analysis, cutoff, min_size=min_size, palette=palette)
     made = structure(analysis, found)
     target = Path(folder) / name
     paths = [write_atomically(target.with_suffix(".cif"), mmcif_text(made))]
-    obstacle = pdb_obstacle(made)
+    short = _with_short_names(made)
+    obstacle = pdb_obstacle(short)
     if obstacle is None:
-        paths.append(write_atomically(target.with_suffix(".pdb"), pdb_text(made)))
-        return Written(tuple(paths), ())
+        paths.append(write_atomically(target.with_suffix(".pdb"), pdb_text(short)))
+        return Written(tuple(paths), _notes_on_names(made, short, name))
     return Written(tuple(paths), (f"no {name}.pdb, use {name}.cif: {obstacle}",))
 
 
@@ -241,6 +246,39 @@ def pdb_text(made: gemmi.Structure) -> str:
     # Ends of chains take no serial number, so that atoms have the same in both formats.
     options = gemmi.PdbWriteOptions(cryst1_record=made.cell.is_crystal(), numbered_ter=False)
     return made.make_pdb_string(options)
+
+
+def _with_short_names(made: gemmi.Structure) -> gemmi.Structure:
+    """Shorten names as far as PDB files need it and nothing is lost that mmCIF does not keep.
+
+    Chains have letters if none of their names is one, and amino acids the names that all programs
+    know, as LYS for the LYSH of a force field.
+    """
+    short = made.clone()
+    names = list(dict.fromkeys(chain.name for chain in made[0]))
+    lettered = len(names) <= len(_LETTERS) and not any(len(name) == 1 for name in names)
+    letters = dict(zip(names, _LETTERS, strict=False)) if lettered else {}
+    for chain in short[0]:
+        chain.name = letters.get(chain.name, chain.name)
+        for residue in chain:
+            if len(residue.name) == 4 and residue.name in PROTEIN:
+                known = residue.name[:3] in PROTEIN
+                residue.name = residue.name[:3] if known else residue.name[1:]
+                residue.het_flag = "A"
+    return short
+
+
+def _notes_on_names(made: gemmi.Structure, short: gemmi.Structure, file: str) -> tuple[str, ...]:
+    pairs = list(zip(short[0], made[0], strict=True))
+    chains = {(one.name, other.name): None for one, other in pairs}
+    residues = {
+        (one.name, other.name): None for pair in pairs for one, other in zip(*pair, strict=True)
+    }
+    changed = [f"{one} is {other}" for one, other in (*chains, *residues) if one != other]
+    if not changed:
+        return ()
+    more = ", …" if len(changed) > 3 else ""
+    return (f"{file}.pdb has short names ({', '.join(changed[:3])}{more}), {file}.cif its own",)
 
 
 def _residue_starts(analysis: Analysis, sites: Ints) -> Ints:

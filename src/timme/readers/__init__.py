@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 
-from timme.readers import soundness, walls, wanted
+from timme.readers import soundness, species, walls, wanted
 from timme.readers.bonds import guess_bonds
 from timme.readers.download import fetch
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
@@ -126,9 +126,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         )
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
-    kept = range(0)
+    kept: Sequence[int] = ()
 
-    def keep(count: int, name: str, clock: Clock | None) -> range:
+    def keep(count: int, name: str, clock: Clock | None) -> Sequence[int]:
         nonlocal kept
         kept = kept_snapshots(count, name, clock, start=start, stop=stop, step=step)
         return range(kept[0], kept[-1] + 1) if unwrap else kept  # followed through all of them
@@ -145,9 +145,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     if unwrap:
         ensemble = walls.followed(ensemble, progress)
-        ensemble = replace(
-            ensemble, frames=ensemble.frames.keep(range(len(ensemble))[:: kept.step])
-        )
+        chosen = [number - kept[0] for number in kept]
+        ensemble = replace(ensemble, frames=ensemble.frames.keep(chosen))
     return replace(ensemble, weights=wanted.weights_of(weights, count, kept))
 
 
@@ -187,9 +186,9 @@ def read_model(
     (1, 5)
     """
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
-    every = range(0)
+    every: Sequence[int] = ()
 
-    def keep(count: int, name: str, clock: Clock | None) -> range:
+    def keep(count: int, name: str, clock: Clock | None) -> Sequence[int]:
         nonlocal every
         every = kept_snapshots(count, name, clock, start=start, stop=stop, step=step)
         return one_snapshot(every, name, model)
@@ -207,6 +206,8 @@ def _with_box_and_bonds(
     *,
     unwrap: bool = False,
 ) -> Ensemble:
+    if not isinstance(bonds, str) or bonds != "guess":  # which says that they are atoms
+        ensemble = species.without_false_elements(ensemble)
     scale = judge_scale(ensemble)
     if box is None or box is False:
         ensemble = soundness.without_placeholder(ensemble, scale.angstrom)

@@ -66,10 +66,21 @@ class H5mdFile:
         if order is not None:
             found, images = found[order], None if images is None else images[order]
         positions = (found * self._scale).astype(np.float32)
-        return RawFrame(positions, self._box(frame), images, self._time(frame))
+        return RawFrame(positions, self._box(frame), images, self.time(frame))
 
-    def _time(self, frame: int) -> float | None:
-        """Find the time of a frame, where the file says in which unit it is."""
+    def time(self, frame: int) -> float | None:
+        """Find the time of a frame, where the file says in which unit it is.
+
+        Parameters
+        ----------
+        frame : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            In ps.
+        """
         times = self._position.get("time")
         if times is None:
             return None

@@ -16,7 +16,12 @@ from timme._arrays import Coordinates, Floats, Ints, Strings
 from timme.readers.gsd import GsdFile
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import box_of, boxes_of_frames
-from timme.system.elements import element_masses, guess_elements, is_coarse_grained
+from timme.system.elements import (
+    element_masses,
+    guess_elements,
+    is_coarse_grained,
+    is_element,
+)
 from timme.system.frames import (
     BoxedFrames,
     Frames,
@@ -169,6 +174,29 @@ def _box_finder(reader: Any) -> Callable[[Any], Floats | None]:
     return lambda step: file.box(step.frame)
 
 
+def time_of_frame(reader: Any, frame: int) -> float | None:
+    """Tell when a frame was taken, without reading it where the reader counts from the first.
+
+    Parameters
+    ----------
+    reader : MDAnalysis reader
+        At any of its frames.
+    frame : int
+        Which one.
+
+    Returns
+    -------
+    float or None
+        In ps; None where nobody knows.
+    """
+    here = reader.ts
+    if "time" in here.data:
+        with quiet():
+            return time_of(reader[frame])
+    time = time_of(here)
+    return None if time is None else time + (frame - here.frame) * float(here.dt)
+
+
 def _is_tilted_box(box: object) -> bool:
     return all(hasattr(box, name) for name in ("Lx", "Ly", "Lz", "xy", "xz", "yz"))
 
@@ -256,7 +284,7 @@ class UniverseFrames(PlainFrames):
             In ps; None where the reader has no times.
         """
         before = self.reader.frame
-        found = time_of(self.reader[self.chosen[snapshot]])
+        found = time_of_frame(self.reader, self.chosen[snapshot])
         if self.shared:
             _ = self.reader[before]
         return found
@@ -378,15 +406,16 @@ def atoms_of_universe(group: Any) -> Atoms:
     count = len(group)
     resnames = _attribute(group, "resnames", count)
     names = _attribute(group, "names", count)
-    if not (names != "").any():
+    typed = not (names != "").any()
+    if typed:
         names = _attribute(group, "types", count)
     chains = _attribute(group, "chainIDs", count)
     if not (chains != "").any():
         chains = _attribute(group, "segids", count)
     elements = _attribute(group, "elements", count)
-    elements = np.where(
-        elements == "", guess_elements(names, resnames), np.char.capitalize(elements)
-    )
+    known = not typed or _are_symbols(names)
+    guessed = guess_elements(names, resnames) if known else np.full(count, "")
+    elements = np.where(elements == "", guessed, np.char.capitalize(elements))
     if is_coarse_grained(names, resnames):
         elements = np.full(count, "")
     masses = np.asarray(getattr(group, "masses", np.zeros(count)), dtype=np.float64)
@@ -453,6 +482,11 @@ def _attribute(group: Any, name: str, count: int) -> Strings:
     if values is None or len(values) != count:
         return np.full(count, "")
     return np.char.strip(np.array([str(value) for value in values], dtype=np.str_))
+
+
+def _are_symbols(types: Strings) -> bool:
+    """Tell whether all types are elements: of A, B and C two are, and opls_135 begins like one."""
+    return all(is_element(str(name)) for name in np.unique(types))
 
 
 def _bonds_of(group: Any, count: int) -> Ints:

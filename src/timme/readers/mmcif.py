@@ -64,12 +64,20 @@ def _block(path: Path) -> Any:
         document = gemmi.cif.read_string(data)
     except (RuntimeError, ValueError, IndexError) as error:
         raise ValueError(f"{path}: not a valid mmCIF file: {one_line(error)}") from None
-    for block in document:
-        if block.find_loop(f"{_TABLE}Cartn_x"):
-            _name_by_label(block)
-            _fill_in(block)
-            return block
-    raise ValueError(f"{path}: not a valid mmCIF file: it has no _atom_site table with coordinates")
+    blocks = [block for block in document if block.find_loop(f"{_TABLE}Cartn_x")]
+    if not blocks:
+        raise ValueError(
+            f"{path}: not a valid mmCIF file: it has no _atom_site table with coordinates"
+        )
+    if len(blocks) > 1:
+        names = ", ".join(str(block.name) for block in blocks[:3])
+        raise ValueError(
+            f"{path}: one structure is needed, and {len(blocks)} data blocks have atoms ({names}): "
+            "write each into a file of its own, and give all of them if they are snapshots"
+        )
+    _name_by_label(blocks[0])
+    _fill_in(blocks[0])
+    return blocks[0]
 
 
 def _name_by_label(block: Any) -> None:
@@ -102,15 +110,29 @@ def _add_column(block: Any, name: str, values: list[str]) -> None:
 
 
 def _numbered(block: Any, numbers: list[str]) -> list[str]:
-    """Count molecules that have no number, as waters, by the atoms of their chain."""
-    tags = ("label_asym_id", "label_atom_id", "label_alt_id", "pdbx_PDB_model_num")
+    """Count molecules that have no number, as waters, in their chain.
+
+    The next one begins where its name changes, or with an atom that the last one has already; but
+    places of one atom with different letters are one after the other.
+    """
+    tags = ("label_alt_id", "label_atom_id", "label_comp_id", "label_asym_id", "pdbx_PDB_model_num")
     columns = [list(block.find_loop(f"{_TABLE}{tag}")) or [""] * len(numbers) for tag in tags]
-    seen = Counter[tuple[str, ...]]()
+    counts = Counter[tuple[str, ...]]()
+    last: dict[tuple[str, ...], tuple[str, dict[str, set[str]]]] = {}  # its name, atoms and letters
     found = list[str]()
-    for number, atom in zip(numbers, zip(*columns, strict=True), strict=True):
-        if number in {".", "?"}:
-            seen[atom] += 1
-            found.append(str(seen[atom]))
-        else:
+    for number, row in zip(numbers, zip(*columns, strict=True), strict=True):
+        letter, atom, name, *chain = row
+        if number not in {".", "?"}:
             found.append(number)
+            continue
+        place, plain = tuple(chain), letter in {".", "?", ""}
+        known, atoms = last.get(place, ("", {}))
+        letters = atoms.get(atom)
+        there = letters is not None and (plain or not letters or letter in letters)
+        if there or name != known or not counts[place]:
+            counts[place] += 1
+            atoms = {}
+            last[place] = name, atoms
+        atoms.setdefault(atom, set()).update(() if plain else (letter,))
+        found.append(str(counts[place]))
     return found

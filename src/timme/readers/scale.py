@@ -25,6 +25,7 @@ class Scale(NamedTuple):
 
     angstrom: float | None  # length of the unit; None for what are no atoms, or in no such unit
     note: str = ""  # a doubt about the unit that is believed
+    piled: bool = False  # whether atoms lie upon one another
 
 
 def is_molecular(ensemble: Ensemble) -> bool:
@@ -69,7 +70,7 @@ def judge_scale(ensemble: Ensemble) -> Scale:
         return Scale(believed)
     short = found.nearest * believed < _LEAST
     if short and found.is_pile:
-        return Scale(believed)
+        return Scale(believed, piled=True)
     likely = "nm" if short else "Å"
     length = unit_in_angstrom(likely) or 1.0
     if not _LEAST <= found.nearest * length <= _MOST:

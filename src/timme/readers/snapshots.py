@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Literal
 
+import numpy as np
+
+from timme._arrays import Floats
 from timme.settings.texts import picoseconds
 
 Clock = Callable[[int], float | None]  # of a snapshot, its time in ps
 
-_PROBES = 32  # snapshots whose times are compared
 _SLACK = 0.01  # of the time between snapshots; files round their times
 
 
@@ -22,7 +24,7 @@ def kept_snapshots(
     start: int | str | None = None,
     stop: int | str | None = None,
     step: int | str | None = None,
-) -> range:
+) -> Sequence[int]:
     """Choose snapshots as a slice does, or by times.
 
     Parameters
@@ -38,8 +40,9 @@ def kept_snapshots(
 
     Returns
     -------
-    range
-        Indices of the snapshots, at least one.
+    sequence of int
+        Indices of the snapshots, at least one: a range, unless a step in time goes past snapshots
+        that are there twice, as where a run was continued.
 
     Examples
     --------
@@ -49,24 +52,27 @@ def kept_snapshots(
     given = {"start": start, "stop": stop, "step": step}
     said = ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)
     times = cache(lambda: _Times(count, source, clock))
-    first = times().index(start, bisect_left) if isinstance(start, str) else start
-    end = times().index(stop, bisect_right) if isinstance(stop, str) else stop
-    stride = times().stride(step) if isinstance(step, str) else step
-    if stride is not None and stride < 1:
+    first = times().index(start, "left") if isinstance(start, str) else start
+    end = times().index(stop, "right") if isinstance(stop, str) else stop
+    kept: Sequence[int] = range(count)[first:end]
+    if isinstance(step, str):
+        kept = times().stride(kept, step)
+    elif step is not None and step < 1:
         raise ValueError(f"step= must be at least 1, got {step}: snapshots are read forwards")
-    kept = range(count)[first:end:stride]
+    else:
+        kept = kept[::step]
     if not kept:
         asked = f" with {said}" if said else ""
         raise ValueError(f"{source}: zero snapshots are left of {count}{asked}: choose others")
     return kept
 
 
-def one_snapshot(kept: range, source: str, model: int) -> range:
+def one_snapshot(kept: Sequence[int], source: str, model: int) -> Sequence[int]:
     """Choose one of the snapshots that are kept.
 
     Parameters
     ----------
-    kept : range
+    kept : sequence of int
         Snapshots.
     source : str
         Where they come from, for the message.
@@ -75,7 +81,7 @@ def one_snapshot(kept: range, source: str, model: int) -> range:
 
     Returns
     -------
-    range
+    sequence of int
         Index of that one.
     """
     if not 0 < model <= len(kept):
@@ -86,47 +92,60 @@ def one_snapshot(kept: range, source: str, model: int) -> range:
 
 
 class _Times:
-    """Times of the snapshots of a source, of which few are ever looked up."""
+    """Times of the snapshots of a source, each of them looked up: a step back may be anywhere."""
 
     def __init__(self, count: int, source: str, clock: Clock | None) -> None:
-        self._count, self._source, self._clock = count, source, clock
-        self._first, self._last = self[0], self[count - 1]
-        self._interval = (self._last - self._first) / max(count - 1, 1)
-        looked_up = [self[index * (count - 1) // _PROBES] for index in range(_PROBES + 1)]
-        if sorted(looked_up) != looked_up or (count > 1 and not self._interval > 0):
+        self._source = source
+        found = list[float]()
+        for snapshot in range(count):
+            time = None if clock is None else clock(snapshot)
+            if time is None:
+                raise ValueError(
+                    f"{source}: its snapshots carry no times: choose them by number, from 0"
+                )
+            found.append(time)
+        self._times: Floats = np.array(found, dtype=np.float64)
+        # Two snapshots are one if they are nearer than files, in single precision, can tell.
+        self._rounding = float(np.spacing(np.abs(self._times).max().astype(np.float32)))
+        steps = np.diff(self._times)
+        back = np.flatnonzero(steps < -self._rounding)
+        if len(back) or (count > 1 and not self._times[-1] > self._times[0]):
+            place = back[0] if len(back) else 0
             raise ValueError(
                 f"{source}: the times of its snapshots do not always grow, as where runs that "
-                "begin anew stand in a row: choose snapshots by number, from 0"
+                f"begin anew stand in a row: after {self._times[place]:g} ps comes "
+                f"{self._times[place + 1]:g} ps; choose snapshots by number, from 0"
             )
+        usual = float(np.median(steps[steps > self._rounding])) if count > 1 else 0.0
+        self._slack = _SLACK * usual + self._rounding
 
-    def __len__(self) -> int:
-        return self._count
+    def index(self, text: str, side: Literal["left", "right"]) -> int:
+        slack = -self._slack if side == "left" else self._slack
+        return int(np.searchsorted(self._times, picoseconds(text) + slack, side))
 
-    def __getitem__(self, snapshot: int) -> float:
-        time = self._clock(snapshot) if self._clock is not None else None
-        if time is None:
+    def stride(self, kept: Sequence[int], text: str) -> Sequence[int]:
+        """Go through snapshots by steps in time, each time once."""
+        times = self._times[np.asarray(kept, dtype=np.int64)]
+        new = np.concatenate([[True], np.diff(times) > self._rounding])[: len(kept)]
+        once = kept if new.all() else [kept[place] for place in np.flatnonzero(new).tolist()]
+        if len(once) < 2:
+            return once
+        interval = self._interval(times[new])
+        ratio = picoseconds(text) / interval
+        if ratio < 0.5 or abs(ratio - round(ratio)) > _SLACK * round(ratio):
             raise ValueError(
-                f"{self._source}: its snapshots carry no times: choose them by number, from 0"
-            )
-        return time
-
-    def index(self, text: str, side: Callable[..., int]) -> int:
-        slack = self._interval * (-_SLACK if side is bisect_left else _SLACK)
-        return side(self, picoseconds(text) + slack)
-
-    def stride(self, text: str) -> int:
-        if self._count == 1:
-            return 1
-        ratio = picoseconds(text) / self._interval
-        stride = round(ratio)
-        even = abs(self[1] - self._first - self._interval) < _SLACK * self._interval
-        if not even:
-            raise ValueError(
-                f"{self._source}: its snapshots are not at equal times: give step= as a number"
-            )
-        if stride < 1 or abs(ratio - stride) > _SLACK * stride:
-            raise ValueError(
-                f"{self._source}: snapshots are {self._interval:g} ps apart, which step={text} is "
+                f"{self._source}: snapshots are {interval:g} ps apart, which step={text} is "
                 "no multiple of: choose another"
             )
-        return stride
+        return once[:: round(ratio)]
+
+    def _interval(self, times: Floats) -> float:
+        steps = np.diff(times)
+        usual = float(np.median(steps))
+        uneven = np.flatnonzero(np.abs(steps - usual) > _SLACK * usual + 2 * self._rounding)
+        if len(uneven):
+            raise ValueError(
+                f"{self._source}: near {times[uneven[0]]:g} ps, its snapshots are not at equal "
+                "times: give step= as a number"
+            )
+        return float(times[-1] - times[0]) / (len(times) - 1)

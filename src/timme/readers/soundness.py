@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from timme._arrays import Floats, Ints
+from timme._arrays import Bools, Floats, Ints
+from timme.system.atoms import Atoms
 from timme.system.elements import HYDROGENS, covalent_radii
 from timme.system.ensemble import Ensemble
 from timme.system.neighbours import have_partners, pairs_within
 from timme.system.placeholders import is_placeholder
-from timme.system.residues import is_ion
+from timme.system.residues import is_ion, is_nucleic, is_protein
 from timme.system.space import Boxes
 
 _CLASH = 0.5  # Å: no two heavy atoms are nearer, whatever is between them
 _CLASHING = 0.05  # of the heavy atoms; a few are misplaced atoms, so many are several models in one
+_PROBES = 10  # snapshots of a trajectory that are looked at
+_PART = 20_000  # heavy atoms of them
 _FEW = 10  # clashing atoms of a small molecule that are no error yet
 _SHORT = 0.72  # of the sum of covalent radii: triple bonds have 0.77
+_STRETCHED = 1.15  # of that sum: longer than any bond that the refinement of a crystal leaves
 _TOUCHING = 0.25  # Å beyond that sum, within which only bonded atoms are
 
 
@@ -67,26 +72,31 @@ def refuse_clashes(ensemble: Ensemble, angstrom: float | None) -> None:
     Raises
     ------
     ValueError
-        If more than a twentieth of the heavy atoms of the first snapshot clash.
+        If more than a twentieth of the heavy atoms clash in a model of structure files, or in one
+        of ten snapshots of a trajectory, the first and the last among them.
     """
     heavy = np.flatnonzero(~np.isin(ensemble.atoms.elements, (*HYDROGENS, "")))
     if angstrom is None or not len(heavy):
         return
-    points, boxes = _first(ensemble, angstrom)
-    clashing = heavy[have_partners(points[heavy], _CLASH, boxes)]
-    if len(clashing) <= max(_FEW, _CLASHING * len(heavy)):
-        return
-    unstated = "" if ensemble.unit else "; or name the unit (unit=), if it is not Å"
-    raise ValueError(
-        f"{ensemble.prefix}{len(clashing):,} of {len(heavy):,} heavy atoms lie within {_CLASH} Å "
-        f"of another, such as {ensemble.atoms.label(int(clashing[0]))}: several models or "
-        "alternative places may be piled into one; write them apart, as models, or select one"
-        f"{unstated}"
-    )
+    for index, part in _probes(ensemble, heavy):
+        try:
+            points, boxes = _snapshot(ensemble, index, angstrom)
+        except ValueError:  # which is told when that snapshot is needed
+            continue
+        clashing = part[have_partners(points[part], _CLASH, boxes)]
+        if len(clashing) <= max(_FEW, _CLASHING * len(part)):
+            continue
+        unstated = "" if ensemble.unit else "; or name the unit (unit=), if it is not Å"
+        raise ValueError(
+            f"{ensemble.prefix}{len(clashing):,} of {len(part):,} heavy atoms lie within {_CLASH} "
+            f"Å of another in snapshot {index + 1}, such as "
+            f"{ensemble.atoms.label(int(clashing[0]))}: several models or alternative places may "
+            f"be piled into one; write them apart, as models, or select one{unstated}"
+        )
 
 
 def geometry_notes(ensemble: Ensemble, angstrom: float | None) -> tuple[str, ...]:
-    """Point out distances in the first snapshot that no chemistry knows.
+    """Point out distances and bonds in the first snapshot that no chemistry knows.
 
     Parameters
     ----------
@@ -98,31 +108,93 @@ def geometry_notes(ensemble: Ensemble, angstrom: float | None) -> tuple[str, ...
     Returns
     -------
     tuple of str
-        One note, or none.
+        A note for each kind of them, none where all is well.
     """
     atoms = ensemble.atoms
     radii = np.where(is_ion(atoms), 0.0, covalent_radii(atoms.elements))
     known = np.flatnonzero(radii > 0)
     if angstrom is None or not len(known) or not len(atoms.bonds):
         return ()
-    points, boxes = _first(ensemble, angstrom)
+    points, boxes = _snapshot(ensemble, 0, angstrom)
     reach = 2 * float(radii.max()) + _TOUCHING
     pairs = np.sort(known[pairs_within(points[known], reach, boxes)], axis=1)
-    vectors = points[pairs[:, 0]] - points[pairs[:, 1]]
-    distances = np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1)
+    distances = _lengths(pairs, points, boxes)
     sums = radii[pairs].sum(axis=1)
     limits = np.where(_among(pairs, atoms.bonds, len(atoms)), _SHORT * sums, sums + _TOUCHING)
-    strange = np.flatnonzero(distances < limits)
-    if not len(strange):
-        return ()
-    worst = strange[np.argmin(distances[strange] / limits[strange])]
-    named = " and ".join(atoms.label(int(atom)) for atom in pairs[worst])
-    count = "1 pair" if len(strange) == 1 else f"{len(strange):,} pairs"
-    note = (
-        f"{ensemble.prefix}{count} of atoms nearer than chemistry allows, such as {named}, "
-        f"{distances[worst]:.2f} Å apart: check the structure there"
+    near = pairs[distances < limits][np.argsort((distances / limits)[distances < limits])]
+    usual = np.where(radii[atoms.bonds].all(axis=1), radii[atoms.bonds].sum(axis=1), np.inf)
+    lengths = _lengths(atoms.bonds, points, boxes) / usual
+    strange = atoms.bonds[_are_strange_links(atoms, lengths)]
+    found = (
+        (near, "pair", "of atoms nearer than chemistry allows"),
+        (strange, "covalent bond", "between residues that have none"),
+        (_bridges(atoms), "hydrogen", "with two covalent bonds"),
     )
-    return (note,)
+    return tuple(
+        f"{ensemble.prefix}{_counted(len(places), noun)} {what}, such as "
+        f"{' and '.join(atoms.label(int(atom)) for atom in places[0])}, "
+        f"{_lengths(places[:1], points, boxes)[0]:.2f} Å apart: check the structure there"
+        for places, noun, what in found
+        if len(places)
+    )
+
+
+def _probes(ensemble: Ensemble, heavy: Ints) -> Iterator[tuple[int, Ints]]:
+    """Choose snapshots and atoms to look at: all of models in memory, and some of a trajectory.
+
+    Of a large system the first snapshot is looked at as a whole, and others part by part, so that
+    all of them together cost little more.
+    """
+    count = ensemble.n_snapshots
+    some = count if ensemble.independent else min(count, _PROBES)
+    parts = np.array_split(heavy, max(1, len(heavy) // _PART))
+    for number, index in enumerate(np.linspace(0, count - 1, some).round().astype(int).tolist()):
+        whole = number == 0 or ensemble.independent
+        yield index, heavy if whole else parts[number % len(parts)]
+
+
+def _are_strange_links(atoms: Atoms, lengths: Floats) -> Bools:
+    """Find bonds of proteins and nucleic acids by which no residue is bound to another.
+
+    Lengths are relative to the sums of covalent radii. Residues that follow one another are bound,
+    and others by bonds of ordinary length between carbon or phosphorus and nitrogen, oxygen or
+    sulphur (rings of peptides, side chains, sugars) or between sulphurs, but never by a hydrogen.
+    """
+    one, other = atoms.bonds.T
+    polymer = is_protein(atoms) | is_nucleic(atoms)
+    light = np.isin(atoms.elements, HYDROGENS)
+    chain, step = atoms.chains[one] == atoms.chains[other], atoms.resids[one] - atoms.resids[other]
+    # Some programs write the hydrogens after all other atoms, so that only numbers tell residues.
+    same = chain & (step == 0) & (atoms.icodes[one] == atoms.icodes[other])
+    following = chain & (np.abs(step) <= 1)
+    kinds = [np.isin(atoms.elements, symbols) for symbols in (("C", "P"), ("N", "O"), ("S", "Se"))]
+    carbon, polar, sulphur = kinds
+    linked = carbon[one] & (polar | sulphur)[other] | carbon[other] & (polar | sulphur)[one]
+    linked |= sulphur[one] & sulphur[other]
+    linked &= lengths < _STRETCHED
+    by_hydrogen = (light[one] | light[other]) & (polymer[one] | polymer[other])
+    known = np.isfinite(lengths) & (lengths > 0)
+    strange = by_hydrogen | (polymer[one] & polymer[other] & ~following & ~linked)
+    return np.asarray(known & ~same & strange, dtype=np.bool_)
+
+
+def _bridges(atoms: Atoms) -> Ints:
+    """List hydrogens that are bound to two heavy atoms, each with one of these."""
+    light = np.isin(atoms.elements, HYDROGENS)
+    mixed = atoms.bonds[light[atoms.bonds].sum(axis=1) == 1]
+    ordered = np.where(light[mixed[:, :1]], mixed, mixed[:, ::-1])
+    ordered = ordered[~np.isin(atoms.elements[ordered[:, 1]], ("B", ""))]  # boranes have them
+    _, places, counts = np.unique(ordered[:, 0], return_index=True, return_counts=True)
+    return np.asarray(ordered[places[counts > 1]], dtype=np.int64)
+
+
+def _lengths(pairs: Ints, points: Floats, boxes: Boxes) -> Floats:
+    vectors = points[pairs[:, 0]] - points[pairs[:, 1]]
+    return np.asarray(np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1), dtype=np.float64)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _placeholder(ensemble: Ensemble, index: int, angstrom: float) -> Floats | None:
@@ -137,8 +209,8 @@ def _placeholder(ensemble: Ensemble, index: int, angstrom: float) -> Floats | No
     return box
 
 
-def _first(ensemble: Ensemble, angstrom: float) -> tuple[Floats, Boxes]:
-    points, box = ensemble.frames.read(0, 1)
+def _snapshot(ensemble: Ensemble, index: int, angstrom: float) -> tuple[Floats, Boxes]:
+    points, box = ensemble.frames.read(index, index + 1)
     scaled = None if box is None else angstrom * box
     return angstrom * np.asarray(points[0], np.float64), Boxes.of(scaled, 1, 3)
 

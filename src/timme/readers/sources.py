@@ -30,7 +30,7 @@ from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
 
 # Of a number of snapshots, their source and their times, those to keep.
-Keep = Callable[[int, str, Clock | None], range]
+Keep = Callable[[int, str, Clock | None], Sequence[int]]
 
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
 _BARE = BARE_TRAJECTORIES | {".h5md"}
@@ -67,7 +67,7 @@ def open_source(
         How files are read.
     keep : callable
         Called with the number of snapshots, what they are called in messages, and how to find
-        their times; returns the range of those to keep. Of structure files, no others are matched.
+        their times; returns those to keep. Of structure files, no others are matched.
 
     Returns
     -------

@@ -54,7 +54,7 @@ def read_structures(
     *,
     common_atoms: bool = False,
     any_boxes: bool = False,
-    keep: Callable[[int, str, None], range] | None = None,
+    keep: Callable[[int, str, None], Sequence[int]] | None = None,
 ) -> Structures:
     """Read models of PDB and mmCIF files and match their atoms.
 
@@ -67,7 +67,7 @@ def read_structures(
     any_boxes : bool, optional
         Let some models have a box and others none, where that of the files does not count.
     keep : callable, optional
-        Called with the number of models and the name of the first file; returns the range of those
+        Called with the number of models and the name of the first file; returns those
         to keep, all by default. Others may have other atoms.
 
     Returns

@@ -15,6 +15,7 @@ from timme._arrays import Bools, Floats, Ints, Strings
 from timme.readers.files import RawFrame, open_binary
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_or_none
+from timme.system.units import unit_in_angstrom
 
 DUMPS = frozenset((".lammpstrj", ".dump"))
 _NM = 10.0  # Å
@@ -25,6 +26,18 @@ _GRO_TILTS = ((0, 0, 1, 1, 2, 2), (1, 2, 0, 2, 0, 1))
 # Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5" or pbc=T.
 _ENTRY = r"""(?:^|\s){}\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+))"""
 _IMAGES = ("ix", "iy", "iz")
+# Of the styles of units of LAMMPS, the unit in which lengths are given on, how many of it theirs
+# is, and how many ps their unit of time is. Those of lj have none.
+_STYLES = {
+    "real": ("Å", 1.0, 1e-3),
+    "metal": ("Å", 1.0, 1.0),
+    "nano": ("Å", _NM, 1e3),
+    "electron": ("Å", unit_in_angstrom("bohr") or 1.0, 1e-3),
+    "micro": ("µm", 1.0, 1e6),
+    "cgs": ("cm", 1.0, 1e12),
+    "si": ("m", 1.0, 1e12),
+}
+_UNKNOWN = ("", 1.0, 0.0)
 _PLACES = (("x", "y", "z"), ("xs", "ys", "zs"), ("xu", "yu", "zu"), ("xsu", "ysu", "zsu"))
 
 
@@ -37,6 +50,8 @@ class DumpHeader:
     box: Floats  # (3, 3), rows
     origin: Floats  # (3,)
     periodic: Bools  # (3,)
+    style: str  # of its units, as LAMMPS calls them; "" if it does not say, as in later frames
+    time: float | None  # in the unit of the style
 
 
 def gro_width(line: bytes) -> int:
@@ -97,7 +112,7 @@ def read_gro(stream: BinaryIO, offset: int) -> RawFrame:
         Positions and box vectors in Å.
     """
     stream.seek(offset)
-    stated = _GRO_TIME.search(stream.readline())
+    time = gro_time(stream.readline())
     lines = list(islice(stream, int(stream.readline()) + 1))
     width = gro_width(lines[0])
     columns = slice(_GRO_NAMES, _GRO_NAMES + 3 * width)
@@ -109,8 +124,24 @@ def read_gro(stream: BinaryIO, offset: int) -> RawFrame:
     box = np.diag(numbers[:3])
     if len(numbers) == 9:
         box[_GRO_TILTS] = numbers[3:]
-    time = float(stated[1]) if stated else None
     return RawFrame((positions * _NM).astype(np.float32), box_or_none(box * _NM), time=time)
+
+
+def gro_time(title: bytes) -> float | None:
+    """Find the time in the title of a GRO frame.
+
+    Parameters
+    ----------
+    title : bytes
+        Its first line, as ``water t= 10.0``.
+
+    Returns
+    -------
+    float or None
+        In ps; None where the title does not say.
+    """
+    stated = _GRO_TIME.search(title)
+    return float(stated[1]) if stated else None
 
 
 def read_xyz(stream: BinaryIO, offset: int) -> RawFrame:
@@ -200,7 +231,7 @@ def dump_header(stream: BinaryIO) -> DumpHeader | None:
     return None
 
 
-def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> RawFrame:
+def read_dump(stream: BinaryIO, offset: int, ids: Ints, style: str = "") -> RawFrame:
     """Read one frame of a LAMMPS dump, its atoms sorted by their ids.
 
     Parameters
@@ -211,12 +242,15 @@ def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> RawFrame:
         Where the frame starts.
     ids : ndarray of int, shape (atoms,)
         Ids of the atoms, sorted; none where the file gives none.
+    style : str, optional
+        Units of the file, as :func:`dump_style` finds them.
 
     Returns
     -------
     RawFrame
         Positions from the corner of the box on, box vectors with zeros in open directions, and
-        images where the file counts them for atoms that it puts back into the box.
+        images where the file counts them for atoms that it puts back into the box; the time where
+        file and style tell it.
     """
     header, lines = _dump_frame(stream, offset)
     names = _places(header.columns)
@@ -235,8 +269,50 @@ def read_dump(stream: BinaryIO, offset: int, ids: Ints) -> RawFrame:
         images = None if images is None else images[order]
     periodic = header.periodic & (np.arange(3) < len(names))
     positions[:, len(names) :] = 0.0
-    box = header.box * periodic[:, None]
-    return RawFrame(positions.astype(np.float32), box_or_none(box), images)
+    scale = _STYLES.get(style, _UNKNOWN)[1]
+    box = scale * header.box * periodic[:, None]
+    moved = (scale * positions).astype(np.float32)
+    return RawFrame(moved, box_or_none(box), images, _time(header, style))
+
+
+def dump_time(stream: BinaryIO, style: str) -> float | None:
+    """Read the time of the next frame of a LAMMPS dump.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        The file, at the start of the frame.
+    style : str
+        Units of the file, as :func:`dump_style` finds them.
+
+    Returns
+    -------
+    float or None
+        In ps; None where the frame or its units do not say.
+    """
+    header = dump_header(stream)
+    return None if header is None else _time(header, style)
+
+
+def dump_style(path: Path) -> tuple[str, str]:
+    """Find the units of a LAMMPS dump, which stand in its first frame if anywhere.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    style : str
+        As LAMMPS calls it, such as ``real``; "" where the file does not say.
+    unit : str
+        In which :func:`read_dump` gives lengths: Å for atoms, µm, cm or m; "" where none is known.
+    """
+    with open_binary(path) as stream:
+        header = dump_header(stream)
+    style = "" if header is None else header.style
+    return style, _STYLES.get(style, _UNKNOWN)[0]
 
 
 def dump_has_images(path: Path) -> bool:
@@ -308,7 +384,8 @@ def dump_atoms(path: Path) -> tuple[Atoms, Ints | None, str]:
         place = columns.index(named)
         names = np.array([line.split()[place].decode("latin-1") for line in lines])
     note = f"sites are named by their {named} only" if named else "sites have no names"
-    note = f"{path}: without a topology, {note} and have no bonds; the unit is not known (unit=)"
+    note = f"{path}: without a topology, {note} and have no bonds"
+    note += "" if header.style in _STYLES else "; the unit is not known (unit=)"
     molecules = None
     if "mol" in columns:
         molecules = _numbers(lines, columns, ("mol",))[:, 0].astype(np.int64)
@@ -381,11 +458,15 @@ def _header(
         n_atoms = int(items["NUMBER"][1][0][0])
         words, rows = items["BOX"]
         box, origin = _box(np.array(rows, dtype=np.float64), general="abc" in words)
+        time = float(items["TIME"][1][0][0]) if "TIME" in items else None
+        style = items["UNITS"][1][0][0].lower() if "UNITS" in items else ""
     except (ValueError, IndexError):
-        raise ValueError("its number of atoms or its box is not given in numbers") from None
+        raise ValueError(
+            "its number of atoms, its box or its time is not given in numbers"
+        ) from None
     flags = [word for word in words if len(word) == 2 and set(word) <= set("pfsm")]
     periodic = np.array([flag == "pp" for flag in flags] if len(flags) == 3 else [True] * 3)
-    return DumpHeader(n_atoms, columns, box, origin, periodic)
+    return DumpHeader(n_atoms, columns, box, origin, periodic, style, time)
 
 
 def _box(rows: Floats, *, general: bool) -> tuple[Floats, Floats]:
@@ -400,6 +481,11 @@ def _box(rows: Floats, *, general: bool) -> tuple[Floats, Floats]:
     box = np.diag(high - low)
     box[1, 0], box[2, 0], box[2, 1] = xy, xz, yz
     return box, low
+
+
+def _time(header: DumpHeader, style: str) -> float | None:
+    picoseconds = _STYLES.get(style, _UNKNOWN)[2]
+    return header.time * picoseconds if header.time is not None and picoseconds else None
 
 
 def _dump_frame(stream: BinaryIO, offset: int) -> tuple[DumpHeader, list[bytes]]:

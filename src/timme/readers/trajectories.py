@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
+from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.files import (
     STRUCTURES,
     UNITLESS,
@@ -28,7 +29,7 @@ from timme.readers.files import (
 from timme.readers.gsd import GsdFile
 from timme.readers.h5md import H5mdFile
 from timme.readers.integrity import Layout, layout
-from timme.readers.libraries import atoms_of_universe, quiet, time_of
+from timme.readers.libraries import atoms_of_universe, quiet, time_of, time_of_frame
 from timme.readers.mmcif import complete_mmcif
 from timme.readers.numbering import pdb_numbers, without_line_numbers
 from timme.readers.several import refuse_later_models, refuse_piled_models
@@ -36,6 +37,7 @@ from timme.readers.text import (
     DUMPS,
     dump_has_images,
     dump_ids,
+    dump_style,
     plain_xyz,
     read_dump,
     read_gro,
@@ -71,6 +73,7 @@ class TrajectoryFile:
     ids: Ints | None = None  # (atoms,), sorted, for formats that shuffle atoms
     has_images: bool = False  # whether it says how often atoms went through the walls
     unit: str = "Å"  # of its lengths, "" where it states none
+    style: str = ""  # of the units of a LAMMPS dump
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +88,7 @@ class TrajectoryFrames(PlainFrames):
     walled: bool | None = None  # whether every frame must have a box or none must; None for any
     _open: dict[int, ReadFrame] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=threading.Lock, repr=False)
+    _clocks: dict[int, FrameClock] = field(default_factory=dict, repr=False)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -134,7 +138,7 @@ class TrajectoryFrames(PlainFrames):
             The same frames of fewer sites.
         """
         kept = sites if self.sites is None else self.sites[sites]
-        return replace(self, sites=kept, _open={}, _lock=threading.Lock())
+        return replace(self, sites=kept, _open={}, _lock=threading.Lock(), _clocks={})
 
     def keep(self, snapshots: Sequence[int]) -> Self:
         """Keep some of the snapshots.
@@ -180,7 +184,10 @@ class TrajectoryFrames(PlainFrames):
             In ps; None where the file does not say.
         """
         with self._lock:
-            return self._frame(*self._place(self.chosen[snapshot])).time
+            file, frame = self._place(self.chosen[snapshot])
+            if file not in self._clocks:
+                self._clocks[file] = self._clock(file)
+            return self._clocks[file](frame)
 
     def unfolded(self) -> Self | None:
         """Put atoms where they went through the walls of the box.
@@ -256,6 +263,22 @@ class TrajectoryFrames(PlainFrames):
         firsts = np.cumsum([0] + [file.n_frames for file in self.files])
         file = int(np.searchsorted(firsts, frame, side="right")) - 1
         return file, int(frame - firsts[file])
+
+    def _clock(self, file: int) -> FrameClock:
+        """Find the quickest way to tell the times of the frames of a file."""
+        described = self.files[file]
+        clock = clock_of(Path(described.path), described.offsets, described.style)
+        if clock is not None:
+            return clock
+        self._frame(file, 0)
+        read = self._open[file]
+        if isinstance(read, partial) and read.func is _read_frame:
+            return partial(time_of_frame, read.args[0])
+        opened = getattr(read, "__self__", None)
+        return opened.time if isinstance(opened, H5mdFile) else partial(self._frame_time, file)
+
+    def _frame_time(self, file: int, frame: int) -> float | None:
+        return self._frame(file, frame).time
 
     def _frame(self, file: int, frame: int) -> RawFrame:
         description = self.files[file]
@@ -420,6 +443,7 @@ def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
     try:
         ids = dump_ids(path) if kind(path) in DUMPS else None
         has_images = kind(path) in DUMPS and dump_has_images(path)
+        style, stated = dump_style(path) if kind(path) in DUMPS else ("", unit)
     except ValueError as error:
         raise ValueError(
             f"{path}: not a LAMMPS dump that can be read: {one_line(error)}: write it again"
@@ -430,6 +454,8 @@ def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
         rounding=round(_NM * found.rounding, 9),
         ids=ids,
         has_images=has_images,
+        unit=stated,
+        style=style,
     )
 
 
@@ -499,7 +525,8 @@ def _open(file: TrajectoryFile) -> ReadFrame:
         read = read_gro if kind(path) == ".gro" else read_xyz
         return partial(_read_text, _stream_of(path), offsets, read)
     if file.ids is not None:
-        return partial(_read_text, _stream_of(path), offsets, partial(read_dump, ids=file.ids))
+        read = partial(read_dump, ids=file.ids, style=file.style)
+        return partial(_read_text, _stream_of(path), offsets, read)
     # The plain file classes keep no index beside the input, as the readers built on them do.
     from MDAnalysis.lib.formats.libmdaxdr import TRRFile, XTCFile
 

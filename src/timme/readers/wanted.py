@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def with_box(frames: Frames, box: npt.ArrayLike | None) -> Frames:
     return frames.with_boxes(boxes)
 
 
-def weights_of(weights: npt.ArrayLike | None, total: int, kept: range) -> Floats | None:
+def weights_of(weights: npt.ArrayLike | None, total: int, kept: Sequence[int]) -> Floats | None:
     """Check the weights of the snapshots that are kept.
 
     Parameters
@@ -54,7 +54,7 @@ def weights_of(weights: npt.ArrayLike | None, total: int, kept: range) -> Floats
         One number for each kept snapshot or for each of all.
     total : int
         Number of all snapshots.
-    kept : range
+    kept : sequence of int
         Which are kept.
 
     Returns
@@ -66,7 +66,7 @@ def weights_of(weights: npt.ArrayLike | None, total: int, kept: range) -> Floats
         return None
     array = np.asarray(weights)
     if array.shape == (total,) and len(kept) != total:
-        array = array[kept.start : kept.stop : kept.step]
+        array = array[np.asarray(kept)]
     return checked_weights(array, len(kept))
 
 
