@@ -225,7 +225,7 @@ def without_short_tracks(ensemble: Ensemble, min_overlap: Overlap) -> tuple[Ense
         raise ValueError(
             f"{ensemble.prefix}{len(long)} of {ensemble.n_sites} sites are seen in at least "
             f"{overlap} of {ensemble.n_snapshots} snapshots, which two must share: "
-            f"{advise_overlap(shared_with_another(seen))}"
+            f"{advise_overlap(shared_with_another(seen), ensemble.n_sites)}"
         )
     notes = ensemble.notes
     if min_overlap == "auto":
