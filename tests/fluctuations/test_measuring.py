@@ -248,7 +248,7 @@ def test_coordinates_whose_squares_cannot_be_held_are_refused(
 
 
 def test_sites_that_never_move_are_not_too_small() -> None:
-    still = np.zeros((300, 3, 2), np.float32)
+    still: Any = np.zeros((300, 3, 2), np.float32)
     assert measured(points_of(still)).sigma.tolist() == [0.0] * 3
 
 

@@ -135,6 +135,15 @@ def test_pairs_that_are_never_held_are_counted_too(monkeypatch: pytest.MonkeyPat
     assert made.recipe.n_pairs == 11
 
 
+def test_all_pairs_that_meet_are_kept_where_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timme.workflow.kept_pairs.KEPT_PAIRS", 20)  # of 66
+    made = timme.analyse(crowd(), gaps=True, min_overlap="auto")
+    assert made.fluctuations is not None
+    assert made.recipe.n_pairs == len(made.fluctuations.sigma) == 11
+    assert "55 of 66 left out" in made.recipe.compared
+    assert not any("too much to keep" in note for note in made.notes)
+
+
 def measure_pair_by_pair(made: timme.objects.Objects, pairs: timme.pairs.Pairs) -> dict[Any, Any]:
     """Take σ of a list of all pairs, of which none is left out before its distances are taken."""
     (index,) = pairs.chunks(len(made) ** 2)

@@ -268,7 +268,8 @@ def _shared_by_block(
 def _most_with_another(rows: Ints, partners: Ints, common: Coordinates) -> Ints:
     """Find what each row shares at most with a partner that is not itself."""
     others = np.where(rows[:, None] == partners, 0, common)
-    return others.max(axis=1, initial=0).astype(np.int64)
+    most: Ints = others.max(axis=1, initial=0).astype(np.int64)
+    return most
 
 
 def _count_shared(seen: Bools, pairs: Pairs) -> tuple[Ints, Ints]:

@@ -26,7 +26,7 @@ from timme.pairs.lists import Pairs
 from timme.settings import Settings
 from timme.settings.values import MIN_BONDS
 from timme.system.ensemble import Ensemble
-from timme.workflow.kept_pairs import are_kept, note_on
+from timme.workflow.kept_pairs import note_on
 
 
 def notes_on(
@@ -66,8 +66,8 @@ def notes_on(
             "σ is taken over the snapshots in which both are seen, at least "
             f"{chosen.min_overlap}; {few:,} pairs share fewer"
         )
-    if not are_kept(partners):
-        yield note_on(len(partners), sigma)
+    if len(sigma.sigma) < n_measured:
+        yield note_on(n_measured, sigma)
     yield from notes_on_pieces(compared, partners)
 
 
