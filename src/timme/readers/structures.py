@@ -43,6 +43,7 @@ class Structures:
     n_models: int  # in the files
     notes: tuple[str, ...]
     rounding: float  # Å
+    numbers: Ints | None  # (atoms,), from 1 on, as every model lists them; None where they differ
 
 
 def read_structures(
@@ -90,7 +91,17 @@ def read_structures(
         [model.coordinates[order] for model, order in zip(models, matching.orders, strict=True)]
     )
     rounding = max(_ROUNDING, *(file.rounding for file in files))
-    return Structures(atoms, coordinates, len(every), (*notes, *matching.notes), rounding)
+    numbers = _common_numbers(models, matching.orders)
+    return Structures(atoms, coordinates, len(every), (*notes, *matching.notes), rounding, numbers)
+
+
+def _common_numbers(models: Sequence[Model], orders: Sequence[Ints]) -> Ints | None:
+    """Number atoms by their place in a model, where it is known and the same in all."""
+    if any((order != orders[0]).any() for order in orders):
+        return None
+    if any((np.diff(model.serials) <= 0).any() for model in models):  # grouped by residue
+        return None
+    return orders[0] + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

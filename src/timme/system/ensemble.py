@@ -99,6 +99,7 @@ class Ensemble(Described):
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())  # what the reader chose and the user should know
     molecules: Ints | None = None  # (atoms,), as the file numbers them, 0 for none
+    numbers: Ints | None = None  # (atoms,), from 1 on, in all models; None where these differ
 
     @classmethod
     def from_array(

@@ -92,6 +92,11 @@ def notes_on_snapshots(ensemble: Ensemble) -> Iterator[str]:
         )
     if ensemble.independent:
         yield "models are no thermal sample: σ tells where they agree as well as what moves"
+        if ensemble.numbers is None:
+            yield (
+                "atoms have other numbers in other models, so that no index groups can be written "
+                "(groups.ndx, groups.plumed)"
+            )
 
 
 def notes_on_pieces(compared: Objects, partners: Pairs) -> Iterator[str]:
