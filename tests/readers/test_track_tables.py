@@ -277,3 +277,60 @@ def test_the_recipe_takes_columns_as_the_command_line_does(tmp_path: Path) -> No
     made = timme.analyse(path, columns="1,2,3,4")
     assert made.hierarchy.n_sites == 2
     assert made.recipe.options["columns"] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("1_1", "11"), ("01", "1"), ("1.1", "1.10"), ("1e1", "10"), ("001", "002"), ("1", "+1")],
+)
+@pytest.mark.parametrize("kind", ["file", "frame"])
+def test_names_that_look_like_numbers_stay_names(
+    tmp_path: Path, names: tuple[str, str], kind: str
+) -> None:
+    rows = [(frame, name, frame + 0.5, 2.0) for frame in range(3) for name in names]
+    if kind == "frame":
+        pd = pytest.importorskip("pandas")
+        ensemble = read(pd.DataFrame(rows, columns=["frame", "particle", "x", "y"]))
+    else:
+        text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+        ensemble = read(written(tmp_path, text), columns="1,2,3,4")
+    assert ensemble.atoms.names.tolist() == sorted(names)
+
+
+@pytest.mark.parametrize("style", ["{:d}", "{:d}.0", "{:.6e}", "{:d}."])
+def test_whole_numbers_are_numbers_however_they_are_written(tmp_path: Path, style: str) -> None:
+    text = "".join(f"{frame},{style.format(k)},1.0,2.0\n" for frame in range(3) for k in (5, 70))
+    ensemble = read(written(tmp_path, text), columns="1,2,3,4")
+    assert ensemble.atoms.resids.tolist() == [5, 70]
+
+
+def test_an_array_that_pandas_wrote_has_a_header_of_numbers(tmp_path: Path) -> None:
+    array = np.array([[frame, k, frame + 0.5, 2.0 * k] for frame in range(3) for k in (5, 7)])
+    path = tmp_path / "a.csv"
+    pytest.importorskip("pandas").DataFrame(array).to_csv(path)
+    ensemble = read(path, columns="2,3,4,5")
+    assert ensemble.atoms.resids.tolist() == [5, 7]
+    np.testing.assert_array_equal(ensemble.coordinates()[:, 0], [[0.5, 10], [1.5, 10], [2.5, 10]])
+
+
+@pytest.mark.parametrize(("offset", "kind"), [(0.0, np.float32), (1000.0, np.float64)])
+def test_times_that_differ_by_rounding_are_one_frame(
+    tmp_path: Path, offset: float, kind: Any
+) -> None:
+    rows = [(offset + 0.1 * n, 1, n, 0) for n in range(8)]
+    rows += [(offset + n / 10, 2, n, 1) for n in range(8)]
+    rows += [(float(kind(offset + n * 0.1)), 3, n, 2) for n in range(8)]
+    text = "".join(",".join(map(repr, row)) + "\n" for row in rows)
+    ensemble = read(written(tmp_path, text), columns="1,2,3,4")
+    assert ensemble.n_snapshots == 8
+    assert not np.isnan(ensemble.coordinates()).any()
+    assert any("times differ from others by rounding only" in note for note in ensemble.notes)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [[0, 1, 2, 5_000_000, 50_000_000], [0.5, 0.5000005, 0.500001], [0.001, 0.002, 1000, 1000.001]],
+)
+def test_times_that_differ_are_never_merged(tmp_path: Path, times: list[float]) -> None:
+    text = "".join(f"{time!r},{k},1.0,2.0\n" for time in times for k in (1, 2))
+    assert read(written(tmp_path, text), columns="1,2,3,4").n_snapshots == len(times)

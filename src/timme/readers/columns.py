@@ -83,6 +83,7 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
         # A frame is always a number: where there is none, the row holds names.
         named = bool(first[places[0]]) and not is_number(first[places[0]])
         named = named and not any(is_number(first[place]) for place in places[2:])
+        named = named or _counts_columns(first)
         header = first if named else []
         wanted = [first[place] if named else f"column {place + 1}" for place in places]
     else:
@@ -210,6 +211,11 @@ def _names_of(table: TextTable, chosen: Sequence[Any] | None) -> tuple[list[str]
         f"{len(first)} columns are frame, particle and coordinates, counted from 1 "
         f"(columns='1,2,3,4'){_matrix_hint(table, len(first))}"
     )
+
+
+def _counts_columns(first: Sequence[str]) -> bool:
+    """Tell whether a row numbers the columns beside an index, as pandas writes an array."""
+    return not first[0] and [*first[1:]] == [str(number) for number in range(len(first) - 1)]
 
 
 def _matrix_hint(table: TextTable, width: int) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,11 @@ from timme.readers.text_tables import MISSING, read_text_table, refuse_uneven
 from timme.system.atoms import Atoms
 
 _LARGEST_NUMBER = 2**53  # below which whole numbers differ in double precision
+# Whole numbers as people and programs write them: 7, 7.0, 7.000000e+00. Anything else is a name,
+# as numbers would make one particle of 11 and 1_1, of 1 and 01, of 1.1 and 1.10.
+_WHOLE = re.compile(r"-?(0|[1-9]\d*)(\.0*)?|-?\d\.\d+[eE][+-]\d{2,3}")
+_NEAR = 1e-6  # of the usual step: times that are nearer differ by rounding
+_ROUNDING = float(np.finfo(np.float32).eps)  # of a time, as the least precise programs write it
 _MAX_BYTES = 8_000_000_000
 
 
@@ -150,7 +156,7 @@ def _tracks(rows: _Rows) -> Tracks:
         raise ValueError(
             f"{rows.source}: {rows.label(row)}: coordinates must be finite: repair or remove it"
         )
-    seen_frames, frame = np.unique(frames, return_inverse=True)
+    seen_frames, frame, n_merged = _distinct_times(frames)
     names, particle = np.unique(particles, return_inverse=True)
     _refuse_twice(rows, frame, particle)
     shape = (len(seen_frames), len(names), positions.shape[1])
@@ -163,6 +169,8 @@ def _tracks(rows: _Rows) -> Tracks:
     coordinates = np.full(shape, np.nan)
     coordinates[frame, particle] = positions
     notes = _notes(seen_frames, int(np.isnan(positions).any(axis=1).sum()))
+    if n_merged:
+        notes.append(f"{n_merged} times differ from others by rounding only: they count as these")
     # A half-known position is no position.
     coordinates[np.isnan(coordinates).any(axis=2)] = np.nan
     seen = ~np.isnan(coordinates[:, :, 0])
@@ -170,6 +178,22 @@ def _tracks(rows: _Rows) -> Tracks:
     if whole < len(names):
         notes.append(f"{len(names) - whole} of {len(names)} particles are not seen in every frame")
     return Tracks(_named(names), coordinates, tuple(notes))
+
+
+def _distinct_times(frames: Floats) -> tuple[Floats, npt.NDArray[np.intp], int]:
+    """Find the frames that occur, that of each row, and how many were merged with the one before.
+
+    Times such as 0.1 * 3 and 3 / 10 differ in their last digit: they are one frame.
+    """
+    times, row_times = np.unique(frames, return_inverse=True)
+    steps, rounding = np.diff(times), _ROUNDING * np.abs(times[1:])
+    large = steps[steps > rounding]
+    if not len(large) or (times == np.floor(times)).all():
+        return times, row_times, 0
+    same = (steps <= rounding) & (steps < _NEAR * np.median(large))
+    frame_of_time = np.concatenate([[0], np.cumsum(~same)])
+    first = np.concatenate([[True], ~same])
+    return times[first], frame_of_time[row_times], int(np.count_nonzero(same))
 
 
 def _named(names: npt.NDArray[Any]) -> Atoms:
@@ -250,13 +274,24 @@ def _plain(particles: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _as_numbers(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Turn names that are numbers into these; large ones stay names, as they would be rounded."""
-    try:
-        numbers = np.where(names == "", "nan", names).astype(np.float64)
-    except (ValueError, TypeError):
+    """Turn names into numbers where every one is that of a whole number."""
+    if names.dtype.kind in "iuf":
         return names
-    large = np.abs(numbers[np.isfinite(numbers)]) >= _LARGEST_NUMBER
-    return names if large.any() else numbers
+    distinct = np.unique(names).tolist()
+    if not _are_whole(name for name in distinct if name):
+        return names
+    numbers: Floats = np.where(names == "", "nan", names).astype(np.float64)
+    return numbers
+
+
+def _are_whole(names: Iterable[str]) -> bool:
+    """Tell whether all names are whole numbers, small enough not to be rounded."""
+    return all(
+        _WHOLE.fullmatch(name) is not None
+        and float(name).is_integer()
+        and abs(float(name)) < _LARGEST_NUMBER
+        for name in names
+    )
 
 
 def _are_missing(particles: npt.NDArray[Any]) -> Bools:
@@ -286,7 +321,9 @@ def _values_of(layout: Layout) -> tuple[Floats, npt.NDArray[Any]]:
         )
     except ValueError:
         return _values_one_by_one(layout)
-    if np.abs(values[np.isfinite(values[:, 1]), 1]).max(initial=0.0) >= _LARGEST_NUMBER:
+    particle, sign = places[1], table.separator
+    named = {line.split(sign, particle + 1)[particle].strip() for line in lines}
+    if not _are_whole(name for name in named if name.lower() not in MISSING):
         return _values_one_by_one(layout)
     return values, values[:, 1]
 
