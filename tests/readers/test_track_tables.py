@@ -313,13 +313,11 @@ def test_an_array_that_pandas_wrote_has_a_header_of_numbers(tmp_path: Path) -> N
     np.testing.assert_array_equal(ensemble.coordinates()[:, 0], [[0.5, 10], [1.5, 10], [2.5, 10]])
 
 
-@pytest.mark.parametrize(("offset", "kind"), [(0.0, np.float32), (1000.0, np.float64)])
-def test_times_that_differ_by_rounding_are_one_frame(
-    tmp_path: Path, offset: float, kind: Any
-) -> None:
-    rows = [(offset + 0.1 * n, 1, n, 0) for n in range(8)]
-    rows += [(offset + n / 10, 2, n, 1) for n in range(8)]
-    rows += [(float(kind(offset + n * 0.1)), 3, n, 2) for n in range(8)]
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_times_that_differ_by_rounding_are_one_frame(tmp_path: Path, kind: Any) -> None:
+    rows = [(0.1 * n, 1, n, 0) for n in range(8)]
+    rows += [(n / 10, 2, n, 1) for n in range(8)]
+    rows += [(float(kind(n / 10)), 3, n, 2) for n in range(8)]
     text = "".join(",".join(map(repr, row)) + "\n" for row in rows)
     ensemble = read(written(tmp_path, text), columns="1,2,3,4")
     assert ensemble.n_snapshots == 8
