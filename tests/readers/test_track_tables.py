@@ -332,3 +332,48 @@ def test_times_that_differ_by_rounding_are_one_frame(tmp_path: Path, kind: Any) 
 def test_times_that_differ_are_never_merged(tmp_path: Path, times: list[float]) -> None:
     text = "".join(f"{time!r},{k},1.0,2.0\n" for time in times for k in (1, 2))
     assert read(written(tmp_path, text), columns="1,2,3,4").n_snapshots == len(times)
+
+
+def test_names_of_particles_may_begin_with_a_hash(tmp_path: Path) -> None:
+    rows = [f"#{k},{frame},{frame + 0.5},2.0" for frame in range(3) for k in (5, 7)]
+    ensemble = read(written(tmp_path, "\n".join(["particle,frame,x,y", *rows])))
+    assert ensemble.atoms.names.tolist() == ["#5", "#7"]
+    assert ensemble.n_snapshots == 3
+
+
+def test_comments_between_rows_are_counted(tmp_path: Path) -> None:
+    text = lines(header=True) + "#1,9,0.0,0.0\n# lost here\n"
+    ensemble = read(written(tmp_path, text))
+    check(ensemble)
+    assert "left out 2 lines that begin with #, as comments" in ensemble.notes
+
+
+def test_a_title_is_told_from_names_and_numbers(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"the first row, 'My experiment 2024', .*begin it with #"):
+        read(written(tmp_path, "My experiment 2024\n" + lines(header=True)))
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_numbers_of_columns_are_counted_from_one(tmp_path: Path, header: bool) -> None:
+    with pytest.raises(ValueError, match="counted from 1"):
+        read(written(tmp_path, lines(header=header)), columns="0,1,2,3")
+
+
+def test_numbers_that_are_labels_of_other_columns_are_not_guessed_at() -> None:
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame([(9, *row) for row in ROWS])
+    with pytest.raises(ValueError, match=r"columns 1, 2, 3, 4 may be labels, or places"):
+        read(table, columns=[1, 2, 3, 4])
+    check(read(table[[1, 2, 3, 4]], columns=[1, 2, 3, 4]))
+    check(read(pd.DataFrame(ROWS), columns=[0, 1, 2, 3]))
+    check(read(pd.DataFrame(ROWS), columns=[1, 2, 3, 4]))
+
+
+@pytest.mark.parametrize("name", ["", ";a.b"])
+def test_a_note_says_that_commas_are_decimal_signs(tmp_path: Path, name: str) -> None:
+    text = "".join(f"{frame};{k};1,234;2,000{name}\n" for frame in range(3) for k in (5, 7))
+    ensemble = read(written(tmp_path, text), columns="1,2,3,4")
+    assert ensemble.coordinates()[0, 0].tolist() == [1.234, 2.0]
+    assert any("1,234 is 1.234" in note for note in ensemble.notes)
+    plain = read(written(tmp_path, text.replace(",", ".")), columns="1,2,3,4")
+    assert not any("commas" in note for note in plain.notes)

@@ -126,10 +126,12 @@ def wanted_columns(header: Sequence[str], chosen: Sequence[Any] | None, source: 
     wanted = list(chosen) if chosen is not None else _usual_columns(header)
     missing = [name for name in wanted if name not in header]
     if missing:
+        numbers = all(str(name).isdecimal() for name in wanted)
+        counted = "; numbers are counted from 1" if numbers else ""
         raise ValueError(
             f"{source}: there is no column {', '.join(map(repr, missing))}; the table has "
             f"{', '.join(map(repr, header))}: "
-            "give the frame, particle and coordinate columns by name or number (columns=)"
+            f"give the frame, particle and coordinate columns by name or number (columns=){counted}"
         )
     twice = [name for name in wanted if list(header).count(name) > 1]
     if twice:
@@ -206,6 +208,11 @@ def _names_of(table: TextTable, chosen: Sequence[Any] | None) -> tuple[list[str]
             return names, names is first
     if not any(is_number(field) for field in first):
         return first, True
+    if len(table.rows) > 1 and len(first) != len(table.fields(table.rows[1])):
+        raise ValueError(
+            f"{table.source}: the first row, {table.rows[0].strip()!r}, has other columns than the "
+            "next: remove it if it is a title, or begin it with #"
+        )
     raise ValueError(
         f"{table.source}: the first row holds numbers and no names of columns: say which of the "
         f"{len(first)} columns are frame, particle and coordinates, counted from 1 "

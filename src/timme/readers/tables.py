@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ _LARGEST_NUMBER = 2**53  # below which whole numbers differ in double precision
 _WHOLE = re.compile(r"-?(0|[1-9]\d*)(\.0*)?|-?\d\.\d+[eE][+-]\d{2,3}")
 _NEAR = 1e-6  # of the usual step: times that are nearer differ by rounding
 _ROUNDING = float(np.finfo(np.float32).eps)  # of a time, as the least precise programs write it
+_BESIDE_COMMAS = frozenset(";\t")  # separators between which "," is the decimal sign
 _MAX_BYTES = 8_000_000_000
 
 
@@ -76,7 +77,21 @@ def read_table(path: Path, columns: Columns = None) -> Tracks:
     refuse_uneven(layout.rows, layout.width)
     values, particles = _values_of(layout)
     rows = _Rows(str(path), values[:, 0], particles, values[:, 2:], lambda row: f"row {row + 1}")
-    return replace(_make_tracks(rows, trackmate=layout.trackmate), unit=layout.unit)
+    tracks = _make_tracks(rows, trackmate=layout.trackmate)
+    return replace(tracks, unit=layout.unit, notes=(*_notes_on_text(layout), *tracks.notes))
+
+
+def _notes_on_text(layout: Layout) -> Iterator[str]:
+    """Say what was left out of a file, and how its commas were understood."""
+    table, (frame, _, *places) = layout.rows, layout.places
+    if table.n_comments:
+        yield f"left out {table.n_comments:,} lines that begin with #, as comments"
+    numbers = [frame, *places]
+    if table.separator in _BESIDE_COMMAS and any(
+        "," in line and any("," in table.fields(line)[place] for place in numbers)
+        for line in table.rows
+    ):
+        yield "commas within numbers were read as decimal signs: 1,234 is 1.234"
 
 
 def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
@@ -101,6 +116,7 @@ def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
     if chosen is not None and isinstance(chosen[0], int):
         labels = [str(label) for label in table.columns]
         numbers = [int(number) for number in chosen]
+        _refuse_ambiguous(numbers, labels)
         chosen = [labels[place] for place in places_of_numbers(numbers, len(labels), "DataFrame")]
     wanted = wanted_columns(list(named), chosen, "DataFrame")
     if len(table) == 0:
@@ -115,6 +131,18 @@ def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
         lambda row: f"row {index[row]}",
     )
     return _make_tracks(rows, trackmate=is_trackmate([*named]))
+
+
+def _refuse_ambiguous(numbers: list[int], labels: list[str]) -> None:
+    """Refuse numbers that are labels of columns, too, but those of others."""
+    own = [str(number) for number in numbers]
+    if set(own) <= set(labels) and any(
+        labels[number - 1 : number] != [label] for number, label in zip(numbers, own, strict=True)
+    ):
+        raise ValueError(
+            f"DataFrame: columns {', '.join(own)} may be labels, or places counted from 1: "
+            "give the columns other labels (table.columns = ...)"
+        )
 
 
 def _make_tracks(rows: _Rows, *, trackmate: bool) -> Tracks:
@@ -311,7 +339,7 @@ def _values_of(layout: Layout) -> tuple[Floats, npt.NDArray[Any]]:
     """Read numbers and particles, at once where all are numbers."""
     table, places = layout.rows, layout.places
     lines = table.rows
-    if table.separator in {";", "\t"}:  # between which "," is the decimal sign
+    if table.separator in _BESIDE_COMMAS:
         text = "\n".join(lines)
         if "," in text and "." not in text:
             lines = text.replace(",", ".").split("\n")
@@ -357,7 +385,7 @@ def _values_one_by_one(layout: Layout) -> tuple[Floats, npt.NDArray[Any]]:
 def _number(layout: Layout, row: int, column: int, field: str) -> float:
     table = layout.rows
     try:
-        return float(field.replace(",", ".") if table.separator in {";", "\t"} else field)
+        return float(field.replace(",", ".") if table.separator in _BESIDE_COMMAS else field)
     except ValueError:
         raise ValueError(
             f"{table.source}: row {row + 1}: column {layout.wanted[column]!r} needs a number, "
