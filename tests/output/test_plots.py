@@ -1,6 +1,7 @@
 import subprocess
 import sys
 from pathlib import Path as FilePath
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -85,7 +86,7 @@ def test_stripes_shine_through_the_halo_of_the_cutoff() -> None:
     whole = from_forest(2, np.array([[0, 1]]), np.array([0.01]))
     axes = plots.dilution(whole, min_size=2, cutoff=0.05)
     figure = figure_of(axes)
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     left, line = axes.transAxes.transform((0.2, 0.0))[0], axes.transData.transform((0, 0.05))[1]
     right = axes.transAxes.transform((0.8, 0.0))[0]
