@@ -78,6 +78,8 @@ def load(path: str | Path) -> Analysis:
     Analysis
         The same data. Parts and settings that only a newer version knows are left out, with a note.
     """
+    if not Path(path).exists():
+        raise FileNotFoundError(f"{path}: there is no such file: give the result.npz of a run")
     with Path(path).open("rb") as file:  # which np.load leaves open if it fails
         try:
             with np.load(file, allow_pickle=False) as archive:

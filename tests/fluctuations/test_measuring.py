@@ -219,6 +219,39 @@ def test_scaling_coordinates_scales_sigma(array: Floats, factor: float) -> None:
     assert found.tolist() == close(measured(points_of(array)).sigma.tolist(), scale=10)
 
 
+@pytest.mark.parametrize(
+    ("scale", "kind", "complaint"),
+    [
+        (1e160, np.float64, r"σ of 6 pairs, objects 1 and 2 first, .* larger unit"),
+        (1e200, np.float64, "coordinates reach .*larger unit"),
+        (1e-155, np.float64, "squares are rounded to nothing.*smaller unit"),
+        (1e-200, np.float64, "squares are rounded to nothing.*smaller unit"),
+        (1e21, np.float32, "larger unit"),
+        (1e-22, np.float32, "smaller unit"),
+    ],
+)
+def test_coordinates_whose_squares_cannot_be_held_are_refused(
+    scale: float, kind: type[np.floating[Any]], complaint: str
+) -> None:
+    array = (scale * np.random.default_rng(0).normal(size=(300, 4, 2))).astype(kind)
+    made = points_of(array)
+    for step in (measure, cluster):
+        with pytest.raises(ValueError, match=complaint):
+            step(made, pairs.all(made))
+    gapped = points_of(array, gaps=True)
+    if kind is np.float32:  # sums with gaps are in double precision, which holds them
+        plain = points_of(array.astype(np.float64))
+        assert measured(gapped).sigma.tolist() == close(measured(plain).sigma.tolist(), 0)
+    else:
+        with pytest.raises(ValueError, match=complaint):
+            measured(gapped)
+
+
+def test_sites_that_never_move_are_not_too_small() -> None:
+    still: Any = np.zeros((300, 3, 2), np.float32)
+    assert measured(points_of(still)).sigma.tolist() == [0.0] * 3
+
+
 def test_a_rigid_body_does_not_fluctuate() -> None:
     rng = np.random.default_rng(1)
     turns, _ = np.linalg.qr(rng.normal(size=(200, 3, 3)))

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import timme
+from tests.strategies import searching
 from timme._arrays import Bools, Floats
-from timme.fluctuations.overlap import choose_overlap, kept_by_half, shared_with_another
+from timme.engine.run import Run
+from timme.fluctuations.overlap import (
+    choose_overlap,
+    keep_sharing,
+    kept_by_half,
+    seen_objects,
+    shared_with_another,
+)
+from timme.hierarchy.clustering import cluster_and_count
+from timme.workflow.remarks import without_short_tracks
 
 
 def crowd(n_people: int = 12, stay: int = 10, every: int = 5) -> Floats:
@@ -119,3 +133,102 @@ def test_pairs_that_are_never_held_are_counted_too(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(kept_pairs, "KEPT_PAIRS", 10)
     made = timme.analyse(crowd(), gaps=True, min_overlap="auto")
     assert made.recipe.n_pairs == 11
+
+
+def test_all_pairs_that_meet_are_kept_where_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timme.workflow.kept_pairs.KEPT_PAIRS", 20)  # of 66
+    made = timme.analyse(crowd(), gaps=True, min_overlap="auto")
+    assert made.fluctuations is not None
+    assert made.recipe.n_pairs == len(made.fluctuations.sigma) == 11
+    assert "55 of 66 left out" in made.recipe.compared
+    assert not any("too much to keep" in note for note in made.notes)
+
+
+def measure_pair_by_pair(made: timme.objects.Objects, pairs: timme.pairs.Pairs) -> dict[Any, Any]:
+    """Take σ of a list of all pairs, of which none is left out before its distances are taken."""
+    (index,) = pairs.chunks(len(made) ** 2)
+    found = timme.measure(made, timme.pairs.given(made, index), min_overlap=2)
+    numbers = zip(found.sigma.tolist(), found.common.tolist(), strict=True)
+    return dict(zip(map(tuple, found.pairs.tolist()), numbers, strict=True))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.sampled_from(["all", "far"]))
+@searching(40)
+def test_leaving_out_early_who_shares_too_little_changes_no_bit(
+    seed: int, overlap: int, choice: str
+) -> None:
+    rng = np.random.default_rng(seed)
+    walks = rng.normal(size=(30, 150, 2)).cumsum(axis=0)
+    begin, stay = rng.integers(0, 30, 150), rng.integers(0, 9, 150)
+    moment = np.arange(30)[:, None]
+    walks[(moment < begin) | (moment >= begin + stay)] = np.nan
+    made = points(walks)
+    pairs = timme.pairs.all(made)
+    if choice == "far":
+        pairs = replace(pairs, left_out=np.column_stack([np.arange(149), np.arange(1, 150)]))
+    known = measure_pair_by_pair(made, pairs)
+    expected = {pair: found for pair, found in known.items() if found[1] >= overlap}
+    assume(expected)
+    kept = keep_sharing(made, pairs, overlap)
+    assert kept.index is not None
+    walked = [pair for pair in map(tuple, next(pairs.chunks(150**2)).tolist()) if pair in expected]
+    assert list(map(tuple, kept.index.tolist())) == walked
+    found = timme.measure(made, pairs, min_overlap=overlap)
+    numbers = zip(found.sigma.tolist(), found.common.tolist(), strict=True)
+    assert dict(zip(map(tuple, found.pairs.tolist()), numbers, strict=True)) == expected
+
+
+def test_nobody_is_left_out_early_where_most_share_enough() -> None:
+    walks = np.random.default_rng(0).normal(size=(10, 6, 2))
+    walks[0, 0] = np.nan
+    made = points(walks)
+    pairs = timme.pairs.all(made)
+    assert keep_sharing(made, pairs, 5) is pairs
+    assert keep_sharing(made, timme.pairs.given(made, [[0, 1]]), 10).index is not None
+
+
+def test_of_a_large_crowd_only_pairs_that_meet_are_measured() -> None:
+    people = points(crowd(n_people=600))
+    steps = list[int]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no word about all pairs, which are not measured
+        hierarchy, n_measured = cluster_and_count(
+            people,
+            timme.pairs.all(people),
+            min_overlap=5,
+            run=Run.of(progress=lambda _, whole: steps.append(whole)),
+        )
+    assert n_measured == 599
+    assert set(steps) == {599}
+    assert len(hierarchy.cut(1e9).sizes) == 1
+
+
+@pytest.mark.parametrize("n_sites", [2_500, 4_000])
+def test_what_an_overlap_would_keep_is_counted_over_all(n_sites: int) -> None:
+    walks = crowd(n_people=12)
+    everyone = np.concatenate([walks, np.full((65, n_sites - 12, 2), np.nan)], axis=1)
+    everyone[:3, 12:] = everyone[3, 12:2_201] = 0.0  # many who are seen for a moment
+    with pytest.raises(
+        ValueError,
+        match=f"=4 would keep 2,201 of {n_sites:,}, min_overlap=3 would keep {n_sites:,} of",
+    ):
+        without_short_tracks(timme.read(everyone, gaps=True), None)
+
+
+def test_counts_from_some_of_the_sites_are_called_estimates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("timme.fluctuations.overlap._MOST_WORK", 0)
+    everyone = np.full((40, 3_000, 1), np.nan)
+    everyone[:4] = 0.0
+    with pytest.raises(ValueError, match="min_overlap=4 would keep about 3,000 of 3,000"):
+        without_short_tracks(timme.read(everyone, gaps=True), None)
+
+
+def test_centres_of_groups_are_seen_where_all_of_their_sites_are() -> None:
+    walks = crowd()
+    ensemble = timme.read(walks, gaps=True)
+    made = timme.objects.groups(ensemble, [[0, 1], [1, 2], [5]], reduction="centre")
+    seen = np.isfinite(walks[:, :, 0])
+    whole = np.column_stack([seen[:, group].all(axis=1) for group in ([0, 1], [1, 2], [5])])
+    np.testing.assert_array_equal(seen_objects(made), whole)

@@ -207,7 +207,7 @@ MUTANTS = [
         ),
         (
             "coordinates that are not numbers are taken",
-            "        if finite.all():",
+            "        if not bad.any():",
             "        if True:",
         ),
     ),
@@ -290,7 +290,26 @@ MUTANTS = [
         "fluctuations/measuring.py",
         "fluctuations/test_measuring.py",
         ("one snapshot more in common is needed", "common >= overlap", "common > overlap"),
+        (
+            "σ that is not finite counts",
+            "            refuse_beyond_limits(ensemble, index, sigma)\n",
+            "",
+        ),
+    ),
+    *_mutants(
+        "fluctuations/overlap.py",
+        "fluctuations/test_overlap.py fluctuations/test_measuring.py",
         ("half of the snapshots is rounded down", "math.ceil(n_snapshots / 2)", "n_snapshots // 2"),
+        (
+            "who shares just enough is left out early",
+            "(common >= overlap)",
+            "(common > overlap)",
+        ),
+    ),
+    *_mutants(
+        "fluctuations/limits.py",
+        "fluctuations/test_measuring.py",
+        ("squares may vanish", "if 0 < largest < smallest:", "if False:"),
     ),
     *_mutants(
         "fluctuations/crossing.py",
@@ -542,6 +561,16 @@ MUTANTS = [
         "readers/tables.py",
         "readers/test_tables.py",
         ("a particle may be in two places", "    if len(twice):", "    if False:"),
+    ),
+    *_mutants(
+        "readers/tables.py",
+        "readers/test_track_tables.py",
+        ("particles 1_1 and 11 are one", "_WHOLE.fullmatch(name) is not None", "True"),
+        (
+            "every time that is rounded is a frame of its own",
+            "times == np.floor(times)",
+            "times == times",
+        ),
     ),
     # ---- output --------------------------------------------------------------------------------
     *_mutants(

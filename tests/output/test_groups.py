@@ -150,17 +150,72 @@ def test_the_cluster_of_each_particle_stands_in_its_row(tmp_path: Path) -> None:
         assert [int(row[0]) for row in rows] == [*range(1, 13)]
 
 
-def test_particles_keep_the_ids_of_their_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", [7, 0, -1])
+def test_particles_keep_the_ids_of_their_file(tmp_path: Path, first: int) -> None:
     rows = [
-        f"{frame},{10 * particle + 7},{x},{y}"
+        f"{frame},{10 * particle + first},{x},{y}"
         for frame, places in enumerate(two_bodies()[:, :, :2])
         for particle, (x, y) in enumerate(places)
     ]
     path = tmp_path / "tracks.csv"
     path.write_text("\n".join(["frame,particle,x,y", *rows]))
     write_groups(timme.analyse(path), tmp_path, CUTOFF)
-    body = (tmp_path / "clusters.dump").read_text().splitlines()[9:]
-    assert [int(line.split()[0]) for line in body] == [10 * k + 7 for k in range(12)]
+    for name, header in (("clusters.dump", 9), ("clusters.extxyz", 2)):
+        body = (tmp_path / name).read_text().splitlines()[header:]
+        assert [int(line.split()[0]) for line in body] == [10 * k + first for k in range(12)]
+
+
+def test_names_that_are_no_elements_are_no_species(tmp_path: Path) -> None:
+    names = ["Zr", "cell 1", "D", *"abcdefghi"]
+    rows = [
+        f"{frame},{names[particle]},{x},{y}"
+        for frame, places in enumerate(two_bodies()[:, :, :2])
+        for particle, (x, y) in enumerate(places)
+    ]
+    path = tmp_path / "tracks.csv"
+    path.write_text("\n".join(["frame,particle,x,y", *rows]))
+    write_groups(timme.analyse(path), tmp_path, CUTOFF)
+    title, *body = (tmp_path / "clusters.extxyz").read_text().splitlines()[1:]
+    assert title == "Properties=id:I:1:species:S:1:pos:R:3:name:S:1:cluster:I:1"
+    told = {line.split()[5]: line.split()[1] for line in body}
+    assert told == {name.replace(" ", "_"): "Zr" if name == "Zr" else "X" for name in names}
+
+
+def models(orders: list[list[int]]) -> str:
+    """Models of twelve carbons, and a water before them, listed in given orders."""
+    lines = list[str]()
+    for number, (order, places) in enumerate(zip(orders, two_bodies(), strict=False), start=1):
+        atoms = [("HOH", 1, "O", np.full(3, 90.0))]
+        atoms += [("LIG", 2, f"C{k}", place) for k, place in enumerate(places)]
+        lines.append(f"MODEL     {number:4d}")
+        for serial, k in enumerate(order, start=11):  # numbers are places, whatever the file says
+            residue, resid, name, (x, y, z) = atoms[k]
+            lines.append(
+                f"HETATM{serial:5d} {name:<4} {residue} A{resid:4d}    {x:8.3f}{y:8.3f}{z:8.3f}"
+                f"  1.00  0.00          {name[0]:>2}"
+            )
+        lines.append("ENDMDL")
+    return "\n".join([*lines, "END", ""])
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_models_have_numbers_where_all_list_their_atoms_alike(
+    tmp_path: Path, *, alike: bool
+) -> None:
+    order = [*range(13)]
+    orders = [order] * 10 if alike else [order, order[::-1]] * 5
+    path = tmp_path / "models.pdb"
+    path.write_text(models(orders))
+    made = timme.analyse(
+        path, select="resname LIG", objects="points", pairs="all", bonds="none", show="all"
+    )
+    names = {each.name for each in write_groups(made, tmp_path, CUTOFF)}
+    assert ("groups.ndx" in names) == ("groups.plumed" in names) == alike
+    assert any("no index groups" in note for note in made.notes) != alike
+    if alike:
+        groups = index_groups((tmp_path / "groups.ndx").read_text())
+        assert groups["cluster_1"] == [*range(2, 9)]
+        assert sorted(n for group in groups.values() for n in group) == [*range(2, 14)]
 
 
 def test_a_run_writes_them_and_replaces_those_of_an_earlier_one(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 import subprocess
 import sys
 from pathlib import Path as FilePath
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -15,6 +17,7 @@ from tests.output.builders import linked, particles, random_graph, residues
 from timme import theory
 from timme._arrays import Floats
 from timme.hierarchy import Hierarchy, Quantity
+from timme.hierarchy.tree import from_forest
 from timme.order import stripes
 from timme.output import dilution, plots
 from timme.output.axes import Places, cutoff_limits, places_of
@@ -77,6 +80,20 @@ def test_the_line_of_the_cutoff_has_a_halo_on_stripes_and_cuts_no_gap_into_curve
     assert on_stripes.get_path_effects()
     for axes in (plots.fraction(COUNTED, cutoff=0.05), plots.cluster_sizes(COUNTED, cutoff=0.05)):
         assert not any(line.get_path_effects() for line in axes.lines)
+
+
+def test_stripes_shine_through_the_halo_of_the_cutoff() -> None:
+    whole = from_forest(2, np.array([[0, 1]]), np.array([0.01]))
+    axes = plots.dilution(whole, min_size=2, cutoff=0.05)
+    figure = figure_of(axes)
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    left, line = axes.transAxes.transform((0.2, 0.0))[0], axes.transData.transform((0, 0.05))[1]
+    right = axes.transAxes.transform((0.8, 0.0))[0]
+    image = np.asarray(canvas.buffer_rgba())[::-1, int(left) : int(right), :3]
+    around = image[int(line) - 4 : int(line) + 5].astype(int)
+    assert around.sum(axis=2).min() < 100  # the line itself
+    assert around.sum(axis=2).max() < 650  # of 765, white: nowhere is the stripe cut in two
 
 
 def test_many_stripes_become_an_image(monkeypatch: pytest.MonkeyPatch) -> None:

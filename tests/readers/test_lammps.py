@@ -77,6 +77,15 @@ def test_a_dump_alone_is_read_with_any_kind_of_coordinates(
     assert np.linalg.det(box) == pytest.approx(LENGTHS.prod())
 
 
+def test_a_unit_is_asked_for_only_where_none_was_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.lammpstrj"
+    path.write_text(dump_text(trajectory_positions(4, N_ATOMS)))
+    assert f"{path}: the unit is not known (unit=)" in read(path).notes
+    named = read(path, unit="σ")
+    assert named.unit == "σ"
+    assert not any("unit is not known" in note for note in named.notes)
+
+
 def test_atoms_that_are_shuffled_are_matched_by_id(tmp_path: Path) -> None:
     positions = trajectory_positions(4, N_ATOMS)
     rng = np.random.default_rng(0)

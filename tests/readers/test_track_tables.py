@@ -277,3 +277,103 @@ def test_the_recipe_takes_columns_as_the_command_line_does(tmp_path: Path) -> No
     made = timme.analyse(path, columns="1,2,3,4")
     assert made.hierarchy.n_sites == 2
     assert made.recipe.options["columns"] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("1_1", "11"), ("01", "1"), ("1.1", "1.10"), ("1e1", "10"), ("001", "002"), ("1", "+1")],
+)
+@pytest.mark.parametrize("kind", ["file", "frame"])
+def test_names_that_look_like_numbers_stay_names(
+    tmp_path: Path, names: tuple[str, str], kind: str
+) -> None:
+    rows = [(frame, name, frame + 0.5, 2.0) for frame in range(3) for name in names]
+    if kind == "frame":
+        pd = pytest.importorskip("pandas")
+        ensemble = read(pd.DataFrame(rows, columns=["frame", "particle", "x", "y"]))
+    else:
+        text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+        ensemble = read(written(tmp_path, text), columns="1,2,3,4")
+    assert ensemble.atoms.names.tolist() == sorted(names)
+
+
+@pytest.mark.parametrize("style", ["{:d}", "{:d}.0", "{:.6e}", "{:d}."])
+def test_whole_numbers_are_numbers_however_they_are_written(tmp_path: Path, style: str) -> None:
+    text = "".join(f"{frame},{style.format(k)},1.0,2.0\n" for frame in range(3) for k in (5, 70))
+    ensemble = read(written(tmp_path, text), columns="1,2,3,4")
+    assert ensemble.atoms.resids.tolist() == [5, 70]
+
+
+def test_an_array_that_pandas_wrote_has_a_header_of_numbers(tmp_path: Path) -> None:
+    array = np.array([[frame, k, frame + 0.5, 2.0 * k] for frame in range(3) for k in (5, 7)])
+    path = tmp_path / "a.csv"
+    pytest.importorskip("pandas").DataFrame(array).to_csv(path)
+    ensemble = read(path, columns="2,3,4,5")
+    assert ensemble.atoms.resids.tolist() == [5, 7]
+    np.testing.assert_array_equal(ensemble.coordinates()[:, 0], [[0.5, 10], [1.5, 10], [2.5, 10]])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_times_that_differ_by_rounding_are_one_frame(tmp_path: Path, kind: Any) -> None:
+    rows = [(0.1 * n, 1, n, 0) for n in range(8)]
+    rows += [(n / 10, 2, n, 1) for n in range(8)]
+    rows += [(float(kind(n / 10)), 3, n, 2) for n in range(8)]
+    text = "".join(",".join(map(repr, row)) + "\n" for row in rows)
+    ensemble = read(written(tmp_path, text), columns="1,2,3,4")
+    assert ensemble.n_snapshots == 8
+    assert not np.isnan(ensemble.coordinates()).any()
+    assert any("times differ from others by rounding only" in note for note in ensemble.notes)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [[0, 1, 2, 5_000_000, 50_000_000], [0.5, 0.5000005, 0.500001], [0.001, 0.002, 1000, 1000.001]],
+)
+def test_times_that_differ_are_never_merged(tmp_path: Path, times: list[float]) -> None:
+    text = "".join(f"{time!r},{k},1.0,2.0\n" for time in times for k in (1, 2))
+    assert read(written(tmp_path, text), columns="1,2,3,4").n_snapshots == len(times)
+
+
+def test_names_of_particles_may_begin_with_a_hash(tmp_path: Path) -> None:
+    rows = [f"#{k},{frame},{frame + 0.5},2.0" for frame in range(3) for k in (5, 7)]
+    ensemble = read(written(tmp_path, "\n".join(["particle,frame,x,y", *rows])))
+    assert ensemble.atoms.names.tolist() == ["#5", "#7"]
+    assert ensemble.n_snapshots == 3
+
+
+def test_comments_between_rows_are_counted(tmp_path: Path) -> None:
+    text = lines(header=True) + "#1,9,0.0,0.0\n# lost here\n"
+    ensemble = read(written(tmp_path, text))
+    check(ensemble)
+    assert "left out 2 lines that begin with #, as comments" in ensemble.notes
+
+
+def test_a_title_is_told_from_names_and_numbers(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"the first row, 'My experiment 2024', .*begin it with #"):
+        read(written(tmp_path, "My experiment 2024\n" + lines(header=True)))
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_numbers_of_columns_are_counted_from_one(tmp_path: Path, header: bool) -> None:
+    with pytest.raises(ValueError, match="counted from 1"):
+        read(written(tmp_path, lines(header=header)), columns="0,1,2,3")
+
+
+def test_numbers_that_are_labels_of_other_columns_are_not_guessed_at() -> None:
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame([(9, *row) for row in ROWS])
+    with pytest.raises(ValueError, match=r"columns 1, 2, 3, 4 may be labels, or places"):
+        read(table, columns=[1, 2, 3, 4])
+    check(read(table[[1, 2, 3, 4]], columns=[1, 2, 3, 4]))
+    check(read(pd.DataFrame(ROWS), columns=[0, 1, 2, 3]))
+    check(read(pd.DataFrame(ROWS), columns=[1, 2, 3, 4]))
+
+
+@pytest.mark.parametrize("name", ["", ";a.b"])
+def test_a_note_says_that_commas_are_decimal_signs(tmp_path: Path, name: str) -> None:
+    text = "".join(f"{frame};{k};1,234;2,000{name}\n" for frame in range(3) for k in (5, 7))
+    ensemble = read(written(tmp_path, text), columns="1,2,3,4")
+    assert ensemble.coordinates()[0, 0].tolist() == [1.234, 2.0]
+    assert any("1,234 is 1.234" in note for note in ensemble.notes)
+    plain = read(written(tmp_path, text.replace(",", ".")), columns="1,2,3,4")
+    assert not any("commas" in note for note in plain.notes)

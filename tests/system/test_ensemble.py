@@ -104,6 +104,10 @@ def test_gaps_may_be_nan_but_not_infinite() -> None:
     assert np.isnan(block.coordinates).sum() == 1
     with pytest.raises(ValueError, match="infinite"):
         Ensemble.from_array(with_entry(math.inf), gaps=True)
+    said_later = replace(Ensemble.from_array(with_entry(math.inf)), gaps=True)
+    for read in (said_later.coordinates, lambda: said_later.snapshot(3)):
+        with pytest.raises(ValueError, match=r"must be finite.*inf.*write NaN for a gap"):
+            read()
 
 
 def test_masked_coordinates_are_never_used() -> None:

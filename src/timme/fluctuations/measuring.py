@@ -18,7 +18,13 @@ from timme.engine.moments import Metric, Moments
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.run import DEFAULT, Engine, Run, State
 from timme.fluctuations.crossing import Crossing
-from timme.fluctuations.overlap import Overlap, choose_overlap, refuse_unmeasured
+from timme.fluctuations.limits import refuse_beyond_limits
+from timme.fluctuations.overlap import (
+    Overlap,
+    choose_overlap,
+    keep_sharing,
+    refuse_unmeasured,
+)
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects, require_objects, require_places_on_sphere
 from timme.pairs.lists import Pairs
@@ -163,6 +169,7 @@ def measure_in_chunks(  # noqa: PLR0913, as above
     unit = unit_of_distances(metric, ensemble.unit)
     sums = sums or _sum
     overlap = choose_overlap(objects, min_overlap)
+    pairs = keep_sharing(objects, pairs, overlap)
 
     def key() -> str:
         return key_of_objects(objects, pairs, [str(overlap), code_of(metric)], run)
@@ -184,10 +191,12 @@ def measure_in_chunks(  # noqa: PLR0913, as above
             if kept.all():
                 kept = slice(None)  # no copies of all of them
             n_near += int(np.count_nonzero(crossing.reach(found)[kept] > _NEAR_HALF_BOX))
+            index, sigma = piece.index[kept], np.sqrt(crossing.variance(found)[kept])
+            refuse_beyond_limits(ensemble, index, sigma)
             yield Fluctuations(
                 n_objects=len(objects),
-                pairs=frozen(piece.index[kept]),
-                sigma=frozen(np.sqrt(crossing.variance(found)[kept])),
+                pairs=frozen(index),
+                sigma=frozen(sigma),
                 common=frozen(common[kept]),
                 unit=unit,
             )

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
 
-from timme._arrays import Bools, Ints
+from timme._arrays import Bools, Coordinates, Ints
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.system.ensemble import Ensemble
@@ -22,8 +22,13 @@ from timme.system.ensemble import Ensemble
 Overlap = int | Literal["auto"] | None
 """Snapshots that a pair must share; chosen by what objects share; or half of all."""
 
-_SAMPLE = 2_000  # objects whose partners are looked at, where there are more
+_SAMPLE = 2_000  # objects whose partners are looked at, where all would take long:
+_MOST_WORK = 1e12  # objects times sightings, a minute or so
 _AT_ONCE = 10_000_000  # places in a table of snapshots and pairs that are looked at together
+_BLOCK = 256  # objects whose partners are looked at together
+_MOST_KEPT = 0.5  # of all pairs, above which they are walked through rather than listed
+_MOST_LISTED = 30_000_000  # pairs; about 2 GB while they are put in order
+_MOST_EXACT = 2**24  # snapshots that single precision can count
 
 
 def default_overlap(n_snapshots: int, *, gaps: bool) -> int:
@@ -110,20 +115,47 @@ def shared_with_another(seen: Bools) -> Ints:
     Returns
     -------
     ndarray of int, shape (objects,)
-        Of all objects; of 2,000 at even steps where there are more, as all would take long.
+        Of all objects; of 2,000 at even steps where all would take long.
     """
     n_objects = seen.shape[1]
-    count = min(n_objects, _SAMPLE)
-    chosen = (np.arange(count) * n_objects) // max(1, count)
-    numbers = seen.astype(np.float32)
-    best = np.zeros(count, np.int64)
-    step = max(1, _AT_ONCE // max(1, n_objects))
-    for start in range(0, count, step):
-        rows = chosen[start : start + step]
-        common = numbers[:, rows].T @ numbers
-        common[np.arange(len(rows)), rows] = 0.0  # with itself
-        best[start : start + step] = common.max(axis=1)
-    return best
+    chosen = np.arange(n_objects)
+    if n_objects > _SAMPLE and n_objects * int(np.count_nonzero(seen)) > _MOST_WORK:
+        chosen = (np.arange(_SAMPLE) * n_objects) // _SAMPLE
+    best = np.zeros(n_objects, np.int64)
+    for rows, partners, common in _shared_by_block(seen, chosen):
+        best[rows] = _most_with_another(rows, partners, common)
+    return best[chosen]
+
+
+def keep_sharing(objects: Objects, pairs: Pairs, overlap: int) -> Pairs:
+    """Leave out those of all pairs that share too few snapshots, before any distance is taken.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    pairs : Pairs
+        Who with whom.
+    overlap : int
+        Snapshots that two must share.
+
+    Returns
+    -------
+    Pairs
+        A list in the order of all pairs; the same pairs where they are a list already, where
+        nothing can be left out, or where too many would stay for a list to be of use.
+    """
+    if pairs.index is not None or not objects.ensemble.gaps or not objects.are_points:
+        return pairs
+    most, n_found = min(_MOST_LISTED, int(_MOST_KEPT * len(pairs))), 0
+    found = [np.empty((0, 2), np.int64)]
+    for rows, partners, common in _shared_by_block(seen_objects(objects)):
+        one, other = np.nonzero((common >= overlap) & (rows[:, None] < partners))
+        found.append(np.column_stack([rows[one], partners[other]]))
+        n_found += len(one)
+        if n_found > most:
+            return pairs
+    return pairs.keep(np.concatenate(found))
 
 
 def seen_objects(objects: Objects) -> Bools:
@@ -139,9 +171,9 @@ def seen_objects(objects: Objects) -> Bools:
     ndarray of bool, shape (snapshots, objects)
         True where all of its sites are seen.
     """
-    seen = seen_sites(objects.ensemble)
     if objects.are_points:
-        return seen[:, objects.members]
+        return seen_sites(objects.centres())
+    seen = seen_sites(objects.ensemble)
     unseen = objects.membership().astype(np.int64) @ (~seen).T
     whole: Bools = (unseen == 0).T
     return whole
@@ -180,35 +212,81 @@ def refuse_unmeasured(objects: Objects, pairs: Pairs, overlap: int) -> None:
     ensemble = objects.ensemble
     if not len(pairs):
         return
-    seen = seen_objects(objects)
-    counts = np.zeros(len(seen) + 1, np.int64)  # of pairs that share exactly so many snapshots
-    best = np.zeros(len(objects), np.int64)
-    for index in pairs.chunks(max(1, _AT_ONCE // max(1, len(seen)))):
-        common = (seen[:, index[:, 0]] & seen[:, index[:, 1]]).sum(axis=0)
-        counts += np.bincount(common, minlength=len(counts))
-        np.maximum.at(best, index.ravel(), np.repeat(common, 2))
+    counts, best = _count_shared(seen_objects(objects), pairs)
     kept = [(least, int(counts[least:].sum())) for least in _worth_naming(best)]
     raise ValueError(
         f"{ensemble.prefix}none of {len(pairs):,} pairs of {objects.kind} share the {overlap} of "
         f"{ensemble.n_counting} snapshots that they need: "
-        + _advise(best, {least: f"{n_pairs:,} pairs of " for least, n_pairs in kept})
+        + _advise(best, {least: f"{n_pairs:,} pairs of " for least, n_pairs in kept}, len(best))
     )
 
 
-def advise_overlap(shared: Ints) -> str:
+def advise_overlap(shared: Ints, n_sites: int) -> str:
     """Say which overlap would keep how many sites.
 
     Parameters
     ----------
-    shared : ndarray of int, shape (sites,)
-        Snapshots that each shares with the one that shares most with it.
+    shared : ndarray of int
+        Snapshots that sites, all or some of them, share with the one that shares most with them.
+    n_sites : int
+        How many sites there are.
 
     Returns
     -------
     str
-        The end of a message.
+        The end of a message; what is estimated from some of the sites is called so.
     """
-    return _advise(shared, dict.fromkeys(_worth_naming(shared), ""))
+    return _advise(shared, dict.fromkeys(_worth_naming(shared), ""), n_sites)
+
+
+def _shared_by_block(
+    seen: Bools, chosen: Ints | None = None
+) -> Iterator[tuple[Ints, Ints, Coordinates]]:
+    """Count the snapshots that objects share, for some of them and all who meet them at a time.
+
+    Those who come at about the same time are taken together: they meet few others, and few
+    snapshots count, so that of a crowd that comes and goes hardly anything is multiplied.
+    """
+    n_snapshots, n_objects = seen.shape
+    kind = np.float32 if n_snapshots <= _MOST_EXACT else np.float64
+    chosen = np.arange(n_objects) if chosen is None else chosen
+    order = chosen[np.argsort(seen[:, chosen].argmax(axis=0), kind="stable")]
+    at_once = max(1, _AT_ONCE // n_objects)
+    step = min(_BLOCK, at_once)
+    for start in range(0, len(order), step):
+        rows = order[start : start + step]
+        inside = np.flatnonzero(seen[:, rows].any(axis=1))
+        span = slice(0, 0) if not len(inside) else slice(inside[0], inside[-1] + 1)
+        partners = np.flatnonzero(seen[span].any(axis=0))
+        common = np.zeros((len(rows), len(partners)), kind)
+        for first in range(0, len(inside), at_once):
+            part = seen[inside[first : first + at_once]]
+            common += part[:, rows].T.astype(kind) @ part[:, partners].astype(kind)
+        yield rows, partners, common
+
+
+def _most_with_another(rows: Ints, partners: Ints, common: Coordinates) -> Ints:
+    """Find what each row shares at most with a partner that is not itself."""
+    others = np.where(rows[:, None] == partners, 0, common)
+    most: Ints = others.max(axis=1, initial=0).astype(np.int64)
+    return most
+
+
+def _count_shared(seen: Bools, pairs: Pairs) -> tuple[Ints, Ints]:
+    """Count pairs by the snapshots that they share, if any, and find the most of each object."""
+    counts = np.zeros(len(seen) + 1, np.int64)
+    best = np.zeros(seen.shape[1], np.int64)
+    if pairs.index is None and not len(pairs.left_out):
+        for rows, partners, common in _shared_by_block(seen):
+            shared = common[rows[:, None] < partners].astype(np.int64)
+            counts += np.bincount(shared, minlength=len(counts))
+            best[rows] = _most_with_another(rows, partners, common)
+        return counts, best
+    for index in pairs.chunks(max(1, _AT_ONCE // max(1, len(seen)))):
+        shared = (seen[:, index[:, 0]] & seen[:, index[:, 1]]).sum(axis=0)
+        counts += np.bincount(shared, minlength=len(counts))
+        np.maximum.at(best, index.ravel(), np.repeat(shared, 2))
+    return counts, best
 
 
 def _worth_naming(shared: Ints) -> Sequence[int]:
@@ -217,15 +295,15 @@ def _worth_naming(shared: Ints) -> Sequence[int]:
     return sorted({int(some[(len(some) - 1) // 2]), int(some[-1])})[::-1] if len(some) else []
 
 
-def _advise(shared: Ints, named: dict[int, str]) -> str:
+def _advise(shared: Ints, named: dict[int, str], n_all: int) -> str:
     if not named:
         return (
             "no two are seen together in 2 snapshots, the least that σ needs (min_overlap=): "
             "give longer tracks"
         )
-    told = [
-        f"min_overlap={least} would keep {more}{np.count_nonzero(shared >= least):,} of "
-        f"{len(shared):,}"
-        for least, more in named.items()
-    ]
+    about = "" if len(shared) == n_all else "about "
+    told = list[str]()
+    for least, more in named.items():
+        kept = round(np.count_nonzero(shared >= least) * n_all / len(shared))
+        told.append(f"min_overlap={least} would keep {more}{about}{kept:,} of {n_all:,}")
     return f"{', '.join(told)}; min_overlap='auto' chooses what keeps half of all"

@@ -28,7 +28,12 @@ from timme.fluctuations.measuring import (
     require_snapshots,
     warn_near_half_box,
 )
-from timme.fluctuations.overlap import Overlap, choose_overlap, refuse_unmeasured
+from timme.fluctuations.overlap import (
+    Overlap,
+    choose_overlap,
+    keep_sharing,
+    refuse_unmeasured,
+)
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.forest import spanning_forest
 from timme.hierarchy.pruning import (
@@ -129,7 +134,8 @@ def cluster_and_count(
     size = _default_chunk(objects) if chunk is None else chunk
     overlap = choose_overlap(objects, min_overlap)
     forest = _Forest(objects, metric, chunk=size, min_overlap=overlap)
-    if pairs.index is None and len(objects) >= _FEWEST:
+    sharing = keep_sharing(objects, pairs, overlap)
+    if sharing.index is None and len(objects) >= _FEWEST:
         try:
             refuse_what_cannot_be_pruned(objects, metric)
             _add_what_matters(forest, objects, pairs, run)
@@ -142,7 +148,7 @@ def cluster_and_count(
             )
             forest.add(pairs, run)
     else:
-        forest.add(pairs, run)
+        forest.add(sharing, run)
     if not forest.n_measured:
         refuse_unmeasured(objects, pairs, overlap)
     warn_near_half_box(forest.n_near, forest.n_measured)

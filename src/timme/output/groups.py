@@ -19,6 +19,7 @@ from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.output.colours import WIDE, colouring
 from timme.output.structures import title, written_sites
+from timme.system.elements import is_element
 
 FILES = {
     "clusters.extxyz": "particles with their clusters, for OVITO",
@@ -183,20 +184,27 @@ def extended_xyz(analysis: Analysis, clusters: Ints) -> str:
     -------
     str
         The first snapshot, in its own unit; ``cluster`` is a property that OVITO colours by.
+        Particles whose names are no elements are of the species X, which every program knows, and
+        have their names as a property.
     """
     sites = written_sites(analysis)
     positions, numbers = _positions(analysis), _numbers(analysis)
-    title_parts = ["Properties=id:I:1:species:S:1:pos:R:3:cluster:I:1"]
+    names = _names(analysis)
+    # Deuterium is an element to some programs only.
+    species = [name if is_element(name) and name != "D" else "X" for name in names]
+    own_names = species != names
+    named = "name:S:1:" if own_names else ""
+    title_parts = [f"Properties=id:I:1:species:S:1:pos:R:3:{named}cluster:I:1"]
     cell = _cell(analysis)
     if cell is not None:
         flags = " ".join("T" if periodic else "F" for periodic in cell.periodic)
         lattice, origin = (" ".join(_short(part.ravel())) for part in (cell.vectors, cell.origin))
         title_parts += [f'Lattice="{lattice}"', f'Origin="{origin}"', f'pbc="{flags}"']
-    names = _names(analysis)
-    rows = [
-        " ".join([str(numbers[site]), names[site], *_short(place), str(clusters[site])])
-        for site, place in zip(sites.tolist(), positions, strict=True)
-    ]
+    rows = list[str]()
+    for site, place in zip(sites.tolist(), positions, strict=True):
+        name = [names[site]] if own_names else []
+        fields = [str(numbers[site]), species[site], *_short(place), *name, str(clusters[site])]
+        rows.append(" ".join(fields))
     return "\n".join([str(len(sites)), " ".join(title_parts), *rows, ""])
 
 
@@ -256,9 +264,9 @@ def _chain(name: str) -> str:
 
 
 def _numbers(analysis: Analysis) -> Ints:
-    """Numbers by which users know particles: their own ids, or their places in the file."""
+    """Numbers by which users know particles: their own ids, 0 too, or their places in the file."""
     own = analysis.system.sites.resids
-    if len(np.unique(own)) == len(own) and own.min() > 0:
+    if len(np.unique(own)) == len(own):
         return own
     places = analysis.system.atom_numbers
     return np.arange(1, len(own) + 1) if places is None else places

@@ -268,10 +268,13 @@ def _draw_cutoff(line: Callable[..., Any], cutoff: float, **look: Any) -> None:
 
 
 def _halo() -> Any:
-    """Return what makes a line seen on dark stripes too; it would cut a gap into a curve."""
+    """Return what makes a line seen on dark stripes too; it would cut a gap into a curve.
+
+    Stripes shine through it: thin ones would look cut in two.
+    """
     from matplotlib.patheffects import withStroke
 
-    return [withStroke(linewidth=2, foreground="white")]
+    return [withStroke(linewidth=2, foreground="white", alpha=0.5)]
 
 
 def _draw_theory(axes: Axes, theory: Theory, limits: tuple[float, float], colour: str) -> None:

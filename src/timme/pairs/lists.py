@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from timme._arrays import Ints
+from timme._arrays import Ints, frozen
 from timme._html import Described
 
 _SQUARE = 64  # objects on each side of the squares in which all pairs are walked
@@ -57,6 +57,24 @@ class Pairs(Described):
                 yield from (listed[start : start + size] for start in range(0, last, size))
                 waiting = [listed[last:]]
         yield np.concatenate(waiting)
+
+    def keep(self, index: Ints) -> Pairs:
+        """Keep some of all pairs, as a list in the order in which all are walked through.
+
+        Parameters
+        ----------
+        index : ndarray, shape (pairs, 2)
+            Pairs of objects, lower first, each once; those left out may be among them.
+
+        Returns
+        -------
+        Pairs
+            These pairs.
+        """
+        one, other = without(index, self.left_out, self.n_objects).T
+        order = np.lexsort((other, one, other // _SQUARE, one // _SQUARE))
+        listed = frozen(np.column_stack([one[order], other[order]]))
+        return replace(self, index=listed, left_out=np.empty((0, 2), np.int64))
 
     def _facts(self) -> Iterable[tuple[str, object]]:
         return (

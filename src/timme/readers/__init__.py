@@ -12,10 +12,12 @@ import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 from timme.readers import soundness, species, walls, wanted
 from timme.readers.bonds import guess_bonds
 from timme.readers.download import fetch
+from timme.readers.files import kind
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
 from timme.readers.scale import judge_scale
 from timme.readers.snapshots import Clock, kept_snapshots, one_snapshot
 from timme.readers.sources import Options, atom_group, open_source
+from timme.readers.text import DUMPS
 from timme.settings import Settings
 from timme.settings.schema import understand
 from timme.system.ensemble import Ensemble
@@ -141,6 +143,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         unit=ensemble.unit if unit is None else unit_label(unit),
         gaps=ensemble.gaps if gaps is None else gaps,
     )
+    ensemble = _note_unknown_unit(ensemble)
     ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     if unwrap:
@@ -197,6 +200,14 @@ def read_model(
     ensemble, _ = open_source(source, _listed(trajectories), options, keep)
     ensemble = _with_box_and_bonds(ensemble, None, "auto")
     return wanted.select_sites(ensemble, None, atom_group(source)), len(every)
+
+
+def _note_unknown_unit(ensemble: Ensemble) -> Ensemble:
+    """Say of a dump alone, whose unit is that of its simulation, that nobody named it."""
+    first = Path(ensemble.sources[0]) if ensemble.sources else None
+    if first is None or ensemble.unit or kind(first) not in DUMPS:
+        return ensemble
+    return replace(ensemble, notes=(*ensemble.notes, f"{first}: the unit is not known (unit=)"))
 
 
 def _with_box_and_bonds(

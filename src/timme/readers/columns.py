@@ -83,6 +83,7 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
         # A frame is always a number: where there is none, the row holds names.
         named = bool(first[places[0]]) and not is_number(first[places[0]])
         named = named and not any(is_number(first[place]) for place in places[2:])
+        named = named or _counts_columns(first)
         header = first if named else []
         wanted = [first[place] if named else f"column {place + 1}" for place in places]
     else:
@@ -125,10 +126,12 @@ def wanted_columns(header: Sequence[str], chosen: Sequence[Any] | None, source: 
     wanted = list(chosen) if chosen is not None else _usual_columns(header)
     missing = [name for name in wanted if name not in header]
     if missing:
+        numbers = all(str(name).isdecimal() for name in wanted)
+        counted = "; numbers are counted from 1" if numbers else ""
         raise ValueError(
             f"{source}: there is no column {', '.join(map(repr, missing))}; the table has "
             f"{', '.join(map(repr, header))}: "
-            "give the frame, particle and coordinate columns by name or number (columns=)"
+            f"give the frame, particle and coordinate columns by name or number (columns=){counted}"
         )
     twice = [name for name in wanted if list(header).count(name) > 1]
     if twice:
@@ -205,11 +208,21 @@ def _names_of(table: TextTable, chosen: Sequence[Any] | None) -> tuple[list[str]
             return names, names is first
     if not any(is_number(field) for field in first):
         return first, True
+    if len(table.rows) > 1 and len(first) != len(table.fields(table.rows[1])):
+        raise ValueError(
+            f"{table.source}: the first row, {table.rows[0].strip()!r}, has other columns than the "
+            "next: remove it if it is a title, or begin it with #"
+        )
     raise ValueError(
         f"{table.source}: the first row holds numbers and no names of columns: say which of the "
         f"{len(first)} columns are frame, particle and coordinates, counted from 1 "
         f"(columns='1,2,3,4'){_matrix_hint(table, len(first))}"
     )
+
+
+def _counts_columns(first: Sequence[str]) -> bool:
+    """Tell whether a row numbers the columns beside an index, as pandas writes an array."""
+    return not first[0] and [*first[1:]] == [str(number) for number in range(len(first) - 1)]
 
 
 def _matrix_hint(table: TextTable, width: int) -> str:

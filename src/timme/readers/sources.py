@@ -203,6 +203,7 @@ def _from_structures(paths: list[Path], options: Options, keep: Keep) -> tuple[E
         site_atoms=np.arange(len(found.atoms)),
         unit=found.unit,
         independent=True,
+        numbers=found.numbers,
         rounding=found.rounding,
         sources=tuple(str(path) for path in paths),
         notes=found.notes,

@@ -45,6 +45,7 @@ class Structures:
     n_models: int  # in the files
     notes: tuple[str, ...]
     rounding: float  # Å
+    numbers: Ints | None  # (atoms,), from 1 on, as every model lists them; None where they differ
     boxes: Floats | None = None  # (models, 3, 3), zeros where a model has none
     unit: str = "Å"  # of all files, "" where they state none, or several
 
@@ -105,9 +106,19 @@ def read_structures(
         len(every),
         (*notes, *matching.notes),
         rounding,
+        _common_numbers(models, matching.orders),
         _boxes(models, unit, any_boxes=any_boxes),
         unit,
     )
+
+
+def _common_numbers(models: Sequence[Model], orders: Sequence[Ints]) -> Ints | None:
+    """Number atoms by their place in a model, where it is known and the same in all."""
+    if any((order != orders[0]).any() for order in orders):
+        return None
+    if any((np.diff(model.serials) <= 0).any() for model in models):  # grouped by residue
+        return None
+    return orders[0] + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,12 @@ from timme.readers.text_tables import MISSING, read_text_table, refuse_uneven
 from timme.system.atoms import Atoms
 
 _LARGEST_NUMBER = 2**53  # below which whole numbers differ in double precision
+# Whole numbers as people and programs write them: 7, 7.0, 7.000000e+00. Anything else is a name,
+# as numbers would make one particle of 11 and 1_1, of 1 and 01, of 1.1 and 1.10.
+_WHOLE = re.compile(r"-?(0|[1-9]\d*)(\.0*)?|-?\d\.\d+[eE][+-]\d{2,3}")
+_NEAR = 1e-6  # of the usual step: times that are nearer differ by rounding
+_ROUNDING = float(np.finfo(np.float32).eps)  # of a time, as the least precise programs write it
+_BESIDE_COMMAS = frozenset(";\t")  # separators between which "," is the decimal sign
 _MAX_BYTES = 8_000_000_000
 
 
@@ -70,7 +77,21 @@ def read_table(path: Path, columns: Columns = None) -> Tracks:
     refuse_uneven(layout.rows, layout.width)
     values, particles = _values_of(layout)
     rows = _Rows(str(path), values[:, 0], particles, values[:, 2:], lambda row: f"row {row + 1}")
-    return replace(_make_tracks(rows, trackmate=layout.trackmate), unit=layout.unit)
+    tracks = _make_tracks(rows, trackmate=layout.trackmate)
+    return replace(tracks, unit=layout.unit, notes=(*_notes_on_text(layout), *tracks.notes))
+
+
+def _notes_on_text(layout: Layout) -> Iterator[str]:
+    """Say what was left out of a file, and how its commas were understood."""
+    table, (frame, _, *places) = layout.rows, layout.places
+    if table.n_comments:
+        yield f"left out {table.n_comments:,} lines that begin with #, as comments"
+    numbers = [frame, *places]
+    if table.separator in _BESIDE_COMMAS and any(
+        "," in line and any("," in table.fields(line)[place] for place in numbers)
+        for line in table.rows
+    ):
+        yield "commas within numbers were read as decimal signs: 1,234 is 1.234"
 
 
 def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
@@ -95,6 +116,7 @@ def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
     if chosen is not None and isinstance(chosen[0], int):
         labels = [str(label) for label in table.columns]
         numbers = [int(number) for number in chosen]
+        _refuse_ambiguous(numbers, labels)
         chosen = [labels[place] for place in places_of_numbers(numbers, len(labels), "DataFrame")]
     wanted = wanted_columns(list(named), chosen, "DataFrame")
     if len(table) == 0:
@@ -109,6 +131,18 @@ def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
         lambda row: f"row {index[row]}",
     )
     return _make_tracks(rows, trackmate=is_trackmate([*named]))
+
+
+def _refuse_ambiguous(numbers: list[int], labels: list[str]) -> None:
+    """Refuse numbers that are labels of columns, too, but those of others."""
+    own = [str(number) for number in numbers]
+    if set(own) <= set(labels) and any(
+        labels[number - 1 : number] != [label] for number, label in zip(numbers, own, strict=True)
+    ):
+        raise ValueError(
+            f"DataFrame: columns {', '.join(own)} may be labels, or places counted from 1: "
+            "give the columns other labels (table.columns = ...)"
+        )
 
 
 def _make_tracks(rows: _Rows, *, trackmate: bool) -> Tracks:
@@ -150,7 +184,7 @@ def _tracks(rows: _Rows) -> Tracks:
         raise ValueError(
             f"{rows.source}: {rows.label(row)}: coordinates must be finite: repair or remove it"
         )
-    seen_frames, frame = np.unique(frames, return_inverse=True)
+    seen_frames, frame, n_merged = _distinct_times(frames)
     names, particle = np.unique(particles, return_inverse=True)
     _refuse_twice(rows, frame, particle)
     shape = (len(seen_frames), len(names), positions.shape[1])
@@ -163,6 +197,8 @@ def _tracks(rows: _Rows) -> Tracks:
     coordinates = np.full(shape, np.nan)
     coordinates[frame, particle] = positions
     notes = _notes(seen_frames, int(np.isnan(positions).any(axis=1).sum()))
+    if n_merged:
+        notes.append(f"{n_merged} times differ from others by rounding only: they count as these")
     # A half-known position is no position.
     coordinates[np.isnan(coordinates).any(axis=2)] = np.nan
     seen = ~np.isnan(coordinates[:, :, 0])
@@ -170,6 +206,22 @@ def _tracks(rows: _Rows) -> Tracks:
     if whole < len(names):
         notes.append(f"{len(names) - whole} of {len(names)} particles are not seen in every frame")
     return Tracks(_named(names), coordinates, tuple(notes))
+
+
+def _distinct_times(frames: Floats) -> tuple[Floats, npt.NDArray[np.intp], int]:
+    """Find the frames that occur, that of each row, and how many were merged with the one before.
+
+    Times such as 0.1 * 3 and 3 / 10 differ in their last digit: they are one frame.
+    """
+    times, row_times = np.unique(frames, return_inverse=True)
+    steps, rounding = np.diff(times), _ROUNDING * np.abs(times[1:])
+    large = steps[steps > rounding]
+    if not len(large) or (times == np.floor(times)).all():
+        return times, row_times, 0
+    same = (steps <= rounding) & (steps < _NEAR * np.median(large))
+    frame_of_time = np.concatenate([[0], np.cumsum(~same)])
+    first = np.concatenate([[True], ~same])
+    return times[first], frame_of_time[row_times], int(np.count_nonzero(same))
 
 
 def _named(names: npt.NDArray[Any]) -> Atoms:
@@ -250,13 +302,24 @@ def _plain(particles: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _as_numbers(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Turn names that are numbers into these; large ones stay names, as they would be rounded."""
-    try:
-        numbers = np.where(names == "", "nan", names).astype(np.float64)
-    except (ValueError, TypeError):
+    """Turn names into numbers where every one is that of a whole number."""
+    if names.dtype.kind in "iuf":
         return names
-    large = np.abs(numbers[np.isfinite(numbers)]) >= _LARGEST_NUMBER
-    return names if large.any() else numbers
+    distinct = np.unique(names).tolist()
+    if not _are_whole(name for name in distinct if name):
+        return names
+    numbers: Floats = np.where(names == "", "nan", names).astype(np.float64)
+    return numbers
+
+
+def _are_whole(names: Iterable[str]) -> bool:
+    """Tell whether all names are whole numbers, small enough not to be rounded."""
+    return all(
+        _WHOLE.fullmatch(name) is not None
+        and float(name).is_integer()
+        and abs(float(name)) < _LARGEST_NUMBER
+        for name in names
+    )
 
 
 def _are_missing(particles: npt.NDArray[Any]) -> Bools:
@@ -276,7 +339,7 @@ def _values_of(layout: Layout) -> tuple[Floats, npt.NDArray[Any]]:
     """Read numbers and particles, at once where all are numbers."""
     table, places = layout.rows, layout.places
     lines = table.rows
-    if table.separator in {";", "\t"}:  # between which "," is the decimal sign
+    if table.separator in _BESIDE_COMMAS:
         text = "\n".join(lines)
         if "," in text and "." not in text:
             lines = text.replace(",", ".").split("\n")
@@ -286,7 +349,9 @@ def _values_of(layout: Layout) -> tuple[Floats, npt.NDArray[Any]]:
         )
     except ValueError:
         return _values_one_by_one(layout)
-    if np.abs(values[np.isfinite(values[:, 1]), 1]).max(initial=0.0) >= _LARGEST_NUMBER:
+    particle, sign = places[1], table.separator
+    named = {line.split(sign, particle + 1)[particle].strip() for line in lines}
+    if not _are_whole(name for name in named if name.lower() not in MISSING):
         return _values_one_by_one(layout)
     return values, values[:, 1]
 
@@ -320,7 +385,7 @@ def _values_one_by_one(layout: Layout) -> tuple[Floats, npt.NDArray[Any]]:
 def _number(layout: Layout, row: int, column: int, field: str) -> float:
     table = layout.rows
     try:
-        return float(field.replace(",", ".") if table.separator in {";", "\t"} else field)
+        return float(field.replace(",", ".") if table.separator in _BESIDE_COMMAS else field)
     except ValueError:
         raise ValueError(
             f"{table.source}: row {row + 1}: column {layout.wanted[column]!r} needs a number, "

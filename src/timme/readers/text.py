@@ -385,7 +385,6 @@ def dump_atoms(path: Path) -> tuple[Atoms, Ints | None, str]:
         names = np.array([line.split()[place].decode("latin-1") for line in lines])
     note = f"sites are named by their {named} only" if named else "sites have no names"
     note = f"{path}: without a topology, {note} and have no bonds"
-    note += "" if header.style in _STYLES else "; the unit is not known (unit=)"
     molecules = None
     if "mol" in columns:
         molecules = _numbers(lines, columns, ("mol",))[:, 0].astype(np.int64)

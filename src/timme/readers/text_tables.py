@@ -23,6 +23,7 @@ class TextTable:
     rows: list[str]  # without blank lines and comments; the first may hold names
     separator: str | None  # None stands for blanks
     remark: str = ""  # the last comment before the first row, where programs write the names
+    n_comments: int = 0  # lines after the first row that were left out
 
     def fields(self, line: str) -> list[str]:
         """Take a line apart.
@@ -91,17 +92,22 @@ def read_text_table(path: Path) -> TextTable:
     Returns
     -------
     TextTable
-        Its rows; blank lines and those that begin with # are left out.
+        Its rows; blank lines and those that begin with # are left out. Where all rows below the
+        names begin so, # is part of the names of particles.
     """
-    rows, remark = list[str](), ""
+    rows, comments, remark = list[str](), list[str](), ""
     for line in _decode(read_bytes(path)).split("\n"):
         if line.lstrip().startswith("#"):
             remark = remark if rows else line.lstrip().lstrip("#")
+            comments += [line] * bool(rows)
         elif line.strip():
             rows.append(line)
+    if len(rows) == 1 and _are_like(rows[0], comments):
+        rows, comments = rows + comments, []
     if not rows:
         raise ValueError(f"{path}: the table has no rows: rows of tracked particles are needed")
-    return TextTable(str(path), rows, _find_separator(rows[:_LOOKED_AT]), remark)
+    separator = _find_separator(rows[:_LOOKED_AT])
+    return TextTable(str(path), rows, separator, remark, len(comments))
 
 
 def is_number(field: str) -> bool:
@@ -163,6 +169,13 @@ def _find_separator(rows: list[str]) -> str | None:
     first = {sign: _count(rows[0], sign) for sign in _SIGNS}
     best = max(first, key=lambda sign: first[sign])
     return best if first[best] else None
+
+
+def _are_like(names: str, lines: list[str]) -> bool:
+    """Tell whether lines have as many fields as there are names."""
+    table = TextTable("", [names], _find_separator([names, *lines[:_LOOKED_AT]]))
+    width = len(table.fields(names))
+    return width > 1 and all(len(table.fields(line)) == width for line in lines)
 
 
 def _count(line: str, sign: str) -> int:

@@ -99,6 +99,7 @@ class Ensemble(Described):
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())  # what the reader chose and the user should know
     molecules: Ints | None = None  # (atoms,), as the file numbers them, 0 for none
+    numbers: Ints | None = None  # (atoms,), from 1 on, in all models; None where these differ
 
     @classmethod
     def from_array(
@@ -213,8 +214,7 @@ class Ensemble(Described):
         """
         stop = min(start + self.block_length, self.n_snapshots)
         coordinates, boxes = self.frames.read(start, stop)
-        if not self.gaps:
-            self._refuse_non_finite(coordinates, start)
+        self._refuse_non_finite(coordinates, start)
         weights = np.ones(stop - start) if self.weights is None else self.weights[start:stop]
         complete = not self.gaps and self.weights is None
         single = coordinates.dtype == np.float32 and self.n_snapshots >= SINGLE_FROM
@@ -244,8 +244,7 @@ class Ensemble(Described):
             Box vectors as rows.
         """
         coordinates, boxes = self.frames.read(index, index + 1)
-        if not self.gaps:
-            self._refuse_non_finite(coordinates, index)
+        self._refuse_non_finite(coordinates, index)
         return coordinates[0], None if boxes is None else boxes[0]
 
     def __len__(self) -> int:
@@ -385,15 +384,20 @@ class Ensemble(Described):
         return f"{', '.join(self.sources)}: " if self.sources else ""
 
     def _refuse_non_finite(self, coordinates: Coordinates, start: int) -> None:
-        finite = np.isfinite(coordinates)
-        if finite.all():
+        bad = np.isinf(coordinates) if self.gaps else ~np.isfinite(coordinates)
+        if not bad.any():
             return
-        frame, site, _ = np.argwhere(~finite)[0]
+        frame, site, _ = np.argwhere(bad)[0]
+        remedy = (
+            "repair it, or write NaN for a gap"
+            if self.gaps
+            else "repair or leave out that snapshot or atom, "
+            "or say that missing values are gaps (gaps=True)"
+        )
         raise ValueError(
             f"{self.prefix}coordinates must be finite, but atom {self.site_label(int(site))} "
             f"(site {site + 1}) of snapshot {start + frame + 1} is "
-            f"{coordinates[frame, site].tolist()}: repair or leave out that snapshot or atom, "
-            "or say that missing values are gaps (gaps=True)"
+            f"{coordinates[frame, site].tolist()}: {remedy}"
         )
 
 

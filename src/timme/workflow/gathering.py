@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from timme._arrays import Coordinates, Floats
+from timme._arrays import Coordinates, Floats, Ints
 from timme._errors import require
 from timme._version import __version__
 from timme.analysis import Analysis, Input, Measured, Provenance, Recipe, System, evenly_chosen
@@ -165,8 +165,7 @@ def system_of(compared: Objects, shown: Shown) -> System:
         unit=ensemble.unit,
         box=box,
         film=_film(ensemble),
-        # Models of structure files are matched by name, and have no common numbers.
-        atom_numbers=None if ensemble.independent else ensemble.site_atoms + 1,
+        atom_numbers=_atom_numbers(ensemble),
     )
 
 
@@ -194,6 +193,13 @@ def complete(
     known = Provenance(version=__version__, command=command, inputs=inputs)
     told = tuple(dict.fromkeys((*made.notes, *notes)))
     return replace(made, recipe=replace(made.recipe, provenance=known), notes=told)
+
+
+def _atom_numbers(ensemble: Ensemble) -> Ints | None:
+    """Number sites as the topology does; models are matched by name, and may differ in numbers."""
+    if not ensemble.independent:
+        return ensemble.site_atoms + 1
+    return None if ensemble.numbers is None else ensemble.numbers[ensemble.site_atoms]
 
 
 def _first_places(ensemble: Ensemble) -> tuple[Coordinates, Floats | None]:

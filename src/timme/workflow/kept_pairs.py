@@ -10,7 +10,7 @@ from timme._arrays import Ints, frozen
 from timme.engine.moments import Metric
 from timme.engine.run import Run
 from timme.fluctuations.measuring import measure_in_chunks
-from timme.fluctuations.overlap import Overlap
+from timme.fluctuations.overlap import Overlap, choose_overlap, keep_sharing
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs.choices import given, nearest
@@ -36,6 +36,29 @@ def are_kept(partners: Pairs) -> bool:
         False for very many that no list names.
     """
     return len(partners) <= KEPT_PAIRS or partners.index is not None
+
+
+def list_sharing(compared: Objects, partners: Pairs, min_overlap: Overlap) -> Pairs:
+    """List the pairs that share enough snapshots, where few enough of very many do.
+
+    Parameters
+    ----------
+    compared : Objects
+        What is compared.
+    partners : Pairs
+        Who with whom.
+    min_overlap : int, "auto" or None
+        As for :func:`timme.measure`.
+
+    Returns
+    -------
+    Pairs
+        A list of which σ of all pairs is kept, or the same pairs.
+    """
+    if are_kept(partners):
+        return partners
+    sharing = keep_sharing(compared, partners, choose_overlap(compared, min_overlap))
+    return sharing if 0 < len(sharing) <= KEPT_PAIRS else partners
 
 
 def count_drawn(compared: Objects, n_shown: int) -> int:

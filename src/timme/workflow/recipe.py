@@ -42,7 +42,7 @@ from timme.workflow.defaults import (
 )
 from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
-from timme.workflow.kept_pairs import are_kept, keep_drawn, measure_drawn, note_on
+from timme.workflow.kept_pairs import are_kept, keep_drawn, list_sharing, measure_drawn, note_on
 from timme.workflow.own import Own, is_matrix
 from timme.workflow.remarks import (
     describe_compared,
@@ -180,8 +180,9 @@ def _analyse_ensemble(
             "choose a larger radius, other pairs or fewer bonds apart"
         )
     shown = choose_shown(compared, chosen.show)
+    listed = list_sharing(compared, partners, chosen.min_overlap)
     seen, sigma, n_pairs = _measure_and_link(
-        compared, partners, chosen, run, tell, shown=shown, metric=own.metric
+        compared, listed, chosen, run, tell, shown=shown, metric=own.metric
     )
     length, length_name = choose_length(compared, kind, chosen)
     return Analysis(

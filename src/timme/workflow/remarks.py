@@ -26,7 +26,7 @@ from timme.pairs.lists import Pairs
 from timme.settings import Settings
 from timme.settings.values import MIN_BONDS
 from timme.system.ensemble import Ensemble
-from timme.workflow.kept_pairs import are_kept, note_on
+from timme.workflow.kept_pairs import note_on
 
 
 def notes_on(
@@ -66,8 +66,8 @@ def notes_on(
             "σ is taken over the snapshots in which both are seen, at least "
             f"{chosen.min_overlap}; {few:,} pairs share fewer"
         )
-    if not are_kept(partners):
-        yield note_on(len(partners), sigma)
+    if len(sigma.sigma) < n_measured:
+        yield note_on(n_measured, sigma)
     yield from notes_on_pieces(compared, partners)
 
 
@@ -92,6 +92,11 @@ def notes_on_snapshots(ensemble: Ensemble) -> Iterator[str]:
         )
     if ensemble.independent:
         yield "models are no thermal sample: σ tells where they agree as well as what moves"
+        if ensemble.numbers is None:
+            yield (
+                "atoms have other numbers in other models, so that no index groups can be written "
+                "(groups.ndx, groups.plumed)"
+            )
 
 
 def notes_on_pieces(compared: Objects, partners: Pairs) -> Iterator[str]:
@@ -225,7 +230,7 @@ def without_short_tracks(ensemble: Ensemble, min_overlap: Overlap) -> tuple[Ense
         raise ValueError(
             f"{ensemble.prefix}{len(long)} of {ensemble.n_sites} sites are seen in at least "
             f"{overlap} of {ensemble.n_snapshots} snapshots, which two must share: "
-            f"{advise_overlap(shared_with_another(seen))}"
+            f"{advise_overlap(shared_with_another(seen), ensemble.n_sites)}"
         )
     notes = ensemble.notes
     if min_overlap == "auto":
