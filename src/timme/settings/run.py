@@ -188,7 +188,7 @@ class Settings(Display):
     min_bonds: int | None = choose(
         "Compare pairs at least so many bonds apart",
         group="pairs",
-        usual=f"{MIN_BONDS} in molecules",
+        usual=f"{MIN_BONDS} in molecules, 0 for your own groups and pairs",
         least=0,
     )
     min_overlap: int | Literal["auto"] | None = choose(

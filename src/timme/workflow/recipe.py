@@ -175,7 +175,7 @@ def _analyse_ensemble(
     if len(partners) == 0:
         raise ValueError(
             f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
-            "choose a larger radius, other pairs or fewer bonds apart"
+            f"{_remedy_for_no_pairs(chosen)}"
         )
     shown = choose_shown(compared, chosen.show)
     seen, sigma, n_pairs = _measure_and_link(
@@ -196,6 +196,15 @@ def _analyse_ensemble(
         parts=(Measured(sigma),),
         seen=seen,
     )
+
+
+def _remedy_for_no_pairs(chosen: Settings) -> str:
+    """Propose what would leave some pairs to be compared."""
+    by_radius = chosen.pairs == "contact"
+    remedies = ["choose a larger radius"] * by_radius + ["choose other pairs"]
+    if chosen.min_bonds:
+        remedies.append(f"let them be fewer bonds apart than min_bonds={chosen.min_bonds}")
+    return ", or ".join(remedies)
 
 
 def _describe(partners: Pairs, own: Own) -> str:
