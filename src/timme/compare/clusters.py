@@ -104,7 +104,7 @@ def overlap(
         jaccard=frozen(jaccard),
         first_best=frozen(_best_of(rows, jaccard, shared)),
         second_best=frozen(_best_of(columns, jaccard, shared)),
-        partners=frozen(_one_to_one(rows[ranked], columns[ranked], other.n_clusters)),
+        partners=frozen(match_one_to_one(rows[ranked], columns[ranked], other.n_clusters)),
         min_size=min_size,
         rand=float(rand),
         variation=0.0 if rand == 1 else float(variation),
@@ -258,8 +258,21 @@ def _best_of(clusters: Ints, jaccard: Floats, shared: Ints) -> Ints:
     return ranked[np.unique(clusters[ranked], return_index=True)[1]]
 
 
-def _one_to_one(rows: Ints, columns: Ints, n_columns: int) -> Ints:
-    """Match pairs in the order given, each cluster once."""
+def match_one_to_one(rows: Ints, columns: Ints, n_columns: int) -> Ints:
+    """Match pairs in the order given, each cluster once.
+
+    Parameters
+    ----------
+    rows, columns : ndarray of int, shape (pairs,)
+        A cluster of the first and one of the second, the best pair first.
+    n_columns : int
+        Clusters of the second.
+
+    Returns
+    -------
+    ndarray of int, shape (clusters of the second,)
+        The cluster of the first that each is matched with, or -1.
+    """
     partners = np.full(n_columns, -1)
     taken: set[int] = set()
     for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
