@@ -35,7 +35,8 @@ def link(
         Measured σ of pairs, or any ready-made matrix of the same meaning, or its file (``.npy``,
         MatrixMarket, predicted aligned errors of AlphaFold): square, symmetric and not negative, or
         the upper triangle of one, row by row, as SciPy's ``pdist`` gives it. Entries that are NaN
-        or infinite, and those a sparse matrix does not hold, are pairs that are not compared.
+        or infinite, masked ones, and those a sparse matrix does not hold, are pairs that are not
+        compared.
     unit : str, optional
         Unit of a ready-made matrix; a Fluctuations brings its own.
     quantity : str or Quantity, optional

@@ -24,7 +24,6 @@ from timme.pairs.lists import Pairs
 from timme.readers import GivenMatrix, read, read_given
 from timme.readers.libraries import box_of_library
 from timme.settings import DISPLAY, READING, Settings
-from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Progress
 from timme.system.residues import default_sites
@@ -42,7 +41,7 @@ from timme.workflow.defaults import (
 from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
 from timme.workflow.kept_pairs import are_kept, keep_drawn, measure_drawn, note_on
-from timme.workflow.own import Own, is_matrix
+from timme.workflow.own import Own, is_matrix, name_sites
 from timme.workflow.remarks import (
     describe_compared,
     note_warnings,
@@ -73,7 +72,8 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     source : path, array, DataFrame, Universe, Ensemble, Objects, …
         Anything that :func:`timme.read` takes, an Ensemble, or Objects that were made of one; or
         σ of pairs: a file with a matrix, a square matrix in memory, the upper triangle of one as
-        SciPy's ``pdist`` gives it, or Fluctuations.
+        SciPy's ``pdist`` gives it, a square DataFrame with the same labels both ways, or
+        Fluctuations.
     trajectories : path or sequence of paths, optional
         Trajectories that belong to the topology `source`.
     metric : str or callable, optional
@@ -231,7 +231,7 @@ def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings, own:
             raise ValueError(f"{name}{error}") from None
     hierarchy, drawn = link(sigma, quantity=quantity), keep_drawn(sigma)
     return Analysis(
-        system=System.unplaced(Atoms.unnamed(hierarchy.n_sites), unit=sigma.unit),
+        system=System.unplaced(name_sites(source, hierarchy.n_sites), unit=sigma.unit),
         hierarchy=hierarchy,
         recipe=Recipe(
             kind="sites",
