@@ -211,3 +211,11 @@ def test_options_are_taken_as_texts() -> None:
     made = timme.analyse(PLACES, radius="2.5", box="none", cutoff="0.3", start="1")
     assert heights(made) == heights(timme.analyse(PLACES[1:], radius=2.5))
     assert made.recipe.settings.cutoff == 0.3
+
+
+@pytest.mark.parametrize("n_dimensions", [2, 3])
+@pytest.mark.parametrize("box", [2, 2.5, "2.5", [2.5]])
+def test_one_length_is_that_of_a_box_in_all_directions(n_dimensions: int, box: Any) -> None:
+    places = PLACES[..., :n_dimensions]
+    lengths = [float(np.ravel(box)[0])] * n_dimensions
+    assert heights(timme.analyse(places, box=box)) == heights(timme.analyse(places, box=lengths))
