@@ -213,6 +213,12 @@ def test_options_are_taken_as_texts() -> None:
     assert made.recipe.settings.cutoff == 0.3
 
 
+def test_options_are_taken_by_the_names_of_the_command_line() -> None:
+    made = timme.analyse(PLACES, begin="1", end=6, dt="2", workers="2")
+    assert heights(made) == heights(timme.analyse(PLACES[1:6:2]))
+    assert (made.recipe.options["start"], made.recipe.options["stop"]) == (1, 6)
+
+
 @pytest.mark.parametrize("n_dimensions", [2, 3])
 @pytest.mark.parametrize("box", [2, 2.5, "2.5", [2.5]])
 def test_one_length_is_that_of_a_box_in_all_directions(n_dimensions: int, box: Any) -> None:

@@ -22,6 +22,15 @@ from timme._html import Described
 from timme.hierarchy.tree import Partition
 from timme.settings.values import MIN_SIZE
 
+# What belongs to other steps, some of which come after this one, by the names of their types.
+_REMEDIES = {
+    "Hierarchy": "cut it, hierarchy.cut(cutoff), or compare all cutoffs by timme.compare.compare",
+    "Analysis": (
+        "pass analysis.shown_hierarchy of both to timme.compare.compare, where both show the same "
+        "sites; timme.output.comparison.on_common_sites(first, second) narrows them to these"
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Overlap(Described):
@@ -141,6 +150,9 @@ def as_partition(given: Partition | npt.ArrayLike) -> Partition:
     Partition
         The same clusters, at the cutoff 0 if there was none.
     """
+    got = type(given).__name__
+    if got in _REMEDIES:
+        raise TypeError(f"a comparison needs clusters, got {got}: {_REMEDIES[got]}")
     labels = given.labels if isinstance(given, Partition) else np.asarray(given)
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or not len(labels):
         raise ValueError(

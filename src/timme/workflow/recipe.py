@@ -19,11 +19,13 @@ from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.clustering import cluster_and_count
 from timme.hierarchy.linking import link, quantity_of
 from timme.hierarchy.quantity import as_quantity, sigma_by
+from timme.hierarchy.tree import Hierarchy, Partition
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers import GivenMatrix, read, read_given
 from timme.readers.libraries import box_of_library
 from timme.settings import DISPLAY, READING, Settings
+from timme.settings.schema import change
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Progress
 from timme.system.residues import default_sites
@@ -50,6 +52,18 @@ from timme.workflow.remarks import (
     without_short_tracks,
 )
 
+_KEYWORDS = ("trajectories", "metric", "settings", "progress", "checkpoint", "workers", "client")
+
+# What is no source of the recipe, and what to do with it.
+_REMEDIES = {
+    "Analysis": "it is analysed already, and can be written, viewed, saved and compared",
+    "Hierarchy": "gather it with its objects, timme.gather(objects, hierarchy=hierarchy)",
+    "NoneType": "pass a file, an array, or what timme.read takes besides",
+    "Pairs": "pass them with their objects, timme.analyse(objects, pairs=pairs)",
+    "Partition": "pass what it was found in, and its cutoff as cutoff=",
+    "Settings": "pass them by their name, timme.analyse(source, settings=settings)",
+}
+
 
 def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     source: Any,
@@ -61,7 +75,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
     tell: Tell | None = None,
-    workers: int | None = None,
+    workers: int | str | None = None,
     client: Any = None,
     **options: Any,
 ) -> Analysis:
@@ -88,13 +102,14 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
         Where the work is saved at intervals, and from which it goes on.
     tell : callable, optional
         Called with lines about the run, such as the memory it needs.
-    workers : int, optional
+    workers : int or str, optional
         Number of threads, all cores by default.
     client : distributed.Client, optional
         A dask cluster that measures in place of threads; the result is the same.
     **options
         Fields of :class:`Settings` that differ from it, as values or as the texts of the command
-        line. Besides names and files, ``objects=`` takes groups of the analysed sites, as
+        line, whose names for them (``begin``, ``end``) are known as well. Besides names and files,
+        ``objects=`` takes groups of the analysed sites, as
         :func:`timme.objects.groups` does: labels, a dict of names and selections, or sets of
         sites; and ``pairs=`` takes Pairs, or an array of two objects a row, counted from 0.
 
@@ -110,10 +125,11 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     >>> analysis.hierarchy.n_sites
     50
     """
+    _refuse_other_steps(source)
     own, options = Own.of(source, metric, options)
     if "box" in options:  # so that the recipe can be kept
         options["box"] = box_of_library(options["box"])
-    chosen = replace(settings or Settings(), **options)
+    chosen: Settings = change(settings or Settings(), "analyse", *_KEYWORDS, **options)
     with note_warnings() as noted:
         if _is_matrix_file(source) or is_matrix(source):
             inputs = fingerprints([str(source)] if isinstance(source, str | Path) else [])
@@ -128,6 +144,15 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
                 made = _analyse_ensemble(ensemble, chosen, run, tell, own=own)
     made = complete(made, command=command, inputs=inputs, notes=noted)
     return replace(made, notes=(*made.notes, *remarks_on(made)))
+
+
+def _refuse_other_steps(source: Any) -> None:
+    """Refuse what comes after snapshots and σ, and say what to pass."""
+    if source is None or isinstance(source, Analysis | Hierarchy | Pairs | Partition | Settings):
+        got = type(source).__name__
+        raise TypeError(
+            f"timme.analyse needs snapshots, Objects or σ of pairs, got {got}: {_REMEDIES[got]}"
+        )
 
 
 def _read(source: Any, trajectories: Any, chosen: Settings, progress: Progress | None) -> Ensemble:
@@ -288,19 +313,19 @@ def _measure_and_link(
     return seen, drawn, n_pairs
 
 
-def choose_engine(workers: int | None, client: Any) -> int | Engine | None:
+def choose_engine(workers: int | str | None, client: Any) -> int | str | Engine | None:
     """Take a cluster where there is one, threads elsewhere.
 
     Parameters
     ----------
-    workers : int or None
+    workers : int, str or None
         Number of threads, all cores if None.
     client : distributed.Client or None
         A dask cluster.
 
     Returns
     -------
-    int, Engine or None
+    int, str, Engine or None
         As for :func:`timme.measure`.
     """
     if client is None:
