@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import numpy as np
 
 from timme._arrays import Floats, Ints
 from timme._files import write_atomically
+from timme._html import Described
 from timme.analysis import Analysis
 from timme.output.colours import WIDE, Colouring, colouring
 from timme.settings.values import MIN_SIZE
@@ -25,12 +26,20 @@ FILES = dict.fromkeys(("clusters.cif", "clusters.pdb"), "structure with the clus
 _ATOM, _RESIDUE, _CHAIN = "X", "UNX", "A"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+@dataclass(frozen=True, slots=True, repr=False)
+class Written(Described):
     """Files that were written, and why others were not."""
 
     paths: tuple[Path, ...]
     notes: tuple[str, ...]
+
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        folders = dict.fromkeys(str(path.parent) for path in self.paths)
+        return (
+            ("files", len(self.paths)),
+            ("in", ", ".join(folders) or "none"),
+            ("notes", "; ".join(self.notes) or "none"),
+        )
 
 
 def write_structures(

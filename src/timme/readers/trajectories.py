@@ -65,7 +65,7 @@ class TrajectoryFile:
     unit: str = "Å"  # of its lengths, "" where it states none
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TrajectoryFrames(PlainFrames):
     """Frames of trajectory files in a row; files stay closed until they are read."""
 

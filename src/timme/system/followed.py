@@ -38,7 +38,7 @@ class Anchors:
     boxes: Floats  # (anchors, dimensions, dimensions), each in the basis of the one before
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FollowedFrames(MappedFrames):
     """Frames in which nothing jumps: every molecule goes on from where it was."""
 
