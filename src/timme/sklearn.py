@@ -9,7 +9,7 @@ import numpy as np
 
 from timme import pairs as choose
 from timme._arrays import Ints
-from timme.engine.metrics import EUCLIDEAN, HAVERSINE
+from timme.engine.metrics import HAVERSINE, known_metric
 from timme.engine.threads import available_cores
 from timme.fluctuations.measuring import measure
 from timme.hierarchy.linking import link
@@ -110,17 +110,16 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         for name in ("min_size", "n_dimensions"):
             _refuse_less_than_one(name, getattr(self, name))
         objects = points(Ensemble.from_array(_snapshots(array, self.n_dimensions)))
-        workers = _threads(self.n_jobs)
+        metric, workers = known_metric(self.metric, objects.ensemble), _threads(self.n_jobs)
         pairs = choose.all(objects)
         if self.radius is not None:
-            named = self.metric if isinstance(self.metric, str) else ""
-            near = HAVERSINE if named == HAVERSINE else None
+            near = HAVERSINE if metric == HAVERSINE else None
             pairs = choose.within(objects, self.radius, metric=near, workers=workers)
-            if named not in {EUCLIDEAN, HAVERSINE}:
+            if metric != near:
                 text = f"{pairs.description} by Euclidean distances"
                 pairs = replace(pairs, description=text)
-        sigma = measure(objects, pairs, metric=self.metric, workers=workers)
-        self.hierarchy_ = link(sigma, quantity=sigma_by(self.metric))
+        sigma = measure(objects, pairs, metric=metric, workers=workers)
+        self.hierarchy_ = link(sigma, quantity=sigma_by(metric))
         self.cutoff_ = self._cutoff() if self.cutoff is None else float(self.cutoff)
         self.analysis_ = gather(objects, sigma, self.hierarchy_, pairs=pairs, cutoff=self.cutoff_)
         self.labels_, self.n_clusters_ = self._labels()

@@ -10,7 +10,7 @@ import numpy as np
 
 from timme.analysis import Analysis, Measured, Recipe, Seen, System
 from timme.engine.checkpoint import Checkpoint
-from timme.engine.metrics import EUCLIDEAN, HAVERSINE, known_metric
+from timme.engine.metrics import HAVERSINE, known_metric
 from timme.engine.moments import Metric
 from timme.engine.run import Engine, Run
 from timme.fluctuations.matrix import from_matrix
@@ -213,7 +213,9 @@ def _analyse_ensemble(
         recipe=Recipe(
             kind=compared.kind,
             n_pairs=n_pairs,
-            compared=describe_compared(_describe(partners, own, chosen), partners, n_pairs, chosen),
+            compared=describe_compared(
+                _describe(partners, own, chosen, ensemble), partners, n_pairs, chosen
+            ),
             settings=replace(chosen, length=length),
             length_name=length_name,
         ),
@@ -232,12 +234,12 @@ def _remedy_for_no_pairs(chosen: Settings) -> str:
     return ", or ".join(remedies)
 
 
-def _describe(partners: Pairs, own: Own, chosen: Settings) -> str:
+def _describe(partners: Pairs, own: Own, chosen: Settings, ensemble: Ensemble) -> str:
     """Say who was compared with whom, and how if not as usual."""
     if own.metric is None:
         return partners.description
-    near = chosen.pairs in {"contact", "nearest"} and own.metric not in {EUCLIDEAN, HAVERSINE}
-    judged = " by Euclidean distances" if near else ""
+    other = known_metric(own.metric, ensemble) not in {None, HAVERSINE}
+    judged = " by Euclidean distances" if other and chosen.pairs in {"contact", "nearest"} else ""
     return f"{partners.description}{judged}, by the metric {own.metric_name}"
 
 
