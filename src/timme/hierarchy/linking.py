@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # By the names of their types, as the last of the steps comes after this one.
 _LINKED = {
     "Hierarchy": "it is linked already",
+    "NoneType": "pass timme.measure(objects, pairs)",
     "Analysis": "it is linked already, as analysis.hierarchy; σ is in analysis.fluctuations",
 }
 
@@ -64,7 +65,7 @@ def link(
     array([0, 0, 1])
     """
     got = type(sigma).__name__
-    if sigma is None or got in _LINKED or isinstance(sigma, Ensemble | Objects | Pairs):
+    if got in _LINKED or isinstance(sigma, Ensemble | Objects | Pairs):
         remedy = _LINKED.get(got, "pass timme.measure(objects, pairs)")
         raise TypeError(f"timme.link needs Fluctuations or a matrix, got {got}: {remedy}")
     given = read_given(sigma) if isinstance(sigma, str | Path) else GivenMatrix(sigma)
