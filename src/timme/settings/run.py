@@ -111,7 +111,7 @@ class Settings(Display):
         "Unit of the coordinates: Å, nm, µm, …", group="reading", usual="that of the file"
     )
     box: Sequence[float] | str | bool | None = choose(
-        "Periodic box, in place of that of the file: lengths, or lengths and angles, "
+        "Periodic box, in place of that of the file: lengths (or one for all), lengths and angles, "
         "or none (false in JSON)",
         group="reading",
         metavar="20,20,20|none",
