@@ -321,11 +321,13 @@ def family_colours(
     count: int,
     given: dict[int, int] | None = None,
     avoided: Collection[int] = (),
+    spared: Collection[int] = (),
 ) -> list[int]:
     """One of so many colours, from 1, for each family; 0, which nobody chooses, for family 0.
 
     In the order of their numbers, families choose a colour that is not to be avoided, which the
-    fewest of their neighbours have, which the fewest families have, and which is the first.
+    fewest of their neighbours have, which is not spared, which the fewest families have, and which
+    is the first.
     """
     taken = {0: 0} if given is None else dict(given)
     beside = family_neighbours(n, pairs, sigmas)
@@ -339,6 +341,7 @@ def family_colours(
             key=lambda colour: (
                 colour in avoided,
                 around.count(colour),
+                colour in spared,
                 everywhere.count(colour),
                 colour,
             ),

@@ -17,6 +17,7 @@ POINTS = timme.objects.points(ENSEMBLE)
 PAIRS = timme.pairs.all(POINTS)
 SIGMA = timme.measure(POINTS, PAIRS)
 HIERARCHY = timme.link(SIGMA)
+ANALYSIS = timme.gather(POINTS, SIGMA)
 UNTYPED: Any = timme
 
 SLIPS: dict[str, tuple[Callable[[], object], str]] = {
@@ -79,6 +80,78 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
     "a page of an ensemble": (
         lambda: UNTYPED.view(ENSEMBLE),
         "timme.view needs Analysis, got Ensemble: pass what timme.analyse",
+    ),
+    "an analysis of a hierarchy": (
+        lambda: UNTYPED.analyse(HIERARCHY),
+        "got Hierarchy: gather it with its objects, timme.gather(objects, hierarchy=hierarchy)",
+    ),
+    "an analysis of an analysis": (
+        lambda: UNTYPED.analyse(ANALYSIS),
+        "timme.analyse needs snapshots, Objects or σ of pairs, got Analysis: it is analysed alread",
+    ),
+    "an analysis of pairs": (
+        lambda: UNTYPED.analyse(PAIRS),
+        "got Pairs: pass them with their objects, timme.analyse(objects, pairs=pairs)",
+    ),
+    "an analysis of a cut": (
+        lambda: UNTYPED.analyse(HIERARCHY.cut(0.5)),
+        "got Partition: pass what it was found in, and its cutoff as cutoff=",
+    ),
+    "an analysis of settings": (
+        lambda: UNTYPED.analyse(timme.Settings()),
+        "got Settings: pass them by their name, timme.analyse(source, settings=settings)",
+    ),
+    "an analysis of nothing": (
+        lambda: UNTYPED.analyse(None),
+        "got NoneType: pass a file, an array, or what timme.read takes besides",
+    ),
+    "a link of an analysis": (
+        lambda: UNTYPED.link(ANALYSIS),
+        "got Analysis: it is linked already, as analysis.hierarchy; σ is in analysis.fluctuations",
+    ),
+    "a link of nothing": (
+        lambda: UNTYPED.link(None),
+        "timme.link needs Fluctuations or a matrix, got NoneType: pass timme.measure(objects, pair",
+    ),
+    "a comparison of analyses": (
+        lambda: UNTYPED.compare.compare(ANALYSIS, ANALYSIS),
+        "a comparison needs clusters, got Analysis: pass analysis.shown_hierarchy of both",
+    ),
+    "an overlap of hierarchies": (
+        lambda: UNTYPED.compare.overlap(HIERARCHY, HIERARCHY),
+        "got Hierarchy: cut it, hierarchy.cut(cutoff), or compare all cutoffs by timme.compare.com",
+    ),
+    "a checkpoint by its path": (
+        lambda: UNTYPED.analyse(ENSEMBLE, checkpoint="run.checkpoint"),
+        "checkpoint= needs a Checkpoint, got str: pass timme.engine.checkpoint.Checkpoint('run.che",
+    ),
+    "a keyword that is misspelt": (
+        lambda: UNTYPED.analyse(ENSEMBLE, cuttoff=0.5),
+        "timme.analyse has no keyword cuttoff=: do you mean cutoff=?",
+    ),
+    "a parameter that is misspelt": (
+        lambda: UNTYPED.analyse(ENSEMBLE, worker=2),
+        "timme.analyse has no keyword worker=: do you mean workers=?",
+    ),
+    "a keyword of nothing": (
+        lambda: UNTYPED.analyse(ENSEMBLE, nonsense=1),
+        "timme.analyse has no keyword nonsense=: help(timme.analyse) tells of all",
+    ),
+    "a keyword of another step": (
+        lambda: UNTYPED.analyse(ENSEMBLE, overwrite=True),
+        "timme.analyse has no keyword overwrite=: pass it to timme.write",
+    ),
+    "two names of one keyword": (
+        lambda: UNTYPED.analyse(ENSEMBLE, begin=1, start=1),
+        "begin= is the same as start=: leave one of them out",
+    ),
+    "a misspelt keyword of rigidity": (
+        lambda: UNTYPED.rigid(ENSEMBLE, chian="A"),
+        "timme.rigid has no keyword chian=: do you mean chain=?",
+    ),
+    "a misspelt keyword of gathering": (
+        lambda: UNTYPED.gather(POINTS, SIGMA, pallette="safe"),
+        "timme.gather has no keyword pallette=: do you mean palette=?",
     ),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import timme
 from timme._html import Described, in_two_lines
+from timme.output.structures import Written
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 
@@ -56,6 +58,8 @@ def made() -> list[Any]:
         *(timme.statistics.curves(hierarchy), timme.statistics.suggest(hierarchy)[0]),
         *(hierarchy.quantity, analysis, analysis.system, analysis.recipe, *analysis.parts),
         *(timme.Settings(weights=list(range(9000))), timme.RigidSettings()),
+        *(ensemble.frames, ensemble.select([0, 1]).frames, ensemble[:2].frames),
+        Written(tuple(Path("folder") / f"file{number}.svg" for number in range(40)), ("a note",)),
     ]
 
 
@@ -79,9 +83,13 @@ def test_the_facts_are_told() -> None:
     assert repr(timme.pairs.all(objects)) == (
         "<Pairs: objects 2, pairs 1, which all pairs, listed no>"
     )
-    assert repr(timme.Settings()) == "<Settings>"
+    assert repr(timme.Settings()) == "<Settings: all at their defaults>"
     assert repr(timme.Settings(radius=8)) == "<Settings: radius 8>"
     assert "names 1, 2, 3, …" in repr(Atoms.unnamed(4))
+    assert repr(ensemble.frames) == "<ArrayFrames: snapshots 4, sites 2, dimensions 3>"
+    assert repr(timme.analyse([[0.0, 1.0], [1.0, 0.0]])) == "<Analysis: sites 2, linked by σ>"
+    written = Written((Path("out/a.svg"), Path("out/b.svg")), ())
+    assert repr(written) == "<Written: files 2, in out, notes none>"
 
 
 def test_what_does_not_fit_is_left_out() -> None:

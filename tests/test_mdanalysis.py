@@ -107,6 +107,14 @@ def test_a_cutoff_gives_a_partition(universe: Any) -> None:
     assert np.array_equal(analysis.results.partition.labels, expected.labels)
 
 
+def test_an_analysis_tells_what_it_is(make_universe: MakeUniverse) -> None:
+    universe = make_universe(np.random.default_rng(0).normal(size=(5, 4, 3)))
+    analysis = CoMovingClusters(universe, objects="points", pairs="all", min_bonds=0)
+    told = "<CoMovingClusters: atoms 4, objects points, pairs all, {}>"
+    assert repr(analysis) == told.format("results none before .run()")
+    assert repr(analysis.run()) == told.format("frames 5, results σ of 6 pairs")
+
+
 def test_a_box_is_respected(make_universe: MakeUniverse) -> None:
     rng = np.random.default_rng(6)
     xyz = (rng.uniform(0, 8, size=(20, 3)) + 0.2 * rng.normal(size=(50, 20, 3)) + 26) % 30

@@ -38,6 +38,8 @@ def test_a_view_is_a_widget_with_the_scene(monkeypatch: pytest.MonkeyPatch) -> N
     widget = timme.view(timme.analyse(synthetic.chain(30, 3)), height=500)
     assert json.loads(widget.scene)["format"] == scene.FORMAT
     assert widget.height == "500px"
+    assert repr(widget).startswith("<View: of Analysis: snapshots 3, sites 31")
+    assert repr(widget).count("\n") <= 1
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

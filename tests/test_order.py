@@ -155,14 +155,15 @@ def test_colours_are_those_of_the_slow_reference(
     assert choose_colours(hierarchy, n_colours).tolist() == naive.family_colours(*graph, n_colours)
     numbers = st.integers(0, n_colours)
     given = data.draw(st.dictionaries(st.integers(0, n_sites - 1), numbers))
-    avoided = data.draw(st.lists(numbers))
+    avoided, spared = data.draw(st.lists(numbers)), data.draw(st.lists(numbers))
     chosen = choose_colours(
         hierarchy,
         n_colours,
         given=[given.get(family, -1) for family in range(n_sites)],
         avoided=avoided,
+        spared=spared,
     )
-    assert chosen.tolist() == naive.family_colours(*graph, n_colours, given, avoided)
+    assert chosen.tolist() == naive.family_colours(*graph, n_colours, given, avoided, spared)
 
 
 @given(graphs(max_sites=20), st.integers(1, 24))

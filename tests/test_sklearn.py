@@ -80,6 +80,39 @@ def test_the_result_goes_on_to_figures_and_pages() -> None:
     assert found.cutoff_ == timme.statistics.suggest(expected)[0].cutoff
 
 
+@pytest.mark.parametrize("n_jobs", [-1, -2, -100])
+def test_threads_may_be_counted_from_all_cores(n_jobs: int) -> None:
+    found = CoMovingClustering(cutoff=0.2, n_jobs=n_jobs).fit_predict(SNAPSHOTS)
+    np.testing.assert_array_equal(found, CoMovingClustering(cutoff=0.2).fit_predict(SNAPSHOTS))
+
+
+@pytest.mark.parametrize(
+    ("options", "snapshots", "said"),
+    [
+        ({"n_jobs": 0}, SNAPSHOTS, "at least 1 worker is needed, got 0"),
+        ({"n_dimensions": 0}, SNAPSHOTS[..., 0].T, "n_dimensions= must be a whole number, 1 or mo"),
+        ({"min_size": -3}, SNAPSHOTS, "min_size= must be a whole number, 1 or more, got -3"),
+        ({"min_size": "a"}, SNAPSHOTS, "min_size= must be a whole number, 1 or more, got 'a'"),
+        ({}, SNAPSHOTS[None], r"\(snapshots, sites, dimensions\), or a row .* got 4 dimensions"),
+    ],
+    ids=["no thread", "no dimension", "negative size", "size in letters", "4 dimensions"],
+)
+def test_what_means_nothing_is_refused_in_words(
+    options: dict[str, Any], snapshots: Any, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        CoMovingClustering(**options).fit(snapshots)
+
+
+def test_a_radius_of_euclidean_distances_is_told_beside_another_metric() -> None:
+    told = "in contact within 3 in at least 1 snapshot"
+    for metric, more in (("cityblock", " by Euclidean distances"), ("euclidean", "")):
+        found = CoMovingClustering(radius=3.0, metric=metric).fit(SNAPSHOTS).analysis_
+        assert found.recipe.compared == told + more
+    made = timme.analyse(SNAPSHOTS, radius=3.0, metric="cityblock")
+    assert made.recipe.compared == f"{told} by Euclidean distances, by the metric cityblock"
+
+
 def test_small_clusters_are_labelled_as_noise() -> None:
     found = CoMovingClustering(cutoff=0.0, min_size=2).fit(SNAPSHOTS)
     assert (found.labels_ == -1).all()

@@ -15,6 +15,7 @@ from MDAnalysis.analysis.results import Results, ResultsGroup
 from timme import objects as make
 from timme import pairs as choose
 from timme._arrays import Coordinates, Floats, Ints
+from timme._html import in_two_lines
 from timme.analysis import Analysis
 from timme.engine.compile_lock import merge_tiles
 from timme.engine.moments import Moments, PreparedBlock
@@ -104,6 +105,16 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         self._objects, self._pairs = objects, pairs
         self._radius, self._min_bonds, self._cutoff = radius, min_bonds, cutoff
         self._measured: tuple[Objects, Pairs] | None = None
+
+    def __repr__(self) -> str:
+        told = [("atoms", f"{len(self._atoms):,}"), ("objects", self._objects)]
+        told.append(("pairs", self._pairs))
+        if self._measured is None:
+            told.append(("results", "none before .run()"))
+        else:
+            told.append(("frames", f"{self.n_frames:,}"))
+            told.append(("results", f"σ of {len(self._measured[1]):,} pairs"))
+        return in_two_lines(type(self).__name__, told)
 
     @classmethod
     def get_supported_backends(cls) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from timme._html import in_two_lines
 from timme.analysis import Analysis, require_analysis
 from timme.output.report import MISSING, STYLE, WIDGET, page_part
 from timme.output.scene import scene_json
@@ -37,10 +38,15 @@ def view(analysis: Analysis, *, height: int = 760) -> Any:
             "a page in a notebook needs anywidget: pip install 'pytimme[jupyter]'"
         ) from None
 
+    told = in_two_lines("View", [("of", repr(analysis).strip("<>"))])
+
     class View(anywidget.AnyWidget):
         _esm = script
         _css = style
         scene = traitlets.Unicode().tag(sync=True)
         height = traitlets.Unicode().tag(sync=True)
+
+        def __repr__(self) -> str:
+            return told
 
     return View(scene=scene_json(scene_of(analysis)), height=f"{int(height)}px")

@@ -143,12 +143,37 @@ def families(hierarchy: Hierarchy) -> Ints:
     return frozen(_Tree.of(hierarchy).number)
 
 
+def largest_of_families(hierarchy: Hierarchy) -> Ints:
+    """Find the largest cluster that is ever alive in each family.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        Clusters within clusters.
+
+    Returns
+    -------
+    ndarray of int, shape (sites,)
+        Node of the hierarchy, by family.
+
+    Examples
+    --------
+    >>> from timme import link
+    >>> largest_of_families(link([[0, 1, 9], [1, 0, 5], [9, 5, 0]]))
+    array([4, 1, 2])
+    """
+    largest = np.empty(hierarchy.n_sites, dtype=np.int64)
+    largest[_Tree.of(hierarchy).number] = _tops(hierarchy)
+    return frozen(largest)
+
+
 def choose_colours(
     hierarchy: Hierarchy,
     n_colours: int,
     *,
     given: npt.ArrayLike | None = None,
     avoided: npt.ArrayLike = (),
+    spared: npt.ArrayLike = (),
 ) -> Ints:
     """Choose one of a few colours for every family, so that neighbours differ.
 
@@ -163,6 +188,8 @@ def choose_colours(
         other, by default.
     avoided : array_like of int, optional
         Colours to be chosen only where there is no other.
+    spared : array_like of int, optional
+        Colours to be chosen only where every other is avoided or a neighbour's.
 
     Returns
     -------
@@ -185,12 +212,13 @@ def choose_colours(
     crowd = waiting[waiting >= _MOST_APART]
     colour[crowd] = (crowd - 1) % n_colours + 1
     used = np.bincount(colour[:_MOST_APART] + 1, minlength=n_colours + 2)[2:]
-    worst = (n_sites + 1) ** 2 * np.isin(np.arange(1, n_colours + 1), avoided)
+    every = np.arange(1, n_colours + 1)
+    last, late = np.isin(every, avoided), np.isin(every, spared)
     begin, beside = _neighbours(_Tree.of(hierarchy), hierarchy.order)
     for family in waiting[waiting < _MOST_APART].tolist():
         around = colour[beside[begin[family] : begin[family + 1]]]
         alike = np.bincount(around[around > 0], minlength=n_colours + 1)[1:]
-        chosen = int((worst + alike * (n_sites + 1) + used).argmin())
+        chosen = int(np.lexsort((used, late, alike, last))[0])
         used[chosen] += 1
         colour[family] = chosen + 1
     return frozen(colour)
@@ -217,8 +245,7 @@ class _Tree:
         levels, n_sites = hierarchy.levels, hierarchy.n_sites
         cutoffs = np.concatenate([[-np.inf], levels, [np.inf]])
         birth = np.searchsorted(levels, hierarchy.births, side="right")
-        top = np.empty(n_sites, dtype=np.int64)  # of each family, its largest cluster
-        top[hierarchy.starts] = np.arange(len(hierarchy.parents))  # parents come after their parts
+        top = _tops(hierarchy)
         number = np.empty(n_sites, dtype=np.int64)
         number[np.lexsort((np.arange(n_sites), -hierarchy.sizes[top]))] = np.arange(n_sites)
         above = hierarchy.parents[top]
@@ -231,6 +258,13 @@ class _Tree:
             heir=np.append(hierarchy.starts, -1)[above],
             number=number,
         )
+
+
+def _tops(hierarchy: Hierarchy) -> Ints:
+    """Return, by site label, the largest cluster of the family that starts there."""
+    top = np.empty(hierarchy.n_sites, dtype=np.int64)
+    top[hierarchy.starts] = np.arange(len(hierarchy.parents))  # parents come after their parts
+    return top
 
 
 def _checked_order(order: npt.ArrayLike, n_sites: int) -> Ints:

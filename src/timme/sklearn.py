@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from timme import pairs as choose
 from timme._arrays import Ints
-from timme.engine.metrics import HAVERSINE
+from timme.engine.metrics import HAVERSINE, known_metric
+from timme.engine.threads import available_cores
 from timme.fluctuations.measuring import measure
 from timme.hierarchy.linking import link
 from timme.hierarchy.quantity import sigma_by
@@ -36,13 +38,15 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     min_size : int, optional
         Sites that a cluster needs; those of smaller ones are labelled -1.
     radius : float, optional
-        Compare sites that are no farther apart in at least one snapshot; all pairs by default.
+        Compare sites that are no farther apart in at least one snapshot; all pairs by default. It
+        is a Euclidean distance whatever the metric, but for ``haversine``, where it is in km.
     metric : str or callable, optional
         How far apart two sites are, as for :func:`timme.measure`.
     n_dimensions : int, optional
         Of an array with a row for each site: how many of its numbers make up a snapshot.
     n_jobs : int, optional
-        Number of threads, all cores by default; the result is the same.
+        Number of threads, all cores by default or for -1, all but one for -2; the result is the
+        same.
 
     Attributes
     ----------
@@ -103,13 +107,19 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         del y
         array = validate_data(self, X, allow_nd=True, dtype=[np.float64, np.float32])
+        for name in ("min_size", "n_dimensions"):
+            _refuse_less_than_one(name, getattr(self, name))
         objects = points(Ensemble.from_array(_snapshots(array, self.n_dimensions)))
+        metric, workers = known_metric(self.metric, objects.ensemble), _threads(self.n_jobs)
         pairs = choose.all(objects)
         if self.radius is not None:
-            near = self.metric if self.metric == HAVERSINE else None
-            pairs = choose.within(objects, self.radius, metric=near, workers=self.n_jobs)
-        sigma = measure(objects, pairs, metric=self.metric, workers=self.n_jobs)
-        self.hierarchy_ = link(sigma, quantity=sigma_by(self.metric))
+            near = HAVERSINE if metric == HAVERSINE else None
+            pairs = choose.within(objects, self.radius, metric=near, workers=workers)
+            if metric != near:
+                text = f"{pairs.description} by Euclidean distances"
+                pairs = replace(pairs, description=text)
+        sigma = measure(objects, pairs, metric=metric, workers=workers)
+        self.hierarchy_ = link(sigma, quantity=sigma_by(metric))
         self.cutoff_ = self._cutoff() if self.cutoff is None else float(self.cutoff)
         self.analysis_ = gather(objects, sigma, self.hierarchy_, pairs=pairs, cutoff=self.cutoff_)
         self.labels_, self.n_clusters_ = self._labels()
@@ -133,10 +143,27 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _refuse_less_than_one(name: str, value: Any) -> None:
+    if not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name}= must be a whole number, 1 or more, got {value!r}")
+
+
+def _threads(n_jobs: int | None) -> int | None:
+    """Count threads as scikit-learn does: below 0, from the number of cores on."""
+    if n_jobs is None or n_jobs >= 0:
+        return n_jobs
+    return max(1, available_cores() + 1 + n_jobs)
+
+
 def _snapshots(array: Any, n_dimensions: int) -> Any:
     """Lay out positions as snapshots × sites × dimensions."""
     if array.ndim == 3:
         return array
+    if array.ndim != 2:
+        raise ValueError(
+            "positions need the shape (snapshots, sites, dimensions), or a row for each site, "
+            f"got {array.ndim} dimensions of shape {array.shape}"
+        )
     n_sites, n_features = array.shape
     if n_features % n_dimensions:
         raise ValueError(

@@ -15,7 +15,7 @@ from timme._arrays import Floats
 from timme.engine.metrics import NAMED
 from timme.fluctuations.parts import measure_parts
 
-OF_SCIPY = [name for name in NAMED if name != "haversine"]
+OF_SCIPY = [name for name in NAMED if name not in {"haversine", "jensenshannon"}]
 EARTH = 6371.0088  # km, mean radius (IUGG)
 
 
@@ -45,6 +45,34 @@ def test_a_named_metric_is_that_of_scipy(name: Any, n_dimensions: int, seed: int
     places = np.random.default_rng(seed).normal(size=(7, 4, n_dimensions)) + 0.5
     expected = np.array([distance.pdist(frame, name) for frame in places]).std(axis=0)
     np.testing.assert_allclose(sigma(places, name), expected, rtol=1e-9, atol=1e-12)
+
+
+@given(seed=seeds)
+def test_shares_that_differ_are_apart_as_scipy_has_it(seed: int) -> None:
+    shares = np.random.default_rng(seed).dirichlet([0.5] * 4, size=(7, 5)) * 3.0
+    shares[shares < 0.01] = 0.0
+    expected = np.array([distance.pdist(frame, "jensenshannon") for frame in shares]).std(axis=0)
+    np.testing.assert_allclose(sigma(shares, "jensenshannon"), expected, rtol=1e-6, atol=1e-7)
+
+
+@given(seed=seeds)
+def test_coordinates_that_differ_are_counted_as_scipy_does(seed: int) -> None:
+    places = np.random.default_rng(seed).integers(0, 3, size=(7, 5, 4)).astype(float)
+    expected = np.array([distance.pdist(frame, "hamming") for frame in places]).std(axis=0)
+    np.testing.assert_allclose(sigma(places, "hamming"), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["euclidean", "minkowski", *OF_SCIPY])
+def test_a_function_of_scipy_stands_for_its_name(name: Any) -> None:
+    places = np.random.default_rng(6).normal(size=(7, 4, 3))
+    expected = np.array([distance.pdist(frame, name) for frame in places]).std(axis=0)
+    for metric in (name, getattr(distance, name)):
+        np.testing.assert_allclose(sigma(places, metric), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_function_of_two_points_is_told_to_take_arrays() -> None:
+    with pytest.raises(ValueError, match=r"got one number: reduce over the last axis .*axis=-1"):
+        sigma(np.ones((2, 3, 3)), lambda one, other: float(np.linalg.norm(one - other)))
 
 
 @given(seed=seeds)
@@ -114,7 +142,13 @@ def test_distances_are_in_the_unit_of_their_metric(metric: str, unit: str, of_le
     ("places", "metric", "said"),
     [
         (np.ones((2, 3, 3)), "taxi", "metric= is one of euclidean, cityblock, chebyshev, .*'taxi'"),
-        (np.ones((2, 3, 3)), "minkowski", "metrics that need more are written as functions"),
+        (np.ones((2, 3, 3)), "dtw", "metrics that need more are written as functions"),
+        (np.ones((2, 3, 3)), "mahalanobis", "'mahalanobis' is not taken by its name: it needs a c"),
+        (np.ones((2, 3, 3)), "seuclidean", "divide the coordinates by their standard deviations"),
+        (np.ones((2, 3, 3)), "jaccard", "it compares truth values, and coordinates are numbers"),
+        (np.ones((2, 3, 3)), distance.yule, "'yule' is not taken by its name"),
+        (np.zeros((2, 3, 3)), "jensenshannon", "6 of the distances: shares of a whole are 0 or mo"),
+        (-np.eye(3)[None].repeat(2, axis=0), "jensenshannon", "shares of a whole are 0 or more"),
         (np.ones((2, 3, 3)), "haversine", "needs 2 dimensions, latitude and longitude in deg"),
         (np.zeros((2, 3, 3)), "cosine", "not defined for 6 of the distances: a point at the orig"),
         (np.ones((2, 3, 3)), "correlation", "a point of equal coordinates has no direction"),
@@ -122,7 +156,7 @@ def test_distances_are_in_the_unit_of_their_metric(metric: str, unit: str, of_le
     ],
 )
 def test_a_metric_that_means_nothing_here_is_refused(
-    places: Floats, metric: str, said: str
+    places: Floats, metric: Any, said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
         sigma(places, metric)

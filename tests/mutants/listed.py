@@ -388,8 +388,8 @@ MUTANTS = [
         ),
         (
             "neighbours have one colour",
-            "worst + alike * (n_sites + 1) + used",
-            "worst + used",
+            "np.lexsort((used, late, alike, last))",
+            "np.lexsort((used, late, last))",
         ),
         ("dark blue is handed on", "colour[0] = 0", "colour[-1] = 0"),
         ("small clusters are stripes", "hierarchy.sizes >= min_size", "hierarchy.sizes >= 1"),
@@ -425,6 +425,8 @@ MUTANTS = [
         "output/comparison.py",
         "output/test_comparison.py",
         ("partners have two colours", "= held[partners[matched]]", "= own[matched]"),
+        ("lines that differ share a colour", "jaccard[ranked] > _SAME_LINE", "jaccard[ranked] > 0"),
+        ("colours of the first are taken", "spared=of_first[drawn]", "spared=()"),
     ),
     # ---- rigidity ------------------------------------------------------------------------------
     *_mutants(
@@ -705,6 +707,8 @@ MUTANTS = [
         "workflow/defaults.py",
         "workflow/test_recipe.py",
         ("a nanometre is an ångström", '"nm": 0.1', '"nm": 1.0'),
+        ("own groups are thinned", '{"links", "molecules", "groups"}', '{"links", "molecules"}'),
+        ("own pairs are thinned", "listed = pairs not in PAIRS", "listed = False"),
     ),
     *_mutants(
         "workflow/budget.py",

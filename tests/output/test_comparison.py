@@ -18,7 +18,7 @@ from timme.compare import Comparison, common_sites, compare
 from timme.hierarchy import Hierarchy, grow
 from timme.order import families_at
 from timme.output.axes import places_of
-from timme.output.colours import CORE, SAFE, WIDE
+from timme.output.colours import CORE, SAFE, WIDE, family_colours
 from timme.output.comparison import (
     best_cutoffs_csv,
     cluster_colours,
@@ -95,6 +95,50 @@ def test_matched_colours_follow_descent_in_both() -> None:
             sizes = np.bincount(labels[members])
             members = np.flatnonzero(labels == labels[members][sizes[labels[members]].argmax()])
             assert colours[families_at(second, cutoff)[labels[members[0]]]] == colour
+
+
+def largest_by_colour(hierarchy: Hierarchy, colours: list[str]) -> dict[str, frozenset[int]]:
+    """The largest cluster of 2 sites or more that is ever drawn in each colour."""
+    found: dict[str, frozenset[int]] = {}
+    for cutoff in hierarchy.levels:
+        partition, families = hierarchy.cut(cutoff), families_at(hierarchy, cutoff)
+        for label in np.flatnonzero(partition.sizes >= 2).tolist():
+            members = frozenset(partition.members(label).tolist())
+            colour = colours[families[label]]
+            found[colour] = max(members, found.get(colour, frozenset()), key=len)
+    return found
+
+
+@given(two_graphs())
+def test_at_every_cutoff_equal_colours_are_on_lines_that_correspond(
+    given: tuple[Graph, Graph],
+) -> None:
+    one, other = map(linked, given)
+    compared = compare(one, other, min_size=2)
+    if compared.n_sites > len(WIDE) / 2:
+        return
+    first = largest_by_colour(one, family_colours(one).tolist())
+    second = largest_by_colour(other, matched_colours(compared).tolist())
+    at_cutoffs = cluster_colours(compared)
+    partners = {at_cutoffs[1][k] for k in np.flatnonzero(compared.clusters.partners >= 0)}
+    for colour in first.keys() & second.keys() - partners:
+        shared, either = first[colour] & second[colour], first[colour] | second[colour]
+        assert len(shared) > len(either) / 2
+
+
+def test_lines_that_correspond_below_the_cutoffs_have_one_colour() -> None:
+    # Sites 0 … 11 | 12 … 20 | 21 … 29, of which the last two join first, against 0 … 10 | 11 … 29.
+    three, two = bodies({11: 1.6, 20: 1.5}), bodies({10: 1.5})
+    compared = compare(three, two, cutoffs=(2.0, 2.0))
+    own, matched = family_colours(three), matched_colours(compared)
+    families = families_at(three, 1.2), families_at(two, 1.2)
+    assert two.cut(1.2).sizes.tolist() == [19, 11]
+    assert matched[families[1]].tolist() == [CORE, own[families[0]][0]]
+    # 0 … 4 | 5 … 29: what splits off is none of the three.
+    apart = compare(three, bodies({4: 1.5}), cutoffs=(2.0, 2.0))
+    taken = matched_colours(apart)[families_at(apart.second, 1.2)]
+    assert taken[0] == CORE
+    assert taken[1] not in own[families[0]]
 
 
 def test_the_line_of_the_second_core_is_dark_blue_where_dark_blue_is_free() -> None:

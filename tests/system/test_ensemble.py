@@ -361,3 +361,21 @@ def test_atoms_taken_out_keep_the_bonds_between_them() -> None:
     taken = Atoms.unnamed(5, bonds=[(0, 1), (1, 2), (2, 3), (3, 4)]).take(np.array([3, 2, 0]))
     assert taken.resids.tolist() == [4, 3, 1]
     assert taken.bonds.tolist() == [[0, 1]]
+
+
+def test_a_snapshot_may_be_counted_from_the_last() -> None:
+    ensemble = Ensemble.from_array(np.arange(24.0).reshape(4, 2, 3))
+    np.testing.assert_array_equal(ensemble.snapshot(-1)[0], ensemble.snapshot(3)[0])
+    for index in (4, -5, 99):
+        with pytest.raises(ValueError, match=f"snapshots go from 0 to 3, .* got {index}"):
+            ensemble.snapshot(index)
+
+
+@pytest.mark.parametrize(("index", "advised"), [(0, "0:1"), (2, "2:3"), (-1, "3:4"), (-4, "0:1")])
+def test_one_snapshot_is_asked_for_in_ways_that_work(index: int, advised: str) -> None:
+    ensemble = Ensemble.from_array(np.arange(24.0).reshape(4, 2, 3))
+    said = rf"use ensemble\[{advised}\], or ensemble.snapshot\({index}\)"
+    with pytest.raises(TypeError, match=said):
+        ensemble[index]
+    with pytest.raises(ValueError, match=r"snapshots go from 0 to 3, .* got 9"):
+        ensemble[9]

@@ -22,8 +22,8 @@ from timme.cli import app
 from timme.output.report import SCRIPT, page_part
 from timme.output.scene import scene_json
 from timme.settings import CompareSettings, Settings
-from timme.web.models import Comparison, RigidChoices
-from timme.web.recipes import _options
+from timme.web.models import Comparison, File, RigidChoices
+from timme.web.recipes import _folders, _options
 from timme.workflow import comparison, rigid, scene_of
 
 EVIL = "<script>alert(1)</script> $x^{"
@@ -165,6 +165,23 @@ def test_a_comparison_is_chosen_as_on_the_command_line() -> None:
     ]
     context = app.commands["compare"].make_context("compare", ["a", "b", *words])
     assert CompareSettings(**{name: context.params[name] for name in given}) == asked.settings()
+
+
+@pytest.mark.parametrize(
+    ("titles", "folders"),
+    [
+        (("1bnr.pdb", "1a2p.pdb"), ["timme-1bnr", "timme-1a2p"]),
+        (("1bnr.pdb", "1bnr.pdb"), ["timme-1bnr-1", "timme-1bnr-2"]),
+        (("1bnr.pdb", "1bnr.cif"), ["timme-1bnr-1", "timme-1bnr-2"]),
+    ],
+)
+def test_the_command_never_compares_a_result_with_itself(
+    titles: tuple[str, str], folders: list[str]
+) -> None:
+    named, notes = _folders([File(name=title, size=1, stored="1.npz") for title in titles])
+    assert named == folders
+    assert len(notes) == (folders[0] != "timme-1bnr")
+    assert all(folder in note for note in notes for folder in ("timme-1bnr", *folders))
 
 
 # ---- two results -------------------------------------------------------------------------------

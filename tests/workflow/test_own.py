@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import squareform
@@ -103,6 +104,7 @@ def matrix() -> Any:
         pytest.param(squareform(matrix()), id="condensed"),
         pytest.param(squareform(matrix()).tolist(), id="condensed list"),
         pytest.param(sparse.csr_array(matrix()), id="sparse"),
+        pytest.param(pd.DataFrame(matrix()), id="DataFrame"),
     ],
 )
 def test_a_matrix_in_memory_is_linked(given: Any) -> None:
@@ -111,6 +113,33 @@ def test_a_matrix_in_memory_is_linked(given: Any) -> None:
     assert heights(timme.link(given)) == heights(made)
     assert made.hierarchy.unit == "nm"
     assert made.recipe.provenance.inputs == ()
+
+
+@pytest.mark.parametrize("squared", [True, False], ids=["square", "condensed"])
+def test_what_is_masked_in_a_matrix_was_not_measured(squared: bool) -> None:
+    whole = matrix() if squared else squareform(matrix())
+    limit = float(np.median(squareform(matrix())))
+    masked, unknown = np.ma.masked_greater(whole, limit), np.where(whole > limit, np.nan, whole)
+    made = timme.analyse(masked)
+    assert made.fluctuations is not None
+    assert made.fluctuations.sigma.max() <= limit
+    assert heights(made) == heights(timme.link(masked)) == heights(timme.link(unknown))
+
+
+def test_sites_are_named_as_the_rows_of_a_square_table_are_labelled() -> None:
+    letters = list("abcdefghijkl")
+    made = timme.analyse(pd.DataFrame(matrix(), index=letters, columns=letters))
+    assert made.system.sites.names.tolist() == letters
+    numbers = list(range(5, 17))
+    made = timme.analyse(pd.DataFrame(matrix(), index=numbers, columns=numbers))
+    assert made.system.names.tolist() == [str(number) for number in numbers]
+    assert heights(made) == heights(timme.link(matrix()))
+
+
+def test_a_table_of_as_many_rows_as_columns_may_hold_tracks() -> None:
+    rows = [(0, 1, 0.0, 0.0), (0, 2, 1.0, 0.0), (1, 1, 0.0, 0.5), (1, 2, 2.0, 0.0)]
+    made = timme.analyse(pd.DataFrame(rows), columns="1,2,3,4")
+    assert (made.system.n_snapshots, made.hierarchy.n_sites) == (2, 2)
 
 
 def test_fluctuations_are_linked_as_they_are() -> None:
@@ -182,3 +211,17 @@ def test_options_are_taken_as_texts() -> None:
     made = timme.analyse(PLACES, radius="2.5", box="none", cutoff="0.3", start="1")
     assert heights(made) == heights(timme.analyse(PLACES[1:], radius=2.5))
     assert made.recipe.settings.cutoff == 0.3
+
+
+def test_options_are_taken_by_the_names_of_the_command_line() -> None:
+    made = timme.analyse(PLACES, begin="1", end=6, dt="2", workers="2")
+    assert heights(made) == heights(timme.analyse(PLACES[1:6:2]))
+    assert (made.recipe.options["start"], made.recipe.options["stop"]) == (1, 6)
+
+
+@pytest.mark.parametrize("n_dimensions", [2, 3])
+@pytest.mark.parametrize("box", [2, 2.5, "2.5", [2.5]])
+def test_one_length_is_that_of_a_box_in_all_directions(n_dimensions: int, box: Any) -> None:
+    places = PLACES[..., :n_dimensions]
+    lengths = [float(np.ravel(box)[0])] * n_dimensions
+    assert heights(timme.analyse(places, box=box)) == heights(timme.analyse(places, box=lengths))

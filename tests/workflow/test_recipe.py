@@ -313,6 +313,34 @@ def test_groups_come_from_a_file(protein: Path, tmp_path: Path) -> None:
     assert sigma_of(made, 0, 2) == pytest.approx(expected, rel=1e-6)
 
 
+def test_groups_and_pairs_of_users_are_compared_however_few_bonds_apart(protein: Path) -> None:
+    groups = {"a": "resid 1:4", "b": "resid 5:9", "c": "resid 10:24"}  # each bonded to the next
+    made = timme.analyse(protein, objects=groups)
+    assert (made.recipe.n_pairs, made.recipe.compared) == (3, "all pairs")
+    made = timme.analyse(protein, select="ca", objects="points", pairs=[(0, 1), (1, 2), (5, 9)])
+    assert (made.recipe.n_pairs, made.recipe.compared) == (3, "listed by the user")
+
+
+def test_pairs_that_users_leave_out_by_bonds_are_counted(protein: Path) -> None:
+    groups = {"a": "resid 1:4", "b": "resid 5:9", "c": "resid 10:24"}
+    made = timme.analyse(protein, objects=groups, min_bonds=4)
+    said = "all pairs, at least 4 bonds apart; 2 of 3 left out, which are fewer"
+    assert (made.recipe.n_pairs, made.recipe.compared) == (1, said)
+    points: dict[str, Any] = {"select": "ca", "objects": "points"}
+    made = timme.analyse(protein, **points, pairs=[(0, 1), (1, 0), (5, 9)], min_bonds=4)
+    said = "listed by the user, at least 4 bonds apart; 1 of 2 left out, which are fewer"
+    assert (made.recipe.n_pairs, made.recipe.compared) == (1, said)
+
+
+def test_the_remedy_for_no_pairs_is_one_that_helps(protein: Path) -> None:
+    with pytest.raises(
+        ValueError, match="pairs, or let them be fewer bonds apart than min_bonds=4"
+    ):
+        timme.analyse(protein, select="ca", objects="points", pairs=[(0, 1), (1, 2)], min_bonds=4)
+    with pytest.raises(ValueError, match="choose a larger radius, or choose other pairs"):
+        timme.analyse(protein, radius=0.001)
+
+
 @pytest.mark.parametrize("text", ["1 2\n3 1\n", "1,2\n1;3", "# pairs\n\n2 1\r\n1\t3\r\n1 2\n"])
 def test_pairs_come_from_a_file(tmp_path: Path, text: str) -> None:
     np.save(tmp_path / "a.npy", wandering())

@@ -8,6 +8,7 @@ from timme._kernels import compiled
 from timme._kernels.moments import merge_two, moments_of
 
 CITYBLOCK, CHEBYSHEV, SQEUCLIDEAN, COSINE, CORRELATION, BRAYCURTIS, CANBERRA, HAVERSINE = range(8)
+HAMMING, JENSENSHANNON = 8, 9
 
 EARTH = 6371.0088  # km, mean radius
 
@@ -50,6 +51,35 @@ def _fill_great_circles(xyz, i, j, distances):
 
 
 @compiled(error_model="numpy")
+def _fill_divergences(xyz, i, j, room, distances):
+    """Root of half of what each of two distributions tells beyond the mean of both, in nats."""
+    _, n_dimensions, n_frames = xyz.shape
+    one, other = room[0], room[1]
+    room[:2] = 0.0
+    distances[:] = 0.0
+    for d in range(n_dimensions):
+        for frame in range(n_frames):
+            one[frame] += xyz[i, d, frame]
+            other[frame] += xyz[j, d, frame]
+            if xyz[i, d, frame] < 0.0 or xyz[j, d, frame] < 0.0:
+                one[frame] = np.nan  # which stays, as no share is negative
+    for d in range(n_dimensions):
+        for frame in range(n_frames):
+            if not (one[frame] > 0.0 and other[frame] > 0.0):
+                distances[frame] = np.nan
+                continue
+            p = xyz[i, d, frame] / one[frame]
+            q = xyz[j, d, frame] / other[frame]
+            both = (p + q) / 2
+            if p > 0.0:
+                distances[frame] += p * np.log(p / both)
+            if q > 0.0:
+                distances[frame] += q * np.log(q / both)
+    for frame in range(n_frames):
+        distances[frame] = np.sqrt(max(distances[frame], 0.0) / 2)
+
+
+@compiled(error_model="numpy")
 def _fill_sums(metric, xyz, i, j, room, distances):
     """Distances that are sums over coordinates, or the largest of them."""
     _, n_dimensions, n_frames = xyz.shape
@@ -71,6 +101,11 @@ def _fill_sums(metric, xyz, i, j, room, distances):
                 apart = abs(xyz[i, d, frame] - xyz[j, d, frame])
                 both = abs(xyz[i, d, frame]) + abs(xyz[j, d, frame])
                 distances[frame] += apart / both if apart != 0.0 else 0.0
+        elif metric == HAMMING:
+            for frame in range(n_frames):
+                apart = xyz[i, d, frame] - xyz[j, d, frame]
+                differs = 1.0 if apart != 0.0 else 0.0
+                distances[frame] += differs / n_dimensions + 0.0 * apart  # NaN, once there, stays
         else:
             for frame in range(n_frames):
                 distances[frame] += abs(xyz[i, d, frame] - xyz[j, d, frame])
@@ -107,6 +142,8 @@ def add_named(xyz, weights, metric, pairs, count, weight, mean, m2):
             _fill_great_circles(xyz, i, j, distances)
         elif metric == COSINE or metric == CORRELATION:  # noqa: PLR1714, SIM109, as numba takes it
             _fill_angles(xyz, i, j, metric == CORRELATION, room, distances)
+        elif metric == JENSENSHANNON:
+            _fill_divergences(xyz, i, j, room, distances)
         else:
             _fill_sums(metric, xyz, i, j, room, distances)
         for frame in range(n_frames):

@@ -106,7 +106,11 @@ class Analysis(Described):
 
     def _facts(self) -> Iterable[tuple[str, object]]:
         """What needs no work: the cutoffs of the summary do."""
-        return _facts_of(self)
+        rows = _facts_of(self)
+        if not self.system.n_snapshots:  # of a ready-made matrix
+            rows.append(("sites", f"{self.hierarchy.n_sites:,}"))
+            rows.append(("linked by", self.hierarchy.quantity.symbol))
+        return rows
 
     def _repr_html_(self) -> str:
         return table("Analysis", summary(self))

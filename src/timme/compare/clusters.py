@@ -22,6 +22,15 @@ from timme._html import Described
 from timme.hierarchy.tree import Partition
 from timme.settings.values import MIN_SIZE
 
+# What belongs to other steps, some of which come after this one, by the names of their types.
+_REMEDIES = {
+    "Hierarchy": "cut it, hierarchy.cut(cutoff), or compare all cutoffs by timme.compare.compare",
+    "Analysis": (
+        "pass analysis.shown_hierarchy of both to timme.compare.compare, where both show the same "
+        "sites; timme.output.comparison.on_common_sites(first, second) narrows them to these"
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Overlap(Described):
@@ -104,7 +113,7 @@ def overlap(
         jaccard=frozen(jaccard),
         first_best=frozen(_best_of(rows, jaccard, shared)),
         second_best=frozen(_best_of(columns, jaccard, shared)),
-        partners=frozen(_one_to_one(rows[ranked], columns[ranked], other.n_clusters)),
+        partners=frozen(match_one_to_one(rows[ranked], columns[ranked], other.n_clusters)),
         min_size=min_size,
         rand=float(rand),
         variation=0.0 if rand == 1 else float(variation),
@@ -141,6 +150,9 @@ def as_partition(given: Partition | npt.ArrayLike) -> Partition:
     Partition
         The same clusters, at the cutoff 0 if there was none.
     """
+    got = type(given).__name__
+    if got in _REMEDIES:
+        raise TypeError(f"a comparison needs clusters, got {got}: {_REMEDIES[got]}")
     labels = given.labels if isinstance(given, Partition) else np.asarray(given)
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or not len(labels):
         raise ValueError(
@@ -258,8 +270,21 @@ def _best_of(clusters: Ints, jaccard: Floats, shared: Ints) -> Ints:
     return ranked[np.unique(clusters[ranked], return_index=True)[1]]
 
 
-def _one_to_one(rows: Ints, columns: Ints, n_columns: int) -> Ints:
-    """Match pairs in the order given, each cluster once."""
+def match_one_to_one(rows: Ints, columns: Ints, n_columns: int) -> Ints:
+    """Match pairs in the order given, each cluster once.
+
+    Parameters
+    ----------
+    rows, columns : ndarray of int, shape (pairs,)
+        A cluster of the first and one of the second, the best pair first.
+    n_columns : int
+        Clusters of the second.
+
+    Returns
+    -------
+    ndarray of int, shape (clusters of the second,)
+        The cluster of the first that each is matched with, or -1.
+    """
     partners = np.full(n_columns, -1)
     taken: set[int] = set()
     for row, column in zip(rows.tolist(), columns.tolist(), strict=True):

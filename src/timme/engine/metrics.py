@@ -31,10 +31,25 @@ NAMED = {
     "correlation": Named(kernel.CORRELATION, "", "a point of equal coordinates has no direction"),
     "braycurtis": Named(kernel.BRAYCURTIS, "", "two opposite points have no distance"),
     "canberra": Named(kernel.CANBERRA, ""),
+    "hamming": Named(kernel.HAMMING, ""),
+    "jensenshannon": Named(
+        kernel.JENSENSHANNON, "", "shares of a whole are 0 or more, and not all of them 0"
+    ),
     HAVERSINE: Named(
         kernel.HAVERSINE, "km", "the latitude comes first, and is from -90 to 90 degrees"
     ),
 }
+
+
+# Others that SciPy knows by name, and why they are not taken so.
+_TRUTHS = "it compares truth values, and coordinates are numbers"
+_REFUSED = {
+    "seuclidean": "it needs variances: divide the coordinates by their standard deviations",
+    "mahalanobis": "it needs a covariance matrix: write it as a function",
+    **dict.fromkeys(("jaccard", "dice", "rogerstanimoto", "russellrao"), _TRUTHS),
+    **dict.fromkeys(("sokalmichener", "sokalsneath", "yule"), _TRUTHS),
+}
+_SAME = {"minkowski": EUCLIDEAN}  # whose power is 2 unless one says otherwise
 
 
 def known_metric(given: Any, ensemble: Ensemble) -> Any:
@@ -43,7 +58,7 @@ def known_metric(given: Any, ensemble: Ensemble) -> Any:
     Parameters
     ----------
     given : str, callable or None
-        What the user chose.
+        What the user chose; functions of SciPy stand for their names.
     ensemble : Ensemble
         Snapshots.
 
@@ -52,10 +67,16 @@ def known_metric(given: Any, ensemble: Ensemble) -> Any:
     str, callable or None
         The same; None for the Euclidean one, which all loops know.
     """
+    if _is_of_scipy(given):
+        given = given.__name__  # for two vectors alone, where the same name takes all points
     if given is None or callable(given):
         return given
-    if given == EUCLIDEAN:
+    if not isinstance(given, str):
+        raise TypeError(f"metric= is a name or a function, got {type(given).__name__}")
+    if _SAME.get(given, given) == EUCLIDEAN:
         return None
+    if given in _REFUSED:
+        raise ValueError(f"the metric {given!r} is not taken by its name: {_REFUSED[given]}")
     if given not in NAMED:
         raise ValueError(
             f"metric= is one of {EUCLIDEAN}, {', '.join(NAMED)}, or a function of two arrays of "
@@ -74,6 +95,13 @@ def known_metric(given: Any, ensemble: Ensemble) -> Any:
             f"{ensemble.n_dimensions}"
         )
     return given
+
+
+def _is_of_scipy(given: Any) -> bool:
+    """Tell a function of SciPy that has a name here from others."""
+    if not callable(given) or getattr(given, "__module__", "") != "scipy.spatial.distance":
+        return False
+    return given.__name__ in {EUCLIDEAN, *NAMED, *_SAME, *_REFUSED}
 
 
 def unit_of_distances(metric: Any, unit: str) -> str:

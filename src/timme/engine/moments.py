@@ -258,6 +258,11 @@ def room_for(block: Block) -> Floats:
 
 
 def _check_metric(distances: Floats, unseen: Bools) -> None:
+    if distances.ndim == 0:
+        raise ValueError(
+            "a metric takes two arrays of points and returns a distance for each two, got one "
+            "number: reduce over the last axis alone, as np.linalg.norm(a - b, axis=-1)"
+        )
     if distances.shape != unseen.shape:
         raise ValueError(
             f"a metric must return one distance for each of {unseen.shape} points, "

@@ -137,7 +137,7 @@ class Run:
     def of(
         cls,
         *,
-        workers: int | Engine | None = None,
+        workers: int | str | Engine | None = None,
         progress: Progress | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> Run:
@@ -145,8 +145,8 @@ class Run:
 
         Parameters
         ----------
-        workers : int, Engine or None
-            Number of threads, all cores if None, or an engine as it is.
+        workers : int, str, Engine or None
+            Number of threads, also as a text, all cores if None, or an engine as it is.
         progress : callable or None
             Called with the work done and the whole work.
         checkpoint : Checkpoint or None
@@ -157,6 +157,11 @@ class Run:
         Run
             All of them.
         """
+        if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+            raise TypeError(
+                f"checkpoint= needs a Checkpoint, got {type(checkpoint).__name__}: pass "
+                "timme.engine.checkpoint.Checkpoint('run.checkpoint', resume=True)"
+            )
         return cls(engine_of(workers), progress, checkpoint)
 
     @property
@@ -386,13 +391,13 @@ class Loop:
             self._run.checkpoint.keep(self._name, key=self._key, done=done, **state())
 
 
-def engine_of(workers: int | Engine | None) -> Engine:
+def engine_of(workers: int | str | Engine | None) -> Engine:
     """Return what does the work.
 
     Parameters
     ----------
-    workers : int, Engine or None
-        Number of threads, all cores if None, or an engine as it is.
+    workers : int, str, Engine or None
+        Number of threads, also as a text, all cores if None, or an engine as it is.
 
     Returns
     -------
@@ -401,10 +406,12 @@ def engine_of(workers: int | Engine | None) -> Engine:
     """
     if workers is None:
         return Threads()
-    if isinstance(workers, int):
+    if isinstance(workers, str) and workers.strip().isdecimal():
+        workers = int(workers)  # as on the command line
+    if isinstance(workers, int | np.integer):
         if workers < 1:
             raise ValueError(f"at least 1 worker is needed, got {workers}")
-        return Threads(workers)
+        return Threads(int(workers))
     if not isinstance(workers, Engine):
         raise TypeError(
             "workers are a number of threads or an engine, such as "

@@ -21,7 +21,7 @@ def from_matrix(matrix: npt.ArrayLike | sparse.csr_array, *, unit: str = "") -> 
     ----------
     matrix : array_like or sparse array, shape (objects, objects) or (pairs,)
         Symmetric and not negative; or its upper triangle, row by row, as SciPy's ``pdist`` gives
-        it.
+        it. Entries that are masked are pairs that were not measured.
     unit : str, optional
         Of its entries.
 
@@ -32,7 +32,7 @@ def from_matrix(matrix: npt.ArrayLike | sparse.csr_array, *, unit: str = "") -> 
     """
     held: Any = matrix
     if not isinstance(matrix, sparse.sparray | sparse.spmatrix):
-        held = numbers(matrix, "matrices of σ")
+        held = numbers(_unmasked(matrix), "matrices of σ")
     if held.dtype.kind not in "fiu":
         raise ValueError(f"a matrix of σ must hold real numbers, got {held.dtype}")
     if held.ndim == 1:
@@ -72,6 +72,13 @@ def has_triangle(length: int) -> bool:
     """
     size = round((1 + math.sqrt(1 + 8 * length)) / 2)
     return length > 0 and size * (size - 1) // 2 == length
+
+
+def _unmasked(matrix: Any) -> Any:
+    """Put NaN, which is not measured, in place of masked entries, whatever is held behind these."""
+    if not isinstance(matrix, np.ma.MaskedArray):
+        return matrix
+    return np.ma.filled(matrix.astype(np.float64), np.nan)
 
 
 def _square(condensed: Floats) -> Floats:

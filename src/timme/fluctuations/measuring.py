@@ -67,9 +67,10 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     metric : str or callable, optional
         How far apart two points are: Euclidean, through the walls of a periodic box, if not given.
         Names are those of SciPy, ``cityblock``, ``chebyshev``, ``sqeuclidean``, ``cosine``,
-        ``correlation``, ``braycurtis`` and ``canberra``, and ``haversine``: latitude and longitude
-        in degrees, the way over the Earth in km. These run in compiled loops of our own. A
-        function gets two arrays of points (…, dimensions) and returns distances (…,).
+        ``correlation``, ``braycurtis``, ``canberra``, ``hamming`` and ``jensenshannon``, and
+        ``haversine``: latitude and longitude in degrees, the way over the Earth in km. These run in
+        compiled loops of our own, and stand for SciPy's functions as well. Any other function gets
+        two arrays of points (…, dimensions) and returns distances (…,).
     workers : int or Engine, optional
         Number of threads, all cores by default; or another engine, such as
         :class:`timme.engine.dask.Cluster`.

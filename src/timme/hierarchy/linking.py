@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 
+# By the names of their types, as the last of the steps comes after this one.
+_LINKED = {
+    "Hierarchy": "it is linked already",
+    "NoneType": "pass timme.measure(objects, pairs)",
+    "Analysis": "it is linked already, as analysis.hierarchy; σ is in analysis.fluctuations",
+}
+
+
 def link(
     sigma: Fluctuations | str | Path | npt.ArrayLike | sparse.csr_array,
     *,
@@ -35,7 +43,8 @@ def link(
         Measured σ of pairs, or any ready-made matrix of the same meaning, or its file (``.npy``,
         MatrixMarket, predicted aligned errors of AlphaFold): square, symmetric and not negative, or
         the upper triangle of one, row by row, as SciPy's ``pdist`` gives it. Entries that are NaN
-        or infinite, and those a sparse matrix does not hold, are pairs that are not compared.
+        or infinite, masked ones, and those a sparse matrix does not hold, are pairs that are not
+        compared.
     unit : str, optional
         Unit of a ready-made matrix; a Fluctuations brings its own.
     quantity : str or Quantity, optional
@@ -55,11 +64,10 @@ def link(
     >>> hierarchy.cut(0.2).labels
     array([0, 0, 1])
     """
-    if isinstance(sigma, Ensemble | Objects | Pairs | Hierarchy):
-        raise TypeError(
-            f"timme.link needs Fluctuations or a matrix, got {type(sigma).__name__}: "
-            "pass timme.measure(objects, pairs)"
-        )
+    got = type(sigma).__name__
+    if got in _LINKED or isinstance(sigma, Ensemble | Objects | Pairs):
+        remedy = _LINKED.get(got, "pass timme.measure(objects, pairs)")
+        raise TypeError(f"timme.link needs Fluctuations or a matrix, got {got}: {remedy}")
     given = read_given(sigma) if isinstance(sigma, str | Path) else GivenMatrix(sigma)
     found = sigma if isinstance(sigma, Fluctuations) else from_matrix(given.values, unit=unit)
     chosen = quantity_of(given) if quantity is None else quantity

@@ -69,6 +69,7 @@ SIGMA = Quantity(
 # Metrics of which σ is no length that could be divided by one of the coordinates.
 _OF_OTHER_UNITS = (
     *("sqeuclidean", "cosine", "correlation", "braycurtis", "canberra", "haversine"),
+    *("hamming", "jensenshannon"),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ import numpy as np
 
 from timme._arrays import Floats, Ints
 from timme._files import write_atomically
+from timme._html import Described
 from timme.analysis import Analysis
 from timme.output.colours import WIDE, Colouring, colouring
 from timme.settings.values import MIN_SIZE
@@ -28,12 +29,20 @@ _ATOM, _RESIDUE, _CHAIN = "X", "UNX", "A"
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits  # of chains
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+@dataclass(frozen=True, slots=True, repr=False)
+class Written(Described):
     """Files that were written, and why others were not."""
 
     paths: tuple[Path, ...]
     notes: tuple[str, ...]
+
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        folders = dict.fromkeys(str(path.parent) for path in self.paths)
+        return (
+            ("files", len(self.paths)),
+            ("in", ", ".join(folders) or "none"),
+            ("notes", "; ".join(self.notes) or "none"),
+        )
 
 
 def write_structures(

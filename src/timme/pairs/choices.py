@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -39,7 +40,9 @@ def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the pa
     """
     require_objects(objects, "pairs.all")
     near = _too_near(objects, min_bonds)
-    return Pairs(len(objects), None, near, _describe("all pairs", min_bonds))
+    text = _describe("all pairs", min_bonds)
+    found = Pairs(len(objects), None, near, text)
+    return replace(found, description=text + _count_dropped(len(near), len(found)))
 
 
 def within(  # noqa: PLR0913, what is in contact, and how the search is carried out
@@ -223,7 +226,10 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
         raise ValueError(
             f"pairs must name objects 0 to {len(objects) - 1}, got {array.min()} to {array.max()}"
         )
-    return _from_list(objects, array.astype(np.int64), "listed by the user", min_bonds)
+    index, text = array.astype(np.int64), "listed by the user"
+    found = _from_list(objects, index, text, min_bonds)
+    dropped = len(_from_list(objects, index, text, 0)) - len(found) if min_bonds else 0
+    return replace(found, description=found.description + _count_dropped(dropped, len(found)))
 
 
 def _is_on_sphere(objects: Objects, metric: object) -> bool:
@@ -256,6 +262,11 @@ def _from_keys(objects: Objects, keys: Ints, description: str, min_bonds: int) -
 
 def _describe(text: str, min_bonds: int) -> str:
     return f"{text}, at least {min_bonds} bonds apart" if min_bonds > 0 else text
+
+
+def _count_dropped(dropped: int, kept: int) -> str:
+    """Say how many of all pairs, or of those listed, are too few bonds apart."""
+    return f"; {dropped:,} of {dropped + kept:,} left out, which are fewer" if dropped else ""
 
 
 def _too_near(objects: Objects, min_bonds: int) -> Ints:

@@ -211,7 +211,7 @@ def _vectors_of(box: Any) -> list[list[float]]:
     return kept
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniverseFrames(PlainFrames):
     """Frames of an MDAnalysis trajectory."""
 

@@ -76,7 +76,7 @@ class TrajectoryFile:
     style: str = ""  # of the units of a LAMMPS dump
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TrajectoryFrames(PlainFrames):
     """Frames of trajectory files in a row; files stay closed until they are read."""
 

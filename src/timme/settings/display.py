@@ -40,11 +40,12 @@ class Display(Described):
     def _facts(self) -> Iterable[tuple[str, object]]:
         """What differs from the defaults."""
         plain = self.plain()
-        return [
+        changed = [
             (setting.name, plain[setting.name])
             for setting in settings_of(type(self))
             if repr(plain[setting.name]) != repr(setting.default)
         ]
+        return changed or [("all", "at their defaults")]
 
     def plain(self) -> dict[str, Any]:
         """Return the settings as they can be written in a file.

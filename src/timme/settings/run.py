@@ -111,7 +111,7 @@ class Settings(Display):
         "Unit of the coordinates: Å, nm, µm, …", group="reading", usual="that of the file"
     )
     box: Sequence[float] | str | bool | None = choose(
-        "Periodic box, in place of that of the file: lengths, or lengths and angles, "
+        "Periodic box, in place of that of the file: lengths (or one for all), lengths and angles, "
         "or none (false in JSON)",
         group="reading",
         metavar="20,20,20|none",
@@ -188,7 +188,7 @@ class Settings(Display):
     min_bonds: int | None = choose(
         "Compare pairs at least so many bonds apart",
         group="pairs",
-        usual=f"{MIN_BONDS} in molecules",
+        usual=f"{MIN_BONDS} in molecules, 0 for your own groups and pairs",
         least=0,
     )
     min_overlap: int | Literal["auto"] | None = choose(

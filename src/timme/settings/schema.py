@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -17,6 +18,15 @@ GROUPS = {
     "shown": "What is shown",
     "running": "How it is done",
     "server": "The server and its jobs",
+}
+# Options of the command line that are no settings, and what Python has in place of them.
+_INSTEAD = {
+    "overwrite": "pass it to timme.write",
+    "output": "pass the folder to timme.write",
+    "resume": "pass checkpoint=timme.engine.checkpoint.Checkpoint('run.checkpoint', resume=True)",
+    "cluster": "pass client=, a distributed.Client",
+    "verbose": "pass tell=print",
+    "debug": "errors come with their traceback",
 }
 FILE = "a file"  # what a setting may take in place of one of its choices
 
@@ -191,6 +201,52 @@ def settle(settings: Any) -> None:
         if value is not given:
             object.__setattr__(settings, setting.name, value)
         setting.check(value)
+
+
+def change(settings: Any, taker: str, /, *others: str, **options: Any) -> Any:
+    """Change settings by keywords as users give them, and refuse those that are none.
+
+    Parameters
+    ----------
+    settings : Any
+        A dataclass of settings.
+    taker : str
+        Who takes the keywords, by its name within timme.
+    *others : str
+        What else it takes, which may have been meant.
+    **options
+        Values by the names of the settings, or by those of the command line: ``begin``.
+
+    Returns
+    -------
+    Any
+        The same, changed.
+
+    Examples
+    --------
+    >>> from timme.settings import Settings
+    >>> change(Settings(), "analyse", begin="2", radius=8).start
+    2
+    """
+    known = {setting.name: setting.name for setting in settings_of(type(settings))}
+    long = {flag.lstrip("-"): name for name, flag in _flags_of(type(settings))}
+    meant = {name: (long | known).get(name) for name in options}
+    for name, setting in meant.items():
+        if setting is None:
+            near = get_close_matches(name, [*long, *known, *others], n=1)
+            usual = f"do you mean {near[0]}=?" if near else f"help(timme.{taker}) tells of all"
+            remedy = _INSTEAD.get(name, usual)
+            raise TypeError(f"timme.{taker} has no keyword {name}=: {remedy}")
+        if setting != name and setting in options:
+            raise TypeError(f"{name}= is the same as {setting}=: leave one of them out")
+    changed = {str(setting): options[name] for name, setting in meant.items()}
+    return replace(settings, **changed)
+
+
+def _flags_of(kind: type) -> Iterator[tuple[str, str]]:
+    """Yield settings with what the command line calls them, in words."""
+    for setting in settings_of(kind):
+        yield from ((setting.name, flag) for flag in setting.flags if len(flag) > 2)
 
 
 def choose(about: str, *, group: str, default: Any = None, **more: Any) -> Any:

@@ -46,7 +46,7 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     given = numbers(boxes, "boxes")
     if not np.isfinite(given).all():
         raise ValueError("box lengths must be finite: check the box of the file")
-    if given.ndim == 0:
+    if given.shape in {(), (1,)}:
         given = np.full(dimensions, given)
     if dimensions == 2 and given.ndim == 3 and given.shape[1:] == (3, 3) and _is_flat(given):
         given = given[:, :2, :2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -234,7 +235,7 @@ class Ensemble(Described):
         Parameters
         ----------
         index : int, optional
-            Which snapshot.
+            Which snapshot; counted from the last where it is negative.
 
         Returns
         -------
@@ -243,6 +244,7 @@ class Ensemble(Described):
         box : ndarray, shape (dimensions, dimensions), or None
             Box vectors as rows.
         """
+        index = self._place(index)
         coordinates, boxes = self.frames.read(index, index + 1)
         self._refuse_non_finite(coordinates, index)
         return coordinates[0], None if boxes is None else boxes[0]
@@ -275,13 +277,23 @@ class Ensemble(Described):
 
     __iter__ = None  # what one step of a walk would be is asked for by name: a block, a snapshot
 
+    def _place(self, index: int) -> int:
+        """Number of a snapshot from the first on."""
+        count = self.n_snapshots
+        if not -count <= operator.index(index) < count:
+            raise ValueError(
+                f"snapshots go from 0 to {count - 1}, or from -{count} to -1, got {index}"
+            )
+        return index % count
+
     def _kept(self, given: slice | npt.ArrayLike) -> Sequence[int]:
         """Numbers of snapshots, a range where they are even."""
         count = self.n_snapshots
         if isinstance(given, int | np.integer):
+            place = self._place(int(given))
             raise TypeError(
                 f"snapshots are kept by a slice or a list, got {given}: use "
-                f"ensemble[{given}:{int(given) + 1}], or ensemble.snapshot({given}) for its numbers"
+                f"ensemble[{place}:{place + 1}], or ensemble.snapshot({given}) for its numbers"
             )
         if isinstance(given, slice):
             kept: Sequence[int] = range(count)[given]

@@ -73,7 +73,7 @@ class Paths:
             yield counts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FollowedFrames(MappedFrames):
     """Frames in which nothing jumps: every molecule goes on from where it was."""
 

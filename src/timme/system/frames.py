@@ -7,12 +7,13 @@ they are, and new frames need no change elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from timme._arrays import Coordinates, Floats, Ints
+from timme._html import Described
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -128,10 +129,14 @@ class Frames(Protocol):
         """
 
 
-class PlainFrames:
+class PlainFrames(Described):
     """What frames do if they know of no better way: wrap themselves, and stay where they are."""
 
     __slots__ = ()
+
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        told: Any = self
+        return zip(("snapshots", "sites", "dimensions"), told.shape, strict=True)
 
     def select(self: Frames, sites: Ints) -> Frames:
         """Keep some of the sites.
@@ -277,7 +282,7 @@ class MappedFrames(PlainFrames):
         return made
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SelectedFrames(MappedFrames):
     """Some of the sites of other frames."""
 
@@ -332,7 +337,7 @@ class SelectedFrames(MappedFrames):
         yield from ("selected", *self.frames.marks(), self.sites)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoxedFrames(MappedFrames):
     """Frames in other boxes than those of their source."""
 

@@ -14,7 +14,7 @@ from timme._arrays import Coordinates, Floats, Ints
 from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choice, rows_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ArrayFrames(PlainFrames):
     """Frames held in memory (or in a memory map)."""
 
@@ -85,7 +85,7 @@ class ArrayFrames(PlainFrames):
         yield from ("array", self.coordinates, "open" if self.boxes is None else self.boxes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StoredFrames(PlainFrames):
     """Frames of an array in a file, of which no more is held than what is asked for."""
 
@@ -181,7 +181,7 @@ class StoredFrames(PlainFrames):
         yield from marks_of_choice(self.chosen, self.sites)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WindowFrames(PlainFrames):
     """A run of snapshots in hand, by their numbers among all; the others are elsewhere."""
 

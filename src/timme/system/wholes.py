@@ -77,7 +77,7 @@ class Trees:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WholeFrames(MappedFrames):
     """Frames whose molecules are whole in every snapshot, wherever the walls of its box are."""
 

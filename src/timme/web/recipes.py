@@ -142,14 +142,12 @@ def _comparison(folder: Path, job: Job, report: Reporter) -> Outcome:
     report.stage("drawing")
     written = write(compared, folder / RESULT, overwrite=True)
     options = _options(asked) if asked else ()
+    folders, notes = _folders(job.files)
     return Outcome(
         recipe="comparison",
-        # As the archives of both results unpack.
-        command=shlex.join(
-            ["timme", "compare", *(archive_name(file.name) for file in job.files), *options]
-        ),
+        command=shlex.join(["timme", "compare", *folders, *options]),
         summary=[Row(name=name, value=value) for name, value in rows(compared)],
-        notes=[*compared.notes, *written.notes],
+        notes=[*compared.notes, *written.notes, *notes],
     )
 
 
@@ -195,6 +193,19 @@ def _names(files: Sequence[File]) -> tuple[str, str]:
         for name in (file.name for file in files)
     )
     return (one, other) if one != other else (f"{one} (1)", f"{other} (2)")
+
+
+def _folders(files: Sequence[File]) -> tuple[list[str], list[str]]:
+    """Name the folders that the archives of two results unpack into, with a note if it is one."""
+    one, other = (archive_name(file.name) for file in files)
+    if one != other:
+        return [one, other], []
+    first, second = f"{one}-1", f"{one}-2"
+    note = (
+        f"the archives of both results unpack into {one}: call the folder of the first {first} and "
+        f"that of the second {second} for the command that does the same"
+    )
+    return [first, second], [note]
 
 
 def _command(name: str, files: Sequence[File], choices: Choices | RigidChoices) -> str:

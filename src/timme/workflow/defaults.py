@@ -28,6 +28,7 @@ from timme.workflow.lists import read_groups, read_pairs
 
 _CHAIN = 3  # sites; two links share a site in no less
 _IN_CHAINS = 0.9  # of all sites: a few bonds among particles do not make these a network
+_AS_GIVEN = {"links", "molecules", "groups"}  # compared however few bonds are between them
 _ANGSTROM = {"Å": 1.0, "nm": 0.1, "pm": 100.0, "µm": 1e-4}
 
 
@@ -168,8 +169,7 @@ def choose_pairs(
     near = HAVERSINE if metric == HAVERSINE else None
     neighbours, radius, bonds = chosen.neighbours, chosen.radius, chosen.min_bonds
     if bonds is None:
-        counted = molecular and compared.kind not in {"links", "molecules"} and name != "sequence"
-        bonds = MIN_BONDS if counted else 0
+        bonds = MIN_BONDS if molecular and _counts_bonds(compared, name) else 0
     if name == "all":
         partners = choose.all(compared, min_bonds=bonds)
     elif name == "contact":
@@ -200,6 +200,12 @@ def choose_pairs(
         partners = choose.given(compared, index, min_bonds=bonds)
     settled = replace(chosen, pairs=name, radius=radius, neighbours=neighbours, min_bonds=bonds)
     return partners, settled
+
+
+def _counts_bonds(compared: Objects, pairs: str) -> bool:
+    """Tell whether neighbours along bonds are left out: not of what users put together."""
+    listed = pairs not in PAIRS
+    return not listed and pairs != "sequence" and compared.kind not in _AS_GIVEN
 
 
 def _refuse_given(chosen: Settings, *names: str, of: str) -> None:

@@ -23,6 +23,7 @@ from timme.hierarchy.tree import Hierarchy, require_hierarchy
 from timme.objects import Objects, require_objects
 from timme.pairs.lists import Pairs
 from timme.settings import Display, Settings
+from timme.settings.schema import change
 from timme.system.ensemble import Ensemble
 from timme.system.topology import atoms_of_sites
 from timme.workflow.defaults import Shown, choose_length, choose_shown, kind_of, painted_by
@@ -78,7 +79,7 @@ def gather(
     """
     hierarchy = _checked_hierarchy(objects, sigma, hierarchy)
     ensemble = objects.ensemble
-    kind, look = kind_of(ensemble), Display(**display)
+    kind, look = kind_of(ensemble), change(Display(), "gather", "show", "pairs", **display)
     length, length_name = choose_length(objects, kind, Settings(length=look.length))
     known = pairs is not None or sigma is not None
     partners = pairs or Pairs(len(objects), None if sigma is None else sigma.pairs, _NONE, "")

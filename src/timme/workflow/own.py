@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from timme.fluctuations.matrix import has_triangle
 from timme.fluctuations.sigma import Fluctuations
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
+from timme.readers.libraries import is_table
+from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 
 
@@ -105,10 +107,13 @@ def is_matrix(source: Any) -> bool:
     Returns
     -------
     bool
-        True for σ of pairs, a square matrix, and the upper triangle of one.
+        True for σ of pairs, a square matrix, the upper triangle of one, and a square DataFrame
+        whose rows are labelled as its columns are.
     """
     if isinstance(source, Fluctuations | sparse.sparray | sparse.spmatrix):
         return True
+    if is_table(source):
+        return _is_square_table(source)
     if isinstance(source, list | tuple):
         # Not any list: one of files or of objects of other libraries is no array.
         plain = len(source) > 0 and isinstance(source[0], int | float | list | tuple | np.ndarray)
@@ -121,6 +126,44 @@ def is_matrix(source: Any) -> bool:
     if source.ndim == 1:
         return has_triangle(len(source))
     return source.ndim == 2 and source.shape[0] == source.shape[1]
+
+
+def name_sites(matrix: Any, n_sites: int) -> Atoms:
+    """Name sites as the rows of their matrix are labelled.
+
+    Parameters
+    ----------
+    matrix : Any
+        A matrix of σ.
+    n_sites : int
+        Its sites.
+
+    Returns
+    -------
+    Atoms
+        Numbered from 1 where there are no labels.
+    """
+    sites = Atoms.unnamed(n_sites)
+    labels = list(matrix.columns) if is_table(matrix) else []
+    if labels == list(range(len(labels))):
+        return sites
+    if all(isinstance(label, int | np.integer) for label in labels):
+        return replace(sites, resids=np.array(labels, dtype=np.int64))
+    return replace(sites, names=np.array([str(label) for label in labels]))
+
+
+def _is_square_table(table: Any) -> bool:
+    """Tell a matrix from a table of tracks, which of both may have numbers for labels."""
+    labels = list(table.columns)
+    if not hasattr(table, "index") or list(table.index) != labels:
+        return False
+    if any(isinstance(label, str) for label in labels):
+        return True
+    try:
+        values = table.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return np.allclose(values, values.T, equal_nan=True)
 
 
 def _marks(made: Any) -> Iterator[Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from timme.analysis import Analysis, Measured, Recipe, Seen, System
 from timme.engine.checkpoint import Checkpoint
-from timme.engine.metrics import known_metric
+from timme.engine.metrics import HAVERSINE, known_metric
 from timme.engine.moments import Metric
 from timme.engine.run import Engine, Run
 from timme.fluctuations.matrix import from_matrix
@@ -20,12 +20,13 @@ from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.clustering import cluster_and_count
 from timme.hierarchy.linking import link, quantity_of
 from timme.hierarchy.quantity import as_quantity, sigma_by
+from timme.hierarchy.tree import Hierarchy, Partition
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers import GivenMatrix, read, read_given
 from timme.readers.libraries import box_of_library
 from timme.settings import DISPLAY, READING, Settings
-from timme.system.atoms import Atoms
+from timme.settings.schema import change
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Progress
 from timme.system.residues import default_sites
@@ -43,7 +44,7 @@ from timme.workflow.defaults import (
 from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
 from timme.workflow.kept_pairs import are_kept, keep_drawn, list_sharing, measure_drawn, note_on
-from timme.workflow.own import Own, is_matrix
+from timme.workflow.own import Own, is_matrix, name_sites
 from timme.workflow.remarks import (
     describe_compared,
     note_warnings,
@@ -51,6 +52,18 @@ from timme.workflow.remarks import (
     remarks_on,
     without_short_tracks,
 )
+
+_KEYWORDS = ("trajectories", "metric", "settings", "progress", "checkpoint", "workers", "client")
+
+# What is no source of the recipe, and what to do with it.
+_REMEDIES = {
+    "Analysis": "it is analysed already, and can be written, viewed, saved and compared",
+    "Hierarchy": "gather it with its objects, timme.gather(objects, hierarchy=hierarchy)",
+    "NoneType": "pass a file, an array, or what timme.read takes besides",
+    "Pairs": "pass them with their objects, timme.analyse(objects, pairs=pairs)",
+    "Partition": "pass what it was found in, and its cutoff as cutoff=",
+    "Settings": "pass them by their name, timme.analyse(source, settings=settings)",
+}
 
 
 def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
@@ -63,7 +76,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
     tell: Tell | None = None,
-    workers: int | None = None,
+    workers: int | str | None = None,
     client: Any = None,
     **options: Any,
 ) -> Analysis:
@@ -74,7 +87,8 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     source : path, array, DataFrame, Universe, Ensemble, Objects, …
         Anything that :func:`timme.read` takes, an Ensemble, or Objects that were made of one; or
         σ of pairs: a file with a matrix, a square matrix in memory, the upper triangle of one as
-        SciPy's ``pdist`` gives it, or Fluctuations.
+        SciPy's ``pdist`` gives it, a square DataFrame with the same labels both ways, or
+        Fluctuations.
     trajectories : path or sequence of paths, optional
         Trajectories that belong to the topology `source`.
     metric : str or callable, optional
@@ -89,13 +103,14 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
         Where the work is saved at intervals, and from which it goes on.
     tell : callable, optional
         Called with lines about the run, such as the memory it needs.
-    workers : int, optional
+    workers : int or str, optional
         Number of threads, all cores by default.
     client : distributed.Client, optional
         A dask cluster that measures in place of threads; the result is the same.
     **options
         Fields of :class:`Settings` that differ from it, as values or as the texts of the command
-        line. Besides names and files, ``objects=`` takes groups of the analysed sites, as
+        line, whose names for them (``begin``, ``end``) are known as well. Besides names and files,
+        ``objects=`` takes groups of the analysed sites, as
         :func:`timme.objects.groups` does: labels, a dict of names and selections, or sets of
         sites; and ``pairs=`` takes Pairs, or an array of two objects a row, counted from 0.
 
@@ -111,10 +126,11 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     >>> analysis.hierarchy.n_sites
     50
     """
+    _refuse_other_steps(source)
     own, options = Own.of(source, metric, options)
     if "box" in options:  # so that the recipe can be kept
         options["box"] = box_of_library(options["box"])
-    chosen = replace(settings or Settings(), **options)
+    chosen: Settings = change(settings or Settings(), "analyse", *_KEYWORDS, **options)
     with note_warnings() as noted:
         if _is_matrix_file(source) or is_matrix(source):
             inputs = fingerprints([str(source)] if isinstance(source, str | Path) else [])
@@ -129,6 +145,15 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
                 made = _analyse_ensemble(ensemble, chosen, run, tell, own=own)
     made = complete(made, command=command, inputs=inputs, notes=noted)
     return replace(made, notes=(*made.notes, *remarks_on(made)))
+
+
+def _refuse_other_steps(source: Any) -> None:
+    """Refuse what comes after snapshots and σ, and say what to pass."""
+    if source is None or isinstance(source, Analysis | Hierarchy | Pairs | Partition | Settings):
+        got = type(source).__name__
+        raise TypeError(
+            f"timme.analyse needs snapshots, Objects or σ of pairs, got {got}: {_REMEDIES[got]}"
+        )
 
 
 def _read(source: Any, trajectories: Any, chosen: Settings, progress: Progress | None) -> Ensemble:
@@ -177,7 +202,7 @@ def _analyse_ensemble(
     if len(partners) == 0:
         raise ValueError(
             f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
-            "choose a larger radius, other pairs or fewer bonds apart"
+            f"{_remedy_for_no_pairs(chosen)}"
         )
     shown = choose_shown(compared, chosen.show)
     listed = list_sharing(compared, partners, chosen.min_overlap)
@@ -191,7 +216,9 @@ def _analyse_ensemble(
         recipe=Recipe(
             kind=compared.kind,
             n_pairs=n_pairs,
-            compared=describe_compared(_describe(partners, own), partners, n_pairs, chosen),
+            compared=describe_compared(
+                _describe(partners, own, chosen, ensemble), partners, n_pairs, chosen
+            ),
             settings=replace(chosen, length=length),
             length_name=length_name,
         ),
@@ -201,11 +228,22 @@ def _analyse_ensemble(
     )
 
 
-def _describe(partners: Pairs, own: Own) -> str:
+def _remedy_for_no_pairs(chosen: Settings) -> str:
+    """Propose what would leave some pairs to be compared."""
+    by_radius = chosen.pairs == "contact"
+    remedies = ["choose a larger radius"] * by_radius + ["choose other pairs"]
+    if chosen.min_bonds:
+        remedies.append(f"let them be fewer bonds apart than min_bonds={chosen.min_bonds}")
+    return ", or ".join(remedies)
+
+
+def _describe(partners: Pairs, own: Own, chosen: Settings, ensemble: Ensemble) -> str:
     """Say who was compared with whom, and how if not as usual."""
     if own.metric is None:
         return partners.description
-    return f"{partners.description}, by the metric {own.metric_name}"
+    other = known_metric(own.metric, ensemble) not in {None, HAVERSINE}
+    judged = " by Euclidean distances" if other and chosen.pairs in {"contact", "nearest"} else ""
+    return f"{partners.description}{judged}, by the metric {own.metric_name}"
 
 
 def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings, own: Own) -> Analysis:
@@ -225,7 +263,7 @@ def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings, own:
             raise ValueError(f"{name}{error}") from None
     hierarchy, drawn = link(sigma, quantity=quantity), keep_drawn(sigma)
     return Analysis(
-        system=System.unplaced(Atoms.unnamed(hierarchy.n_sites), unit=sigma.unit),
+        system=System.unplaced(name_sites(source, hierarchy.n_sites), unit=sigma.unit),
         hierarchy=hierarchy,
         recipe=Recipe(
             kind="sites",
@@ -282,19 +320,19 @@ def _measure_and_link(
     return seen, drawn, n_pairs
 
 
-def choose_engine(workers: int | None, client: Any) -> int | Engine | None:
+def choose_engine(workers: int | str | None, client: Any) -> int | str | Engine | None:
     """Take a cluster where there is one, threads elsewhere.
 
     Parameters
     ----------
-    workers : int or None
+    workers : int, str or None
         Number of threads, all cores if None.
     client : distributed.Client or None
         A dask cluster.
 
     Returns
     -------
-    int, Engine or None
+    int, str, Engine or None
         As for :func:`timme.measure`.
     """
     if client is None:

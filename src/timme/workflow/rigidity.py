@@ -21,6 +21,7 @@ from timme.rigidity.network import network
 from timme.rigidity.snapshots import Together, together
 from timme.rigidity.structure import structure
 from timme.settings import TETHERS, RigidSettings
+from timme.settings.schema import change
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Progress
 from timme.system.held_frames import ArrayFrames
@@ -43,7 +44,7 @@ def rigid(
     settings: RigidSettings | None = None,
     command: str = "",
     progress: Progress | None = None,
-    workers: int | None = None,
+    workers: int | str | None = None,
     client: Any = None,
     **options: Any,
 ) -> Analysis:
@@ -65,7 +66,7 @@ def rigid(
         Command line to be kept with the result.
     progress : callable, optional
         Called with snapshots done and their number.
-    workers : int, optional
+    workers : int or str, optional
         Number of threads for an ensemble, all cores by default.
     client : dask.distributed.Client, optional
         Cluster that decomposes the snapshots of an ensemble, in place of threads.
@@ -78,7 +79,9 @@ def rigid(
     Analysis
         The result, ready for :func:`timme.write`; its ``network`` are the constraints.
     """
-    chosen = replace(settings or RigidSettings(), **options)
+    chosen: RigidSettings = change(
+        settings or RigidSettings(), "rigid", "workers", "client", "settings", **options
+    )
     if chosen.ensemble is None and not (workers is None and client is None):
         raise ValueError(
             "one structure is decomposed by one thread: leave out workers and cluster, or give the "
