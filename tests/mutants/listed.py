@@ -101,7 +101,11 @@ MUTANTS = [
     *_mutants(
         "_kernels/neighbours.py",
         "_kernels/test_neighbours.py",
-        ("contacts end before the radius", "square <= radius * radius", "square < radius * radius"),
+        (
+            "contacts end before the radius",
+            "+= square <= radius * radius",
+            "+= square < radius * radius",
+        ),
         ("contacts end at the wall of the box", "        if wraps:", "        if False:"),
     ),
     *_mutants(
@@ -236,6 +240,53 @@ MUTANTS = [
         ("a gigabyte is binary", '"g": 10**9', '"g": 2**30'),
         ("free memory is what is most", "min(_left()", "max(_left()"),
     ),
+    # ---- walls of the box ----------------------------------------------------------------------
+    *_mutants(
+        "_kernels/wholes.py",
+        "system/test_wholes.py",
+        ("broken molecules stay broken", "if shortest < square:", "if False:"),
+        ("unseen atoms tear molecules", "parent = parents[parent]", "parent = -1"),
+    ),
+    *_mutants(
+        "system/followed.py",
+        "system/test_followed.py",
+        ("changes count twice", "self.starts[at + 1]", "self.starts[at]"),
+        ("long steps are believed", "longest > _NEARLY_HALF", "longest > 0.5"),
+        ("fast particles are believed", "1 - 2 * longest < _CERTAIN * 2 * usual", "longest > 0.5"),
+        (
+            "sheared boxes keep their own vectors",
+            "np.rint(_scale(matrix, before) * matrix @ inverse)",
+            "np.eye(len(matrix))",
+        ),
+        ("molecules in part seen are lost", "np.isnan(each), before", "np.isnan(each), 0"),
+    ),
+    *_mutants(
+        "readers/__init__.py",
+        "readers/test_unwrapping.py",
+        ("skipped snapshots are not followed", "+ 1) if unwrap else kept", "+ 1) if 0 else kept"),
+        ("sites alone are anywhere", "together=unwrap", "together=False"),
+    ),
+    *_mutants(
+        "readers/walls.py",
+        "readers/test_unwrapping.py",
+        ("images of the file do not count", "placed=placed", "placed=False"),
+        ("molecules see images by their sites", "[0, numbers]", "[0, numbers] * 0 + points[0]"),
+    ),
+    *_mutants(
+        "readers/snapshots.py",
+        "readers/test_times.py readers/test_arrays.py",
+        ("the end is ignored", "range(count)[first:end]", "range(count)[first:]"),
+    ),
+    *_mutants(
+        "settings/texts.py",
+        "readers/test_times.py",
+        ("a nanosecond is shorter", '"ns": 1e3', '"ns": 1e2'),
+    ),
+    *_mutants(
+        "order.py",
+        "test_order.py output/test_colours.py",
+        ("others take the colour of the core", "colour[family] = chosen + 1", "colour[family] = 0"),
+    ),
     # ---- objects, pairs, σ ---------------------------------------------------------------------
     *_mutants(
         "objects.py",
@@ -247,8 +298,8 @@ MUTANTS = [
         ),
         (
             "molecules are torn at the wall of the box",
-            "steps = Boxes.of(boxes, n_frames, n_dimensions).shorten(steps)",
-            "steps = 1.0 * steps",
+            "around = Boxes.of(boxes, n_frames, n_dimensions, self.images)",
+            "around = Boxes.of(None, n_frames, n_dimensions)",
         ),
         (
             "a group with an unseen member is seen",
@@ -488,7 +539,11 @@ MUTANTS = [
         "readers/trajectories.py",
         "readers/test_trajectories.py",
         ("XTC is read in nanometres", "_NM = 10.0", "_NM = 1.0"),
-        ("the box of a trajectory is ignored", "periodic=periodic)", "periodic=False)"),
+        (
+            "the box of a trajectory is ignored",
+            "periodic = any(box is not None for box, _ in found)",
+            "periodic = False",
+        ),
         ("files of other atoms are taken", "file.n_atoms != expected:", "file.n_atoms == -1:"),
         ("a selection reads other sites", "self.sites[sites]", "sites"),
     ),
@@ -518,11 +573,9 @@ MUTANTS = [
     *_mutants(
         "readers/wanted.py",
         "readers/test_arrays.py readers/test_trajectories.py",
-        ("steps are ignored", "range(count)[start:stop:step]", "range(count)[start:stop]"),
-        ("the end is ignored", "range(count)[start:stop:step]", "range(count)[start::step]"),
         (
             "weights are those of the first snapshots",
-            "array[kept.start : kept.stop : kept.step]",
+            "array[np.asarray(kept)]",
             "array[: len(kept)]",
         ),
     ),
@@ -578,11 +631,6 @@ MUTANTS = [
     *_mutants(
         "output/colours.py",
         "output/test_colours.py",
-        (
-            "the first colour is never used",
-            "(numbered - 1) % len(palette)",
-            "numbered % len(palette)",
-        ),
         ("the smallest clusters are grey", "sizes >= min_size", "sizes > min_size"),
     ),
     *_mutants(
@@ -656,11 +704,15 @@ MUTANTS = [
         ("R is 9", "LARGE = 10 ", "LARGE = 9 "),
     ),
     *_mutants(
+        "system/units.py",
+        "test_numbers.py",
+        ("a bohr is half an ångström", "0.529177210903", "0.5"),
+    ),
+    *_mutants(
         "readers/bonds.py",
         "test_numbers.py",
         ("second neighbours are bonded", "    0.4  # Å beyond", "    1.2  # Å beyond"),
         ("stretched bonds are lost", "    0.4  # Å beyond", "    0.1  # Å beyond"),
-        ("a bohr is half an ångström", "0.529177", "0.5"),
     ),
     *_mutants(
         "output/colours.py",
