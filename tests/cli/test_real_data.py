@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import gemmi
+import MDAnalysis as mda
 import numpy as np
 import pytest
 
@@ -95,3 +98,29 @@ def test_tracks_with_gaps_say_what_they_leave_out(timme: Run, shared_data: Path)
     assert "left out 1,240 of 1,505 sites that are seen in fewer than 150 of 300" in out
     assert "at least 150; 6,725 pairs share fewer" in out
     assert made.hierarchy.n_sites == 265
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_kinase_that_its_box_breaks_is_whole_wherever_it_is_written(
+    folder: Path, timme: Run
+) -> None:
+    """Adenylate kinase in a rhombic box of water, as GROMACS leaves it."""
+    files = pytest.importorskip("MDAnalysisTests.datafiles", reason="needs MDAnalysisTests")
+    broken = mda.Universe(files.GRO, files.XTC).select_atoms("name CA").positions
+    assert np.linalg.norm(np.diff(broken, axis=0), axis=1).max() > 50
+    copies = [Path(shutil.copy(path, folder)).name for path in (files.GRO, files.XTC)]
+    made, _ = analysed(timme, *copies, "-s", "backbone")
+    for name in ("clusters.pdb", "clusters.cif"):
+        atoms = [
+            (atom.name, atom.pos.tolist())
+            for chain in gemmi.read_structure(f"out/{name}")[0]
+            for residue in chain
+            for atom in residue
+        ]
+        alphas = np.array([place for kind, place in atoms if kind == "CA"])
+        assert len(alphas) == 214
+        assert np.linalg.norm(np.diff(alphas, axis=0), axis=1).max() < 4.2
+    assert "clusters.cif" in Path("out/clusters.pml").read_text(encoding="utf-8")
+    assert made.system.film is not None  # what the page shows
+    film = made.system.film[:, made.system.object_sites[made.shown]]
+    assert np.linalg.norm(np.diff(film, axis=1), axis=2).max() < 4.2
