@@ -124,3 +124,19 @@ def test_a_kinase_that_its_box_breaks_is_whole_wherever_it_is_written(
     assert made.system.film is not None  # what the page shows
     film = made.system.film[:, made.system.object_sites[made.shown]]
     assert np.linalg.norm(np.diff(film, axis=1), axis=2).max() < 4.2
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_water_that_is_followed_diffuses_through_the_walls(timme: Run, shared_data: Path) -> None:
+    water = shared_data / "water" / "tip3p_300K_1ATM.pdb"
+    frames = water.with_suffix(".xtc")
+    options = ("--objects", "molecules", "--radius", 4)
+    _, out = analysed(timme, water, frames, *options, "--unwrap", "-dt", "4ps")
+    assert "half the periodic box" not in out
+    places = library.read(water, frames, unwrap=True, select="water-oxygen").coordinates()
+    lags = np.array([10, 20, 50, 100, 200])
+    moved = [((places[lag:] - places[:-lag]) ** 2).sum(axis=2).mean() for lag in lags]
+    slope, _ = np.polyfit(np.log(lags), np.log(moved), 1)
+    assert slope == pytest.approx(1.0, abs=0.1)
+    # TIP3P diffuses at about 5.5e-9 m²/s, which is 3.3 Å² in a picosecond.
+    assert moved[-1] / lags[-1] == pytest.approx(3.3, rel=0.25)
