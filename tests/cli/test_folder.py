@@ -26,14 +26,15 @@ from timme.cli import main
 from timme.output.report import SCRIPT, page_part
 
 FIGURES = ["dilution", "fraction", "size-distribution", "cluster-sizes", "sigma-matrix"]
+GROUPS = ("groups.cxc", "groups.ndx", "groups.plumed")
 FILES = sorted(
     [f"{figure}.{suffix}" for figure in FIGURES for suffix in ("svg", "png")]
     + ["result.npz", "clusters.csv", "sites.csv", "levels.csv", "hierarchy.json", "hierarchy.nwk"]
     + ["linkage.csv", "linkage.npy", "clusters.pdb", "clusters.cif"]
-    + ["clusters.pml", "clusters.cxc", "clusters.tcl", "groups.cxc"]
+    + ["clusters.pml", "clusters.cxc", "clusters.tcl", *GROUPS]
     + ["report.html"] * (page_part(SCRIPT) is not None)
 )
-OF_PARTICLES = sorted({*FILES, "clusters.extxyz", "clusters.dump"} - {"groups.cxc"})
+OF_PARTICLES = sorted({*FILES, "clusters.extxyz", "clusters.dump"} - {*GROUPS})
 
 
 def complex_of_two() -> list[list[Record]]:

@@ -65,7 +65,7 @@ def test_tasks_that_nobody_wants_are_cancelled() -> None:
     assert len(begun) <= 2
 
 
-@pytest.mark.parametrize("workers", ["2", 1.5, object()])
+@pytest.mark.parametrize("workers", ["two", 1.5, object()])
 def test_what_is_no_engine_is_refused(workers: Any) -> None:
     with pytest.raises(TypeError, match="a number of threads or an engine"):
         engine_of(workers)
