@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
+from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import box_matrices
 from timme.system.elements import HYDROGENS, covalent_radii
 from timme.system.neighbours import pairs_within
-from timme.system.placeholders import is_placeholder
+from timme.system.placeholders import is_too_small
 from timme.system.residues import is_ion, is_water, residue_index
 from timme.system.space import Boxes
 
@@ -62,7 +62,7 @@ def guess_bonds(
     reach = 2 * float(radii.max()) + _TOLERANCE
     places = np.asarray(coordinates, dtype=np.float64) * angstrom
     positions = places[bondable]
-    boxes = Boxes.of(_sound_box(box, places, atoms.elements, angstrom), 1, 3)
+    boxes = Boxes.of(_usable_box(box, len(places), angstrom), 1, 3)
     pairs = pairs_within(positions, reach, boxes)
     vectors = positions[pairs[:, 0]] - positions[pairs[:, 1]]
     distances = np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1)
@@ -104,14 +104,12 @@ def with_bonds(atoms: Atoms, *bonds: npt.ArrayLike) -> Atoms:
     return replace(atoms, bonds=sorted_bonds(joined[joined[:, 0] != joined[:, 1]]))
 
 
-def _sound_box(
-    box: Floats | None, places: Floats, elements: Strings, angstrom: float
-) -> Floats | None:
-    """Take a box of one snapshot in Å, reduced; None where there is none, or a placeholder."""
+def _usable_box(box: Floats | None, n_atoms: int, angstrom: float) -> Floats | None:
+    """Take a box of one snapshot in Å, reduced; None where there is none, or no room in it."""
     if box is None or not np.any(box):
         return None
     matrices = box_matrices(angstrom * np.asarray(box), 1, 3)
-    return None if is_placeholder(matrices[0], places, elements) else matrices
+    return None if is_too_small(matrices[0], n_atoms) else matrices
 
 
 def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -> Ints:

@@ -18,6 +18,7 @@ from timme.readers.files import UNITLESS, kind
 from timme.readers.scale import judge_scale
 from timme.system.elements import element_masses, guess_elements, is_element
 from timme.system.ensemble import Ensemble
+from timme.system.placeholders import is_placeholder
 
 # The most neighbours at the distance of a bond in crystals and cages too; others bind up to 6.
 _MOST_BONDS = {"C": 4, "N": 4, "O": 3, "F": 2, "Cl": 4, "Br": 4, "I": 6}
@@ -86,6 +87,9 @@ def _are_bound_as_atoms(ensemble: Ensemble, *, strict: bool) -> bool:
     if scale.piled and not strict:  # atoms of several models, which is refused later
         return True
     angstrom = scale.angstrom or 1.0
+    places = angstrom * np.asarray(coordinates, dtype=np.float64)
+    if box is not None and is_placeholder(angstrom * box, places, atoms.elements):
+        box = None
     bonds = guess_bonds(atoms, coordinates, box=box, angstrom=angstrom)
     degrees = np.bincount(bonds.ravel(), minlength=len(atoms))
     most = np.select([atoms.elements == one for one in _MOST_BONDS], [*_MOST_BONDS.values()], 6)

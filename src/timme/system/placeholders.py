@@ -91,6 +91,26 @@ def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str
     )
 
 
+def is_too_small(box: Floats, n_atoms: int) -> bool:
+    """Tell whether a box has no room for its atoms, wherever these are.
+
+    Parameters
+    ----------
+    box : ndarray, shape (3, 3)
+        Box vectors as rows, in Å, zeros in open directions.
+    n_atoms : int
+        Number of atoms.
+
+    Returns
+    -------
+    bool
+        True for what is narrower than 3 Å, or fuller than any crystal.
+    """
+    lengths = np.linalg.norm(box, axis=1)
+    narrow = bool(lengths[lengths > 0].min(initial=np.inf) < _SHORTEST)
+    return narrow or n_atoms > _DENSEST * abs(np.linalg.det(box)) > 0
+
+
 def is_placeholder(box: Floats, points: Coordinates, elements: Strings | None = None) -> bool:
     """Tell whether a box of atoms is one that programs write where there is none.
 
@@ -118,12 +138,9 @@ def is_placeholder(box: Floats, points: Coordinates, elements: Strings | None = 
     >>> is_placeholder(np.eye(3), atoms), is_placeholder(20.0 * np.eye(3), atoms)
     (True, False)
     """
-    lengths = np.linalg.norm(box, axis=1)
     if not box.any():
         return False
-    if lengths[lengths > 0].min() < _SHORTEST:
-        return True
-    if len(points) > _DENSEST * abs(np.linalg.det(box)) > 0:
+    if is_too_small(box, len(points)):
         return True
     solid, boxes = _solid(points, elements), Boxes.of(box[None], 1, 3)
     alone, boxed = (have_partners(solid, _NEAREST, walls) for walls in (_OPEN, boxes))
