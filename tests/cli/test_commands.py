@@ -272,7 +272,7 @@ def test_the_hinge_demo_finds_its_bodies(folder: Path, timme: Run, without_figur
     assert len(set(zip(labels.tolist(), planted.tolist(), strict=True))) == 3 == labels.max() + 1
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_the_spheres_demo_is_in_micrometres(
     folder: Path, timme: Run, without_figures: None
 ) -> None:

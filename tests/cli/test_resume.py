@@ -103,7 +103,7 @@ def test_runs_killed_fifty_times_go_on_to_the_same_bits(
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)],
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)],
 )
 def test_a_run_that_is_told_to_stop_saves_and_says_how_to_go_on(
     many_blocks: Path, undisturbed: Path, number: signal.Signals, code: int

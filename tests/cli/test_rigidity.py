@@ -203,7 +203,7 @@ def test_an_ensemble_of_one_is_told_in_words_for_one(timme: Run, helix_file: Pat
     assert said + "cluster of 1 Cα" in out
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 @pytest.mark.usefixtures("without_figures")
 def test_a_cluster_finds_what_threads_do(folder: Path, timme: Run) -> None:
     pytest.importorskip("distributed", reason="needs dask: pip install 'pytimme[cluster]'")

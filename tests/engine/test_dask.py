@@ -357,6 +357,7 @@ def test_a_number_of_workers_is_for_local_clusters() -> None:
 # ---- the command line --------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("without_figures")
 def test_the_command_line_measures_on_a_local_cluster(tmp_path: Path) -> None:
     np.save(tmp_path / "moving.npy", moving(300, 40))
@@ -402,7 +403,7 @@ def test_the_command_line_says_that_no_scheduler_is_there(tmp_path: Path, addres
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_scheduler_that_dies_ends_the_run_in_one_line(tmp_path: Path) -> None:
     np.save(tmp_path / "moving.npy", moving(100_000, 60).astype(np.float32))
     with serving() as (scheduler, address):

@@ -236,7 +236,7 @@ def peak_of(call: Callable[[], object]) -> int:
 @pytest.mark.parametrize(
     "unions",
     [
-        pytest.param(None, marks=pytest.mark.thorough),
+        pytest.param(None, marks=pytest.mark.long),
         pytest.param([[0, 1], [2, 39]], marks=pytest.mark.long),
     ],
     ids=["windows", "unions"],

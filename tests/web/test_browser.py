@@ -135,6 +135,7 @@ def expect_state(page: Page, state: str) -> None:
     expect(page.locator("#state")).to_have_text(state)
 
 
+@pytest.mark.thorough
 def test_a_table_is_uploaded_and_its_result_is_found_again_after_a_restart(
     open_page: OpenPage, served: list[Served], table: Path, tmp_path: Path
 ) -> None:
@@ -318,6 +319,7 @@ def test_two_results_are_compared_side_by_side(
 # ---- under way ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_progress_has_a_time_left_and_a_job_is_cancelled_and_removed(
     open_page: OpenPage, long_file: Path
 ) -> None:
@@ -486,6 +488,7 @@ def test_every_setting_has_its_input(open_page: OpenPage) -> None:
     assert page.evaluate("location.pathname") == "/"
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("built")
 def test_the_page_says_when_the_server_is_gone(browser: Browser, tmp_path: Path) -> None:
     server = Served(tmp_path / "data")

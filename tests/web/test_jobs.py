@@ -239,6 +239,7 @@ def test_progress_is_told_with_the_time_left(server: Server, long_run: bytes) ->
     assert 0 < found["done"] < found["total"]
 
 
+@pytest.mark.thorough
 @posix
 def test_a_cancelled_job_goes_on_from_its_checkpoint(
     server: Server, long_run: bytes, monkeypatch: pytest.MonkeyPatch

@@ -238,7 +238,7 @@ def test_two_results_are_compared_as_the_library_does(
             assert opened.read(f"{folder}/{name}") == expected_bytes
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_comparison_outlives_its_results(make_server: MakeServer, two: Any) -> None:
     first, names = two
     server = make_server()

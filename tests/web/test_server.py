@@ -139,8 +139,8 @@ def test_a_browser_reads_why_a_large_upload_is_refused(serve: Serve) -> None:
     "number",
     [
         signal.SIGKILL,
-        pytest.param(signal.SIGINT, marks=pytest.mark.thorough),
-        pytest.param(signal.SIGTERM, marks=pytest.mark.thorough),
+        pytest.param(signal.SIGINT, marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.long),
     ],
 )
 def test_however_the_server_ends_its_jobs_end_and_can_go_on(
