@@ -107,6 +107,15 @@ def test_atoms_that_are_not_seen_stay_so_and_others_where_they_are() -> None:
     np.testing.assert_array_equal(found, places)
 
 
+def test_a_molecule_longer_than_its_box_is_whole_around_atoms_that_are_not_seen() -> None:
+    places = np.arange(20)[:, None] * np.array([1.5, 0.2, 0.1]) + np.zeros((3, 1, 3))
+    places[1, [7, 8]] = np.nan
+    bonds = np.column_stack([np.arange(19), np.arange(1, 20)])
+    matrices = box_matrices([10.0, 11.0, 12.0], 3, 3)
+    found, _ = whole_frames(places % [10.0, 11.0, 12.0], matrices, bonds).read(0, 3)
+    np.testing.assert_allclose(found, places, atol=1e-9)
+
+
 def test_what_is_bound_to_its_own_image_is_found_and_cut_free() -> None:
     count = 10
     ring = np.zeros((count + 2, 3))
