@@ -28,7 +28,7 @@ KINDS: dict[str, Floats] = {
     "placeholder": np.eye(3),
     "changing": LOWER,
 }
-FLAT = {"film", "tilted film"}  # kinds that only some formats know
+FLAT = {"film", "tilted film"}
 
 
 def snapshots() -> Floats:
@@ -45,19 +45,82 @@ def boxes_of(kind: str) -> Floats:
 # ---- writers -------------------------------------------------------------------------------------
 
 
-def by_mdanalysis(path: Path, places: Floats, boxes: Floats) -> list[Path]:
-    import MDAnalysis as mda
-    from MDAnalysis.lib.mdamath import triclinic_box
+def cell_of(box: Floats) -> list[float]:
+    """Lengths and angles of a box, the angles with an open direction as programs write them."""
+    lengths = np.linalg.norm(box, axis=1)
+    angles = [
+        float(np.degrees(np.arccos(box[i] @ box[j] / (lengths[i] * lengths[j]))))
+        if lengths[i] and lengths[j]
+        else 90.0
+        if lengths.any()
+        else 0.0
+        for i, j in ((1, 2), (0, 2), (0, 1))
+    ]
+    return [*lengths.tolist(), *angles]
 
-    universe = mda.Universe.empty(N_SITES, trajectory=True)
-    universe.add_TopologyAttr("masses", [1.0] * N_SITES)
-    universe.load_new(places.astype(np.float32), order="fac")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with mda.Writer(str(path), n_atoms=N_SITES, multiframe=True) as writer:
-            for step, box in zip(universe.trajectory, boxes, strict=True):
-                step.dimensions = triclinic_box(*box) if box.any() else None
-                writer.write(universe.atoms)
+
+def as_dcd(path: Path, places: Floats, boxes: Floats) -> list[Path]:
+    from MDAnalysis.lib.formats.libdcd import DCDFile
+
+    with DCDFile(str(path), "w") as file:
+        file.write_header("made", N_SITES, 0, 1, 20.0, 1)
+        for frame, box in zip(places, boxes, strict=True):
+            a, b, c, alpha, beta, gamma = cell_of(box)
+            file.write(frame.astype(np.float32), np.array([a, gamma, b, beta, alpha, c]))
+    return [path]
+
+
+def as_xdr(path: Path, places: Floats, boxes: Floats) -> list[Path]:
+    from MDAnalysis.lib.formats.libmdaxdr import TRRFile, XTCFile
+
+    is_xtc = path.suffix == ".xtc"
+    with (XTCFile if is_xtc else TRRFile)(str(path), "w") as file:
+        for step, (frame, box) in enumerate(zip(places / 10, boxes / 10, strict=True)):
+            x, around = frame.astype(np.float32), box.astype(np.float32)
+            if is_xtc:
+                file.write(x, around, step, float(step), 1000)
+            else:
+                file.write(x, None, None, around, step, float(step), 0.0, N_SITES)
+    return [path]
+
+
+def as_ncdf(path: Path, places: Floats, boxes: Floats) -> list[Path]:
+    from scipy.io import netcdf_file
+
+    with netcdf_file(str(path), "w", version=2) as file:
+        setattr(file, "Conventions", "AMBER")  # noqa: B010, which the stubs do not know
+        sizes = {"frame": None, "spatial": 3, "atom": N_SITES, "cell": 3}
+        for name, size in sizes.items():
+            file.createDimension(name, size)
+        made = [
+            ("coordinates", "f4", ("frame", "atom", "spatial"), "angstrom"),
+            ("time", "f4", ("frame",), "picosecond"),
+            ("cell_lengths", "f8", ("frame", "cell"), "angstrom"),
+            ("cell_angles", "f8", ("frame", "cell"), "degree"),
+        ]
+        variables = {name: file.createVariable(name, kind, axes) for name, kind, axes, _ in made}
+        for name, _, _, unit in made:
+            setattr(variables[name], "units", unit)  # noqa: B010
+        for step, (frame, box) in enumerate(zip(places, boxes, strict=True)):
+            cell = cell_of(box)
+            values = (frame, float(step), cell[:3], cell[3:])
+            for (name, *_), value in zip(made, values, strict=True):
+                variables[name][step] = value
+    return [path]
+
+
+def as_h5md(path: Path, places: Floats, boxes: Floats) -> list[Path]:
+    h5py = pytest.importorskip("h5py", reason="needs h5py: pip install 'pytimme[formats]'")
+    with h5py.File(path, "w") as file:
+        file.create_group("h5md")
+        group = file.create_group("particles/all")
+        for name, values in (("position", places), ("box/edges", boxes)):
+            group[f"{name}/value"] = values
+            group[f"{name}/value"].attrs["unit"] = "Angstrom"
+            group[f"{name}/step"] = np.arange(N_FRAMES)
+        group["box"].attrs["dimension"] = 3
+        flat = boxes[0].any() and not boxes[0, 2].any()
+        group["box"].attrs["boundary"] = ["periodic"] * 2 + ["none" if flat else "periodic"]
     return [path]
 
 
@@ -133,22 +196,17 @@ def as_gsd(path: Path, places: Floats, boxes: Floats, images: Ints | None = None
 
 
 Write = Callable[[Path, Floats, Floats], list[Path]]
-FORMATS: dict[str, tuple[Write, bool]] = {  # and whether they know of films
-    "dcd": (by_mdanalysis, False),
-    "xtc": (by_mdanalysis, False),
-    "trr": (by_mdanalysis, False),
-    "ncdf": (by_mdanalysis, False),
-    "gro": (as_gro, False),
-    "xyz": (as_xyz, True),
-    "lammpstrj": (as_dump, True),
-    "gsd": (as_gsd, True),
+FORMATS: dict[str, Write] = {
+    "dcd": as_dcd,
+    "xtc": as_xdr,
+    "trr": as_xdr,
+    "ncdf": as_ncdf,
+    "gro": as_gro,
+    "h5md": as_h5md,
+    "xyz": as_xyz,
+    "lammpstrj": as_dump,
+    "gsd": as_gsd,
 }
-TABLE = [
-    (suffix, kind)
-    for suffix, (_, films) in FORMATS.items()
-    for kind in KINDS
-    if films or kind not in FLAT
-]
 
 
 def brute_force(places: Floats, boxes: Floats) -> list[float]:
@@ -173,13 +231,13 @@ def measured(paths: Sequence[Path], **options: Any) -> Floats:
 
 
 @pytest.mark.filterwarnings("ignore:.*half the periodic box")
-@pytest.mark.parametrize(("suffix", "kind"), TABLE, ids=lambda value: value.replace(" ", "-"))
+@pytest.mark.parametrize("kind", KINDS, ids=lambda value: value.replace(" ", "-"))
+@pytest.mark.parametrize("suffix", FORMATS)
 def test_fluctuations_are_those_of_brute_force(tmp_path: Path, suffix: str, kind: str) -> None:
     places, boxes = snapshots(), boxes_of(kind)
     if suffix == "gsd" and kind in FLAT:
         places[..., 2] = 0.0  # as HOOMD has it
-    write, _ = FORMATS[suffix]
-    paths = write(tmp_path / f"a.{suffix}", places, boxes)
+    paths = FORMATS[suffix](tmp_path / f"a.{suffix}", places, boxes)
     # Formats without a unit may have boxes of any length; others say ångström.
     unit = "Å" if suffix in {"xyz", "lammpstrj", "gsd"} else None
     meant = np.zeros_like(boxes) if kind == "placeholder" else boxes
@@ -190,12 +248,8 @@ def test_fluctuations_are_those_of_brute_force(tmp_path: Path, suffix: str, kind
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_without_a_box_distances_are_plain(tmp_path: Path, suffix: str) -> None:
     places, boxes = snapshots(), boxes_of("triclinic")
-    write, _ = FORMATS[suffix]
-    found = measured(write(tmp_path / f"a.{suffix}", places, boxes), box=False)
+    found = measured(FORMATS[suffix](tmp_path / f"a.{suffix}", places, boxes), box=False)
     np.testing.assert_allclose(found, brute_force(places, np.zeros_like(boxes)), rtol=1e-5)
-
-
-# ---- images --------------------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:.*half the periodic box")
@@ -217,6 +271,42 @@ def test_boxes_of_a_universe_of_gsd_are_those_of_the_file(tmp_path: Path, kind: 
     universe.trajectory.add_transformations(lambda step: step)
     with pytest.raises(ValueError, match="give the files themselves"):
         timme.read(universe)
+
+
+@pytest.mark.filterwarnings("ignore:.*half the periodic box")
+@pytest.mark.parametrize("kind", ["orthorhombic", "triclinic", "film", "tilted film", "none"])
+def test_boxes_of_a_universe_are_those_of_brute_force(kind: str) -> None:
+    import MDAnalysis as mda
+
+    places, boxes = snapshots(), boxes_of(kind)
+    universe = mda.Universe.empty(N_SITES, trajectory=True)
+    universe.add_TopologyAttr("masses", [1.0] * N_SITES)
+    cells = np.array([cell_of(box) for box in boxes], np.float32)
+    universe.load_new(places.astype(np.float32), order="fac", dimensions=cells)
+    objects = timme.objects.points(timme.read(universe, bonds="none"))
+    found = timme.measure(objects, timme.pairs.all(objects)).sigma
+    np.testing.assert_allclose(found, brute_force(places, boxes), rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:.*half the periodic box")
+def test_a_cell_of_charmm_is_the_symmetric_matrix_along_which_coordinates_are(
+    tmp_path: Path,
+) -> None:
+    """CHARMM from version 36 on writes the matrix, in which other readers turn the box."""
+    from MDAnalysis.lib.formats.libdcd import DCDFile
+
+    places = snapshots()
+    shape = np.array([[30.0, 12.0, -6.0], [12.0, 28.0, 2.5], [-6.0, 2.5, 32.0]])
+    cell = shape[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+    with DCDFile(str(tmp_path / "a.dcd"), "w") as file:
+        file.write_header("made", N_SITES, 0, 1, 20.0, 1)
+        for frame in places:
+            file.write(frame.astype(np.float32), cell)
+    found = measured([tmp_path / "a.dcd"])
+    np.testing.assert_allclose(found, brute_force(places, np.tile(shape, (5, 1, 1))), rtol=1e-5)
+
+
+# ---- images --------------------------------------------------------------------------------------
 
 
 def walk() -> tuple[Floats, Floats, Ints]:
@@ -242,6 +332,89 @@ def test_images_of_the_file_unfold_what_was_wrapped(
     found = ensemble.frames.read(0, N_FRAMES)[0]
     np.testing.assert_allclose(np.diff(found, axis=0), np.diff(places, axis=0), atol=2e-5)
     np.testing.assert_allclose(timme.read(path).frames.read(0, N_FRAMES)[0], wrapped, atol=2e-5)
+
+
+def with_columns(path: Path, columns: str, frames: Sequence[int], height: str = "pp") -> Path:
+    """Write some frames of the walk, with the columns that are named."""
+    places, wrapped, images = walk()
+    if height == "ff":  # nothing goes through a wall that is not there
+        wrapped, images = wrapped + images[..., 2:] * LOWER[2], images * np.array([1, 1, 0])
+    known: dict[str, Any] = {"id": np.tile(np.arange(N_SITES), (N_FRAMES, 1))}
+    for axis, name in enumerate("xyz"):
+        known[name], known[f"{name}u"] = wrapped[..., axis], places[..., axis]
+        known[f"i{name}"] = images[..., axis]
+        known[f"{name}s"] = (wrapped @ np.linalg.inv(LOWER))[..., axis]
+        known[f"{name}su"] = (places @ np.linalg.inv(LOWER))[..., axis]
+    lines = list[str]()
+    for frame in frames:
+        lines += ["ITEM: TIMESTEP", str(frame), "ITEM: NUMBER OF ATOMS", str(N_SITES)]
+        lines += [f"ITEM: BOX BOUNDS abc origin pp pp {height}"]
+        lines += [" ".join(f"{x:.6f}" for x in (*row, 0.0)) for row in LOWER]
+        lines += [f"ITEM: ATOMS {columns}"]
+        for site in range(N_SITES):
+            row = [known[name][frame, site] for name in columns.split()]
+            lines.append(" ".join(f"{x:.8f}" if isinstance(x, float) else str(x) for x in row))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("columns", "height"),
+    [
+        ("id x y z xu yu zu", "pp"),
+        ("id x y z ix iy iz xu yu zu", "pp"),
+        ("id xu yu z iz", "pp"),
+        ("id xs ys zs xsu ysu zsu", "pp"),
+        ("id xs ys zs ix iy iz", "pp"),
+        ("id x y z ix iy", "ff"),
+        ("id xu yu z", "ff"),
+    ],
+)
+@pytest.mark.parametrize("options", [{"box": False}, {"unwrap": True}], ids=["box", "unwrap"])
+def test_whatever_a_dump_tells_of_walls_is_used(
+    tmp_path: Path, columns: str, height: str, options: Any
+) -> None:
+    path = with_columns(tmp_path / "a.dump", columns, range(N_FRAMES), height)
+    found = timme.read(path, **options).frames.read(0, N_FRAMES)[0]
+    np.testing.assert_allclose(np.diff(found, axis=0), np.diff(walk()[0], axis=0), atol=2e-5)
+
+
+@pytest.mark.parametrize("counted", [range(2), range(2, N_FRAMES), range(1, 3)], ids=str)
+@pytest.mark.parametrize("several", [False, True], ids=["frames", "files"])
+def test_images_that_only_some_frames_have_are_left_out_and_told(
+    tmp_path: Path, counted: range, several: bool
+) -> None:
+    """Sites would jump between frames that were put back into the box and others."""
+    parts = list[Path]()
+    for frame in range(N_FRAMES):
+        columns = "id x y z ix iy iz" if frame in counted else "id x y z"
+        parts.append(with_columns(tmp_path / f"{frame}.dump", columns, [frame]))
+    topology = as_xyz(tmp_path / "top.xyz", walk()[1][:1], boxes_of("triclinic")[:1])[0]
+    if not several:
+        whole = tmp_path / "a.dump"
+        whole.write_text("".join(part.read_text() for part in parts))
+        parts = [whole]
+    ensemble = timme.read(topology, parts, box=False)
+    np.testing.assert_allclose(ensemble.frames.read(0, N_FRAMES)[0], walk()[1], atol=2e-5)
+    assert not any("the file says how often" in note for note in ensemble.notes)
+    (note,) = [note for note in ensemble.notes if "how often atoms went" in note]
+    assert "so that this is not used" in note
+    followed = timme.read(topology, parts, unwrap=True).frames.read(0, N_FRAMES)[0]
+    moved = np.diff(walk()[0], axis=0)
+    np.testing.assert_allclose(np.diff(followed, axis=0), moved, atol=2e-5)
+
+
+def test_images_of_gsd_in_some_frames_only_count_in_all(tmp_path: Path) -> None:
+    """A frame whose images are all 0, as by default, holds none."""
+    _, wrapped, images = walk()
+    images -= images[0]
+    images[-1] = 0
+    assert images.any()
+    (path,) = as_gsd(tmp_path / "a.gsd", wrapped, boxes_of("triclinic"), images)
+    ensemble = timme.read(path, box=False)
+    assert any("how often sites went" in note for note in ensemble.notes)
+    found = ensemble.frames.read(0, N_FRAMES)[0]
+    np.testing.assert_allclose(found, wrapped + images @ LOWER, atol=2e-5)
 
 
 def test_following_tells_how_far_it_is() -> None:

@@ -190,6 +190,20 @@ def test_an_hdf5_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "b.h5md")
 
 
+def test_of_several_groups_of_particles_that_of_all_is_read(tmp_path: Path) -> None:
+    path = h5md(tmp_path / "a.h5md", walks() / 10)
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "a") as file:
+        file["particles/ions/position/value"] = np.zeros((6, 2, 3))
+    np.testing.assert_allclose(positions_of(read(path, bonds="none")), walks(), atol=1e-12)
+    with h5py.File(path, "a") as file:
+        file.move("particles/all", "particles/protein")
+    with pytest.raises(
+        ValueError, match=r"a\.h5md: 2 groups of particles, ions, protein, .*as one"
+    ):
+        read(path)
+
+
 # ---- molecules of LAMMPS -----------------------------------------------------------------------
 
 
@@ -272,6 +286,24 @@ def test_one_atoms_of_ase_is_one_snapshot_and_open_where_it_says_so(make: Any) -
     assert (ensemble.n_snapshots, boxes_of(ensemble)) == (1, None)
     film = boxes_of(read([make(walks()[0], [True, True, False])], bonds="none"))
     assert film is not None
+
+
+def test_trajectories_of_ase_are_snapshots(tmp_path: Path) -> None:
+    """Open ones, and those that give each snapshot once."""
+    io = pytest.importorskip("ase.io", reason="ASE is not installed")
+    frames = [ase_atoms(frame) for frame in walks()]
+    stored, text = str(tmp_path / "a.traj"), str(tmp_path / "a.extxyz")
+    io.write(stored, frames)
+    io.write(text, frames)
+    with io.Trajectory(stored) as opened:
+        for source in (opened, iter(frames), io.iread(text)):
+            ensemble = read(source, bonds="none")
+            np.testing.assert_allclose(positions_of(ensemble), walks(), atol=1e-7)
+            assert ensemble.unit == "Å"
+            assert boxes_of(ensemble) is not None
+        assert timme.analyse(opened, pairs="all", bonds="none").hierarchy.n_sites == 8
+    with pytest.raises(ValueError, match="columns= is for tables"):
+        read(iter(frames), columns="1,2,3")
 
 
 def test_atoms_of_ase_that_differ_are_refused() -> None:

@@ -12,7 +12,7 @@ from tests.readers.builders import trajectory_positions, waters, write_pdb, writ
 from timme.readers import read
 from timme.readers.integrity import layout
 
-FORMATS = ["xtc", "trr", "dcd"]
+FORMATS = ["xtc", "trr", "dcd", "nc"]
 N_ATOMS = 12
 
 
@@ -107,7 +107,7 @@ def test_a_dcd_that_keeps_its_promise_has_no_note(tmp_path: Path, topology: Path
     assert not any("announces" in note for note in read(topology, path).notes)
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("suffix", ["xtc", "trr", "dcd"])
 def test_a_file_damaged_in_the_middle_names_the_frame(
     tmp_path: Path, topology: Path, suffix: str
 ) -> None:
@@ -133,13 +133,14 @@ def test_a_file_without_a_whole_frame_is_refused(
             read(topology, path, allow_truncated=allowed)
 
 
-def test_a_netcdf_file_that_is_cut_off_is_refused(tmp_path: Path, topology: Path) -> None:
+def test_a_netcdf_file_that_ends_within_its_header_is_refused(
+    tmp_path: Path, topology: Path
+) -> None:
     path = write_trajectory(tmp_path / "a.nc", trajectory_positions(6, N_ATOMS))
     whole = path.read_bytes()
-    for cut in (50, 500, len(whole) - 40):
-        path.write_bytes(whole[:-cut])
-        with pytest.raises(ValueError, match=r"a\.nc: the file is cut off or damaged: .*again$"):
-            read(topology, path)
+    path.write_bytes(whole[:40])
+    with pytest.raises(ValueError, match=r"a\.nc: .* bytes are missing .*: copy or write the file"):
+        read(topology, path)
     path.write_bytes(b"\x89HDF" + whole[4:])
     with pytest.raises(ValueError, match=r"a\.nc: the file does not start as a NetCDF 3 file"):
         read(topology, path)
@@ -151,6 +152,45 @@ def test_an_xyz_file_that_is_cut_off_is_refused(tmp_path: Path, topology: Path) 
     with pytest.raises(ValueError, match=r"a\.xyz: frame 6 is cut off"):
         read(topology, path)
     assert read(topology, path, allow_truncated=True).n_snapshots == 5
+
+
+def text_of(suffix: str, n_atoms: int, form: str) -> str:
+    """Three frames of a text whose last number is a coordinate."""
+    rng, frames = np.random.default_rng(1), list[str]()
+    for step in range(3):
+        rows = [" ".join(form % x for x in place) for place in rng.uniform(10, 99, (n_atoms, 3))]
+        if suffix == "xyz":
+            frames += [str(n_atoms), "a title", *(f"C {row}" for row in rows)]
+        elif suffix == "extxyz":
+            frames += [str(n_atoms), "Properties=pos:R:3", *rows]
+        else:
+            frames += ["ITEM: TIMESTEP", str(step), "ITEM: NUMBER OF ATOMS", str(n_atoms)]
+            frames += ["ITEM: BOX BOUNDS ff ff ff", *["0 100"] * 3, "ITEM: ATOMS id x y z"]
+            frames += [f"{k} {row}" for k, row in enumerate(rows, start=1)]
+    return "\n".join(frames) + "\n"
+
+
+@pytest.mark.parametrize("suffix", ["xyz", "extxyz", "dump"])
+@pytest.mark.parametrize("n_atoms", [1, 5])
+def test_a_text_cut_off_within_its_last_number_is_refused(
+    tmp_path: Path, suffix: str, n_atoms: int
+) -> None:
+    path, text = tmp_path / f"a.{suffix}", text_of(suffix, n_atoms, "%.4f")
+    for cut in range(2, 9):
+        path.write_text(text[:-cut])
+        with pytest.raises(ValueError, match=rf"a\.{suffix}: frame 3 .*allow_truncated"):
+            read(path)
+        assert read(path, allow_truncated=True).n_snapshots == 2
+
+
+@pytest.mark.parametrize("suffix", ["xyz", "extxyz", "dump"])
+@pytest.mark.parametrize("form", ["%.4f", "%g", "%.3e", "%d"])
+def test_a_text_without_a_final_line_end_is_whole(tmp_path: Path, suffix: str, form: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_text(text_of(suffix, 9, form)[:-1])
+    ensemble = read(path, bonds="none")
+    assert ensemble.n_snapshots == 3
+    assert any("its last line has no line end, but all its columns" in n for n in ensemble.notes)
 
 
 def test_large_xtc_frames_have_long_counts(tmp_path: Path) -> None:

@@ -250,3 +250,13 @@ def test_a_dump_without_positions_says_what_it_needs(tmp_path: Path) -> None:
     path.write_text(dump_text(trajectory_positions(2, N_ATOMS)).replace("x y z vx", "q r s vx"))
     with pytest.raises(ValueError, match=r"a\.dump: .*needs columns x y z.*got id type q r s vx"):
         read(path)
+
+
+@pytest.mark.parametrize("word", ["x", "1e"])
+def test_a_number_that_is_none_names_the_file(tmp_path: Path, word: str) -> None:
+    path = tmp_path / "a.dump"
+    text = dump_text(trajectory_positions(2, N_ATOMS))
+    for old in ("\n11 2 ", "ITEM: ATOMS id type x y z vx\n1 1 "):
+        path.write_text(text.replace(old, f"{old}{word}", 1))
+        with pytest.raises(ValueError, match=r"a\.dump: .*could not convert string"):
+            read(path)

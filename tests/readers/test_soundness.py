@@ -107,6 +107,21 @@ def test_a_box_a_little_smaller_than_its_protein_is_a_placeholder(
     assert is_placeholder(length * np.eye(3), places[kept], elements[kept]) == placeholder
 
 
+@pytest.mark.parametrize(
+    ("residues", "length", "placeholder"),
+    [(30, 20.0, True), (30, 14.0, True), (10, 10.0, True), (10, 8.0, True), (30, 26.0, False)],
+)
+def test_a_box_smaller_than_a_fragment_is_a_placeholder(
+    kinase: tuple[Floats, Strings, Strings], residues: int, length: float, placeholder: bool
+) -> None:
+    """It has few neighbours through the walls, but each is a bond that no molecule has."""
+    places, names, elements = kinase
+    backbone = np.flatnonzero(np.isin(names, ["N", "CA", "C", "O"]))[: 4 * residues]
+    assert np.ptp(places[backbone], axis=0).max() > 17
+    found = is_placeholder(length * np.eye(3), places[backbone], elements[backbone])
+    assert found == placeholder
+
+
 @pytest.mark.parametrize("chosen", ["all", "CA", "OW"])
 def test_a_solvated_protein_in_a_rhombic_box_is_held(chosen: str) -> None:
     data = pytest.importorskip("MDAnalysisTests.datafiles")

@@ -19,6 +19,7 @@ from tests.readers.builders import (
     pdb_text,
     peptide,
     trajectory_positions,
+    waters,
     write_pdb,
     write_trajectory,
 )
@@ -336,6 +337,23 @@ def test_line_ends_marks_and_encodings_do_not_matter(
         np.testing.assert_array_equal(coordinates(read(changed)), coordinates(read(cif)))
 
 
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [("ATOM", 13), ("ATOM", 16), ("ATOM", 18), ("ATOM", 21), ("ATOM", 26), ("LINK", 15)],
+)
+def test_names_that_are_not_in_ascii_are_refused_with_their_line(
+    tmp_path: Path, line: str, place: int
+) -> None:
+    link = "LINK         CA  ALA A   1                 CA  ALA A   2     1555   1555  3.80"
+    data = bytearray(f"{link}\n{pdb_text([peptide()])}".encode())
+    data[data.index(line.encode()) + place] = 0xFF
+    path = tmp_path / "a.pdb"
+    path.write_bytes(data)
+    number = 1 if line == "LINK" else 3
+    with pytest.raises(ValueError, match=rf"a\.pdb: line {number}: names .* in ASCII, got .*ÿ.*:"):
+        read(path)
+
+
 @pytest.mark.parametrize("suffix", [".pdb", ".cif"])
 @pytest.mark.parametrize(
     ("content", "message"),
@@ -523,6 +541,55 @@ def test_the_cell_of_several_models_is_no_box_but_told(tmp_path: Path) -> None:
         f"{real}\n{write_pdb(tmp_path / 'd.pdb', models[:1]).read_text()}"
     )
     assert read(tmp_path / "c.pdb").notes == ()
+
+
+def wrapped_waters(shift: float, length: float) -> list[Record]:
+    """Waters that the walls of a box cut apart, as simulations write them."""
+    return [(*record[:6], (record[6] + shift) % length, *record[7:]) for record in waters(4)]
+
+
+CELL = "CRYST1{0:9.3f}{0:9.3f}{0:9.3f}  90.00  90.00  90.00 P 1           1"
+
+
+@pytest.mark.parametrize("layout", ["files", "models", "ends", "a cell for each"])
+def test_molecules_of_a_simulation_are_whole_through_its_cell(tmp_path: Path, layout: str) -> None:
+    lengths = [16.0, 16.0, 16.5] if layout != "models" else [16.0] * 3
+    shifts = [2.5, 3.2, 7.1]
+    models = [wrapped_waters(*each) for each in zip(shifts, lengths, strict=True)]
+    cells = [CELL.format(length) for length in lengths]
+    texts = [pdb_text([model]) for model in models]
+    parts = {
+        "files": [f"{cell}\n{text}" for cell, text in zip(cells, texts, strict=True)],
+        "models": [f"{cells[0]}\n{pdb_text(models)}"],
+        "ends": ["".join(f"{c}\n" + "\n".join(t.split("\n")[1:-3]) + "\nEND\n"
+                         for c, t in zip(cells, texts, strict=True))],
+        "a cell for each": ["".join(f"{c}\n" + "\n".join(t.split("\n")[:-2]) + "\n"
+                                    for c, t in zip(cells, texts, strict=True)) + "END\n"],
+    }[layout]  # fmt: skip
+    paths = [tmp_path / f"{number}.pdb" for number in range(len(parts))]
+    for path, text in zip(paths, parts, strict=True):
+        path.write_text(text)
+    ensemble = read(paths[0], paths[1:])
+    (note,) = [note for note in ensemble.notes if "periodic box" in note]
+    assert "make molecules whole" in note
+    assert "[16, 16, 16]" in note
+    assert ensemble.frames.read(0, 3)[1] is None
+    assert len(ensemble.atoms.bonds) == 8
+    found = ensemble.frames.read(0, 3)[0]
+    lengths_of_bonds = np.linalg.norm(np.diff(found[:, ensemble.atoms.bonds], axis=2), axis=-1)
+    np.testing.assert_allclose(lengths_of_bonds, 0.96, atol=0.01)
+    with pytest.raises(ValueError, match=r"unwrap=True needs a periodic box.*give it \(box=\)"):
+        read(paths[0], paths[1:], unwrap=True)
+
+
+def test_cells_of_several_crystals_are_neither_used_nor_told(tmp_path: Path) -> None:
+    for number, group in enumerate(("P 21 21 21", "P 1")):
+        cell = f"CRYST1   16.000   16.000   16.000  90.00  90.00  90.00 {group:<11}\n"
+        text = pdb_text([wrapped_waters(number + 2.5, 16.0)])
+        (tmp_path / f"{number}.pdb").write_text(cell + text)
+    ensemble = read([tmp_path / "0.pdb", tmp_path / "1.pdb"])
+    assert not any("periodic box" in note for note in ensemble.notes)
+    assert len(ensemble.atoms.bonds) < 8
 
 
 def test_numbers_far_apart_in_any_order_are_matched(tmp_path: Path) -> None:

@@ -186,16 +186,16 @@ def test_a_gap_is_told_where_steps_in_time_meet_it(tmp_path: Path, suffix: str) 
 
 
 def test_times_are_read_without_the_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from timme.readers import trajectories
+    from timme.readers import xdr
 
     read_frames = list[int]()
-    inner = trajectories._read_xdr
+    inner = xdr._read
 
-    def counted(opened: Any, frame: int) -> Any:
+    def counted(opened: Any, check: Any, frame: int) -> Any:
         read_frames.append(frame)
-        return inner(opened, frame)
+        return inner(opened, check, frame)
 
-    monkeypatch.setattr(trajectories, "_read_xdr", counted)
+    monkeypatch.setattr(xdr, "_read", counted)
     path = at_times(tmp_path / "a.xtc", [*range(100)])
     read(path, start="50ps", stop="60ps", step="2ps", bonds="none")
     # The first, the middle and the last tell whether there is a box.
@@ -211,9 +211,12 @@ def test_times_in_single_precision_are_equal_as_far_as_they_can_be(tmp_path: Pat
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"start": "1ns"}, "zero snapshots are left of 21 with start=1ns: choose others"),
-        ({"step": "3ps"}, "snapshots are 2.5 ps apart, which step=3ps is no multiple of"),
+        ({"start": "1ns"}, "zero snapshots are left of 21 with start='1ns': choose others"),
+        ({"step": "3ps"}, "snapshots are 2.5 ps apart, which step='3ps' is no multiple of"),
         ({"step": "1ps"}, "snapshots are 2.5 ps apart"),
+        ({"start": 3.5}, r"start= takes a whole number, or a time .*, got 3\.5"),
+        ({"stop": 9.0}, r"stop= takes a whole number, or a time .*, got 9\.0"),
+        ({"step": np.float64(2)}, "step= takes a whole number, or a time"),
         ({"start": "ten"}, "start= takes a whole number, or a time such as 10ns or 500ps"),
         ({"start": "10"}, ""),
         ({"stop": "10 miles"}, "stop= takes a whole number, or a time"),

@@ -260,6 +260,25 @@ def test_a_data_frame_of_trackmate_is_understood(tmp_path: Path) -> None:
     assert "left out 1 of 5 spots that belong to no track" in ensemble.notes
 
 
+@pytest.mark.parametrize("doubled", NAMES)
+@pytest.mark.parametrize("kind", ["DataFrame", "a.csv"])
+def test_a_name_that_several_columns_have_is_asked_for_by_number(
+    tmp_path: Path, doubled: str, kind: str
+) -> None:
+    """Whichever of them were taken, or all as so many dimensions, nobody would know."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame([(*row, 7.0) for row in ROWS], columns=[*NAMES, doubled])
+    source: Any = table
+    if kind != "DataFrame":
+        source = tmp_path / kind
+        table.to_csv(source, index=False)
+    with pytest.raises(ValueError, match=rf"{kind}: there are 2 columns '{doubled}': .*by number"):
+        read(source)
+    check(read(source, columns="1,2,3,4"))
+    with pytest.raises(ValueError, match=r"are different columns, got frame, particle, x, x"):
+        read(source if doubled == "y" else table.iloc[:, :4], columns="frame,particle,x,x")
+
+
 def test_polars_gives_the_same() -> None:
     polars = pytest.importorskip("polars", reason="polars is not installed")
     frame = polars.DataFrame(ROWS, schema=list(NAMES), orient="row")

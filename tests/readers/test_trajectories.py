@@ -22,7 +22,7 @@ from tests.readers.builders import (
 )
 from timme._arrays import Coordinates
 from timme.readers import read
-from timme.readers.libraries import quiet
+from timme.readers.universes import quiet
 from timme.system.ensemble import Ensemble
 
 N_ATOMS = 12
@@ -39,16 +39,18 @@ def coordinates(ensemble: Ensemble) -> Coordinates:
     return ensemble.frames.read(0, ensemble.n_snapshots)[0]
 
 
-@pytest.mark.parametrize("suffix", ["xtc", "trr", "dcd", "nc", "xyz", "gro", "lammpstrj"])
+@pytest.mark.parametrize("suffix", ["xtc", "trr", "dcd", "nc", "netcdf", "xyz", "gro", "lammpstrj"])
 def test_formats_give_back_what_was_written(tmp_path: Path, topology: Path, suffix: str) -> None:
     positions = trajectory_positions(1 if suffix == "gro" else 5, N_ATOMS)
     path = tmp_path / f"a.{suffix}"
     if suffix == "lammpstrj":
         path.write_text(lammps_dump(positions))
     else:
-        write_trajectory(path, positions, box=BOX)
+        known = path.with_suffix(".nc") if suffix == "netcdf" else path
+        write_trajectory(known, positions, box=BOX).rename(path)
     ensemble = read(topology, path)
-    assert coordinates(ensemble).dtype == np.float32
+    texts = {"xyz", "gro", "lammpstrj"}
+    assert coordinates(ensemble).dtype == (np.float64 if suffix in texts else np.float32)
     np.testing.assert_allclose(coordinates(ensemble), positions, atol=2e-3)
     assert ensemble.unit == ("" if suffix in {"xyz", "lammpstrj"} else "Å")
     assert not ensemble.independent
@@ -352,7 +354,7 @@ def test_a_topology_without_coordinates_needs_a_trajectory(tmp_path: Path) -> No
         "       2 SYS  1    ALA  CB   CT3   -0.270000       12.0110           0\n\n"
         "       1 !NBOND: bonds\n       1       2\n\n"
     )
-    with pytest.raises(ValueError, match=r"a\.psf: not a trajectory"):
+    with pytest.raises(ValueError, match=r"a\.psf: .* names and no coordinates\): give its traj"):
         read(path)
     trajectory = write_trajectory(tmp_path / "a.dcd", trajectory_positions(2, 2))
     ensemble = read(path, trajectory)
@@ -363,8 +365,12 @@ def test_a_topology_without_coordinates_needs_a_trajectory(tmp_path: Path) -> No
 def test_a_file_of_unknown_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.docx"
     path.write_text("hello")
-    with pytest.raises(ValueError, match=r"a\.docx: not a topology that can be read"):
+    unknown = r"a\.docx: not a {} that can be read \(nobody knows .* '\.docx'\): give a"
+    with pytest.raises(ValueError, match=unknown.format("topology")):
         read(path)
+    topology = write_pdb(tmp_path / "top.pdb", [waters(4)])
+    with pytest.raises(ValueError, match=unknown.format("trajectory")):
+        read(topology, path)
 
 
 def test_a_file_that_is_no_trajectory_is_refused(tmp_path: Path, topology: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import timme
 from tests import naive
 from tests.readers.builders import trajectory_positions
+from tests.readers.texts import KEPT, NAMED, PLACES
 from timme._arrays import Coordinates
 from timme.readers import read
 
@@ -37,6 +39,7 @@ def write_xyz(path: Path, positions: Coordinates, *titles: str, first: str = "C"
         (f'Lattice="{STRAIGHT}" pbc="T T F"', np.diag([30, 31, 0])),
         (f'Lattice="{STRAIGHT}" pbc="[T, F, T]"', np.diag([30, 0, 32])),
         (f'pbc="1 0 true" Lattice="{STRAIGHT}"', np.diag([30, 0, 32])),
+        (f'Lattice="{STRAIGHT}" pbc=[T, F, T] energy=3', np.diag([30, 0, 32])),
         ('Lattice="-30 0 0 0 31 0 0 0 -32"', np.diag([30, 31, 32])),
         (f'Lattice="{TILTED}"', [[30, 0, 0], [10, 31, 0], [0, 0, 33]]),
         (f'Lattice="{STRAIGHT}" pbc="F F F"', None),
@@ -119,8 +122,36 @@ def test_frames_of_other_atoms_are_refused(tmp_path: Path) -> None:
         read(path)
 
 
-def test_columns_without_positions_are_refused(tmp_path: Path) -> None:
-    title = "Properties=species:S:1:force:R:3"
-    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(3, 5), title)
-    with pytest.raises(ValueError, match=r"its Properties need positions, such as pos:R:3"):
+@pytest.mark.parametrize(
+    ("title", "row", "expected"),
+    [
+        ("Properties=species:S:1:force:R:3", "C 1 2 3", "its Properties need positions, such as"),
+        ("Properties=species:S:1:pos:R:1", "C 1", "its Properties need positions, such as"),
+        ("Properties=species:S:one:pos:R:3", "C 1 2 3", "need name:type:count for each"),
+        ("Properties=species:S:1:pos:R:3:id:I:1", "C 1 2 3 a", "invalid literal"),
+        ("", "C 1 2", "invalid column index 3 at row"),
+        ("", "", "coordinates are missing|invalid column index"),
+        ("", "C 1 two 3", "could not convert string 'two'"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["xyz", "extxyz"])
+def test_rows_that_cannot_be_read_name_the_file(
+    tmp_path: Path, title: str, row: str, expected: str, suffix: str
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    whole = "C 1 2 3 4" if "id" in title else "C 1 2 3"
+    path.write_text("\n".join(["3", title, whole, row, whole, ""] * 2))
+    with pytest.raises(ValueError, match=rf"a\.{suffix}: frame 1 cannot be read \(.*({expected})"):
         read(path)
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
+@pytest.mark.parametrize("kind", ["xyz", "extxyz", "gro", "dump"])
+def test_a_mark_of_the_byte_order_does_not_matter(tmp_path: Path, kind: str, packed: bool) -> None:
+    suffix, write = NAMED[kind]
+    path = write(tmp_path / f"a.{suffix}", PLACES, KEPT)
+    data = b"\xef\xbb\xbf" + path.read_bytes()
+    marked = tmp_path / (f"b.{suffix}.gz" if packed else f"b.{suffix}")
+    marked.write_bytes(gzip.compress(data) if packed else data)
+    found, plain = (read(each, bonds="none").frames.read(0, 4)[0] for each in (marked, path))
+    np.testing.assert_array_equal(found, plain)

@@ -13,7 +13,8 @@ from tests import naive
 from tests.strategies import seeds, tilted_boxes
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import box_matrices
-from timme.system.ensemble import Ensemble, checked_weights
+from timme.system.checks import checked_weights
+from timme.system.ensemble import Ensemble
 from timme.system.space import Boxes
 
 SNAPSHOTS = np.random.default_rng(0).normal(size=(5, 4, 3))

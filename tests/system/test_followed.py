@@ -34,8 +34,8 @@ def walkers(
 
 
 def following(wrapped: Floats, vectors: Floats) -> FollowedFrames:
-    n_snapshots, n_sites, _ = wrapped.shape
-    frames = ArrayFrames(wrapped, box_matrices(vectors, n_snapshots, 3))
+    n_snapshots, n_sites, n_dimensions = wrapped.shape
+    frames = ArrayFrames(wrapped, box_matrices(vectors, n_snapshots, n_dimensions))
     return follow(frames, np.arange(n_sites))
 
 
@@ -117,6 +117,42 @@ def test_a_particle_that_is_not_seen_goes_on_from_where_it_was_seen_last() -> No
     images = ((found - true) @ np.linalg.inv(vectors))[seen]
     np.testing.assert_allclose(images, np.rint(images), atol=1e-9)
     assert np.abs(found[22, 1] - found[19, 1]).max() < 5
+
+
+@pytest.mark.parametrize("unseen", [40, 200])
+def test_a_particle_that_is_not_seen_for_long_is_refused(unseen: int) -> None:
+    """It may have gone round the box meanwhile, wherever it turns up."""
+    rng = np.random.default_rng(2)
+    true = rng.uniform(0, 10, (1, 20, 2)) + np.cumsum(rng.normal(size=(400, 20, 2)) * 0.5, axis=0)
+    wrapped = true % 10.0
+    wrapped[100 : 100 + unseen, 0] = np.nan
+    with pytest.raises(
+        ValueError,
+        match=rf"1 of 20 .* not seen for up to {unseen} snapshots, .*start=.*leave out unwrap",
+    ):
+        following(wrapped, box_matrices([10.0, 10.0], 400, 2))
+
+
+def test_a_particle_that_moves_little_may_be_unseen_for_long() -> None:
+    """One in a cage comes back to where it was, however long that is."""
+    rng = np.random.default_rng(4)
+    true = rng.uniform(0, 10, (1, 20, 3)) + rng.normal(scale=0.3, size=(400, 20, 3))
+    wrapped = true % 10.0
+    wrapped[100:300, 0] = np.nan
+    found, _ = following(wrapped, box_matrices([10.0, 10.0, 10.0], 400, 3)).read(0, 400)
+    moved = (found - true)[:, 0][~np.isnan(found[:, 0, 0])]
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-9)
+
+
+def test_a_particle_that_goes_straight_on_is_judged_by_its_own_speed() -> None:
+    """Its steps are small and all in one direction: in 40 snapshots it is half round the box."""
+    rng = np.random.default_rng(6)
+    true = 5 + rng.normal(scale=0.01, size=(400, 30, 3))
+    true[:, 3, 0] += 0.1 * np.arange(400)
+    wrapped = true % 10.0
+    wrapped[100:140, 3] = np.nan
+    with pytest.raises(ValueError, match=r"1 of 30 .* not seen for up to 40 snapshots"):
+        following(wrapped, box_matrices([10.0, 10.0, 10.0], 400, 3))
 
 
 def test_progress_is_told() -> None:

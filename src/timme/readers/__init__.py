@@ -12,12 +12,12 @@ import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 from timme.readers import soundness, species, walls, wanted
 from timme.readers.bonds import guess_bonds
 from timme.readers.download import fetch
+from timme.readers.dumps import DUMPS
 from timme.readers.files import kind
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
 from timme.readers.scale import judge_scale
 from timme.readers.snapshots import Clock, kept_snapshots, one_snapshot
 from timme.readers.sources import Options, atom_group, open_source
-from timme.readers.text import DUMPS
 from timme.settings import Settings
 from timme.settings.schema import understand
 from timme.system.ensemble import Ensemble
@@ -85,7 +85,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         Periodic box in place of that of the file: lengths, row vectors or a box of freud or HOOMD,
         for all snapshots or for each, or a text such as ``20,20,20``. False, or ``none``, leaves
         space open. The cell of a crystal in a structure file is not a box, nor is one that cannot
-        hold the atoms. Molecules are made whole along their bonds in any case.
+        hold the atoms. Molecules are made whole along their bonds in any case, also through the
+        cells of several models that have no symmetry, as those of simulations.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.
@@ -130,21 +131,23 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
     kept: Sequence[int] = ()
 
-    def keep(count: int, name: str, clock: Clock | None) -> Sequence[int]:
+    def keep(count: int, name: str, clock: Clock | None, doubled: Sequence[int]) -> Sequence[int]:
         nonlocal kept
-        kept = kept_snapshots(count, name, clock, start=start, stop=stop, step=step)
+        kept = kept_snapshots(
+            count, name, clock, start=start, stop=stop, step=step, doubled=doubled
+        )
         return range(kept[0], kept[-1] + 1) if unwrap else kept  # followed through all of them
 
     # Where the box is not that of the file, it does not matter which snapshots have one.
     options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
-    ensemble, count = open_source(source, _listed(trajectories), options, keep)
+    ensemble, count, in_cells = open_source(source, _listed(trajectories), options, keep)
     ensemble = replace(
         ensemble,
         unit=ensemble.unit if unit is None else unit_label(unit),
         gaps=ensemble.gaps if gaps is None else gaps,
     )
     ensemble = _note_unknown_unit(ensemble)
-    ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap)
+    ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap, in_cells=in_cells)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     if unwrap:
         ensemble = walls.followed(ensemble, progress)
@@ -191,14 +194,16 @@ def read_model(
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
     every: Sequence[int] = ()
 
-    def keep(count: int, name: str, clock: Clock | None) -> Sequence[int]:
+    def keep(count: int, name: str, clock: Clock | None, doubled: Sequence[int]) -> Sequence[int]:
         nonlocal every
-        every = kept_snapshots(count, name, clock, start=start, stop=stop, step=step)
+        every = kept_snapshots(
+            count, name, clock, start=start, stop=stop, step=step, doubled=doubled
+        )
         return one_snapshot(every, name, model)
 
     options = Options(None, common_atoms=False, allow_truncated=allow_truncated)
-    ensemble, _ = open_source(source, _listed(trajectories), options, keep)
-    ensemble = _with_box_and_bonds(ensemble, None, "auto")
+    ensemble, _, in_cells = open_source(source, _listed(trajectories), options, keep)
+    ensemble = _with_box_and_bonds(ensemble, None, "auto", in_cells=in_cells)
     return wanted.select_sites(ensemble, None, atom_group(source)), len(every)
 
 
@@ -216,12 +221,22 @@ def _with_box_and_bonds(
     bonds: str | npt.ArrayLike,
     *,
     unwrap: bool = False,
+    in_cells: bool = False,
 ) -> Ensemble:
+    if in_cells and box is None:
+        if unwrap:
+            raise ValueError(
+                f"{ensemble.prefix}unwrap=True needs a periodic box, for which the cell of a "
+                "structure file is not taken: give it (box=), or leave out unwrap=True"
+            )
+        box = False
     if not isinstance(bonds, str) or bonds != "guess":  # which says that they are atoms
         ensemble = species.without_false_elements(ensemble)
     scale = judge_scale(ensemble)
     if box is None or box is False:
+        notes = ensemble.notes
         ensemble = soundness.without_placeholder(ensemble, scale.angstrom)
+        ensemble = replace(ensemble, notes=notes) if in_cells else ensemble
     if box is False and unwrap:
         raise ValueError("unwrap=True follows sites through a box, and box=False leaves it out")
     # Bonds go through the walls of a box even where the user wants open space after that.

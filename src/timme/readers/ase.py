@@ -16,7 +16,7 @@ ASE = "ASE Atoms"  # what such a source is called
 
 
 def is_ase(source: object) -> bool:
-    """Tell whether an object is an Atoms of ASE, or a list of them.
+    """Tell whether an object is an Atoms of ASE, a list of them, or a trajectory.
 
     Parameters
     ----------
@@ -28,9 +28,11 @@ def is_ase(source: object) -> bool:
     bool
         True for what has positions, a cell, periodic directions and chemical symbols.
     """
-    each = source if isinstance(source, list | tuple) else [source]
-    named = ("get_positions", "get_chemical_symbols", "cell", "pbc")
-    return bool(each) and all(all(hasattr(atoms, name) for name in named) for atoms in each)
+    if _is_atoms(source):
+        return True
+    if isinstance(source, list | tuple):
+        return bool(source) and all(map(_is_atoms, source))
+    return _is_trajectory(source)
 
 
 def read_ase(source: Any) -> Ensemble:
@@ -38,15 +40,15 @@ def read_ase(source: Any) -> Ensemble:
 
     Parameters
     ----------
-    source : Atoms or sequence of Atoms
-        A snapshot, or several of the same atoms.
+    source : Atoms or iterable of Atoms
+        A snapshot, or several of the same atoms, such as an open ``Trajectory``.
 
     Returns
     -------
     Ensemble
         Positions in Å, and cells as boxes in the directions that are periodic.
     """
-    frames: Sequence[Any] = source if isinstance(source, list | tuple) else [source]
+    frames: Sequence[Any] = [source] if _is_atoms(source) else list(source)
     symbols = list(frames[0].get_chemical_symbols())
     if not symbols:
         raise ValueError(f"{ASE}: there are no atoms: give some")
@@ -72,6 +74,17 @@ def read_ase(source: Any) -> Ensemble:
         unit="Å",
     )
     return replace(made, sources=(ASE,))
+
+
+def _is_atoms(source: object) -> bool:
+    named = ("get_positions", "get_chemical_symbols", "cell", "pbc")
+    return all(hasattr(source, name) for name in named)
+
+
+def _is_trajectory(source: Any) -> bool:
+    """Tell whether an object of ASE reads one Atoms after the other from a file."""
+    named = type(source).__module__.partition(".")[0] == "ase"
+    return named and hasattr(source, "__len__") and len(source) > 0 and _is_atoms(source[0])
 
 
 def _box(atoms: Any) -> Any:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from timme._arrays import Ints
+from timme.readers.dumps import DUMPS, dump_time
 from timme.readers.files import kind
-from timme.readers.text import DUMPS, dump_time, gro_time
+from timme.readers.gro import gro_time
 
 _REAL, _DOUBLE = 4, 8  # bytes
 

@@ -133,6 +133,7 @@ def wanted_columns(header: Sequence[str], chosen: Sequence[Any] | None, source: 
             f"{', '.join(map(repr, header))}: "
             f"give the frame, particle and coordinate columns by name or number (columns=){counted}"
         )
+    _refuse_same(wanted, source)
     twice = [name for name in wanted if list(header).count(name) > 1]
     if twice:
         raise ValueError(
@@ -163,12 +164,16 @@ def places_of_numbers(numbers: Sequence[int], width: int, source: str) -> list[i
         raise ValueError(
             f"{source}: there is no column {max(numbers)}: the table has {width}, counted from 1"
         )
-    if len(set(numbers)) < len(numbers):
+    _refuse_same(numbers, source)
+    return [number - 1 for number in numbers]
+
+
+def _refuse_same(wanted: Sequence[Any], source: str) -> None:
+    if len(set(wanted)) < len(wanted):
         raise ValueError(
             f"{source}: frame, particle and coordinates are different columns, "
-            f"got {', '.join(map(str, numbers))}"
+            f"got {', '.join(map(str, wanted))}"
         )
-    return [number - 1 for number in numbers]
 
 
 def is_trackmate(header: Sequence[Hashable]) -> bool:

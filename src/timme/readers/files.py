@@ -7,28 +7,40 @@ import gzip
 import io
 import zlib
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from timme._arrays import Coordinates, Floats, Ints
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 STRUCTURES = frozenset((".pdb", ".ent", ".cif", ".mmcif"))
 TABLES = frozenset((".csv", ".tsv", ".txt", ".dat"))
 # Formats that hold coordinates only: names come from a topology.
-BARE_TRAJECTORIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".lammpstrj", ".dump"))
+BARE_TRAJECTORIES = frozenset(
+    (".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".netcdf", ".lammpstrj", ".dump")
+)
 
+LAMMPS_DATA = frozenset((".data", ".lmp"))
 # Formats in which lengths are numbers of any unit, which only the user knows.
-UNITLESS = frozenset((".gsd", ".xyz", ".lammpstrj", ".dump", ".data", ".lmp"))
+UNITLESS = frozenset((".gsd", ".xyz", ".lammpstrj", ".dump")) | LAMMPS_DATA
+# Formats that are read here and there, and so from files as they are only.
+_BINARIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".gsd", ".h5md"))
 # Formats of entries of the PDB; what MDAnalysis makes of MMTF is all models piled into one.
+_OTHER_NAMES = {".extxyz": ".xyz", ".netcdf": ".nc", ".ncdf": ".nc"}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UNREAD = {".bcif": "BinaryCIF", ".mmtf": "MMTF"}
 
 
 class RawFrame(NamedTuple):
     """One frame as a file gives it."""
 
-    positions: Coordinates  # (atoms, dimensions)
+    positions: Coordinates  # (atoms, dimensions), as precise as the file: texts are in double
     box: Floats | None  # (dimensions, dimensions), rows are vectors, 0 in open directions
     images: Ints | None = None  # (atoms, dimensions), how often each atom went through the walls
     time: float | None = None  # ps
+    ids: Ints | None = None  # (atoms,), where the file numbers them
+    names: npt.NDArray[Any] | None = None  # (atoms,), whatever tells kinds of atoms apart
 
 
 def kind(path: Path) -> str:
@@ -43,13 +55,13 @@ def kind(path: Path) -> str:
     -------
     str
         Its extension in small letters, without that of a compression: ``.pdb``; ``.xyz`` for an
-        extended XYZ file too.
+        extended XYZ file too, and ``.nc`` for any name of NetCDF.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in {".gz", ".bz2"}:
         suffixes.pop()
     last = suffixes[-1] if suffixes else ""
-    return ".xyz" if last == ".extxyz" else last
+    return _OTHER_NAMES.get(last, last)
 
 
 def checked_file(path: str | Path) -> Path:
@@ -86,6 +98,27 @@ def checked_file(path: str | Path) -> Path:
     return path
 
 
+def refuse_packed(path: Path) -> None:
+    """Refuse a compressed file of a format that is read from files as they are only.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Raises
+    ------
+    ValueError
+        For compressed trajectories that are no texts.
+    """
+    last, format_ = path.suffix.lower(), kind(path)
+    if last in {".gz", ".bz2"} and format_ in _BINARIES:
+        raise ValueError(
+            f"{path}: compressed {format_[1:].upper()} files are not read: unpack it first, as "
+            f"with {'gunzip' if last == '.gz' else 'bunzip2'}"
+        )
+
+
 def read_bytes(path: Path) -> bytes:
     """Read a whole file, unpacked, without a byte order mark, with one kind of line ends.
 
@@ -99,7 +132,7 @@ def read_bytes(path: Path) -> bytes:
     bytes
         What is in it.
     """
-    data = _unpack(checked_file(path)).removeprefix(b"\xef\xbb\xbf")
+    data = _unpack(checked_file(path)).removeprefix(BYTE_ORDER_MARK)
     if not data.strip():
         raise ValueError(f"{path}: the file is empty: make or download it again")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data

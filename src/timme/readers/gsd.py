@@ -15,6 +15,7 @@ _DEFAULTS: dict[str, npt.ArrayLike] = {
     "configuration/box": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0),
     "configuration/dimensions": (3,),
 }
+_MOST = 10_000_000  # particles whose places may be left out as all are 0
 
 
 class GsdFile:
@@ -36,9 +37,10 @@ class GsdFile:
         if not self.n_frames:
             raise ValueError("it holds no frame")
         self.n_atoms = self._count(0)
-        self.has_images = any(
-            self._file.chunk_exists(frame, "particles/image") for frame in (0, self.n_frames - 1)
-        )
+        if self.n_atoms < 1:
+            raise ValueError("it holds no particles")
+        # In any frame: one in which all are as in the first, or 0, holds none.
+        self.has_images = bool(self._file.find_matching_chunk_names("particles/image"))
 
     def read(self, frame: int) -> RawFrame:
         """Read one frame.
@@ -56,10 +58,8 @@ class GsdFile:
         n_atoms = self._count(frame)
         if n_atoms != self.n_atoms:
             raise ValueError(f"it has {n_atoms} particles, and the first frame {self.n_atoms}")
-        positions = self._chunk(frame, "particles/position", np.zeros((n_atoms, 3), np.float32))
-        images = None
-        if self.has_images:
-            images = self._chunk(frame, "particles/image", np.zeros((n_atoms, 3), np.int32))
+        positions = self._vectors(frame, "particles/position", np.float32)
+        images = self._vectors(frame, "particles/image", np.int32) if self.has_images else None
         return RawFrame(positions, self.box(frame), images)
 
     def box(self, frame: int) -> npt.NDArray[np.float64] | None:
@@ -76,6 +76,8 @@ class GsdFile:
             Box vectors as rows, zeros where motion is in a plane; None where there is no box.
         """
         lengths = np.array(self._chunk(frame, "configuration/box"), np.float64)
+        if lengths.shape != (6,):
+            raise ValueError(f"its box has {lengths.size} numbers, and 6 are needed")
         x, y, z, xy, xz, yz = lengths
         box = np.array([[x, 0.0, 0.0], [xy * y, y, 0.0], [xz * z, yz * z, z]])
         if int(self._chunk(frame, "configuration/dimensions")[0]) == 2:
@@ -85,8 +87,20 @@ class GsdFile:
     def _count(self, frame: int) -> int:
         return int(self._chunk(frame, "particles/N", (0,))[0])
 
+    def _vectors(self, frame: int, name: str, kind: npt.DTypeLike) -> Any:
+        """Read a vector of each particle, zeros where none is written."""
+        found = self._chunk(frame, name, ())
+        if found.shape == (self.n_atoms, 3):
+            return found
+        if found.size or self.n_atoms > _MOST:
+            raise ValueError(f"it has no {name} of {self.n_atoms} particles")
+        return np.zeros((self.n_atoms, 3), kind)
+
     def _chunk(self, frame: int, name: str, otherwise: npt.ArrayLike | None = None) -> Any:
         for place in (frame, 0):
             if self._file.chunk_exists(place, name):
-                return np.atleast_1d(self._file.read_chunk(place, name))
+                try:
+                    return np.atleast_1d(self._file.read_chunk(place, name))
+                except MemoryError:
+                    raise ValueError(f"it announces more {name} than memory holds") from None
         return np.asarray(_DEFAULTS[name] if otherwise is None else otherwise)

@@ -6,11 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from timme._arrays import Floats, Ints
+from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.files import RawFrame
 from timme.settings.texts import picoseconds
 from timme.system.units import unit_in_angstrom
+
+
+class SeveralGroupsError(ValueError):
+    """A file of several groups of particles, of which none is that of all."""
 
 
 class H5mdFile:
@@ -42,6 +47,12 @@ class H5mdFile:
         self.has_images = "image" in self._group
         self._ids = self._ids_of(0)
 
+    @property
+    def numbers(self) -> Ints | None:
+        """Ids of the particles, in the order in which they are read; None where there are none."""
+        order = self._order(0)
+        return self._ids if self._ids is None or order is None else self._ids[order]
+
     def read(self, frame: int) -> RawFrame:
         """Read one frame.
 
@@ -65,8 +76,11 @@ class H5mdFile:
         order = self._order(frame)
         if order is not None:
             found, images = found[order], None if images is None else images[order]
-        positions = (found * self._scale).astype(np.float32)
-        return RawFrame(positions, self._box(frame), images, self.time(frame))
+        positions: Coordinates = found * self._scale
+        if self._position["value"].dtype == np.float32:
+            positions = positions.astype(np.float32)
+        names = self._kinds(frame) if order is None else None
+        return RawFrame(positions, self._box(frame), images, self.time(frame), names=names)
 
     def time(self, frame: int) -> float | None:
         """Find the time of a frame, where the file says in which unit it is.
@@ -103,9 +117,9 @@ class H5mdFile:
         for name in ("trajectory", "all", *(groups if len(groups) == 1 else ())):
             if name in groups:
                 return groups[name]
-        raise ValueError(
-            f"one group of particles with positions is needed, got {', '.join(groups) or 'none'}"
-        )
+        if groups:
+            raise SeveralGroupsError(f"{len(groups)} groups of particles, {', '.join(groups)}")
+        raise ValueError("one group of particles with positions is needed, got none")
 
     def _element(self, name: str, frame: int) -> Any:
         """Read what is there once, or for each frame."""
@@ -131,6 +145,12 @@ class H5mdFile:
         if len(np.unique(ids)) < len(ids) or (np.sort(ids) != np.sort(self._ids)).any():
             raise ValueError("its particles are not those of the first frame")
         return np.argsort(ids, kind="stable")
+
+    def _kinds(self, frame: int) -> npt.NDArray[Any] | None:
+        """Read the species of particles where they are written for each frame."""
+        if not hasattr(self._group.get("species"), "keys"):
+            return None
+        return np.ravel(self._element("species", frame))
 
     def _box(self, frame: int) -> Floats | None:
         group = self._group.get("box")

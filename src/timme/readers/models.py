@@ -27,6 +27,7 @@ class Model:
     serials: Ints
     coordinates: Floats  # (atoms, 3)
     box: Floats | None = None  # (3, 3), rows are vectors; None where space is open
+    cell: Floats | None = None  # (3, 3), of a file without symmetry: of a simulation, or a crystal
 
     def keys(self) -> list[Key]:
         """List what every atom is called: chain, residue number, insertion code, atom name."""

@@ -24,6 +24,7 @@ def kept_snapshots(
     start: int | str | None = None,
     stop: int | str | None = None,
     step: int | str | None = None,
+    doubled: Sequence[int] = (),
 ) -> Sequence[int]:
     """Choose snapshots as a slice does, or by times.
 
@@ -37,12 +38,13 @@ def kept_snapshots(
         Returns the time of a snapshot in ps; None where the source has no times.
     start, stop, step : int or str, optional
         Bounds and stride; or times such as ``10ns``, of which the last one is included.
+    doubled : sequence of int, optional
+        Snapshots that repeat the one before, as where a run was continued, and are left out.
 
     Returns
     -------
     sequence of int
-        Indices of the snapshots, at least one: a range, unless a step in time goes past snapshots
-        that are there twice, as where a run was continued.
+        Indices of the snapshots, at least one: a range, unless some are there twice.
 
     Examples
     --------
@@ -50,11 +52,14 @@ def kept_snapshots(
     range(2, 6)
     """
     given = {"start": start, "stop": stop, "step": step}
-    said = ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)
+    _refuse_no_number(given)
+    said = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
     times = cache(lambda: _Times(count, source, clock))
     first = times().index(start, "left") if isinstance(start, str) else start
     end = times().index(stop, "right") if isinstance(stop, str) else stop
     kept: Sequence[int] = range(count)[first:end]
+    repeated = set(doubled).intersection(kept)
+    kept = [number for number in kept if number not in repeated] if repeated else kept
     if isinstance(step, str):
         kept = times().stride(kept, step)
     elif step is not None and step < 1:
@@ -91,6 +96,14 @@ def one_snapshot(kept: Sequence[int], source: str, model: int) -> Sequence[int]:
     return kept[model - 1 : model]
 
 
+def _refuse_no_number(given: dict[str, int | str | None]) -> None:
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str) and not hasattr(value, "__index__"):
+            raise ValueError(
+                f"{name}= takes a whole number, or a time such as 10ns or 500ps, got {value!r}"
+            )
+
+
 class _Times:
     """Times of the snapshots of a source, each of them looked up: a step back may be anywhere."""
 
@@ -101,7 +114,8 @@ class _Times:
             time = None if clock is None else clock(snapshot)
             if time is None:
                 raise ValueError(
-                    f"{source}: its snapshots carry no times: choose them by number, from 0"
+                    f"{source}: its snapshots carry no times: choose them by number, from 0 (the "
+                    "header of many DCD files holds a placeholder)"
                 )
             found.append(time)
         self._times: Floats = np.array(found, dtype=np.float64)
@@ -134,7 +148,7 @@ class _Times:
         ratio = picoseconds(text) / interval
         if ratio < 0.5 or abs(ratio - round(ratio)) > _SLACK * round(ratio):
             raise ValueError(
-                f"{self._source}: snapshots are {interval:g} ps apart, which step={text} is "
+                f"{self._source}: snapshots are {interval:g} ps apart, which step={text!r} is "
                 "no multiple of: choose another"
             )
         return once[:: round(ratio)]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from timme._arrays import Ints, frozen
 from timme.readers.ase import ASE, is_ase, read_ase
 from timme.readers.download import fetch
+from timme.readers.dumps import DUMPS, dump_atoms
 from timme.readers.files import (
     BARE_TRAJECTORIES,
+    LAMMPS_DATA,
     STRUCTURES,
     TABLES,
     checked_file,
@@ -23,14 +25,13 @@ from timme.readers.files import (
 )
 from timme.readers.libraries import MDTRAJ, is_mdtraj
 from timme.readers.snapshots import Clock
-from timme.readers.text import DUMPS, dump_atoms
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
 
-# Of a number of snapshots, their source and their times, those to keep.
-Keep = Callable[[int, str, Clock | None], Sequence[int]]
+# Of a number of snapshots, their source, times, and those that are there twice, which to keep.
+Keep = Callable[[int, str, Clock | None, Sequence[int]], Sequence[int]]
 
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
 _BARE = BARE_TRAJECTORIES | {".h5md"}
@@ -40,6 +41,14 @@ _USES = {  # of options that are not for every kind of source
     "common_atoms": "models in structure files",
     "allow_truncated": "trajectory files",
 }
+
+
+class Opened(NamedTuple):
+    """A source that was opened."""
+
+    ensemble: Ensemble  # the snapshots that are kept; bonds are those that the source gives
+    n_snapshots: int  # all that there are
+    in_cells: bool = False  # whether molecules are made whole in its boxes, and no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,7 @@ class Options:
 
 def open_source(
     source: Any, trajectories: list[str | Path], options: Options, keep: Keep
-) -> tuple[Ensemble, int]:
+) -> Opened:
     """Open a source, with all its atoms.
 
     Parameters
@@ -66,15 +75,14 @@ def open_source(
     options : Options
         How files are read.
     keep : callable
-        Called with the number of snapshots, what they are called in messages, and how to find
-        their times; returns those to keep. Of structure files, no others are matched.
+        Called with the number of snapshots, what they are called in messages, how to find their
+        times, and which repeat the one before; returns those to keep. Of structure files, no
+        others are matched.
 
     Returns
     -------
-    ensemble : Ensemble
-        The snapshots that are kept; bonds are those that the source gives.
-    count : int
-        Number of all snapshots.
+    Opened
+        The ensemble, and what else is known of it.
     """
     found = _locate(source) if isinstance(source, str | Path) else source
     paths = _structure_files(found, trajectories)
@@ -82,8 +90,24 @@ def open_source(
         return _from_structures(paths, options, keep)
     ensemble = _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
-    kept = keep(count, name, _clock(found, ensemble.frames))
-    return replace(ensemble, frames=ensemble.frames.keep(kept)), count
+    doubled, note = _doubled(ensemble.frames)
+    kept = keep(count, name, _clock(found, ensemble.frames), doubled)
+    notes = (*ensemble.notes, note) if note else ensemble.notes
+    return Opened(replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes), count)
+
+
+def _doubled(frames: Frames) -> tuple[list[int], str]:
+    """Find snapshots of trajectory files that are there twice, and say so."""
+    from timme.readers.trajectories import TrajectoryFrames
+
+    doubled = frames.doubled() if isinstance(frames, TrajectoryFrames) else []
+    if not isinstance(frames, TrajectoryFrames) or not doubled:
+        return [], ""
+    first = frames.name_of(doubled[0])
+    said = f"{first} repeats the one before it"
+    if len(doubled) > 1:
+        said = f"{first} and {len(doubled) - 1} others repeat those before them"
+    return doubled, f"{said}, as where a run was continued, and counts once"
 
 
 def _clock(source: Any, frames: Frames) -> Clock:
@@ -113,6 +137,8 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
             f"trajectories need a topology file, got {type(source).__name__}: "
             "name a PDB, GRO, PSF or similar file"
         )
+    if isinstance(source, Iterator):  # such as ase.io.iread, which gives each snapshot once
+        source = list(source)
     if libraries.is_atom_group(source):
         _refuse_unused(options, "Universe")
         return _from_universe(source, options)
@@ -185,7 +211,7 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
     return _from_trajectories(path, [path], options)
 
 
-def _from_structures(paths: list[Path], options: Options, keep: Keep) -> tuple[Ensemble, int]:
+def _from_structures(paths: list[Path], options: Options, keep: Keep) -> Opened:
     from timme.readers.structures import read_structures
 
     if any(kind(path) in _BARE for path in paths):
@@ -208,18 +234,20 @@ def _from_structures(paths: list[Path], options: Options, keep: Keep) -> tuple[E
         sources=tuple(str(path) for path in paths),
         notes=found.notes,
     )
-    return ensemble, found.n_models
+    return Opened(ensemble, found.n_models, found.are_cells)
 
 
 def _from_trajectories(topology: Path | None, paths: list[Path], options: Options) -> Ensemble:
-    from timme.readers.trajectories import open_trajectories, read_topology
+    from timme.readers.topologies import read_topology
+    from timme.readers.trajectories import open_trajectories
 
     _refuse_unused(options, str(paths[0]), "allow_truncated")
-    atoms = None if topology is None else read_topology(topology)
+    atoms, ids = (None, None) if topology is None else read_topology(topology)
     molecules = _numbered_molecules(topology, atoms)
     look_at = partial(
         open_trajectories,
         n_atoms=None if atoms is None else len(atoms),
+        ids=ids,
         topology=str(topology),
         allow_truncated=options.allow_truncated,
         any_boxes=options.any_boxes,
@@ -233,7 +261,7 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
             frames, notes = every, (*more, _snapshot_note(topology, len(every.files)))
     if atoms is None:
         atoms, molecules, note = _bare_atoms(paths[0], frames.shape[1])
-        notes += (note,)
+        notes, ids = (*notes, note), frames.files[0].numbers
     units = {file.unit for file in frames.files}
     files = [path for path in (topology, *paths) if path is not None]
     return Ensemble(
@@ -246,6 +274,7 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         sources=tuple(dict.fromkeys(str(path) for path in files)),
         notes=notes,
         molecules=molecules,
+        numbers=ids,
     )
 
 
@@ -263,20 +292,25 @@ def _snapshot_note(topology: Path, count: int) -> str:
 
 def _numbered_molecules(topology: Path | None, atoms: Atoms | None) -> Ints | None:
     """Take the numbers of molecules of a LAMMPS data file, which stand for its residues."""
-    if topology is None or atoms is None or kind(topology) not in {".data", ".lmp"}:
+    if topology is None or atoms is None or kind(topology) not in LAMMPS_DATA:
         return None
     return atoms.resids if len(np.unique(atoms.resids)) > 1 else None
 
 
 def _bare_atoms(path: Path, count: int) -> tuple[Atoms, Ints | None, str]:
     if kind(path) in DUMPS:
-        return dump_atoms(path)
+        try:
+            return dump_atoms(path)
+        except ValueError as error:
+            raise ValueError(
+                f"{path}: not a LAMMPS dump that can be read: {one_line(error)}: write it again"
+            ) from None
     note = f"{path}: without a topology, sites have no names and no bonds"
     return Atoms.unnamed(count), None, note
 
 
 def _from_universe(source: Any, options: Options) -> Ensemble:
-    from timme.readers.libraries import atoms_of_universe, unit_of_reader, universe_frames
+    from timme.readers.universes import atoms_of_universe, unit_of_reader, universe_frames
 
     everything = source.universe.atoms
     files = (source.universe.filename, getattr(source.universe.trajectory, "filename", None))
@@ -303,7 +337,8 @@ def _from_tracks(tracks: Any, name: str) -> Ensemble:
     ensemble = Ensemble.from_array(
         tracks.coordinates, atoms=tracks.atoms, gaps=True, unit=tracks.unit
     )
-    return replace(ensemble, sources=(name,), notes=tracks.notes)
+    ids = ensemble.atoms.resids  # those of the table, or numbers in the place of names
+    return replace(ensemble, sources=(name,), notes=tracks.notes, numbers=ids)
 
 
 def _from_npy(path: Path) -> Ensemble:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from timme.readers.mmcif import parsed_mmcif
 from timme.readers.models import Model
 from timme.readers.numbering import five_digits, without_line_numbers
 from timme.system.atoms import Atoms, sorted_bonds
-from timme.system.boxes import boxes_of_frames
+from timme.system.boxes import boxes_of_frames, fault_of, vectors_of_cell
 from timme.system.elements import (
     NON_METALS,
     element_masses,
@@ -31,6 +31,9 @@ from timme.system.placeholders import can_be_box, refuse_other_space
 from timme.system.residues import NUCLEIC, PROTEIN, WATER, is_named
 
 _MODEL = re.compile(rb"^MODEL .*$", re.MULTILINE)
+_CELL = re.compile(rb"^CRYST1.*$", re.MULTILINE)
+_CELL_FIELDS = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
+_DUMMY = 1.5  # Å: NMR entries have cells of 1 Å
 _MAX_MODELS = 9999
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
 _MAX_LINK = 3.5  # Å: a link listed in a file but longer than this joins no two atoms of the model
@@ -48,6 +51,7 @@ class Structures:
     numbers: Ints | None  # (atoms,), from 1 on, as every model lists them; None where they differ
     boxes: Floats | None = None  # (models, 3, 3), zeros where a model has none
     unit: str = "Å"  # of all files, "" where they state none, or several
+    are_cells: bool = False  # whether molecules are made whole in the boxes, and no more
 
 
 def read_structures(
@@ -55,7 +59,7 @@ def read_structures(
     *,
     common_atoms: bool = False,
     any_boxes: bool = False,
-    keep: Callable[[int, str, None], Sequence[int]] | None = None,
+    keep: Callable[[int, str, None, Sequence[int]], Sequence[int]] | None = None,
 ) -> Structures:
     """Read models of PDB and mmCIF files and match their atoms.
 
@@ -68,8 +72,8 @@ def read_structures(
     any_boxes : bool, optional
         Let some models have a box and others none, where that of the files does not count.
     keep : callable, optional
-        Called with the number of models and the name of the first file; returns those
-        to keep, all by default. Others may have other atoms.
+        Called with the number of models, the name of the first file, no times and none that are
+        there twice; returns those to keep, all by default. Others may have other atoms.
 
     Returns
     -------
@@ -78,9 +82,10 @@ def read_structures(
     """
     files = [_read(path) for path in paths]
     every = [(file, model) for file in files for model in file.models]
-    chosen = range(len(every)) if keep is None else keep(len(every), str(paths[0]), None)
+    chosen = range(len(every)) if keep is None else keep(len(every), str(paths[0]), None, ())
     models = [every[number][1] for number in chosen]
-    notes = _cell_notes(files[0]) if len(paths) == 1 and len(models) > 1 else ()
+    cells = _cells(models) if len(every) > 1 else None
+    notes = _cell_notes(files, cells) if len(models) > 1 else ()
     matching = match_models(models, common_atoms=common_atoms)
     first, kept = models[0], matching.orders[0]
     links = every[chosen[0]][0].links(first)
@@ -100,6 +105,7 @@ def read_structures(
     rounding = max(_ROUNDING, *(file.rounding for file in files))
     units = {file.unit for file in files}
     unit = units.pop() if len(units) == 1 else ""
+    boxes = _boxes(models, unit, any_boxes=any_boxes)
     return Structures(
         atoms,
         coordinates,
@@ -107,8 +113,9 @@ def read_structures(
         (*notes, *matching.notes),
         rounding,
         _common_numbers(models, matching.orders),
-        _boxes(models, unit, any_boxes=any_boxes),
+        cells if boxes is None else boxes,
         unit,
+        are_cells=boxes is None and cells is not None,
     )
 
 
@@ -135,7 +142,7 @@ class _File:
 def _read(path: Path) -> _File:
     if kind(path) not in STRUCTURES:
         return _read_other(path)
-    structures = _parse(path)
+    structures, cells = _parse(path)
     models = list[Model]()
     for structure in structures:
         models.extend(_models(structure, path, already=len(models)))
@@ -143,18 +150,34 @@ def _read(path: Path) -> _File:
         raise ValueError(
             f"{path}: no atoms were found: a PDB or mmCIF file with ATOM records is needed"
         )
+    if len(cells) in {1, len(models)}:
+        each = cells if len(cells) > 1 else cells * len(models)
+        models = [replace(model, cell=cell) for model, cell in zip(models, each, strict=True)]
     cell = structures[0].cell
-    known = cell.parameters if cell.is_crystal() and cell.a > 1.5 else ()  # NMR entries have 1 Å
+    known = cell.parameters if cell.is_crystal() and cell.a > _DUMMY else ()
     return _File(models, partial(_links, structures[0]), _ROUNDING, known)
 
 
-def _cell_notes(file: _File) -> tuple[str, ...]:
-    """Say that the cell of a file of several models was not taken for a periodic box."""
-    if not file.cell:
+def _cells(models: Sequence[Model]) -> Floats | None:
+    """Bring together the cells whose walls cut molecules apart, if all models have one."""
+    found = [model.cell for model in models if model.cell is not None]
+    return boxes_of_frames(found) if len(found) == len(models) else None
+
+
+def _cell_notes(files: Sequence[_File], cells: Floats | None) -> tuple[str, ...]:
+    """Say that a cell was not taken for a periodic box."""
+    cell = files[0].cell
+    if not cell or (cells is None and len(files) > 1):
         return ()
-    shown = file.cell[:3] if set(file.cell[3:]) == {90.0} else file.cell
-    box = ", ".join(f"{value:g}" for value in shown)
-    return (f"the cell of the file was not taken for a periodic box: if it is one, box=[{box}]",)
+    shown = cell[:3] if set(cell[3:]) == {90.0} else cell
+    if cells is not None and len(shown) == 3:  # a parser takes the last of several
+        shown = tuple(np.diag(cells[0]).tolist())
+    box = f"box=[{', '.join(f'{value:g}' for value in shown)}]"
+    whose = "the cell of the file was" if len(files) == 1 else "the cells of the files were"
+    if cells is not None and np.ptp(cells, axis=0).any():
+        box = f"box= with one for each snapshot, of which the first is {box[4:]}"
+    whole = "" if cells is None else "used to make molecules whole, and "
+    return (f"{whose} {whole}not taken for a periodic box: if it is one, {box}",)
 
 
 def _boxes(models: Sequence[Model], unit: str, *, any_boxes: bool) -> Floats | None:
@@ -169,9 +192,10 @@ def _boxes(models: Sequence[Model], unit: str, *, any_boxes: bool) -> Floats | N
 
 def _read_other(path: Path) -> _File:
     """Read the frames of a file that MDAnalysis reads, such as GRO."""
-    from timme.readers.trajectories import open_trajectories, read_topology
+    from timme.readers.topologies import read_topology
+    from timme.readers.trajectories import open_trajectories
 
-    atoms = read_topology(path)
+    atoms = read_topology(path).atoms
     frames, _ = open_trajectories([path], n_atoms=len(atoms), topology=str(path), any_boxes=True)
     coordinates, boxes = frames.read(0, frames.shape[0])
     blank = np.full(len(atoms), "")
@@ -196,17 +220,36 @@ def _read_other(path: Path) -> _File:
     return _File(models, lambda _: atoms.bonds, file.rounding, unit=file.unit)
 
 
-def _parse(path: Path) -> list[Any]:
+def _parse(path: Path) -> tuple[list[Any], list[Floats | None]]:
+    """Parse a file, and list the cells without symmetry: one for all models, or one for each."""
     if kind(path) in {".cif", ".mmcif"}:
-        return [parsed_mmcif(path)]
+        found = parsed_mmcif(path)
+        return [found], [_vectors(found.cell.parameters, found.spacegroup_hm)]
     data = without_line_numbers(read_bytes(path))
-    return [_parse_pdb(part, path, line) for part, line in _parts(data)]
+    lines = [line.decode("latin-1") for line in _CELL.findall(data)]
+    return [_parse_pdb(part, path, line) for part, line in _parts(data)], [
+        _vectors([line[start:stop] for start, stop in _CELL_FIELDS], line[55:66]) for line in lines
+    ]
+
+
+def _vectors(cell: Sequence[float | str], symmetry: str) -> Floats | None:
+    """Make box vectors of a cell without symmetry, of which one is all there is."""
+    try:
+        numbers = np.array([float(number) for number in cell])
+    except ValueError:
+        return None
+    if symmetry.replace(" ", "") != "P1" or not can_be_box(np.diag(numbers[:3]), "Å"):
+        return None
+    vectors = vectors_of_cell(numbers[:3], numbers[3:])
+    return None if fault_of(vectors) else vectors
 
 
 def _parse_pdb(data: bytes, path: Path, first_line: int) -> Any:
     import gemmi
 
     _refuse_bad_coordinates(data, path, first_line)
+    if not data.isascii():
+        _refuse_other_letters(data, path, first_line)
     try:
         return gemmi.read_pdb_string(_numbered(data))
     except (RuntimeError, ValueError) as error:
@@ -263,6 +306,21 @@ def _refuse_bad_coordinates(data: bytes, path: Path, first_line: int) -> None:
         if line.startswith(b"MODEL "):
             fields = line.split()
             model = int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else model + 1
+
+
+def _refuse_other_letters(data: bytes, path: Path, first_line: int) -> None:
+    """Refuse names of atoms, chains and segments that the parser cannot give back."""
+    for number, line in enumerate(data.split(b"\n"), start=first_line):
+        named = b""
+        if line.startswith((b"LINK", b"SSBOND")):
+            named = line
+        elif line.startswith((b"ATOM  ", b"HETATM")):
+            named = line[12:27] + (line[72:76] if line[21:22] == b" " else b"")
+        if not named.isascii():
+            raise ValueError(
+                f"{path}: line {number}: names in PDB files are in ASCII, got "
+                f"{named.decode('latin-1').strip()!r}: repair that line"
+            )
 
 
 def _models(structure: Any, path: Path, *, already: int) -> list[Model]:
@@ -329,9 +387,9 @@ def _refuse_non_finite(model: Model) -> None:
 
 
 def _texts(characters: npt.NDArray[np.int8]) -> Strings:
-    """Turn rows of zero-padded characters into strings."""
+    """Turn rows of zero-padded characters, which may be of any alphabet, into strings."""
     width = characters.shape[1]
-    return np.ascontiguousarray(characters).view(f"S{width}")[:, 0].astype(f"U{width}")
+    return np.char.decode(np.ascontiguousarray(characters).view(f"S{width}")[:, 0], "latin-1")
 
 
 def _segments(structure: Any, blank: Strings) -> Strings:

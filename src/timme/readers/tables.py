@@ -111,26 +111,33 @@ def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
     Tracks
         Positions with gaps.
     """
-    named = _columns_of(table)
+    labels, header = [str(label) for label in table.columns], _index_levels(table)
     chosen = listed_columns(columns)
     if chosen is not None and isinstance(chosen[0], int):
-        labels = [str(label) for label in table.columns]
         numbers = [int(number) for number in chosen]
         _refuse_ambiguous(numbers, labels)
-        chosen = [labels[place] for place in places_of_numbers(numbers, len(labels), "DataFrame")]
-    wanted = wanted_columns(list(named), chosen, "DataFrame")
+        places = places_of_numbers(numbers, len(labels), "DataFrame")
+        wanted = [labels[place] for place in places]
+        found = [_column(table, place) for place in places]
+    else:
+        wanted = wanted_columns([*header, *labels], chosen, "DataFrame")
+        found = [
+            header[name] if name in header else _column(table, labels.index(name))
+            for name in wanted
+        ]
     if len(table) == 0:
         raise ValueError("DataFrame: the table has no rows: rows of tracked particles are needed")
-    values = [_numeric(named[name], name) for name in (wanted[0], *wanted[2:])]
+    frame, particle, *coordinates = zip(found, wanted, strict=True)
+    values = [_numeric(*each) for each in (frame, *coordinates)]
     index = np.asarray(table.index) if hasattr(table, "index") else np.arange(len(table))
     rows = _Rows(
         "DataFrame",
         values[0],
-        _plain(np.asarray(named[wanted[1]])),
+        _plain(np.asarray(particle[0])),
         np.column_stack(values[1:]),
         lambda row: f"row {index[row]}",
     )
-    return _make_tracks(rows, trackmate=is_trackmate([*named]))
+    return _make_tracks(rows, trackmate=is_trackmate([*header, *labels]))
 
 
 def _refuse_ambiguous(numbers: list[int], labels: list[str]) -> None:
@@ -268,14 +275,17 @@ def _refuse_twice(rows: _Rows, frame: npt.NDArray[np.intp], particle: npt.NDArra
         )
 
 
-def _columns_of(table: Any) -> dict[str, Any]:
-    """Gather the columns of a DataFrame by name, and the levels of its index that have names."""
-    found = dict[str, Any]()
+def _index_levels(table: Any) -> dict[str, Any]:
+    """Gather the levels of the index of a DataFrame that have names which no column has."""
     index: Any = getattr(table, "index", None)
-    for name in getattr(index, "names", ()):
-        if name is not None:
-            found[str(name)] = index.get_level_values(name)
-    return found | {str(name): table[name] for name in table.columns}
+    columns = {str(label) for label in table.columns}
+    named = [name for name in getattr(index, "names", ()) if name is not None]
+    return {str(name): index.get_level_values(name) for name in named if str(name) not in columns}
+
+
+def _column(table: Any, place: int) -> Any:
+    """Take a column by its place, as several may have one name."""
+    return table.iloc[:, place] if hasattr(table, "iloc") else table[table.columns[place]]
 
 
 def _numeric(values: Any, name: str) -> Floats:

@@ -2,78 +2,34 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.clocks import FrameClock, clock_of
-from timme.readers.files import (
-    STRUCTURES,
-    UNITLESS,
-    RawFrame,
-    checked_file,
-    kind,
-    one_line,
-    open_binary,
-    read_bytes,
+from timme.readers.files import RawFrame, checked_file, kind
+from timme.readers.identity import in_order
+from timme.readers.trajectory_files import (
+    ReadFrame,
+    TrajectoryFile,
+    clock_of_opened,
+    describe_file,
+    open_file,
+    unreadable,
 )
-from timme.readers.gsd import GsdFile
-from timme.readers.h5md import H5mdFile
-from timme.readers.integrity import Layout, layout
-from timme.readers.libraries import atoms_of_universe, quiet, time_of, time_of_frame
-from timme.readers.mmcif import complete_mmcif
-from timme.readers.numbering import pdb_numbers, without_line_numbers
-from timme.readers.several import refuse_later_models, refuse_piled_models
-from timme.readers.text import (
-    DUMPS,
-    dump_has_images,
-    dump_ids,
-    dump_style,
-    plain_xyz,
-    read_dump,
-    read_gro,
-    read_xyz,
-)
-from timme.system.atoms import Atoms
-from timme.system.boxes import box_of, box_or_none, boxes_of_frames
-from timme.system.frames import (
-    BoxedFrames,
-    Frames,
-    PlainFrames,
-    chosen_of,
-    file_mark,
-    marks_of_choice,
-)
+from timme.readers.universes import quiet
+from timme.system.boxes import boxes_of_frames, fault_of
+from timme.system.derived_frames import BoxedFrames, PlainFrames
+from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
+from timme.system.frames import Frames
 from timme.system.placeholders import can_be_box, refuse_other_space
-
-_NM = 10.0  # Å
-_OFFSETS = frozenset((".xtc", ".trr", ".gro", ".xyz")) | DUMPS  # formats that are read by place
-
-ReadFrame = Callable[[int], RawFrame]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrajectoryFile:
-    """One trajectory file that was found whole."""
-
-    path: str
-    n_atoms: int
-    n_frames: int
-    offsets: Ints | None = None  # (frames,) for formats that need them for random access
-    rounding: float = 0.0  # Å
-    ids: Ints | None = None  # (atoms,), sorted, for formats that shuffle atoms
-    has_images: bool = False  # whether it says how often atoms went through the walls
-    unit: str = "Å"  # of its lengths, "" where it states none
-    style: str = ""  # of the units of a LAMMPS dump
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -107,19 +63,25 @@ class TrajectoryFrames(PlainFrames):
         Returns
         -------
         coordinates : ndarray, shape (stop - start, sites, 3)
-            Positions.
+            Positions, in single precision where all frames are.
         boxes : ndarray, shape (stop - start, 3, 3), or None
             Box vectors as rows, None where space is open.
         """
         frames = self.chosen[start:stop]
-        coordinates = np.empty((len(frames), *self.shape[1:]), dtype=np.float32)
+        shape = len(frames), *self.shape[1:]
+        coordinates: Coordinates = np.empty(shape, dtype=np.float32)
         boxes = list[Floats | None]()
         with self._lock:
             for row, frame in enumerate(frames):
                 file, place = self._place(frame)
                 found = self._frame(file, place)
-                self._refuse_other_space(found.box, file, place)
+                found = found._replace(box=self._checked(found.box, file, place))
                 positions = _unfolded(found) if self.through else found.positions
+                # No number loses digits that its file has: texts are double, most others single.
+                if positions.dtype.itemsize > coordinates.dtype.itemsize:
+                    wider = np.empty(shape, positions.dtype)
+                    wider[:row] = coordinates[:row]
+                    coordinates = wider
                 coordinates[row] = positions if self.sites is None else positions[self.sites]
                 boxes.append(found.box)
         return coordinates, boxes_of_frames(boxes) if self.periodic else None
@@ -195,7 +157,8 @@ class TrajectoryFrames(PlainFrames):
         Returns
         -------
         TrajectoryFrames or None
-            None unless all files count how often they did.
+            None unless all frames of all files tell how often they did: where only some do, what
+            went through a wall would jump between these and the others.
         """
         if not all(file.has_images for file in self.files):
             return None
@@ -232,11 +195,14 @@ class TrajectoryFrames(PlainFrames):
         chosen = self.chosen, self.sites
         return type(self), (self.files, *chosen, self.periodic, self.through, self.walled)
 
-    def _refuse_other_space(self, box: Floats | None, file: int, frame: int) -> None:
+    def _checked(self, box: Floats | None, file: int, frame: int) -> Floats | None:
+        """Refuse a box that no frame can have, unless those of the files do not count."""
+        if self.walled is None:
+            return None if fault_of(box) else box
         described = self.files[file]
-        if self.walled is not None:
-            name = f"{described.path}: frame {frame + 1}"
-            refuse_other_space(box, described.unit, walled=self.walled, name=name)
+        name = f"{described.path}: frame {frame + 1}"
+        refuse_other_space(box, described.unit, walled=self.walled, name=name)
+        return box
 
     def probed_boxes(self) -> Iterator[tuple[Floats | None, str]]:
         """Look at the first, the middle and the last frame of every file, and at no others.
@@ -252,11 +218,65 @@ class TrajectoryFrames(PlainFrames):
             last = file.n_frames - 1
             for frame in sorted({0, last // 2, last}) if file.n_frames else ():
                 try:
-                    yield self._frame(number, frame).box, file.unit
+                    box = self._frame(number, frame).box
+                    yield None if fault_of(box) else box, file.unit
                 except ValueError:
                     if frame == 0:
                         raise
                     # A later frame that is damaged is told when it is needed.
+
+    def doubled(self) -> list[int]:
+        """Find frames that are there twice, as where a run was continued.
+
+        The last frame of a run is the first of its continuation: both have the same time, where
+        the files have times, and the same atoms at the same places. Where files follow one another
+        this is looked for in any case, within a file where a time does not grow.
+
+        Returns
+        -------
+        list of int
+            Numbers of those that repeat the one before, of all frames.
+        """
+        return [frame for frame in self._suspects() if self._repeats(frame)]
+
+    def name_of(self, frame: int) -> str:
+        """Name a frame in messages.
+
+        Parameters
+        ----------
+        frame : int
+            Its number in all files.
+
+        Returns
+        -------
+        str
+            Its file, and its number in it, from 1 on.
+        """
+        file, place = self._place(frame)
+        return f"{self.files[file].path}: frame {place + 1}"
+
+    def _suspects(self) -> list[int]:
+        """Number the frames that may be those before them."""
+        found, first = list[int](), 0
+        for before, file in zip((None, *self.files), self.files, strict=False):
+            if before is not None and min(before.n_frames, file.n_frames) > 1:
+                found.append(first)
+            if file.times is not None:
+                still = 1 + np.flatnonzero(np.diff(file.times) == 0)
+                # Programs that know no times write the same for all frames.
+                found += (first + still).tolist() if 2 * len(still) < file.n_frames else []
+            first += file.n_frames
+        return found
+
+    def _repeats(self, frame: int) -> bool:
+        try:
+            one, other = (self._frame(*self._place(number)) for number in (frame - 1, frame))
+        except ValueError:  # which is told when that frame is needed
+            return False
+        if one.time is not None and other.time is not None and one.time != other.time:
+            return False
+        here, there = (np.zeros((3, 3)) if k.box is None else k.box for k in (one, other))
+        return np.array_equal(one.positions, other.positions) and np.array_equal(here, there)
 
     def _place(self, frame: int) -> tuple[int, int]:
         """Return in which file a frame is, and where in it."""
@@ -271,11 +291,7 @@ class TrajectoryFrames(PlainFrames):
         if clock is not None:
             return clock
         self._frame(file, 0)
-        read = self._open[file]
-        if isinstance(read, partial) and read.func is _read_frame:
-            return partial(time_of_frame, read.args[0])
-        opened = getattr(read, "__self__", None)
-        return opened.time if isinstance(opened, H5mdFile) else partial(self._frame_time, file)
+        return clock_of_opened(self._open[file]) or partial(self._frame_time, file)
 
     def _frame_time(self, file: int, frame: int) -> float | None:
         return self._frame(file, frame).time
@@ -285,27 +301,20 @@ class TrajectoryFrames(PlainFrames):
         try:
             with quiet():
                 if file not in self._open:
-                    self._open[file] = _open(description)
-                return self._open[file](frame)
-        except (
-            OSError,
-            ValueError,
-            EOFError,
-            StopIteration,
-            IndexError,
-            RuntimeError,
-            KeyError,
-        ) as error:
-            raise ValueError(
-                f"{description.path}: frame {frame + 1} cannot be read ({one_line(error)}): "
-                "copy or write the file again, or stop before that frame"
-            ) from None
+                    self._open[file] = open_file(description)
+                found = self._open[file](frame)
+                return in_order(found, description.ids, description.names)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001, readers raise what they stumble over
+            raise ValueError(unreadable(description.path, frame, error)) from None
 
 
 def open_trajectories(
     paths: Sequence[Path],
     *,
     n_atoms: int | None,
+    ids: Ints | None = None,
     topology: str = "",
     allow_truncated: bool = False,
     any_boxes: bool = False,
@@ -318,6 +327,8 @@ def open_trajectories(
         Files, in the order in which their frames follow one another.
     n_atoms : int or None
         Number of atoms that the topology has, None without a topology.
+    ids : ndarray of int, shape (atoms,), optional
+        Those that the topology gives them, which files with ids share.
     topology : str, optional
         Name of the topology, for messages.
     allow_truncated : bool, optional
@@ -335,17 +346,20 @@ def open_trajectories(
     files, notes = list[TrajectoryFile](), list[str]()
     expected, owner = n_atoms, topology
     for path in paths:
-        file, note = _describe(checked_file(path), expected, allow_truncated=allow_truncated)
+        file, note = describe_file(checked_file(path), expected, allow_truncated=allow_truncated)
         if expected is not None and file.n_atoms != expected:
             raise ValueError(
                 f"{path}: {file.n_atoms} atoms, but {owner} has {expected}: "
                 "topology and trajectories need the same atoms; choose the matching files"
             )
-        if files and file.ids is not None and files[-1].ids is not None:
-            _refuse_other_ids(file.ids, files[-1].ids, str(path), files[-1].path)
+        if ids is not None and file.ids is not None:
+            _refuse_other_ids(file.ids, ids, str(path), topology)
+        for other in files[-1:]:
+            _refuse_other_atoms(file, other)
         expected, owner = file.n_atoms, owner or str(path)
         files.append(file)
         notes.extend([note] if note else [])
+    notes.extend(_image_notes(files))
     total = sum(file.n_frames for file in files)
     frames = TrajectoryFrames(tuple(files), range(total))
     found = list(frames.probed_boxes())
@@ -355,224 +369,39 @@ def open_trajectories(
     return frames, tuple(notes)
 
 
-def read_topology(path: Path) -> Atoms:
-    """Read names and bonds from any topology that MDAnalysis reads.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    Atoms
-        All atoms of the file.
-    """
-    import MDAnalysis
-    from MDAnalysis.core._get_readers import get_parser_for
-
-    cleaned = _clean(checked_file(path))
-    refuse_piled_models(path)
-    try:
-        with quiet():
-            parsed_as = "XYZ" if kind(path) == ".xyz" else None
-            with get_parser_for(str(path), format=parsed_as)(cleaned) as parser:
-                topology = parser.parse()
-            atoms = atoms_of_universe(MDAnalysis.Universe(topology, to_guess=()).atoms)
-    except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
-        raise ValueError(
-            f"{path}: not a topology that can be read ({one_line(error)}): "
-            "give a PDB, mmCIF, GRO, PSF, TPR, PRMTOP, LAMMPS data or similar file"
-        ) from None
-    return _renumbered(atoms, path)
+def _image_notes(files: Sequence[TrajectoryFile]) -> Iterator[str]:
+    """Say where images are left out that only some frames have."""
+    partly = next((file.path for file in files if file.some_images), "")
+    without = next((file.path for file in files if not file.has_images), "")
+    said = "how often atoms went through the walls of the box"
+    if partly:
+        yield f"{partly}: only some of its frames tell {said}, so that this is not used"
+    elif without and any(file.has_images for file in files):
+        yield f"{without}: it does not tell {said}, as other files do, so that this is not used"
 
 
-def _renumbered(atoms: Atoms, path: Path) -> Atoms:
-    """Give residues the numbers that the parser does not understand."""
-    if kind(path) not in {".pdb", ".ent"}:
-        return atoms
-    numbers = pdb_numbers(read_bytes(path).decode("latin-1"))
-    if numbers is None or len(numbers[0]) != len(atoms):
-        return atoms
-    return replace(atoms, resids=numbers[0], icodes=numbers[1])
-
-
-def _clean(path: Path) -> Any:
-    """Free files of marks, line ends, encodings and missing columns at which parsers stumble."""
-    from MDAnalysis.lib.util import NamedStream
-
-    if kind(path) == ".xyz":
-        return NamedStream(io.StringIO(plain_xyz(path)), "first.xyz")
-    if kind(path) not in STRUCTURES:
-        return str(path)
-    pdb = kind(path) in {".pdb", ".ent"}
-    text = without_line_numbers(read_bytes(path)).decode("latin-1") if pdb else complete_mmcif(path)
-    packed = path.suffix.lower() in {".gz", ".bz2"}
-    return NamedStream(io.StringIO(text), str(path.with_suffix("") if packed else path))
-
-
-def _describe(
-    path: Path, n_atoms: int | None, *, allow_truncated: bool
-) -> tuple[TrajectoryFile, str]:
-    suffix = kind(path)
-    found = layout(path, suffix)
-    note = f"{path}: {found.remark}" if found is not None and found.remark else ""
-    if found is not None and found.damage:
-        if not allow_truncated:
+def _refuse_other_atoms(file: TrajectoryFile, other: TrajectoryFile) -> None:
+    """Compare ids, or else names as files of one kind write them."""
+    if file.ids is not None and other.ids is not None:
+        _refuse_other_ids(file.ids, other.ids, file.path, other.path)
+    elif kind(Path(file.path)) == kind(Path(other.path)):
+        if file.names is None or other.names is None or len(file.names) != len(other.names):
+            return
+        different = np.flatnonzero(file.names != other.names)
+        if len(different):
             raise ValueError(
-                f"{path}: {found.damage}: copy or write the file again; allow_truncated=True "
-                f"goes on with the {len(found.offsets)} whole frames before it"
+                f"{file.path}: its atoms are not those of {other.path}, see atom "
+                f"{different[0] + 1}: trajectories need the same atoms in one order; write them so"
             )
-        note = f"{path}: {found.damage}; the {len(found.offsets)} whole frames before it are used"
-    if suffix == ".gsd":
-        return _describe_gsd(path), note
-    if suffix == ".h5md":
-        return _describe_h5md(path), note
-    if found is None:
-        refuse_piled_models(path)
-        refuse_later_models(path)
-        return _describe_by_reader(path, n_atoms), note
-    return _describe_by_layout(path, found), note
-
-
-def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
-    unit = "" if kind(path) in UNITLESS else "Å"
-    described = TrajectoryFile(str(path), found.n_atoms, len(found.offsets), unit=unit)
-    if kind(path) not in _OFFSETS:
-        return described
-    try:
-        ids = dump_ids(path) if kind(path) in DUMPS else None
-        has_images = kind(path) in DUMPS and dump_has_images(path)
-        style, stated = dump_style(path) if kind(path) in DUMPS else ("", unit)
-    except ValueError as error:
-        raise ValueError(
-            f"{path}: not a LAMMPS dump that can be read: {one_line(error)}: write it again"
-        ) from None
-    return replace(
-        described,
-        offsets=found.offsets,
-        rounding=round(_NM * found.rounding, 9),
-        ids=ids,
-        has_images=has_images,
-        unit=stated,
-        style=style,
-    )
-
-
-def _describe_gsd(path: Path) -> TrajectoryFile:
-    try:
-        opened = GsdFile(path)
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
-        raise ValueError(
-            f"{path}: not a GSD file that can be read ({one_line(error)}): write it again"
-        ) from None
-    return TrajectoryFile(
-        str(path), opened.n_atoms, opened.n_frames, has_images=opened.has_images, unit=""
-    )
-
-
-def _describe_h5md(path: Path) -> TrajectoryFile:
-    try:
-        opened = H5mdFile(path)
-    except ImportError:
-        raise
-    except (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise ValueError(
-            f"{path}: not an H5MD file that can be read ({one_line(error)}): write it again"
-        ) from None
-    return TrajectoryFile(
-        str(path),
-        opened.n_atoms,
-        opened.n_frames,
-        has_images=opened.has_images,
-        unit=opened.unit,
-    )
-
-
-def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
-    try:
-        with quiet(), contextlib.closing(_reader(str(path), n_atoms or 0)) as reader:
-            rounding = 0.001 if kind(path) in {".pdb", ".ent"} else 0.0
-            unit = "" if kind(path) in UNITLESS else "Å"
-            return TrajectoryFile(
-                str(path), int(reader.n_atoms), int(reader.n_frames), rounding=rounding, unit=unit
-            )
-    except Exception as error:  # noqa: BLE001, readers raise what they stumble over
-        raise ValueError(
-            f"{path}: not a trajectory that can be read ({one_line(error)}): "
-            "give a whole XTC, TRR, DCD, NetCDF, GRO, XYZ or LAMMPS dump file"
-        ) from None
 
 
 def _refuse_other_ids(ids: Ints, others: Ints, path: str, other_path: str) -> None:
     different = np.setxor1d(ids, others)
-    if len(ids) and len(others) and len(different):
+    if len(different):
         raise ValueError(
             f"{path}: its atoms are not those of {other_path}, see id {different[0]}: "
-            "trajectories need the same atoms; choose the matching files"
+            "topology and trajectories need the same atoms; choose the matching files"
         )
-
-
-def _open(file: TrajectoryFile) -> ReadFrame:
-    if kind(Path(file.path)) == ".gsd":
-        return GsdFile(Path(file.path)).read
-    if kind(Path(file.path)) == ".h5md":
-        return H5mdFile(Path(file.path)).read
-    if file.offsets is None:
-        return partial(_read_frame, _reader(file.path, file.n_atoms))
-    path, offsets = Path(file.path), file.offsets
-    if kind(path) in {".gro", ".xyz"}:
-        read = read_gro if kind(path) == ".gro" else read_xyz
-        return partial(_read_text, _stream_of(path), offsets, read)
-    if file.ids is not None:
-        read = partial(read_dump, ids=file.ids, style=file.style)
-        return partial(_read_text, _stream_of(path), offsets, read)
-    # The plain file classes keep no index beside the input, as the readers built on them do.
-    from MDAnalysis.lib.formats.libmdaxdr import TRRFile, XTCFile
-
-    opened = (XTCFile if kind(path) == ".xtc" else TRRFile)(file.path)
-    opened.set_offsets(offsets)
-    return partial(_read_xdr, opened)
-
-
-def _reader(path: str, n_atoms: int) -> Any:
-    from MDAnalysis.coordinates.core import get_reader_for
-
-    name = "NCDF" if kind(Path(path)) == ".nc" else None
-    return get_reader_for(path, format=name)(path, n_atoms=n_atoms)
-
-
-def _read_xdr(opened: Any, frame: int) -> RawFrame:
-    opened.seek(frame)
-    found = opened.read()
-    if not getattr(found, "hasx", True):
-        raise ValueError("it holds no positions")
-    box = np.asarray(found.box, dtype=np.float64) * _NM
-    positions = np.asarray(found.x) * np.float32(_NM)
-    return RawFrame(positions, box_or_none(box), time=float(found.time))
-
-
-def _stream_of(path: Path) -> Callable[[], BinaryIO]:
-    """Open a text again for every frame, but unpack a compressed one only once."""
-    if path.suffix.lower() not in {".gz", ".bz2"}:
-        return partial(open_binary, path)
-    with open_binary(path) as stream:
-        return partial(io.BytesIO, stream.read())
-
-
-def _read_text(
-    opened: Callable[[], BinaryIO],
-    offsets: Ints,
-    read: Callable[[BinaryIO, int], RawFrame],
-    frame: int,
-) -> RawFrame:
-    with opened() as stream:
-        return read(stream, int(offsets[frame]))
-
-
-def _read_frame(reader: Any, frame: int) -> RawFrame:
-    step = reader[frame]
-    return RawFrame(step.positions, box_of(step), time=time_of(step))
 
 
 def _unfolded(found: RawFrame) -> Coordinates:

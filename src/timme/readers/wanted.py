@@ -17,8 +17,9 @@ from timme.readers.libraries import MDTRAJ, box_of_library
 from timme.readers.scale import Scale, is_molecular
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_matrices
+from timme.system.checks import checked_weights
 from timme.system.elements import is_coarse_grained
-from timme.system.ensemble import Ensemble, checked_weights
+from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 from timme.system.selection import select_atoms
 
@@ -41,7 +42,11 @@ def with_box(frames: Frames, box: npt.ArrayLike | None) -> Frames:
     if box is None:
         return frames
     snapshots, _, dimensions = frames.shape
-    boxes = box_matrices(box_of_library(box), snapshots, dimensions)
+    try:
+        boxes = box_matrices(box_of_library(box), snapshots, dimensions)
+    except ValueError as error:  # which may advise to look at a file that has no part in it
+        reason = str(error).removesuffix(": check the box of the file")
+        raise ValueError(f"box= cannot be used: {reason}") from None
     return frames.with_boxes(boxes)
 
 

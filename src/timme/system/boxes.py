@@ -90,7 +90,67 @@ def box_of(step: Any) -> Floats | None:
     """
     if step.dimensions is None or not np.any(step.dimensions[:3]):
         return None
-    return np.asarray(step.triclinic_dimensions, dtype=np.float64)
+    # Not its vectors, which the library sets to zero where one length is.
+    given = np.asarray(step.dimensions, dtype=np.float64)
+    return vectors_of_cell(given[:3], given[3:])
+
+
+def vectors_of_cell(lengths: Floats, angles: Floats) -> Floats:
+    """Make box vectors of the lengths and angles of a file.
+
+    Parameters
+    ----------
+    lengths : ndarray, shape (3,)
+        Those of a, b and c, 0 in open directions.
+    angles : ndarray, shape (3,)
+        Degrees between b and c, a and c, a and b; those with an open direction do not count.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+        Box vectors as rows; NaN where no vectors have these angles, see :func:`fault_of`.
+
+    Examples
+    --------
+    >>> vectors_of_cell(np.array([4.0, 5.0, 0.0]), np.array([0.0, 0.0, 90.0]))
+    array([[4., 0., 0.],
+           [0., 5., 0.],
+           [0., 0., 0.]])
+    """
+    is_open = lengths == 0
+    pairs = np.array([is_open[1] | is_open[2], is_open[0] | is_open[2], is_open[0] | is_open[1]])
+    given = np.concatenate([lengths, np.where(pairs, 90.0, angles)])
+    try:
+        return np.asarray(_from_angles(given[None])[0])
+    except ValueError:
+        return np.full((3, 3), np.nan)
+
+
+def fault_of(box: Floats | None) -> str:
+    """Say what is wrong with the box of a frame.
+
+    Parameters
+    ----------
+    box : ndarray, shape (dimensions, dimensions), or None
+        Box vectors as rows, None where there is none.
+
+    Returns
+    -------
+    str
+        What follows "a box that"; "" where nothing is wrong.
+
+    Examples
+    --------
+    >>> fault_of(np.diag([4.0, 5.0, 0.0])), fault_of(np.full((3, 3), np.nan))
+    ('', 'has lengths or angles that no box has')
+    """
+    if box is None or not box.any():
+        return ""
+    if not np.isfinite(box).all():
+        return "has lengths or angles that no box has"
+    if not _is_diagonal(box) and _is_singular(_closed(box)):
+        return "is flat, as its vectors do not span space"
+    return ""
 
 
 def box_or_none(box: Floats) -> Floats | None:
@@ -137,6 +197,10 @@ def _is_diagonal(matrix: Floats) -> bool:
     return bool((matrix == np.diag(np.diag(matrix))).all())
 
 
+def _is_singular(matrix: Floats) -> bool:
+    return bool(abs(np.linalg.det(matrix)) < 1e-12 * np.abs(matrix).max() ** len(matrix))
+
+
 def _closed(matrix: Floats) -> Floats:
     """Put long vectors across all others where a tilted box is open."""
     is_open = ~matrix.any(axis=1)
@@ -150,7 +214,7 @@ def _closed(matrix: Floats) -> Floats:
 
 def _reduced(matrix: Floats) -> Floats:
     """Shorten box vectors until none gets shorter by adding another (Minkowski reduction)."""
-    if abs(np.linalg.det(matrix)) < 1e-12 * np.abs(matrix).max() ** len(matrix):
+    if _is_singular(matrix):
         raise ValueError("a tilted box needs vectors that span space, got a flat one")
     vectors = _shortened(matrix)
     changed = True

@@ -10,11 +10,13 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Coordinates, Floats, Ints, frozen, indices, numbers
+from timme._arrays import Coordinates, Floats, Ints, frozen, indices
 from timme._html import Described
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_matrices
-from timme.system.frames import Frames, rows_of
+from timme.system.checks import checked_coordinates, checked_weights
+from timme.system.frame_choices import rows_of
+from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames
 from timme.system.images import Images
 from timme.system.selection import select_atoms
@@ -100,7 +102,7 @@ class Ensemble(Described):
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())  # what the reader chose and the user should know
     molecules: Ints | None = None  # (atoms,), as the file numbers them, 0 for none
-    numbers: Ints | None = None  # (atoms,), from 1 on, in all models; None where these differ
+    numbers: Ints | None = None  # (atoms,), of the user's files, their ids or places in all models
 
     @classmethod
     def from_array(
@@ -143,7 +145,7 @@ class Ensemble(Described):
         >>> Ensemble.from_array(pair).n_snapshots
         2
         """
-        array = _checked_coordinates(coordinates, gaps=gaps)
+        array = checked_coordinates(coordinates, gaps=gaps)
         snapshots, sites, dimensions = array.shape
         if atoms is not None and (len(atoms) != sites or (atoms.bonds >= sites).any()):
             raise ValueError(
@@ -411,64 +413,3 @@ class Ensemble(Described):
             f"(site {site + 1}) of snapshot {start + frame + 1} is "
             f"{coordinates[frame, site].tolist()}: {remedy}"
         )
-
-
-def checked_weights(weights: npt.ArrayLike, snapshots: int) -> Floats:
-    """Check one weight per snapshot.
-
-    Parameters
-    ----------
-    weights : array_like, shape (snapshots,)
-        Weights, not negative, at least two above zero; only their ratios count.
-    snapshots : int
-        Number of snapshots.
-
-    Returns
-    -------
-    ndarray, shape (snapshots,)
-        The weights in double precision, the largest 1.
-    """
-    array = numbers(weights, "weights")
-    if array.shape != (snapshots,):
-        raise ValueError(
-            f"weights need one number for each of {snapshots} snapshots, got shape {array.shape}"
-        )
-    if (
-        not np.isfinite(array).all()
-        or (array < 0).any()
-        or np.count_nonzero(array) < min(2, snapshots)
-    ):
-        raise ValueError(
-            "weights must be finite, not negative, and above zero for at least 2 snapshots: "
-            "leave out the snapshots that should not count"
-        )
-    return frozen(array / array.max())
-
-
-def _checked_coordinates(coordinates: npt.ArrayLike, *, gaps: bool) -> Coordinates:
-    try:
-        array = np.asanyarray(coordinates)
-    except ValueError:
-        raise ValueError(
-            "snapshots need the same number of sites each, got a ragged list: "
-            "pad missing sites with NaN and read them as gaps"
-        ) from None
-    if array.dtype == object or np.iscomplexobj(array) or array.dtype.kind not in "fiu":
-        raise ValueError(
-            f"coordinates must be real numbers, got an array of {array.dtype}: "
-            "convert it to float first"
-        )
-    if np.ma.isMaskedArray(array):
-        array = np.ma.filled(array.astype(np.float64), np.nan)
-    if array.ndim != 3:
-        raise ValueError(
-            "coordinates need the shape (snapshots, sites, dimensions), "
-            f"got {array.ndim} dimension{'s' * (array.ndim != 1)} of shape {array.shape}"
-        )
-    if 0 in array.shape:
-        raise ValueError(f"coordinates must not be empty, got shape {array.shape}")
-    if array.dtype not in {np.dtype(np.float32), np.dtype(np.float64)}:
-        array = array.astype(np.float64)
-    if gaps and np.isinf(array).any():
-        raise ValueError("coordinates must be finite or NaN (a gap), got an infinite one")
-    return array

@@ -16,14 +16,10 @@ import numpy.typing as npt
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import wholes as kernel
-from timme.system.frames import (
-    BoxedFrames,
-    Frames,
-    MappedFrames,
-    Progress,
-    chosen_of,
-    marks_of_choice,
-)
+from timme.system.derived_frames import BoxedFrames, MappedFrames
+from timme.system.doubt import are_doubtful, refuse_doubtful_gaps, with_stand_ins
+from timme.system.frame_choices import chosen_of, marks_of_choice
+from timme.system.frames import Frames, Progress
 from timme.system.space import Boxes, inverted
 
 Counts = npt.NDArray[np.int32]  # there may be many
@@ -32,9 +28,6 @@ _READ_BYTES = 50_000_000  # of coordinates, at once
 _MOST_AT_ONCE = 64  # snapshots, after which progress is told
 _KEPT_BYTES = 50_000_000  # of counts of all molecules
 _FEWEST_BETWEEN = 16  # snapshots in which those of all are kept
-_NEARLY_HALF = 0.45  # of the box
-_CERTAIN = 10.0  # logarithm of how much less likely another wall must be
-_STAND_IN = 20  # steps
 _OTHER_SCALE = 1.5  # by which a box may grow in one step without a second look
 
 
@@ -205,6 +198,7 @@ def follow(
     steps, boxes = _Steps(every), np.empty((n_snapshots, n_dimensions, n_dimensions))
     last = np.empty((0, n_dimensions))
     longest, squares = np.zeros((2, n_molecules, n_dimensions))
+    seen, n_steps, gapped = np.ones(n_molecules, np.bool_), np.zeros(n_molecules, np.int64), False
     for start in range(0, n_snapshots, length):
         stop = min(start + length, n_snapshots)
         whole, matrices = _read_whole(frames, start, stop)
@@ -220,15 +214,31 @@ def follow(
             )
             followed = middles.copy()
             kernel.follow(
-                followed, last, around.matrices, around.inverses, around.kind, longest, squares
-            )
+                followed, last, around.matrices, around.inverses, around.kind,
+                seen, n_steps, longest, squares,
+            )  # fmt: skip
+            gapped |= bool(np.isnan(middles).any())
             found = _counts(followed - middles, around.inverses[1:], counts)
         steps.add(found, counts)
         counts = found[-1]
         if progress is not None:
             progress(stop, n_snapshots)
-    _refuse_doubtful(longest, squares, n_snapshots - 1)
-    return FollowedFrames(frames, owners, steps.paths(boxes), range(n_snapshots))
+    _refuse_doubtful(longest, squares, n_steps)
+    paths = FollowedFrames(frames, owners, steps.paths(boxes), range(n_snapshots))
+    if gapped:
+        refuse_doubtful_gaps(_fractions(paths, length), n_snapshots)
+    return paths
+
+
+def _fractions(paths: FollowedFrames, length: int) -> Iterator[Floats]:
+    """Walk through the places of all molecules, in box vectors."""
+    n_snapshots = paths.shape[0]
+    for start in range(0, n_snapshots, length):
+        stop = min(start + length, n_snapshots)
+        coordinates, boxes = paths.read(start, stop)
+        inverses = Boxes.of(boxes, stop - start, paths.shape[2]).inverses
+        middles = centres(np.array(coordinates, np.float64), paths.molecules)
+        yield from np.einsum("fmd,fde->fme", middles, inverses)
 
 
 class _Steps:
@@ -303,17 +313,10 @@ def _counts(moved: Floats, inverses: Floats, before: Counts) -> Counts:
     return found
 
 
-def _refuse_doubtful(longest: Floats, squares: Floats, n_steps: int) -> None:
-    """Refuse steps of which nobody can tell through which wall they went.
-
-    A step by a part f of the box may be one by 1 - f through the other wall. If steps of a molecule
-    are normal, with the mean square v, the longer one is exp((1 - 2f) / 2v) times less likely. Of
-    few steps v is not known; those of all molecules stand in for a score of them. A step of nearly
-    half the box is doubtful whatever the others are.
-    """
-    every = squares.mean(axis=0) / max(1, n_steps)
-    usual = (squares + _STAND_IN * every) / (n_steps + _STAND_IN)
-    doubtful = (1 - 2 * longest < _CERTAIN * 2 * usual) | (longest > _NEARLY_HALF)
+def _refuse_doubtful(longest: Floats, squares: Floats, n_steps: Ints) -> None:
+    """Refuse steps of which nobody can tell through which wall they went."""
+    usual = with_stand_ins(squares, n_steps)
+    doubtful = are_doubtful(longest, usual)
     count = np.count_nonzero(doubtful.any(axis=1))
     if count:
         raise ValueError(

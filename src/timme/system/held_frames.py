@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme.system.frames import PlainFrames, chosen_of, file_mark, marks_of_choice, rows_of
+from timme.system.derived_frames import PlainFrames
+from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice, rows_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

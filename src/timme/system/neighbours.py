@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass
-
 import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints
@@ -12,7 +9,6 @@ from timme._kernels import neighbours as kernel
 from timme.system.space import Boxes
 
 _USUAL = 16  # contacts of a point; where there are no more, a second search is saved
-_MOST_SPARE = 16  # arrays that wait to be used again
 _AXES = 3  # the grid spans the first three axes; distances always count all of them
 
 
@@ -68,7 +64,7 @@ def have_partners(points: Coordinates, radius: float, boxes: Boxes, frame: int =
     array([ True,  True, False])
     """
     partnered = np.zeros(len(points), np.bool_)
-    seen = np.flatnonzero(~np.isnan(points).any(axis=1))
+    seen = np.flatnonzero(np.isfinite(points).all(axis=1))
     if len(seen) < 2:
         return partnered
     places = np.ascontiguousarray(points[seen], dtype=np.float64)
@@ -80,129 +76,42 @@ def have_partners(points: Coordinates, radius: float, boxes: Boxes, frame: int =
     return partnered
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Counted:
-    """Pairs in contact in some snapshots."""
+def squeeze(cells: Ints, most: int) -> Ints:
+    """Shrink cell numbers along an open axis to at most about so many, neighbours staying so.
 
-    keys: Ints  # (pairs,), lower × points + higher, sorted
-    counts: Ints  # (pairs,), snapshots in which each is in contact
-
-
-class Search:
-    """A search for contacts in snapshots, from any number of threads.
-
-    Memory that is done with is used again: to ask for new takes longer than to search.
+    Empty stretches are cut to one cell, so that a few far points cost nothing; cells that are still
+    too many are joined.
 
     Parameters
     ----------
-    radius : float
-        In the units of the positions.
+    cells : ndarray of int
+        Cell of each point, from 0 on.
+    most : int
+        About the largest number that is wanted.
+
+    Returns
+    -------
+    ndarray of int
+        Cells that are as far apart as before, or less.
+
+    Examples
+    --------
+    >>> squeeze(np.array([0, 1, 900]), 10)
+    array([0, 1, 3])
     """
-
-    def __init__(self, radius: float) -> None:
-        self._radius = radius
-        self._largest = 0  # number of contacts in a part so far
-        self._spare = deque[Ints]()
-
-    def counted(self, coordinates: Coordinates, boxes: Boxes) -> Counted:
-        """Search some snapshots.
-
-        Parameters
-        ----------
-        coordinates : ndarray, shape (snapshots, points, dimensions)
-            Positions, as for :func:`pairs_within`.
-        boxes : Boxes
-            Periodic boxes.
-
-        Returns
-        -------
-        Counted
-            Pairs in contact in any of them; the arrays are lent.
-        """
-        n_points = coordinates.shape[1]
-        buffer, total = self._memory(max(self._largest, _USUAL * n_points)), 0
-        for frame, points in enumerate(coordinates):
-            buffer, total = _found(points, self._radius, boxes, frame, buffer, total)
-        self._largest = max(self._largest, total)
-        buffer[:total].sort()
-        counts = self._memory(total)
-        total = kernel.count_runs(buffer[:total], counts)
-        return Counted(buffer[:total], counts[:total])
-
-    def give_back(self, found: Counted) -> None:
-        """Take back the arrays of a result.
-
-        Parameters
-        ----------
-        found : Counted
-            No longer needed.
-        """
-        for array in (found.keys, found.counts):
-            whole = array.base
-            if isinstance(whole, np.ndarray) and len(self._spare) < _MOST_SPARE:
-                self._spare.append(whole)
-
-    def _memory(self, length: int) -> Ints:
-        try:
-            spare = self._spare.pop()
-        except IndexError:
-            spare = np.empty(0, np.int64)
-        return spare if len(spare) >= length else np.empty(length * 5 // 4, np.int64)
-
-
-class Contacts:
-    """In how many snapshots each pair of points is in contact, added up.
-
-    Parameters
-    ----------
-    so_far : Counted, optional
-        What was found before; nothing by default.
-    """
-
-    def __init__(self, so_far: Counted | None = None) -> None:
-        empty = np.empty(0, np.int64)
-        self._keys = empty if so_far is None else so_far.keys
-        self._counts = empty if so_far is None else so_far.counts
-        self._n_keys = len(self._keys)
-
-    def __len__(self) -> int:
-        """Count the pairs."""
-        return self._n_keys
-
-    def add(self, more: Counted) -> None:
-        """Add what was found in other snapshots.
-
-        Parameters
-        ----------
-        more : Counted
-            Pairs and their counts.
-        """
-        so_far = self.counted
-        n_all = self._n_keys + kernel.count_new(so_far.keys, more.keys)
-        if n_all > len(self._keys):
-            self._keys = np.empty(n_all * 5 // 4, np.int64)
-            self._counts = np.empty(n_all * 5 // 4, np.int64)
-        self._n_keys = n_all
-        kernel.merge_counts(
-            so_far.keys,
-            so_far.counts,
-            more.keys,
-            more.counts,
-            self._keys[:n_all],
-            self._counts[:n_all],
-        )
-
-    @property
-    def counted(self) -> Counted:
-        """All pairs so far."""
-        return Counted(self._keys[: self._n_keys], self._counts[: self._n_keys])
+    if len(cells) == 0 or cells.max() <= most:
+        return cells
+    occupied, inverse = np.unique(cells, return_inverse=True)
+    number = np.concatenate([[0], np.cumsum(np.minimum(np.diff(occupied), 2))])
+    squeezed: Ints = number[inverse] // (number[-1] // most + 1)
+    return squeezed
 
 
 def _found(
     points: Coordinates, radius: float, boxes: Boxes, frame: int, buffer: Ints, filled: int
 ) -> tuple[Ints, int]:
     """Put pairs behind those that a buffer holds; return it, or a larger one, and their number."""
-    seen = np.flatnonzero(~np.isnan(points).any(axis=1))
+    seen = np.flatnonzero(np.isfinite(points).all(axis=1))
     if len(seen) < 2:
         return buffer, filled
     chosen = points if len(seen) == len(points) else points[seen]
@@ -248,20 +157,6 @@ def _grid(points: Floats, radius: float, inverse: Floats) -> tuple[Ints, Ints, B
         else:
             places = points[:, axis] - points[:, axis].min()
             span = max(places.max() / 1e15, width)  # numbers stay exact
-            cells[:, axis] = _squeezed((places / span).astype(np.int64), most)
+            cells[:, axis] = squeeze((places / span).astype(np.int64), most)
             counts[axis] = cells[:, axis].max() + 1
     return cells, counts, wraps
-
-
-def _squeezed(cells: Ints, most: int) -> Ints:
-    """Shrink cell numbers along an open axis to at most about so many, neighbours staying so.
-
-    Empty stretches are cut to one cell, so that a few far points cost nothing; cells that are still
-    too many are joined.
-    """
-    if cells.max() <= most:
-        return cells
-    occupied, inverse = np.unique(cells, return_inverse=True)
-    number = np.concatenate([[0], np.cumsum(np.minimum(np.diff(occupied), 2))])
-    squeezed: Ints = number[inverse] // (number[-1] // most + 1)
-    return squeezed

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from timme._arrays import Coordinates, Floats, Strings
+from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
+from timme.system.boxes import fault_of
 from timme.system.elements import HYDROGENS
 from timme.system.neighbours import have_partners, pairs_within
 from timme.system.space import Boxes
@@ -27,6 +28,9 @@ _FARTHEST = 6.0  # Å, so that sparse sites are not compared with all others
 _BINS = 20  # of their distances
 _DOUBT = 20.0  # neighbours in open space that it takes to tell what is usual
 _SURE, _CLEAR = 9.0, 0.5  # how much likelier chance must be, as logarithms, in all and for each
+_BONDED = 2.4  # Å: atoms that are nearer are bound, if they are of one molecule
+_USUAL_BONDS, _STRETCH = (0.01, 0.99), 0.1  # of their lengths, and Å beyond
+_BEYOND = 1.05  # of the box; what is bound through its walls in all directions may reach a bit out
 
 
 _OPEN = Boxes.of(None, 1, 3)
@@ -60,7 +64,7 @@ def can_be_box(box: Floats | None, unit: str) -> bool:
 
 
 def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str) -> None:
-    """Refuse a frame that has no box where others have one, or the other way round.
+    """Refuse a frame that has no box where others have one, or the other way round, or a false one.
 
     Parameters
     ----------
@@ -76,8 +80,15 @@ def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str
     Raises
     ------
     ValueError
-        If this frame has not what the others have.
+        If this frame has not what the others have, or what no frame can have.
     """
+    remedy = (
+        "give the true box of all (box=), use none (box=False), or leave such frames out (start=, "
+        "stop=, step=)"
+    )
+    fault = fault_of(box)
+    if fault:
+        raise ValueError(f"{name} has a box that {fault}: {remedy}")
     if can_be_box(box, unit) == walled:
         return
     found = "no box"
@@ -85,10 +96,7 @@ def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str
         lengths = " × ".join(f"{length:.4g}" for length in np.linalg.norm(box, axis=1))
         found = f"a box of {lengths} {unit}".rstrip()
     others = "a true box" if walled else "none"
-    raise ValueError(
-        f"{name} has {found}, and other frames have {others}: give the true box of all (box=), use "
-        "none (box=False), or leave such frames out (start=, stop=, step=)"
-    )
+    raise ValueError(f"{name} has {found}, and other frames have {others}: {remedy}")
 
 
 def is_too_small(box: Floats, n_atoms: int) -> bool:
@@ -180,7 +188,31 @@ def _meet_by_chance(points: Floats, boxes: Boxes) -> bool:
     inside, outside = (np.histogram(nearest[k] / reach, parts)[0] for k in (~through, through))
     usual = (inside + _DOUBT * chance) / (inside.sum() + _DOUBT)
     likelier = float(outside @ np.log(chance / usual))
-    return likelier > max(_SURE, _CLEAR * float(outside.sum()))
+    if likelier > max(_SURE, _CLEAR * float(outside.sum())):
+        return True
+    # A small molecule has few neighbours; but within one, each through a wall is a bond or none.
+    bonded = ~through & (plain <= reach)
+    if reach > _BONDED or not bonded.any():
+        return False
+    long = _long_molecules(points, pairs[bonded], boxes)
+    within = through & (long[pairs[:, 0]] >= 0) & (long[pairs[:, 0]] == long[pairs[:, 1]])
+    least, most = np.quantile(plain[bonded], _USUAL_BONDS) + np.array([-_STRETCH, _STRETCH])
+    return bool(((nearest < least) | (nearest > most))[within].any())
+
+
+def _long_molecules(points: Floats, bonds: Ints, boxes: Boxes) -> Ints:
+    """Number the molecules in open space that are longer than the box; -1 for others."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(bonds)), bonds.T), shape=(len(points), len(points)))
+    _, molecules = connected_components(graph, directed=False)
+    order = np.argsort(molecules, kind="stable")
+    starts = np.flatnonzero(np.diff(molecules[order], prepend=-1))
+    fractions = (points @ boxes.inverses[0])[order]
+    extents = np.maximum.reduceat(fractions, starts) - np.minimum.reduceat(fractions, starts)
+    long: Bools = np.asarray((extents > _BEYOND).any(axis=1))
+    return np.where(long[molecules], molecules, -1)
 
 
 def _usual_distance(points: Floats) -> float:

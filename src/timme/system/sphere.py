@@ -15,8 +15,9 @@ import numpy as np
 
 from timme._arrays import Coordinates
 from timme._kernels.metrics import EARTH
+from timme.system.derived_frames import MappedFrames
 from timme.system.ensemble import Ensemble
-from timme.system.frames import Frames, MappedFrames
+from timme.system.frames import Frames
 
 if TYPE_CHECKING:
     import numpy.typing as npt

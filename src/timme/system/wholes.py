@@ -12,7 +12,8 @@ import numpy.typing as npt
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import wholes as kernel
 from timme._kernels.space import OPEN
-from timme.system.frames import BoxedFrames, Frames, MappedFrames
+from timme.system.derived_frames import BoxedFrames, MappedFrames
+from timme.system.frames import Frames
 from timme.system.space import Boxes
 
 

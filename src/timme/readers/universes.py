@@ -1,0 +1,377 @@
+"""Universes of MDAnalysis: names, bonds, times and frames, taken as the library holds them."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Coordinates, Floats, Ints, Strings
+from timme.readers.dcd import DcdFile
+from timme.readers.gsd import GsdFile
+from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.boxes import box_of, boxes_of_frames, fault_of
+from timme.system.derived_frames import BoxedFrames, PlainFrames
+from timme.system.elements import (
+    element_masses,
+    guess_elements,
+    is_coarse_grained,
+    is_element,
+)
+from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
+from timme.system.frames import Frames
+from timme.system.placeholders import can_be_box, refuse_other_space
+
+_UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UniverseFrames(PlainFrames):
+    """Frames of an MDAnalysis trajectory."""
+
+    reader: Any
+    chosen: Sequence[int]
+    sites: Ints
+    periodic: bool
+    shared: bool  # with the user, whose frame is put back after reading
+    walled: bool | None = None  # whether every frame must have a box or none must; None for any
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of snapshots, sites and dimensions."""
+        return len(self.chosen), len(self.sites), 3
+
+    def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
+        """Return a range of snapshots and their boxes.
+
+        Parameters
+        ----------
+        start, stop : int
+            Range of snapshots, as in a slice.
+
+        Returns
+        -------
+        coordinates : ndarray, shape (stop - start, sites, 3)
+            Positions.
+        boxes : ndarray, shape (stop - start, 3, 3), or None
+            Box vectors as rows, None where space is open.
+        """
+        frames = self.chosen[start:stop]
+        coordinates = np.empty((len(frames), *self.shape[1:]), dtype=np.float32)
+        boxes = list[Floats | None]()
+        before = self.reader.frame
+        find_box = _box_finder(self.reader)
+        for row, frame in enumerate(frames):
+            step = self.reader[frame]
+            coordinates[row] = step.positions[self.sites]
+            boxes.append(self._checked(find_box(step), step.frame))
+        if self.shared:
+            _ = self.reader[before]
+        return coordinates, boxes_of_frames(boxes) if self.periodic else None
+
+    def with_boxes(self, boxes: Floats | None) -> Frames:
+        """Put other boxes in place of those of the trajectory.
+
+        Parameters
+        ----------
+        boxes : ndarray, shape (snapshots, 3, 3), or None
+            Box vectors as rows, None for open space.
+
+        Returns
+        -------
+        Frames
+            The same coordinates in these boxes; nobody asks which the trajectory has.
+        """
+        return BoxedFrames(replace(self, walled=None), boxes)
+
+    def time(self, snapshot: int) -> float | None:
+        """Tell when a snapshot was taken.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            In ps; None where the reader has no times.
+        """
+        if _lacks_times(self.reader):
+            return None
+        before = self.reader.frame
+        found = time_of_frame(self.reader, self.chosen[snapshot])
+        if self.shared:
+            _ = self.reader[before]
+        return found
+
+    def select(self, sites: Ints) -> Self:
+        """Keep some of the sites.
+
+        Parameters
+        ----------
+        sites : ndarray of int
+            Indices of the sites to keep.
+
+        Returns
+        -------
+        UniverseFrames
+            The same frames of fewer sites.
+        """
+        return replace(self, sites=self.sites[sites])
+
+    def keep(self, snapshots: Sequence[int]) -> Self:
+        """Keep some of the snapshots.
+
+        Parameters
+        ----------
+        snapshots : sequence of int
+            Which to keep, ascending.
+
+        Returns
+        -------
+        UniverseFrames
+            The chosen ones; nothing is read.
+        """
+        return replace(self, chosen=chosen_of(self.chosen, snapshots))
+
+    def marks(self) -> Iterator[npt.ArrayLike]:
+        """Walk through all that tells these frames from others.
+
+        Yields
+        ------
+        array_like
+            What the reader says of itself, its files or its numbers, and what was chosen of them.
+        """
+        yield from ("universe", repr(self.reader), self.periodic, self.shared)
+        for name in ("filename", "filenames"):
+            named = getattr(self.reader, name, None)
+            for path in named if isinstance(named, tuple | list | np.ndarray) else (named,):
+                yield file_mark(path) if isinstance(path, str | Path) else repr(path)
+        yield getattr(self.reader, "coordinate_array", "not in memory")
+        yield from marks_of_choice(self.chosen, self.sites)
+
+    def _checked(self, box: Floats | None, frame: int) -> Floats | None:
+        if self.walled is None:
+            return None if fault_of(box) else box
+        name = f"{getattr(self.reader, 'filename', None) or 'Universe'}: frame {frame + 1}"
+        refuse_other_space(box, unit_of_reader(self.reader), walled=self.walled, name=name)
+        return box
+
+
+def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
+    """Take the frames of the trajectory behind an AtomGroup.
+
+    Parameters
+    ----------
+    group : AtomGroup
+        Atoms that are kept.
+    any_boxes : bool, optional
+        Let some frames have a box and others none, where that of the trajectory does not count.
+
+    Returns
+    -------
+    UniverseFrames
+        All frames, read by a reader of its own, so that the user's stays at its frame; on-the-fly
+        transformations act on the user's atoms, so those are read from the user's reader.
+    """
+    own = group.universe.trajectory
+    shared = bool(own.transformations)
+    with quiet():
+        reader = own if shared else own.copy()
+        before = reader.frame
+        last, find_box = len(reader) - 1, _box_finder(reader)
+        boxes = [find_box(reader[frame]) for frame in sorted({0, last // 2, last})]
+        found = [None if fault_of(box) else box for box in boxes]
+        _ = reader[before]
+    sites = np.asarray(group.ix, dtype=np.int64)
+    unit = unit_of_reader(reader)
+    walled = None if any_boxes else any(can_be_box(box, unit) for box in found)
+    periodic = any(box is not None for box in found)
+    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walled)
+
+
+def atoms_of_universe(group: Any) -> Atoms:
+    """Take names and bonds from an MDAnalysis AtomGroup.
+
+    Parameters
+    ----------
+    group : AtomGroup
+        Atoms.
+
+    Returns
+    -------
+    Atoms
+        The same atoms; bonds are those that the topology gives.
+    """
+    count = len(group)
+    resnames = _attribute(group, "resnames", count)
+    if not all(isinstance(name, str) for name in getattr(group, "resnames", ())):
+        resnames = np.full(count, "")  # numbers of bodies, which GSD files have in their place
+    names = _attribute(group, "names", count)
+    typed = not (names != "").any()
+    if typed:
+        names = _attribute(group, "types", count)
+    chains = _attribute(group, "chainIDs", count)
+    if not (chains != "").any():
+        chains = _attribute(group, "segids", count)
+    elements = _attribute(group, "elements", count)
+    known = not typed or _are_symbols(names)
+    guessed = guess_elements(names, resnames) if known else np.full(count, "")
+    elements = np.where(elements == "", guessed, np.char.capitalize(elements))
+    if is_coarse_grained(names, resnames):
+        elements = np.full(count, "")
+    masses = np.asarray(getattr(group, "masses", np.zeros(count)), dtype=np.float64)
+    return Atoms(
+        names=names,
+        elements=elements,
+        resnames=resnames,
+        resids=np.asarray(getattr(group, "resids", np.arange(1, count + 1)), dtype=np.int64),
+        icodes=_attribute(group, "icodes", count),
+        chains=np.where(chains == "SYSTEM", "", chains),
+        masses=np.where(np.isfinite(masses) & (masses > 0), masses, element_masses(elements)),
+        bonds=_bonds_of(group, count),
+    )
+
+
+def unit_of_reader(reader: Any) -> str:
+    """Tell in which unit the lengths of an MDAnalysis trajectory are.
+
+    Parameters
+    ----------
+    reader : object
+        Of one file or several.
+
+    Returns
+    -------
+    str
+        ``Å``, into which the library converts them, or "" where the format states no unit.
+    """
+    return "" if _formats(reader) & _UNITLESS else "Å"
+
+
+def time_of(step: Any) -> float | None:
+    """Take the time of an MDAnalysis time step.
+
+    Parameters
+    ----------
+    step : Timestep
+        As its reader fills it.
+
+    Returns
+    -------
+    float or None
+        In ps; None where the library would count frames instead.
+    """
+    if "time" not in step.data:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of readers that know no time between frames
+            try:
+                _ = step.dt
+            except UserWarning:
+                step.data.pop("dt", None)
+                return None
+    return float(step.time)
+
+
+def time_of_frame(reader: Any, frame: int) -> float | None:
+    """Tell when a frame was taken, without reading it where the reader counts from the first.
+
+    Parameters
+    ----------
+    reader : MDAnalysis reader
+        At any of its frames.
+    frame : int
+        Which one.
+
+    Returns
+    -------
+    float or None
+        In ps; None where nobody knows.
+    """
+    here = reader.ts
+    if "time" in here.data:
+        with quiet():
+            return time_of(reader[frame])
+    time = time_of(here)
+    return None if time is None else time + (frame - here.frame) * float(here.dt)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Silence MDAnalysis, which warns of masses, boxes and times that play no part here.
+
+    Its readers that could not open a file stumble again when they are taken down, which Python
+    would report beside the error.
+    """
+    before = sys.unraisablehook
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sys.unraisablehook = lambda _: None
+        try:
+            yield
+        finally:
+            sys.unraisablehook = before
+
+
+def _formats(reader: Any) -> set[str]:
+    """Formats of the files of a trajectory, as MDAnalysis names them."""
+    found = set[str]()
+    for each in getattr(reader, "readers", None) or (reader,):
+        named = getattr(each, "format", "")
+        found.update({named} if isinstance(named, str) else set(named))
+    return found
+
+
+def _lacks_times(reader: Any) -> bool:
+    """Tell whether times are made of a placeholder in a DCD header, unless the user gave others."""
+    header = getattr(getattr(reader, "_file", None), "header", None)
+    if "DCD" not in _formats(reader) or header is None or not Path(str(reader.filename)).is_file():
+        return False
+    file = DcdFile(Path(str(reader.filename)))
+    return file.time(0) is None and bool(np.isclose(reader.ts.dt, file.stated_interval))
+
+
+def _box_finder(reader: Any) -> Callable[[Any], Floats | None]:
+    """Choose how the box of a time step is found.
+
+    MDAnalysis takes the tilts of a GSD box for angles, so that it is read from the file itself.
+    """
+    if "GSD" not in _formats(reader):
+        return box_of
+    if reader.transformations or hasattr(reader, "readers"):
+        raise ValueError(
+            "the boxes of a GSD file are not those of its Universe, and this one is changed on the "
+            "way or made of several files: give the files themselves to timme.read"
+        )
+    file = GsdFile(Path(reader.filename))
+    return lambda step: file.box(step.frame)
+
+
+def _attribute(group: Any, name: str, count: int) -> Strings:
+    values = getattr(group, name, None)
+    if values is None or len(values) != count:
+        return np.full(count, "")
+    return np.char.strip(np.array([str(value) for value in values], dtype=np.str_))
+
+
+def _are_symbols(types: Strings) -> bool:
+    """Tell whether all types are elements: of A, B and C two are, and opls_135 begins like one."""
+    return all(is_element(str(name)) for name in np.unique(types))
+
+
+def _bonds_of(group: Any, count: int) -> Ints:
+    bonds = getattr(group, "bonds", None)
+    if bonds is None or not len(bonds):
+        return sorted_bonds(())
+    places = np.full(group.universe.atoms.n_atoms, -1)
+    places[group.ix] = np.arange(count)
+    pairs = places[np.asarray(bonds.indices, dtype=np.int64)]
+    return sorted_bonds(pairs[(pairs >= 0).all(axis=1)])

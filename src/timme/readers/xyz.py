@@ -1,0 +1,191 @@
+"""XYZ files: frames parsed from their lines, with what the titles of extended ones say."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from timme._arrays import Floats, Ints
+from timme.readers.files import BYTE_ORDER_MARK, RawFrame, one_line, open_binary
+from timme.readers.identity import in_order, sorted_ids
+from timme.system.boxes import box_or_none
+
+# Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5" or pbc=[T, T, T].
+_ENTRY = r"""(?:^|\s){}\s*=\s*(?:"([^"]*)"|'([^']*)'|(\[[^]]*\]|\S+))"""
+# Names of the columns that are looked for, the first that is there.
+_POSITIONS = ("pos", "position", "positions")
+_IDS = ("id", "ids", "atom_id", "particle_id")  # if they are whole numbers
+_NAMES = ("species", "element", "symbol", "name", "type")
+
+
+class _Columns(NamedTuple):
+    """Where the properties of an atom stand in its row."""
+
+    positions: tuple[int, ...]  # 2 or 3
+    ids: int | None
+    names: int | None
+
+
+def xyz_count(line: bytes) -> int:
+    """Read the number of atoms with which a frame begins.
+
+    Parameters
+    ----------
+    line : bytes
+        Its first line, which some editors begin with a mark.
+
+    Returns
+    -------
+    int
+        Atoms.
+    """
+    return int(line.removeprefix(BYTE_ORDER_MARK))
+
+
+def read_xyz(stream: BinaryIO, offset: int) -> RawFrame:
+    """Read one frame of an XYZ file; the title of an extended one gives box and columns.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        The file.
+    offset : int
+        Where the frame starts.
+
+    Returns
+    -------
+    RawFrame
+        Positions and box vectors, with zeros in open directions, and ids and names of the atoms
+        where the file has them.
+    """
+    stream.seek(offset)
+    count, title = xyz_count(stream.readline()), stream.readline().decode("latin-1")
+    lines = [line.decode("latin-1") for line in islice(stream, count)]
+    columns = _columns(title)
+    axes = len(columns.positions)
+    positions = np.zeros((count, 3))
+    found = np.loadtxt(lines, usecols=columns.positions, ndmin=2, comments=None)
+    if len(found) != count:
+        raise ValueError("coordinates are missing")
+    positions[:, :axes] = found
+    box = _xyz_box(title)
+    box[axes:] = 0.0
+    names = None if columns.names is None else np.array(_words(lines, columns.names))
+    return RawFrame(
+        positions,
+        box_or_none(box),
+        ids=_ids(lines, columns.ids),
+        names=names,
+    )
+
+
+def plain_xyz(path: Path) -> str:
+    """Write the first frame of an XYZ file as programs read it that know no extended ones.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        Number of atoms, an empty title, and for each atom, in the order of ids, its name and zeros.
+    """
+    found = _first_frame(path)
+    names = ["X"] * len(found.positions) if found.names is None else found.names.tolist()
+    return "\n".join([str(len(names)), "", *(f"{name} 0 0 0" for name in names), ""])
+
+
+def xyz_ids(path: Path) -> Ints | None:
+    """Read the ids of the atoms of an XYZ file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    ndarray of int, shape (atoms,), or None
+        Sorted; None where the file gives none.
+    """
+    return _first_frame(path).ids
+
+
+def _first_frame(path: Path) -> RawFrame:
+    """Read the first frame, its atoms in the order of their ids."""
+    with open_binary(path) as stream:
+        first = stream.readline()
+        if not first.removeprefix(BYTE_ORDER_MARK).strip().isdigit():
+            raise ValueError(
+                f"{path}: an XYZ file begins with the number of its atoms, got {first[:20]!r}: "
+                "write it again"
+            )
+        try:
+            found = read_xyz(stream, 0)
+            ids = None if found.ids is None else sorted_ids(found.ids)
+            return in_order(found, ids, None)
+        except (ValueError, IndexError) as error:
+            raise ValueError(
+                f"{path}: frame 1 cannot be read ({one_line(error)}): write it again"
+            ) from None
+
+
+def _xyz_entry(title: str, name: str) -> str:
+    found = re.search(_ENTRY.format(name), title, re.IGNORECASE)
+    return "" if found is None else next(filter(None, found.groups()), "")
+
+
+def _xyz_box(title: str) -> Floats:
+    """Box vectors as rows, zero in open directions."""
+    words = _xyz_entry(title, "lattice").split()
+    if not words:
+        return np.zeros((3, 3))
+    try:
+        box = np.array(words, dtype=np.float64).reshape(3, 3)
+    except ValueError:
+        raise ValueError(f"its Lattice needs 9 numbers, got {' '.join(words)!r}") from None
+    flags = re.findall("[^][, ]+", _xyz_entry(title, "pbc"))
+    periodic = [flag[0].upper() in "T1" for flag in flags]
+    if len(periodic) not in {0, 3}:
+        raise ValueError(f"its pbc needs T or F three times, got {len(periodic)} of them")
+    if periodic:
+        box[~np.array(periodic)] = 0.0
+    return box
+
+
+def _columns(title: str) -> _Columns:
+    """Find the columns of an atom, as in Properties=species:S:1:pos:R:3."""
+    described = _xyz_entry(title, "properties")
+    if not described:
+        return _Columns((1, 2, 3), None, 0)
+    words = described.lower().split(":")
+    places, column = dict[str, range](), 0
+    for name, form, count in zip(words[::3], words[1::3], words[2::3], strict=False):
+        if not count.isdigit():
+            raise ValueError(f"its Properties need name:type:count for each, got {described}")
+        if name not in _IDS or form == "i":
+            places.setdefault(name, range(column, column + int(count)))
+        column += int(count)
+    positions, ids, names = (
+        next((places[name] for name in wanted if name in places), None)
+        for wanted in (_POSITIONS, _IDS, _NAMES)
+    )
+    if positions is None or len(positions) not in {2, 3}:
+        raise ValueError(f"its Properties need positions, such as pos:R:3, got {described}")
+    return _Columns(tuple(positions), ids[0] if ids else None, names[0] if names else None)
+
+
+def _ids(lines: list[str], column: int | None) -> Ints | None:
+    if column is None:
+        return None
+    return np.array([int(word) for word in _words(lines, column)], dtype=np.int64)
+
+
+def _words(lines: list[str], column: int) -> list[str]:
+    return [line.split(maxsplit=column + 1)[column] for line in lines]
