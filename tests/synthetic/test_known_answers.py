@@ -35,7 +35,7 @@ def test_any_number_of_hinged_bodies_is_found(n_bodies: int) -> None:
     assert recovered(made) == [True]
 
 
-@pytest.mark.parametrize("n_dimensions", [2, 3, 5])
+@pytest.mark.parametrize("n_dimensions", [2, 3, 5, 50])
 def test_planted_levels_are_found(n_dimensions: int) -> None:
     made = synthetic.planted(n_dimensions=n_dimensions, seed=1)
     assert made.labels.shape == (2, 90)
@@ -93,6 +93,9 @@ def test_a_seed_makes_the_same_system_again() -> None:
         lambda seed: synthetic.hinged(2, 5, 4, seed=seed).ensemble,
         lambda seed: synthetic.planted(n_snapshots=3, seed=seed).ensemble,
         lambda seed: synthetic.spheres(30, 2, seed=seed),
+        lambda seed: synthetic.crowd((3,), 5, n_snapshots=40, seed=seed).ensemble,
+        lambda seed: synthetic.noncontiguous(2, 5, seed=seed).ensemble,
+        lambda seed: synthetic.ring_road((3, 2), 1, n_snapshots=5, seed=seed).ensemble,
     ]
     for make in makers:
         first, again, other = (make(seed).block(0).coordinates for seed in (4, 4, 5))
