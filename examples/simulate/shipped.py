@@ -1,0 +1,147 @@
+"""Make the small files that come with TIMME from finished runs, each with its record."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import barnase
+import checks
+import MDAnalysis as mda
+import numpy as np
+import stages
+import water_drop
+
+LICENCE = "CC0-1.0"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--drop", type=Path, help="folder of water_drop.py")
+    parser.add_argument("--barnase", type=Path, help="folder of barnase.py")
+    parser.add_argument("folder", type=Path, help="where to write")
+    chosen = parser.parse_args()
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    if chosen.drop:
+        ship_drop(chosen.drop, chosen.folder)
+    if chosen.barnase:
+        ship_barnase(chosen.barnase, chosen.folder)
+
+
+def ship_drop(run: Path, folder: Path) -> None:
+    """All atoms for 5 ps every 0.05 ps, and oxygens for the whole 0.2 ns every ps."""
+    topology = run / "water_drop.pdb"
+    files = stages.collect(run, mda.Universe(str(topology)), water_drop.TRAJECTORIES)
+    start = began(run, "dense")
+    everything = mda.Universe(str(topology), [str(file) for file in files])
+    times = np.array([frame.time for frame in everything.trajectory]) - start
+    oxygens = everything.select_atoms("name O")
+    write(everything.atoms, folder / "water_drop_dense", np.flatnonzero(times < 5.001))
+    whole = np.flatnonzero(np.abs(times - np.round(times)) < 1e-3)
+    write(oxygens, folder / "water_drop", whole)
+    record(run, folder, "water_drop", measure_drop(run, oxygens, whole))
+
+
+def ship_barnase(run: Path, folder: Path) -> None:
+    """All atoms of the protein: every 0.5 ps for 0.1 ns, and every 2 ps after it."""
+    topology = run / "barnase.pdb"
+    files = stages.collect(run, mda.Universe(str(topology)), barnase.TRAJECTORIES)
+    start = began(run, "early")
+    universe = mda.Universe(
+        str(topology), [str(file) for file in files], to_guess=("types", "masses", "bonds")
+    )
+    times = np.array([frame.time for frame in universe.trajectory]) - start
+    steps = np.where(times < 100.001, 0.5, 2.0)
+    kept = np.flatnonzero(np.abs(times / steps - np.round(times / steps)) < 1e-3)
+    write(universe.atoms, folder / "barnase_md", kept)
+    record(run, folder, "barnase_md", measure_barnase(run, universe))
+
+
+def write(atoms: mda.AtomGroup, path: Path, frames: np.ndarray) -> None:
+    """A PDB file of the first of some frames, and an XTC file of all of them, with no box."""
+    trajectory = atoms.universe.trajectory
+    trajectory[int(frames[0])]
+    trajectory.ts.dimensions = None
+    atoms.write(str(path.with_suffix(".pdb")), bonds=None)
+    with mda.Writer(str(path.with_suffix(".xtc")), atoms.n_atoms) as writer:
+        for frame in frames.tolist():
+            trajectory[frame].dimensions = None
+            writer.write(atoms)
+
+
+def measure_drop(run: Path, oxygens: mda.AtomGroup, frames: np.ndarray) -> dict[str, Any]:
+    """What is told of the drop, from frames 1 ps apart."""
+    positions = np.array([oxygens.positions for _ in oxygens.universe.trajectory[frames]])
+    positions = positions.astype(float)
+    centres = positions.mean(axis=1, keepdims=True)
+    far = np.linalg.norm(positions - centres, axis=2) > 30
+    return {
+        "temperature_K": mean_and_error(log(run, "production")["temperature_K"]),
+        "density_within_12_Å_g_cm3": mean_and_error(checks.inner_density(positions, 12.0)),
+        "diffusion_within_12_Å_m2_s": checks.diffusion(positions, 1.0, (2, 8), 12.0),
+        "molecules_beyond_30_Å_mean": float(far.sum(axis=1).mean()),
+    }
+
+
+def measure_barnase(run: Path, universe: mda.Universe) -> dict[str, Any]:
+    """What is told of the protein, from all frames; it started as the crystal shows it."""
+    lines = log(run, "early", "production")
+    crystal = mda.Universe(str(run / "barnase.pdb"))
+    apart = checks.rmsd(universe, crystal, "name CA")
+    return {
+        "time_ps": lines["time_ps"][-1] - began(run, "early"),
+        "temperature_K": mean_and_error(lines["temperature_K"]),
+        "density_g_cm3": mean_and_error(lines["density_g_cm3"]),
+        "longest_bond_Å": checks.longest_bond(universe),
+        "rmsd_CA_to_crystal_Å": {"mean": float(apart.mean()), "largest": float(apart.max())},
+        "helix_and_strand_kept": checks.structure_kept(universe, crystal),
+    }
+
+
+def mean_and_error(values: Iterable[float]) -> dict[str, float]:
+    """Mean and standard error, from ten blocks: neighbours in time are alike."""
+    values = np.asarray(values)
+    blocks = [block.mean() for block in np.array_split(values, 10)]
+    return {"mean": float(values.mean()), "error": float(np.std(blocks, ddof=1) / np.sqrt(10))}
+
+
+def record(run: Path, folder: Path, name: str, measured: dict[str, Any]) -> None:
+    """How the files of a name were made, and what was measured on the run."""
+    files = [path for path in sorted(folder.glob(f"{name}*")) if path.suffix in {".pdb", ".xtc"}]
+    told = json.loads((run / "run.json").read_text())
+    told["script"] = f"examples/simulate/{name.removesuffix('_md')}.py"
+    told["licence"] = LICENCE
+    told["measured"] = measured
+    told["files"] = {
+        path.name: {
+            "bytes": path.stat().st_size,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        }
+        for path in files
+    }
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def log(run: Path, *wanted: str) -> dict[str, np.ndarray]:
+    """Columns of the log, in some stages."""
+    with (run / "log.csv").open() as file:
+        lines = [line for line in csv.DictReader(file) if line["stage"] in wanted]
+    names = [name for name in lines[0] if name != "stage"]
+    return {name: np.array([float(line[name]) for line in lines]) for name in names}
+
+
+def began(run: Path, stage: str) -> float:
+    """When a stage began, in ps."""
+    stages = json.loads((run / "run.json").read_text())["stages"]
+    names = [each["name"] for each in stages]
+    return sum(each["length"] for each in stages[: names.index(stage)])
+
+
+if __name__ == "__main__":
+    main()

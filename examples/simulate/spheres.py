@@ -1,0 +1,198 @@
+"""Simulate attracting spheres between two walls, as in section B of the paper."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from brownian import advance, strength_for
+from runs import CHECKPOINT, describe, last_checkpoint, options, record, write
+from tqdm import tqdm
+
+DIAMETER = 1.3  # µm
+NOISE = np.array([0.03, 0.03, 0.05])  # µm, of a place found by confocal microscopy, worst in depth
+BLOCK = 5_000  # steps between checkpoints
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is simulated; lengths in diameters, energies in k_B T, times in d²/D."""
+
+    spheres: int = 991
+    snapshots: int = 46
+    packing: float = 0.07  # of the whole room
+    gel_packing: float = 0.35  # of that part of it in which spheres start
+    height: float = 10.0  # between the walls
+    reach: float = 0.1  # of the attraction
+    gel_depth: float = 4.5  # of the attraction at first
+    gel_time: float = 3.0
+    depth: float = 3.4  # of the attraction from then on
+    age: float = 12.0  # from then on to the first snapshot
+    interval: float = 0.0045  # from snapshot to snapshot
+    step: float = 1e-5
+
+    @property
+    def width(self) -> float:
+        """Of the room, along x and y."""
+        return float(np.sqrt(self.spheres * np.pi / 6 / self.packing / self.height))
+
+
+# As dense as spheres of the experiments were, with an attraction of order k_B T: nothing jams.
+FLUID = Plan(
+    packing=0.42,
+    gel_packing=0.42,
+    height=12.0,
+    gel_depth=1.5,
+    gel_time=1.0,
+    depth=1.5,
+    age=1.0,
+    interval=0.005,
+)
+
+
+def main(arguments: list[str]) -> None:
+    parser = options(__doc__)
+    parser.add_argument("--fluid", action="store_true", help="a dense fluid, for comparison")
+    chosen = parser.parse_args(arguments)
+    plan = FLUID if chosen.fluid else Plan()
+    if chosen.short:
+        plan = replace(plan, spheres=90, snapshots=6, height=6.0, gel_time=0.1, age=0.1)
+    told = {"seed": chosen.seed, "short": chosen.short, "plan": asdict(plan)}
+    record(chosen.folder, told, ("numpy", "numba"))
+    frames = simulate(plan, chosen.seed, chosen.folder)
+    name = "spheres_fluid" if chosen.fluid else "spheres"
+    finish(plan, chosen.seed, chosen.folder / name, frames)
+
+
+def simulate(plan: Plan, seed: int, folder: Path) -> np.ndarray:
+    """Go through all blocks, from the last checkpoint if there is one; snapshots in diameters."""
+    blocks = list(divide(plan))
+    kept = last_checkpoint(folder) or {"done": 0, "places": start(plan, seed), "frames": []}
+    done, places, frames = int(kept["done"]), kept["places"], list(kept["frames"])
+    steps = [n for _, n, _ in blocks]
+    with tqdm(total=sum(steps), initial=sum(steps[:done]), unit="step") as bar:
+        for number, (depth, n_steps, ends_at_snapshot) in enumerate(blocks[done:], start=done):
+            own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+            strength = strength_for(depth, plan.reach)
+            room = plan.width, plan.height
+            advance(places, *room, strength, plan.reach, plan.step, n_steps, own)
+            if ends_at_snapshot:
+                frames.append(places.copy())
+            write(folder / CHECKPOINT, done=number + 1, places=places, frames=np.array(frames))
+            bar.update(n_steps)
+    return np.array(frames)
+
+
+def divide(plan: Plan) -> Iterator[tuple[float, int, bool]]:
+    """Depth, number of steps, and whether it ends at a snapshot, for each block of the run."""
+    stages = [(plan.gel_depth, plan.gel_time, False), (plan.depth, plan.age, True)]
+    stages += [(plan.depth, plan.interval, True)] * (plan.snapshots - 1)
+    for depth, time, seen in stages:
+        steps = round(time / plan.step)
+        for first in range(0, steps, BLOCK):
+            yield depth, min(BLOCK, steps - first), seen and first + BLOCK >= steps
+
+
+def start(plan: Plan, seed: int) -> np.ndarray:
+    """Places drawn from a grid, a diameter wide, in a strip across the room."""
+    strip = plan.width * plan.packing / plan.gel_packing
+    edges = np.array([strip, plan.width, plan.height])
+    numbers = edges.astype(int)
+    cells = np.column_stack(np.unravel_index(np.arange(numbers.prod()), numbers))
+    if len(cells) < plan.spheres:
+        raise SystemExit(
+            f"{plan.spheres} spheres need as many cells, got {len(cells)}: lower gel_packing"
+        )
+    chosen = np.random.default_rng([seed, 0]).permutation(len(cells))[: plan.spheres]
+    return (cells[chosen] + 0.5) * edges / numbers
+
+
+def finish(plan: Plan, seed: int, path: Path, frames: np.ndarray) -> None:
+    """Write the snapshots in µm, as they are and as a microscope would find them."""
+    box = DIAMETER * np.array([plan.width, plan.width, 0.0])  # open between the walls
+    times = plan.interval * np.arange(len(frames))
+    noise = np.random.default_rng([seed, 1]).normal(0.0, NOISE, frames.shape)
+    seen = {
+        f"{path.name}.npz": DIAMETER * frames,
+        f"{path.name}_noisy.npz": DIAMETER * frames + noise,
+    }
+    for name, positions in seen.items():
+        positions[..., :2] %= box[:2]
+        write(path.parent / name, positions=positions.astype(np.float32), box=box, times=times)
+    describe(path, "spheres.py", list(seen), measure(plan, frames))
+    draw(path, np.log10(displacements(frames)))
+
+
+def measure(plan: Plan, frames: np.ndarray) -> dict[str, Any]:
+    """What is told of the run, in diameters."""
+    lengths = nearest_lengths(plan, frames)
+    steps = np.linalg.norm(np.diff(frames, axis=0), axis=2)
+    return {
+        "shortest_distance": float(lengths.min()),
+        "longest_step_between_snapshots": float(steps.max()),
+        "nearest_to_a_wall": float(min(frames[..., 2].min(), plan.height - frames[..., 2].max())),
+        "log_displacements": two_modes(np.log(displacements(frames))),
+    }
+
+
+def draw(path: Path, moved: np.ndarray) -> None:
+    """Draw how many spheres get how far, with the two Gaussians that fit best."""
+    import matplotlib.pyplot as plt
+
+    modes, width = two_modes(moved), 0.08
+    places = np.arange(moved.min() - 0.2, moved.max() + 0.2, width)
+    figure, axes = plt.subplots(figsize=(6, 3.8), layout="constrained")
+    axes.hist(moved, places, color="0.8")
+    for mean, spread, share in zip(modes["means"], modes["spreads"], modes["shares"], strict=True):
+        height = share * len(moved) * width / (spread * np.sqrt(2 * np.pi))
+        axes.plot(places, height * np.exp(-(((places - mean) / spread) ** 2) / 2))
+    axes.set(xlabel="log₁₀ of displacement / diameter", ylabel="Spheres")
+    axes.set_title(f"Ashman's D = {modes['ashman_d']:.1f}")
+    figure.savefig(path.with_name(f"{path.name}_displacements.png"), dpi=150)
+    plt.close(figure)
+
+
+def nearest_lengths(plan: Plan, frames: np.ndarray) -> np.ndarray:
+    """From each sphere to the nearest other, in every snapshot."""
+    lengths = []
+    for frame in frames:
+        apart = frame[:, None] - frame
+        apart[..., :2] -= plan.width * np.rint(apart[..., :2] / plan.width)
+        distances = np.linalg.norm(apart, axis=2) + np.diag(np.full(len(frame), np.inf))
+        lengths.append(distances.min(axis=1))
+    return np.array(lengths)
+
+
+def displacements(frames: np.ndarray) -> np.ndarray:
+    """How far each sphere gets from the first snapshot to the last."""
+    return np.linalg.norm(frames[-1] - frames[0], axis=1)
+
+
+def two_modes(values: np.ndarray) -> dict[str, list[float] | float]:
+    """Fit two Gaussians by expectation and maximisation, and tell how far they are apart.
+
+    Ashman's D = √2 |μ₁ - μ₂| / √(s₁² + s₂²) is above 2 where two modes are clearly apart.
+    """
+    means, spreads, shares = np.quantile(values, [0.2, 0.9]), np.full(2, values.std() / 2), 0.5
+    for _ in range(1_000):
+        heights = shares * np.exp(-(((values[:, None] - means) / spreads) ** 2) / 2) / spreads
+        weights = heights / heights.sum(axis=1, keepdims=True)
+        shares = weights.mean(axis=0)
+        means = (weights * values[:, None]).sum(axis=0) / weights.sum(axis=0)
+        squares = (weights * (values[:, None] - means) ** 2).sum(axis=0)
+        spreads = np.sqrt(squares / weights.sum(axis=0)) + 1e-6
+    apart = np.sqrt(2) * abs(means[0] - means[1]) / np.hypot(*spreads)
+    return {
+        "ashman_d": float(apart),
+        "means": means.tolist(),
+        "spreads": spreads.tolist(),
+        "shares": np.broadcast_to(shares, 2).tolist(),
+    }
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

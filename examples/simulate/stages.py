@@ -1,0 +1,266 @@
+"""Run a simulation in stages of small blocks, so that it can be stopped at any moment and go on.
+
+A block is a piece of the run of a few seconds. What it recorded, frames and log alike, is one
+file, and the checkpoint written after it says how many blocks are done. Whatever a killed run left
+behind its last checkpoint is written again in its place: no frame is lost, none is doubled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import MDAnalysis as mda
+import numpy as np
+import openmm
+from openmm import app, unit
+from tqdm import tqdm
+
+AVOGADRO = 6.02214076e23
+BOLTZMANN = 0.00831446261815324  # kJ/(mol K)
+LOG = ["time_ps", "potential_kJ_mol", "kinetic_kJ_mol", "temperature_K"]
+PERIODIC_LOG = ["volume_nm3", "density_g_cm3"]  # zero without a box
+BLOCK = 500  # steps, if no frame asks for more
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A part of the run with its own conditions."""
+
+    name: str
+    length: float  # ps
+    interval: float  # ps from frame to frame, 0 for a log alone
+    step: float = 0.002  # ps
+    temperature: float = 300.0  # K
+    friction: float = 1.0  # 1/ps
+    options: tuple[str, ...] = ()  # what the forces are to know
+
+    @property
+    def steps(self) -> int:
+        return round(self.length / self.step)
+
+    @property
+    def stride(self) -> int:
+        """Steps from one line of the log to the next: every frame, or every ps."""
+        return min(self.steps, round((self.interval or 1.0) / self.step))
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What is simulated."""
+
+    topology: app.Topology
+    positions: np.ndarray  # (atoms, 3), nm: the start
+    system: Callable[[Stage], openmm.System]  # the forces of each stage
+    kept: np.ndarray  # indices of the atoms that go into frames
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """The options that every simulation has."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("folder", type=Path, help="where to write, or a run to go on with")
+    parser.add_argument("--seed", type=int, default=1, help="of start, velocities and thermostat")
+    parser.add_argument("--short", action="store_true", help="a run of seconds, to see it work")
+    parser.add_argument("--threads", type=int, help="of the CPU platform; all cores if not given")
+    parser.add_argument("--platform", default="CPU", help="of OpenMM, such as CPU or CUDA")
+    return parser
+
+
+def run(model: Model, stages: list[Stage], chosen: argparse.Namespace) -> None:
+    """Go through all stages, from the last checkpoint if there is one."""
+    folder = chosen.folder
+    (folder / "blocks").mkdir(parents=True, exist_ok=True)
+    record(folder, stages, chosen)
+    blocks = list(plan(stages))
+    done, state = last_checkpoint(folder)
+    simulation, current = None, None
+    steps_done = sum(steps for _, steps in blocks[:done])
+    with tqdm(total=sum(s for _, s in blocks), initial=steps_done, unit="step") as bar:
+        for number, (index, steps) in enumerate(blocks[done:], start=done):
+            if index != current:
+                if simulation is not None:
+                    state = state_of(simulation)
+                simulation, current = prepare(model, stages[index], index, chosen), index
+                if state is None:
+                    begin(simulation, model, stages[index], chosen.seed)
+                else:
+                    go_on(simulation, state, index)
+                bar.set_description(stages[index].name)
+            recorded = advance(simulation, stages[index], steps, model.kept)
+            write(folder / "blocks" / f"{number:06d}.npz", stage=index, **recorded)
+            write(
+                folder / "checkpoint.npz",
+                done=number + 1,
+                stage=index,
+                context=np.frombuffer(simulation.context.createCheckpoint(), dtype=np.uint8),
+                **state_of(simulation),
+            )
+            bar.update(steps)
+
+
+def collect(folder: Path, universe: mda.Universe, names: dict[str, str]) -> list[Path]:
+    """Write log.csv, and an XTC file for each stage in `names` that has frames so far."""
+    stages = [stage["name"] for stage in json.loads((folder / "run.json").read_text())["stages"]]
+    done = [folder / "blocks" / f"{n:06d}.npz" for n in range(last_checkpoint(folder)[0])]
+    blocks = [(stages[int(block["stage"])], block) for block in map(np.load, done)]
+    with (folder / "log.csv").open("w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["stage", *LOG, *PERIODIC_LOG])
+        for stage, block in blocks:
+            lines.writerows([stage, *(f"{value:.6f}" for value in row)] for row in block["log"])
+    begun = {stage for stage, _ in blocks}
+    files = {stage: folder / name for stage, name in names.items() if stage in begun}
+    for wanted, path in files.items():
+        with mda.Writer(str(path), universe.atoms.n_atoms) as trajectory:
+            for block in (block for stage, block in blocks if stage == wanted):
+                for line, frame in zip(block["log"], block["frames"], strict=True):
+                    universe.atoms.positions = frame
+                    universe.trajectory.ts.time = line[0]
+                    trajectory.write(universe.atoms)
+    return list(files.values())
+
+
+def record(folder: Path, stages: list[Stage], chosen: argparse.Namespace) -> None:
+    """Write how the run is made, or refuse to go on with one that was made otherwise."""
+    told = {
+        "seed": chosen.seed,
+        "short": chosen.short,
+        "stages": [asdict(stage) for stage in stages],
+        "platform": chosen.platform,
+        "versions": {
+            "python": platform.python_version(),
+            "openmm": openmm.version.full_version,
+            **{name: version(name) for name in ("pdbfixer", "numpy", "numba", "MDAnalysis")},
+        },
+    }
+    path = folder / "run.json"
+    if path.exists():
+        before, now = json.loads(path.read_text()), json.loads(json.dumps(told))
+        for name in ("seed", "short", "stages"):
+            if before[name] != now[name]:
+                raise SystemExit(
+                    f"going on needs the {name} that {folder} was begun with, {before[name]}, "
+                    f"got {now[name]}: give the same options, or another folder"
+                )
+    path.write_text(json.dumps(told, indent=1) + "\n")
+
+
+def plan(stages: list[Stage]) -> Iterator[tuple[int, int]]:
+    """The stage and the number of steps of every block, in whole strides."""
+    for index, stage in enumerate(stages):
+        size = stage.stride * max(1, BLOCK // stage.stride)
+        for first in range(0, stage.steps, size):
+            yield index, min(size, stage.steps - first)
+
+
+def prepare(model: Model, stage: Stage, index: int, chosen: argparse.Namespace) -> app.Simulation:
+    """A simulation with the forces and the thermostat of a stage, without a state."""
+    thermostat = openmm.LangevinMiddleIntegrator(stage.temperature, stage.friction, stage.step)
+    thermostat.setConstraintTolerance(1e-6)
+    thermostat.setRandomNumberSeed(chosen.seed + 1000 * (index + 1))
+    threads = {"Threads": str(chosen.threads)} if chosen.threads else {}
+    return app.Simulation(
+        model.topology,
+        model.system(stage),
+        thermostat,
+        openmm.Platform.getPlatform(chosen.platform),
+        threads if chosen.platform == "CPU" else {},
+    )
+
+
+def begin(simulation: app.Simulation, model: Model, stage: Stage, seed: int) -> None:
+    """Start from the model, with the worst contacts relaxed and with random velocities."""
+    simulation.context.setPositions(model.positions)
+    simulation.minimizeEnergy(maxIterations=200)
+    simulation.context.setVelocitiesToTemperature(stage.temperature, seed)
+
+
+def go_on(simulation: app.Simulation, state: dict[str, np.ndarray], index: int) -> None:
+    """Go on from a checkpoint within this stage, or from where the stage before it ended."""
+    context = simulation.context
+    if "context" in state and state["stage"] == index:
+        context.loadCheckpoint(state["context"].tobytes())
+        return
+    if simulation.system.usesPeriodicBoundaryConditions():
+        context.setPeriodicBoxVectors(*state["box"])
+    context.setPositions(state["positions"])
+    context.setVelocities(state["velocities"])
+    context.setTime(float(state["time"]))
+
+
+def advance(
+    simulation: app.Simulation, stage: Stage, steps: int, kept: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Take the steps of a block; its log and its frames, in Å."""
+    mass, freedom = mass_and_freedom(simulation.system)
+    log, frames = [], []
+    for _ in range(steps // stage.stride):
+        simulation.step(stage.stride)
+        state = simulation.context.getState(getEnergy=True, getPositions=bool(stage.interval))
+        log.append([number(state.getTime()), *energies(state, freedom), *density(state, mass)])
+        if not np.isfinite(log[-1]).all():
+            raise SystemExit(f"the energy is no number after {log[-1][0]:.3f} ps: the run is lost")
+        if stage.interval:
+            frames.append(10 * number(state.getPositions(asNumpy=True))[kept])
+    return {"log": np.array(log), "frames": np.array(frames, dtype=np.float32)}
+
+
+def mass_and_freedom(system: openmm.System) -> tuple[float, int]:
+    """Dalton, and coordinates less what constraints and the resting centre take."""
+    atoms = range(system.getNumParticles())
+    mass = sum(number(system.getParticleMass(atom)) for atom in atoms)
+    return mass, 3 * len(atoms) - system.getNumConstraints() - 3
+
+
+def energies(state: openmm.State, freedom: int) -> tuple[float, float, float]:
+    kinetic = number(state.getKineticEnergy())
+    return number(state.getPotentialEnergy()), kinetic, 2 * kinetic / (freedom * BOLTZMANN)
+
+
+def density(state: openmm.State, mass: float) -> tuple[float, float]:
+    try:
+        volume = number(state.getPeriodicBoxVolume())
+    except openmm.OpenMMException:
+        return 0.0, 0.0
+    return volume, mass / AVOGADRO / (volume * 1e-21)
+
+
+def state_of(simulation: app.Simulation) -> dict[str, np.ndarray]:
+    """What another simulation can go on from."""
+    state = simulation.context.getState(getPositions=True, getVelocities=True)
+    return {
+        "positions": number(state.getPositions(asNumpy=True)),
+        "velocities": number(state.getVelocities(asNumpy=True)),
+        "box": np.array(number(state.getPeriodicBoxVectors())),
+        "time": np.array(number(state.getTime())),
+    }
+
+
+def last_checkpoint(folder: Path) -> tuple[int, dict[str, np.ndarray] | None]:
+    """How many blocks are done, and the state after them."""
+    path = folder / "checkpoint.npz"
+    if not path.exists():
+        return 0, None
+    with np.load(path) as file:
+        state = dict(file)
+    return int(state["done"]), state
+
+
+def write(path: Path, **arrays: Any) -> None:
+    """Write arrays under a temporary name first: the file is old or new, never half of it."""
+    unfinished = path.with_suffix(".part")
+    with unfinished.open("wb") as file:
+        np.savez(file, **arrays)
+    unfinished.replace(path)
+
+
+def number(quantity: Any) -> Any:
+    """In OpenMM's units: nm, ps, kJ/mol, dalton."""
+    return quantity.value_in_unit_system(unit.md_unit_system)
