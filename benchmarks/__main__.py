@@ -13,6 +13,7 @@ from benchmarks import (
     contacts,
     kernel,
     large,
+    motion,
     report,
     rigidity,
     scaling,
@@ -30,6 +31,7 @@ _SECTIONS: dict[str, Callable[..., Results]] = {
     "streaming": streaming.run,
     "contacts": contacts.run,
     "rigidity": rigidity.run,
+    "motion": motion.run,
     "startup": startup.run,
 }
 

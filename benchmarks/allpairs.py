@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -10,8 +11,10 @@ from scipy.cluster.hierarchy import cophenet, linkage
 
 import timme
 from benchmarks import peers
+from benchmarks.limit import run_limit
 from benchmarks.results import Results, Row, seconds
 from benchmarks.timing import race
+from timme.system.atoms import Atoms
 
 
 def run(*, quick: bool) -> Results:
@@ -49,7 +52,15 @@ def run(*, quick: bool) -> Results:
         for peer in median
         if peer != "ours"
     ]
-    return Results([*rows, *_link_rows(points, pairs, system)])
+    return Results(
+        [
+            *rows,
+            *_dense_rows(points, pairs, system, quick=quick),
+            *_walker_rows(quick=quick),
+            *_body_rows(snapshots, system, quick=quick),
+            *_link_rows(points, pairs, system, quick=quick),
+        ]
+    )
 
 
 def adenylate_kinase() -> peers.Snapshots:
@@ -79,7 +90,110 @@ def _check(
         raise AssertionError(f"the recipe's hierarchy differs by {np.abs(difference).max():.2g}")
 
 
-def _link_rows(points: timme.objects.Objects, pairs: timme.pairs.Pairs, system: str) -> list[Row]:
+def _dense_rows(
+    points: timme.objects.Objects, pairs: timme.pairs.Pairs, system: str, *, quick: bool
+) -> list[Row]:
+    """Measure σ of all pairs from start to end, beside the limit in the same precision."""
+    large = timme.objects.points(timme.synthetic.elastic(1_000 if quick else 10_000, 256))
+    systems = {system: (points, pairs), f"{len(large):,} × 256": (large, timme.pairs.all(large))}
+    rows = []
+    for name, (compared, every) in systems.items():
+        ensemble = compared.ensemble
+        kind = np.float32 if ensemble.block(0).single else np.float64
+        by_sums = timme.measure(compared, every, chunk=len(every))
+        if not np.array_equal(by_sums.sigma, timme.measure(compared, every).sigma):
+            raise AssertionError("σ at once and σ by sums differ")
+        del by_sums
+        median = race(
+            {
+                "limit": partial(run_limit, kind),
+                "ours": partial(timme.measure, compared, every),
+            },
+            repetitions=3,
+        )
+        ours = len(every) * ensemble.n_snapshots / median["ours"]
+        limit = run_limit(kind) / median["limit"]
+        rows.append(
+            Row(
+                f"σ of all pairs, {name}, {np.dtype(kind).name}",
+                f"{ours / 1e9:.2f} G distances/s",
+                f"in-cache limit {limit / 1e9:.2f} G/s",
+                ours / limit,
+                at_least=None if quick else 0.5,
+            )
+        )
+    return rows
+
+
+def _walker_rows(*, quick: bool) -> list[Row]:
+    """Cluster what has nothing to be given up: little may be lost."""
+    n_sites = 1_000 if quick else 5_000
+    snapshots = np.random.default_rng(0).normal(size=(200, n_sites, 3)).astype(np.float32)
+    points = timme.objects.points(timme.Ensemble.from_array(snapshots))
+    pairs = timme.pairs.all(points)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        median = race(
+            {
+                "ours": lambda: timme.cluster(points, pairs),
+                "brute": lambda: timme.link(timme.measure(points, pairs)),
+            },
+            repetitions=3,
+        )
+    return [
+        Row(
+            f"all pairs, uncorrelated, {n_sites:,} × 200",
+            seconds(median["ours"]),
+            f"our brute force {seconds(median['brute'])}",
+            median["ours"] / median["brute"],
+            at_most=None if quick else 1.1,
+        )
+    ]
+
+
+def _body_rows(snapshots: peers.Snapshots, system: str, *, quick: bool) -> list[Row]:
+    """Measure bodies in contact, beside points in contact; and cluster all pairs of bodies."""
+    import MDAnalysis as mda
+    from MDAnalysisTests.datafiles import PSF
+
+    bonds = [] if quick else mda.Universe(PSF).bonds.indices
+    atoms = Atoms.unnamed(snapshots.shape[1], bonds=bonds)
+    bodies = timme.objects.bodies(timme.Ensemble.from_array(snapshots, atoms=atoms))
+    near = timme.pairs.within(bodies, 10.0, min_bonds=4)
+    every = timme.pairs.all(bodies, min_bonds=4)
+    points = timme.objects.points(bodies.ensemble)
+    ours, brute = timme.cluster(bodies, every), timme.link(timme.measure(bodies, every))
+    if not np.array_equal(ours.heights, brute.heights):
+        raise AssertionError("pruned and brute force hierarchies of bodies differ")
+    median = race(
+        {
+            "bodies": lambda: timme.measure(bodies, near),
+            "points": lambda: timme.measure(points, near),
+            "all": lambda: timme.cluster(bodies, every),
+            "brute": lambda: timme.link(timme.measure(bodies, every)),
+        },
+        repetitions=3,
+    )
+    return [
+        Row(
+            f"σ of {len(near):,} pairs of bodies in contact, {system}",
+            seconds(median["bodies"]),
+            f"σ of as many pairs of points {seconds(median['points'])}",
+            median["bodies"] / median["points"],
+        ),
+        Row(
+            f"all pairs of bodies, {system}",
+            seconds(median["all"]),
+            f"our brute force {seconds(median['brute'])}",
+            median["brute"] / median["all"],
+            at_least=None if quick else 2.0,
+        ),
+    ]
+
+
+def _link_rows(
+    points: timme.objects.Objects, pairs: timme.pairs.Pairs, system: str, *, quick: bool
+) -> list[Row]:
     """Compare the linkage step alone, on σ that are measured already."""
     measured = timme.measure(points, pairs)
     matrix = measured.matrix()
@@ -99,6 +213,7 @@ def _link_rows(points: timme.objects.Objects, pairs: timme.pairs.Pairs, system: 
             seconds(median["ours"]),
             f"{peer} {seconds(median[peer])}",
             median[peer] / median["ours"],
+            at_least=4.0 if peer == "SciPy" and not quick else None,
         )
         for peer in median
         if peer != "ours"

@@ -55,6 +55,17 @@ def with_pdist(snapshots: Snapshots) -> Floats:
     return _linked(pdist(points) for points in snapshots)
 
 
+def contacts_with_mdanalysis(snapshots: Snapshots, radius: float) -> set[tuple[int, int]]:
+    """Pairs within a radius in any frame: MDAnalysis' search in each, and a set of pairs."""
+    from MDAnalysis.lib.distances import self_capped_distance
+
+    found = set[tuple[int, int]]()
+    for points in snapshots:
+        pairs = self_capped_distance(points, radius, return_distances=False)
+        found.update(map(tuple, pairs.tolist()))
+    return found
+
+
 def _linked(frames: Iterable[Floats]) -> Floats:
     """Link σ from the sums of distances and of their squares."""
     n_frames, total, squares = 0, np.zeros(1), np.zeros(1)

@@ -22,7 +22,7 @@ from machine to machine; ratios differ little.
 
 {table}
 
-Last run: {date}, {cores} cores, Python {python}, {libraries}.
+Last run: {date}, {cores} cores of {processor}, Python {python}, {libraries}.
 
 ![Time against the number of sites](images/benchmark.png)
 
@@ -39,6 +39,11 @@ power laws through the larger half of the sizes.*
   SciPy's single linkage; the same with mdtraj's `compute_distances` and with SciPy's `pdist`. Brute
   force is `timme.link(timme.measure(...))`. Before timing, `timme.cluster` must equal brute force
   bit for bit, and the recipe's tree at every level to 1e-6 Å.
+- **σ of all pairs**: `timme.measure` from coordinates to a list of σ, beside the bare loop in the
+  precision that is used; sums held from block to block must give the same bits.
+- **Uncorrelated**: points of which no pair can be given up early, beside brute force.
+- **Bodies**: an atom with its bonded neighbours, pairs within 10 Å and all pairs, four bonds apart
+  or more; `timme.cluster` must equal brute force.
 - **Single linkage of ready-made σ**: the last step alone, beside libraries that take a
   matrix. `timme.cluster` never makes one.
 - **All pairs, large**: `timme.synthetic.elastic`, whose slow waves move neighbours together. Brute
@@ -46,7 +51,9 @@ power laws through the larger half of the sizes.*
   own, counted from after imports and compiling: coordinates included.
 - **Streaming**: a trajectory on disk, analysed by a process whose address space is limited, and
   by another that holds all of it in memory: to the same bits.
-- **Contacts**: `timme.pairs.within` at the density of water, within 3.5 Å.
+- **Contacts**: `timme.pairs.within` of adenylate kinase within 10 Å, beside MDAnalysis'
+  `self_capped_distance` of each frame with a set of pairs, which must be the same, and beside
+  measuring σ of what was found; and at the density of water, within 3.5 Å.
 - **Rigidity**: solvated adenylate kinase of MDAnalysisTests, and spheres of whole molecules at a
   corner of its box, with the hydrogen bonds of all waters from -1 kcal/mol down. Barnase, with
   hydrogens added, gets its hydrogen bonds one by one.
@@ -72,11 +79,22 @@ def write_page(docs: Path, rows: Sequence[Row], curves: Sequence[Curve]) -> None
         table="\n".join(f"| {' | '.join(cells)} |" for cells in lines),
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         cores=available_cores(),
+        processor=_processor(),
         python=platform.python_version(),
         libraries=", ".join(f"{name} {version(name)}" for name in _LIBRARIES.split()),
     )
     (docs / "benchmarks.md").write_text(page, encoding="utf-8")
     _draw(docs / "images" / "benchmark.png", curves)
+
+
+def _processor() -> str:
+    """Name the processor, and the width of the vectors for which loops are compiled."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    widths = {"avx512f": 512, "avx2": 256, "neon": 128, "sse2": 128}
+    width = max((bits for name, bits in widths.items() if features.get(name)), default=64)
+    return f"{binding.get_host_cpu_name()}, vectors of {width} bits"
 
 
 def _draw(path: Path, curves: Sequence[Curve]) -> None:

@@ -4,11 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.strategies import searching
 from timme._arrays import Ints
 from timme._kernels import pebble
+from timme._kernels.blocks import blocks
 
 Edge = tuple[int, int]
 
@@ -103,11 +105,11 @@ def graphs(draw: st.DrawFn) -> tuple[int, list[Edge]]:
 
 
 @given(graphs())
-@settings(max_examples=60, deadline=None)
+@searching(150)
 def test_edges_are_in_one_block_if_a_cycle_holds_both(graph: tuple[int, list[Edge]]) -> None:
     n_nodes, edges = graph
     block = np.full(len(edges), -1)
-    n_blocks = pebble.blocks(
+    n_blocks = blocks(
         n_nodes, np.array(edges, np.int64).reshape(-1, 2), entries(n_nodes, edges), block
     )
     assert set(block.tolist()) == set(range(n_blocks))

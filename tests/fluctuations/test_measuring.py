@@ -19,7 +19,9 @@ from tests.strategies import (
 )
 from timme import objects, pairs
 from timme._arrays import Floats
+from timme.engine.run import Run
 from timme.fluctuations import Fluctuations, measure
+from timme.fluctuations.dense import measure_at_once
 from timme.fluctuations.overlap import default_overlap
 from timme.fluctuations.parts import measure_parts
 from timme.hierarchy import cluster
@@ -401,3 +403,27 @@ def test_fewer_than_one_pair_at_a_time_is_refused(chunk: int, *, listed: bool) -
             ValueError, match=f"at least 1 pair is measured at a time, got.*{chunk}"
         ):
             call()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("n_frames", "n_sites", "n_dimensions"),
+    [(2, 2, 3), (5, 63, 3), (7, 64, 1), (3, 129, 2), (256, 150, 3), (9, 66, 50)],
+)
+def test_all_pairs_at_once_are_those_of_sums_to_the_last_bit(
+    n_frames: int, n_sites: int, n_dimensions: int, kind: Any
+) -> None:
+    array = np.random.default_rng(0).normal(size=(n_frames, n_sites, n_dimensions)).astype(kind)
+    made = points_of(array)
+    told = list[tuple[int, int]]()
+    at_once = measured(made, progress=lambda *done: told.append(done))
+    by_sums = measured(made, chunk=n_sites**2)
+    for workers in (1, 3):
+        assert measured(made, workers=workers).sigma.tobytes() == at_once.sigma.tobytes()
+    assert at_once.sigma.tobytes() == by_sums.sigma.tobytes()
+    assert np.array_equal(at_once.pairs, by_sums.pairs)
+    assert np.array_equal(at_once.common, by_sums.common)
+    assert told[-1] == (len(at_once.sigma), len(at_once.sigma))
+    pieces = measure_at_once(made, pairs.all(made), None, Run(), size=1000)
+    assert pieces is not None
+    assert b"".join(piece.sigma.tobytes() for piece in pieces) == by_sums.sigma.tobytes()

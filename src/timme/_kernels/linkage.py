@@ -37,6 +37,27 @@ def joining_edges(n_sites, edges, order):
 
 
 @compiled
+def edges_up_to(heights, limit, chosen):
+    """List edges no higher than a limit in ``chosen``, which has room for all; return how many."""
+    count = 0
+    for edge in range(len(heights)):
+        chosen[count] = edge  # written in any case, which is faster than to guess
+        count += heights[edge] <= limit
+    return count
+
+
+@compiled
+def edges_across(edges, heights, limit, cluster, chosen):
+    """List edges above a limit that lead from one cluster to another; return how many."""
+    count = 0
+    for edge in range(len(heights)):
+        chosen[count] = edge
+        apart = cluster[edges[edge, 0]] != cluster[edges[edge, 1]]
+        count += apart and heights[edge] > limit
+    return count
+
+
+@compiled
 def merge_tree(n_sites, edges, heights):
     """Turn the sorted edges of a forest into the parents of its nodes, two parts to a merge.
 

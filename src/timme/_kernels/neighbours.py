@@ -154,22 +154,6 @@ def pairs_within(points, cells, counts, wraps, radius, box, inverse, box_kind, m
 
 
 @compiled
-def count_runs(keys, counts):
-    """Keep one of each run of equal keys, at the beginning, and fill in how many there were.
-
-    Returns the number of different keys.
-    """
-    last = -1
-    for k in range(len(keys)):
-        if last < 0 or keys[k] != keys[last]:
-            last += 1
-            keys[last] = keys[k]
-            counts[last] = 0
-        counts[last] += 1
-    return last + 1
-
-
-@compiled
 def count_new(keys, more):
     """Count the keys of a sorted list that another does not have; each has a key only once."""
     count = i = 0

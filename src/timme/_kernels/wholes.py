@@ -94,13 +94,15 @@ def make_whole(coordinates, boxes, inverses, kind, order, parents):
 
 
 @compiled
-def follow(centres, last, boxes, inverses, kind, longest, squares):
+def follow(centres, last, boxes, inverses, kind, seen, steps, longest, squares):
     """Replace centres (frames, molecules, dimensions) by the images that follow one another.
 
     ``boxes`` are those of the frame before the first (of ``last``) and of all frames, each in the
     basis of the one before. What has not moved keeps its place in the box as that changes; from
-    there the nearest image is taken. ``last`` becomes the last frame. Steps are noted as parts of
-    the box, for each molecule and axis: the ``longest``, and the sum of their ``squares``.
+    there the nearest image is taken. ``last`` becomes the last frame, and ``seen`` who is seen in
+    it. Steps from one frame to the next, not those over frames in which a molecule is not seen, are
+    noted as parts of the box, for each molecule and axis: how many (``steps``), the ``longest``,
+    and the sum of their ``squares``.
     """
     n_frames, n_molecules, n_dimensions = centres.shape
     vector = np.empty(n_dimensions)
@@ -124,14 +126,18 @@ def follow(centres, last, boxes, inverses, kind, longest, squares):
             if np.isnan(vector).any():  # not seen: it goes on from where it was seen last
                 for d in range(n_dimensions):
                     last[molecule, d] = stayed[d]
+                seen[molecule] = False
                 continue
             to_shortest_image(vector, boxes[frame + 1], inverses[frame + 1], kind, half, scratch)
             for axis in range(n_dimensions):
                 fraction = 0.0
                 for d in range(n_dimensions):
                     fraction += vector[d] * inverses[frame + 1, d, axis]
-                longest[molecule, axis] = max(longest[molecule, axis], abs(fraction))
-                squares[molecule, axis] += fraction * fraction
+                if seen[molecule]:
+                    longest[molecule, axis] = max(longest[molecule, axis], abs(fraction))
+                    squares[molecule, axis] += fraction * fraction
+            steps[molecule] += seen[molecule]
+            seen[molecule] = True
             for d in range(n_dimensions):
                 last[molecule, d] = stayed[d] + vector[d]
                 centres[frame, molecule, d] = last[molecule, d]

@@ -12,7 +12,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
+from functools import partial
+from itertools import chain, groupby, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from timme._version import __version__
 from timme.engine.compile_lock import first_time, merge_tiles
 from timme.engine.connect import LOST
 from timme.engine.moments import Merge, Metric, Moments, Piece, PreparedBlock, pair_tiles
+from timme.engine.run import Window
 from timme.engine.threads import in_order, part_length
 from timme.system.ensemble import Block, Ensemble
 
@@ -108,22 +110,35 @@ class Cluster:
         iterable
             As for :class:`timme.engine.run.Engine`.
         """
-        n_frames = min(ensemble.block_length, ensemble.n_snapshots)
-        length = part_length(n_frames, ensemble.n_sites, self._n_threads)
-
-        def parts(start: int) -> range:
-            return range(0, min(n_frames, ensemble.n_snapshots - start), length)
-
-        def tasks() -> Iterator[Future[Any]]:
-            sent = self._submit(_keep, shared)
-            for start, block in zip(starts, self._sent_blocks(ensemble, starts), strict=True):
-                for first in parts(start):
-                    part = self._submit(_part, block, first, length)
-                    yield self._submit(_call, function, sent, part)
-
-        with closing(self._in_order(tasks())) as results:
+        with closing(self._parts(function, shared, ensemble, starts)) as results:
             for start in starts:
-                yield islice(results, len(parts(start)))
+                yield islice(results, len(self._firsts(ensemble, start)))
+
+    def tiles(
+        self,
+        prepare: Callable[[Any, Block], Iterable[Window]],
+        function: Callable[[Any, Any], Any],
+        shared: object,
+        ensemble: Ensemble,
+        starts: Sequence[int],
+    ) -> Generator[tuple[int, Iterable[Any]]]:
+        """Call a function for all tiles of the windows of parts of each block, as tasks.
+
+        Parameters
+        ----------
+        prepare, function, shared, ensemble, starts
+            As for :class:`timme.engine.run.Engine`.
+
+        Yields
+        ------
+        stop : int
+            As for :class:`timme.engine.run.Engine`.
+        results : iterable
+            As for :class:`timme.engine.run.Engine`.
+        """
+        search = partial(_search, prepare, function)
+        with closing(self._parts(search, shared, ensemble, starts)) as results:
+            yield from chain.from_iterable(results)
 
     def map(
         self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
@@ -152,6 +167,31 @@ class Cluster:
     def _n_threads(self) -> int:
         counts: dict[str, int] = self.client.nthreads()
         return max(1, sum(counts.values()))
+
+    def _firsts(self, ensemble: Ensemble, start: int) -> range:
+        """Where the parts of a block begin, counted from its first snapshot."""
+        n_frames = min(ensemble.block_length, ensemble.n_snapshots)
+        length = part_length(n_frames, ensemble.n_sites, self._n_threads)
+        return range(0, min(n_frames, ensemble.n_snapshots - start), length)
+
+    def _parts(
+        self,
+        function: Callable[[Any, Block], Any],
+        shared: object,
+        ensemble: Ensemble,
+        starts: Sequence[int],
+    ) -> Generator[Any]:
+        """Call a function for parts of blocks; those of all blocks come in order."""
+
+        def tasks() -> Iterator[Future[Any]]:
+            sent = self._submit(_keep, shared)
+            for start, block in zip(starts, self._sent_blocks(ensemble, starts), strict=True):
+                firsts = self._firsts(ensemble, start)
+                for first in firsts:
+                    part = self._submit(_part, block, first, firsts.step)
+                    yield self._submit(_call, function, sent, part)
+
+        return self._in_order(tasks())
 
     def _tasks(
         self, ensemble: Ensemble, runs: list[Ints], metric: Metric | None, pieces: Sequence[Piece]
@@ -248,6 +288,16 @@ def _call(function: Callable[[Any, Any], Any], shared: Any, item: Any) -> Any:
         if first:
             return function(shared, item)
     return function(shared, item)
+
+
+def _search(
+    prepare: Callable[[Any, Block], Iterable[Window]],
+    function: Callable[[Any, Any], Any],
+    shared: Any,
+    part: Block,
+) -> list[tuple[int, list[Any]]]:
+    windows = prepare(shared, part)
+    return [(window.stop, [function(window, t) for t in window.tiles]) for window in windows]
 
 
 def _version() -> str:

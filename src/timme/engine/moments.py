@@ -179,7 +179,8 @@ class PreparedBlock:
         self._metric = metric
         self._weights = np.array(block.weights)
         self._boxes = Boxes.of(block.boxes, n_frames, n_dimensions, block.images)
-        self._plain = block.complete and self._boxes.kind == OPEN
+        # Whether all frames are seen and weigh the same, in open space.
+        self.plain = metric is None and block.complete and self._boxes.kind == OPEN
         if metric is None:
             laid_out = block.coordinates.transpose(1, 2, 0)
             room = room_for(block) if room is None else room
@@ -212,7 +213,7 @@ class PreparedBlock:
         elif self._metric is not None:
             distances = self._distances(pairs, self._metric)
             kernel.add_distances(distances, self._weights, count, weight, mean, m2)
-        elif self._plain:
+        elif self.plain:
             kernel.add_all_frames(self._xyz, pairs, count, weight, mean, m2)
         else:
             boxes = self._boxes
@@ -232,6 +233,22 @@ class PreparedBlock:
                 m2,
                 reach,
             )
+
+    def fill_band(self, first: int, square: int, pairs: Ints, sigma: Floats) -> None:
+        """Fill in σ of some consecutive sites and all later ones, in squares of so many sites.
+
+        Parameters
+        ----------
+        first : int
+            The first of the sites.
+        square : int
+            Their number, and that of the sites on each side of a square.
+        pairs : ndarray, shape (pairs, 2)
+            Filled with pairs of sites.
+        sigma : ndarray, shape (pairs,)
+            Filled with σ of each over the block, which must be plain.
+        """
+        kernel.fill_band(self._xyz, first, square, pairs, sigma)
 
     def _distances(self, pairs: Ints, metric: Callable[..., Coordinates]) -> Floats:
         a, b = pairs.T

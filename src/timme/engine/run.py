@@ -35,6 +35,18 @@ Found = TypeVar("Found")
 """What a loop had found before."""
 
 
+class Window(Protocol):
+    """Some snapshots of a block, made ready for work that is cut into tiles."""
+
+    @property
+    def stop(self) -> int:
+        """The first snapshot after it."""
+
+    @property
+    def tiles(self) -> Sequence[Any]:
+        """What each call needs."""
+
+
 @runtime_checkable
 class Engine(Protocol):
     """What does the work: threads of this process, or a cluster of computers.
@@ -99,6 +111,40 @@ class Engine(Protocol):
         ------
         iterable
             Results for the parts of a block: runs of consecutive snapshots.
+        """
+
+    def tiles(
+        self,
+        prepare: Callable[[Any, Block], Iterable[Window]],
+        function: Callable[[Any, Any], Any],
+        shared: object,
+        ensemble: Ensemble,
+        starts: Sequence[int],
+    ) -> Generator[tuple[int, Iterable[Any]]]:
+        """Yield, for each window of each block in order, ``function(window, tile)`` of its tiles.
+
+        All of them are taken before the next window is asked for.
+
+        Parameters
+        ----------
+        prepare : callable
+            A function of a module that cuts a block, or a part of it, into windows:
+            ``prepare(shared, block)``.
+        function : callable
+            A function of a module.
+        shared : object
+            What all blocks need, sent once.
+        ensemble : Ensemble
+            Snapshots.
+        starts : sequence of int
+            First snapshots of the blocks.
+
+        Yields
+        ------
+        stop : int
+            The first snapshot after the window.
+        results : iterable
+            Results for the tiles of the window.
         """
 
     def map(

@@ -92,6 +92,35 @@ class Threads:
                 tasks = (pool.submit(function, shared, part) for part in block.parts(length))
                 yield in_order(tasks, Future.result, ahead=count)
 
+    def tiles(
+        self,
+        prepare: Callable[[Any, Block], Iterable[Any]],
+        function: Callable[[Any, Any], Any],
+        shared: object,
+        ensemble: Ensemble,
+        starts: Sequence[int],
+    ) -> Generator[tuple[int, Iterable[Any]]]:
+        """Read one block after another; call a function for the tiles of its windows in threads.
+
+        Parameters
+        ----------
+        prepare, function, shared, ensemble, starts
+            As for :class:`timme.engine.run.Engine`.
+
+        Yields
+        ------
+        stop : int
+            As for :class:`timme.engine.run.Engine`.
+        results : iterable
+            As for :class:`timme.engine.run.Engine`.
+        """
+        count = self.threads_here
+        with ThreadPoolExecutor(count) as pool:
+            for start in starts:
+                for window in prepare(shared, ensemble.block(start)):
+                    tasks = (pool.submit(function, window, tile) for tile in window.tiles)
+                    yield window.stop, in_order(tasks, Future.result, ahead=4 * count)
+
     def map(
         self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
     ) -> Generator[Any]:

@@ -18,6 +18,7 @@ from timme.engine.moments import Metric, Moments
 from timme.engine.reduction import code_of, key_of, moments
 from timme.engine.run import DEFAULT, Engine, Run, State
 from timme.fluctuations.crossing import Crossing
+from timme.fluctuations.dense import measure_at_once
 from timme.fluctuations.limits import refuse_beyond_limits
 from timme.fluctuations.overlap import (
     Overlap,
@@ -101,6 +102,11 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
         )
     check_pairs(objects, pairs)
     overlap = choose_overlap(objects, min_overlap)
+    run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)
+    if chunk is None:
+        at_once = measure_at_once(objects, pairs, known_metric(metric, objects.ensemble), run)
+        if at_once is not None:
+            return next(at_once)
     pieces = list[Fluctuations]()
 
     def so_far() -> Fluctuations:
@@ -113,7 +119,7 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
         chunk=len(objects) ** 2 if chunk is None else chunk,
         min_overlap=overlap,
         metric=metric,
-        run=Run.of(workers=workers, progress=progress, checkpoint=checkpoint),
+        run=run,
         so_far=so_far,
     ):
         pieces.append(piece)

@@ -15,7 +15,7 @@ from timme.engine.checkpoint import Checkpoint
 from timme.engine.metrics import HAVERSINE, known_metric
 from timme.engine.run import Engine, Run
 from timme.objects import Objects, require_objects, require_places_on_sphere
-from timme.pairs.contacts import count_contacts
+from timme.pairs.contacts import find_contacts
 from timme.pairs.lists import Pairs, lower_first, without
 from timme.pairs.nearest import nearest_in_first, nearest_on_average
 from timme.system.frames import Progress
@@ -97,11 +97,11 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
     if _is_on_sphere(objects, metric):
         centres, reach = in_space(centres), through_the_earth(radius)
     run = Run.of(workers=workers, progress=progress, checkpoint=checkpoint)
-    found = count_contacts(centres, reach, most=most, run=run)
+    keys = find_contacts(centres, reach, at_least=int(at_least), most=most, run=run)
     unit = f" {centres.unit}" if centres.unit else ""
     times_text = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
     text = f"in contact within {radius:g}{unit} in at least {times_text}"
-    return _from_keys(objects, found.keys[found.counts >= at_least], text, min_bonds)
+    return _from_keys(objects, keys, text, min_bonds)
 
 
 def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:

@@ -10,7 +10,7 @@ import numpy as np
 from timme._arrays import Ints, frozen
 from timme._html import Described
 
-_SQUARE = 64  # objects on each side of the squares in which all pairs are walked
+SQUARE = 64  # objects on each side of the squares in which all pairs are walked
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -49,7 +49,7 @@ class Pairs(Described):
             return
         # Squares of objects, whose frames stay in the cache while all of their pairs are measured.
         waiting = list[Ints]()
-        for first in range(0, self.n_objects, _SQUARE):
+        for first in range(0, self.n_objects, SQUARE):
             waiting.append(without(self._band(first), self.left_out, self.n_objects))
             if sum(map(len, waiting)) > size:
                 listed = np.concatenate(waiting)
@@ -72,7 +72,7 @@ class Pairs(Described):
             These pairs.
         """
         one, other = without(index, self.left_out, self.n_objects).T
-        order = np.lexsort((other, one, other // _SQUARE, one // _SQUARE))
+        order = np.lexsort((other, one, other // SQUARE, one // SQUARE))
         listed = frozen(np.column_stack([one[order], other[order]]))
         return replace(self, index=listed, left_out=np.empty((0, 2), np.int64))
 
@@ -86,12 +86,12 @@ class Pairs(Described):
 
     def _band(self, first: int) -> Ints:
         """All pairs of some consecutive objects with later ones, square by square."""
-        square = np.indices((_SQUARE, _SQUARE)).reshape(2, -1).T
+        square = np.indices((SQUARE, SQUARE)).reshape(2, -1).T
         own = square[square[:, 0] < square[:, 1]] + first
-        corners = np.arange(first + _SQUARE, self.n_objects, _SQUARE)
+        corners = np.arange(first + SQUARE, self.n_objects, SQUARE)
         beside = square + np.column_stack([np.full_like(corners, first), corners])[:, None]
         band = np.concatenate([own, beside.reshape(-1, 2)])
-        whole = (self.n_objects - first) % _SQUARE == 0
+        whole = (self.n_objects - first) % SQUARE == 0
         return band if whole else band[band[:, 1] < self.n_objects]
 
 

@@ -1,0 +1,30 @@
+"""Fit the motion of each site to σ² of pairs: σ² ≈ s² of one + s² of the other, none below 0."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timme._kernels import compiled
+
+
+@compiled(error_model="numpy")
+def fit_sites(indptr, partners, squares, sites, n_sweeps):
+    """Sweep over the sites: each takes what its pairs leave for it on average, but no less than 0.
+
+    Rows ``indptr`` hold the ``partners`` of each site and σ² of the pair, each pair twice. This
+    descends, coordinate by coordinate, to the least sum of squares of what is left.
+    """
+    for _ in range(n_sweeps):
+        moved = 0.0
+        for site in range(len(sites)):
+            begin, end = indptr[site], indptr[site + 1]
+            if begin == end:
+                continue
+            total = 0.0
+            for k in range(begin, end):
+                total += squares[k] - sites[partners[k]]
+            best = max(total / (end - begin), 0.0)
+            moved = max(moved, abs(best - sites[site]))
+            sites[site] = best
+        if moved <= 1e-9 * np.max(sites):
+            break

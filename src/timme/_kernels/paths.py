@@ -1,0 +1,269 @@
+"""Points that come near one another in any of some frames, found by where each of them passes.
+
+**Why no meeting is missed.** Over some frames a point stays in a box, its path. Two points whose
+paths are farther apart than the radius never meet, and neither do those of two groups of points
+whose boxes, around all paths of each, are. Only the pairs that are left are followed through the
+frames. In directions that are periodic, the distance of paths is that of their nearest images.
+
+**Why the answer is that of double precision.** Frames are gone through in the precision of the
+coordinates, which takes half the time if it is single, twice over at once: against a square that is
+certainly within the radius, and against one beyond which it is certainly not. Where the two counts
+differ, which is rare, distances are computed again, each as :func:`_square_between` has it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timme._kernels import compiled
+from timme._kernels.space import OPEN, STRAIGHT, TILTED, to_shortest_image
+
+# Counts may be added up in any order; NaN must keep its meaning (not seen).
+_FAST = {"reassoc", "contract", "nsz"}
+
+GROUP = 8  # points that share a box, boxes that share the next larger one and so on
+AXES = 3  # along which boxes are told apart
+FIRST_STAGE = 32  # frames after which most pairs that meet are known to do so
+_SOME = 64  # points that are laid out at a time
+_NUMBER = np.uint64  # an index that is never counted from the end, so that loops become vectors
+
+
+@compiled(error_model="numpy")
+def extents(coordinates, offsets, turns, periods, low, high):
+    """Fill in the lowest and highest place of each point in some frames, along up to three axes.
+
+    Places are those of each frame shifted by its offset and multiplied by its matrix, which must
+    leave no two points farther apart. Where an axis has a period, those images are taken that
+    keep the extent small. Of a point that is never seen, the lowest is above the highest.
+    """
+    n_frames, n_points, n_dimensions = coordinates.shape
+    low[:] = np.inf
+    high[:] = -np.inf
+    for frame in range(n_frames):
+        for p in range(n_points):
+            for axis in range(turns.shape[2]):
+                place = 0.0
+                for d in range(n_dimensions):
+                    shifted = np.float64(coordinates[frame, p, d]) - offsets[frame, d]
+                    place += shifted * turns[frame, d, axis]
+                if periods[axis] < np.inf and low[p, axis] <= high[p, axis]:
+                    beyond = place - 0.5 * (low[p, axis] + high[p, axis])
+                    place -= periods[axis] * np.rint(beyond / periods[axis])
+                if place < low[p, axis]:  # never for NaN
+                    low[p, axis] = place
+                if place > high[p, axis]:
+                    high[p, axis] = place
+
+
+@compiled
+def lay_out(coordinates, frames, order, xyz):
+    """Put the frames of a point next to one another, frames and points in the order wanted.
+
+    Some points at a time, which stay in the cache.
+    """
+    for begin in range(0, len(order), _SOME):
+        for k in range(len(frames)):
+            for place in range(begin, min(begin + _SOME, len(order))):
+                for d in range(coordinates.shape[2]):
+                    xyz[place, d, k] = coordinates[frames[k], order[place], d]
+
+
+@compiled(fastmath={"nnan", *_FAST}, error_model="numpy")
+def _square_gaps(boxes, own, lane, group, periods, straight, gaps):
+    """Fill in the squares of the least distances between one box and all those of a group.
+
+    Where axes are not at right angles, only the largest along an axis counts.
+    """
+    for k in range(GROUP):
+        gaps[k] = 0.0
+    for axis in range(AXES):
+        centre, half, period = boxes[own, 0, axis, lane], boxes[own, 1, axis, lane], periods[axis]
+        for k in range(GROUP):
+            between = abs(centre - boxes[group, 0, axis, k])
+            between = min(between, period - between)
+            gap = max(between - half - boxes[group, 1, axis, k], 0.0)
+            gaps[k] = gaps[k] + gap * gap if straight else max(gaps[k], gap * gap)
+
+
+@compiled
+def _groups_near(leaf, tree, reach, gaps, waiting, near):
+    """List groups of leaves of which some, not before a leaf, may be near it; return how many."""
+    boxes, begins, periods, straight = tree
+    own, lane = begins[1] + leaf // GROUP, leaf % GROUP
+    waiting[0, 0], waiting[0, 1] = len(begins) - 2, 0  # the group that holds all
+    n_waiting, n_near = 1, 0
+    while n_waiting > 0:
+        n_waiting -= 1
+        level, group = waiting[n_waiting, 0], waiting[n_waiting, 1]
+        if level == 1:
+            near[n_near] = group
+            n_near += 1
+            continue
+        _square_gaps(boxes, own, lane, begins[level] + group, periods, straight, gaps)
+        for k in range(GROUP):
+            below = group * GROUP + k
+            is_later = (below + 1) * GROUP ** (level - 1) > leaf
+            if gaps[k] <= reach and is_later:
+                waiting[n_waiting, 0], waiting[n_waiting, 1] = level - 1, below
+                n_waiting += 1
+    return n_near
+
+
+@compiled(fastmath=_FAST, error_model="numpy")
+def _count_in_space(xyz, i, j, begin, end, low, high):
+    """Count frames with a square up to two limits, in open space of 3-D."""
+    one, zero = high / high, high - high  # in the precision of the coordinates
+    surely, perhaps = zero, zero
+    for k in range(_NUMBER(begin), _NUMBER(end)):
+        x = xyz[i, 0, k] - xyz[j, 0, k]
+        y = xyz[i, 1, k] - xyz[j, 1, k]
+        z = xyz[i, 2, k] - xyz[j, 2, k]
+        square = x * x + y * y + z * z
+        surely += one if square <= low else zero
+        perhaps += one if square <= high else zero
+    return surely, perhaps
+
+
+@compiled(fastmath=_FAST, error_model="numpy")
+def _count_in_box(xyz, i, j, low, high, box, square):
+    """The same in any dimension, in open space or in a straight box; ``square`` is for one pair."""
+    lengths, inverses, wraps = box
+    one, zero = high / high, high - high
+    _, n_dimensions, n_frames = xyz.shape
+    for k in range(n_frames):
+        square[k] = zero
+    for d in range(n_dimensions):
+        if wraps:
+            for k in range(n_frames):
+                x = xyz[i, d, k] - xyz[j, d, k]
+                x -= lengths[d, k] * np.rint(x * inverses[d, k])
+                square[k] += x * x
+        else:
+            for k in range(n_frames):
+                x = xyz[i, d, k] - xyz[j, d, k]
+                square[k] += x * x
+    surely, perhaps = zero, zero
+    for k in range(n_frames):
+        surely += one if square[k] <= low else zero
+        perhaps += one if square[k] <= high else zero
+    return surely, perhaps
+
+
+@compiled
+def _square_between(xyz, i, j, k, boxes, kind, half, scratch):
+    """Square of the distance of two points in one frame, to the nearest image."""
+    vector = scratch[2]
+    for d in range(xyz.shape[1]):
+        vector[d] = np.float64(xyz[i, d, k]) - np.float64(xyz[j, d, k])
+    if kind != OPEN:
+        to_shortest_image(vector, boxes[0][k], boxes[1][k], kind, half, scratch)
+    square = 0.0
+    for d in range(xyz.shape[1]):
+        square += vector[d] * vector[d]
+    return square
+
+
+@compiled
+def _count_exactly(xyz, i, j, boxes, kind, halves, radius, at_least, scratch):
+    """Count frames within the radius one by one, until there are enough."""
+    count = 0
+    for k in range(xyz.shape[2]):
+        square = _square_between(xyz, i, j, k, boxes, kind, halves[k], scratch)
+        count += square <= radius * radius
+        if count == at_least:
+            break
+    return count
+
+
+@compiled
+def meetings(leaves, tree, xyz, boxes, seen, limits, at_least, order, found):
+    """Fill ``found`` with the pairs that meet, and in how many frames, up to ``at_least``.
+
+    ``leaves`` is a run of leaves, each a group of points as they are laid out. Their partners are
+    those of the same leaf and of later ones. ``tree`` holds the centres and half the widths of the
+    boxes around paths, around leaves, around groups of these and so on (groups, 2, axes, GROUP),
+    where each level begins, the periods of axes (infinite if they are open), and whether axes are
+    at right angles. ``boxes`` holds periodic boxes and their inverses; ``seen`` their kind,
+    molecules within which there are no images, half the width of boxes and, if they are straight,
+    their lengths and inverse lengths (dimensions, frames). ``limits`` are the radius and two
+    squares, as above. ``order`` tells which point is at a place.
+
+    Returns the number of pairs and the first leaf that was not searched, since there was no room:
+    the caller goes on from there.
+    """
+    tree_boxes, begins, periods, straight = tree
+    box_kind, molecules, half_widths, lengths, inverses = seen
+    radius, low, high = limits
+    n_points, n_dimensions, n_frames = xyz.shape
+    reach = radius * radius * (1 + 1e-9)
+    stage = min(FIRST_STAGE, n_frames)
+    square = np.empty(n_frames, xyz.dtype)
+    scratch = np.empty((3, n_dimensions))
+    gaps, leaf_gaps = np.empty(GROUP), np.empty(GROUP)
+    near = np.empty(GROUP + 1, np.int64)
+    groups = np.empty(begins[2] - begins[1], np.int64)
+    waiting = np.empty((len(begins) * GROUP, 2), np.int64)
+    total = 0
+    for leaf in range(leaves[0], leaves[1]):
+        before = total
+        n_groups = _groups_near(leaf, tree, reach, gaps, waiting, groups)
+        for i in range(leaf * GROUP, min((leaf + 1) * GROUP, n_points)):
+            for lane in range(n_groups * GROUP):
+                group, k = groups[lane // GROUP], lane % GROUP
+                if k == 0:
+                    own = begins[1] + group
+                    _square_gaps(tree_boxes, leaf, i % GROUP, own, periods, straight, leaf_gaps)
+                other = group * GROUP + k
+                if leaf_gaps[k] > reach or other < leaf:
+                    continue
+                _square_gaps(tree_boxes, leaf, i % GROUP, other, periods, straight, gaps)
+                n_near = 0
+                for k in range(GROUP):  # written in any case, which is faster than to guess
+                    near[n_near] = other * GROUP + k
+                    n_near += gaps[k] <= reach and near[n_near] > i
+                for n in range(n_near):
+                    j = near[n]
+                    p, q = order[i], order[j]
+                    kind = box_kind
+                    if len(molecules) > 0 and molecules[p] == molecules[q]:
+                        kind = OPEN
+                    surely, perhaps = high - high, high / high  # of a tilted box, nothing is sure
+                    if kind == OPEN and n_dimensions == 3:
+                        surely, perhaps = _count_in_space(xyz, i, j, 0, stage, low, high)
+                        if surely < at_least:
+                            more = _count_in_space(xyz, i, j, stage, n_frames, low, high)
+                            surely, perhaps = surely + more[0], perhaps + more[1]
+                    elif kind != TILTED:
+                        box = lengths, inverses, kind == STRAIGHT
+                        surely, perhaps = _count_in_box(xyz, i, j, low, high, box, square)
+                    count = min(np.int64(surely), at_least)
+                    if surely < at_least and surely != perhaps:
+                        count = _count_exactly(
+                            xyz, i, j, boxes, kind, half_widths, radius, at_least, scratch
+                        )
+                    if count > 0:
+                        if total == len(found):
+                            return before, leaf
+                        found[total, 0] = min(p, q)
+                        found[total, 1] = max(p, q)
+                        found[total, 2] = count
+                        total += 1
+    return total, leaves[1]
+
+
+@compiled
+def count_column(found, column, begin):
+    """Count how often each point is in a column of pairs; ``begin`` is shifted by one."""
+    for k in range(len(found)):
+        begin[found[k, column] + 1] += 1
+
+
+@compiled
+def sort_column(found, column, begin, into):
+    """Put pairs where their points of a column begin, which goes on by one for each."""
+    for k in range(len(found)):
+        place = begin[found[k, column]]
+        begin[found[k, column]] += 1
+        into[place, 0] = found[k, 0]
+        into[place, 1] = found[k, 1]
+        into[place, 2] = found[k, 2]

@@ -1,0 +1,139 @@
+"""The rotation nearest to a matrix of 3 × 3, for many of them, and the unions of rigid bodies.
+
+A matrix with a positive determinant is H = R P with a symmetric P, and Newton's steps
+H ← (H + H⁻ᵀ)/2 lead to R from anywhere, doubling the digits at each step. Where a determinant is
+not clearly positive they are slow, or lead to a reflection: such a matrix is left to a surer way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timme._kernels import compiled
+
+FLAT = 1e-4  # determinant divided by the third power of the size, below which steps are slow
+
+
+@compiled
+def to_rotation(m, out):
+    """Find the rotation nearest to nine numbers; tell whether it was found."""
+    size = 0.0
+    for k in range(9):
+        size += m[k] * m[k]
+    if size == 0.0:
+        return False
+    size = np.sqrt(size / 3.0)
+    a0, a1, a2 = m[0] / size, m[1] / size, m[2] / size
+    a3, a4, a5 = m[3] / size, m[4] / size, m[5] / size
+    a6, a7, a8 = m[6] / size, m[7] / size, m[8] / size
+    for step in range(40):
+        c0, c1, c2 = a4 * a8 - a5 * a7, a5 * a6 - a3 * a8, a3 * a7 - a4 * a6
+        c3, c4, c5 = a2 * a7 - a1 * a8, a0 * a8 - a2 * a6, a1 * a6 - a0 * a7
+        c6, c7, c8 = a1 * a5 - a2 * a4, a2 * a3 - a0 * a5, a0 * a4 - a1 * a3
+        determinant = a0 * c0 + a1 * c1 + a2 * c2
+        if step == 0 and determinant <= FLAT:
+            return False
+        inverse = 1.0 / determinant
+        scale = 1.0
+        if step < 4:  # makes singular values alike, which plain steps take long for
+            above = c0 * c0 + c1 * c1 + c2 * c2 + c3 * c3 + c4 * c4 + c5 * c5
+            above += c6 * c6 + c7 * c7 + c8 * c8
+            below = a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3 + a4 * a4 + a5 * a5
+            below += a6 * a6 + a7 * a7 + a8 * a8
+            scale = np.sqrt(np.sqrt(above * inverse * inverse / below))
+        own, other = 0.5 * scale, 0.5 * inverse / scale
+        b0, b1, b2 = own * a0 + other * c0, own * a1 + other * c1, own * a2 + other * c2
+        b3, b4, b5 = own * a3 + other * c3, own * a4 + other * c4, own * a5 + other * c5
+        b6, b7, b8 = own * a6 + other * c6, own * a7 + other * c7, own * a8 + other * c8
+        moved = abs(b0 - a0) + abs(b1 - a1) + abs(b2 - a2) + abs(b3 - a3) + abs(b4 - a4)
+        moved += abs(b5 - a5) + abs(b6 - a6) + abs(b7 - a7) + abs(b8 - a8)
+        a0, a1, a2, a3, a4, a5, a6, a7, a8 = b0, b1, b2, b3, b4, b5, b6, b7, b8
+        if moved < 1e-8:  # the next step would change nothing that can be told
+            break
+    out[0], out[1], out[2] = a0, a1, a2
+    out[3], out[4], out[5] = a3, a4, a5
+    out[6], out[7], out[8] = a6, a7, a8
+    return True
+
+
+@compiled
+def to_rotations(matrices, found, known):
+    """Do so for (matrices, 9); tell which were found."""
+    for k in range(len(matrices)):
+        known[k] = to_rotation(matrices[k], found[k])
+
+
+@compiled
+def unite(sizes, moments, rotations, centres, pairs, steps, grown, union):
+    """Find how much the rest grows if two bodies become one, and how the union is turned.
+
+    ``rotations`` (bodies, snapshots, 9) and ``centres`` (bodies, snapshots, 3) are poses,
+    ``moments`` (bodies, 9) sums of x xᵀ; ``grown`` (pairs,) and ``union`` (pairs, snapshots, 9) are
+    filled.
+    """
+    n_snapshots = rotations.shape[1]
+    mean_turns, mean_vector = np.empty((2, 9)), np.empty(3)
+    product, turn = np.empty(9), np.empty(9)
+    for p in range(len(pairs)):
+        ends = pairs[p]
+        larger = ends[0] if sizes[ends[0]] >= sizes[ends[1]] else ends[1]
+        reduced = sizes[ends[0]] * sizes[ends[1]] / (sizes[ends[0]] + sizes[ends[1]])
+        total = 0.0
+        for t in range(n_snapshots):
+            for k in range(9):
+                union[p, t, k] = rotations[larger, t, k]
+            for k in range(3):
+                total += reduced * (centres[ends[0], t, k] - centres[ends[1], t, k]) ** 2
+        for end in range(2):
+            for k in range(3):
+                total += n_snapshots * moments[ends[end], 4 * k]
+        last = np.inf
+        for step in range(steps + 1):
+            mean_turns[:] = 0.0
+            mean_vector[:] = 0.0
+            for t in range(n_snapshots):
+                for i in range(3):
+                    for k in range(3):
+                        vector = centres[ends[0], t, k] - centres[ends[1], t, k]
+                        mean_vector[i] += union[p, t, 3 * k + i] * vector
+                    for end in range(2):
+                        for j in range(3):
+                            value = 0.0
+                            for k in range(3):
+                                value += union[p, t, 3 * k + i] * rotations[ends[end], t, 3 * k + j]
+                            mean_turns[end, 3 * i + j] += value
+            kept = 0.0
+            for i in range(3):
+                mean_vector[i] /= n_snapshots
+                kept += reduced * mean_vector[i] ** 2
+            for end in range(2):
+                for k in range(9):
+                    mean_turns[end, k] /= n_snapshots
+                for i in range(3):
+                    for j in range(3):
+                        value = 0.0
+                        for k in range(3):
+                            value += moments[ends[end], 3 * j + k] * mean_turns[end, 3 * i + k]
+                        kept += mean_turns[end, 3 * i + j] * value
+                        turn[3 * i + j] = value
+                for k in range(9):  # mean rotation times moments, from here on
+                    mean_turns[end, k] = turn[k]
+            now = max(total - n_snapshots * kept, 0.0)
+            grown[p] = now
+            if step == steps or last - now <= 1e-4 * now:
+                break
+            last = now
+            for t in range(n_snapshots):
+                for i in range(3):
+                    vector = centres[ends[0], t, i] - centres[ends[1], t, i]
+                    for j in range(3):
+                        value = reduced * vector * mean_vector[j]
+                        for end in range(2):
+                            for k in range(3):
+                                value += (
+                                    rotations[ends[end], t, 3 * i + k] * mean_turns[end, 3 * j + k]
+                                )
+                        product[3 * i + j] = value
+                if to_rotation(product, turn):
+                    for k in range(9):
+                        union[p, t, k] = turn[k]
