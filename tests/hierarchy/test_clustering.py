@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.strategies import seeds
+from tests.strategies import searching, seeds
 from timme import synthetic
 from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import pruning as kernel
@@ -83,7 +83,7 @@ def moving(seed: int, shape: tuple[int, int, int]) -> Floats:
     st.integers(1, 4),
     st.sampled_from([np.float32, np.float64]),
 )
-@settings(max_examples=40)
+@searching(100)
 def test_the_hierarchy_equals_that_of_all_pairs_bit_for_bit(
     seed: int, n_frames: int, n_sites: int, n_dimensions: int, dtype: type
 ) -> None:

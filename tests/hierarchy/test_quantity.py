@@ -124,6 +124,7 @@ def test_a_new_quantity_is_stored(tmp_path: Path) -> None:
     assert timme.load(tmp_path / "rest.npz").hierarchy.quantity == REST
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_a_new_quantity_is_written_with_a_whole_result(tmp_path: Path) -> None:
     written = timme.write(resting(), tmp_path / "out")
     names = {path.name for path in written.paths}

@@ -15,11 +15,12 @@ from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import squareform
 
 from tests import naive
-from tests.strategies import PairList, moved_snapshots, pair_lists, seeds, snapshots
+from tests.strategies import PairList, moved_snapshots, pair_lists, searching, seeds, snapshots
 from timme import objects, pairs
 from timme._arrays import Floats
 from timme.fluctuations import Fluctuations, measure
 from timme.hierarchy import Hierarchy, Partition, Quantity, cluster, clustering, link
+from timme.hierarchy.tree import grow
 from timme.settings.values import Reduction
 from timme.system.ensemble import Ensemble
 
@@ -540,3 +541,30 @@ def test_a_table_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pytimme\[tables\]"):
         Partition(np.array([0]), 0.5).to_dataframe()
+
+
+@searching(60)
+@given(seeds, st.sampled_from(["ties", "none alike", "a crowd", "far apart"]))
+def test_edges_so_many_that_not_all_are_sorted_make_the_same_tree(seed: int, kind: str) -> None:
+    """All pairs, among them some that join nothing; a crowd has all of the lowest edges."""
+    rng = np.random.default_rng(seed)
+    n_sites = 40
+    edges = rng.permutation(np.column_stack(np.triu_indices(n_sites, 1)))
+    heights = rng.random(len(edges))
+    if kind == "ties":
+        heights = rng.integers(0, 6, len(edges)).astype(np.float64)
+    if kind == "a crowd":
+        heights += 10.0 * (edges >= 30).any(axis=1)
+    if kind == "far apart":
+        heights[(edges[:, 0] < 20) != (edges[:, 1] < 20)] = np.inf
+    heights[rng.random(len(edges)) < 0.1] = np.inf
+    hierarchy = grow(n_sites, edges, heights)
+    for cutoff in (*rng.choice(heights[np.isfinite(heights)], 6), 20.0):
+        expected = naive.labels(
+            n_sites, edges, np.where(heights == np.inf, np.nan, heights), cutoff
+        )
+        assert hierarchy.cut(float(cutoff)).labels.tolist() == expected
+    few = rng.permutation(len(edges))
+    again = grow(n_sites, edges[few], heights[few])
+    assert np.array_equal(again.parents, hierarchy.parents)
+    assert np.array_equal(again.heights, hierarchy.heights)

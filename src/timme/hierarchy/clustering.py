@@ -12,15 +12,16 @@ from __future__ import annotations
 import warnings
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timme._arrays import Ints
+from timme._arrays import Coordinates, Ints
 from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
 from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Engine, Run
+from timme.fluctuations.dense import measure_at_once
 from timme.fluctuations.measuring import (
     key_of_objects,
     measure_in_chunks,
@@ -51,11 +52,15 @@ from timme.pairs.nearest import tree_in_box
 from timme.system.frames import Progress
 from timme.system.space import Boxes
 
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
+
 CHUNK = 4_000_000  # pairs of sites whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
 _NEAREST, _RANDOM = 6, 4
 CANDIDATES = _NEAREST + _RANDOM  # of each object
 _MOST_FOUND = 0.5  # of the pairs looked at, above which it takes less to measure all
+_MOST_PASSED = 100  # left out that are passed over on the way to the nearest
 _FEWEST_LOOKED_AT = 0.05  # of the pairs, before it is judged whether it pays
 
 
@@ -189,7 +194,10 @@ class _Forest:
 
     def add(self, pairs: Pairs, run: Run) -> None:
         """Measure pairs piece by piece; of each piece, only those that join clusters stay."""
-        for part in measure_in_chunks(
+        parts = measure_at_once(self._objects, pairs, self._metric, run, size=self.chunk)
+        if parts is not None:
+            self._count_near(0, len(pairs))
+        for part in parts or measure_in_chunks(
             self._objects,
             pairs,
             run=run,
@@ -233,14 +241,33 @@ def _candidates(objects: Objects, left_out: Ints, run: Run) -> Ints:
     n_points, n_dimensions = points.shape
     boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions, centres.images)
     places, tree = tree_in_box(points, boxes)
-    threads = run.engine.threads_here
-    near = np.asarray(tree.query(places, k=_NEAREST + 1, workers=threads)[1])[:, 1:]
+    near = _nearest(places, tree, left_out, run.engine.threads_here)
     far = np.random.default_rng(0).integers(0, n_points, (n_points, _RANDOM))
-    others = np.concatenate([near, far], axis=1)
-    index = np.column_stack([np.repeat(np.arange(n_points), others.shape[1]), others.ravel()])
-    # A tree of fewer points names one that is not there.
-    index = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
+    index = np.concatenate(
+        [near, np.column_stack([np.arange(n_points).repeat(_RANDOM), far.ravel()])]
+    )
+    index = index[index[:, 0] != index[:, 1]]
     return without(lower_first(index), left_out, n_points)
+
+
+def _nearest(places: Coordinates, tree: cKDTree, left_out: Ints, threads: int) -> Ints:
+    """The nearest partners of each point of those that are not left out.
+
+    Bonded neighbours, which often are, stand nearest of all, and bounds without any other near
+    partner would be too high to give up a pair.
+    """
+    n_points = len(places)
+    most = int(np.bincount(left_out.ravel(), minlength=1).max()) if len(left_out) else 0
+    count = min(n_points, 1 + _NEAREST + min(most, _MOST_PASSED))
+    others = np.asarray(tree.query(places, k=count, workers=threads)[1]).ravel()
+    index = np.column_stack([np.arange(n_points).repeat(count), others])
+    index = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
+    if most:
+        barred = np.concatenate([left_out, left_out[:, ::-1]])
+        index = without(index, barred, n_points)
+    begin = np.searchsorted(index[:, 0], np.arange(n_points))
+    rank = np.arange(len(index)) - begin[index[:, 0]]
+    return index[rank < _NEAREST]
 
 
 def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run) -> None:

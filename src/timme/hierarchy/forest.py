@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from timme._arrays import Floats, Ints
+from timme._arrays import Floats, Ints, frozen
 from timme._kernels import linkage
+
+_FEW = 4  # edges for each site that are joined before the others are looked at
+_SAMPLE = 1 << 16  # heights by which it is judged how high these are
 
 
 def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats]:
@@ -28,15 +31,13 @@ def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, F
         Their heights, ascending.
     """
     heights = np.asarray(heights, dtype=np.float64)
-    few = 4 * n_sites
-    if len(heights) > 2 * few:
-        # To sort all of many would take longest. Those within clusters of lower ones join nothing.
-        low = heights <= np.partition(heights, few)[few]
-        lower, lower_heights, cluster = _join(n_sites, edges[low], heights[low])
-        high = np.flatnonzero(~low)
-        across = high[cluster[edges[high, 0]] != cluster[edges[high, 1]]]
-        edges = np.concatenate([lower, edges[across]])
-        heights = np.concatenate([lower_heights, heights[across]])
+    few = _FEW * n_sites
+    # To sort all of many would take longest. Those within clusters of lower ones join nothing.
+    while len(heights) > 2 * few:
+        n_before = len(heights)
+        edges, heights = _without_inner(n_sites, edges, heights, few)
+        if len(heights) > n_before // 2:
+            break
     edges, heights, _ = _join(n_sites, edges, heights)
     return edges, heights
 
@@ -70,6 +71,22 @@ def canonical_tree(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Fl
     number[nodes] = np.arange(len(nodes))
     above = np.where(parent[nodes] >= 0, last[parent[nodes]], -1)
     return number[above], heights[kept - n_sites]
+
+
+def _without_inner(n_sites: int, edges: Ints, heights: Floats, few: int) -> tuple[Ints, Floats]:
+    """Join about the lowest few edges; keep those that did, and higher ones between clusters."""
+    edges, heights = frozen(np.ascontiguousarray(edges)), frozen(np.ascontiguousarray(heights))
+    sample = heights[:: -(-len(heights) // _SAMPLE)]
+    place = few * len(sample) // len(heights)
+    limit = float(np.partition(sample, place)[place])
+    chosen = np.empty(len(heights) + 1, np.int64)
+    low = chosen[: linkage.edges_up_to(heights, limit, chosen)]
+    lower, lower_heights, cluster = _join(n_sites, edges[low], heights[low])
+    across = chosen[: linkage.edges_across(edges, heights, limit, cluster, chosen)]
+    return (
+        np.concatenate([lower, edges[across]]),
+        np.concatenate([lower_heights, heights[across]]),
+    )
 
 
 def _join(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats, Ints]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.sigma import Fluctuations
+from timme.hierarchy.linkages import Linkage, grow_by
 from timme.hierarchy.quantity import SIGMA, Quantity
-from timme.hierarchy.tree import Hierarchy, grow
+from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers.matrices import GivenMatrix, read_given
@@ -32,6 +33,7 @@ def link(
     *,
     unit: str = "",
     quantity: str | Quantity | None = None,
+    linkage: Linkage = "single",
 ) -> Hierarchy:
     """Join pairs in increasing σ into a hierarchy of clusters (single linkage).
 
@@ -50,6 +52,9 @@ def link(
     quantity : str or Quantity, optional
         What the heights are, for axes, tables and pages: the symbol alone, or all that is known. By
         default what a file tells of itself, such as predicted aligned errors, and else σ.
+    linkage : {"single", "braced", "average"}, optional
+        Single linkage is the paper's. Braced: two count as a pair once they share 4 partners as
+        well. Average: clusters join by the mean of σ² over all pairs between them.
 
     Returns
     -------
@@ -71,7 +76,9 @@ def link(
     given = read_given(sigma) if isinstance(sigma, str | Path) else GivenMatrix(sigma)
     found = sigma if isinstance(sigma, Fluctuations) else from_matrix(given.values, unit=unit)
     chosen = quantity_of(given) if quantity is None else quantity
-    return grow(found.n_objects, found.pairs, found.sigma, unit=found.unit, quantity=chosen)
+    return grow_by(
+        linkage, found.n_objects, found.pairs, found.sigma, unit=found.unit, quantity=chosen
+    )
 
 
 def quantity_of(given: GivenMatrix) -> Quantity:

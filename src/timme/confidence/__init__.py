@@ -1,0 +1,15 @@
+"""Which clusters to believe: enough data, support, separation, and levels worth looking at."""
+
+from timme.confidence.assessing import assess, assess_levels, levels_of_matrix
+from timme.confidence.records import ClusterRecord, Confidence
+from timme.confidence.sampling import Sampling, count_independent
+
+__all__ = [
+    "ClusterRecord",
+    "Confidence",
+    "Sampling",
+    "assess",
+    "assess_levels",
+    "count_independent",
+    "levels_of_matrix",
+]

@@ -1,0 +1,372 @@
+"""Assess the clusters of a hierarchy: which would be found again, and which move by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from timme._arrays import Bools, Floats, Ints, indices
+from timme.confidence.draws import N_DRAWS, Draws, draw
+from timme.confidence.levels import Silhouettes, silhouettes
+from timme.confidence.records import ClusterRecord, Confidence, is_trusted
+from timme.confidence.replicates import joining_heights, resampled_hierarchies
+from timme.confidence.sampling import Sampling, count_independent
+from timme.confidence.separation import (
+    Separation,
+    Sides,
+    draw_sides,
+    pairs_to_judge,
+    separate,
+)
+from timme.confidence.support import Matches, intervals, match
+from timme.engine.moments import Metric
+from timme.engine.run import DEFAULT, Run
+from timme.fluctuations.sigma import Fluctuations
+from timme.fluctuations.sums import sum_parts
+from timme.hierarchy.condensed import MIN_SIZE, CondensedTree, condense
+from timme.hierarchy.linkages import Linkage
+from timme.hierarchy.tree import Hierarchy
+from timme.objects import Objects
+
+MOST_PAIRS = 1_500_000  # whose sums over 64 parts take less than 1 GB
+MOST_SHOWN = 1200  # shown objects of which σ of all pairs is measured
+
+
+def assess(  # noqa: PLR0913, what was made so far, and how much is asked
+    objects: Objects,
+    sigma: Fluctuations,
+    hierarchy: Hierarchy,
+    *,
+    shown: Ints | None = None,
+    replicas: Sequence[int] | None = None,
+    min_size: int = MIN_SIZE,
+    n_draws: int = N_DRAWS,
+    linkage: Linkage = "single",
+    metric: Metric | None = None,
+    seed: int = 0,
+    run: Run = DEFAULT,
+) -> Confidence:
+    """Tell which clusters to believe.
+
+    Parameters
+    ----------
+    objects : Objects
+        What was compared.
+    sigma : Fluctuations
+        σ of the pairs that were linked.
+    hierarchy : Hierarchy
+        What they were linked to; or that as the shown objects see it.
+    shown : array_like of int, optional
+        Objects in which clusters are counted; all by default.
+    replicas : sequence of int, optional
+        Snapshots of each independent run, in their order; one run by default.
+    min_size : int, optional
+        Shown objects that both sides of a split need to be judged.
+    n_draws : int, optional
+        Resampled trajectories.
+    linkage : {"single", "braced", "average"}, optional
+        How pairs were joined.
+    metric : str or callable, optional
+        As for :func:`timme.measure`.
+    seed : int, optional
+        Of the random numbers.
+    run : Run, optional
+        How it is carried out.
+
+    Returns
+    -------
+    Confidence
+        A record for every cluster of the condensed tree.
+
+    Examples
+    --------
+    >>> import timme
+    >>> made = timme.synthetic.hinged(3, 30, 100)
+    >>> points = timme.objects.points(made.ensemble)
+    >>> sigma = timme.measure(points, timme.pairs.all(points))
+    >>> found = assess(points, sigma, timme.link(sigma))
+    >>> [record.size for record in found.trusted]
+    [60, 30, 30, 30]
+    """
+    n_objects = len(objects)
+    seen = np.arange(n_objects) if shown is None else indices(shown, n_objects, "shown objects")
+    tree = condense(_restrict(hierarchy, seen, len(objects)), min_size=min_size)
+    sampling = count_independent(objects, sigma, replicas=replicas, metric=metric, seed=seed)
+    found = suggest_levels(
+        objects, tree.hierarchy, shown=seen, min_size=min_size, metric=metric, seed=seed, run=run
+    )
+    if np.isnan(sampling.n_effective):
+        return Confidence(sampling, tree, _unjudged(tree), found)
+    draws = draw(
+        objects.ensemble.n_snapshots,
+        np.inf if sampling.independent else sampling.n_effective,
+        replicas=replicas,
+        n_draws=n_draws,
+        seed=seed,
+    )
+    pairs = low_pairs(sigma) if linkage == "single" else sigma.pairs
+    sums = sum_parts(objects, pairs, draws.parts, metric=metric, run=run)
+    trees = resampled_hierarchies(
+        sums, draws.times, shown=seen, quantity=hierarchy.quantity, linkage=linkage
+    )
+    del sums
+    matches = match(tree.masks(), trees)
+    separations = _separations(
+        objects, tree, seen, sigma.pairs, draws, support=matches.support, metric=metric, run=run
+    )
+    reach = draws.reach(sampling.n_effective)
+    records = _records(tree, matches, separations, reach)
+    return Confidence(sampling, tree, records, found, draws, tuple(trees))
+
+
+def low_pairs(sigma: Fluctuations, *, most: int = MOST_PAIRS) -> Ints:
+    """Choose the pairs that may matter when snapshots are resampled, where all are too many.
+
+    Parameters
+    ----------
+    sigma : Fluctuations
+        σ of all pairs.
+    most : int, optional
+        How many can be held.
+
+    Returns
+    -------
+    ndarray of int, shape (pairs, 2)
+        All of them or, of more, those nearest to the height at which they are joined anyway.
+    """
+    if len(sigma.sigma) <= most:
+        return sigma.pairs
+    joined = joining_heights(sigma.n_objects, sigma.pairs, sigma.sigma)
+    excess = sigma.sigma / np.maximum(joined, 1e-300)
+    chosen: Ints = sigma.pairs[np.sort(np.argpartition(excess, most)[:most])]
+    return chosen
+
+
+def assess_levels(
+    objects: Objects,
+    hierarchy: Hierarchy,
+    *,
+    shown: Ints | None = None,
+    min_size: int = MIN_SIZE,
+    metric: Metric | None = None,
+    run: Run = DEFAULT,
+) -> Confidence:
+    """Find levels worth looking at, without a word on how sure clusters are.
+
+    Parameters
+    ----------
+    objects, hierarchy, shown, min_size, metric, run
+        As for :func:`assess`.
+
+    Returns
+    -------
+    Confidence
+        Records that know nothing but cutoffs.
+    """
+    n_snapshots = objects.ensemble.n_snapshots
+    seen = np.arange(len(objects)) if shown is None else indices(shown, len(objects), "shown")
+    tree = condense(_restrict(hierarchy, seen, len(objects)), min_size=min_size)
+    found = suggest_levels(
+        objects, tree.hierarchy, shown=seen, min_size=min_size, metric=metric, run=run
+    )
+    sampling = Sampling(n_snapshots, np.nan, (n_snapshots,), objects.ensemble.independent)
+    return Confidence(sampling, tree, _unjudged(tree), found)
+
+
+def levels_of_matrix(
+    matrix: Floats, hierarchy: Hierarchy, *, min_size: int = MIN_SIZE
+) -> Confidence:
+    """Find levels worth looking at of a ready-made matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (sites, sites)
+        Heights of all pairs, NaN where a pair has none.
+    hierarchy : Hierarchy
+        What they were linked to.
+    min_size : int, optional
+        Sites that a cluster needs to count.
+
+    Returns
+    -------
+    Confidence
+        Records that know nothing but cutoffs.
+    """
+    tree = condense(hierarchy, min_size=min_size)
+    found = silhouettes(hierarchy, matrix, min_size=min_size)
+    return Confidence(Sampling(0, np.nan, (), independent=False), tree, _unjudged(tree), found)
+
+
+def suggest_levels(
+    objects: Objects,
+    hierarchy: Hierarchy,
+    *,
+    shown: Ints,
+    min_size: int = MIN_SIZE,
+    metric: Metric | None = None,
+    seed: int = 0,
+    run: Run = DEFAULT,
+) -> Silhouettes:
+    """Find levels worth looking at, by σ of all pairs of shown objects.
+
+    Parameters
+    ----------
+    objects : Objects
+        What was compared.
+    hierarchy : Hierarchy
+        As the shown objects see it.
+    shown : ndarray of int
+        Which these are.
+    min_size : int, optional
+        Sites that a cluster needs to count.
+    metric : str or callable, optional
+        As for :func:`timme.measure`.
+    seed : int, optional
+        Of the random numbers, by which 1200 of more shown objects are chosen.
+    run : Run, optional
+        How it is carried out.
+
+    Returns
+    -------
+    Silhouettes
+        Levels, the best first.
+    """
+    n_shown = len(shown)
+    chosen = np.arange(n_shown)
+    if n_shown > MOST_SHOWN:
+        chosen = np.sort(np.random.default_rng(seed).permutation(n_shown)[:MOST_SHOWN])
+    one, other = np.triu_indices(len(chosen), 1)
+    index = np.column_stack([shown[chosen[one]], shown[chosen[other]]])
+    matrix = np.zeros((len(chosen), len(chosen)))
+    if len(index):
+        whole = [range(objects.ensemble.n_snapshots)]
+        sums = sum_parts(objects, np.sort(index, axis=1), whole, metric=metric, run=run)
+        matrix[one, other] = matrix[other, one] = sums.sigma([[1]])[:, 0]
+    return silhouettes(hierarchy, matrix, sites=chosen, min_size=min_size)
+
+
+def _separations(  # noqa: PLR0913, what is judged, and by which pairs and draws
+    objects: Objects,
+    tree: CondensedTree,
+    shown: Ints,
+    pairs: Ints,
+    draws: Draws,
+    *,
+    support: Floats,
+    metric: Metric | None,
+    run: Run,
+) -> list[Separation | None]:
+    """Separation of each cluster from its siblings, or of a tree from all else; None of one alone.
+
+    The lowest splits come first, so that what is higher knows of which bodies its sides consist.
+    """
+    masks = tree.masks()
+    sides = [_sides(tree, masks, cluster) for cluster in range(len(tree))]
+    asked = [split for split in sides if split is not None]
+    found: list[Separation | None] = [None] * len(tree)
+    if not asked:
+        return found
+    contacts = _among(pairs, shown, len(objects))
+    index, compared = pairs_to_judge(asked, contacts, len(shown))
+    near = np.sort(shown[index], axis=1)
+    summed = sum_parts(objects, near, draws.parts, metric=metric, run=run)
+    sums = replace(summed, pairs=index)  # numbered as the shown objects are
+    bodies = np.arange(len(tree))[:, None] * masks - ~masks  # of the sites of each cluster
+    for cluster in range(len(tree) - 1, -1, -1):
+        split = sides[cluster]
+        if split is None:
+            continue
+        own = bodies[[cluster, *tree.siblings(cluster)]].max(axis=0)
+        if tree.parents[cluster] < 0:
+            own = np.where(split.other, len(tree), own)
+        found[cluster] = separate(split, sums, contacts=compared, times=draws.times, bodies=own)
+        above = tree.parents[cluster]
+        known = float(support[cluster]), found[cluster], sibling_support(tree, support, cluster)
+        if above >= 0 and is_trusted(*known):
+            bodies[above] = np.where(split.side | split.other, own, -1)
+    return found
+
+
+def sibling_support(tree: CondensedTree, support: Floats, cluster: int) -> float | None:
+    """Return the support of what a cluster splits from, if that is less than half of it.
+
+    Parameters
+    ----------
+    tree : CondensedTree
+        Clusters.
+    support : ndarray, shape (clusters,)
+        Of each.
+    cluster : int
+        Which one.
+
+    Returns
+    -------
+    float or None
+        The highest of several siblings; None of a root, and beside large ones.
+    """
+    siblings = tree.siblings(cluster)
+    if not len(siblings) or 2 * tree.sizes[siblings].sum() > tree.sizes[cluster]:
+        return None
+    return float(support[siblings].max())
+
+
+def _sides(tree: CondensedTree, masks: Bools, cluster: int) -> Sides | None:
+    """A cluster and its siblings; a tree of several, and all else."""
+    siblings = tree.siblings(cluster)
+    if len(siblings):
+        other: Bools = np.asarray(masks[siblings].any(axis=0))
+        return draw_sides(masks[cluster], other, seed=cluster)
+    rest = ~masks[cluster]
+    return draw_sides(masks[cluster], rest, seed=cluster) if rest.any() else None
+
+
+def _among(pairs: Ints, shown: Ints, n_objects: int) -> Ints:
+    """Pairs both of which are shown, numbered as these are, the lower first."""
+    number = np.full(n_objects, -1)
+    number[shown] = np.arange(len(shown))
+    inside = number[pairs]
+    return np.sort(inside[(inside >= 0).all(axis=1)], axis=1)
+
+
+def _records(
+    tree: CondensedTree, matches: Matches, separations: list[Separation | None], reach: float
+) -> tuple[ClusterRecord, ...]:
+    births = intervals(tree.births, matches.births, matches.overlaps, reach=reach)
+    deaths = intervals(tree.deaths, matches.deaths, matches.overlaps, reach=reach)
+    return tuple(
+        ClusterRecord(
+            cluster=cluster,
+            sites=tree.members(cluster),
+            parent=int(tree.parents[cluster]),
+            birth=float(tree.births[cluster]),
+            death=float(tree.deaths[cluster]),
+            birth_interval=births[cluster],
+            death_interval=deaths[cluster],
+            support=float(matches.support[cluster]) if tree.parents[cluster] >= 0 else None,
+            sibling_support=sibling_support(tree, matches.support, cluster),
+            separation=separations[cluster],
+        )
+        for cluster in range(len(tree))
+    )
+
+
+def _restrict(hierarchy: Hierarchy, shown: Ints, n_objects: int) -> Hierarchy:
+    """The hierarchy as the shown objects see it, unless it is that already."""
+    all_shown = np.array_equal(shown, np.arange(n_objects))
+    seen = hierarchy.n_sites == len(shown) and (hierarchy.n_sites < n_objects or all_shown)
+    return hierarchy if seen else hierarchy.restrict(shown)
+
+
+def _unjudged(tree: CondensedTree) -> tuple[ClusterRecord, ...]:
+    return tuple(
+        ClusterRecord(
+            cluster=cluster,
+            sites=tree.members(cluster),
+            parent=int(tree.parents[cluster]),
+            birth=float(tree.births[cluster]),
+            death=float(tree.deaths[cluster]),
+        )
+        for cluster in range(len(tree))
+    )

@@ -1,0 +1,123 @@
+"""What chance would do: tracks that are shifted in time against one another have nothing in common.
+
+In the laboratory frame, each track's displacements shifted circularly by a random time are those of
+an independent walker with the same statistics. Clusters that such walkers form, they form by
+chance: a band beside P(r ≥ R), and the largest cluster by chance, in a sentence. It is never a
+verdict; and for molecules, whose atoms are bonded, it would say nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from timme._arrays import Floats, Ints, frozen
+from timme.fluctuations.sums import sum_parts
+from timme.hierarchy.tree import grow
+from timme.objects import points
+from timme.settings.values import LARGE
+from timme.statistics import curves
+from timme.system.ensemble import Ensemble
+
+_N_DRAWS = 20
+_N_CUTOFFS = 200
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NullBand:
+    """What independent walkers would show."""
+
+    cutoffs: Floats  # (cutoffs,)
+    low: Floats  # (cutoffs,), P(r ≥ R): 5 % of draws are below
+    high: Floats  # (cutoffs,), and 5 % above
+    largest: Ints  # (draws, cutoffs), sites of the largest cluster
+
+    def words(self, cutoff: float, largest: int) -> str:
+        """Compare the largest cluster at a cutoff with those by chance.
+
+        Parameters
+        ----------
+        cutoff : float
+            In the units of the heights.
+        largest : int
+            Sites of the largest cluster that was found there.
+
+        Returns
+        -------
+        str
+            One sentence without its full stop.
+        """
+        place = int(np.clip(np.searchsorted(self.cutoffs, cutoff, "right") - 1, 0, None))
+        chance = int(np.percentile(self.largest[:, place], 95))
+        return (
+            f"independent walkers with the same steps form clusters of up to {chance} at this "
+            f"cutoff, the largest here has {largest}"
+        )
+
+
+def null_band(
+    ensemble: Ensemble,
+    pairs: Ints,
+    cutoffs: Floats | None = None,
+    *,
+    large: int = LARGE,
+    n_draws: int = _N_DRAWS,
+    seed: int = 0,
+) -> NullBand:
+    """Link walkers that have nothing in common but their steps.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Tracks of particles, in memory, seen in every snapshot.
+    pairs : ndarray of int, shape (pairs, 2)
+        Who was compared with whom.
+    cutoffs : ndarray, optional
+        Where to count; evenly between nothing and the largest σ by default.
+    large : int, optional
+        The R of P(r ≥ R).
+    n_draws : int, optional
+        How many times tracks are shifted.
+    seed : int, optional
+        Of the random numbers.
+
+    Returns
+    -------
+    NullBand
+        Of P(r ≥ R), and of the largest cluster.
+    """
+    if ensemble.gaps:
+        raise ValueError("walkers by chance need tracks without gaps: select those seen throughout")
+    if ensemble.n_snapshots < 3:
+        raise ValueError(f"walkers by chance need at least 3 snapshots, got {ensemble.n_snapshots}")
+    rng = np.random.default_rng(seed)
+    places = np.asarray(ensemble.coordinates(), np.float64)
+    box = None if ensemble.snapshot(0)[1] is None else ensemble.block(0).boxes
+    drawn = [_sigma_of(_shifted(places, rng), box, pairs) for _ in range(n_draws)]
+    top = max(float(sigma.max(initial=0.0)) for sigma in drawn)
+    grid = np.linspace(0.0, top, _N_CUTOFFS) if cutoffs is None else np.asarray(cutoffs)
+    counted = [
+        curves(grow(places.shape[1], pairs, sigma), large=large, sizes=(), cutoffs=grid)
+        for sigma in drawn
+    ]
+    fractions = np.stack([each.large_fraction for each in counted])
+    low, high = np.percentile(fractions, [5, 95], axis=0)
+    largest = np.stack([each.largest for each in counted])
+    return NullBand(frozen(grid), frozen(low), frozen(high), frozen(largest))
+
+
+def _shifted(places: Floats, rng: np.random.Generator) -> Floats:
+    """Tracks with the same first place and the same steps, each from another time on."""
+    steps = np.diff(places, axis=0)
+    moved = np.empty_like(steps)
+    for site in range(places.shape[1]):
+        moved[:, site] = np.roll(steps[:, site], int(rng.integers(len(steps))), axis=0)
+    walked: Floats = places[:1] + np.concatenate([np.zeros_like(places[:1]), moved.cumsum(axis=0)])
+    return walked
+
+
+def _sigma_of(places: Floats, boxes: Floats | None, pairs: Ints) -> Floats:
+    made = points(Ensemble.from_array(places, boxes=None if boxes is None else boxes[0]))
+    found = sum_parts(made, pairs, [range(len(places))]).sigma([[1]])[:, 0]
+    return found.astype(np.float64)

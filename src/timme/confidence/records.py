@@ -1,0 +1,192 @@
+"""What is known of how sure each cluster is: one record for each, and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from timme._arrays import Ints
+from timme._html import Described
+from timme.confidence.draws import Draws
+from timme.confidence.levels import Silhouettes
+from timme.confidence.sampling import Sampling
+from timme.confidence.separation import Separation
+from timme.hierarchy.condensed import CondensedTree
+from timme.hierarchy.tree import Hierarchy
+
+SOLID, HATCHED = 0.85, 0.75  # support from which on a cluster is drawn so
+BODY, SOFT = 2.0, 1.3  # separation Q; provisional, as they rest on few real proteins
+EXCESS = 1.2  # lower bound of X where too few compared pairs cross
+
+Look = Literal["solid", "hatched", "faded", "plain"]
+Kind = Literal["a separate body", "a soft part", "not separate", ""]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterRecord:
+    """How sure one cluster of the condensed tree is."""
+
+    cluster: int  # place in the condensed tree
+    sites: Ints  # shown sites, ascending
+    parent: int  # place of the cluster that it is a part of; -1 for a whole tree
+    birth: float  # cutoff at which it is complete
+    death: float  # cutoff at which it joins its sibling; inf if never
+    birth_interval: tuple[float, float] | None = None  # between which it lies 9 times of 10
+    death_interval: tuple[float, float] | None = None
+    support: float | None = None  # mean overlap with resampled clusters; None of whole trees
+    sibling_support: float | None = None  # of what it splits from, if that is less than half of it
+    separation: Separation | None = None  # from its sibling; of a tree of several, from all else
+
+    @property
+    def size(self) -> int:
+        """Number of shown sites."""
+        return len(self.sites)
+
+    @property
+    def look(self) -> Look:
+        """How it is drawn: solid, hatched or faded; plain where nothing can be told."""
+        if self.support is None:
+            return "plain" if not self.trusted else "solid"
+        if self.trusted:
+            return "solid"
+        return "hatched" if self.support >= HATCHED else "faded"
+
+    @property
+    def kind(self) -> Kind:
+        """What the separation says it is."""
+        if self.separation is None or np.isnan(self.separation.ratio):
+            return ""
+        if self.separation.by_excess:
+            return "a separate body" if is_separate(self.separation) else "not separate"
+        ratio = self.separation.ratio
+        return (
+            "a separate body"
+            if ratio >= BODY
+            else "a soft part"
+            if ratio >= SOFT
+            else "not separate"
+        )
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it would be found again, and moves by itself."""
+        return is_trusted(self.support, self.separation, self.sibling_support)
+
+    def sentence(self, members: str, unit: str = "", name: str = "sites") -> str:
+        """Say how sure it is, as a biologist would want to know.
+
+        Parameters
+        ----------
+        members : str
+            Which sites it consists of, such as ``122-135 138-154``.
+        unit : str, optional
+            Of σ.
+        name : str, optional
+            What the sites are, such as ``Cα``.
+
+        Returns
+        -------
+        str
+            One sentence without its full stop.
+
+        Examples
+        --------
+        >>> moving = Separation(2.9, 0.30, 0.36, 4.0, 3.1, 40)
+        >>> record = ClusterRecord(1, np.arange(31), 0, 0.2, 0.3, support=0.88, separation=moving)
+        >>> record.sentence("122-135 138-154", "Å", "Cα")
+        '31 Cα (122-135 138-154): found again in resampled data (0.88); inside ±0.3 Å, against the
+        rest ±2.9 Å (8.1 ×): a separate body'
+        """
+        told = f"{self.size} {name} ({members}): {self._found_again()}"
+        moving = self.separation
+        if moving is None or np.isnan(moving.across):
+            return told
+        unit = f" {unit}" if unit else ""
+        times = f"{moving.ratio:.2g}" if moving.ratio < 10 else f"{moving.ratio:.0f}"
+        told += f"; inside ±{moving.inside:.2g}{unit}, against the rest ±{moving.across:.2g}{unit}"
+        return f"{told} ({times} ×): {self.kind}" if self.kind else f"{told} ({times} ×)"
+
+    def _found_again(self) -> str:
+        if self.support is None:
+            return "a piece of its own" if self.separation is not None else "the whole"
+        if self.support >= SOLID:
+            again = "found again"
+        else:
+            again = "mostly found again" if self.support >= HATCHED else "not found again"
+        return f"{again} in resampled data ({self.support:.2f})"
+
+
+def is_trusted(
+    support: float | None, separation: Separation | None, sibling_support: float | None = None
+) -> bool:
+    """Tell whether a cluster would be found again, and moves by itself.
+
+    Without a small part, most of a cluster is found again in any case: the whole overlaps with it.
+    So what a much larger cluster splits from must be found again as well.
+
+    Parameters
+    ----------
+    support : float or None
+        Of the cluster; None where a tree as a whole is asked about, which is always found again.
+    separation : Separation or None
+        From its sibling; without one, nothing is believed.
+    sibling_support : float, optional
+        Support of the sibling, where that is less than half of the cluster.
+
+    Returns
+    -------
+    bool
+        True if support is at least 0.85 and Q at least 1.3, or the lower bound of X above 1.2 where
+        too few compared pairs cross.
+    """
+    found = all(value is None or value >= SOLID for value in (support, sibling_support))
+    return found and is_separate(separation)
+
+
+def is_separate(separation: Separation | None) -> bool:
+    """Tell whether a cluster moves by itself.
+
+    Parameters
+    ----------
+    separation : Separation or None
+        From its sibling.
+
+    Returns
+    -------
+    bool
+        By Q or, where too few compared pairs cross, by X.
+    """
+    if separation is None:
+        return False
+    if separation.by_excess:
+        return separation.excess_low > EXCESS
+    return separation.ratio >= SOFT
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Confidence(Described):
+    """How sure a hierarchy is: its sampling, and a record for each condensed cluster."""
+
+    sampling: Sampling
+    tree: CondensedTree  # of the shown sites
+    records: tuple[ClusterRecord, ...]
+    silhouettes: Silhouettes
+    draws: Draws | None = None  # what was resampled; None where nothing can be told
+    hierarchies: tuple[Hierarchy, ...] = ()  # of every draw, as shown sites see them
+
+    @property
+    def trusted(self) -> tuple[ClusterRecord, ...]:
+        """Clusters that would be found again and move by themselves, the largest first."""
+        return tuple(
+            sorted((record for record in self.records if record.trusted), key=lambda r: -r.size)
+        )
+
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        return (
+            ("sampling", self.sampling.words),
+            ("clusters", len(self.records)),
+            ("trusted", len(self.trusted)),
+        )

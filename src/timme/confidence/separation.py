@@ -1,0 +1,246 @@
+"""Does a cluster move against its sibling, or is it only found again: separation Q, excess X.
+
+A cluster may be found in every resampled trajectory and still be no body: sites that tremble less
+than others come together first, always. So the fluctuation across a split is held against the
+larger of those inside its two sides (Q), and against what the trembling of single sites explains
+(X). A side that consists of bodies, as was found before, is as still inside as these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from timme._arrays import Bools, Floats, Ints
+from timme._kernels import excess as kernel
+from timme.fluctuations.sums import PartSums
+from timme.pairs.lists import lower_first
+
+_PARTNERS = 20  # at random, of each site; and pairs of each site to which its motion is fitted
+_MOST_SITES = 400  # of each side, whose partners are drawn
+_FEW_CONTACTS = 5  # crossing pairs below which Q says nothing
+_SWEEPS, _SWEEPS_AGAIN = 200, 20  # from nothing, and from the fit to all snapshots
+_LOW = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """How much two sides of a split move against one another."""
+
+    across: float  # median σ of pairs that cross
+    inside: float  # median σ inside this side
+    inside_other: float  # and inside the other
+    excess: float  # X: median of σ² over what the motion of single sites explains; NaN unknown
+    excess_low: float  # its 5 % bound over draws
+    n_contacts: int  # compared pairs that cross
+
+    @property
+    def ratio(self) -> float:
+        """Q: median σ across over the larger of the medians inside."""
+        return self.across / max(self.inside, self.inside_other, 1e-300)
+
+    @property
+    def by_excess(self) -> bool:
+        """Whether too few compared pairs cross, so that X decides and not Q."""
+        return self.n_contacts < _FEW_CONTACTS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sides:
+    """Two sets of sites that a split parts, and the pairs by which they are judged."""
+
+    side: Bools  # (sites,), the cluster
+    other: Bools  # (sites,), its sibling
+    partners: Ints  # (pairs, 2), random partners within the two
+
+
+def draw_sides(side: Bools, other: Bools, *, seed: int = 0) -> Sides:
+    """Draw random partners for the sites of both sides of a split, among all of them.
+
+    Parameters
+    ----------
+    side, other : ndarray of bool, shape (sites,)
+        Sites of the cluster and of its sibling.
+    seed : int, optional
+        Of the random numbers.
+
+    Returns
+    -------
+    Sides
+        With 20 partners for each site; of more than 400 sites on a side, for so many of them.
+    """
+    rng = np.random.default_rng(seed)
+    both = np.flatnonzero(side | other)
+    drawn = list[Ints]()
+    for mask in (side, other):
+        sites = np.flatnonzero(mask)
+        some = rng.permutation(sites)[:_MOST_SITES]
+        far = rng.choice(both, (len(some), _PARTNERS))
+        drawn.append(np.column_stack([np.repeat(some, _PARTNERS), far.ravel()]))
+    index = np.concatenate(drawn)
+    index = index[index[:, 0] != index[:, 1]]
+    return Sides(side, other, np.unique(lower_first(index), axis=0))
+
+
+def separate(
+    sides: Sides, sums: PartSums, *, contacts: Bools, times: Ints, bodies: Ints
+) -> Separation:
+    """Judge one split.
+
+    Parameters
+    ----------
+    sides : Sides
+        Which sites are on which side, and who is judged with whom.
+    sums : PartSums
+        Of pairs of sites: those compared, and the partners of all splits, sorted.
+    contacts : ndarray of bool, shape (pairs,)
+        Which of them are compared.
+    times : ndarray of int, shape (draws, parts)
+        How often each part counts in each draw.
+    bodies : ndarray of int, shape (sites,)
+        The body to which each site was found to belong; pairs within one are inside a side. -1 for
+        sites of none.
+
+    Returns
+    -------
+    Separation
+        Q, X and what they are made of.
+    """
+    label = sides.side + 2 * sides.other
+    judged = contacts.copy()
+    judged[_places(sums.pairs, sides.partners, len(label))] = True
+    judged &= (label[sums.pairs] > 0).all(axis=1)
+    rows = np.flatnonzero(judged)
+    first, second = sums.pairs[rows].T
+    where = label[first] + label[second]  # 2 inside, 3 across, 4 inside the other
+    within = (bodies[first] == bodies[second]) & (bodies[first] >= 0)
+    where[(where != 3) & ~within] = 0
+    everything = np.ones((1, times.shape[1]), np.int64)
+    sigma = sums.sigma(everything, rows=rows)[:, 0].astype(np.float64)
+    n_contacts = int(np.count_nonzero(contacts[rows] & (where == 3)))
+    edges = contacts[rows] & ((where == 2) | (where == 4))
+    crossing = where == 3
+    if n_contacts >= _FEW_CONTACTS:
+        crossing &= contacts[rows]
+    excess, low = _excess(sums, rows[_few_each(sums, rows, edges)], rows[crossing], times)
+    return Separation(
+        across=_median(sigma[where == 3]),
+        inside=_median(sigma[where == 2]),
+        inside_other=_median(sigma[where == 4]),
+        excess=excess,
+        excess_low=low,
+        n_contacts=n_contacts,
+    )
+
+
+def excess_motion(
+    pairs: Ints, squares: Floats, crossing: Ints, crossing_squares: Floats, start: Floats
+) -> tuple[float, Floats]:
+    """Hold σ² of crossing pairs against what the motion of their sites explains.
+
+    Parameters
+    ----------
+    pairs : ndarray of int, shape (pairs, 2)
+        Pairs inside the sides, to which s² of sites is fitted.
+    squares : ndarray, shape (pairs,)
+        Their σ².
+    crossing : ndarray of int, shape (pairs, 2)
+        Pairs that cross.
+    crossing_squares : ndarray, shape (pairs,)
+        Their σ².
+    start : ndarray, shape (sites,)
+        s² from which the fit starts, 0 if nothing is known.
+
+    Returns
+    -------
+    float
+        X: median of σ² / (s² of one + s² of the other) over crossing pairs; NaN if there is none
+        whose sites both have pairs inside.
+    ndarray, shape (sites,)
+        s² of each site.
+    """
+    n_sites = len(start)
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
+    rows = sparse.csr_array((np.tile(squares, 2), ends.T), shape=(n_sites, n_sites))
+    sites = np.array(start)
+    sweeps = _SWEEPS_AGAIN if start.any() else _SWEEPS
+    kernel.fit_sites(rows.indptr, rows.indices, rows.data, sites, sweeps)
+    known = np.diff(rows.indptr) > 0
+    held = known[crossing].all(axis=1)
+    explained = sites[crossing[held]].sum(axis=1)
+    ratios = crossing_squares[held] / np.maximum(explained, 1e-300)
+    return _median(ratios), sites
+
+
+def _excess(sums: PartSums, edges: Ints, crossing: Ints, times: Ints) -> tuple[float, float]:
+    """X of all snapshots, and the bound that 5 % of draws fall below."""
+    if not len(edges) or not len(crossing):
+        return np.nan, np.nan
+    rows = np.concatenate([edges, crossing])
+    sites, index = np.unique(sums.pairs[rows], return_inverse=True)
+    index = index.reshape(-1, 2).astype(np.int64)
+    inside, across = index[: len(edges)], index[len(edges) :]
+    draws = np.concatenate([np.ones((1, times.shape[1]), np.int64), times])
+    squares = sums.sigma(draws, rows=rows).astype(np.float64) ** 2
+    squares[~np.isfinite(squares)] = 0.0
+    whole, start = excess_motion(
+        inside, squares[: len(edges), 0], across, squares[len(edges) :, 0], np.zeros(len(sites))
+    )
+    drawn = [
+        excess_motion(inside, one[: len(edges)], across, one[len(edges) :], start)[0]
+        for one in squares[:, 1:].T
+    ]
+    if np.isnan(whole):
+        return np.nan, np.nan
+    return whole, float(np.nanquantile(drawn, _LOW))
+
+
+def _few_each(sums: PartSums, rows: Ints, wanted: Bools) -> Ints:
+    """Places among rows of pairs that are wanted, at most 20 for each site, chosen at random."""
+    places = np.random.default_rng(0).permutation(np.flatnonzero(wanted))
+    ends = sums.pairs[rows[places]]
+    keep = np.zeros(len(places), bool)
+    for column in (0, 1):  # a pair stays if it is among the first 20 of either of its sites
+        ranked = np.argsort(ends[:, column], kind="stable")
+        ordered = ends[ranked, column]
+        begins = np.searchsorted(ordered, ordered)
+        keep[ranked] |= np.arange(len(ordered)) - begins < _PARTNERS // 2
+    return np.sort(places[keep])
+
+
+def _places(pairs: Ints, wanted: Ints, n_sites: int) -> Ints:
+    """Places of some pairs in a sorted list that has them."""
+    return np.searchsorted(pairs @ [n_sites, 1], wanted @ [n_sites, 1])
+
+
+def _median(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if len(finite) else np.nan
+
+
+def pairs_to_judge(sides: Sequence[Sides], contacts: Ints, n_sites: int) -> tuple[Ints, Bools]:
+    """List all pairs by which splits are judged, once each, and tell which of them are compared.
+
+    Parameters
+    ----------
+    sides : sequence of Sides
+        Of every split.
+    contacts : ndarray of int, shape (pairs, 2)
+        Pairs that are compared, the lower first.
+    n_sites : int
+        Number of sites.
+
+    Returns
+    -------
+    ndarray of int, shape (pairs, 2)
+        Sorted.
+    ndarray of bool, shape (pairs,)
+        Whether they are among those compared.
+    """
+    keys = [split.partners @ [n_sites, 1] for split in sides]
+    compared = contacts @ [n_sites, 1]
+    every = np.unique(np.concatenate([compared, *keys]).astype(np.int64))
+    return np.column_stack(np.divmod(every, n_sites)), np.isin(every, compared)

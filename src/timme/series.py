@@ -1,0 +1,250 @@
+"""Series in time: how many independent values they hold, and the drawing of blocks of them.
+
+Snapshots of a trajectory follow one another, and what moves slowly has hardly changed from one to
+the next. The variance of a mean over n of them is that over n / τ independent values, where
+τ = 1 + 2 Σ ρ(k) sums the autocorrelation over all lags. Its tail is noise that adds up to anything,
+so the sum ends where two neighbouring lags add up to less than nothing (the initial positive
+sequence of Geyer, 1992). Replicas are independent of one another: no product and no block crosses
+from one into the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import fft
+
+from timme._arrays import Floats, Ints, numbers
+
+_AT_A_TIME = 4_000_000  # values that are transformed at a time
+
+
+def autocorrelation(series: npt.ArrayLike, *, replicas: Sequence[int] | None = None) -> Floats:
+    """Correlate series with themselves, and average over all of them.
+
+    Each series counts the same, whatever its amplitude. As in the variance of a mean, sums of
+    products are divided by all values of a series, not by the fewer that are so far apart.
+
+    Parameters
+    ----------
+    series : array_like, shape (series, snapshots) or (snapshots,)
+        Values in their order; NaN where none was seen. Series that never change say nothing.
+    replicas : sequence of int, optional
+        Snapshots of each independent run, in their order; one run by default.
+
+    Returns
+    -------
+    ndarray, shape (lags,)
+        1 at lag 0; as many lags as the longest run has snapshots. Only the 1, followed by zeros,
+        if no series changes.
+
+    Examples
+    --------
+    >>> autocorrelation([0.0, 0.0, 1.0, 1.0])
+    array([ 1.  ,  0.25, -0.5 , -0.25])
+    """
+    values = _rows(series)
+    lengths = _lengths(replicas, values.shape[1])
+    total = np.zeros(max(lengths))
+    n_moving = 0
+    for block in _blocks(values):
+        standard = _standardise(block)
+        n_moving += len(standard)
+        total += _lagged_products(standard, lengths)
+    if not n_moving:
+        total[0] = 1.0
+    found: Floats = total / total[0]
+    return found
+
+
+def correlation_time(series: npt.ArrayLike, *, replicas: Sequence[int] | None = None) -> float:
+    """Tell how many snapshots apart values are as good as independent.
+
+    Parameters
+    ----------
+    series, replicas
+        As for :func:`autocorrelation`.
+
+    Returns
+    -------
+    float
+        τ = 1 + 2 Σ ρ(k) in snapshots, at least 1: for ρ(k) = exp(−k/t) about 2 t.
+    """
+    correlation = autocorrelation(series, replicas=replicas)
+    couples = correlation[: len(correlation) // 2 * 2].reshape(-1, 2).sum(axis=1)
+    ended = np.flatnonzero(couples <= 0)
+    initial = couples[: ended[0]] if len(ended) else couples
+    return max(1.0, 2.0 * float(initial.sum()) - 1.0)
+
+
+def effective_size(
+    series: npt.ArrayLike,
+    *,
+    replicas: Sequence[int] | None = None,
+    weights: npt.ArrayLike | None = None,
+) -> float:
+    """Count the independent values that series hold.
+
+    Parameters
+    ----------
+    series, replicas
+        As for :func:`autocorrelation`.
+    weights : array_like, shape (snapshots,), optional
+        How much each snapshot counts; (Σ w)² / Σ w² snapshots then count in place of all.
+
+    Returns
+    -------
+    float
+        From 1 to the number of snapshots, on average over series that were not always seen.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> independent = rng.normal(size=(100, 500))
+    >>> round(effective_size(independent), -1), round(effective_size(independent.repeat(10, 1)), -1)
+    (500.0, 500.0)
+    """
+    values = _rows(series)
+    n_seen = float(np.mean(np.count_nonzero(~np.isnan(values), axis=1)))
+    if weights is not None:
+        n_seen *= _kish(np.asarray(weights, np.float64)) / values.shape[1]
+    time = correlation_time(values, replicas=replicas)
+    # Products of what was not seen are missing from τ as they are from the variance of the mean.
+    return max(1.0, n_seen / time)
+
+
+def draw_runs(
+    n_blocks: int | Sequence[int], length: int, *, n_draws: int, seed: int = 0, wrap: bool = True
+) -> Ints:
+    """Draw runs of consecutive blocks, with replacement, until there are as many as at first.
+
+    Each block is as likely as any other: after the last of a replica comes its first. What is
+    estimated from such draws must not depend on which block follows which.
+
+    Parameters
+    ----------
+    n_blocks : int or sequence of int
+        Blocks of the whole, or of each replica: no run crosses from one into the next.
+    length : int
+        Blocks of a run; a replica that has fewer is drawn as a whole.
+    n_draws : int
+        How often everything is drawn anew.
+    seed : int, optional
+        Of the random numbers.
+    wrap : bool, optional
+        Whether the first of a replica comes after its last. Where a run must hold neighbours only,
+        as both ends of a transition are far apart, none is drawn across; blocks at the ends are
+        then less likely.
+
+    Returns
+    -------
+    ndarray of int, shape (draws, blocks)
+        Number of each block drawn; the last run of a draw is cut off where all are there.
+
+    Examples
+    --------
+    >>> draw_runs(6, 3, n_draws=2)
+    array([[5, 0, 1, 3, 4, 5],
+           [0, 1, 2, 0, 1, 2]])
+    """
+    counts = np.atleast_1d(np.asarray(n_blocks, np.int64))
+    if counts.ndim != 1 or counts.min(initial=1) < 1 or length < 1:
+        raise ValueError(
+            "blocks are drawn in runs of at least 1 from replicas of at least 1 block, got runs of "
+            f"{length} from {counts.tolist()}"
+        )
+    replica = np.repeat(np.arange(len(counts)), counts)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    rng = np.random.default_rng(seed)
+    size = counts[replica]
+    return np.array([_draw(rng, length, size, first, wrap=wrap) for _ in range(n_draws)])
+
+
+def count_drawn(drawn: Ints, n_blocks: int) -> Ints:
+    """Count how often each block was drawn.
+
+    Parameters
+    ----------
+    drawn : ndarray of int, shape (draws, blocks drawn)
+        As :func:`draw_runs` gives it.
+    n_blocks : int
+        Blocks that there are.
+
+    Returns
+    -------
+    ndarray of int, shape (draws, blocks)
+        0 where a block was not drawn.
+    """
+    return np.stack([np.bincount(row, minlength=n_blocks) for row in drawn]).astype(np.int64)
+
+
+def _draw(rng: np.random.Generator, length: int, size: Ints, first: Ints, *, wrap: bool) -> Ints:
+    """Draw runs; of each block, the size of its replica and the first block of that are given."""
+    start = rng.integers(0, len(size), len(size))  # more than enough, so that draws stay aligned
+    runs = []
+    n_drawn = 0
+    for block in start:
+        begin, there = first[block], size[block]
+        steps = np.arange(min(length, there))
+        place = block - begin if wrap else (block - begin) % (there - len(steps) + 1)
+        runs.append(begin + (place + steps) % there)
+        n_drawn += len(steps)
+        if n_drawn >= len(size):
+            break
+    return np.concatenate(runs)[: len(size)]
+
+
+def _rows(series: npt.ArrayLike) -> Floats:
+    values = np.atleast_2d(numbers(series, "series"))
+    if values.ndim != 2 or values.size == 0:
+        raise ValueError(
+            f"series need a row of values each, (series, snapshots), got shape {values.shape}"
+        )
+    return values
+
+
+def _lengths(replicas: Sequence[int] | None, n_snapshots: int) -> list[int]:
+    lengths = [n_snapshots] if replicas is None else [int(length) for length in replicas]
+    if sum(lengths) != n_snapshots or min(lengths) < 1:
+        raise ValueError(
+            f"replicas must have {n_snapshots} snapshots together, at least 1 each, got {lengths}"
+        )
+    return lengths
+
+
+def _blocks(values: Floats) -> list[Floats]:
+    """Cut many series into some that can be transformed at a time."""
+    rows = max(1, _AT_A_TIME // values.shape[1])
+    return [values[row : row + rows] for row in range(0, len(values), rows)]
+
+
+def _standardise(values: Floats) -> Floats:
+    """Series with mean 0 and variance 1, 0 where none was seen; those that never change are out."""
+    seen = ~np.isnan(values)
+    n_seen = np.maximum(np.count_nonzero(seen, axis=1, keepdims=True), 1)
+    mean = np.where(seen, values, 0.0).sum(axis=1, keepdims=True) / n_seen
+    deviation = np.where(seen, values - mean, 0.0)
+    spread = np.sqrt((deviation**2).sum(axis=1, keepdims=True) / n_seen)
+    # What is left of rounding when the mean is taken from equal values is no motion.
+    moving = spread[:, 0] > 1e-12 * np.abs(np.where(seen, values, 0.0)).max(axis=1)
+    standard: Floats = deviation[moving] / spread[moving]
+    return standard
+
+
+def _lagged_products(standard: Floats, lengths: Sequence[int]) -> Floats:
+    """Sums of products of values so many snapshots apart, over all series, run by run."""
+    total = np.zeros(max(lengths))
+    begin = 0
+    for length in lengths:
+        run = standard[:, begin : begin + length]
+        size = fft.next_fast_len(2 * length, real=True)  # twice as long: ends do not meet
+        power = np.abs(fft.rfft(run, size, axis=1)) ** 2
+        total[:length] += fft.irfft(power.sum(axis=0), size)[:length]
+        begin += length
+    return total
+
+
+def _kish(weights: Floats) -> float:
+    return float(weights.sum() ** 2 / (weights**2).sum())

@@ -1,0 +1,66 @@
+"""Less of a trajectory is compared with all of it; windows track who joins and leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import timme
+from tests import naive
+from timme.confidence import assess
+from timme.confidence.convergence import converge
+from timme.confidence.windows import sigma_by_time, slide
+from timme.synthetic import FAMILIES
+from timme.system.ensemble import Ensemble
+
+
+def test_all_of_a_trajectory_agrees_with_itself_and_replicas_are_left_out() -> None:
+    made = FAMILIES["hinge 15° + tail"](64, 3)
+    points = timme.objects.points(made.ensemble)
+    sigma = timme.measure(points, timme.pairs.within(points, 10.0))
+    found = assess(points, sigma, timme.link(sigma), replicas=[32, 32])
+    told = converge(points, sigma, found)
+    assert told.fractions[-1] == 1.0
+    assert told.forward[-1] == told.backward[-1] == pytest.approx(1.0)
+    assert (told.forward_overlaps[-1] == 1.0).all()
+    assert told.left_out.shape == (2, len(found.trusted))
+    assert told.words.startswith("σ of the first half is ")
+    half = np.asarray(made.ensemble.coordinates(), np.float64)[:32]
+    expected = [naive.pair_sigma(half, a, b)[0] for a, b in sigma.pairs]
+    place = int(np.argmin(np.abs(told.fractions - 0.5)))
+    assert told.forward[place] == pytest.approx(np.median(expected / sigma.sigma), rel=1e-4)
+
+
+def test_of_two_snapshots_nothing_converges() -> None:
+    points = timme.objects.points(Ensemble.from_array(np.random.default_rng(0).random((2, 5, 3))))
+    sigma = timme.measure(points, timme.pairs.all(points))
+    with pytest.raises(ValueError, match="no confidence can be given"):
+        converge(points, sigma, assess(points, sigma, timme.link(sigma)))
+
+
+def test_a_cluster_that_falls_apart_leaves_one_track_and_begins_another() -> None:
+    rng = np.random.default_rng(0)
+    places = rng.uniform(0, 5, (24, 3)) + 0.01 * rng.normal(size=(80, 24, 3))
+    places[40:, 12:, 0] += np.cumsum(rng.normal(size=(40, 1)), axis=0)  # half goes its own way
+    points = timme.objects.points(Ensemble.from_array(places))
+    index = next(timme.pairs.all(points).chunks(1000))
+    found = slide(points, index, 7, cutoff=0.05)
+    assert len(found.windows) == 7
+    assert found.windows[0] == range(20)
+    assert found.sizes()[0].tolist() == [24, 0]
+    assert found.sizes()[-1].tolist() == [12, 12]
+    assert found.n_tracks == 2
+    with pytest.raises(ValueError, match="choose fewer windows"):
+        slide(points, index, 60, cutoff=0.05)
+
+
+def test_sigma_over_a_time_is_the_mean_over_windows() -> None:
+    walks = np.cumsum(np.random.default_rng(0).normal(size=(60, 3, 2)), axis=0)
+    points = timme.objects.points(Ensemble.from_array(walks))
+    index = np.array([[0, 1], [0, 2]])
+    found = sigma_by_time(points, index, [5, 60])
+    for place, (a, b) in enumerate(index):
+        squares = [naive.pair_sigma(walks[k : k + 5], a, b)[0] ** 2 for k in range(0, 60, 5)]
+        assert found[0, place] == pytest.approx(np.sqrt(np.mean(squares)), rel=1e-5)
+        assert found[1, place] == pytest.approx(naive.pair_sigma(walks, a, b)[0], rel=1e-5)
+    assert (found[1] > found[0]).all()  # walkers go further in a longer time

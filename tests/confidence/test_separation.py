@@ -1,0 +1,125 @@
+"""Q and X are what their definitions say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import timme
+from tests.confidence import reference
+from timme.confidence.records import ClusterRecord, is_trusted
+from timme.confidence.separation import (
+    Separation,
+    draw_sides,
+    excess_motion,
+    pairs_to_judge,
+    separate,
+)
+from timme.fluctuations.sums import sum_parts
+from timme.system.ensemble import Ensemble
+
+
+def separation(ratio: float, low: float = np.nan, n_contacts: int = 50) -> Separation:
+    return Separation(ratio, 1.0, 0.5, 2.0, low, n_contacts)
+
+
+@given(st.integers(0, 2**31))
+def test_motions_of_sites_are_the_best_that_are_not_negative(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pairs = np.array([(i, j) for i in range(6) for j in range(i + 1, 6)])
+    pairs = pairs[rng.permutation(len(pairs))[:12]]
+    squares = rng.exponential(size=12)
+    expected = reference.site_motions(6, pairs, squares)
+    crossing = np.array([[0, 5], [1, 4]])
+    found, sites = excess_motion(pairs, squares, crossing, np.array([3.0, 5.0]), np.zeros(6))
+    design = np.zeros((12, 6))
+    design[np.arange(12)[:, None], pairs] += 1
+    # Where several fits are equally good, what is left is the same.
+    left, least = (np.sum((design @ s - squares) ** 2) for s in (sites, expected))
+    assert left <= least * (1 + 1e-4) + 1e-6
+    known = np.isin(crossing, pairs).all(axis=1)
+    explained = sites[crossing[known]].sum(axis=1)
+    if len(explained) and explained.min() > 0:
+        ratios = np.array([3.0, 5.0])[known] / explained
+        assert found == pytest.approx(np.median(ratios))
+
+
+def test_separation_is_the_median_across_over_the_larger_inside() -> None:
+    rng = np.random.default_rng(1)
+    side = np.arange(24) < 10
+    array = (
+        rng.uniform(0, 10, (24, 3))
+        + rng.normal(size=(50, 24, 3)) * np.where(side, 0.1, 0.3)[:, None]
+    )
+    array += np.where(side, 0.0, 1.0)[:, None] * rng.normal(size=(50, 1, 1)) * [3.0, 0, 0]
+    points = timme.objects.points(Ensemble.from_array(array))
+    contacts = np.array([(i, i + 1) for i in range(23)])
+    split = draw_sides(side, ~side)
+    index, compared = pairs_to_judge([split], contacts, 24)
+    sums = sum_parts(points, index, [range(25), range(25, 50)])
+    found = separate(
+        split,
+        sums,
+        contacts=compared,
+        times=np.array([[1, 1], [2, 0]]),
+        bodies=np.where(side, 0, 1),
+    )
+    r = np.linalg.norm(array[:, index[:, 0]] - array[:, index[:, 1]], axis=2).std(axis=0)
+    where = side[index].sum(axis=1)
+    medians = [np.median(r[where == count]) for count in (1, 2, 0)]
+    assert [found.across, found.inside, found.inside_other] == pytest.approx(medians, rel=1e-4)
+    assert found.ratio == pytest.approx(medians[0] / max(medians[1:]), rel=1e-4)
+    assert found.n_contacts == 1
+    assert found.by_excess
+
+
+def test_every_site_has_twenty_partners_at_random() -> None:
+    side = np.arange(30) < 10
+    split = draw_sides(side, (np.arange(30) >= 10) & (np.arange(30) < 25))
+    assert split.partners.max() == 24  # no others
+    count = np.bincount(split.partners.ravel(), minlength=30)[:25]
+    # 20 drawn by each and about 20 by others; those drawn twice count once.
+    assert count.min() >= 10
+    assert count.max() <= 24
+
+
+@pytest.mark.parametrize(
+    ("support", "judged", "trusted"),
+    [
+        (0.86, separation(1.31), True),
+        (0.84, separation(5.0), False),
+        (0.99, separation(1.29), False),
+        (0.99, separation(5.0, low=1.1, n_contacts=4), False),
+        (0.99, separation(1.0, low=1.3, n_contacts=4), True),
+        (0.99, separation(1.0, low=1.3, n_contacts=5), False),
+        (None, separation(1.0, low=1.3, n_contacts=0), True),
+        (None, separation(5.0, low=np.nan, n_contacts=0), False),
+        (0.99, None, False),
+    ],
+)
+def test_what_is_trusted_was_found_again_and_is_separate(
+    support: float | None, judged: Separation | None, trusted: bool
+) -> None:
+    # The bars are those of the definitions: 0.85, 1.3, and 1.2 where fewer than 5 pairs cross.
+    assert is_trusted(support, judged) is trusted
+
+
+@pytest.mark.parametrize(
+    ("support", "ratio", "look", "kind"),
+    [
+        (0.9, 2.1, "solid", "a separate body"),
+        (0.9, 1.9, "solid", "a soft part"),
+        (0.9, 1.2, "hatched", "not separate"),
+        (0.8, 2.1, "hatched", "a separate body"),
+        (0.7, 2.1, "faded", "a separate body"),
+    ],
+)
+def test_looks_and_words_follow_support_and_separation(
+    support: float, ratio: float, look: str, kind: str
+) -> None:
+    record = ClusterRecord(
+        1, np.arange(12), 0, 0.1, 0.3, support=support, separation=separation(ratio)
+    )
+    assert (record.look, record.kind) == (look, kind)

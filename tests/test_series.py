@@ -1,0 +1,170 @@
+"""Series hold as many values as their correlation leaves, and blocks are drawn fairly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import naive
+from timme._arrays import Floats
+from timme.series import (
+    autocorrelation,
+    correlation_time,
+    count_drawn,
+    draw_runs,
+    effective_size,
+)
+
+
+def relaxing(n_series: int, n_snapshots: int, time: float, seed: int = 0) -> Floats:
+    """Ornstein–Uhlenbeck: ρ(k) = exp(−k / time)."""
+    rng = np.random.default_rng(seed)
+    kept = np.exp(-1 / time)
+    values = np.empty((n_series, n_snapshots))
+    values[:, 0] = rng.normal(size=n_series)
+    for t in range(1, n_snapshots):
+        values[:, t] = kept * values[:, t - 1] + np.sqrt(1 - kept**2) * rng.normal(size=n_series)
+    return values
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> tuple[Floats, list[int]]:
+    replicas = draw(st.lists(st.integers(1, 7), min_size=1, max_size=4))
+    shape = draw(st.integers(1, 4)), sum(replicas)
+    seed = draw(st.integers(0, 2**31))
+    return np.random.default_rng(seed).normal(size=shape) + 5.0, replicas
+
+
+@given(runs())
+def test_autocorrelation_and_its_time_are_those_of_the_definition(
+    drawn: tuple[Floats, list[int]],
+) -> None:
+    series, replicas = drawn
+    if series.shape[1] < 2:  # nothing changes
+        assert autocorrelation(series).tolist() == [1.0]
+        return
+    np.testing.assert_allclose(
+        autocorrelation(series, replicas=replicas),
+        naive.autocorrelation(series, replicas),
+        atol=1e-9,
+    )
+    assert correlation_time(series, replicas=replicas) == pytest.approx(
+        naive.correlation_time(series, replicas), abs=1e-7
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_snapshots", "time", "truth"),
+    [(1000, 0.05, 1000), (1000, 5, 100), (1000, 10, 50), (1000, 50, 10), (200, 10, 10)],
+)
+def test_effective_size_of_relaxing_values_is_right_within_a_factor_of_two(
+    n_snapshots: int, time: float, truth: float
+) -> None:
+    # n / (1 + 2 Σ exp(−k / time)) = n tanh(1 / 2 time)
+    assert n_snapshots * np.tanh(0.5 / time) == pytest.approx(truth, rel=0.01)
+    found = effective_size(relaxing(200, n_snapshots, time))
+    assert truth / 2 < found < truth * 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_independent_values_are_told_as_fewer_than_eight(seed: int) -> None:
+    assert effective_size(relaxing(200, 1000, 250.0, seed)) < 8
+
+
+def test_frozen_replicas_hold_one_value_each() -> None:
+    values = np.random.default_rng(0).normal(size=(300, 40)).repeat(50, axis=1)
+    found = effective_size(values, replicas=[50] * 40)
+    # The mean is taken from the same 40 values: each is off by a fortieth of them.
+    assert found == pytest.approx(40, rel=2 / 40)
+
+
+def test_values_that_were_not_seen_do_not_make_others_dependent() -> None:
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(200, 400))
+    values[rng.random(values.shape) < 0.5] = np.nan
+    # Half of them are there; 5 standard errors of 200 means of binomial counts.
+    assert effective_size(values) == pytest.approx(200, abs=5 * 10 / np.sqrt(200))
+
+
+def test_slow_values_seen_now_and_then_hold_as_many_as_when_always_seen() -> None:
+    always = relaxing(300, 1000, 20.0)
+    seen = np.random.default_rng(1).random(always.shape) < 0.3
+    # Of 40 snapshots that hold one value, 12 are seen.
+    found = effective_size(np.where(seen, always, np.nan))
+    assert found == pytest.approx(effective_size(always), rel=0.15)
+
+
+def test_weights_count_as_fewer_snapshots() -> None:
+    values = relaxing(100, 400, 0.05)
+    weights = np.repeat([1.0, 0.0], 200)
+    assert effective_size(values, weights=weights) == pytest.approx(200)
+
+
+def test_what_never_moves_is_left_out() -> None:
+    values = relaxing(50, 100, 5.0)
+    still = np.full((50, 100), 0.1)
+    together = effective_size(np.concatenate([values, still]))
+    assert together == pytest.approx(effective_size(values))
+    assert autocorrelation(still).tolist() == [1.0] + [0.0] * 99
+    assert effective_size(still) == 100
+
+
+def test_many_series_are_transformed_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = relaxing(30, 50, 5.0)
+    at_once = autocorrelation(values)
+    monkeypatch.setattr("timme.series._AT_A_TIME", 170)
+    np.testing.assert_allclose(autocorrelation(values), at_once, rtol=1e-12)
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(1, 9), st.integers(0, 2**31)
+)
+def test_runs_follow_in_time_and_stay_in_their_replica(
+    replicas: list[int], length: int, seed: int
+) -> None:
+    n_blocks = sum(replicas)
+    replica = np.repeat(np.arange(len(replicas)), replicas)
+    first = np.cumsum(replicas) - replicas
+    for drawn in draw_runs(replicas, length, n_draws=3, seed=seed):
+        assert len(drawn) == n_blocks
+        place = 0
+        while place < n_blocks:
+            own = replica[drawn[place]]
+            run = drawn[place : place + min(length, replicas[own])]
+            assert (replica[run] == own).all()
+            assert (np.diff(run - first[own]) % replicas[own] == (1 % replicas[own])).all()
+            place += len(run)
+
+
+def test_every_block_is_as_likely_as_any_other() -> None:
+    counts = count_drawn(draw_runs([6, 10], 4, n_draws=4000), 16)
+    assert (counts.sum(axis=1) == 16).all()
+    # Blocks of a run come together, so that counts vary up to 4 times as much as when drawn alone.
+    assert np.abs(counts.mean(axis=0) - 1).max() < 5 * np.sqrt(4 / 4000)
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    one, same, other = (draw_runs(20, 4, n_draws=5, seed=seed) for seed in (1, 1, 2))
+    assert (one == same).all()
+    assert (one != other).any()
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"5 snapshots together, at least 1 each, got \[3, 3\]"):
+        autocorrelation(np.arange(5.0), replicas=[3, 3])
+    with pytest.raises(ValueError, match="a row of values each"):
+        effective_size(np.zeros((0, 3)))
+    with pytest.raises(ValueError, match="runs of at least 1"):
+        draw_runs([3, 0], 2, n_draws=1)
+
+
+def test_runs_that_do_not_wrap_hold_neighbours_only() -> None:
+    drawn = draw_runs([6, 5], 3, n_draws=50, seed=1, wrap=False)
+    assert drawn.shape == (50, 11)
+    for row in drawn:
+        for run in (row[:3], row[3:6], row[6:9]):
+            assert (np.diff(run) == 1).all()
+            assert len({int(block >= 6) for block in run}) == 1
+    assert set(drawn.ravel().tolist()) == set(range(11))
