@@ -1,0 +1,213 @@
+"""Follow many rigid bodies at once: where each is in every snapshot, and how still sites are in it.
+
+Sites are held in the order of their bodies, so that sums over bodies are sums over runs. How still
+a site is in the frame of a body needs no transformed coordinates: Σ_t |Rᵀ(x − c) − mean|² is
+Σ_t |x − c|² − T |mean|², two products of matrices for all sites and bodies together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from timme._arrays import Floats, Ints
+from timme.motion.rotations import nearest_rotations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowd:
+    """Rigid bodies, none of which share a site."""
+
+    labels: Ints  # (sites,), body of each, -1 for none
+    sizes: Ints  # (bodies,)
+    rotations: Floats  # (bodies, snapshots, 3, 3)
+    centres: Floats  # (bodies, snapshots, 3), middles of the bodies
+    places: Floats  # (sites, 3), in the frame of the own body; NaN for sites of none
+    rests: Floats  # (bodies,), Σ over snapshots and sites of squared distances from the places
+    moments: Floats  # (bodies, 3, 3), Σ over sites of x xᵀ of their places
+
+    @property
+    def n_bodies(self) -> int:
+        """Number of bodies."""
+        return len(self.sizes)
+
+    @property
+    def variances(self) -> Floats:
+        """Variance of a coordinate about the shape, by body; degrees of freedom taken off."""
+        n_snapshots = self.centres.shape[1]
+        free = np.maximum((3 * self.sizes - 6) * (n_snapshots - 1), 1)
+        found: Floats = self.rests / free
+        return found
+
+
+def follow(
+    snapshots: Floats, labels: Ints, *, before: Floats | None = None, steps: int = 50
+) -> Crowd:
+    """Fit bodies to all snapshots, each with its own mean shape.
+
+    Parameters
+    ----------
+    snapshots : ndarray, shape (snapshots, sites, 3)
+        Positions, all seen.
+    labels : ndarray of int, shape (sites,)
+        Body of each site, from 0 on; -1 for none.
+    before : ndarray, shape (bodies, snapshots, 3, 3), optional
+        Rotations to begin with.
+    steps : int, optional
+        How often shapes are averaged at most.
+
+    Returns
+    -------
+    Crowd
+        The bodies.
+    """
+    n_snapshots, n_sites, _ = snapshots.shape
+    ranked = np.argsort(labels, kind="stable")
+    ranked = ranked[labels[ranked] >= 0]
+    sizes = np.bincount(labels[ranked])
+    runs = np.split(ranked, np.cumsum(sizes)[:-1])
+    flat = snapshots.swapaxes(0, 1).reshape(n_sites, -1)  # (sites, snapshots × 3)
+    members = [flat[run] for run in runs]
+    middles = np.array([sites.mean(axis=0) for sites in members])
+    members = [sites - middle for sites, middle in zip(members, middles, strict=True)]
+    if before is None:
+        before = _turns([sites[:, :3] for sites in members], members)
+    shapes, rotations = _shapes(members, before), before
+    spread = sum(float((sites**2).sum()) for sites in members)
+    last = np.inf
+    for _ in range(steps):
+        rotations = _turns(shapes, members)
+        shapes = _shapes(members, rotations)
+        rest = spread - n_snapshots * sum(float((shape**2).sum()) for shape in shapes)
+        if last - rest <= 1e-7 * abs(rest):
+            break
+        last = rest
+    places = np.full((n_sites, 3), np.nan)
+    places[ranked] = np.concatenate(shapes)
+    rests = [
+        max(float((sites**2).sum() - n_snapshots * (shape**2).sum()), 0.0)
+        for sites, shape in zip(members, shapes, strict=True)
+    ]
+    return Crowd(
+        labels=labels,
+        sizes=sizes,
+        rotations=rotations,
+        centres=middles.reshape(len(sizes), n_snapshots, 3),
+        places=places,
+        rests=np.array(rests),
+        moments=np.array([shape.T @ shape for shape in shapes]),
+    )
+
+
+def stillness(snapshots: Floats, crowd: Crowd) -> Floats:
+    """Say how much every site moves in the frame of every body.
+
+    A site that belongs to a body pulls its frame along; that is taken off, by the leverage of the
+    site in the fit.
+
+    Parameters
+    ----------
+    snapshots : ndarray, shape (snapshots, sites, 3)
+        Positions.
+    crowd : Crowd
+        Bodies.
+
+    Returns
+    -------
+    ndarray, shape (sites, bodies)
+        Σ over snapshots of squared distances from the mean place in that frame.
+    """
+    n_snapshots, n_sites, _ = snapshots.shape
+    flat = snapshots.swapaxes(0, 1).reshape(n_sites, -1)
+    centres = crowd.centres.reshape(crowd.n_bodies, -1)
+    away = (flat**2).sum(axis=1)[:, None] - 2 * flat @ centres.T + (centres**2).sum(axis=1)
+    turning = crowd.rotations.reshape(crowd.n_bodies, -1, 3)  # (bodies, snapshots × 3, 3)
+    mean = np.tensordot(flat, turning, (1, 1)) / n_snapshots
+    mean -= np.einsum("bk,bkj->bj", centres, turning) / n_snapshots
+    moved = np.maximum(away - n_snapshots * (mean**2).sum(axis=2), 0.0)
+    inside = np.flatnonzero(crowd.labels >= 0)
+    own = crowd.labels[inside]
+    moved[inside, own] /= (1 - _leverages(crowd, inside, own)) ** 2
+    still: Floats = moved
+    return still
+
+
+def assign(
+    snapshots: Floats, labels: Ints, *, least: int, allowed: Ints | None = None, steps: int = 40
+) -> Crowd:
+    """Give each site to the body in whose frame it is stillest, and repeat to a fixed point.
+
+    Parameters
+    ----------
+    snapshots : ndarray, shape (snapshots, sites, 3)
+        Positions, all seen.
+    labels : ndarray of int, shape (sites,)
+        Bodies to begin with; -1 for sites of none, which find one.
+    least : int
+        Sites that a body needs; smaller ones dissolve, the smallest first.
+    allowed : ndarray of int, optional
+        Sites that may change; all by default.
+    steps : int, optional
+        How often sites are given out at most.
+
+    Returns
+    -------
+    Crowd
+        Bodies of at least that size, or one.
+    """
+    crowd = follow(snapshots, labels, steps=6)
+    seen = set[bytes]()
+    for _ in range(steps):
+        moved = stillness(snapshots, crowd)
+        best = moved.argmin(axis=1)
+        if allowed is not None:
+            held = np.setdiff1d(np.arange(len(labels)), allowed)
+            best[held] = crowd.labels[held]
+        best, kept = _without_small(best, least, crowd.n_bodies)
+        if np.array_equal(best, crowd.labels) or best.tobytes() in seen:
+            break
+        seen.add(best.tobytes())
+        crowd = follow(snapshots, best, before=crowd.rotations[kept], steps=3)
+    return follow(snapshots, crowd.labels, before=crowd.rotations)
+
+
+def _without_small(labels: Ints, least: int, n_bodies: int) -> tuple[Ints, Ints]:
+    """Dissolve the smallest body if it is too small; number the others anew."""
+    sizes = np.bincount(labels[labels >= 0], minlength=n_bodies)
+    kept = np.flatnonzero(sizes)
+    smallest = kept[sizes[kept].argmin()]
+    if sizes[smallest] < least and len(kept) > 1:
+        kept = kept[kept != smallest]
+    number = np.full(n_bodies + 1, -1)
+    number[kept] = np.arange(len(kept))
+    return number[labels], kept
+
+
+def _turns(shapes: list[Floats], members: list[Floats]) -> Floats:
+    """Rotations that carry shapes onto their sites in every snapshot."""
+    products = [shape.T @ sites for shape, sites in zip(shapes, members, strict=True)]
+    stacked = np.array(products).reshape(len(shapes), 3, -1, 3)
+    return nearest_rotations(stacked.transpose(0, 2, 3, 1))
+
+
+def _shapes(members: list[Floats], rotations: Floats) -> list[Floats]:
+    """Mean places of sites in the frames of their bodies."""
+    n_snapshots = rotations.shape[1]
+    return [
+        sites @ turns.reshape(-1, 3) / n_snapshots
+        for sites, turns in zip(members, rotations, strict=True)
+    ]
+
+
+def _leverages(crowd: Crowd, sites: Ints, own: Ints) -> Floats:
+    """Share of each site in where its body is seen, mean over the three coordinates."""
+    traces = np.trace(crowd.moments, axis1=1, axis2=2)[:, None, None] * np.eye(3)
+    inertia = traces - crowd.moments
+    inverse = np.linalg.pinv(inertia, hermitian=True)[own]
+    places = crowd.places[sites]
+    # Trace of [x]× I⁻¹ [x]×ᵀ is |x|² tr I⁻¹ − x I⁻¹ x.
+    square = (places**2).sum(axis=1) * np.trace(inverse, axis1=1, axis2=2)
+    turning = square - np.einsum("si,sij,sj->s", places, inverse, places)
+    found: Floats = np.clip(1 / crowd.sizes[own] + turning / 3, 0.0, 0.9)
+    return found

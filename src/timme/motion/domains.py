@@ -1,0 +1,337 @@
+"""Find the rigid bodies of an ensemble, and how many there are.
+
+Levels of σ are not domains: pairs near a hinge move less than the noise, and single linkage runs
+through it. So pieces of a few sites are bodies at first; each site goes to the body in whose frame
+it is stillest, over and over; bodies are joined by the least growth of the rest, and sites are
+given out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from timme._arrays import Floats, Ints, frozen
+from timme._html import Described
+from timme.hierarchy.agreement import rand_index
+from timme.hierarchy.quantity import Quantity
+from timme.hierarchy.tree import Hierarchy, grow
+from timme.motion.counting import LEAST, Level, choose, gap, separation
+from timme.motion.crowd import Crowd, assign, follow, stillness
+from timme.motion.merging import merges
+from timme.motion.seeds import floppy, patches
+from timme.motion.whole import whole_snapshots
+from timme.series import effective_size
+from timme.system.ensemble import Ensemble
+
+REST = Quantity(
+    "rest", words="rest that no rigid motion accounts for", clusters="rigid bodies", is_length=True
+)
+_FRAMES = 100
+_MOST_BODIES = 6
+_STILL = 3.0  # times the rms of a body, up to which a floppy site belongs to it
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Agreement(Described):
+    """Bodies that were found in alternate blocks of the snapshots."""
+
+    counts: tuple[int, int]  # bodies found in each
+    rand: float  # adjusted Rand index of both
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bodies(Described):
+    """The rigid bodies of an ensemble."""
+
+    labels: Ints  # (sites,), body of each, 0 the largest; -1 for sites of none
+    hierarchy: Hierarchy  # of all sites; height is the rest of the whole once so much is joined
+    cutoff: float  # at which the clusters of the hierarchy are the bodies
+    levels: tuple[Level, ...]  # of one body and more, by their number
+    chosen: int  # place of the level that was chosen
+    n_effective: float  # independent snapshots, as the rest tells
+    n_snapshots: int  # from which bodies were learned
+    agreement: Agreement | None  # None of too few snapshots
+
+    @property
+    def n_bodies(self) -> int:
+        """Number of bodies."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def sizes(self) -> Ints:
+        """Sites of each body, largest first."""
+        return np.bincount(self.labels[self.labels >= 0])
+
+    @property
+    def unassigned(self) -> Ints:
+        """Sites of no body: linkers, loops and tails."""
+        return np.flatnonzero(self.labels < 0)
+
+    @property
+    def next_best(self) -> Level | None:
+        """Level of the widest gap among those of more bodies than were chosen, if there is one."""
+        others = [
+            level
+            for place, level in enumerate(self.levels)
+            if place > self.chosen and np.isfinite(level.gap)
+        ]
+        return max(others, key=lambda level: level.gap, default=None)
+
+    def members(self, body: int) -> Ints:
+        """Return the sites of one body.
+
+        Parameters
+        ----------
+        body : int
+            Its number, 0 the largest.
+
+        Returns
+        -------
+        ndarray of int
+            Ascending.
+        """
+        return np.flatnonzero(self.labels == body)
+
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        return (
+            ("bodies", self.n_bodies),
+            ("sizes", ", ".join(map(str, self.sizes.tolist()))),
+            ("sites of none", len(self.unassigned)),
+            ("gap", f"{self.levels[self.chosen].gap:.3g}"),
+            ("rest", f"{self.levels[self.chosen].rest:.3g}"),
+        )
+
+
+def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
+    """Find the rigid bodies of an ensemble.
+
+    At most 100 snapshots, spread over all, are looked at. Half of a transition may give other
+    bodies than the whole.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots in 3 dimensions, at least 2; of a protein, select its Cα first. In a periodic
+        box, molecules must be whole.
+    n_bodies : int, optional
+        How many are wanted; by default as many as stand out (see :mod:`timme.motion.counting`).
+
+    Returns
+    -------
+    Bodies
+        With a table of what other numbers of bodies would account for.
+
+    Examples
+    --------
+    >>> from timme.synthetic import moving
+    >>> planted = moving((60, 40), 20, spans=[30.0])
+    >>> found = bodies(planted.ensemble)
+    >>> found.n_bodies, bool((found.labels == planted.labels).mean() > 0.95)
+    (2, True)
+    """
+    snapshots, seen, ordered = whole_snapshots(ensemble, _FRAMES)
+    found = _Search.of(snapshots, ordered=ordered)
+    chosen = choose(found.levels) if n_bodies is None else _asked(found.levels, n_bodies)
+    crowd = found.crowds[chosen]
+    labels = np.full(ensemble.n_sites, -1)
+    labels[seen] = found.with_floppy(crowd)
+    labels = ranked_labels(labels)
+    hierarchy, cutoff = _hierarchy(found, crowd, labels, seen, ensemble.unit)
+    return Bodies(
+        labels=frozen(labels),
+        hierarchy=hierarchy,
+        cutoff=cutoff,
+        levels=tuple(
+            _on_all_sites(level, found.with_floppy(crowd), seen, len(labels))
+            for level, crowd in zip(found.levels, found.crowds, strict=True)
+        ),
+        chosen=chosen,
+        n_effective=found.n_effective,
+        n_snapshots=len(snapshots),
+        agreement=_agreement(snapshots, found, ordered=ordered),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """What was found of bodies in some snapshots."""
+
+    snapshots: Floats  # (snapshots, sites, 3)
+    kept: Ints  # sites that are not floppy
+    pieces: Ints  # (kept,)
+    crowds: tuple[Crowd, ...]  # bodies of the kept sites, by their number
+    levels: tuple[Level, ...]
+    n_effective: float
+
+    @classmethod
+    def of(cls, snapshots: Floats, *, ordered: bool, n_effective: float | None = None) -> _Search:
+        kept = np.flatnonzero(~floppy(snapshots))
+        inner = np.ascontiguousarray(snapshots[:, kept])
+        base = assign(inner, patches(inner[0]), least=5)
+        crowds = _crowds(inner, base)
+        if n_effective is None:
+            n_effective = _independent(inner, crowds[-1], ordered=ordered)
+        sigma = _sigma(inner)
+        known = dict[bytes, float]()
+        levels = tuple(
+            Level(
+                n_bodies=crowd.n_bodies,
+                gap=gap(inner, crowd, base.labels, n_effective=n_effective, known=known),
+                separation=separation(sigma, crowd.labels),
+                rest=float(np.sqrt(crowd.rests.sum() / inner[:, :, 0].size)),
+                labels=crowd.labels,
+            )
+            for crowd in crowds
+        )
+        return cls(snapshots, kept, base.labels, crowds, levels, n_effective)
+
+    def with_floppy(self, crowd: Crowd) -> Ints:
+        """Bodies of all sites; floppy ones join where they are still enough."""
+        moved = stillness(self.snapshots, _of_all_sites(crowd, self.kept, self.snapshots.shape[1]))
+        best = moved.argmin(axis=1)
+        limits = _STILL**2 * crowd.rests / crowd.sizes
+        labels = np.where(moved[np.arange(len(best)), best] <= limits[best], best, -1)
+        labels[self.kept] = crowd.labels
+        return labels
+
+
+def _crowds(snapshots: Floats, base: Crowd) -> tuple[Crowd, ...]:
+    """Bodies by their number, from one up; sites are given out again after each merge."""
+    n_sites = snapshots.shape[1]
+    found = {1: follow(snapshots, np.zeros(n_sites, np.int64))}
+    for found_so_far in (base.labels, *(merge.labels for merge in merges(base))):
+        labels = np.unique(found_so_far, return_inverse=True)[1]
+        if 1 < labels.max() + 1 <= _MOST_BODIES:
+            crowd = assign(snapshots, labels, least=min(LEAST, n_sites))
+            found.setdefault(crowd.n_bodies, crowd)
+    return tuple(found[number] for number in sorted(found))
+
+
+def _independent(snapshots: Floats, crowd: Crowd, *, ordered: bool) -> float:
+    """Number of independent snapshots, as what moves within bodies tells."""
+    n_snapshots = len(snapshots)
+    if not ordered or n_snapshots == 2:
+        return float(n_snapshots)
+    own = crowd.labels
+    away = snapshots.swapaxes(0, 1) - crowd.centres[own]
+    inner = np.einsum("stij,sti->sjt", crowd.rotations[own], away)
+    return effective_size(inner.reshape(-1, n_snapshots))
+
+
+def _sigma(snapshots: Floats) -> Floats:
+    """σ of all pairs of at most 300 sites would do; of all here, in at most 50 snapshots."""
+    chosen = snapshots[:: -(-len(snapshots) // 50)]
+    total = square = np.zeros((snapshots.shape[1],) * 2)
+    for places in chosen:
+        norms = (places**2).sum(axis=1)
+        squared = np.maximum(norms[:, None] + norms - 2 * places @ places.T, 0.0)
+        total, square = total + np.sqrt(squared), square + squared
+    mean = total / len(chosen)
+    return np.sqrt(np.maximum(square / len(chosen) - mean**2, 0.0))
+
+
+def _asked(levels: tuple[Level, ...], n_bodies: int) -> int:
+    for place, level in enumerate(levels):
+        if level.n_bodies == n_bodies:
+            return place
+    there = ", ".join(str(level.n_bodies) for level in levels)
+    raise ValueError(f"{n_bodies} bodies of at least {LEAST} sites were not found, only {there}")
+
+
+def _agreement(snapshots: Floats, found: _Search, *, ordered: bool) -> Agreement | None:
+    """Find bodies anew in alternate blocks of the snapshots."""
+    n_snapshots = len(snapshots)
+    if n_snapshots < 4:
+        return None
+    block = np.arange(n_snapshots) // max(1, n_snapshots // 10) % 2
+    share = found.n_effective / 2
+    halves = [
+        _Search.of(snapshots[block == half], ordered=ordered, n_effective=share) for half in (0, 1)
+    ]
+    labels = [half.with_floppy(half.crowds[choose(half.levels)]) for half in halves]
+    both = (labels[0] >= 0) & (labels[1] >= 0)
+    rand = rand_index(labels[0][both], labels[1][both]) if both.any() else float("nan")
+    return Agreement((int(labels[0].max()) + 1, int(labels[1].max()) + 1), rand)
+
+
+def _hierarchy(
+    found: _Search, crowd: Crowd, labels: Ints, seen: Ints, unit: str
+) -> tuple[Hierarchy, float]:
+    """Tree of pieces, bodies and the whole; its heights are the rest of the whole."""
+    kept = seen[found.kept]
+    inner = found.snapshots[:, found.kept]
+    size = inner[:, :, 0].size
+    split = np.unique(found.pieces * crowd.n_bodies + crowd.labels, return_inverse=True)[1]
+    base = follow(inner, split, steps=6)
+    body = np.array([crowd.labels[np.argmax(split == piece)] for piece in range(base.n_bodies)])
+    edges, rests = list[tuple[int, int]](), list[float]()
+    rest, ceiling = float(base.rests.sum()), float(crowd.rests.sum())
+    rest = min(rest, ceiling)
+    floor = rest
+    for sites in (np.flatnonzero(split == piece) for piece in range(base.n_bodies)):
+        edges += [(int(kept[sites[0]]), int(kept[site])) for site in sites[1:]]
+        rests += [floor] * (len(sites) - 1)
+    for merge in merges(base, within=body):
+        n_left = len(np.unique(merge.labels))
+        if n_left >= crowd.n_bodies:
+            rest = min(rest + merge.growth, ceiling)
+        else:
+            joined = np.unique(merge.labels, return_inverse=True)[1]
+            rest = max(rest, float(follow(inner, joined, steps=6).rests.sum()), ceiling * 1.0001)
+        edges.append((int(kept[merge.kept]), int(kept[merge.joined])))
+        rests.append(rest)
+    top = max(rests, default=0.0)
+    inside = min(max(ceiling, floor), top)
+    heads = [int(kept[np.argmax(crowd.labels == each)]) for each in range(crowd.n_bodies)]
+    settled = set(kept.tolist())
+    for site in range(len(labels)):
+        if site not in settled:
+            home = labels[site]
+            same = [head for head in heads if home >= 0 and labels[head] == home]
+            edges.append((same[0] if same else heads[0], site))
+            rests.append(inside if same else top * 1.01)
+    heights = np.sqrt(np.array(rests) / size)
+    tree = grow(len(labels), np.array(edges).reshape(-1, 2), heights, unit=unit, quantity=REST)
+    above = heights[heights > np.sqrt(inside / size) * (1 + 1e-9)]
+    low = float(np.sqrt(inside / size))
+    return tree, float(np.sqrt(low * above.min())) if len(above) else low
+
+
+def _of_all_sites(crowd: Crowd, kept: Ints, n_sites: int) -> Crowd:
+    labels = np.full(n_sites, -1)
+    places = np.full((n_sites, 3), np.nan)
+    labels[kept], places[kept] = crowd.labels, crowd.places
+    return replace(crowd, labels=labels, places=places)
+
+
+def _on_all_sites(level: Level, found: Ints, seen: Ints, n_sites: int) -> Level:
+    labels = np.full(n_sites, -1)
+    labels[seen] = found
+    return replace(level, labels=frozen(ranked_labels(labels)))
+
+
+def ranked_labels(labels: Ints) -> Ints:
+    """Number bodies by size, largest first; -1 stays.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (sites,)
+        Body of each.
+
+    Returns
+    -------
+    ndarray of int, shape (sites,)
+        The same bodies; of equal sizes, the one with the lowest site comes first.
+    """
+    there = labels >= 0
+    numbers, first, inverse, counts = np.unique(
+        labels[there], return_index=True, return_inverse=True, return_counts=True
+    )
+    rank = np.empty(len(numbers), np.int64)
+    rank[np.lexsort((first, -counts))] = np.arange(len(numbers))
+    ranked = np.full(len(labels), -1)
+    ranked[there] = rank[inverse]
+    return ranked

@@ -1,0 +1,339 @@
+"""Say how one body moves against another over an ensemble: about which axis, how far, how surely.
+
+Snapshots are laid onto the reference. Of the body, R̄ is the mean rotation and ω = log(R R̄ᵀ) the
+rotation vector of each snapshot; the axis is the direction in which ω varies most, the covariance
+that noise alone makes taken off. The place is the point of the body that stays nearest to a point
+of the reference, by least squares over both: a ball joint has one, a hinge a line of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial.transform import Rotation
+
+from timme._arrays import Floats, Ints, frozen
+from timme._html import Described
+from timme.motion.poses import Relative, relative
+from timme.motion.screws import Screw, from_rotation
+from timme.motion.states import two_states
+from timme.series import correlation_time, count_drawn, draw_runs
+from timme.system.ensemble import Ensemble
+
+Kind = Literal["undefined", "rigid", "translation", "hinge", "screw", "ball", "diffuse"]
+
+_INDEX = 0.9  # of a hinge, and above
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Hinge(Described):
+    """How a body moves against another, in the frame of the other."""
+
+    kind: Kind
+    axis: Floats  # (3,), unit vector; NaN where there is none
+    point: Floats  # (3,), of the axis, near the interface; of a ball joint, its middle
+    angles: Floats  # (snapshots,), about the axis from the mean, in degrees
+    shifts: Floats  # (snapshots,), along the axis
+    frames: Ints  # (snapshots,), in which both bodies are whole
+    index: float  # share of the axis in all turning, 1 for a pure hinge
+    pitch: float  # shift for a turn by 1 rad
+    axis_error: float  # standard deviation of the direction of the axis, in degrees
+    axis_cone: float  # within which it is in 95 of 100 draws, in degrees; NaN of two snapshots
+    point_error: float
+    angle_error: float  # standard deviation of one angle, in degrees
+    spread: Floats  # (3,), rms of the rotation vector along the axis and across it, in degrees
+    rest: float  # how far the place is from staying in place, rms
+    move: float  # rms way of the middle of the body
+    states: Screw | None  # from one state to the other, where angles have two
+    verdict: str  # what to be careful about, or nothing
+
+    @property
+    def range(self) -> float:
+        """Largest angle less the smallest, in degrees."""
+        return float(np.ptp(self.angles)) if len(self.angles) else float("nan")
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of the angles about their mean, in degrees."""
+        return float(np.std(self.angles)) if len(self.angles) else float("nan")
+
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        return (
+            ("kind", self.kind),
+            ("range", f"{self.range:.1f}°"),
+            ("axis", f"{np.round(self.axis, 3).tolist()} ± {self.axis_error:.2g}°"),
+            ("point", np.round(self.point, 2).tolist()),
+            ("snapshots", len(self.frames)),
+            *((("careful", self.verdict),) if self.verdict else ()),
+        )
+
+
+def hinge(
+    ensemble: Ensemble,
+    *,
+    body: str | npt.ArrayLike,
+    reference: str | npt.ArrayLike,
+    weights: npt.ArrayLike | None = None,
+    axis: npt.ArrayLike | None = None,
+    seed: int = 0,
+) -> Hinge:
+    """Say how a body moves against another over all snapshots.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        At least 2 snapshots in 2 or 3 dimensions; in a periodic box, molecules must be whole.
+    body, reference : str or array_like
+        Their sites: selections, indices, or one truth value for each.
+    weights : array_like, shape (sites,), optional
+        How much each site counts in fits; all alike by default.
+    axis : array_like, shape (3,), optional
+        Measure angles about this direction, as that of a known transition, given in the frame of
+        the first snapshot.
+    seed : int, optional
+        Of the random numbers by which snapshots are drawn anew.
+
+    Returns
+    -------
+    Hinge
+        In the frame of the reference in the first snapshot in which it is whole. Errors are the
+        larger of those that noise within bodies makes and of those between draws of blocks.
+
+    Examples
+    --------
+    >>> from timme.synthetic import moving
+    >>> planted = moving((60, 40), 20, spans=[60.0])
+    >>> found = hinge(planted.ensemble, body=planted.labels == 1, reference=planted.labels == 0)
+    >>> found.kind, round(found.range)
+    ('hinge', 60)
+    """
+    poses = relative(ensemble, body, reference, weights=weights)
+    if isinstance(poses, str):
+        return _undefined(poses)
+    mean = Rotation.from_matrix(poses.rotations).mean(poses.weights)
+    vectors = (Rotation.from_matrix(poses.rotations) * mean.inv()).as_rotvec()
+    noise = poses.turning
+    turns = _Turns.of(vectors, poses.weights, noise, axis)
+    place = _Place.of(poses, mean, turns)
+    kind = _kind(turns, place, poses)
+    errors = _errors(vectors, turns, poses.frame, ordered=not ensemble.independent, seed=seed)
+    known = kind in {"hinge", "screw", "ball", "diffuse"}
+    nothing = np.full(3, np.nan)
+    direction = place.way if kind == "translation" else turns.axis if known else nothing
+    angles = np.degrees(turns.angles)
+    return Hinge(
+        kind=kind,
+        axis=frozen(direction),
+        point=frozen(place.point if known else nothing),
+        angles=frozen(angles),
+        shifts=frozen(place.along if known else place.shifts),
+        frames=frozen(poses.frames),
+        index=turns.index,
+        pitch=place.pitch if known else float("nan"),
+        axis_error=errors[0] if known else float("nan"),
+        axis_cone=errors[1] if known else float("nan"),
+        point_error=place.error if known else float("nan"),
+        angle_error=float(np.degrees(np.sqrt(turns.noise[0]))),
+        spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
+        rest=place.rest if known else float("nan"),
+        move=place.move,
+        states=_states(poses, angles) if known else None,
+        verdict=_verdict(turns, poses, angles, kind),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turns:
+    """Rotation vectors, taken apart along their own axes."""
+
+    axis: Floats
+    angles: Floats  # (snapshots,), in rad
+    variances: Floats  # (3,), λ along the axis first, in rad²
+    noise: Floats  # (3,), what of them noise makes
+    basis: Floats  # (3, 3), columns: the axis and two across
+
+    @classmethod
+    def of(
+        cls, vectors: Floats, weights: Floats, noise: Floats, given: npt.ArrayLike | None
+    ) -> _Turns:
+        covariance = (vectors * weights[:, None]).T @ vectors
+        values, basis = np.linalg.eigh(covariance - noise)
+        basis = basis[:, np.argsort(-values)]
+        if given is not None:
+            wanted = np.asarray(given, np.float64)
+            wanted = wanted / np.linalg.norm(wanted)
+            basis = np.linalg.qr(np.column_stack([wanted, basis]))[0]
+            basis[:, 0] = wanted
+        elif basis[:, 0] @ (vectors[-1] - vectors[0]) < 0:
+            basis = -basis
+        return cls(
+            axis=basis[:, 0],
+            angles=vectors @ basis[:, 0],
+            variances=np.einsum("ik,ij,jk->k", basis, covariance, basis),
+            noise=np.einsum("ik,ij,jk->k", basis, noise, basis),
+            basis=basis,
+        )
+
+    @property
+    def index(self) -> float:
+        """Share of the axis in all turning that is more than noise."""
+        excess = np.maximum(self.variances - self.noise, 0.0)
+        return float(excess[0] / excess.sum()) if excess.sum() > 0 else float("nan")
+
+    @property
+    def turns(self) -> bool:
+        """Whether there is more turning than three standard deviations of noise."""
+        return bool(self.variances[0] > max(9 * self.noise[0], 1e-18))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """Where the axis is, and how far the body shifts along it."""
+
+    point: Floats
+    along: Floats  # (snapshots,), shift along the axis
+    rest: float  # across the axis, rms
+    loose: float  # what is left of a single fixed point, rms
+    pitch: float
+    corr: float  # of shift and angle
+    move: float  # rms way of the middle
+    shifts: Floats  # (snapshots,), of the middle along its own main direction
+    way: Floats  # (3,), that direction
+    error: float
+
+    @classmethod
+    def of(cls, poses: Relative, mean: Rotation, turns: _Turns) -> _Place:
+        weights, centres = poses.weights, poses.centres
+        middle = weights @ centres
+        here = mean.as_matrix().T @ (poses.near - middle)  # the same point, in the body
+        left = np.concatenate([poses.rotations, np.tile(-np.eye(3), (len(centres), 1, 1))], axis=2)
+        right = -(poses.rotations @ here + centres - poses.near)
+        share = np.sqrt(weights)[:, None, None]
+        matrix = (left * share).reshape(-1, 6)
+        wanted = (right[:, :, None] * share).reshape(-1)
+        line = _least_squares(matrix, wanted, 5)
+        dot = _least_squares(matrix, wanted, 6)
+        after = [-right + np.einsum("tij,j->ti", left, found) for found in (line, dot)]
+        along = after[0] @ turns.axis
+        across = after[0] - along[:, None] * turns.axis
+        along = along - weights @ along
+        moved = centres - middle
+        scatter = (moved * weights[:, None]).T @ moved
+        way = np.linalg.eigh(scatter)[1][:, -1]
+        way = way if way @ (centres[-1] - centres[0]) >= 0 else -way
+        squares = weights @ turns.angles**2
+        strength = np.sqrt((weights @ along**2) * squares)
+        product = float(weights @ (along * turns.angles))
+        return cls(
+            point=poses.near + line[3:],
+            along=along,
+            rest=float(np.sqrt(weights @ (across**2).sum(axis=1))),
+            loose=float(np.sqrt(weights @ (after[1] ** 2).sum(axis=1))),
+            pitch=product / float(squares) if squares > 0 else float("nan"),
+            corr=product / float(strength) if strength > 0 else 0.0,
+            move=float(np.sqrt(np.trace(scatter))),
+            shifts=moved @ way,
+            way=way,
+            error=float(poses.shift / np.sqrt(max(float(squares), 1e-300) * len(weights))),
+        )
+
+
+def _least_squares(matrix: Floats, wanted: Floats, rank: int) -> Floats:
+    """The shortest of the best solutions, the weakest directions left out."""
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    used = min(rank, int((values > 1e-9 * values[0]).sum()))
+    found: Floats = right[:used].T @ ((left[:, :used].T @ wanted) / values[:used])
+    return found
+
+
+def _kind(turns: _Turns, place: _Place, poses: Relative) -> Kind:
+    moves = place.move > max(3 * poses.shift, 1e-9)
+    if not turns.turns:
+        return "translation" if moves else "rigid"
+    still = max(3 * poses.shift, 0.25 * place.move)
+    if turns.index >= _INDEX and place.rest <= still:
+        reach = float(np.sqrt(turns.variances[0]))
+        least = max(0.1 * place.move, 3 * poses.shift / float(np.sqrt(len(poses.frames))))
+        rises = abs(place.pitch) * reach > least
+        return "screw" if rises and abs(place.corr) > 0.7 else "hinge"
+    if turns.index < _INDEX and place.loose <= still:
+        return "ball"
+    return "diffuse"
+
+
+def _errors(
+    vectors: Floats, turns: _Turns, frame: Floats, *, ordered: bool, seed: int
+) -> tuple[float, float]:
+    """Error of the axis, and the cone that holds 95 of 100 draws of blocks, in degrees."""
+    n_snapshots = len(vectors)
+    turned = float(np.trace(turns.basis[:, 1:].T @ frame @ turns.basis[:, 1:]))  # by the first fit
+    told = np.sqrt(turns.noise[1:].sum() / max(turns.variances[0] * n_snapshots, 1e-300) + turned)
+    if n_snapshots < 3:
+        return float(np.degrees(told)), float("nan")
+    length = 1
+    if ordered:
+        # What tilts the axis are turns across it, the more so the further the body is turned.
+        across = vectors @ turns.basis[:, 1:] * turns.angles[:, None]
+        time = correlation_time(across.T)
+        length = int(np.clip(np.ceil(2 * time), 1, max(1, n_snapshots // 3)))
+    drawn = draw_runs(n_snapshots, length, n_draws=200, seed=seed, wrap=False)
+    counts = count_drawn(drawn, n_snapshots)
+    share = counts / counts.sum(axis=1, keepdims=True)
+    means = share @ vectors
+    products = (vectors[:, :, None] * vectors[:, None]).reshape(n_snapshots, 9)
+    scatter = (share @ products).reshape(-1, 3, 3) - means[:, :, None] * means[:, None]
+    axes = np.linalg.eigh(scatter)[1][:, :, -1]
+    apart = np.arccos(np.clip(np.abs(axes @ turns.axis), 0.0, 1.0))
+    spread = float(np.sqrt((apart**2).mean() + turned))
+    cone = max(float(np.quantile(apart, 0.95)), 1.73 * float(told))
+    return float(np.degrees(max(spread, float(told)))), float(np.degrees(cone))
+
+
+def _states(poses: Relative, angles: Floats) -> Screw | None:
+    """Screw from the mean of the lower state to that of the upper, where there are two."""
+    upper = two_states(angles)
+    if upper is None:
+        return None
+    means = [Rotation.from_matrix(poses.rotations[each]).mean() for each in (~upper, upper)]
+    middles = [poses.centres[each].mean(axis=0) for each in (~upper, upper)]
+    turn = (means[1] * means[0].inv()).as_matrix()
+    return from_rotation(
+        turn,
+        middles[0],
+        middles[1] - middles[0],
+        near=poses.near,
+        noise=poses.turning,
+        move_noise=poses.shift,
+    )
+
+
+def _verdict(turns: _Turns, poses: Relative, angles: Floats, kind: str) -> str:
+    """What to be careful about, in words."""
+    words = []
+    if len(angles) == 2:
+        words.append("two snapshots give no error bar")
+    noise = np.linalg.eigvalsh(poses.turning)
+    if noise[-1] > 100 * max(noise[1], 1e-300) and poses.n_dimensions == 3:
+        words.append("a body is nearly a line: turns about its length are hardly seen")
+    if np.abs(angles).max() > 170:
+        words.append("it turns by about half a turn either way: angles and axis are ambiguous")
+    if kind in {"hinge", "screw", "ball", "diffuse"} and turns.variances[0] < 25 * turns.noise[0]:
+        words.append("it turns by little more than its noise")
+    size = np.sqrt((poses.body.places**2).sum(axis=1).mean())
+    if poses.body.rest > 0.25 * size:
+        words.append("the body is hardly rigid: its rest is more than a quarter of its size")
+    return "; ".join(words)
+
+
+def _undefined(verdict: str) -> Hinge:
+    nothing, none, empty = float("nan"), frozen(np.full(3, np.nan)), frozen(np.empty(0))
+    return Hinge(
+        kind="undefined", axis=none, point=none, angles=empty, shifts=empty,
+        frames=frozen(np.empty(0, np.int64)), index=nothing, pitch=nothing, axis_error=nothing,
+        axis_cone=nothing, point_error=nothing, angle_error=nothing, spread=none, rest=nothing,
+        move=nothing, states=None, verdict=verdict,
+    )  # fmt: skip

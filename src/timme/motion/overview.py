@@ -1,0 +1,104 @@
+"""Find the bodies of an ensemble and how each moves against one of them, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Floats, Ints, frozen
+from timme._html import Described
+from timme.motion.domains import Bodies, bodies
+from timme.motion.hinges import Hinge, hinge
+from timme.motion.superposition import rmsf, superpose
+from timme.motion.variance import Explained, explained_variance
+from timme.system.ensemble import Ensemble
+from timme.system.held_frames import ArrayFrames
+
+_MOST_HELD = 20_000_000  # numbers, 160 MB in double precision
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Motions(Described):
+    """The rigid bodies of an ensemble, and how they move."""
+
+    bodies: Bodies
+    reference: int  # body that the others move against
+    moving: tuple[int, ...]  # the others
+    hinges: tuple[Hinge, ...]  # how each of these moves
+    explained: Explained  # by the bodies of every level
+    fluctuation: Floats  # (sites,), rms distance from the mean place, the reference held still
+
+    def _facts(self) -> Iterable[tuple[str, object]]:
+        kinds = ", ".join(f"{each.kind} {each.range:.0f}°" for each in self.hinges)
+        return (("bodies", self.bodies.n_bodies), ("motions", kinds or "none"))
+
+
+def describe_motion(
+    ensemble: Ensemble,
+    *,
+    n_bodies: int | None = None,
+    reference: npt.ArrayLike | None = None,
+    seed: int = 0,
+) -> Motions:
+    """Find the bodies of an ensemble, and how each moves against one of them.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        At least 2 snapshots in 3 dimensions; of a protein, select its Cα first.
+    n_bodies : int, optional
+        How many bodies are wanted; by default as many as stand out.
+    reference : array_like of int, optional
+        Sites of which the body that has most of them is held still; the largest by default.
+    seed : int, optional
+        Of the random numbers by which snapshots are drawn anew.
+
+    Returns
+    -------
+    Motions
+        Of one body, nothing moves against anything.
+    """
+    ensemble = _held(ensemble)
+    found = bodies(ensemble, n_bodies=n_bodies)
+    still = 0 if reference is None else _body_of(found, np.asarray(reference))
+    others = tuple(body for body in range(found.n_bodies) if body != still)
+    core = found.members(still)
+    return Motions(
+        bodies=found,
+        reference=still,
+        moving=others,
+        hinges=tuple(
+            hinge(ensemble, body=found.members(body), reference=core, seed=seed) for body in others
+        ),
+        explained=explained_variance(ensemble, _seen_labels(found)),
+        fluctuation=frozen(rmsf(superpose(ensemble, core).ensemble)),
+    )
+
+
+def _held(ensemble: Ensemble) -> Ensemble:
+    """Hold snapshots that are walked through many times, unless they are too many."""
+    if ensemble.n_snapshots * ensemble.n_sites * ensemble.n_dimensions > _MOST_HELD:
+        return ensemble
+    parts = [(block.coordinates, block.boxes) for block in ensemble.blocks()]
+    boxes = [box for _, box in parts if box is not None]
+    frames = ArrayFrames(
+        frozen(np.concatenate([coordinates for coordinates, _ in parts])),
+        np.concatenate(boxes) if len(boxes) == len(parts) else None,
+    )
+    return replace(ensemble, frames=frames)
+
+
+def _body_of(found: Bodies, sites: Ints) -> int:
+    labels = found.labels[sites]
+    if not (labels >= 0).any():
+        raise ValueError(
+            "the sites that should be held still belong to no body: choose others, or none"
+        )
+    return int(np.bincount(labels[labels >= 0]).argmax())
+
+
+def _seen_labels(found: Bodies) -> list[Ints]:
+    return [level.labels for level in found.levels]

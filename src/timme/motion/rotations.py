@@ -1,0 +1,46 @@
+"""Find the nearest rotations of many matrices of 3 × 3 at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timme._arrays import Floats
+from timme._kernels import rotations as kernel
+
+
+def nearest_rotations(matrices: Floats) -> Floats:
+    """Find the rotation R nearest to each matrix, the one with the largest trace of Rᵀ H.
+
+    Where several are as near, as for a line, one of them is given: ask
+    :func:`timme.motion.fits.fit` where a verdict is needed.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (..., 3, 3)
+        Any matrices.
+
+    Returns
+    -------
+    ndarray, shape (..., 3, 3)
+        Rotations.
+
+    Examples
+    --------
+    >>> nearest_rotations(np.diag([3.0, 2.0, 1.0]))
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    flat = np.ascontiguousarray(matrices, dtype=np.float64).reshape(-1, 9)
+    found, known = np.empty_like(flat), np.empty(len(flat), np.bool_)
+    kernel.to_rotations(flat, found, known)
+    if not known.all():
+        found[~known] = _by_svd(flat[~known])
+    return found.reshape(matrices.shape)
+
+
+def _by_svd(matrices: Floats) -> Floats:
+    left, _, right = np.linalg.svd(matrices.reshape(-1, 3, 3))
+    left[:, :, -1] *= np.sign(np.linalg.det(left) * np.linalg.det(right))[:, None]
+    found: Floats = (left @ right).reshape(-1, 9)
+    return found

@@ -1,0 +1,216 @@
+"""Say how much of all motion rigid bodies account for, beside as many principal components.
+
+All snapshots are laid onto their mean shape; V is the mean square distance from it. Rigid bodies
+account for a share of V in two ways: linearly, by the projection of displacements onto the 6
+infinitesimal motions of each body (5 of a line, 3 of a point), and finitely, by laying each body's
+own mean shape onto every snapshot. In sample, principal components are the best linear basis there
+is, by theorem; what was learned is therefore also tried on snapshots that were held out. There,
+members and shapes of bodies, modes and the mean are those learned, and poses are fitted anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Bools, Floats, Ints, frozen
+from timme._html import Described
+from timme.motion.fits import fit, shape_of
+from timme.motion.whole import spread_snapshots
+from timme.system.ensemble import Ensemble
+
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Explained(Described):
+    """Shares of the variance, one for each level of bodies."""
+
+    n_bodies: Ints  # (levels,), sites by themselves not counted
+    freedom: Ints  # (levels,), degrees of freedom of the bodies, those of the whole taken off
+    linear: Floats  # (levels,)
+    finite: Floats  # (levels,)
+    held_out: Floats  # (levels,), finite, in snapshots held out; NaN where there were too few
+    components: Floats  # (levels,), of as many principal components as degrees of freedom
+    components_held_out: Floats  # (levels,), the same in snapshots held out
+    variance: float  # V, in the square of the unit of the coordinates
+    n_snapshots: int  # that were looked at
+
+
+def explained_variance(
+    ensemble: Ensemble, levels: Sequence[npt.ArrayLike], *, learned: npt.ArrayLike | None = None
+) -> Explained:
+    """Say how much of the variance rigid bodies account for, level by level.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots in 3 dimensions; at most 1000 of them, spread over all, are looked at.
+    levels : sequence of array_like of int, shape (sites,)
+        Body of each site, such as cuts of a hierarchy; -1 for sites by themselves.
+    learned : array_like of bool, shape (snapshots,), optional
+        Snapshots from which shapes and modes are learned for the others; alternate blocks of a
+        tenth by default. To learn members from them as well, find bodies in these alone.
+
+    Returns
+    -------
+    Explained
+        Shares from 0 to 1; one that was held out may be below 0.
+
+    Examples
+    --------
+    >>> from timme.synthetic import moving
+    >>> planted = moving((60, 40), 20, spans=[60.0])
+    >>> found = explained_variance(planted.ensemble, [np.zeros(100, int), planted.labels])
+    >>> found.n_bodies, bool(found.finite[0] < 1e-9 and found.finite[1] > 0.9)
+    (array([1, 2]), True)
+    """
+    snapshots, chosen = spread_snapshots(ensemble, _MOST)
+    train = _training(learned, chosen, len(snapshots))
+    labels = [_checked(level, ensemble.n_sites) for level in levels]
+    whole = shape_of(snapshots)
+    away = whole.poses.into(snapshots) - whole.places
+    total = float((away**2).sum())
+    freedom = np.array([max(_rank(whole.places, each) - 6, 0) for each in labels])
+    inner, outer = _component_shares(snapshots, away, train, freedom)
+    tested = bool(train.sum() > 1 and (~train).sum() > 0)
+    return Explained(
+        n_bodies=np.array([len(np.unique(each[each >= 0])) for each in labels]),
+        freedom=frozen(freedom),
+        linear=frozen(np.array([_linear(whole.places, away, each) / total for each in labels])),
+        finite=frozen(np.array([1 - _rest(snapshots, each) / total for each in labels])),
+        held_out=frozen(
+            np.array([_held_out(snapshots, each, train) if tested else np.nan for each in labels])
+        ),
+        components=frozen(inner),
+        components_held_out=frozen(outer),
+        variance=total / len(snapshots),
+        n_snapshots=len(snapshots),
+    )
+
+
+def body_basis(places: Floats, members: Ints) -> Floats:
+    """Orthonormal infinitesimal motions of a rigid body.
+
+    Parameters
+    ----------
+    places : ndarray, shape (sites, 3)
+        Mean shape of the whole.
+    members : ndarray of int
+        Sites of the body.
+
+    Returns
+    -------
+    ndarray, shape (members × 3, rank)
+        Three translations and the rotations about the middle: rank 6, 5 of a line, 3 of a point.
+    """
+    about = places[members] - places[members].mean(axis=0)
+    shifts = np.tile(np.eye(3), (len(members), 1))
+    turns = np.stack([np.cross(axis, about).ravel() for axis in np.eye(3)], axis=1)
+    size = np.sqrt((turns**2).sum()) or 1.0
+    scaled = np.column_stack([shifts / np.sqrt(len(members)), turns / size])
+    left, values, _ = np.linalg.svd(scaled, full_matrices=False)
+    found: Floats = left[:, values > 1e-6 * values[0]]
+    return found
+
+
+def _clusters(labels: Ints) -> list[Ints]:
+    alone = [np.array([site]) for site in np.flatnonzero(labels < 0)]
+    return [np.flatnonzero(labels == body) for body in np.unique(labels[labels >= 0])] + alone
+
+
+def _several(labels: Ints) -> list[Ints]:
+    """Bodies of two sites or more: a site by itself has no rest."""
+    return [members for members in _clusters(labels) if len(members) > 1]
+
+
+def _rank(places: Floats, labels: Ints) -> int:
+    return sum(body_basis(places, members).shape[1] for members in _clusters(labels))
+
+
+def _linear(places: Floats, away: Floats, labels: Ints) -> float:
+    total = 0.0
+    for members in _clusters(labels):
+        flat = away[:, members].reshape(len(away), -1)
+        total += float(((flat @ body_basis(places, members)) ** 2).sum())
+    return total
+
+
+def _rest(snapshots: Floats, labels: Ints) -> float:
+    """Squares that are left when every body is laid onto its own mean shape."""
+    total = 0.0
+    for members in _several(labels):
+        shape = shape_of(snapshots[:, members])
+        if shape.n_fitted:
+            total += float(np.nansum(shape.squares)) * shape.n_fitted
+        else:
+            total += _line_rest(snapshots[:, members])
+    return total
+
+
+def _line_rest(snapshots: Floats) -> float:
+    """Rest of sites on a line: what their places along it vary."""
+    about = snapshots - snapshots.mean(axis=1, keepdims=True)
+    direction = np.linalg.svd(about)[2][:, 0]
+    along = np.einsum("tsi,ti->ts", about, direction)
+    along = along * np.sign((along * along[:1]).sum(axis=1))[:, None]
+    return float(((along - along.mean(axis=0)) ** 2).sum() + (about**2).sum() - (along**2).sum())
+
+
+def _held_out(snapshots: Floats, labels: Ints, train: Bools) -> float:
+    """Share of the variance of other snapshots that shapes learned from some account for."""
+    whole = shape_of(snapshots[train])
+    test = snapshots[~train]
+    total = float(((fit(whole.places, test).into(test) - whole.places) ** 2).sum())
+    rest = 0.0
+    for members in _several(labels):
+        shape = shape_of(snapshots[train][:, members])
+        poses = fit(shape.places, test[:, members])
+        if poses.unique.all():
+            rest += float(((poses.into(test[:, members]) - shape.places) ** 2).sum())
+        else:
+            rest += _line_rest(test[:, members])
+    return 1 - rest / total
+
+
+def _component_shares(
+    snapshots: Floats, away: Floats, train: Bools, freedom: Ints
+) -> tuple[Floats, Floats]:
+    """Shares of as many principal components, in sample and held out."""
+    flat = away.reshape(len(away), -1)
+    values = np.linalg.svd(flat - flat.mean(axis=0), compute_uv=False) ** 2
+    inner = np.array([values[:count].sum() for count in freedom]) / values.sum()
+    if train.sum() < 2 or not (~train).any():
+        return inner, np.full(len(freedom), np.nan)
+    whole = shape_of(snapshots[train])
+    learned, tested = (
+        (fit(whole.places, part).into(part) - whole.places).reshape(len(part), -1)
+        for part in (snapshots[train], snapshots[~train])
+    )
+    mean = learned.mean(axis=0)
+    modes = np.linalg.svd(learned - mean, full_matrices=False)[2][: train.sum() - 1]
+    tested = tested - mean
+    squares = np.cumsum(((tested @ modes.T) ** 2).sum(axis=0)) / (tested**2).sum()
+    outer = [squares[min(count, len(squares)) - 1] if count else 0.0 for count in freedom]
+    return inner, np.array(outer)
+
+
+def _training(learned: npt.ArrayLike | None, chosen: Ints, count: int) -> Bools:
+    if learned is not None:
+        given: Bools = np.asarray(learned, dtype=np.bool_)[chosen]
+        return given
+    found: Bools = np.arange(count) // max(1, count // 10) % 2 == 0
+    return found
+
+
+def _checked(level: npt.ArrayLike, n_sites: int) -> Ints:
+    labels = np.asarray(level)
+    if labels.shape != (n_sites,) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"a level needs a whole number for each of {n_sites} sites, "
+            f"got {labels.dtype} of shape {labels.shape}"
+        )
+    return labels.astype(np.int64)

@@ -1,0 +1,118 @@
+"""Motion written out slowly: quaternions, loops and least squares, shared with nothing."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial.transform import Rotation
+
+Floats = npt.NDArray[np.float64]
+
+
+def best_rotation(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Rotation that carries x onto y about their middles, by the largest quaternion (Horn)."""
+    x = x - np.average(x, axis=0, weights=weights)
+    y = y - np.average(y, axis=0, weights=weights)
+    matrix = np.zeros((4, 4))
+    for a, b, w in zip(x, y, weights, strict=True):
+        left = np.array(
+            [[0, *-b], [b[0], 0, -b[2], b[1]], [b[1], b[2], 0, -b[0]], [b[2], -b[1], b[0], 0]]
+        )
+        right = np.array(
+            [[0, *-a], [a[0], 0, a[2], -a[1]], [a[1], -a[2], 0, a[0]], [a[2], a[1], -a[0], 0]]
+        )
+        matrix += w * left.T @ right
+    _, vectors = np.linalg.eigh(matrix)
+    w0, *rest = vectors[:, -1]
+    return Rotation.from_quat([*rest, w0]).as_matrix()
+
+
+def rest_of(snapshots: npt.NDArray[np.floating[Any]], weights: Floats | None = None) -> float:
+    """Σ of squared distances from the mean shape: fit one by one, average, again and again."""
+    given = np.ones(snapshots.shape[1]) if weights is None else weights
+    mean = snapshots[0]
+    for _ in range(500):
+        fitted = []
+        for places in snapshots:
+            turn = best_rotation(places, mean, given)
+            middle = np.average(places, axis=0, weights=given)
+            fitted.append((places - middle) @ turn.T)
+        after = np.mean(fitted, axis=0)
+        moved = np.abs(after - (mean - np.average(mean, axis=0, weights=given))).max()
+        mean = after
+        if moved < 1e-12:
+            break
+    return float(sum(((places - mean) ** 2).sum() for places in fitted))
+
+
+def screw_of(rotation: Floats, move: Floats, middle: Floats) -> tuple[float, Floats, float, Floats]:
+    """Angle, axis, shift and a point of the axis: places x that go to x + d n."""
+    angle = math.acos(max(-1.0, min(1.0, (np.trace(rotation) - 1) / 2)))
+    skew = rotation - rotation.T
+    axis = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+    axis = axis / np.linalg.norm(axis)
+    shift = float(axis @ move)
+    # x ↦ R (x − middle) + middle + move, and x + d n is the same: (R − 1) x = …
+    wanted = shift * axis - middle - move + rotation @ middle
+    point, *_ = np.linalg.lstsq(rotation - np.eye(3), wanted, rcond=1e-9)
+    return angle, axis, shift, point
+
+
+def rmsf(snapshots: Floats) -> Floats:
+    """Root mean square distance from the mean place, site by site, where it is seen."""
+    found = []
+    for site in range(snapshots.shape[1]):
+        seen = [places[site] for places in snapshots if not np.isnan(places[site]).any()]
+        mean = np.mean(seen, axis=0)
+        found.append(math.sqrt(sum(math.dist(place, mean) ** 2 for place in seen) / len(seen)))
+    return np.array(found)
+
+
+def linear_share(places: Floats, away: Floats, clusters: list[list[int]]) -> float:
+    """Share of displacements that shifts and small turns of clusters account for."""
+    left = total = 0.0
+    for cluster in clusters:
+        about = places[cluster] - places[cluster].mean(axis=0)
+        columns = [np.tile(unit, len(cluster)) for unit in np.eye(3)]
+        columns += [np.cross(unit, about).ravel() for unit in np.eye(3)]
+        matrix = np.array(columns).T
+        for frame in away:
+            wanted = frame[cluster].ravel()
+            solution, *_ = np.linalg.lstsq(matrix, wanted, rcond=1e-9)
+            left += float(((wanted - matrix @ solution) ** 2).sum())
+            total += float((wanted**2).sum())
+    return 1 - left / total
+
+
+def two_point(
+    snapshots: Floats, low: float, high: float, lag: int, edge: float | None = None
+) -> tuple[float, float, int, float]:
+    """D_rr, D_⊥, pairs and mean square displacement, pair by pair; in a cube, or open."""
+
+    def shortest(vector: Floats) -> Floats:
+        return vector if edge is None else vector - edge * np.round(vector / edge)
+
+    along, across, squares = [], [], []
+    for start in range(len(snapshots) - lag):
+        moves = {}
+        for site in range(snapshots.shape[1]):
+            path = [snapshots[start + step][site] for step in range(lag + 1)]
+            if np.isnan(path[0]).any() or np.isnan(path[-1]).any():
+                continue
+            seen = [place for place in path if not np.isnan(place).any()]
+            moves[site] = sum(
+                (shortest(after - before) for before, after in itertools.pairwise(seen)),
+                np.zeros(snapshots.shape[2]),
+            )
+            squares.append(float(moves[site] @ moves[site]))
+        for one, other in itertools.combinations(moves, 2):
+            vector = shortest(snapshots[start][other] - snapshots[start][one])
+            distance = float(np.linalg.norm(vector))
+            if low <= distance < high:
+                unit = vector / distance
+                product = float((moves[one] @ unit) * (moves[other] @ unit))
+                along.append(product)
+                across.append((float(moves[one] @ moves[other]) - product) / (len(unit) - 1))
+    return float(np.mean(along)), float(np.mean(across)), len(along), float(np.mean(squares))

@@ -1,0 +1,212 @@
+"""Rigid bodies: planted ones are found, one body stays one, and all of it is a hierarchy."""
+
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.spatial.transform import Rotation
+
+from tests.motion import reference
+from tests.strategies import seeds
+from timme import Ensemble
+from timme.motion import Bodies, bodies
+from timme.motion.crowd import follow, stillness
+from timme.motion.merging import all_pairs, increases, merges
+from timme.motion.rotations import nearest_rotations
+from timme.synthetic import moving, soft
+
+
+def jaccard(labels: np.ndarray, planted: np.ndarray) -> float:
+    """Mean over planted bodies of the best overlap with any that was found."""
+    best = []
+    for body in range(planted.max() + 1):
+        here = planted == body
+        overlaps = [
+            np.sum(here & (labels == other)) / np.sum(here | (labels == other))
+            for other in range(labels.max() + 1)
+        ]
+        best.append(max(overlaps))
+    return float(np.mean(best))
+
+
+@pytest.mark.parametrize("spans", [(60.0, 30.0), (30.0, 15.0)])
+def test_three_planted_bodies_are_found(spans: tuple[float, float]) -> None:
+    planted = moving((90, 40, 30), 20, spans=spans, seed=1)
+    found = bodies(planted.ensemble)
+    assert found.n_bodies == 3
+    assert jaccard(found.labels, planted.labels) >= 0.95
+    assert found.agreement is not None
+    assert found.agreement.counts == (3, 3)
+    assert found.agreement.rand > 0.9
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("span", [60.0, 30.0, 15.0])
+@pytest.mark.parametrize("n_snapshots", [20, 50])
+def test_three_planted_bodies_are_found_on_every_seed(span: float, n_snapshots: int) -> None:
+    for seed in range(5):
+        planted = moving((90, 40, 30), n_snapshots, spans=(span, span), seed=seed)
+        assert jaccard(bodies(planted.ensemble).labels, planted.labels) >= 0.95
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gradient", "slow"])
+def test_a_body_without_hinges_stays_one(kind: Literal["uniform", "gradient", "slow"]) -> None:
+    for seed in range(3):
+        found = bodies(soft(kind, 30, seed=seed))
+        assert found.n_bodies == 1
+        assert found.chosen == 0
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["uniform", "gradient", "slow"])
+@pytest.mark.parametrize("n_snapshots", [20, 100])
+def test_a_body_without_hinges_stays_one_on_95_of_100_seeds(
+    kind: Literal["uniform", "gradient", "slow"], n_snapshots: int
+) -> None:
+    whole = [bodies(soft(kind, n_snapshots, seed=seed)).n_bodies == 1 for seed in range(100)]
+    assert sum(whole) >= 95
+
+
+@pytest.fixture(scope="module")
+def two() -> Bodies:
+    return bodies(moving((60, 40), 20, spans=[30.0]).ensemble)
+
+
+def test_the_cut_of_the_hierarchy_is_the_bodies(two: Bodies) -> None:
+    cut = two.hierarchy.cut(two.cutoff)
+    assert two.hierarchy.quantity.symbol == "rest"
+    assert two.hierarchy.unit == "Å"
+    for cluster in cut:
+        assert len(cluster) == 1 or len(set(two.labels[cluster].tolist())) == 1
+    assert sorted(size for size in cut.sizes if size > 1) == sorted(two.sizes.tolist())
+
+
+def test_the_highest_merge_is_the_rest_of_the_whole() -> None:
+    planted = moving((60, 40), 20, spans=[30.0])
+    found = bodies(planted.ensemble)
+    snapshots = planted.ensemble.coordinates()
+    rest = np.sqrt(reference.rest_of(snapshots) / snapshots[:, :, 0].size)
+    assert found.levels[0].rest == pytest.approx(rest, rel=1e-4)
+    assert found.hierarchy.heights[-1] == pytest.approx(rest, rel=1e-3)
+
+
+def test_more_bodies_leave_less_rest(two: Bodies) -> None:
+    rests = [level.rest for level in two.levels]
+    assert rests == sorted(rests, reverse=True)
+
+
+def test_as_many_bodies_as_are_asked_for() -> None:
+    ensemble = moving((60, 40), 20, spans=[30.0]).ensemble
+    assert bodies(ensemble, n_bodies=1).n_bodies == 1
+    with pytest.raises(ValueError, match="were not found, only"):
+        bodies(ensemble, n_bodies=40)
+
+
+def test_a_tail_belongs_to_no_body() -> None:
+    planted = moving((60, 40), 30, spans=[30.0])
+    rng = np.random.default_rng(0)
+    snapshots = planted.ensemble.coordinates()
+    tail = snapshots[:, [5]] + [9.0, 9, 9] + np.cumsum(rng.normal(0, 2.5, (30, 6, 3)), axis=1)
+    found = bodies(Ensemble.from_array(np.concatenate([snapshots, tail], axis=1), unit="Å"))
+    assert found.n_bodies == 2
+    assert set(found.unassigned.tolist()) >= {102, 103, 104, 105}
+    assert jaccard(found.labels[:100], planted.labels) > 0.9
+
+
+def test_turning_snapshots_changes_no_body(two: Bodies) -> None:
+    snapshots = moving((60, 40), 20, spans=[30.0]).ensemble.coordinates()
+    turns = Rotation.random(20, rng=np.random.default_rng(1)).as_matrix()
+    turns[0] = np.eye(3)  # patches are cut along the axes of the first
+    found = bodies(Ensemble.from_array(snapshots @ turns, unit="Å"))
+    np.testing.assert_array_equal(found.labels, two.labels)
+
+
+def test_a_saved_half_is_told_from_a_whole(two: Bodies) -> None:
+    assert two.n_snapshots == 20
+    assert 1 <= two.n_effective <= 20
+
+
+def test_molecules_cut_by_walls_are_refused() -> None:
+    planted = moving((60, 40), 5, spans=[30.0])
+    edge = 30.0
+    wrapped = Ensemble.from_array(planted.ensemble.coordinates() % edge, boxes=[edge] * 3)
+    with pytest.raises(ValueError, match="whole molecules"):
+        bodies(wrapped)
+
+
+def test_two_dimensions_are_refused() -> None:
+    with pytest.raises(ValueError, match="in 3 dimensions, got 2"):
+        bodies(Ensemble.from_array(np.random.default_rng(0).normal(size=(4, 20, 2))))
+
+
+def test_sites_that_are_hardly_seen_are_left_out() -> None:
+    planted = moving((60, 40), 20, spans=[30.0])
+    snapshots = planted.ensemble.coordinates().copy()
+    snapshots[3:, 7] = np.nan
+    snapshots[4, 20] = np.nan
+    found = bodies(Ensemble.from_array(snapshots, gaps=True))
+    assert found.n_bodies == 2
+    assert found.labels[7] == -1
+    assert found.n_snapshots == 19
+
+
+def test_nothing_to_compare_is_refused() -> None:
+    snapshots = np.full((3, 10, 3), np.nan)
+    snapshots[0] = np.random.default_rng(0).normal(size=(10, 3))
+    with pytest.raises(ValueError, match="at least 2 snapshots in which the same 4 sites"):
+        bodies(Ensemble.from_array(snapshots, gaps=True))
+
+
+# What bodies are made of
+
+
+@given(seeds)
+def test_nearest_rotations_are_those_of_singular_values(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrices = rng.normal(size=(20, 3, 3))
+    matrices[0] = 0.0
+    matrices[1, 2] = 0.0  # flat
+    found = nearest_rotations(matrices)
+    np.testing.assert_allclose(found @ found.swapaxes(1, 2), [np.eye(3)] * 20, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.det(found), 1.0, atol=1e-9)
+    left, _, right = np.linalg.svd(matrices)
+    left[:, :, -1] *= np.linalg.det(left @ right)[:, None]
+    best = np.einsum("kij,kij->k", left @ right, matrices)
+    np.testing.assert_allclose(np.einsum("kij,kij->k", found, matrices), best, atol=1e-8)
+
+
+@given(seeds)
+def test_the_union_of_bodies_is_that_of_their_sites(seed: int) -> None:
+    planted = moving((20, 14), 6, spans=[50.0], noise=0.0, seed=seed % 1000)
+    snapshots = planted.ensemble.coordinates().astype(np.float64)
+    crowd = follow(snapshots, planted.labels)
+    grown = increases(crowd, all_pairs(2), steps=200)[0]
+    assert crowd.rests.max() < 1e-8
+    # Averaging ends where the growth falls by less than 1e-4 of itself in a step.
+    assert grown == pytest.approx(reference.rest_of(snapshots), rel=5e-3)
+
+
+def test_stillness_is_the_variance_in_the_frame_of_a_body() -> None:
+    planted = moving((20, 14), 8, spans=[40.0])
+    snapshots = planted.ensemble.coordinates().astype(np.float64)
+    crowd = follow(snapshots, planted.labels)
+    found = stillness(snapshots, crowd)
+    for body, other in ((0, 1), (1, 0)):
+        away = snapshots - crowd.centres[body][:, None]
+        inner = np.array(
+            [places @ turn for places, turn in zip(away, crowd.rotations[body], strict=True)]
+        )
+        moved = ((inner - inner.mean(axis=0)) ** 2).sum(axis=(0, 2))
+        outside = planted.labels == other
+        np.testing.assert_allclose(found[outside, body], moved[outside], rtol=1e-6)
+        assert (found[~outside, body] > moved[~outside]).all()  # their own pull is taken off
+
+
+def test_families_are_joined_within_first() -> None:
+    planted = moving((40, 40), 6, spans=[2.0])
+    pieces = np.arange(80) // 10
+    crowd = follow(planted.ensemble.coordinates().astype(np.float64), pieces)
+    family = np.arange(8) % 2
+    for merge in list(merges(crowd, within=family))[:6]:
+        assert family[pieces[merge.kept]] == family[pieces[merge.joined]]

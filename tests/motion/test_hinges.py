@@ -1,0 +1,213 @@
+"""Hinges over ensembles: planted axes and angles, kinds, errors, and verdicts."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from timme import Ensemble
+from timme._arrays import Floats
+from timme.motion import Hinge, hinge, screw
+from timme.motion.states import two_states
+from timme.synthetic import PlantedMotion, moving
+
+
+def found_in(planted: PlantedMotion, *, axis: Floats | None = None) -> Hinge:
+    return hinge(
+        planted.ensemble,
+        body=planted.labels == 1,
+        reference=planted.labels == 0,
+        axis=axis,
+    )
+
+
+def axis_error(planted: PlantedMotion) -> tuple[float, float]:
+    """Error of the axis and what was told of it, in degrees."""
+    found = found_in(planted)
+    away = np.degrees(np.arccos(min(1.0, abs(float(found.axis @ planted.axes[1])))))
+    return float(away), found.axis_error
+
+
+@pytest.mark.parametrize("span", [30.0, 60.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_planted_axis_is_found_within_a_degree(span: float, seed: int) -> None:
+    planted = moving((60, 40), 20, spans=[span], seed=seed)
+    found = found_in(planted)
+    assert abs(found.axis @ planted.axes[1]) > np.cos(np.radians(1))
+    assert found.range == pytest.approx(span, rel=0.02)
+    away = found.point - planted.points[1]
+    across = np.linalg.norm(away - planted.axes[1] * (away @ planted.axes[1]))
+    assert across < 4 * found.point_error
+
+
+@pytest.mark.parametrize("span", [8.0, 30.0])
+def test_errors_of_the_axis_are_about_as_told(span: float) -> None:
+    errors = np.array(
+        [axis_error(moving((60, 40), 20, spans=[span], seed=seed)) for seed in range(30)]
+    )
+    # The ratio of root mean squares of 30 two-dimensional errors is known to about 1/√60 = 13 %:
+    # 0.8 to 1.3 is asked for of many, and three standard errors more of these few.
+    ratio = np.sqrt((errors[:, 0] ** 2).mean() / (errors[:, 1] ** 2).mean())
+    assert 0.8 - 0.31 < ratio < 1.3 + 0.5
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("span", [8.0, 15.0, 30.0, 60.0])
+def test_errors_of_the_axis_are_as_told(span: float) -> None:
+    errors = np.array(
+        [axis_error(moving((60, 40), 20, spans=[span], seed=seed)) for seed in range(150)]
+    )
+    assert 0.8 < np.sqrt((errors[:, 0] ** 2).mean() / (errors[:, 1] ** 2).mean()) < 1.3
+
+
+@pytest.mark.parametrize("kind", ["rigid", "translation", "hinge", "screw", "ball", "diffuse"])
+def test_kinds_are_recognised(kind: str) -> None:
+    span = 6.0 if kind == "translation" else 60.0
+    kinds = [
+        found_in(moving((60, 40), 20, kind=kind, spans=[span], seed=seed)).kind  # type: ignore[arg-type]
+        for seed in range(100, 105)
+    ]
+    assert kinds == [kind] * 5
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["rigid", "translation", "hinge", "screw", "ball", "diffuse"])
+def test_kinds_are_recognised_on_95_of_100_seeds(kind: str) -> None:
+    span = 6.0 if kind == "translation" else 60.0
+    kinds = [
+        found_in(moving((60, 40), 20, kind=kind, spans=[span], seed=seed)).kind  # type: ignore[arg-type]
+        for seed in range(100)
+    ]
+    assert sum(found == kind for found in kinds) >= 95
+
+
+def test_the_pitch_of_a_screw_is_what_was_put_in() -> None:
+    found = found_in(moving((60, 40), 40, kind="screw", spans=[60.0]))
+    assert abs(found.pitch) == pytest.approx(3.0, rel=0.05)  # Å a radian, noise 0.1 Å
+
+
+def test_two_snapshots_give_the_screw_and_no_error_bar() -> None:
+    planted = moving((60, 40), 2, spans=[40.0])
+    found = found_in(planted)
+    between = screw(
+        *planted.ensemble.coordinates(), body=np.arange(60, 100), reference=np.arange(60)
+    )
+    assert found.range == pytest.approx(between.angle, rel=1e-3)
+    assert abs(found.axis @ between.axis) == pytest.approx(1, abs=1e-6)
+    assert np.isnan(found.axis_cone)
+    assert "no error bar" in found.verdict
+
+
+def test_angles_about_a_given_axis_are_measured_about_it() -> None:
+    planted = moving((60, 40), 20, spans=[40.0], noise=0.0)
+    axis = planted.axes[1]
+    tilted = Rotation.from_rotvec(np.radians(60) * np.cross(axis, [0.6, 0, 0.8])).apply(axis)
+    found = found_in(planted, axis=tilted)
+    assert found.range == pytest.approx(40 * abs(tilted @ axis), rel=0.02)
+
+
+def test_in_the_plane_the_centre_of_rotation_is_found() -> None:
+    rng = np.random.default_rng(0)
+    still, swung = 5 * rng.normal(size=(20, 2)), 3 * rng.normal(size=(15, 2)) + [14, 0]
+    centre = np.array([7.0, 2.0])
+    angles = np.radians(np.linspace(-20, 20, 21))
+    turns = [np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) for a in angles]
+    snapshots = np.array(
+        [np.concatenate([still, (swung - centre) @ turn.T + centre]) for turn in turns]
+    )
+    snapshots += rng.normal(0, 0.02, snapshots.shape)
+    found = hinge(Ensemble.from_array(snapshots), body=np.arange(20, 35), reference=np.arange(20))
+    assert found.kind == "hinge"
+    np.testing.assert_allclose(np.abs(found.axis), [0, 0, 1], atol=1e-6)
+    assert found.range == pytest.approx(40, rel=0.02)
+    # The first snapshot holds the still body as it was made.
+    assert np.linalg.norm(found.point[:2] - centre) < 0.1
+
+
+@pytest.mark.parametrize("sites", [[70], [70, 80]], ids=["one", "two"])
+def test_bodies_without_orientation_are_undefined(sites: list[int]) -> None:
+    ensemble = moving((60, 40), 5).ensemble
+    found = hinge(ensemble, body=sites, reference=np.arange(60))
+    assert found.kind == "undefined"
+    assert "no orientation" in found.verdict
+    assert np.isnan(found.axis).all()
+    assert hinge(ensemble, body=np.arange(60), reference=sites).kind == "undefined"
+
+
+def test_snapshots_in_which_a_body_is_not_seen_are_not_counted() -> None:
+    snapshots = moving((60, 40), 10, spans=[60.0]).ensemble.coordinates().copy()
+    snapshots[3, 60:] = np.nan
+    snapshots[7, :60] = np.nan
+    found = hinge(
+        Ensemble.from_array(snapshots, gaps=True), body=np.arange(60, 100), reference=np.arange(60)
+    )
+    assert found.frames.tolist() == [0, 1, 2, 4, 5, 6, 8, 9]
+    assert found.range == pytest.approx(60, rel=0.02)
+
+
+def test_fewer_than_two_whole_snapshots_are_undefined() -> None:
+    snapshots = moving((60, 40), 3, spans=[60.0]).ensemble.coordinates().copy()
+    snapshots[1:, 60:] = np.nan
+    found = hinge(
+        Ensemble.from_array(snapshots, gaps=True), body=np.arange(60, 100), reference=np.arange(60)
+    )
+    assert found.kind == "undefined"
+    assert "1 of 3 snapshots" in found.verdict
+
+
+def test_snapshots_of_weight_0_are_not_counted() -> None:
+    snapshots = moving((60, 40), 10, spans=[60.0]).ensemble.coordinates()
+    weights = np.ones(10)
+    weights[-3:] = 0
+    found = hinge(
+        Ensemble.from_array(snapshots, weights=weights),
+        body=np.arange(60, 100),
+        reference=np.arange(60),
+    )
+    assert len(found.frames) == 7
+    assert found.range == pytest.approx(40, rel=0.03)
+
+
+def test_a_rod_that_turns_about_itself_is_told() -> None:
+    rng = np.random.default_rng(1)
+    still = 6 * rng.normal(size=(40, 3))
+    rod = np.column_stack([np.linspace(10, 40, 20), *(0.05 * rng.normal(size=(2, 20)))])
+    snapshots = np.concatenate([np.tile(still, (20, 1, 1)), np.tile(rod, (20, 1, 1))], axis=1)
+    snapshots += rng.normal(0, 0.1, snapshots.shape)
+    found = hinge(Ensemble.from_array(snapshots), body=np.arange(40, 60), reference=np.arange(40))
+    assert "nearly a line" in found.verdict
+    assert found.kind == "rigid"
+
+
+def test_a_body_with_a_large_rest_is_told() -> None:
+    rng = np.random.default_rng(2)
+    still = np.tile(6 * rng.normal(size=(40, 3)), (20, 1, 1))
+    loose = np.array([15.0, 0, 0]) + 2 * rng.normal(size=(20, 10, 3))
+    found = hinge(
+        Ensemble.from_array(np.concatenate([still, loose], axis=1)),
+        body=np.arange(40, 50),
+        reference=np.arange(40),
+    )
+    assert "hardly rigid" in found.verdict
+
+
+def test_two_states_are_told_with_the_screw_between_them() -> None:
+    low = moving((60, 40), 30, spans=[4.0], seed=3).ensemble.coordinates()
+    planted = moving((60, 40), 31, spans=[60.0], seed=3)
+    ends = planted.ensemble.coordinates()[[0, -1]]
+    rng = np.random.default_rng(0)
+    snapshots = np.concatenate([ends[[0]].repeat(30, axis=0), ends[[1]].repeat(20, axis=0)])
+    snapshots = snapshots + rng.normal(0, 0.1, snapshots.shape)
+    assert len(low) == 30
+    found = hinge(Ensemble.from_array(snapshots), body=np.arange(60, 100), reference=np.arange(60))
+    assert found.states is not None
+    assert found.states.angle == pytest.approx(60, rel=0.02)
+
+
+def test_an_even_spread_is_no_two_states() -> None:
+    assert two_states(np.linspace(-30, 30, 400)) is None
+    assert found_in(moving((60, 40), 40, spans=[60.0])).states is None
+
+
+def test_a_half_turn_either_way_is_told() -> None:
+    found = found_in(moving((60, 40), 21, spans=[350.0], noise=0.0))
+    assert "half a turn" in found.verdict
