@@ -3,11 +3,13 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-# Tests side by side, in processes that take work from one another: two more than there are cores,
-# since many wait for a browser or a server, but few, since some use all cores.
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 2 )))
+# Tests side by side, in processes that take work from one another: one more than there are cores,
+# since some wait for a browser or a server, but few, since each has to collect all tests first.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1 )))
 # Bytecode is kept whatever the environment says: hundreds of processes would compile all anew.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal
+# Loops are compiled while tests are collected, for else several processes would compile the same.
+WARM := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.warm
 KERNELS := NUMBA_DISABLE_JIT=1 $(PYTEST) -q tests/_kernels
 
 # The first interpreter that is new enough and can make an environment; or choose: make PYTHON=...
@@ -35,16 +37,16 @@ demo: $(VENV)/package.stamp  ## Analyse a built-in example and write ./timme-dem
 	$(BIN)/timme demo --output timme-demo --overwrite
 
 test: page  ## Run the quick tests, then those of the kernels with the JIT off
-	$(PYTEST) $(PYTEST_ARGS)
+	$(WARM) & $(PYTEST) $(PYTEST_ARGS)
 	$(KERNELS)
 
 test-thorough: export HYPOTHESIS_PROFILE := thorough
 test-thorough: page  ## Run the dear tests, which `make test` leaves out
-	$(PYTEST) -m "thorough and not long" $(PYTEST_ARGS)
+	$(WARM) & $(PYTEST) -m "thorough and not long" $(PYTEST_ARGS)
 
 test-long: export HYPOTHESIS_PROFILE := thorough
 test-long: page  ## Run all tests, those that take minutes included
-	$(PYTEST) -m "" $(PYTEST_ARGS)
+	$(WARM) & $(PYTEST) -m "" $(PYTEST_ARGS)
 	$(KERNELS)
 
 mutants: $(VENV)/dev.stamp  ## Break the code on purpose, a line at a time, and tell what no test notices
@@ -107,7 +109,7 @@ $(VENV)/package.stamp: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
-	$(PIP) --group dev --editable '.[cluster,formats,jupyter,rigidity,tables,web]'
+	$(PIP) --group dev --editable '.[cluster,formats,jupyter,md,rigidity,tables,web]'
 	@touch $@
 
 $(VENV)/bench.stamp: pyproject.toml | $(BIN)/python
@@ -118,7 +120,7 @@ $(VENV)/docs.stamp: pyproject.toml | $(BIN)/python
 	$(PIP) --group docs --editable .
 	@touch $@
 
-TEST_INSTALL := $(PIP) --group test --editable '.[cluster,formats,jupyter,rigidity,tables,web]'
+TEST_INSTALL := $(PIP) --group test --editable '.[cluster,formats,jupyter,md,rigidity,tables,web]'
 
 $(OLDEST)/test.stamp: pyproject.toml
 	$(OLDEST_PYTHON) -m venv --clear --upgrade-deps $(OLDEST)

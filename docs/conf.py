@@ -32,6 +32,7 @@ if examples.is_dir():
         "examples_dirs": [str(examples)],
         "gallery_dirs": ["gallery"],
         "filename_pattern": r"\.py$",
+        "ignore_pattern": r"^(?!plot_)",  # simulations take an hour
         "within_subsection_order": "FileNameSortKey",
         "show_memory": False,
         "capture_repr": (),

@@ -10,6 +10,7 @@ import timme
 from timme import statistics, theory
 from timme.output import comparison, plots
 from timme.output.axes import places_of
+from timme.output.common import on_common_sites
 from timme.output.figures import Look, draw
 
 IMAGES = Path(__file__).parent / "images"
@@ -33,7 +34,7 @@ def rigid_barnase(crystal: timme.Analysis, nmr: timme.Analysis) -> None:
     energy = statistics.suggest(crystal.shown_hierarchy)[0].cutoff
     figure = draw(crystal, "flexibility", Look(cutoff=energy))
     figure.savefig(IMAGES / "barnase-flexibility.png", dpi=200)
-    first, second, _ = comparison.on_common_sites(crystal, nmr)
+    first, second, _ = on_common_sites(crystal, nmr)
     found = timme.compare.compare(first.shown_hierarchy, second.shown_hierarchy)
     shared = {
         "names": ("1a2p, hydrogen bonds", "1bnr, fluctuations"),

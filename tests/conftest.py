@@ -44,6 +44,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.thorough)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels() -> None:
+    """Wait for tests.warm, which holds this lock while it compiles the kernels."""
+    from timme.engine import compile_lock
+
+    with compile_lock._cache_lock():
+        pass
+
+
 @pytest.fixture(scope="session")
 def clients() -> Iterator[dict[int, Any]]:
     """Clients of dask on this computer, by the number of their worker processes."""
@@ -89,6 +98,12 @@ def make_universe() -> MakeUniverse:
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the pictures, which take most of the time of a run."""
     leave_out_figures(monkeypatch)
+
+
+@pytest.fixture
+def blank_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw all pictures, but save them as empty files: for tests of which there are."""
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_, **__: None)
 
 
 def leave_out_figures(patch: pytest.MonkeyPatch) -> None:

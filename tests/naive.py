@@ -514,3 +514,90 @@ def followed(places: Floats, boxes: Floats) -> Floats:
         stayed = found[-1] + along @ (now[closed] - before[closed])
         found.append(nearest_image(stayed, places[frame], now))
     return np.array(found)
+
+
+def condensed(
+    n: int, pairs: Pairs, sigmas: Vector, min_size: int
+) -> set[tuple[frozenset[int], float]]:
+    """Clusters of at least so many sites that join another such one, and where; trees never do."""
+    heights = sorted({float(s) for s in sigmas if not math.isnan(s)})
+    found = set()
+    before = [frozenset([i]) for i in range(n)]
+    for height in heights:
+        now = clusters(n, pairs, sigmas, height)
+        for one in now:
+            parts = [part for part in before if part < one and len(part) >= min_size]
+            if len(parts) >= 2:
+                found |= {(part, height) for part in parts}
+        before = now
+    return found | {(tree, math.inf) for tree in before if len(tree) >= min_size}
+
+
+def braced(n: int, pairs: Pairs, sigmas: Vector, n_shared: int) -> list[float]:
+    """Lowest cutoff at which each pair is within it, and shares so many partners within it."""
+    sigma = {frozenset((int(a), int(b))): float(s) for (a, b), s in zip(pairs, sigmas, strict=True)}
+    found = []
+    for a, b in pairs:
+        height = math.inf
+        for cutoff in sorted(set(sigma.values())):
+            near = [
+                c
+                for c in range(n)
+                if c not in (a, b)
+                and sigma.get(frozenset((int(a), c)), math.inf) <= cutoff
+                and sigma.get(frozenset((int(b), c)), math.inf) <= cutoff
+            ]
+            if sigma[frozenset((int(a), int(b)))] <= cutoff and len(near) >= n_shared:
+                height = cutoff
+                break
+        found.append(height)
+    return found
+
+
+def average_merges(matrix: Floats) -> list[tuple[frozenset[int], float]]:
+    """Clusters that form when the two of lowest mean σ² over all pairs join, again and again."""
+    parts = [frozenset([i]) for i in range(len(matrix))]
+    found = []
+    while len(parts) > 1:
+        height, one, other = min(
+            (float(np.mean([matrix[i, j] ** 2 for i in a for j in b])), k, m)
+            for k, a in enumerate(parts)
+            for m, b in enumerate(parts)
+            if k < m
+        )
+        joined = parts[one] | parts[other]
+        parts = [part for k, part in enumerate(parts) if k not in (one, other)] + [joined]
+        found.append((joined, math.sqrt(height)))
+    return found
+
+
+# Series in time
+
+
+def autocorrelation(series: Floats, replicas: Sequence[int]) -> list[float]:
+    """Mean over series of Σ d(t) d(t + k) / Σ d(t)², products within a replica alone."""
+    found = []
+    for row in series:
+        if max(row) == min(row):
+            continue
+        d = row - row.mean()
+        sums = [0.0] * max(replicas)
+        begin = 0
+        for length in replicas:
+            for s in range(begin, begin + length):
+                for t in range(s, begin + length):
+                    sums[t - s] += d[s] * d[t]
+            begin += length
+        found.append([value / sums[0] for value in sums])
+    return [sum(values) / len(found) for values in zip(*found, strict=True)]
+
+
+def correlation_time(series: Floats, replicas: Sequence[int]) -> float:
+    """1 + 2 Σ ρ(k), summed in couples of lags (0, 1), (2, 3), … while these are above 0."""
+    rho = autocorrelation(series, replicas)
+    total = -1.0
+    for k in range(0, len(rho) - 1, 2):
+        if rho[k] + rho[k + 1] <= 0:
+            break
+        total += 2 * (rho[k] + rho[k + 1])
+    return max(1.0, total)

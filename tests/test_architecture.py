@@ -19,14 +19,14 @@ CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
 
 
 def floors() -> list[str]:
-    """Floors of the whole house, without what is not written yet."""
+    """Floors of the whole house."""
     (whole,) = [each for each in CONTRACTS if each["containers"] == ["timme"]]
-    return [" | ".join(re.findall(r"(?<!\()\b\w+\b(?!\))", floor)) for floor in whole["layers"]]
+    return list(whole["layers"])
 
 
 def test_the_page_shows_the_floors_that_imports_are_held_to() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    (shown,) = re.findall(r"```text\n(__main__\n.*?)```", page, re.DOTALL)
+    (shown,) = re.findall(r"```text\n(__main__ .*?)```", page, re.DOTALL)
     assert shown.splitlines() == floors()
 
 

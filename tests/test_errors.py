@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,23 @@ import timme
 ENSEMBLE = timme.synthetic.chain(20, 3)
 POINTS = timme.objects.points(ENSEMBLE)
 PAIRS = timme.pairs.all(POINTS)
-SIGMA = timme.measure(POINTS, PAIRS)
-HIERARCHY = timme.link(SIGMA)
-ANALYSIS = timme.gather(POINTS, SIGMA)
 UNTYPED: Any = timme
+
+
+@cache
+def sigma() -> timme.Fluctuations:
+    return timme.measure(POINTS, PAIRS)
+
+
+@cache
+def hierarchy() -> timme.Hierarchy:
+    return timme.link(sigma())
+
+
+@cache
+def analysis() -> timme.Analysis:
+    return timme.gather(POINTS, sigma())
+
 
 SLIPS: dict[str, tuple[Callable[[], object], str]] = {
     "pairs of an ensemble": (
@@ -50,31 +64,31 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         "timme.link needs Fluctuations or a matrix, got Objects: pass timme.measure(objects, pairs",
     ),
     "a cutoff in quotes": (
-        lambda: HIERARCHY.cut("1"),  # type: ignore[arg-type]
+        lambda: hierarchy().cut("1"),  # type: ignore[arg-type]
         "a cutoff is a number, got '1': pass it as 0.5",
     ),
     "no cutoff": (
-        lambda: HIERARCHY.cut(None),  # type: ignore[arg-type]
+        lambda: hierarchy().cut(None),  # type: ignore[arg-type]
         "a cutoff is a number, got None",
     ),
     "two cutoffs": (
-        lambda: HIERARCHY.cut([1, 2]),  # type: ignore[arg-type]
+        lambda: hierarchy().cut([1, 2]),  # type: ignore[arg-type]
         "a cutoff is one number, got 2: cut at one after another, [hierarchy.cut(cutoff) for",
     ),
     "cutoffs of σ": (
-        lambda: UNTYPED.statistics.suggest(SIGMA),
+        lambda: UNTYPED.statistics.suggest(sigma()),
         "timme.statistics.suggest needs Hierarchy, got Fluctuations: pass timme.link(fluctuations)",
     ),
     "cutoffs of a cut": (
-        lambda: UNTYPED.statistics.curves(HIERARCHY.cut(0.5)),
+        lambda: UNTYPED.statistics.curves(hierarchy().cut(0.5)),
         "timme.statistics.curves needs Hierarchy, got Partition: pass the hierarchy that was cut",
     ),
     "a folder of a hierarchy": (
-        lambda: UNTYPED.write(HIERARCHY, "somewhere"),
+        lambda: UNTYPED.write(hierarchy(), "somewhere"),
         "timme.write needs Analysis, got Hierarchy: pass timme.gather(objects, hierarchy=",
     ),
     "a file of σ": (
-        lambda: UNTYPED.save(SIGMA, "somewhere"),
+        lambda: UNTYPED.save(sigma(), "somewhere"),
         "timme.save needs Analysis, got Fluctuations: pass timme.gather(objects, fluctuations)",
     ),
     "a page of an ensemble": (
@@ -82,11 +96,11 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         "timme.view needs Analysis, got Ensemble: pass what timme.analyse",
     ),
     "an analysis of a hierarchy": (
-        lambda: UNTYPED.analyse(HIERARCHY),
+        lambda: UNTYPED.analyse(hierarchy()),
         "got Hierarchy: gather it with its objects, timme.gather(objects, hierarchy=hierarchy)",
     ),
     "an analysis of an analysis": (
-        lambda: UNTYPED.analyse(ANALYSIS),
+        lambda: UNTYPED.analyse(analysis()),
         "timme.analyse needs snapshots, Objects or σ of pairs, got Analysis: it is analysed alread",
     ),
     "an analysis of pairs": (
@@ -94,7 +108,7 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         "got Pairs: pass them with their objects, timme.analyse(objects, pairs=pairs)",
     ),
     "an analysis of a cut": (
-        lambda: UNTYPED.analyse(HIERARCHY.cut(0.5)),
+        lambda: UNTYPED.analyse(hierarchy().cut(0.5)),
         "got Partition: pass what it was found in, and its cutoff as cutoff=",
     ),
     "an analysis of settings": (
@@ -106,7 +120,7 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         "got NoneType: pass a file, an array, or what timme.read takes besides",
     ),
     "a link of an analysis": (
-        lambda: UNTYPED.link(ANALYSIS),
+        lambda: UNTYPED.link(analysis()),
         "got Analysis: it is linked already, as analysis.hierarchy; σ is in analysis.fluctuations",
     ),
     "a link of nothing": (
@@ -114,11 +128,11 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         "timme.link needs Fluctuations or a matrix, got NoneType: pass timme.measure(objects, pair",
     ),
     "a comparison of analyses": (
-        lambda: UNTYPED.compare.compare(ANALYSIS, ANALYSIS),
+        lambda: UNTYPED.compare.compare(analysis(), analysis()),
         "a comparison needs clusters, got Analysis: pass analysis.shown_hierarchy of both",
     ),
     "an overlap of hierarchies": (
-        lambda: UNTYPED.compare.overlap(HIERARCHY, HIERARCHY),
+        lambda: UNTYPED.compare.overlap(hierarchy(), hierarchy()),
         "got Hierarchy: cut it, hierarchy.cut(cutoff), or compare all cutoffs by timme.compare.com",
     ),
     "a checkpoint by its path": (
@@ -150,7 +164,7 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         "timme.rigid has no keyword chian=: do you mean chain=?",
     ),
     "a misspelt keyword of gathering": (
-        lambda: UNTYPED.gather(POINTS, SIGMA, pallette="safe"),
+        lambda: UNTYPED.gather(POINTS, sigma(), pallette="safe"),
         "timme.gather has no keyword pallette=: do you mean palette=?",
     ),
 }
@@ -170,4 +184,4 @@ def test_a_slip_gets_one_sentence_that_says_what_to_pass(
 
 @pytest.mark.parametrize("cutoff", [1, 0.5, np.float32(0.5), np.array(0.5), np.int64(1)])
 def test_any_number_is_a_cutoff(cutoff: Any) -> None:
-    assert HIERARCHY.cut(cutoff).cutoff == float(cutoff)
+    assert hierarchy().cut(cutoff).cutoff == float(cutoff)

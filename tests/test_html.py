@@ -69,6 +69,8 @@ def test_two_lines_are_enough(made: list[Any]) -> None:
         assert told.startswith(f"<{type(each).__name__}")
         assert told.endswith(">")
         assert told.count("\n") <= 1
+        assert " >" not in told  # where there is no unit
+        assert " ," not in told
         assert max(map(len, told.splitlines())) <= 100
         assert len(each._repr_html_()) < 5000
 

@@ -94,7 +94,7 @@ def test_packages_come_with_their_functions() -> None:
 def test_commands_are_listed_as_people_meet_them() -> None:
     from timme.cli import app
 
-    listed = "run demo rigidity compare fetch plot report serve completion"
+    listed = "run demo motion rigidity compare fetch plot report serve completion"
     assert app.list_commands(None) == listed.split()  # type: ignore[arg-type]
 
 

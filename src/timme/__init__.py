@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 from timme._version import __version__
 
 if TYPE_CHECKING:
-    from timme import compare, objects, pairs, rigidity, statistics, synthetic, theory
+    from timme import (
+        compare,
+        confidence,
+        data,
+        motion,
+        objects,
+        pairs,
+        rigidity,
+        statistics,
+        synthetic,
+        theory,
+    )
     from timme.analysis import Analysis
     from timme.fluctuations import Fluctuations, measure
     from timme.hierarchy import Hierarchy, Partition, Quantity, cluster, link
@@ -18,9 +29,11 @@ if TYPE_CHECKING:
     from timme.store import load, save
     from timme.system.atoms import Atoms
     from timme.system.ensemble import Ensemble
-    from timme.workflow import analyse, gather, rigid, write
+    from timme.workflow import analyse, gather, move, rigid, write
 
-_MODULES = ("compare", "objects", "pairs", "rigidity", "statistics", "synthetic", "theory")
+_MODULES = tuple(
+    "compare confidence data motion objects pairs rigidity statistics synthetic theory".split()
+)
 _EXTRAS = ("mdanalysis", "sklearn")  # which need libraries that not everyone has, or takes long
 _HOMES = {
     "Analysis": "analysis",
@@ -38,6 +51,7 @@ _HOMES = {
     "link": "hierarchy",
     "load": "store",
     "measure": "fluctuations",
+    "move": "workflow",
     "read": "readers",
     "read_matrix": "readers",
     "rigid": "workflow",
@@ -60,10 +74,14 @@ __all__ = [
     "analyse",
     "cluster",
     "compare",
+    "confidence",
+    "data",
     "gather",
     "link",
     "load",
     "measure",
+    "motion",
+    "move",
     "objects",
     "pairs",
     "read",

@@ -69,5 +69,6 @@ def _brief(value: Any) -> str:
         return type(value).__name__
     if isinstance(value, Mapping | Sequence) and not isinstance(value, str) and len(value) > 6:
         return f"{len(value):,} values"
-    text = "none" if value is None else str(value)
+    text = "" if value is None else str(value).strip()
+    text = text or "none"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

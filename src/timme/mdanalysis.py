@@ -26,7 +26,7 @@ from timme.notebook import view
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers import read
-from timme.readers.libraries import UniverseFrames
+from timme.readers.universes import UniverseFrames
 from timme.settings.values import MIN_BONDS, RADIUS
 from timme.system.boxes import box_of, boxes_of_frames
 from timme.system.ensemble import Ensemble

@@ -78,6 +78,7 @@ def moody(monkeypatch: pytest.MonkeyPatch) -> Analysis:
     return replace(residues(random_graph(30, 1)), parts=(Mood(0.5),))
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_a_new_part_is_in_the_folder_the_summary_and_the_console(
     moody: Analysis, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,13 +8,17 @@ import pytest
 
 import timme
 from tests.output.builders import fluctuations, particles, random_graph, residues
-from timme.analysis import KINDS, Analysis, Apart, Constraints, Measured, summary
+from timme.analysis import KINDS, Analysis, Apart, Constraints, Judged, Measured, Moved, summary
+from timme.confidence import levels_of_matrix
+from timme.confidence.replicates import resampled_hierarchies
 from timme.hierarchy import Hierarchy
+from timme.motion import describe_motion
 from timme.output import registry
 from timme.output.figures import draw, figures_of, known_figures
 from timme.output.look import Look
 from timme.output.scene import scene
 from timme.rigidity import Network
+from timme.synthetic import moving
 
 GRAPH = random_graph(30, 1)
 NETWORK = Network(
@@ -24,11 +28,20 @@ NETWORK = Network(
     kinds=np.array(["covalent", "locked", "tether"]),
     energies=np.array([np.nan, np.nan, -1.5]),
 )
+MOTIONS = describe_motion(moving((18, 12), 6, spans=[40.0]).ensemble)
 PARTS = (
     Measured(fluctuations(GRAPH, "µm")),
     Apart(fluctuations(GRAPH, "µm")),
     Constraints(NETWORK),
+    Judged(levels_of_matrix(fluctuations(GRAPH, "µm").matrix(), particles(GRAPH).hierarchy)),
+    Moved(MOTIONS, ("A 1-18", "A 19-30"), "", ()),
 )
+
+
+def all_shown() -> Analysis:
+    """A result with all parts, of which every object is shown."""
+    made = residues(GRAPH)
+    return replace(made, system=replace(made.system, shown=np.arange(30)), parts=PARTS)
 
 
 def test_every_kind_of_part_has_a_name_of_its_own_and_an_output() -> None:
@@ -38,7 +51,9 @@ def test_every_kind_of_part_has_a_name_of_its_own_and_an_output() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_a_part_comes_back_from_its_arrays(part: Measured | Apart | Constraints) -> None:
+def test_a_part_comes_back_from_its_arrays(
+    part: Measured | Apart | Constraints | Judged | Moved,
+) -> None:
     made = particles(GRAPH)
     again = type(part).from_arrays(part.to_arrays(), made.system, made.hierarchy)
     assert type(again) is type(part)
@@ -63,7 +78,7 @@ def test_a_result_without_parts_has_what_the_hierarchy_says() -> None:
 
 
 def test_parts_add_their_figures_tables_panels_and_rows() -> None:
-    made = replace(residues(GRAPH), parts=PARTS)
+    made = all_shown()
     assert figures_of(made) == tuple(known_figures())
     assert tuple(sorted(registry.tables_of_parts(made, Look()))) == tuple(
         sorted(registry.known_tables())
@@ -77,7 +92,7 @@ def test_parts_add_their_figures_tables_panels_and_rows() -> None:
 
 @pytest.mark.long
 def test_files_of_parts_are_known_as_those_of_an_earlier_result(tmp_path: Path) -> None:
-    timme.write(replace(residues(GRAPH), parts=PARTS), tmp_path / "out")
+    timme.write(all_shown(), tmp_path / "out")
     assert (tmp_path / "out" / "constraints.csv").is_file()
     timme.write(replace(residues(GRAPH), parts=()), tmp_path / "out", overwrite=True)
     assert not {path.name for path in (tmp_path / "out").iterdir()} & set(registry.known_tables())
@@ -90,13 +105,25 @@ def restricted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     restrict = Hierarchy.restrict
 
     def counted(hierarchy: Hierarchy, sites: object) -> Hierarchy:
-        calls.append(sites)
+        if not resampling:
+            calls.append(sites)
         return restrict(hierarchy, sites)  # type: ignore[arg-type]
 
+    resampling: list[object] = []  # hierarchies of other draws are others
+
+    def resample(*given: object, **options: object) -> object:
+        resampling.append(given)
+        try:
+            return resampled_hierarchies(*given, **options)  # type: ignore[arg-type]
+        finally:
+            resampling.pop()
+
+    monkeypatch.setattr("timme.confidence.assessing.resampled_hierarchies", resample)
     monkeypatch.setattr(Hierarchy, "restrict", counted)
     return calls
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_the_shown_hierarchy_is_made_once_in_a_run(
     restricted: list[object], tmp_path: Path
 ) -> None:
@@ -105,6 +132,7 @@ def test_the_shown_hierarchy_is_made_once_in_a_run(
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["all pairs", "pairs that are drawn"])
+@pytest.mark.usefixtures("blank_figures")
 def test_the_shown_hierarchy_is_made_once_from_snapshots_to_files(
     restricted: list[object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: bool
 ) -> None:

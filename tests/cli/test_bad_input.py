@@ -85,6 +85,18 @@ def zero_snapshots_between_start_and_stop(folder: Path) -> list[object]:
     return [write_pdb(folder / "five.pdb", shaken(peptide())), "-b", 3, "-e", 2]
 
 
+@case("top.pdb", "zero snapshots are left of 5 with -b 1e3ps, -e 2ns: choose others")
+def zero_snapshots_left_by_times(folder: Path) -> list[object]:
+    positions = trajectory_positions(5, 12)
+    path = write_trajectory(folder / "long.xtc", positions)
+    return [write_pdb(folder / "top.pdb", [waters()]), path, "-b", "1e3ps", "-e", "2ns"]
+
+
+@case("--box cannot be used: box lengths must be 0 or more, not negative")
+def a_box_of_negative_length(folder: Path) -> list[object]:
+    return [write_tracks(folder / "a.csv", wandering(9, 5)), "--box", "-5,5,5"]
+
+
 @case("-dt must be at least 1, got 0")
 def a_step_of_zero(folder: Path) -> list[object]:
     return [write_pdb(folder / "five.pdb", shaken(peptide())), "-dt", 0]

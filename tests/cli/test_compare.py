@@ -254,6 +254,7 @@ class TestRefusals:
         assert "common     8 sites" in compared(timme, "timme-a", "timme-b").out
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_an_earlier_comparison_is_replaced_and_other_files_stay(results: Path, timme: Run) -> None:
     compared(timme, "whole", "ca", "--cutoffs", "0.1,0.3")
     (results / "out" / "mine.txt").write_text("mine")

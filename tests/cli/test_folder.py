@@ -26,6 +26,15 @@ from timme.cli import main
 from timme.output.report import SCRIPT, page_part
 
 FIGURES = ["dilution", "fraction", "size-distribution", "cluster-sizes", "sigma-matrix"]
+OF_JUDGED = [
+    *(f"{figure}.{suffix}" for figure in ("joining", "mobility") for suffix in ("svg", "png")),
+    "confidence.csv",
+]
+OF_BODIES = [
+    *(f"{figure}.{suffix}" for figure in ("bodies", "variance") for suffix in ("svg", "png")),
+    *("bodies.csv", "motions.csv", "angles.csv", "bodies-by-number.csv"),
+    *("bodies.cif", "bodies.pml", "bodies.cxc", "bodies.tcl"),
+]
 GROUPS = ("groups.cxc", "groups.ndx", "groups.plumed")
 FILES = sorted(
     [f"{figure}.{suffix}" for figure in FIGURES for suffix in ("svg", "png")]
@@ -33,8 +42,10 @@ FILES = sorted(
     + ["linkage.csv", "linkage.npy", "clusters.pdb", "clusters.cif"]
     + ["clusters.pml", "clusters.cxc", "clusters.tcl", *GROUPS]
     + ["report.html"] * (page_part(SCRIPT) is not None)
+    + OF_BODIES
+    + OF_JUDGED
 )
-OF_PARTICLES = sorted({*FILES, "clusters.extxyz", "clusters.dump"} - {*GROUPS})
+OF_PARTICLES = sorted({*FILES, "clusters.extxyz", "clusters.dump"} - {*GROUPS, *OF_BODIES})
 
 
 def complex_of_two() -> list[list[Record]]:
@@ -450,6 +461,7 @@ class TestOverwriting:
         ),
     ],
 )
+@pytest.mark.usefixtures("blank_figures")
 def test_every_kind_of_array_gets_a_whole_folder(folder: Path, timme: Run, array: object) -> None:
     np.save(folder / "a.npy", np.asarray(array))
     found = timme("run", "a.npy", "-o", "out")

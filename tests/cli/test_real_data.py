@@ -21,6 +21,7 @@ def analysed(timme: Run, *arguments: object) -> tuple[library.Analysis, str]:
     return library.load("out/result.npz"), found.out
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_barnase_is_analysed_as_the_paper_does(folder: Path, timme: Run, shared_data: Path) -> None:
     made, out = analysed(timme, shared_data / "nmr" / "1bnr.pdb")
     assert sorted(path.name for path in (folder / "out").iterdir()) == FILES

@@ -18,7 +18,7 @@ import pytest
 
 from tests.cli.conftest import Refused, Run
 from tests.cli.ensembles import wandering
-from tests.cli.test_commands import SOURCE, process
+from tests.cli.test_commands import SOURCE, UNDRAWN, process
 from tests.readers.builders import write_trajectory
 
 COMMAND = ("run", "a.dcd", "--pairs", "all", "-o", "out")
@@ -28,7 +28,7 @@ COMMAND = ("run", "a.dcd", "--pairs", "all", "-o", "out")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a trajectory of many blocks, and the result of a run that nothing stopped."""
     path = write_trajectory(tmp_path_factory.mktemp("whole") / "a.dcd", wandering(7_680, 30))
-    assert process(*COMMAND, cwd=path.parent).code == 0
+    assert process(*COMMAND, cwd=path.parent, program=UNDRAWN).code == 0
     return path.parent
 
 
@@ -83,7 +83,7 @@ def killed_and_resumed(folder: Path, times: int, seed: int) -> None:
         running.communicate()
         kills += running.returncode == -signal.SIGKILL
     shutil.rmtree(out, ignore_errors=True)
-    assert process(*COMMAND, "--resume", cwd=folder).code == 0
+    assert process(*COMMAND, "--resume", cwd=folder, program=UNDRAWN).code == 0
     assert not checkpoint.exists()
 
 
@@ -120,7 +120,7 @@ def test_a_run_that_is_told_to_stop_saves_and_says_how_to_go_on(
     )
     assert checkpoint.stat().st_mtime_ns >= before
     assert {path.name for path in many_blocks.iterdir()} == {"a.dcd", "out.checkpoint"}
-    done = process(*COMMAND, "--resume", cwd=many_blocks)
+    done = process(*COMMAND, "--resume", cwd=many_blocks, program=UNDRAWN)
     assert (done.code, done.err) == (0, "")
     assert "nothing to resume" not in done.out
     assert result(many_blocks / "out") == result(undisturbed / "out")

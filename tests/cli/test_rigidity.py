@@ -11,7 +11,7 @@ import pytest
 import timme as library
 from tests.cli.conftest import Refused, Run
 from tests.cli.ensembles import helix, ligand, places
-from tests.cli.test_folder import FILES
+from tests.cli.test_folder import FILES, OF_BODIES, OF_JUDGED
 from tests.readers.builders import Record, atom, peptide, waters, write_pdb
 
 pytest.importorskip("hydride", reason="hydrogens are added by hydride, which is not installed")
@@ -44,12 +44,14 @@ def turned(records: list[Record]) -> list[Record]:
     ]
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_a_structure_gets_the_folder_of_a_run(folder: Path, timme: Run, helix_file: Path) -> None:
     made, out = rigid(timme, helix_file)
     written = {path.name for path in (folder / "out").iterdir()}
     sigma = {f"sigma-matrix.{kind}" for kind in ("svg", "png")}
     own = OWN | {f"flexibility.{kind}" for kind in ("svg", "png")}
-    assert written == (set(FILES) - sigma - {"groups.ndx", "groups.plumed"}) | own
+    not_here = {*sigma, *OF_BODIES, *OF_JUDGED, "groups.ndx", "groups.plumed"}
+    assert written == (set(FILES) - not_here) | own
     assert (made.hierarchy.quantity.symbol, made.hierarchy.unit) == ("E", "kcal/mol")
     assert made.system.names[made.shown].tolist() == [
         f"A/ALA {k}/CA" for k in range(1, N_RESIDUES + 1)
@@ -367,6 +369,7 @@ def test_the_library_call_is_the_command(timme: Run, helix_file: Path) -> None:
     assert library.rigid(library.read(helix_file), tethers="none").notes == made.notes
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_barnase_from_its_crystal(timme: Run, shared_data: Path) -> None:
     made, out = rigid(timme, shared_data / "xray" / "1a2p.pdb", "--chain", "A")
     assert "note: 836 hydrogens were added by hydride for pH 7" in out

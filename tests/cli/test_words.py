@@ -211,12 +211,14 @@ def test_a_refusal_names_the_option_as_it_is_typed(
     assert re.match(rf"timme: error: {flag} (must be|is one of|is written as) .*, got ", found.err)
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_gaps_of_a_table_can_be_refused(folder: Path, timme: Run, refused: Refused) -> None:
     write_tracks(folder / "a.csv", wandering(6, 8, 2), unseen=[(0, 0)])
     assert "coordinates must be finite" in refused("run", "a.csv", "--no-gaps")
     assert timme("run", "a.csv").code == 0
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_a_note_is_told_in_both_tongues(folder: Path, timme: Run) -> None:
     snapshots = np.random.default_rng(0).normal(size=(8, 5, 3))
     snapshots[:6, 0] = np.nan
@@ -228,6 +230,7 @@ def test_a_note_is_told_in_both_tongues(folder: Path, timme: Run) -> None:
     assert "min_overlap" not in out
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_the_overlap_that_would_keep_somebody_is_told_as_an_option(
     folder: Path, refused: Refused, timme: Run
 ) -> None:

@@ -82,14 +82,14 @@ MUTANTS = [
             "max(near[frame], abs(x)",
         ),
         (
-            "the largest of cross pairs is their mean",
-            "reduced[p] = top if largest else total / n_cross",
-            "reduced[p] = total / n_cross",
+            "the last of cross pairs is taken for the largest",
+            "elif not (np.isnan(total) or value <= total):",
+            "else:",
         ),
         (
             "a shared site is left out of the mean",
-            "n_cross = (offsets[a + 1] - offsets[a]) *",
-            "n_cross = (offsets[a + 1] - offsets[a] - 1) *",
+            "reduced[p] /= (offsets[a + 1] - offsets[a]) *",
+            "reduced[p] /= (offsets[a + 1] - offsets[a] - 1) *",
         ),
     ),
     *_mutants(
@@ -107,6 +107,25 @@ MUTANTS = [
             "+= square < radius * radius",
         ),
         ("contacts end at the wall of the box", "        if wraps:", "        if False:"),
+    ),
+    *_mutants(
+        "_kernels/paths.py",
+        "pairs/test_contacts.py",
+        (
+            "hairs around the radius count as single precision has them",
+            "if surely < at_least and surely != perhaps:",
+            "if False:",
+        ),
+        (
+            "paths end at the wall of the box",
+            "between = min(between, period - between)",
+            "between = between",
+        ),
+        (
+            "the widths of paths are ignored",
+            "gap = max(between - half - boxes[group, 1, axis, k], 0.0)",
+            "gap = max(between, 0.0)",
+        ),
     ),
     *_mutants(
         "_kernels/linkage.py",
@@ -226,7 +245,7 @@ MUTANTS = [
         ),
     ),
     *_mutants(
-        "system/frames.py",
+        "system/derived_frames.py",
         "readers/test_arrays.py system/test_ensemble.py",
         (
             "a selection loses its box",
@@ -288,13 +307,17 @@ MUTANTS = [
     ),
     # ---- objects, pairs, σ ---------------------------------------------------------------------
     *_mutants(
-        "objects.py",
-        "test_objects.py",
+        "objects/collection.py",
+        "objects/test_objects.py",
         (
             "centres of mass are those of geometry",
             "np.ones(len(flat)) if masses is None else masses[flat]",
             "np.ones(len(flat))",
         ),
+    ),
+    *_mutants(
+        "objects/centres.py",
+        "objects/test_objects.py",
         (
             "molecules are torn at the wall of the box",
             "around = Boxes.of(boxes, n_frames, n_dimensions, self.images)",
@@ -305,7 +328,15 @@ MUTANTS = [
             "[np.isnan(walk)] = np.nan",
             "[np.isnan(walk)] = 0",
         ),
+    ),
+    *_mutants(
+        "objects/grouping.py",
+        "objects/test_objects.py",
         ("residues differ in no insertion code", "        atoms.icodes[chosen],\n", ""),
+    ),
+    *_mutants(
+        "objects/elementary.py",
+        "objects/test_objects.py",
         ("links count as they stretch", "rigid=frozen(np.sort(ends, axis=1))", "rigid=made.rigid"),
         (
             "bodies reach one bond more",
@@ -363,7 +394,7 @@ MUTANTS = [
     ),
     *_mutants(
         "fluctuations/crossing.py",
-        "fluctuations/test_measuring.py test_objects.py",
+        "fluctuations/test_measuring.py objects/test_objects.py",
         ("max is rms", 'largest=self.objects.reduction == "max"', "largest=False"),
         ("stretching of links counts", "if len(rigid):", "if False:"),
     ),
@@ -472,7 +503,7 @@ MUTANTS = [
         ),
     ),
     *_mutants(
-        "output/comparison.py",
+        "output/matched_colours.py",
         "output/test_comparison.py",
         ("partners have two colours", "= held[partners[matched]]", "= own[matched]"),
         ("lines that differ share a colour", "jaccard[ranked] > _SAME_LINE", "jaccard[ranked] > 0"),
@@ -535,9 +566,13 @@ MUTANTS = [
     ),
     # ---- readers -------------------------------------------------------------------------------
     *_mutants(
-        "readers/trajectories.py",
+        "readers/trajectory_files.py",
         "readers/test_trajectories.py",
         ("XTC is read in nanometres", "_NM = 10.0", "_NM = 1.0"),
+    ),
+    *_mutants(
+        "readers/trajectories.py",
+        "readers/test_trajectories.py",
         (
             "the box of a trajectory is ignored",
             "periodic = any(box is not None for box, _ in found)",
@@ -547,7 +582,7 @@ MUTANTS = [
         ("a selection reads other sites", "self.sites[sites]", "sites"),
     ),
     *_mutants(
-        "readers/trajectories.py",
+        "readers/trajectory_files.py",
         "readers/test_integrity.py",
         ("truncated files are taken", "if not allow_truncated:", "if False:"),
     ),
@@ -558,16 +593,50 @@ MUTANTS = [
         ("half a frame of DCD counts", "len(ends) - (ends[-1] > size)", "len(ends)"),
     ),
     *_mutants(
-        "readers/text.py",
+        "readers/gro.py",
         "readers/test_gro.py",
         ("GRO is read in nanometres", "_NM = 10.0", "_NM = 1.0"),
         ("a tilted GRO box is straight", "if len(numbers) == 9:", "if False:"),
     ),
     *_mutants(
-        "readers/text.py",
+        "readers/dumps.py",
         "readers/test_lammps.py",
-        ("atoms of a dump are taken as they come", "positions = positions[order]", "pass"),
         ("scaled coordinates are lengths", '"s" in names[0]', "False"),
+    ),
+    *_mutants(
+        "readers/dumps.py",
+        "readers/test_box_kinds.py",
+        (
+            "places are wrapped where others are not",
+            '(("u", ""), ("su", "s"))',
+            '(("", "u"), ("s", "su"))',
+        ),
+        ("walls that nobody counted are known", "known or not wall for", "True for"),
+    ),
+    *_mutants(
+        "readers/identity.py",
+        "readers/test_identity.py",
+        (
+            "atoms are taken as they come",
+            "positions=found.positions[order]",
+            "positions=found.positions",
+        ),
+        ("names in another order are taken", "np.flatnonzero(names != first)", "np.zeros(0)"),
+    ),
+    *_mutants(
+        "readers/trajectories.py",
+        "readers/test_precision.py",
+        ("texts are in single precision", "if positions.dtype.itemsize >", "if 0 >"),
+    ),
+    *_mutants(
+        "readers/integrity.py",
+        "readers/test_integrity.py",
+        ("a number that is cut off is whole", "_decimals(words[-1]) >= min(", "0 <= min("),
+    ),
+    *_mutants(
+        "readers/topologies.py",
+        "output/test_groups.py",
+        ("ids of a data file are lost", "if kind(path) not in LAMMPS_DATA:", "if True:"),
     ),
     *_mutants(
         "readers/wanted.py",
@@ -746,7 +815,7 @@ MUTANTS = [
         ("the O–H bond", "WATER_BOND = 0.96 ", "WATER_BOND = 1.0 "),
     ),
     *_mutants(
-        "objects.py",
+        "objects/grouping.py",
         "settings/test_usual.py",
         (
             "residues have centres of mass",

@@ -1,4 +1,6 @@
 import math
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +21,24 @@ from timme.hierarchy import Hierarchy, grow
 from timme.order import families_at
 from timme.output.axes import places_of
 from timme.output.colours import CORE, SAFE, WIDE, family_colours
-from timme.output.comparison import (
-    best_cutoffs_csv,
-    cluster_colours,
-    dilutions,
-    heatmap,
-    matched_colours,
-    matched_csv,
-    on_common_sites,
-)
+from timme.output.common import on_common_sites
+from timme.output.comparison import dilutions, heatmap
+from timme.output.comparison_tables import best_cutoffs_csv, matched_csv
 from timme.output.figures import save_figure
+from timme.output.matched_colours import cluster_colours, matched_colours
 from timme.rigidity.decomposition import ENERGY
 
-ONE, OTHER = linked(random_graph(150, 5), "Å"), linked(random_graph(150, 6), "nm")
 PAIRS = [(k, k + 1) for k in range(29)]
+
+
+@cache
+def left_tree() -> Hierarchy:
+    return linked(random_graph(150, 5), "Å")
+
+
+@cache
+def right_tree() -> Hierarchy:
+    return linked(random_graph(150, 6), "nm")
 
 
 def bodies(heights: dict[int, float], n_sites: int = 30, unit: str = "Å") -> Hierarchy:
@@ -85,7 +91,7 @@ def test_families_without_a_partner_stay_apart(given: tuple[Graph, Graph]) -> No
 
 
 def test_matched_colours_follow_descent_in_both() -> None:
-    compared = compare(ONE, OTHER, min_size=2, cutoffs=(0.04, 0.04))
+    compared = compare(left_tree(), right_tree(), min_size=2, cutoffs=(0.04, 0.04))
     second, colours = compared.second, matched_colours(compared)
     at_cutoff = second.cut(0.04)
     for label, colour in enumerate(cluster_colours(compared)[1].tolist()):
@@ -178,9 +184,9 @@ def test_the_core_of_the_second_takes_the_colour_of_what_it_matches() -> None:
 def test_both_dilutions_are_drawn_in_matched_colours(by_residue: bool) -> None:
     analysis = residues(random_graph(450, 5), chains="AB")
     places = places_of(analysis) if by_residue else None
-    compared = compare(ONE, OTHER, min_size=2, cutoffs=(0.04, 0.04))
+    compared = compare(left_tree(), right_tree(), min_size=2, cutoffs=(0.04, 0.04))
     figure = dilutions(compared, places=places, names=("σ", "E"), lengths=(1.54, None))
-    order = ONE.order if places is None else places.order
+    order = left_tree().order if places is None else places.order
     first, second = cluster_colours(compared)
     left, right = figure.axes
     for axes, partition, colours in (
@@ -196,7 +202,9 @@ def test_both_dilutions_are_drawn_in_matched_colours(by_residue: bool) -> None:
 
 
 def test_dilutions_have_names_units_and_equal_type() -> None:
-    figure = dilutions(compare(ONE, OTHER), names=("left one", "right one"), lengths=(1.54, 2.0))
+    figure = dilutions(
+        compare(left_tree(), right_tree()), names=("left one", "right one"), lengths=(1.54, 2.0)
+    )
     left, right = figure.axes
     assert texts(left) == r"Site label in the first $\sigma_\mathrm{c}$ (Å) left one"
     assert texts(right) == r"Site label in the first $\sigma_\mathrm{c}$ (nm) right one"
@@ -217,7 +225,7 @@ def image_of(axes: Axes) -> Any:
 
 
 def test_the_heatmap_shows_the_index_of_both_cutoffs() -> None:
-    compared = compare(ONE, OTHER)
+    compared = compare(left_tree(), right_tree())
     axes = heatmap(compared, names=("one", "other"), lengths=(1.54, None))
     pixels = image_of(axes)
     (low, high), (bottom, top) = axes.get_xlim(), axes.get_ylim()
@@ -225,7 +233,7 @@ def test_the_heatmap_shows_the_index_of_both_cutoffs() -> None:
     for row, column in np.random.default_rng(1).integers(0, (height, width), (50, 2)).tolist():
         x = low + (column + 0.5) / width * (high - low)
         y = bottom + (row + 0.5) / height * (top - bottom)
-        labels = ONE.cut(x).labels, OTHER.cut(y).labels
+        labels = left_tree().cut(x).labels, right_tree().cut(y).labels
         single = [len(np.unique(found)) for found in labels]
         if single[0] == single[1] and single[0] in {1, 150}:
             assert pixels[row, column] is np.ma.masked
@@ -267,17 +275,20 @@ def test_the_best_pair_is_marked() -> None:
 
 
 @pytest.mark.parametrize(
-    "compared",
+    "made",
     [
-        compare(linked((1, [], [])), linked((1, [], []))),
-        compare(linked((4, [], [])), linked((4, [(0, 1)], [1.0]))),
-        compare([0, 0, 1], [0, 1, 1]),
-        compare(ONE, OTHER.cut(0.05)),
-        compare(ONE, Hierarchy(OTHER.parents, OTHER.heights - 9, ENERGY), most=9),
+        lambda: compare(linked((1, [], [])), linked((1, [], []))),
+        lambda: compare(linked((4, [], [])), linked((4, [(0, 1)], [1.0]))),
+        lambda: compare([0, 0, 1], [0, 1, 1]),
+        lambda: compare(left_tree(), right_tree().cut(0.05)),
+        lambda: compare(
+            left_tree(), Hierarchy(right_tree().parents, right_tree().heights - 9, ENERGY), most=9
+        ),
     ],
     ids=["one site", "no levels", "partitions", "one partition", "energies"],
 )
-def test_every_kind_of_comparison_is_drawn(compared: Comparison, tmp_path: Path) -> None:
+def test_every_kind_of_comparison_is_drawn(made: Callable[[], Comparison], tmp_path: Path) -> None:
+    compared = made()
     axes = heatmap(compared)
     figure = axes.get_figure(root=True)
     assert isinstance(figure, Figure)
@@ -287,7 +298,7 @@ def test_every_kind_of_comparison_is_drawn(compared: Comparison, tmp_path: Path)
 
 def test_given_axes_are_drawn_on() -> None:
     own = Figure().add_subplot()
-    assert heatmap(compare(ONE, OTHER), ax=own) is own
+    assert heatmap(compare(left_tree(), right_tree()), ax=own) is own
 
 
 # Tables
@@ -332,7 +343,7 @@ def test_members_are_runs_of_the_common_sites() -> None:
 
 
 def test_agreement_lists_the_best_cutoff_of_the_other() -> None:
-    compared = compare(ONE, OTHER, most=30)
+    compared = compare(left_tree(), right_tree(), most=30)
     table = read_back(best_cutoffs_csv(compared, names=("a", "b")))
     assert len(table) == 60
     assert table["cutoff"].tolist() == [*compared.first_cutoffs, *compared.second_cutoffs]
@@ -342,7 +353,7 @@ def test_agreement_lists_the_best_cutoff_of_the_other() -> None:
         1:59:7
     ].itertuples(index=False):
         cutoffs = (cutoff, best) if name == "a" else (best, cutoff)
-        rand = timme.compare.overlap(ONE.cut(cutoffs[0]), OTHER.cut(cutoffs[1])).rand
+        rand = timme.compare.overlap(left_tree().cut(cutoffs[0]), right_tree().cut(cutoffs[1])).rand
         assert rand == pytest.approx(column)
 
 

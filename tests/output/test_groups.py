@@ -165,6 +165,67 @@ def test_particles_keep_the_ids_of_their_file(tmp_path: Path, first: int) -> Non
         assert [int(line.split()[0]) for line in body] == [10 * k + first for k in range(12)]
 
 
+def lammps_files(folder: Path, ids: list[int], dumped: list[int]) -> tuple[Path, Path]:
+    """A data file whose molecules have numbers too, and a dump, each in an order of its own."""
+    places = two_bodies() + 20.0
+    rows = [
+        f"{ids[k]} {100 - k} 1 " + " ".join(f"{x:.6f}" for x in places[0, k])
+        for k in np.random.default_rng(1).permutation(12)
+    ]
+    bounds = [f"0 50 {axis}lo {axis}hi" for axis in "xyz"]
+    data = folder / "a.data"
+    parts = ["made", "", "12 atoms", "1 atom types", "", *bounds, "", "Masses", "", "1 1.0", ""]
+    data.write_text("\n".join([*parts, "Atoms # bond", "", *rows, ""]))
+    lines = list[str]()
+    for step, frame in enumerate(places):
+        lines += ["ITEM: TIMESTEP", str(step), "ITEM: NUMBER OF ATOMS", "12"]
+        lines += ["ITEM: BOX BOUNDS ff ff ff", *["0 50"] * 3, "ITEM: ATOMS id x y z"]
+        lines += [f"{dumped[k]} {x:.6f} {y:.6f} {z:.6f}" for k, (x, y, z) in enumerate(frame)][::-1]
+    dump = folder / "a.dump"
+    dump.write_text("\n".join(lines) + "\n")
+    return data, dump
+
+
+def test_particles_keep_the_ids_of_a_data_file(tmp_path: Path) -> None:
+    ids = [3 * k + 7 for k in range(12)]
+    data, dump = lammps_files(tmp_path, ids, ids)
+    write_groups(timme.analyse(data, dump, objects="points", pairs="all"), tmp_path, CUTOFF)
+    for name, header in (("clusters.dump", 9), ("clusters.extxyz", 2)):
+        body = [row.split() for row in (tmp_path / name).read_text().splitlines()[header:]]
+        assert [int(row[0]) for row in body] == ids
+        assert [int(row[-1]) for row in body] == [1] * 7 + [2] * 3 + [0] * 2
+    again = timme.read(tmp_path / "clusters.extxyz", bonds="none")
+    assert again.numbers is not None
+    assert again.numbers.tolist() == ids
+
+
+def test_a_dump_of_other_ids_is_not_that_of_the_data_file(tmp_path: Path) -> None:
+    ids = [3 * k + 7 for k in range(12)]
+    data, dump = lammps_files(tmp_path, ids, [k + 1000 for k in range(12)])
+    with pytest.raises(
+        ValueError, match=r"a\.dump: its atoms are not those of .*a\.data, see id 7"
+    ):
+        timme.read(data, dump)
+
+
+def test_particles_of_gsd_files_are_no_molecules(tmp_path: Path) -> None:
+    """What stands in the place of their residue names is the number of a rigid body."""
+    gsd = pytest.importorskip("gsd.hoomd", reason="needs gsd: pip install 'pytimme[formats]'")
+    path = tmp_path / "a.gsd"
+    with gsd.open(str(path), "w") as file:
+        for step, places in enumerate(two_bodies()):
+            frame = gsd.Frame()
+            frame.configuration.step, frame.configuration.box = step, [90, 90, 90, 0, 0, 0]
+            frame.particles.N, frame.particles.position = 12, places
+            frame.particles.body = [0] * 7 + [1] * 3 + [-1] * 2
+            file.append(frame)
+    made = timme.analyse(path, objects="points", pairs="all")
+    names = {written.name for written in write_groups(made, tmp_path, CUTOFF)}
+    assert names == {"clusters.extxyz", "clusters.dump"}
+    rows = [row.split() for row in (tmp_path / "clusters.dump").read_text().splitlines()[9:]]
+    assert [int(row[-1]) for row in rows] == [1] * 7 + [2] * 3 + [0] * 2
+
+
 def test_names_that_are_no_elements_are_no_species(tmp_path: Path) -> None:
     names = ["Zr", "cell 1", "D", *"abcdefghi"]
     rows = [
@@ -218,6 +279,7 @@ def test_models_have_numbers_where_all_list_their_atoms_alike(
         assert sorted(n for group in groups.values() for n in group) == [*range(2, 14)]
 
 
+@pytest.mark.usefixtures("blank_figures")
 def test_a_run_writes_them_and_replaces_those_of_an_earlier_one(tmp_path: Path) -> None:
     made = molecules(tmp_path)
     names = {path.name for path in timme.write(made, tmp_path / "out").paths}

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -24,10 +25,17 @@ from timme.output.axes import Places, cutoff_limits, places_of
 from timme.output.colours import CORE, SAFE, family_colours
 from timme.output.figures import save_figure, save_figures
 from timme.output.look import Look
-from timme.statistics import curves
+from timme.statistics import Curves, curves
 
-HIERARCHY = linked(random_graph(120, 5), "Å")
-COUNTED = curves(HIERARCHY)
+
+@cache
+def grown() -> Hierarchy:
+    return linked(random_graph(120, 5), "Å")
+
+
+@cache
+def counted() -> Curves:
+    return curves(grown())
 
 
 def drawn_stripes(axes: Axes) -> PathCollection:
@@ -46,9 +54,9 @@ def figure_of(axes: Axes) -> Figure:
 def test_dilution_draws_every_stripe_in_its_colour(by_residue: bool, min_size: int) -> None:
     places = Places(np.arange(120)[::-1], np.arange(120), np.full(120, "A"), "Residue")
     axes = plots.dilution(
-        HIERARCHY, places=places if by_residue else None, min_size=min_size, palette=SAFE
+        grown(), places=places if by_residue else None, min_size=min_size, palette=SAFE
     )
-    expected = stripes(HIERARCHY, order=places.order if by_residue else None, min_size=min_size)
+    expected = stripes(grown(), order=places.order if by_residue else None, min_size=min_size)
     collection = drawn_stripes(axes)
     paths, colours = collection.get_paths(), collection.get_facecolor()
     families = np.unique(expected.family)
@@ -56,7 +64,7 @@ def test_dilution_draws_every_stripe_in_its_colour(by_residue: bool, min_size: i
     for family, path, colour in zip(families, paths, np.asarray(colours), strict=True):
         own = expected.family == family
         corners = np.asarray(path.vertices).reshape(-1, 5, 2)
-        assert to_hex(colour) == family_colours(HIERARCHY, palette=SAFE)[family]
+        assert to_hex(colour) == family_colours(grown(), palette=SAFE)[family]
         assert corners[:, 0, 0].tolist() == expected.start[own].tolist()
         assert corners[:, 2, 0].tolist() == expected.stop[own].tolist()
         inner = np.isfinite(expected.low[own])
@@ -64,7 +72,7 @@ def test_dilution_draws_every_stripe_in_its_colour(by_residue: bool, min_size: i
 
 
 def test_dilution_shows_cutoff_and_scaled_axis() -> None:
-    axes = plots.dilution(HIERARCHY, cutoff=0.05, length=1.54)
+    axes = plots.dilution(grown(), cutoff=0.05, length=1.54)
     (line,) = axes.lines
     assert line.get_ydata() == [0.05, 0.05]
     (opposite,) = axes.child_axes
@@ -76,9 +84,12 @@ def test_dilution_shows_cutoff_and_scaled_axis() -> None:
 
 
 def test_the_line_of_the_cutoff_has_a_halo_on_stripes_and_cuts_no_gap_into_curves() -> None:
-    (on_stripes,) = plots.dilution(HIERARCHY, cutoff=0.05).lines
+    (on_stripes,) = plots.dilution(grown(), cutoff=0.05).lines
     assert on_stripes.get_path_effects()
-    for axes in (plots.fraction(COUNTED, cutoff=0.05), plots.cluster_sizes(COUNTED, cutoff=0.05)):
+    for axes in (
+        plots.fraction(counted(), cutoff=0.05),
+        plots.cluster_sizes(counted(), cutoff=0.05),
+    ):
         assert not any(line.get_path_effects() for line in axes.lines)
 
 
@@ -97,9 +108,9 @@ def test_stripes_shine_through_the_halo_of_the_cutoff() -> None:
 
 
 def test_many_stripes_become_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not drawn_stripes(plots.dilution(HIERARCHY)).get_rasterized()
+    assert not drawn_stripes(plots.dilution(grown())).get_rasterized()
     monkeypatch.setattr(dilution, "_MOST_VECTOR_STRIPES", 10)
-    assert drawn_stripes(plots.dilution(HIERARCHY)).get_rasterized()
+    assert drawn_stripes(plots.dilution(grown())).get_rasterized()
 
 
 def test_residues_are_written_by_number_and_chain() -> None:
@@ -123,12 +134,12 @@ def test_fraction_is_the_measured_staircase_with_theory_dashed() -> None:
     def expected(cutoff: Floats) -> Floats:
         return theory.tail_fraction(theory.join_probability(cutoff))
 
-    axes = plots.fraction(COUNTED, theory=expected, length=1.0)
+    axes = plots.fraction(counted(), theory=expected, length=1.0)
     measured, dashed = axes.lines
     x, y = np.array(measured.get_data())
     assert measured.get_drawstyle() == "steps-post"
-    assert x[1:-1].tolist() == COUNTED.cutoffs[1:].tolist()
-    assert y[:-1].tolist() == COUNTED.large_fraction.tolist()
+    assert x[1:-1].tolist() == counted().cutoffs[1:].tolist()
+    assert y[:-1].tolist() == counted().large_fraction.tolist()
     assert x[0] == 0
     assert measured.get_color() == CORE
     grid, values = np.array(dashed.get_data())
@@ -137,8 +148,8 @@ def test_fraction_is_the_measured_staircase_with_theory_dashed() -> None:
 
 
 def test_size_distribution_has_a_curve_for_each_size() -> None:
-    axes = plots.size_distribution(COUNTED)
-    for line, values in zip(axes.lines, COUNTED.size_fractions, strict=True):
+    axes = plots.size_distribution(counted())
+    for line, values in zip(axes.lines, counted().size_fractions, strict=True):
         assert np.array(line.get_ydata())[:-1].tolist() == values.tolist()
     legend = axes.get_legend()
     assert legend is not None
@@ -146,13 +157,13 @@ def test_size_distribution_has_a_curve_for_each_size() -> None:
 
 
 def test_the_legend_lies_beside_the_axes() -> None:
-    axes = plots.cluster_sizes(COUNTED, cutoff=0.05)
+    axes = plots.cluster_sizes(counted(), cutoff=0.05)
     figure_of(axes).draw_without_rendering()
     legend = axes.get_legend()
     assert legend is not None
     assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
     for line, values in zip(
-        axes.lines, (COUNTED.largest, COUNTED.mean_size, COUNTED.n_clusters), strict=False
+        axes.lines, (counted().largest, counted().mean_size, counted().n_clusters), strict=False
     ):
         assert np.array(line.get_ydata())[:-1].tolist() == values.tolist()
 
@@ -186,10 +197,10 @@ def test_a_hierarchy_without_levels_is_drawn(n_sites: int) -> None:
 def test_plots_draw_on_given_axes() -> None:
     figure = Figure()
     first, second, third, fourth = (figure.add_subplot(2, 2, k) for k in range(1, 5))
-    assert plots.fraction(COUNTED, ax=first) is first
-    assert plots.size_distribution(COUNTED, ax=second) is second
-    assert plots.cluster_sizes(COUNTED, ax=third) is third
-    assert plots.dilution(HIERARCHY, ax=fourth) is fourth
+    assert plots.fraction(counted(), ax=first) is first
+    assert plots.size_distribution(counted(), ax=second) is second
+    assert plots.cluster_sizes(counted(), ax=third) is third
+    assert plots.dilution(grown(), ax=fourth) is fourth
 
 
 def test_all_figures_are_saved_valid_and_the_same_each_time(tmp_path: FilePath) -> None:
@@ -218,7 +229,7 @@ def test_without_measured_pairs_there_is_no_matrix(tmp_path: FilePath) -> None:
 
 
 def test_saving_as_pdf_works_too(tmp_path: FilePath) -> None:
-    path = save_figure(figure_of(plots.fraction(COUNTED)), tmp_path / "fraction.pdf")
+    path = save_figure(figure_of(plots.fraction(counted())), tmp_path / "fraction.pdf")
     assert path.read_bytes().startswith(b"%PDF")
 
 
@@ -232,10 +243,10 @@ def test_importing_plots_does_not_import_matplotlib() -> None:
 
 
 def test_a_dilution_may_borrow_its_colours() -> None:
-    others = family_colours(HIERARCHY)[::-1]
-    axes = plots.dilution(HIERARCHY, colours=others)
+    others = family_colours(grown())[::-1]
+    axes = plots.dilution(grown(), colours=others)
     colours = [to_hex(colour) for colour in np.asarray(drawn_stripes(axes).get_facecolor())]
-    assert colours == others[np.unique(stripes(HIERARCHY, min_size=3).family)].tolist()
+    assert colours == others[np.unique(stripes(grown(), min_size=3).family)].tolist()
 
 
 def test_flexibility_is_drawn_above_and_below_zero_along_the_places() -> None:

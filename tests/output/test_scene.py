@@ -193,7 +193,7 @@ def test_long_films_are_thinned() -> None:
 
 
 def test_curves_and_suggestions_are_those_of_the_statistics() -> None:
-    made = analyse(synthetic.chain(200))
+    made = analyse(synthetic.chain(200), confidence=False)
     shown = scene_of(made)
     expected = suggest(made.shown_hierarchy)
     assert [s["cutoff"] for s in shown["suggestions"]] == [s.cutoff for s in expected]

@@ -11,7 +11,8 @@ from tests.output.test_scripts import READERS
 from timme.analysis import Analysis
 from timme.compare import Comparison, compare
 from timme.output.colours import REST
-from timme.output.comparison import cluster_colours, on_common_sites
+from timme.output.common import on_common_sites
+from timme.output.matched_colours import cluster_colours
 from timme.output.side_by_side import side_by_side, write_side_by_side
 
 

@@ -18,8 +18,8 @@ from timme import read
 from timme._arrays import Bools, Coordinates, Floats
 from timme.rigidity import decompose, network
 from timme.rigidity.snapshots import Together, together
+from timme.system.derived_frames import MappedFrames
 from timme.system.ensemble import Ensemble
-from timme.system.frames import MappedFrames
 
 NMR = Path(__file__).parents[2].parent / "shared" / "data" / "nmr"
 needs_models = pytest.mark.skipif(not NMR.exists(), reason="no ../shared/data/nmr here")

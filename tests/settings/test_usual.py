@@ -41,6 +41,8 @@ EXPECTED = {
     (Settings, "min_overlap"): "half of all",
     (Settings, "cutoff"): "the first that is suggested",
     (Settings, "length"): "1.54 Å with carbon, 0.96 Å for water, their mean for links",
+    (Settings, "replicas"): "one run",
+    (Settings, "confidence"): "yes",
     (Settings, "show"): "Cα of proteins, P or C4' of nucleic acids",
     (RigidSettings, "chain"): "all",
     (RigidSettings, "model"): "the first",

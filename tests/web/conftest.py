@@ -6,6 +6,8 @@ import io
 import json
 import os
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,6 +21,7 @@ import numpy as np
 import pytest
 
 from tests.cli.ensembles import helix, swinging, wandering, write_tracks
+from tests.conftest import leave_out_figures
 from tests.readers.builders import write_pdb
 from timme.settings import ServeSettings
 
@@ -34,6 +37,7 @@ PORT = 8377
 BASE = f"http://127.0.0.1:{PORT}"
 TOKEN = "the token of the tests"
 LONGEST = 120.0  # seconds that anything is waited for
+START = "timme.web.process.subprocess.Popen"  # by which jobs are started
 
 
 @dataclass
@@ -149,31 +153,60 @@ def server(make_server: MakeServer) -> Server:
     return make_server()
 
 
-_UNDRAWN = """
-import sys
-from timme.workflow import comparison, folder
-folder.save_figures = comparison.save_figure = lambda *_: ()
-from timme.web.worker import main
-main(sys.argv[1:])
-"""
+# ---- jobs that start no process, or one that does little ----------------------------------------
 
 
-def leave_out_pictures(patch: pytest.MonkeyPatch) -> None:
-    """Let jobs save no pictures, which take most of their time."""
+class Inside:
+    """What stands in for the process of a job: a thread of this one, which does the same."""
 
-    class Undrawn(subprocess.Popen):  # type: ignore[type-arg]
-        def __init__(self, command: list[str], **options: Any) -> None:
-            place = command.index("-m")
-            assert command[place + 1] == "timme.web.worker"
-            super().__init__([*command[:place], "-c", _UNDRAWN, *command[place + 2 :]], **options)
+    stdin = None
 
-    patch.setattr("timme.web.process.subprocess.Popen", Undrawn)
+    def __init__(self, command: list[str], **_: Any) -> None:
+        from timme.web.worker import main
+
+        self.returncode: int | None = None
+        self._thread = threading.Thread(target=main, args=(words_of(command),))
+        self._thread.start()
+
+    def poll(self) -> int | None:
+        if not self._thread.is_alive():
+            self.returncode = 0
+        return self.returncode
+
+
+class Idle(subprocess.Popen):  # type: ignore[type-arg]
+    """The process of a job, which does nothing but wait to be ended."""
+
+    def __init__(self, command: list[str], **options: Any) -> None:
+        assert words_of(command)
+        super().__init__([sys.executable, "-S", "-c", "import time; time.sleep(600)"], **options)
+
+
+def words_of(command: list[str]) -> list[str]:
+    """What the worker is told."""
+    place = command.index("-m")
+    assert command[place + 1] == "timme.web.worker"
+    return command[place + 2 :]
+
+
+def work_inside(patch: pytest.MonkeyPatch) -> None:
+    """Let jobs run in this process, without limits, and save no pictures."""
+    leave_out_figures(patch)
+    patch.setattr("timme.web.worker._limit", lambda _: None)
+    patch.setattr("timme.web.worker._end_with_the_server", lambda: None)
+    patch.setattr(START, Inside)
 
 
 @pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs without pictures."""
-    leave_out_pictures(monkeypatch)
+def inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs in this process: for tests of what they do, and not of how they are started and end."""
+    work_inside(monkeypatch)
+
+
+@pytest.fixture
+def idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs that run until they are ended, but take no time of the processor."""
+    monkeypatch.setattr(START, Idle)
 
 
 # ---- inputs ------------------------------------------------------------------------------------

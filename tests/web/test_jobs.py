@@ -18,7 +18,16 @@ import numpy as np
 import pytest
 
 import timme
-from tests.web.conftest import LONG_SETTINGS, MakeServer, Server, planted, running_server, until
+from tests.web.conftest import (
+    LONG_SETTINGS,
+    START,
+    Idle,
+    MakeServer,
+    Server,
+    planted,
+    running_server,
+    until,
+)
 from timme.web.folders import draft
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs the signals of POSIX")
@@ -35,7 +44,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
             super().__init__(*arguments, **options)
             found.append(self)
 
-    monkeypatch.setattr("timme.web.process.subprocess.Popen", Noted)
+    monkeypatch.setattr(START, Noted)
     return found
 
 
@@ -144,6 +153,7 @@ def test_an_error_is_one_line_with_the_name_of_the_user(server: Server, tracks: 
     assert server.client.get(f"/api/jobs/{name}/archive.zip").status_code == 409
 
 
+@pytest.mark.usefixtures("inside")
 def test_an_evil_selection_is_refused_as_text(server: Server, peptide: bytes) -> None:
     name = server.started("a.pdb", peptide, select="<script>alert(1)</script>")
     assert "<script>alert(1)</script>" in server.ended(name)["error"]
@@ -160,11 +170,12 @@ def test_a_job_over_its_memory_fails_alone(make_server: MakeServer) -> None:
     assert server.client.get("/api/version").status_code == 200
 
 
+@pytest.mark.usefixtures("idle")
 def test_a_job_over_its_time_is_ended(
-    make_server: MakeServer, long_run: bytes, processes: list[subprocess.Popen[bytes]]
+    make_server: MakeServer, tracks: bytes, processes: list[subprocess.Popen[bytes]]
 ) -> None:
     server = make_server(seconds=1.5)
-    job = server.ended(server.started("a.npy", long_run, **LONG_SETTINGS))
+    job = server.ended(server.started("a.csv", tracks))
     assert job["state"] == "failed"
     assert job["error"].startswith("stopped after 1.5 s")
     assert processes[0].returncode is not None
@@ -201,11 +212,12 @@ def test_a_crash_ends_that_job_only(
 # ---- cancelling and removing -------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("idle")
 def test_jobs_are_cancelled_whether_they_wait_or_run(
-    server: Server, long_run: bytes, processes: list[subprocess.Popen[bytes]]
+    server: Server, tracks: bytes, processes: list[subprocess.Popen[bytes]]
 ) -> None:
-    running = server.started("a.npy", long_run, **LONG_SETTINGS)
-    waiting = server.started("b.npy", long_run, **LONG_SETTINGS)
+    running = server.started("a.csv", tracks)
+    waiting = server.started("b.csv", tracks)
     server.wait(running, "running")
     assert server.job(waiting)["state"] == "waiting"
     for name in (waiting, running):
@@ -215,10 +227,11 @@ def test_jobs_are_cancelled_whether_they_wait_or_run(
     assert [process.returncode for process in processes] == [-signal.SIGKILL]
 
 
+@pytest.mark.usefixtures("idle")
 def test_removing_a_running_job_leaves_nothing(
-    server: Server, long_run: bytes, processes: list[subprocess.Popen[bytes]]
+    server: Server, tracks: bytes, processes: list[subprocess.Popen[bytes]]
 ) -> None:
-    name = server.started("a.npy", long_run, **LONG_SETTINGS)
+    name = server.started("a.csv", tracks)
     server.wait(name, "running")
     assert server.client.delete(f"/api/jobs/{name}").status_code == 204
     assert server.client.get(f"/api/jobs/{name}").status_code == 404
@@ -260,17 +273,18 @@ def test_a_cancelled_job_goes_on_from_its_checkpoint(
 # ---- the queue ---------------------------------------------------------------------------------
 
 
-def test_a_full_queue_refuses_and_keeps_nothing(make_server: MakeServer, long_run: bytes) -> None:
+@pytest.mark.usefixtures("idle")
+def test_a_full_queue_refuses_and_keeps_nothing(make_server: MakeServer, tracks: bytes) -> None:
     server = make_server(jobs=1, queue=1)
-    names = [server.started("a.npy", long_run, **LONG_SETTINGS) for _ in range(2)]
+    names = [server.started("a.csv", tracks) for _ in range(2)]
     server.wait(names[0], "running")
     before = {place.split("/")[0] for place in server.stored()}
-    answer = server.submit("a.npy", long_run, **LONG_SETTINGS)
+    answer = server.submit("a.csv", tracks)
     assert answer.status_code == 429
     assert answer.headers["retry-after"]
     assert {place.split("/")[0] for place in server.stored()} == before
     server.client.post(f"/api/jobs/{names[1]}/cancel")
-    assert server.submit("a.npy", long_run, **LONG_SETTINGS).status_code == 201
+    assert server.submit("a.csv", tracks).status_code == 201
     assert server.client.post(f"/api/jobs/{names[1]}/start").status_code == 429
 
 
@@ -282,9 +296,10 @@ def test_uploads_under_way_count_as_jobs(make_server: MakeServer, tracks: bytes)
     assert server.submit("a.csv", tracks).status_code == 201
 
 
-def test_as_many_jobs_run_at_once_as_allowed(make_server: MakeServer, long_run: bytes) -> None:
+@pytest.mark.usefixtures("idle")
+def test_as_many_jobs_run_at_once_as_allowed(make_server: MakeServer, tracks: bytes) -> None:
     server = make_server(jobs=2)
-    names = [server.started("a.npy", long_run, **LONG_SETTINGS) for _ in range(3)]
+    names = [server.started("a.csv", tracks) for _ in range(3)]
     until(
         lambda: [server.job(name)["state"] for name in names] == ["running", "running", "waiting"]
     )
@@ -303,11 +318,12 @@ def test_finished_jobs_survive_a_restart(
     assert server.client.get(f"/api/jobs/{name}/files/clusters.csv").status_code == 200
 
 
+@pytest.mark.usefixtures("idle")
 def test_stopping_the_server_interrupts_and_a_start_goes_on(
-    make_server: MakeServer, long_run: bytes, processes: list[subprocess.Popen[bytes]]
+    make_server: MakeServer, tracks: bytes, processes: list[subprocess.Popen[bytes]]
 ) -> None:
     first = make_server()
-    names = [first.started(f"{k}.npy", long_run, **LONG_SETTINGS) for k in range(2)]
+    names = [first.started(f"{k}.csv", tracks) for k in range(2)]
     first.wait(names[0], "running")
     first.app.state.jobs.close()
     assert all(process.returncode is not None for process in processes)
@@ -326,7 +342,7 @@ def test_what_was_under_way_at_a_crash_is_interrupted(
     assert json.loads((tmp_path / "old" / "job.json").read_text())["state"] == "interrupted"
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("inside")
 def test_an_interrupted_job_runs_to_its_end(
     make_server: MakeServer, tmp_path: Path, tracks: bytes
 ) -> None:
@@ -357,19 +373,21 @@ def test_leftovers_and_damaged_jobs_do_no_harm(make_server: MakeServer, tmp_path
     assert all((tmp_path / name / "within").is_dir() for name in others)
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("inside")
 def test_a_folder_that_someone_removed_does_no_harm(
-    make_server: MakeServer, tmp_path: Path, tracks: bytes, long_run: bytes
+    make_server: MakeServer, tmp_path: Path, tracks: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = make_server(tmp_path)
     done = server.started("a.csv", tracks)
     server.ended(done)
     shutil.rmtree(tmp_path / done)
-    running = server.started("a.npy", long_run, **LONG_SETTINGS)
-    server.wait(running, "running")
-    shutil.rmtree(tmp_path / running, ignore_errors=True)
-    server.client.post(f"/api/jobs/{running}/cancel")
-    server.ended(running)
+    with monkeypatch.context() as patch:
+        patch.setattr(START, Idle)
+        running = server.started("a.csv", tracks)
+        server.wait(running, "running")
+        shutil.rmtree(tmp_path / running, ignore_errors=True)
+        server.client.post(f"/api/jobs/{running}/cancel")
+        server.ended(running)
     for name in (done, running):
         assert server.client.delete(f"/api/jobs/{name}").status_code == 204
     assert server.ended(server.started("a.csv", tracks))["state"] == "done"
@@ -381,12 +399,13 @@ def test_ids_cannot_be_guessed(server: Server, tracks: bytes) -> None:
     assert all(len(name) >= 22 for name in names)  # 128 bits
 
 
-def test_many_requests_at_once_agree(make_server: MakeServer, long_run: bytes) -> None:
+@pytest.mark.usefixtures("idle")
+def test_many_requests_at_once_agree(make_server: MakeServer, tracks: bytes) -> None:
     server = make_server(queue=3)
     codes: list[int] = []
 
     def submit() -> None:
-        codes.append(server.submit("a.npy", long_run, **LONG_SETTINGS).status_code)
+        codes.append(server.submit("a.csv", tracks).status_code)
 
     threads = [threading.Thread(target=submit) for _ in range(8)]
     for thread in threads:

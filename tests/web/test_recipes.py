@@ -17,7 +17,7 @@ import pytest
 import timme
 from tests.cli.ensembles import swinging
 from tests.readers.builders import write_pdb
-from tests.web.conftest import MakeServer, Server, leave_out_pictures, planted, running_server
+from tests.web.conftest import MakeServer, Server, planted, running_server, work_inside
 from timme.cli import app
 from timme.output.report import SCRIPT, page_part
 from timme.output.scene import scene_json
@@ -38,7 +38,7 @@ def loaded(server: Server, name: str, folder: Path) -> timme.Analysis:
 # ---- one structure -----------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("inside")
 def test_one_structure_gets_its_rigid_clusters(
     server: Server, structure: bytes, tmp_path: Path
 ) -> None:
@@ -58,7 +58,7 @@ def test_one_structure_gets_its_rigid_clusters(
 
 
 @pytest.mark.thorough
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("inside")
 def test_rigid_clusters_are_chosen_with_their_settings(
     server: Server, structure: bytes, tmp_path: Path
 ) -> None:
@@ -73,11 +73,13 @@ def test_rigid_clusters_are_chosen_with_their_settings(
     np.testing.assert_array_equal(found.hierarchy.heights, expected.hierarchy.heights)
 
 
+@pytest.mark.usefixtures("inside")
 def test_what_is_chosen_is_done_even_if_it_cannot_be(server: Server, structure: bytes) -> None:
     job = server.ended(server.started("a.pdb", structure, recipe="run"))
     assert job["error"].startswith("a.pdb: fluctuations need at least 2 snapshots, got 1")
 
 
+@pytest.mark.usefixtures("inside")
 def test_one_snapshot_of_particles_is_no_structure(server: Server) -> None:
     table = b"frame,particle,x,y\n" + b"".join(b"0,%d,%d,0\n" % (k, k) for k in range(5))
     job = server.ended(server.started("a.csv", table))
@@ -123,7 +125,7 @@ def test_a_missing_extra_is_said_in_one_line(
     assert job["error"].startswith("adding hydrogens needs hydride: install it with ")
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("inside")
 def test_the_command_says_all_that_was_chosen(
     server: Server, tracks: bytes, tmp_path: Path
 ) -> None:
@@ -197,7 +199,7 @@ def two(
     renamed = write_pdb(tmp_path_factory.mktemp("renamed") / "b.pdb", models).read_bytes()
     with running_server(folder) as server:
         with pytest.MonkeyPatch.context() as patch:
-            leave_out_pictures(patch)
+            work_inside(patch)
             names = [
                 server.submit("a.pdb", peptide, title=EVIL).json()["id"],
                 server.submit("b.pdb", renamed, select="ca", objects="points").json()["id"],
@@ -206,7 +208,7 @@ def two(
         yield server, names
 
 
-@pytest.mark.usefixtures("undrawn", "without_figures")
+@pytest.mark.usefixtures("inside")
 def test_two_results_are_compared_as_the_library_does(
     two: tuple[Server, list[str]], tmp_path: Path
 ) -> None:
@@ -255,6 +257,7 @@ def test_a_comparison_outlives_its_results(make_server: MakeServer, two: Any) ->
     assert server.client.get(f"/api/jobs/{made}/files/dilutions.svg").status_code == 200
 
 
+@pytest.mark.usefixtures("inside")
 def test_chains_that_are_not_there_are_told_in_the_job(two: Any) -> None:
     server, names = two
     job = server.ended(server.compare(*names, chains={"A": "<i>"}).json()["id"])

@@ -741,11 +741,14 @@ def test_the_summary_tells_cutoffs_with_reasons(protein: Path) -> None:
         "sites",
         "objects",
         "pairs",
+        "sampling",
+        "trusted",
+        "bodies",
         "shown",
         "levels",
         "cutoffs",
     ]
-    cutoffs = [text for _, text in rows[names.index("cutoffs") :]]
+    cutoffs = [text for _, text in rows[[name for name, _ in rows].index("cutoffs") :]]
     assert all(text.startswith("σc = ") and "largest" in text for text in cutoffs)
 
 

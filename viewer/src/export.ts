@@ -65,8 +65,11 @@ export function csv(model: Model): string {
     const { start, stop } = model.hierarchy.wholeRun(lowest, cut.cutoff);
     return stop - start;
   };
+  const judged = scene.confidence;
+  const records = new Map(judged?.runs.map(([start, stop, record]) => [`${start}-${stop}`, judged.clusters[record]?.cells]));
+  const sure = ({ start, stop }: Cluster): string[] => records.get(`${start}-${stop}`) ?? judged?.columns.map(() => "") ?? [];
   const rows: string[][] = [
-    [named("cutoff"), "cluster", "size", "objects", "colour", named("formed"), named("joined"), "members"],
+    [named("cutoff"), "cluster", "size", "objects", "colour", named("formed"), named("joined"), "members", ...(judged?.columns ?? [])],
     ...cut.clusters.map((cluster, label) => [
       float(cut.cutoff),
       String(label + 1),
@@ -76,6 +79,7 @@ export function csv(model: Model): string {
       float(cluster.formed),
       float(cluster.joined),
       runsText(model, model.hierarchy.members(cluster)),
+      ...sure(cluster),
     ]),
   ];
   return csvText(rows);

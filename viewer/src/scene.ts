@@ -85,6 +85,7 @@ export interface Scene {
   };
   matrix: Pairs | null; // heights of pairs, such as σ
   apart: Pairs | null; // fraction of snapshots in which pairs are apart
+  confidence?: Confidence; // how sure clusters are, where that is told
   about: {
     version: string;
     command: string;
@@ -92,6 +93,14 @@ export interface Scene {
     options: Record<string, string>;
     notes: string[];
   };
+}
+
+/** How sure clusters are, as output/confidence.py says it. */
+export interface Confidence {
+  words: string; // whether there is data enough
+  columns: string[]; // of tables, for each cluster
+  runs: [start: number, stop: number, cluster: number][]; // clusters that were judged, in leaf order
+  clusters: { words: string; trusted: boolean; cells: string[] }[];
 }
 
 /** Numbers of pairs in the order of the axis: the upper triangle, row by row, NaN where there is none. */

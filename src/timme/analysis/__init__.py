@@ -1,5 +1,7 @@
 """The result of one run as frozen data: what was analysed, its hierarchy, and how it was made."""
 
+from timme.analysis.judged import Judged
+from timme.analysis.motion import Moved, bodies_text, hinge_text
 from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
 from timme.analysis.recipe import FREELY_JOINTED, Input, Provenance, Recipe
 from timme.analysis.result import Analysis, Seen, require_analysis, suggestions, summary
@@ -12,13 +14,17 @@ __all__ = [
     "Apart",
     "Constraints",
     "Input",
+    "Judged",
     "Measured",
+    "Moved",
     "Part",
     "Provenance",
     "Recipe",
     "Seen",
     "System",
+    "bodies_text",
     "evenly_chosen",
+    "hinge_text",
     "require_analysis",
     "suggestions",
     "summary",

@@ -14,6 +14,8 @@ import numpy as np
 
 from timme._arrays import Floats, frozen
 from timme._html import Described
+from timme.analysis.judged import Judged
+from timme.analysis.motion import Moved
 from timme.analysis.system import System
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.tree import Hierarchy
@@ -276,7 +278,9 @@ class Constraints(Described):
         return [("rigidity", f"at {at}: {text}")]
 
 
-KINDS: dict[str, type[Part]] = {kind.name: kind for kind in (Measured, Apart, Constraints)}
+KINDS: dict[str, type[Part]] = {
+    kind.name: kind for kind in (Measured, Apart, Constraints, Judged, Moved)
+}
 
 
 def constraints_text(network: Network) -> str:

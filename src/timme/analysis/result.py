@@ -8,9 +8,12 @@ from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
+import numpy as np
+
 from timme._arrays import Ints
 from timme._errors import require
 from timme._html import Described, table
+from timme.analysis.judged import Judged
 from timme.analysis.parts import Constraints, Measured, Part
 from timme.analysis.recipe import Recipe
 from timme.analysis.system import System
@@ -146,14 +149,25 @@ def suggestions(analysis: Analysis) -> tuple[Suggestion, ...]:
     -------
     tuple of Suggestion
         The user's own cutoff, if there is one, then those that are known to mean something, then
-        those that the hierarchy suggests.
+        levels whose clusters are stiff inside and apart, then long-lived ones, and last the paper's
+        steepest rise.
     """
     chosen = analysis.recipe.settings
     found = suggest(analysis.shown_hierarchy, large=chosen.large)
+    judged = analysis.part(Judged)
+    if judged is not None and judged.suggestions():
+        # The paper's criterion, the steepest rise, is a point of the curve and no clusters' own.
+        found = _distinct(analysis.shown_hierarchy, (*judged.suggestions(), *found[1:], *found[:1]))
     known = (Suggestion(cutoff, meaning) for cutoff, meaning in analysis.recipe.known)
     if chosen.cutoff is None:
         return (*known, *found)
     return (Suggestion(float(chosen.cutoff), "chosen by the user"), *known, *found)
+
+
+def _distinct(hierarchy: Hierarchy, found: tuple[Suggestion, ...]) -> tuple[Suggestion, ...]:
+    """Leave out cutoffs between the same two levels as one before: they cut the same."""
+    places = [int(np.searchsorted(hierarchy.levels, each.cutoff, side="right")) for each in found]
+    return tuple(each for number, each in enumerate(found) if places[number] not in places[:number])
 
 
 def summary(analysis: Analysis) -> list[tuple[str, str]]:

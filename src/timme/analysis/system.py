@@ -32,7 +32,7 @@ class System(Described):
     unit: str = ""  # of the coordinates
     box: Floats | None = None  # (dimensions, dimensions), of the first snapshot
     film: Coordinates | None = None  # (frames, sites, dimensions), some snapshots in order
-    atom_numbers: Ints | None = None  # (sites,), from 1 on, in the user's topology; None if unknown
+    atom_numbers: Ints | None = None  # (sites,), ids or places in the user's files; None if unknown
 
     @classmethod
     def unplaced(cls, sites: Atoms, *, unit: str = "") -> Self:

@@ -17,6 +17,7 @@ from timme._errors import one_line
 from timme._version import __version__
 from timme.cli import options as shared
 from timme.cli.console import engine_for, report, save_checkpoints, show_progress, tell_compiling
+from timme.cli.motion import motion
 from timme.cli.rigidity import compare, rigidity
 from timme.cli.words import in_options
 from timme.settings import Display, ServeSettings, Settings
@@ -31,6 +32,7 @@ Examples
   timme run top.psf traj.dcd -b 100 -dt 10    every tenth frame from 100 on
   timme run water.pdb water.xtc --objects molecules --radius 4
   timme run tracks.csv                        particles tracked with gaps
+  timme motion 1ake.pdb 4ake.pdb --common-atoms
   timme rigidity 1a2p.pdb --chain A           rigid clusters of one structure
   timme compare timme-rigidity-1a2p timme-1bnr
   timme plot timme-1bnr/result.npz --cutoff 0.06 -o dilution.pdf
@@ -188,6 +190,7 @@ def demo(system: str, output: Path | None, overwrite: bool) -> None:
     report(analysis, folder, written)
 
 
+app.add_command(motion)
 app.add_command(rigidity)
 app.add_command(compare)
 

@@ -19,6 +19,7 @@ from scipy import special
 
 from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
+from timme.hierarchy.agreement import adjusted_rand, count_pairs
 from timme.hierarchy.tree import Partition
 from timme.settings.values import MIN_SIZE
 
@@ -27,7 +28,7 @@ _REMEDIES = {
     "Hierarchy": "cut it, hierarchy.cut(cutoff), or compare all cutoffs by timme.compare.compare",
     "Analysis": (
         "pass analysis.shown_hierarchy of both to timme.compare.compare, where both show the same "
-        "sites; timme.output.comparison.on_common_sites(first, second) narrows them to these"
+        "sites; timme.output.common.on_common_sites(first, second) narrows them to these"
     ),
 }
 
@@ -182,22 +183,6 @@ def refuse_other_sites(first: int, second: int) -> None:
         )
 
 
-def count_pairs(sizes: Ints) -> Ints:
-    """Count the pairs of sites within clusters.
-
-    Parameters
-    ----------
-    sizes : ndarray of int
-        Sites of each cluster.
-
-    Returns
-    -------
-    ndarray of int
-        Pairs of each.
-    """
-    return sizes * (sizes - 1) // 2
-
-
 def n_log_n(sizes: Ints) -> Floats:
     """Return n ln n, of which entropies are made.
 
@@ -212,32 +197,6 @@ def n_log_n(sizes: Ints) -> Floats:
         0 for single sites.
     """
     return np.asarray(special.xlogy(sizes, sizes), dtype=np.float64)
-
-
-def adjusted_rand(
-    first: npt.ArrayLike, second: npt.ArrayLike, joint: npt.ArrayLike, *, n_sites: int
-) -> Floats:
-    """Return the adjusted Rand index from counts of pairs.
-
-    Parameters
-    ----------
-    first, second : array_like
-        Pairs of sites together in each partition.
-    joint : array_like
-        Pairs of sites together in both.
-    n_sites : int
-        Number of sites.
-
-    Returns
-    -------
-    ndarray
-        1 also where both are single sites, or both one cluster: they are equal.
-    """
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    expected = one * other / max(1, n_sites * (n_sites - 1) // 2)
-    most = (one + other) / 2 - expected
-    excess = np.asarray(joint, dtype=np.float64) - expected
-    return np.divide(excess, most, out=np.ones_like(excess), where=most > 0)
 
 
 def variation_of_information(

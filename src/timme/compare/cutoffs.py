@@ -21,15 +21,14 @@ from timme._arrays import Bools, Floats, Ints, frozen, highest_between
 from timme._html import Described
 from timme.compare.clusters import (
     Overlap,
-    adjusted_rand,
     as_partition,
-    count_pairs,
     n_log_n,
     overlap,
     refuse_no_size,
     refuse_other_sites,
     variation_of_information,
 )
+from timme.hierarchy.agreement import adjusted_rand, count_pairs
 from timme.hierarchy.tree import Hierarchy, Partition, grow
 from timme.settings.values import MIN_SIZE
 

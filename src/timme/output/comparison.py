@@ -1,20 +1,15 @@
-"""Two results side by side: colours that match, agreement over both cutoffs, tables."""
+"""Pictures of two results side by side: both dilutions, and agreement over both cutoffs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
-from timme._arrays import Bools, Floats, Ints, Strings, frozen
-from timme.analysis import Analysis
-from timme.compare import Common, Comparison, common_sites, overlap
-from timme.compare.clusters import match_one_to_one
+from timme._arrays import Bools, Floats, Ints
+from timme.compare import Comparison, overlap
 from timme.hierarchy.tree import Hierarchy
-from timme.order import choose_colours, families_at, largest_of_families
 from timme.output import plots
 from timme.output.axes import (
     COLUMN,
@@ -25,121 +20,17 @@ from timme.output.axes import (
     new_axes,
     tick_size,
 )
-from timme.output.colours import WIDE, family_colours, paint
-from timme.output.tables import csv_text, runs_text, short_names
+from timme.output.colours import WIDE
+from timme.output.common import NAMES, Names
+from timme.output.matched_colours import matched_colours
 from timme.statistics import Curves, curves
-from timme.system.atoms import Atoms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Names = tuple[str, str]  # what the two results are called in pictures
-
-NAMES: Names = ("first", "second")
 _TRIVIAL = "#dcdcdc"
-_SAME_LINE = 0.5  # Jaccard of the largest clusters of two lines of descent
 _PIXELS = 500  # along each side of the heatmap: about what a column in print resolves
-
-
-def on_common_sites(
-    first: Analysis, second: Analysis, *, chains: Mapping[str, str] | None = None
-) -> tuple[Analysis, Analysis, Common]:
-    """Narrow two analyses to the shown objects that both have.
-
-    Parameters
-    ----------
-    first, second : Analysis
-        What was analysed.
-    chains : mapping of str to str, optional
-        Chains of the first and what they are called in the second.
-
-    Returns
-    -------
-    first, second : Analysis
-        The same, showing common objects only, in the order of the first.
-    common : Common
-        Which of the shown objects these are, and how they were found.
-    """
-    common = common_sites(_shown_atoms(first), _shown_atoms(second), chains=chains)
-    return (
-        _showing(first, common.first),
-        _showing(second, common.second),
-        common,
-    )
-
-
-def matched_colours(compared: Comparison, *, palette: Sequence[str] = WIDE) -> Strings:
-    """Give families of the second hierarchy the colours of the clusters of the first they match.
-
-    Matched where both are cut, colours follow descent in both from there, up and down. Families
-    that have no part in this are matched by the largest cluster that is ever alive in each, if the
-    two share more than half of the sites that are in either.
-
-    Parameters
-    ----------
-    compared : Comparison
-        Two hierarchies, with their clusters matched at one pair of cutoffs.
-    palette : sequence of str, optional
-        Colours of families 1, 2, ….
-
-    Returns
-    -------
-    ndarray of str, shape (sites,)
-        Colour of each family of the second. Those without a partner take colours that no coloured
-        cluster of the first has where it is cut, as long as there are any; and that no family of
-        the first has at any cutoff, as long as there are any which no neighbour has.
-    """
-    one, other, partners = (
-        compared.clusters.first,
-        compared.clusters.second,
-        compared.clusters.partners,
-    )
-    of_first = choose_colours(compared.first, len(palette))
-    held = of_first[families_at(compared.first, one.cutoff)]
-    own = families_at(compared.second, other.cutoff)
-    matched = partners >= 0
-    given = np.full(compared.n_sites, -1)
-    given[own[matched]] = held[partners[matched]]
-    in_use = held[one.sizes >= compared.clusters.min_size]
-    # A colour in use where the first is cut belongs to the partner of what has it there.
-    free = ~np.isin(of_first, in_use), given < 0
-    lines = _match_lines(compared, *free)
-    given[lines >= 0] = of_first[lines[lines >= 0]]
-    drawn = compared.first.sizes[largest_of_families(compared.first)] >= compared.clusters.min_size
-    chosen = choose_colours(
-        compared.second, len(palette), given=given, avoided=in_use, spared=of_first[drawn]
-    )
-    return paint(chosen, palette)
-
-
-def cluster_colours(
-    compared: Comparison, *, palette: Sequence[str] = WIDE
-) -> tuple[Strings, Strings]:
-    """Return the colours of the clusters of both, by label: partners have the same.
-
-    Parameters
-    ----------
-    compared : Comparison
-        Two hierarchies, with their clusters matched at one pair of cutoffs.
-    palette : sequence of str, optional
-        Colours of families 1, 2, ….
-
-    Returns
-    -------
-    first : ndarray of str, shape (coloured clusters of the first,)
-        As #rrggbb; clusters too small to be coloured are left out.
-    second : ndarray of str, shape (coloured clusters of the second,)
-        Likewise.
-    """
-    one, other = compared.clusters.first, compared.clusters.second
-    least = compared.clusters.min_size
-    held = families_at(compared.first, one.cutoff)[one.sizes >= least]
-    own = families_at(compared.second, other.cutoff)[other.sizes >= least]
-    return (
-        frozen(family_colours(compared.first, palette=palette)[held]),
-        frozen(matched_colours(compared, palette=palette)[own]),
-    )
 
 
 def dilutions(
@@ -260,159 +151,6 @@ def heatmap(
     bar.ax.tick_params(labelsize=tick_size(axes), width=0.6, length=2.5)
     bar.outline.set_linewidth(0.6)
     return axes
-
-
-def matched_csv(
-    first: Analysis,
-    compared: Comparison,
-    *,
-    names: Names = NAMES,
-    palette: Sequence[str] = WIDE,
-) -> str:
-    """List the coloured clusters of both with their partners, one per row.
-
-    Parameters
-    ----------
-    first : Analysis
-        The first result, narrowed to the common sites, which are named as it names them.
-    compared : Comparison
-        Two hierarchies, with their clusters matched at one pair of cutoffs.
-    names : tuple of str, optional
-        What the two are called.
-    palette : sequence of str, optional
-        Colours of families 1, 2, ….
-
-    Returns
-    -------
-    str
-        CSV. The partner has the highest Jaccard of all clusters of the other result; matched is the
-        one-to-one partner, whose colour is the same. Members are runs of common sites.
-    """
-    found, called = compared.clusters, short_names(first)
-    inverse = np.full(found.first.n_clusters, -1)
-    matched = found.partners >= 0
-    inverse[found.partners[matched]] = np.flatnonzero(matched)
-    colours = cluster_colours(compared, palette=palette)
-    rows: list[list[object]] = []
-    for side, (partition, other, best, one_to_one) in enumerate(
-        (
-            (found.first, found.second, found.first_best, inverse),
-            (found.second, found.first, found.second_best, found.partners),
-        )
-    ):
-        for label, colour in enumerate(colours[side].tolist()):
-            pair, own = best[label], one_to_one[label]
-            partner = int(found.pairs[pair, 1 - side])
-            rows.append(
-                [
-                    names[side],
-                    label + 1,
-                    int(partition.sizes[label]),
-                    colour,
-                    partner + 1,
-                    int(other.sizes[partner]),
-                    int(found.shared[pair]),
-                    float(found.jaccard[pair]),
-                    int(own) + 1 if own >= 0 else "",
-                    runs_text(partition.members(label), called),
-                ]
-            )
-    header = "result,cluster,size,colour,partner,partner size,shared,jaccard,matched,members"
-    return csv_text(header.split(","), rows)
-
-
-def agreement_csv(compared: Comparison, *, names: Names = NAMES) -> str:
-    """List the adjusted Rand index at every pair of cutoffs.
-
-    Parameters
-    ----------
-    compared : Comparison
-        Two hierarchies of the same sites.
-    names : tuple of str, optional
-        What the two are called.
-
-    Returns
-    -------
-    str
-        CSV, a matrix: cutoffs of the first down, those of the second across.
-    """
-    corner = f"{names[0]} down and {names[1]} across"
-    columns = zip(compared.first_cutoffs.tolist(), compared.rand.round(6).tolist(), strict=True)
-    header = [corner, *map(str, compared.second_cutoffs.tolist())]
-    return csv_text(header, ([cutoff, *row] for cutoff, row in columns))
-
-
-def best_cutoffs_csv(compared: Comparison, *, names: Names = NAMES) -> str:
-    """List, for every cutoff of each result, the cutoff of the other that agrees most.
-
-    Parameters
-    ----------
-    compared : Comparison
-        Two hierarchies of the same sites.
-    names : tuple of str, optional
-        What the two are called.
-
-    Returns
-    -------
-    str
-        CSV. Of equally good cutoffs of the other, the lowest; variation is that of information.
-    """
-    rows: list[list[object]] = []
-    first, second = compared.first_cutoffs, compared.second_cutoffs
-    for name, cutoffs, others, rand, variation in (
-        (names[0], first, second, compared.rand, compared.variation),
-        (names[1], second, first, compared.rand.T, compared.variation.T),
-    ):
-        best = rand.argmax(axis=1)
-        every = np.arange(len(cutoffs))
-        columns = cutoffs, others[best], rand[every, best], variation[every, best]
-        rows += ([name, *row] for row in np.column_stack(columns).tolist())
-    return csv_text(["result", "cutoff", "best cutoff", "adjusted Rand", "variation (nats)"], rows)
-
-
-def _shown_atoms(analysis: Analysis) -> Atoms:
-    """Return the names of the sites that stand for the shown objects."""
-    atoms, sites = analysis.system.sites, analysis.system.object_sites[analysis.system.shown]
-    named = {field.name: getattr(atoms, field.name) for field in fields(Atoms)}
-    bonds = named.pop("bonds")[:0]
-    return Atoms(**{name: column[sites] for name, column in named.items()}, bonds=bonds)
-
-
-def _showing(analysis: Analysis, chosen: Ints) -> Analysis:
-    """Return an analysis that shows some of its shown objects only."""
-    system = analysis.system
-    return replace(analysis, system=replace(system, shown=frozen(system.shown[chosen])))
-
-
-def _match_lines(compared: Comparison, first: Bools, second: Bools) -> Ints:
-    """Match some families of both by their largest clusters: of the second's each, or -1."""
-    members = [
-        _members_of_families(hierarchy, chosen, compared.clusters.min_size)
-        for hierarchy, chosen in ((compared.first, first), (compared.second, second))
-    ]
-    shared = (members[0] @ members[1].T).tocoo()
-    rows, columns = shared.coords
-    sizes = [np.asarray(each.sum(axis=1)) for each in members]
-    jaccard = shared.data / (sizes[0][rows] + sizes[1][columns] - shared.data)
-    ranked = np.lexsort((columns, rows, -jaccard))
-    ranked = ranked[jaccard[ranked] > _SAME_LINE]
-    return match_one_to_one(rows[ranked], columns[ranked], compared.n_sites)
-
-
-def _members_of_families(hierarchy: Hierarchy, chosen: Bools, min_size: int) -> sparse.csr_array:
-    """Return which sites are in the largest cluster of each family: (families, sites).
-
-    A site is in few of them, as whoever changes family gets into a cluster twice as large.
-    """
-    largest = largest_of_families(hierarchy)
-    sizes = np.where(chosen, hierarchy.sizes[largest], 0)
-    sizes[sizes < min_size] = 0
-    ends = np.cumsum(sizes)
-    labels = np.arange(ends[-1]) + np.repeat(hierarchy.starts[largest] + sizes - ends, sizes)
-    offsets = np.append(0, ends)
-    shape = hierarchy.n_sites, hierarchy.n_sites
-    ones = np.ones(len(labels), np.int64)
-    return sparse.csr_array((ones, hierarchy.order[labels], offsets), shape=shape)
 
 
 def _by_first(hierarchy: Hierarchy) -> Places:

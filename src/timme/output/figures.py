@@ -12,7 +12,7 @@ import numpy as np
 from timme import theory
 from timme._arrays import Floats
 from timme._files import write_atomically
-from timme.analysis import FREELY_JOINTED, Analysis
+from timme.analysis import FREELY_JOINTED, Analysis, Judged
 from timme.output import plots, registry
 from timme.output.axes import figure_of, places_of
 from timme.output.declared import OwnFigure, PartFigure, collect
@@ -139,6 +139,7 @@ def draw(analysis: Analysis, name: str, look: Look) -> Figure:
 
 
 def _dilution(analysis: Analysis, look: Look) -> Axes:
+    judged = analysis.part(Judged)
     return plots.dilution(
         analysis.shown_hierarchy,
         places=places_of(analysis, look.order),
@@ -146,6 +147,7 @@ def _dilution(analysis: Analysis, look: Look) -> Axes:
         cutoff=look.cutoff,
         length=analysis.length,
         palette=look.palette,
+        sure=None if judged is None else judged.confidence,
     )
 
 

@@ -265,11 +265,8 @@ def _chain(name: str) -> str:
 
 def _numbers(analysis: Analysis) -> Ints:
     """Numbers by which users know particles: their own ids, 0 too, or their places in the file."""
-    own = analysis.system.sites.resids
-    if len(np.unique(own)) == len(own):
-        return own
-    places = analysis.system.atom_numbers
-    return np.arange(1, len(own) + 1) if places is None else places
+    known = analysis.system.atom_numbers
+    return np.arange(1, len(analysis.system.sites) + 1) if known is None else known
 
 
 def _names(analysis: Analysis) -> list[str]:

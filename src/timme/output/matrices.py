@@ -27,6 +27,7 @@ def sigma_matrix(
     order: Ints | None = None,
     places: Places | None = None,
     quantity: Quantity = SIGMA,
+    lowest: float = 0.0,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw σ of all measured pairs as a matrix; grey where a pair was not measured.
@@ -41,6 +42,8 @@ def sigma_matrix(
         What to write along the axes: the natural order of the same objects.
     quantity : Quantity, optional
         What the pairs were measured for, where it is not σ.
+    lowest : float, optional
+        Where the scale of colours begins.
     ax : Axes, optional
         Where to draw; axes in a new figure by default.
 
@@ -57,7 +60,7 @@ def sigma_matrix(
     mean = binned_means(fluctuations, along)
     finite = mean[np.isfinite(mean)]
     top = float(np.percentile(finite, 98)) if len(finite) else 1.0
-    norm = PowerNorm(0.5, vmin=0, vmax=top or 1.0)  # σ of small and large motions side by side
+    norm = PowerNorm(0.5, vmin=lowest, vmax=top or 1.0)  # σ of small and large motions side by side
     unit = f" ({fluctuations.unit})" if fluctuations.unit else ""
     label = f"{set_symbol(quantity.symbol)}{unit}"
     _draw_matrix(axes, mean, places, len(along), norm=norm, label=label, extend="max")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timme._arrays import Floats, Strings
+from timme.confidence import Confidence
+from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.hierarchy.tree import Hierarchy
 from timme.order import stripes
 from timme.output.axes import (
@@ -17,11 +19,12 @@ from timme.output.axes import (
     draw_cutoff_axis,
     draw_places,
     new_axes,
+    set_symbol,
     stairs,
     tick_size,
 )
 from timme.output.colours import CORE, WIDE, family_colours
-from timme.output.dilution import draw_stripes
+from timme.output.dilution import draw_stripes, draw_veils, veil
 from timme.settings.values import MIN_SIZE
 from timme.statistics import Curves, curves
 
@@ -45,6 +48,7 @@ def dilution(  # noqa: PLR0913, what is drawn, and how
     length: float | None = None,
     palette: Sequence[str] = WIDE,
     colours: Strings | None = None,
+    sure: Confidence | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the dilution plot: which sites are in which cluster, at every cutoff.
@@ -66,6 +70,8 @@ def dilution(  # noqa: PLR0913, what is drawn, and how
     colours : ndarray of str, shape (sites,), optional
         Colour of each family, such as that of its partner in another hierarchy; of the palette by
         default.
+    sure : Confidence, optional
+        How sure clusters are: those that are trusted are drawn solid, others hatched or faded.
     ax : Axes, optional
         Where to draw; axes in a new figure by default.
 
@@ -82,6 +88,8 @@ def dilution(  # noqa: PLR0913, what is drawn, and how
     draw_stripes(
         axes, shown, family_colours(hierarchy, palette=palette) if colours is None else colours
     )
+    if sure is not None and any(record.support is not None for record in sure.records):
+        draw_veils(axes, veil(shown, hierarchy, sure))
     if cutoff is not None:
         _draw_cutoff(axes.axhline, cutoff, path_effects=_halo())
     draw_places(axes, places, hierarchy.n_sites)
@@ -260,6 +268,44 @@ def flexibility(index: Floats, *, places: Places | None = None, ax: Axes | None 
     draw_places(axes, places, len(values))
     axes.set_ylabel("Flexibility index")
     _draw_legend(axes)
+    return axes
+
+
+def mobility(
+    heights: Floats,
+    *,
+    places: Places | None = None,
+    quantity: Quantity = SIGMA,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the cutoff at which each site joins the core: how mobile it is.
+
+    Parameters
+    ----------
+    heights : ndarray, shape (sites,)
+        Of the sites in the order of the axis; inf for those that never join.
+    places : Places, optional
+        What to write along the axis.
+    quantity : Quantity, optional
+        What the heights are.
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on; sites that never join reach the top, in grey.
+    """
+    axes = new_axes(COLUMN, 2.2) if ax is None else ax
+    finite = np.isfinite(heights)
+    top = 1.05 * float(heights[finite].max(initial=0.0)) or 1.0  # where nothing moves
+    edges = np.arange(len(heights) + 1)
+    if not finite.all():
+        axes.stairs(np.where(finite, 0.0, top), edges, fill=True, color=_NOT_MEASURED)
+    axes.stairs(np.where(finite, heights, 0.0), edges, fill=True, color=CORE)
+    draw_places(axes, places, len(heights))
+    unit = f" ({quantity.unit})" if quantity.unit else ""
+    axes.set(ylim=(0.0, top), ylabel=f"Joins the core at {set_symbol(quantity.symbol)}{unit}")
     return axes
 
 

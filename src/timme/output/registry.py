@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from timme.analysis import Analysis, Part
-from timme.output import pairs, rigidity
+from timme.output import confidence, motion, pairs, rigidity
 from timme.output.declared import PartFigure, PartOutput, collect
 from timme.output.look import Look
 
-OUTPUTS: tuple[PartOutput[Any], ...] = (pairs.MEASURED, pairs.APART, rigidity.CONSTRAINTS)
+OUTPUTS: tuple[PartOutput[Any], ...] = (
+    pairs.MEASURED,
+    pairs.APART,
+    rigidity.CONSTRAINTS,
+    confidence.JUDGED,
+    motion.MOVED,
+)
 
 
 def known_figures() -> dict[str, PartFigure[Any]]:

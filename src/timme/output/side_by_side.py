@@ -19,7 +19,8 @@ from timme.analysis import Analysis
 from timme.compare import Comparison
 from timme.hierarchy.tree import grow
 from timme.output.colours import WIDE, Colouring
-from timme.output.comparison import NAMES, Names, cluster_colours
+from timme.output.common import NAMES, Names
+from timme.output.matched_colours import cluster_colours
 from timme.output.picture import picture
 from timme.output.scripts import chimerax, pymol, vmd
 from timme.output.structures import Written, mmcif_text, pdb_obstacle, pdb_text, structure

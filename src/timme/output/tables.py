@@ -14,7 +14,9 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme._files import write_atomically
-from timme.analysis import Analysis
+from timme.analysis import Analysis, Judged
+from timme.confidence import ClusterRecord
+from timme.hierarchy.joining import heights_to_core
 from timme.hierarchy.tree import Hierarchy
 from timme.output.colours import WIDE, colouring, labels_of_objects
 from timme.settings.values import LARGE, MIN_SIZE
@@ -27,6 +29,7 @@ FILES = {  # what each lists
     **dict.fromkeys(("hierarchy.json", "hierarchy.nwk"), "the whole tree"),
     **dict.fromkeys(("linkage.npy", "linkage.csv"), "the tree as SciPy's linkage matrix"),
 }
+SURE = ("support", "separation", "excess", "trusted", "kind")
 _NUMBERED = re.compile(r"(-?\d+)[A-Za-z]?")
 
 
@@ -106,7 +109,7 @@ def clusters_csv(
     str
         CSV. Cluster 1 is the core; size counts shown objects, objects all of them; formed and
         joined are the cutoffs between which the cluster is as it is; members are runs of shown
-        objects.
+        objects. Of clusters that were judged, support, separation Q and whether they are trusted.
     """
     shown = analysis.shown_hierarchy
     names = short_names(analysis)
@@ -115,15 +118,47 @@ def clusters_csv(
         found = colouring(analysis, cutoff, min_size=min_size, palette=palette)
         labels, (formed, joined) = shown.cut(cutoff).labels, _lives(shown, cutoff)
         objects = np.bincount(found.labels[found.labels >= 0], minlength=len(found.sizes))
+        judged = analysis.part(Judged)
+        records = None if judged is None else judged.record_at(shown, cutoff)
         for label, (size, colour) in enumerate(zip(found.sizes, found.colours, strict=True)):
             members = runs_text(np.flatnonzero(labels == label), names)
             life = (formed[label], joined[label])
-            rows.append([cutoff, label + 1, int(size), int(objects[label]), colour, *life, members])
+            row = [cutoff, label + 1, int(size), int(objects[label]), colour, *life, members]
+            rows.append(row if records is None else [*row, *sure_columns(records[label])])
     unit = shown.unit
     header = [with_unit("cutoff", unit), "cluster", "size", "objects", "colour"]
-    return csv_text(
-        [*header, with_unit("formed", unit), with_unit("joined", unit), "members"], rows
-    )
+    header += [with_unit("formed", unit), with_unit("joined", unit), "members"]
+    return csv_text([*header, *SURE] if analysis.part(Judged) else header, rows)
+
+
+def sure_columns(record: ClusterRecord | None) -> list[object]:
+    """Return what is told of how sure a cluster is.
+
+    Parameters
+    ----------
+    record : ClusterRecord or None
+        None for a cluster that is too small to be judged.
+
+    Returns
+    -------
+    list
+        Support, separation, excess motion, whether it is trusted, and what it is; empty where
+        nothing is known.
+    """
+    if record is None:
+        return [""] * len(SURE)
+    moving = record.separation
+    return [
+        _rounded(record.support),
+        _rounded(None if moving is None else moving.ratio),
+        _rounded(None if moving is None else moving.excess),
+        "yes" if record.trusted else "no",
+        record.kind,
+    ]
+
+
+def _rounded(value: float | None) -> object:
+    return "" if value is None or np.isnan(value) else float(f"{value:.3g}")
 
 
 def sites_csv(analysis: Analysis, cutoffs: Sequence[float]) -> str:
@@ -139,7 +174,8 @@ def sites_csv(analysis: Analysis, cutoffs: Sequence[float]) -> str:
     Returns
     -------
     str
-        CSV. The site label is the place of a shown object in the dilution plot by site label.
+        CSV. The site label is the place of a shown object in the dilution plot by site label, and
+        joins core the cutoff at which it joins the core: how mobile it is.
         Clusters of any size are numbered from 1, the core; 0 has no shown object in it.
     """
     sites, site = analysis.system.sites, analysis.system.object_sites
@@ -154,6 +190,9 @@ def sites_csv(analysis: Analysis, cutoffs: Sequence[float]) -> str:
         "number": np.char.add(sites.resids[site].astype(str), sites.icodes[site]),
         "site label": site_labels,
     }
+    mobility = np.full(len(analysis.system.names), "", dtype=object)
+    mobility[analysis.system.shown] = heights_to_core(analysis.shown_hierarchy).tolist()
+    columns[with_unit("joins core", analysis.hierarchy.unit)] = mobility.tolist()
     for cutoff in cutoffs:
         name = f"cluster at {cutoff:g} {analysis.hierarchy.unit}".rstrip()
         columns[name] = labels_of_objects(analysis, cutoff) + 1
@@ -206,7 +245,7 @@ def hierarchy_json(analysis: Analysis) -> str:
         ``shown`` those that are drawn and counted.
     """
     hierarchy = analysis.hierarchy
-    content = {
+    content: dict[str, object] = {
         "format": "timme-hierarchy",
         "version": 1,
         "quantity": hierarchy.quantity.symbol,

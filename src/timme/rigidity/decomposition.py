@@ -12,6 +12,7 @@ from scipy.sparse import csgraph
 from timme._arrays import Bools, Floats, Ints, frozen
 from timme._html import Described
 from timme._kernels import pebble as kernel
+from timme._kernels.blocks import blocks
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
 from timme.rigidity.checks import checked_cutoff
@@ -279,7 +280,7 @@ def _regions(game: _Game, ends: Ints, hinged: Bools) -> tuple[Ints, Ints]:
     n_nodes = int(nodes.max()) + 1
     edges = nodes[ends[hinged]]
     block = np.empty(len(edges), np.int64)
-    kernel.blocks(n_nodes, edges, _entries(n_nodes, edges), block)
+    blocks(n_nodes, edges, _entries(n_nodes, edges), block)
     block = _ranked(block)
     n_blocks = int(block.max(initial=-1)) + 1
     freedom = np.bincount(nodes, game.pebbles) - np.bincount(

@@ -17,7 +17,7 @@ from timme.settings.shared import (
     choose_stop,
     choose_truncated,
 )
-from timme.settings.texts import parse_names, parse_numbers, read_weights
+from timme.settings.texts import parse_counts, parse_names, parse_numbers, read_weights
 from timme.settings.values import (
     ALL_PAIRS,
     ALONG,
@@ -65,6 +65,11 @@ PAIRS = {
     "sequence": "Neighbours along the sequence",
     "nearest": "A number of nearest neighbours",
     "sharing": "Objects that share a site",
+}
+LINKAGES = {
+    "single": "By their lowest pair, as in the paper",
+    "braced": "By pairs that share 4 partners within the cutoff",
+    "average": "By the mean of σ² over all pairs between them",
 }
 
 READING = (  # settings of timme.read
@@ -204,6 +209,25 @@ class Settings(Display):
         "Memory that may be taken, as 2GB; less takes longer, and changes no result",
         group="running",
         server=False,  # which sets it itself
+    )
+    # how it is linked, and how sure it is
+    linkage: str = choose(
+        "How pairs are joined: single is the paper's",
+        default="single",
+        group="pairs",
+        choices=LINKAGES,
+    )
+    replicas: Sequence[int] | None = choose(
+        "Snapshots of each independent run, in their order",
+        group="sure",
+        usual="one run",
+        metavar="500,500,…",
+        parse=parse_counts,
+    )
+    confidence: bool | None = choose(
+        "Resample the trajectory to tell which clusters to believe",
+        group="sure",
+        usual="yes",
     )
     # what is shown
     show: str | None = choose_show()

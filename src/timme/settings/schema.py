@@ -15,6 +15,7 @@ GROUPS = {
     "objects": "What is compared",
     "pairs": "Who with whom",
     "network": "What holds the structure",
+    "sure": "How sure it is",
     "shown": "What is shown",
     "running": "How it is done",
     "server": "The server and its jobs",

@@ -83,6 +83,27 @@ def parse_numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
+def parse_counts(text: str) -> list[int]:
+    """Take whole numbers apart.
+
+    Parameters
+    ----------
+    text : str
+        Numbers with commas between them.
+
+    Returns
+    -------
+    list of int
+        In their order.
+
+    Examples
+    --------
+    >>> parse_counts("500,500,250")
+    [500, 500, 250]
+    """
+    return [int(part) for part in text.split(",")]
+
+
 def parse_names(text: str) -> list[str]:
     """Take names apart.
 

@@ -70,6 +70,7 @@ PARTS = (
             "min_bonds": "Bonds apart",
             "contacts": "Snapshots in contact",
             "min_overlap": "Snapshots shared",
+            "linkage": "How pairs are joined",
         },
     ),
     _Part(
@@ -102,6 +103,8 @@ LEFT_OUT = {
     "run": {
         "box": "files hold it, and where one is wrong, a list of numbers is for programs",
         "weights": "a number for each snapshot is for programs",
+        "replicas": "a number for each run is for programs",
+        "confidence": "it is quick, and said with every result",
     },
     "rigidity": dict[str, str](),
 }

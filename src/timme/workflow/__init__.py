@@ -13,6 +13,7 @@ from timme.workflow.folder import (
     write,
 )
 from timme.workflow.gathering import gather
+from timme.workflow.moving import move
 from timme.workflow.recipe import analyse
 from timme.workflow.rigidity import rigid
 
@@ -26,6 +27,7 @@ __all__ = [
     "first_looks",
     "gather",
     "known_files",
+    "move",
     "report",
     "rigid",
     "scene_of",

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from timme import memory
 from timme._kernels.space import TILTED
-from timme.engine.run import DEFAULT, Run
-from timme.engine.threads import part_length
+from timme.confidence.assessing import MOST_PAIRS, MOST_SHOWN
+from timme.confidence.draws import N_PARTS
 from timme.fluctuations.crossing import count_site_pairs
+from timme.fluctuations.sums import HELD_BYTES
 from timme.hierarchy.clustering import CANDIDATES, CHUNK
 from timme.hierarchy.pruning import LEAST_FRAMES, SEARCH_BYTES
 from timme.objects import Objects
@@ -28,6 +29,7 @@ Tell = Callable[[str], None]
 
 # Bytes, as measured with one kind of run after another.
 _KERNELS = 50_000_000  # compiled loops and what they need
+_JUDGING = 60_000_000  # more of them, by which clusters are judged
 _DRAWING = 80_000_000  # of which most is for the libraries
 _OBJECT = 1_000  # for each object: tree, names, tables
 _POINT_PAIR = 85  # for each pair of points in hand: sums, and copies of them
@@ -35,10 +37,12 @@ _OBJECT_PAIR, _SITE_PAIR = 40, 92  # for each pair of objects in hand, and of si
 _KEPT = 32  # for each pair: what stays of it
 _SORTED = 40  # for each pair kept, while they are linked
 _JOINED = 60  # for each pair in hand that is not kept, while it is linked
+_SUMMED = 10  # for each pair and part of the snapshots, by which clusters are judged
+_CELL = 120  # for each pair of shown objects, while levels are looked for
 _DRAWN = 90  # for each pair kept of shown objects, while σ is drawn
 _FOUND = 48  # for each pair in hand that was found to join clusters, maybe
 _CONTACT = 100  # for each pair in contact, while these are listed
-_WAITING = 12  # for each contact in a snapshot that is not counted yet, with room for more
+_PATH = 500  # for each point, where it passes while contacts are searched for
 
 _PRUNED_BYTES = 200_000_000  # for pairs in hand, where most are given up before
 _SMALLEST = 10_000  # pairs in a piece: fewer would be read for longer than measured
@@ -80,6 +84,7 @@ def plan(
     limit: str | None,
     n_shown: int | None = None,
     euclidean: bool = True,
+    judged: bool = True,
 ) -> Plan:
     """Plan a run within the memory that is allowed, or within what there is.
 
@@ -97,6 +102,8 @@ def plan(
         How many of the objects are drawn, all by default.
     euclidean : bool, optional
         Whether distances are Euclidean, so that most of all pairs may be given up early.
+    judged : bool, optional
+        Whether it is told how sure clusters are.
 
     Returns
     -------
@@ -109,7 +116,7 @@ def plan(
         n_kept, n_drawn = len(partners), int(len(partners) * (shown / len(compared)) ** 2)
     stays = [
         ("held already: libraries, names, snapshots in memory", memory.usage()),
-        ("compiled loops", _KERNELS),
+        ("compiled loops", _KERNELS + _JUDGING * judged),
         ("list of pairs and their σ", _KEPT * n_kept),
         ("hierarchy and tables", _OBJECT * len(compared)),
     ]
@@ -118,6 +125,16 @@ def plan(
         ("figures", _DRAWING + _DRAWN * n_drawn),
     ]
     block = _block_bytes(compared)
+    if judged:
+        n_parts = min(N_PARTS, compared.ensemble.n_snapshots) if keep else 0
+        sums = _SUMMED * n_parts * min(n_kept, MOST_PAIRS)
+        if not compared.are_points:  # whose cross pairs are summed first
+            n_crossing = (len(compared.members) / len(compared)) ** 2 * n_kept
+            sums += min(HELD_BYTES, int(_SUMMED * n_parts * n_crossing))
+        levels = _CELL * min(shown, MOST_SHOWN) ** 2 // 2
+        phases.append(
+            ("parts of the snapshots, by which clusters are judged", block + max(sums, levels))
+        )
     pruned = not keep and euclidean and _can_be_pruned(compared)
     if pruned:
         phases.append(("coordinates in which pairs are given up", block + _search_bytes(compared)))
@@ -146,7 +163,6 @@ def most_contacts(
     radius: float,
     *,
     limit: str | None,
-    run: Run = DEFAULT,
     tell: Tell | None = None,
 ) -> int:
     """Return how many pairs in contact can be held while they are searched for.
@@ -159,8 +175,6 @@ def most_contacts(
         Of contacts.
     limit : str or None
         Memory that the process may take, such as 2GB.
-    run : Run, optional
-        Of which the search is a part.
     tell : callable, optional
         Called with a line that says how much memory the search needs.
 
@@ -173,11 +187,7 @@ def most_contacts(
     points, box = centres.snapshot(0)
     boxes = Boxes.of(None if box is None else box[None], 1, centres.n_dimensions)
     n_first = len(pairs_within(points, radius, boxes))
-    n_threads = run.engine.threads_here
-    n_frames = min(centres.block_length, centres.n_snapshots)
-    length = part_length(n_frames, centres.n_sites, n_threads)
-    fixed = memory.usage() + _KERNELS + _block_bytes(compared)
-    fixed += (n_threads + 2) * length * n_first * _WAITING
+    fixed = memory.usage() + _KERNELS + _block_bytes(compared) + _PATH * len(points)
     least = fixed + _CONTACT * n_first
     room = _room(limit)
     if room < least:

@@ -14,10 +14,10 @@ from timme._html import Described
 from timme.analysis import Analysis
 from timme.compare import Common, Comparison, Overlap, overlap
 from timme.compare import compare as compare_hierarchies
-from timme.output import comparison
+from timme.output import comparison, comparison_tables
 from timme.output.axes import figure_of, places_of
 from timme.output.colours import PALETTES
-from timme.output.comparison import Names, on_common_sites
+from timme.output.common import NAMES, Names, on_common_sites
 from timme.output.figures import FORMATS, save_figure
 from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
@@ -114,7 +114,7 @@ def add_cutoffs(names: Names, first: Analysis, second: Analysis) -> Names:
 
 
 def compare_results(
-    first: Analysis, second: Analysis, look: CompareSettings, *, names: Names = comparison.NAMES
+    first: Analysis, second: Analysis, look: CompareSettings, *, names: Names = NAMES
 ) -> Compared:
     """Compare two results on the sites that both show.
 
@@ -179,14 +179,23 @@ def rows(compared: Compared) -> list[tuple[str, str]]:
             made.append(("left out", f"{len(left):,} of {name}, not in the other: {where}"))
     made.append(("best pair", _pair_text(compared, found.clusters)))
     lives = zip((found.first, found.second), found.ranges, strict=True)
-    spans = (f"{low:.3g} to {high:.3g} {of.unit}".rstrip() for of, (low, high) in lives)
-    made.append(("", f"the same clusters from {' and from '.join(spans)}"))
+    spans = (f"{_span(low, high)} {of.unit}".rstrip() for of, (low, high) in lives)
+    made.append(("", f"the same clusters {' and '.join(spans)}"))
     made.append(("", _agreement_text(found.clusters)))
     made += [("", text) for text in _matched_text(compared)]
     if compared.asked is not None:
         made.append(("asked for", _pair_text(compared, compared.asked)))
         made.append(("", _agreement_text(compared.asked)))
     return made
+
+
+def _span(low: float, high: float) -> str:
+    """Write two cutoffs with as many digits as tell them apart, three at least."""
+    for digits in range(3, 18):
+        ends = f"{low:.{digits}g}", f"{high:.{digits}g}"
+        if ends[0] != ends[1]:
+            return f"from {ends[0]} to {ends[1]}"
+    return f"at {low:.3g}"
 
 
 def write(compared: Compared, folder: str | Path, *, overwrite: bool = False) -> Written:
@@ -224,13 +233,13 @@ def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:
         for kind in FORMATS:
             save_figure(figure, folder / f"{stem}.{kind}")
     contents = {
-        MARK: comparison.agreement_csv(found, names=names),
-        "best-cutoffs.csv": comparison.best_cutoffs_csv(found, names=names),
-        "matched.csv": comparison.matched_csv(one, found, names=names, palette=palette),
+        MARK: comparison_tables.agreement_csv(found, names=names),
+        "best-cutoffs.csv": comparison_tables.best_cutoffs_csv(found, names=names),
+        "matched.csv": comparison_tables.matched_csv(one, found, names=names, palette=palette),
     }
     if compared.asked is not None:
         at = replace(found, clusters=compared.asked)
-        contents["matched-asked.csv"] = comparison.matched_csv(
+        contents["matched-asked.csv"] = comparison_tables.matched_csv(
             one, at, names=names, palette=palette
         )
     for name, text in contents.items():

@@ -176,7 +176,7 @@ def choose_pairs(
         radius = _radius(compared, molecular=molecular) if radius is None else radius
         most = None  # on a sphere, a few contacts are as much as is known
         if near is None:
-            most = most_contacts(compared, radius, limit=chosen.memory, run=run, tell=tell)
+            most = most_contacts(compared, radius, limit=chosen.memory, tell=tell)
         partners = choose.within(
             compared,
             radius,

@@ -197,10 +197,10 @@ def complete(
 
 
 def _atom_numbers(ensemble: Ensemble) -> Ints | None:
-    """Number sites as the topology does; models are matched by name, and may differ in numbers."""
-    if not ensemble.independent:
-        return ensemble.site_atoms + 1
-    return None if ensemble.numbers is None else ensemble.numbers[ensemble.site_atoms]
+    """Number sites as the user's files do: by ids, or by place, which may differ among models."""
+    if ensemble.numbers is not None:
+        return ensemble.numbers[ensemble.site_atoms]
+    return None if ensemble.independent else ensemble.site_atoms + 1
 
 
 def _first_places(ensemble: Ensemble) -> tuple[Coordinates, Floats | None]:

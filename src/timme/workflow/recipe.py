@@ -43,7 +43,9 @@ from timme.workflow.defaults import (
 )
 from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
+from timme.workflow.judging import judge, judge_matrix, linkage_of, refuse_unkept
 from timme.workflow.kept_pairs import are_kept, keep_drawn, list_sharing, measure_drawn, note_on
+from timme.workflow.motion import with_motion
 from timme.workflow.own import Own, is_matrix, name_sites
 from timme.workflow.remarks import (
     describe_compared,
@@ -136,13 +138,15 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
             inputs = fingerprints([str(source)] if isinstance(source, str | Path) else [])
             made = _analyse_matrix(source, _as_list(trajectories), chosen, own)
         else:
-            ensemble = _read(source, trajectories, chosen, progress)
+            ensemble = read_source(source, trajectories, chosen, progress)
             inputs = fingerprints(ensemble.sources)
             run = Run.of(
                 workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
             with run.identify(lambda: identity(ensemble, inputs, chosen) | own.identity()):
-                made = _analyse_ensemble(ensemble, chosen, run, tell, own=own)
+                made = with_motion(
+                    _analyse_ensemble(ensemble, chosen, run, tell, own=own), ensemble
+                )
     made = complete(made, command=command, inputs=inputs, notes=noted)
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
@@ -156,7 +160,25 @@ def _refuse_other_steps(source: Any) -> None:
         )
 
 
-def _read(source: Any, trajectories: Any, chosen: Settings, progress: Progress | None) -> Ensemble:
+def read_source(
+    source: Any, trajectories: Any, chosen: Settings, progress: Progress | None
+) -> Ensemble:
+    """Read what is analysed, or take what was read.
+
+    Parameters
+    ----------
+    source, trajectories
+        As for :func:`analyse`.
+    chosen : Settings
+        What of it is wanted.
+    progress : callable or None
+        Called with the work done and the whole work.
+
+    Returns
+    -------
+    Ensemble
+        The selected sites.
+    """
     if isinstance(source, Ensemble | Objects):
         fixed = {*READING} if isinstance(source, Ensemble) else {*READING, "select"}
         unused = sorted(chosen.differing() & fixed)
@@ -210,6 +232,7 @@ def _analyse_ensemble(
         compared, listed, chosen, run, tell, shown=shown, metric=own.metric
     )
     length, length_name = choose_length(compared, kind, chosen)
+    told = judge(compared, sigma, seen, chosen, n_pairs=n_pairs, metric=own.metric, run=run)
     return Analysis(
         system=system_of(compared, shown),
         hierarchy=seen.hierarchy,
@@ -222,8 +245,12 @@ def _analyse_ensemble(
             settings=replace(chosen, length=length),
             length_name=length_name,
         ),
-        notes=(*ensemble.notes, *notes_on(ensemble, compared, partners, sigma, n_pairs, chosen)),
-        parts=(Measured(sigma),),
+        notes=(
+            *ensemble.notes,
+            *notes_on(ensemble, compared, partners, sigma, n_pairs, chosen),
+            *told.notes,
+        ),
+        parts=(Measured(sigma), *told.parts),
         seen=seen,
     )
 
@@ -261,7 +288,9 @@ def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings, own:
             sigma = from_matrix(given.values, unit=quantity.unit)
         except ValueError as error:
             raise ValueError(f"{name}{error}") from None
-    hierarchy, drawn = link(sigma, quantity=quantity), keep_drawn(sigma)
+    hierarchy = link(sigma, quantity=quantity, linkage=linkage_of(chosen))
+    drawn = keep_drawn(sigma)
+    told = judge_matrix(sigma, hierarchy, chosen)
     return Analysis(
         system=System.unplaced(name_sites(source, hierarchy.n_sites), unit=sigma.unit),
         hierarchy=hierarchy,
@@ -270,8 +299,11 @@ def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings, own:
             settings=chosen,
             length_name="a" if chosen.length else "",
         ),
-        parts=(Measured(drawn),),
-        notes=() if drawn is sigma else (note_on(len(sigma.sigma), drawn, quantity.symbol),),
+        parts=(Measured(drawn), *told.parts),
+        notes=(
+            *(() if drawn is sigma else (note_on(len(sigma.sigma), drawn, quantity.symbol),)),
+            *told.notes,
+        ),
     )
 
 
@@ -295,6 +327,7 @@ def _measure_and_link(
         limit=chosen.memory,
         n_shown=len(shown.objects),
         euclidean=metric is None,
+        judged=chosen.confidence is not False,
     )
     if tell is not None:
         for line in planned.lines():
@@ -309,8 +342,9 @@ def _measure_and_link(
             metric=metric,
             **run.options,
         )
-        hierarchy = link(sigma, quantity=sigma_by(metric))
+        hierarchy = link(sigma, quantity=sigma_by(metric), linkage=linkage_of(chosen))
         return Seen(hierarchy, shown.objects), sigma, len(sigma.sigma)
+    refuse_unkept(chosen, len(partners))
     hierarchy, n_pairs = cluster_and_count(
         compared, partners, chunk=planned.chunk, min_overlap=overlap, metric=metric, run=run
     )

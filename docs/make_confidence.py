@@ -1,0 +1,122 @@
+"""Plant bodies, and count how many are found and how much of what is trusted is right.
+
+``python docs/make_confidence.py`` writes the table of `how_sure.md`: 20 seeds a cell, which takes
+an hour. ``--seeds 2 --frames 20`` makes less of it, and ``--print`` only prints it. It is a script
+of the documentation, as its only product is a table there; tests run a small part of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+import timme
+from timme.confidence import Confidence, assess
+from timme.synthetic import FAMILIES, Planted
+
+PAGE = Path(__file__).parent / "how_sure.md"
+BEGIN, END = "<!-- families -->", "<!-- end of families -->"
+FRAMES = (20, 100, 1000)
+_RIGHT = 0.75  # Jaccard overlap with a body, or with a union of bodies
+_WITHIN = 0.9  # of a cluster and of its sibling, in one body: a false split
+
+
+@dataclass(frozen=True)
+class Score:
+    """What was found of one planted ensemble."""
+
+    recall: float  # bodies that a trusted cluster is
+    right: int  # trusted clusters that are a body, or a union of bodies
+    scored: int  # trusted clusters that consist mostly of sites of bodies
+    false_split: bool  # whether a trusted cluster and its sibling lie within one body
+
+
+def assessed(
+    name: str, n_snapshots: int, seed: int, linkage: str = "single"
+) -> tuple[Planted, Confidence]:
+    made = FAMILIES[name](n_snapshots, seed)
+    points = timme.objects.points(made.ensemble)
+    radius = 1.6 if name.startswith("colloids") else 10.0
+    sigma = timme.measure(points, timme.pairs.within(points, radius))
+    tree = timme.link(sigma, linkage=linkage)
+    return made, assess(points, sigma, tree, linkage=linkage)
+
+
+def score(made: Planted, found: Confidence) -> Score:
+    label = made.labels[0]
+    bodies = [frozenset(np.flatnonzero(label == body)) for body in range(int(label.max()) + 1)]
+    held = frozenset().union(*bodies)
+    unions = [
+        frozenset().union(*some)
+        for count in range(1, len(bodies) + 1)
+        for some in combinations(bodies, count)
+    ]
+    hit, right, scored, false_split = set(), 0, 0, False
+    for record in found.trusted:
+        cluster = frozenset(record.sites)
+        core = cluster & held
+        if 2 * len(core) <= len(cluster):
+            continue
+        scored += 1
+        hit |= {body for body in bodies if jaccard(core, body) >= _RIGHT}
+        siblings = [frozenset(found.tree.members(k)) for k in found.tree.siblings(record.cluster)]
+        split = siblings and any(
+            all(len(part & body) > _WITHIN * len(part) for part in (cluster, *siblings))
+            for body in bodies
+        )
+        false_split |= bool(split)
+        right += not split and max(jaccard(core, union) for union in unions) >= _RIGHT
+    return Score(len(hit) / len(bodies), right, scored, false_split)
+
+
+def jaccard(one: frozenset[int], other: frozenset[int]) -> float:
+    return len(one & other) / len(one | other)
+
+
+def cell(name: str, n_snapshots: int, n_seeds: int, linkage: str = "single") -> str:
+    """Recall and precision or, where there is nothing to find, runs with a false split."""
+    found = [score(*assessed(name, n_snapshots, seed, linkage)) for seed in range(n_seeds)]
+    if name.startswith(("no hinge", "smooth")):
+        return f"{sum(each.false_split for each in found)} of {n_seeds} cut"
+    recall = np.mean([each.recall for each in found])
+    scored = sum(each.scored for each in found)
+    precision = sum(each.right for each in found) / scored if scored else 1.0
+    return f"{recall:.2f} / {precision:.2f}"
+
+
+def table(frames: tuple[int, ...], n_seeds: int, names: list[str]) -> str:
+    lines = [
+        "| family | " + " | ".join(f"{n} frames" for n in frames) + " |",
+        "|---" * (len(frames) + 1) + "|",
+    ]
+    for name in names:
+        row = [cell(name, n, n_seeds) for n in frames]
+        lines.append(f"| {name} | " + " | ".join(row) + " |")
+        print(lines[-1], file=sys.stderr, flush=True)
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--frames", type=int, nargs="+", default=list(FRAMES))
+    parser.add_argument("--families", nargs="+", default=list(FAMILIES))
+    parser.add_argument("--print", action="store_true")
+    chosen = parser.parse_args()
+    made = table(tuple(chosen.frames), chosen.seeds, chosen.families)
+    if chosen.print:
+        print(made)
+        return
+    text = PAGE.read_text("utf-8")
+    head, rest = text.split(BEGIN)
+    tail = rest.split(END)[1]
+    PAGE.write_text(f"{head}{BEGIN}\n{made}\n{END}{tail}", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

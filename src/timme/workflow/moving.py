@@ -1,0 +1,120 @@
+"""Settings → Analysis of motion: rigid bodies as the hierarchy, the rest in place of σ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timme import objects as make
+from timme._arrays import Ints
+from timme.analysis import Analysis
+from timme.motion import describe_motion, superpose
+from timme.objects import Objects
+from timme.output.ensembles import write_ensemble
+from timme.settings import Settings
+from timme.settings.schema import change
+from timme.system.ensemble import Ensemble
+from timme.system.frames import Progress
+from timme.system.residues import residue_index, shown_sites
+from timme.system.topology import atoms_of_sites
+from timme.workflow.defaults import select
+from timme.workflow.gathering import complete, gather
+from timme.workflow.identity import fingerprints
+from timme.workflow.motion import moved
+from timme.workflow.recipe import read_source
+from timme.workflow.remarks import note_warnings
+
+_KEYWORDS = ("trajectories", "settings", "n_bodies", "on", "superposed", "progress")
+
+
+def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
+    source: Any,
+    trajectories: Any = (),
+    *,
+    settings: Settings | None = None,
+    n_bodies: int | None = None,
+    on: str | None = None,
+    superposed: str | Path | None = None,
+    command: str = "",
+    progress: Progress | None = None,
+    **options: Any,
+) -> Analysis:
+    """Find the rigid bodies of an ensemble and how they move, as a result of its own.
+
+    Its hierarchy is that of the bodies: pieces that join into bodies, and bodies that join into the
+    whole, at the rest that no rigid motion then accounts for.
+
+    Parameters
+    ----------
+    source : path, array, Universe, Ensemble, …
+        Anything that :func:`timme.analyse` takes but a matrix; 2 snapshots or more in space.
+    trajectories : path or sequence of paths, optional
+        Trajectories that belong to the topology `source`.
+    settings : Settings, optional
+        All choices at once; those of objects and pairs have no effect.
+    n_bodies : int, optional
+        How many bodies are wanted; by default as many as stand out.
+    on : str, optional
+        A selection of which the body is held still; the largest body by default.
+    superposed : path, optional
+        File for all snapshots, laid onto that body: .pdb, .cif, .xtc or .dcd.
+    command : str, optional
+        Command line to be kept with the result.
+    progress : callable, optional
+        Called with the work done and the whole work.
+    **options
+        Fields of :class:`timme.Settings` that differ from it.
+
+    Returns
+    -------
+    Analysis
+        The result, ready for :func:`timme.write`.
+
+    Examples
+    --------
+    >>> import timme
+    >>> planted = timme.synthetic.moving((60, 40), 20, spans=[30.0])
+    >>> timme.move(planted.ensemble).shown_hierarchy.quantity.symbol
+    'rest'
+    """
+    chosen: Settings = change(settings or Settings(), "move", *_KEYWORDS, **options)
+    with note_warnings() as noted:
+        ensemble = read_source(source, trajectories, chosen, progress)
+        compared, sites = _standing(ensemble, chosen)
+        still = None if on is None else _held(ensemble, sites, on)
+        found = describe_motion(ensemble.select(sites), n_bodies=n_bodies, reference=still)
+        made = gather(compared, hierarchy=found.bodies.hierarchy)
+        if superposed is not None:
+            core = sites[found.bodies.members(found.reference)]
+            write_ensemble(superpose(ensemble, core).ensemble, superposed)
+    look = replace(chosen, length=made.recipe.settings.length, objects=compared.kind, min_size=2)
+    recipe = replace(
+        made.recipe,
+        settings=look,
+        known=((found.bodies.cutoff, "the rigid bodies that stand out"),),
+    )
+    made = replace(made, recipe=recipe, parts=(moved(found, made),))
+    return complete(made, command=command, inputs=fingerprints(ensemble.sources), notes=noted)
+
+
+def _standing(ensemble: Ensemble, chosen: Settings) -> tuple[Objects, Ints]:
+    """Objects of the hierarchy, and the site that stands for each.
+
+    Residues of which one site each is shown are whole objects, so that all their atoms are drawn.
+    """
+    atoms = atoms_of_sites(ensemble)
+    sites = shown_sites(atoms) if chosen.show is None else select(ensemble, chosen.show)
+    if not len(sites):
+        sites = np.arange(ensemble.n_sites)
+    residue = residue_index(atoms)
+    if np.array_equal(residue[sites], np.arange(residue.max() + 1)):
+        return make.residues(ensemble), sites
+    return make.points(ensemble.select(sites)), sites
+
+
+def _held(ensemble: Ensemble, sites: Ints, on: str) -> Ints:
+    """Which of the standing sites are of a selection."""
+    return np.flatnonzero(np.isin(sites, select(ensemble, on)))

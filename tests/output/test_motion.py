@@ -1,0 +1,89 @@
+"""Bodies and axes in tables, figures, scripts, and superposed snapshots in files."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import timme
+from tests.motion.proteins import planted_protein
+from timme.analysis import Analysis, Moved
+from timme.motion import rmsf, superpose
+from timme.output.body_scripts import FILES, body_arrows, write_body_scripts
+from timme.output.ensembles import write_ensemble
+from timme.output.figures import draw, figures_of
+from timme.output.look import look_of
+from timme.output.registry import tables_of_parts
+
+
+@pytest.fixture(scope="module")
+def made() -> Analysis:
+    return timme.move(planted_protein())
+
+
+def test_tables_say_what_was_found(made: Analysis) -> None:
+    texts = tables_of_parts(made, look_of(made))
+    rows = {name: list(csv.DictReader(io.StringIO(text))) for name, text in texts.items()}
+    assert [row["body"] for row in rows["bodies.csv"]] == ["1"] * 60 + ["2"] * 40
+    (motion,) = rows["motions.csv"]
+    assert motion["kind"] == "hinge"
+    assert float(motion["range (°)"]) == pytest.approx(40, rel=0.03)
+    assert len(rows["angles.csv"]) == 20
+    assert [row["bodies"] for row in rows["bodies-by-number.csv"]][:2] == ["1", "2"]
+
+
+def test_figures_are_drawn_of_bodies(made: Analysis) -> None:
+    assert {"bodies", "angles", "variance"} <= set(figures_of(made))
+    for name in ("bodies", "angles", "variance"):
+        assert draw(made, name, look_of(made)).axes
+
+
+def test_one_body_has_no_angles() -> None:
+    still = timme.move(planted_protein(kind="rigid"))
+    assert "angles" not in figures_of(still)
+    with pytest.raises(ValueError, match="several rigid bodies"):
+        draw(still, "angles", look_of(still))
+
+
+def test_an_arrow_lies_on_the_axis(made: Analysis) -> None:
+    part = made.part(Moved)
+    assert part is not None
+    (arrow,) = body_arrows(part, made)
+    (found,) = part.found.hinges
+    along = (arrow.end - arrow.start) / np.linalg.norm(arrow.end - arrow.start)
+    np.testing.assert_allclose(along, found.axis, atol=1e-9)
+    np.testing.assert_allclose((arrow.end + arrow.start) / 2, found.point, atol=1e-9)
+    assert arrow.width > 0
+
+
+def test_scripts_draw_bodies_and_axes(made: Analysis, tmp_path: Path) -> None:
+    written = {path.name: path.read_text("utf-8") for path in write_body_scripts(made, tmp_path)}
+    assert written.keys() == FILES.keys()
+    assert "axis_2" in written["bodies.pml"]
+    assert "shape cylinder" in written["bodies.cxc"]
+    assert "graphics top cylinder" in written["bodies.tcl"]
+    assert "bodies.cif" in written["bodies.pml"]
+
+
+@pytest.mark.parametrize("kind", [".pdb", ".cif", ".xtc", ".dcd"])
+def test_superposed_snapshots_are_read_back(kind: str, tmp_path: Path) -> None:
+    ensemble = planted_protein(6)
+    laid = superpose(ensemble, np.arange(60)).ensemble
+    path = write_ensemble(laid, tmp_path / f"still{kind}")
+    if kind in {".xtc", ".dcd"}:
+        topology = write_ensemble(laid[:1], tmp_path / "top.pdb")
+        again = timme.read(topology, path)
+    else:
+        again = timme.read(path)
+    assert again.n_snapshots == 6
+    # PDB keeps 0.001 Å, XTC 0.01 Å, DCD and mmCIF single precision or five digits.
+    np.testing.assert_allclose(again.coordinates(), laid.coordinates(), atol=0.006)
+    assert rmsf(again)[:60].max() < 0.5
+    assert again.atoms.resids[again.site_atoms].tolist() == list(range(1, 101))
+
+
+def test_other_formats_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="snapshots are written as"):
+        write_ensemble(planted_protein(2), tmp_path / "still.xyz")
