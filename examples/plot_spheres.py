@@ -3,8 +3,8 @@ Spheres that crowd one another
 ==============================
 
 991 spheres in a dense suspension between two walls, as a confocal microscope would find them: they
-rattle in cages of others, some of which last. Pairs that touch in at least one snapshot are compared.
-The file comes with the package.
+rattle in cages of others, some of which last. Pairs that touch in at least one snapshot are
+compared. The file comes with the package.
 """
 
 import matplotlib.pyplot as plt

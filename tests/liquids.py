@@ -63,7 +63,7 @@ def _wander(rng: np.random.Generator) -> Floats:
     for _ in range(N_SNAPSHOTS - 1):
         tried = places + rng.normal(0.0, STEP, places.shape)
         for _ in range(50):  # who is in the way goes back, and may then be in the way of another
-            tree = cKDTree(tried % WIDTH, boxsize=WIDTH)
+            tree = cKDTree(tried % WIDTH, boxsize=np.full(3, WIDTH))
             near = tree.query_pairs(NEAREST, output_type="ndarray").ravel()
             back = near[(tried[near] != places[near]).any(axis=1)]
             if not len(back):

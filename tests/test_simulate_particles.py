@@ -205,7 +205,9 @@ def test_tables_are_read_and_show_who_goes_together(
 def unwrapped(ensemble: timme.Ensemble) -> tuple[Floats, Floats]:
     """Snapshots of a full run, not wrapped, and its box, in diameters."""
     positions = ensemble.block(0).coordinates.astype(float) / 1.3
-    box = np.diag(ensemble.snapshot()[1]) / 1.3
+    held = ensemble.snapshot()[1]
+    assert held is not None
+    box = np.diag(held) / 1.3
     steps = np.diff(positions, axis=0)
     steps[..., :2] -= box[:2] * np.rint(steps[..., :2] / box[:2])
     return np.concatenate([positions[:1], positions[:1] + np.cumsum(steps, axis=0)]), box

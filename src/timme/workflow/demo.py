@@ -66,8 +66,8 @@ def _crowd(**run: Any) -> Analysis:
 
 def _road(**run: Any) -> Analysis:
     """On the ring in the plane, which is more of a picture than the way along it."""
-    where = {"columns": ("frame", "particle", "x", "y"), "unit": "m", "radius": 400.0}
-    made = analyse(data.path("ring_road.csv"), **where, min_size=2, large=2, **run)
+    table, columns = data.path("ring_road.csv"), ("frame", "particle", "x", "y")
+    made = analyse(table, columns=columns, unit="m", radius=400.0, min_size=2, large=2, **run)
     return _mark(made, 4.0, "cars of one platoon")
 
 
