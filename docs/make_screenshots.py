@@ -1,7 +1,7 @@
 """Make the pictures of the interactive page and of the server.
 
-python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb WATER.pdb WATER.xtc, from the top folder of a
-checkout, where Chromium is installed and the page is built.
+python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb, from the top folder of a checkout, where Chromium
+is installed and the page is built.
 """
 
 import io
@@ -75,13 +75,11 @@ def _save(page: Page, name: str) -> None:
     shot.save(IMAGES / f"{name}.png", optimize=True)
 
 
-def main(barnase: str, crystal: str, water: list[str]) -> None:
+def main(barnase: str, crystal: str) -> None:
     """Analyse the systems and take their pictures."""
     systems: dict[str, Analysis] = {
         "barnase": timme.analyse(barnase),
-        "chain": analyse_demo("chain"),
-        "water": timme.analyse(water[0], water[1:], objects="molecules", radius=4.0),
-        "spheres": analyse_demo("spheres"),
+        **{name: analyse_demo(name) for name in ("chain", "water", "spheres")},
     }
     program = chromium()
     if program is None:
@@ -101,6 +99,6 @@ def main(barnase: str, crystal: str, water: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 5:
-        sys.exit("usage: python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb WATER.pdb WATER.xtc")
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb")
+    main(sys.argv[1], sys.argv[2])
