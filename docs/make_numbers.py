@@ -191,11 +191,10 @@ def barnase_rows(source: Source) -> tuple[list[Row], dict[str, timme.Hierarchy]]
         )
     ]
     atoms = {"barnase, atoms, NMR": nmr.hierarchy}
-    if "barnase_md" in timme.data.records():
-        md = quiet(timme.data.path("barnase_md_dense.pdb"), timme.data.path("barnase_md_dense.xtc"))
-        panels.append(Panel("TIMME, MD 0.1 ns", md, run, "σc/a = 0.068"))
-        rows += md_rows(crystal, nmr, md, (energy, models, run))
-        atoms["barnase, atoms, MD"] = md.hierarchy
+    md = quiet(timme.data.barnase_md(dense=True))
+    panels.append(Panel("TIMME, MD 0.1 ns", md, run, "σc/a = 0.068"))
+    rows += md_rows(crystal, nmr, md, (energy, models, run))
+    atoms["barnase, atoms, MD"] = md.hierarchy
     save(draw_panels(panels), "numbers-barnase")
     return rows, atoms
 
@@ -287,9 +286,7 @@ def agreement(at: Overlap) -> str:
 
 def draw_forms(forms: dict[str, Form]) -> None:
     figure, panels = plt.subplots(2, 3, figsize=(9.6, 5), layout="constrained")
-    for axes in panels.flat[len(forms) :]:
-        axes.set_axis_off()
-    for axes, (name, found) in zip(panels.flat, forms.items(), strict=False):
+    for axes, (name, found) in zip(panels.flat, forms.items(), strict=True):
         axes.step(found.cutoffs, found.fraction, where="post", color=CORE)
         axes.plot(found.cutoffs, found.fitted, color="#d62728", linestyle="--")
         verdict = "a sigmoid" if found.is_sigmoid else "no sigmoid"
