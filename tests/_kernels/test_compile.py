@@ -131,6 +131,7 @@ def test_machine_code_that_is_cut_off_is_compiled_again(copy: Path) -> None:
         assert run(copy)[:2] == (1, 0)
 
 
+@pytest.mark.thorough
 def test_a_folder_that_goes_away_meanwhile_is_no_error(copy: Path) -> None:
     vanish = """
 from timme._kernels import _compile
@@ -156,6 +157,7 @@ def test_a_folder_of_the_user_is_taken(copy: Path, tmp_path: Path) -> None:
     assert run(copy, after, **settings)[2] == mine  # again, for functions of others
 
 
+@pytest.mark.thorough
 def test_where_the_sources_cannot_be_written_the_cache_of_the_user_is_taken(
     copy: Path, tmp_path: Path
 ) -> None:
@@ -165,6 +167,7 @@ def test_where_the_sources_cannot_be_written_the_cache_of_the_user_is_taken(
     assert place.is_relative_to(tmp_path / "timme")
 
 
+@pytest.mark.thorough
 def test_where_nothing_can_be_written_kernels_are_compiled_all_the_same(copy: Path) -> None:
     file = copy / "__pycache__"
     file.touch()

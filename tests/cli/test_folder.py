@@ -474,6 +474,7 @@ def test_every_kind_of_array_gets_a_whole_folder(folder: Path, timme: Run, array
     [[[0.0]], [[0.0, np.inf], [np.inf, 0.0]], [[0.0, 1.0], [1.0, 0.0]]],
     ids=["one site", "nothing compared", "two sites"],
 )
+@pytest.mark.usefixtures("blank_figures")
 def test_the_smallest_matrices_get_a_folder(
     folder: Path, timme: Run, matrix: list[list[float]]
 ) -> None:

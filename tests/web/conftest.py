@@ -111,11 +111,12 @@ def everything(folder: Path) -> set[str]:
 
 
 def until(found: Callable[[], Any]) -> Any:
-    """Wait for something to be found."""
-    deadline = time.monotonic() + LONGEST
+    """Wait for something to be found, and ask less often the longer it takes."""
+    begun = time.monotonic()
     while not (value := found()):
-        assert time.monotonic() < deadline, "it took too long"
-        time.sleep(0.02)
+        waited = time.monotonic() - begun
+        assert waited < LONGEST, "it took too long"
+        time.sleep(min(0.02 + waited / 10, 0.5))
     return value
 
 

@@ -240,6 +240,7 @@ def test_removing_a_running_job_leaves_nothing(
     assert processes[0].returncode is not None
 
 
+@pytest.mark.thorough
 def test_progress_is_told_with_the_time_left(server: Server, long_run: bytes) -> None:
     name = server.started("a.npy", long_run, **LONG_SETTINGS)
 

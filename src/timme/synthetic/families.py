@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from timme._arrays import Floats, Ints
 from timme.synthetic.answers import Planted
 from timme.synthetic.directions import directions
-from timme.synthetic.packed import APART, ball, radius_of, rod, smooth_between
+from timme.synthetic.packing import APART, ball, radius_of, rod, smooth_between
 from timme.synthetic.relaxing import relaxing
 from timme.system.ensemble import Ensemble
 
