@@ -50,7 +50,7 @@ FLUID = Plan(
     gel_time=1.0,
     depth=1.5,
     age=1.0,
-    interval=0.005,
+    interval=0.010,
 )
 
 

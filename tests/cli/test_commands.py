@@ -282,20 +282,6 @@ def test_the_hinge_demo_finds_its_bodies(folder: Path, timme: Run, without_figur
     assert len(set(zip(labels.tolist(), planted.tolist(), strict=True))) == 3 == labels.max() + 1
 
 
-@pytest.mark.long
-def test_the_spheres_demo_is_in_micrometres(
-    folder: Path, timme: Run, without_figures: None
-) -> None:
-    del without_figures
-    found = timme("demo", "spheres")
-    assert found.code == 0
-    made = library.load(folder / "timme-demo-spheres" / "result.npz")
-    assert made.hierarchy.unit == "µm"
-    assert made.length == 1.3
-    assert made.recipe.options["pairs"] == "contact"
-    assert "µm" in found.out
-
-
 def test_a_demo_overwrites_only_when_asked(
     folder: Path, timme: Run, refused: Refused, without_figures: None
 ) -> None:

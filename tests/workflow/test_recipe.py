@@ -36,7 +36,7 @@ from timme.output.look import Look
 from timme.output.matrices import binned_means
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
-from timme.workflow import Settings, analyse_demo, scene_of, summary
+from timme.workflow import Settings, scene_of, summary
 from timme.workflow.remarks import remarks_on
 
 
@@ -499,24 +499,6 @@ def test_the_length_of_links_knows_the_box() -> None:
     ensemble = Ensemble.from_array(snapshots, atoms=atoms, boxes=[10.0, 10.0, 10.0])
     made = timme.analyse(ensemble)
     assert made.length == pytest.approx(1.0, abs=0.05)
-
-
-def test_demos_are_known() -> None:
-    with pytest.raises(ValueError, match="chain, hinge, spheres"):
-        analyse_demo("boat")
-    assert analyse_demo("hinge").recipe.provenance.command == "timme demo hinge"
-
-
-def test_the_cutoff_of_a_demo_is_known_and_not_chosen_by_the_user(tmp_path: Path) -> None:
-    made = analyse_demo("hinge")
-    timme.save(made, tmp_path / "result.npz")
-    for shown in (made, timme.load(tmp_path / "result.npz")):
-        rows = summary(shown)
-        first = next(text for name, text in rows if name == "cutoffs")
-        assert first.startswith("σc = 0.04")
-        assert "the three bodies are side by side" in first
-        assert "user" not in str(rows)
-        assert scene_of(shown)["suggestions"][0]["cutoff"] == 0.04
 
 
 # ---- tracks with gaps --------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from timme.cli.console import engine_for, report, save_checkpoints, show_progres
 from timme.cli.motion import motion
 from timme.cli.rigidity import compare, rigidity
 from timme.cli.words import in_options
-from timme.settings import Display, ServeSettings, Settings
+from timme.settings import DEMOS, Display, ServeSettings, Settings
 
 _EXAMPLES = """
 \b
@@ -170,16 +170,15 @@ def run(
         click.echo(f"note: {checkpoint.path} is not there: nothing to resume, all was measured")
 
 
-@app.command(name="demo")
-@click.argument("system", type=click.Choice(["chain", "hinge", "spheres"]), default="chain")
+@app.command(
+    name="demo",
+    epilog="\b\nSystems\n" + "\n".join(f"  {name:<9}{what}" for name, what in DEMOS.items()),
+)
+@click.argument("system", type=click.Choice(list(DEMOS)), default=next(iter(DEMOS)))
 @shared.output
 @shared.debug
 def demo(system: str, output: Path | None, overwrite: bool) -> None:
-    """Analyse a built-in example: chain, hinge or spheres.
-
-    The chain is the paper's: 10,000 freely jointed links, of which the theory is known and drawn
-    dashed.
-    """
+    """Analyse a built-in SYSTEM, which needs no file and no network."""
     from timme.workflow import analyse_demo, check_folder, write
 
     folder = output or Path(f"timme-demo-{system}")

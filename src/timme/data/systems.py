@@ -26,11 +26,13 @@ def water_drop(*, dense: bool = False) -> Ensemble:
     return read(path(f"{name}.pdb"), path(f"{name}.xtc"))
 
 
-def spheres(*, noisy: bool = False) -> Ensemble:
+def spheres(*, fluid: bool = False, noisy: bool = False) -> Ensemble:
     """Read 991 attracting spheres, 1.3 µm across, between two walls.
 
     Parameters
     ----------
+    fluid : bool, optional
+        A dense fluid, in which spheres rattle in cages of others, instead of a gel that thaws.
     noisy : bool, optional
         As a confocal microscope would find them, 0.03 µm off in the plane and 0.05 µm in depth.
 
@@ -39,7 +41,8 @@ def spheres(*, noisy: bool = False) -> Ensemble:
     Ensemble
         In µm; periodic along the walls, open across them.
     """
-    with np.load(path("spheres_noisy.npz" if noisy else "spheres.npz")) as kept:
+    name = f"spheres{'_fluid' * fluid}{'_noisy' * noisy}.npz"
+    with np.load(path(name)) as kept:
         return Ensemble.from_array(kept["positions"], boxes=kept["box"], unit="µm")
 
 

@@ -55,7 +55,8 @@ def sigma_matrix(
     """
     from matplotlib.colors import PowerNorm
 
-    axes = new_axes(COLUMN, 2.9) if ax is None else ax
+    # Low enough that the height limits a square: where the width does, one pass cuts its label off.
+    axes = new_axes(COLUMN, 2.6) if ax is None else ax
     along = np.arange(fluctuations.n_objects) if order is None else order
     mean = binned_means(fluctuations, along)
     finite = mean[np.isfinite(mean)]

@@ -1,6 +1,7 @@
 """What a user can choose, described once."""
 
 from timme.settings.compare import CompareSettings
+from timme.settings.demo import DEMOS
 from timme.settings.display import DISPLAY, Display
 from timme.settings.rigid import TETHERS, RigidSettings
 from timme.settings.run import (
@@ -20,6 +21,7 @@ from timme.settings.shared import PALETTES
 __all__ = [
     "BONDS",
     "CENTRES",
+    "DEMOS",
     "DISPLAY",
     "OBJECTS",
     "PAIRS",

@@ -1,0 +1,74 @@
+"""The built-in examples show what they are named for, at the cutoff that is shown first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import timme
+from tests.synthetic.test_known_answers import same_clusters
+from timme import statistics
+from timme._arrays import Ints
+from timme.analysis import suggestions
+from timme.settings import DEMOS
+from timme.workflow import analyse_demo, demo, scene_of, summary
+
+
+def first_labels(analysis: timme.Analysis) -> Ints:
+    """Clusters at the cutoff that is shown first."""
+    return analysis.hierarchy.cut(suggestions(analysis)[0].cutoff).labels
+
+
+def test_every_demo_that_is_named_can_be_analysed() -> None:
+    assert set(demo._ANALYSES) == set(DEMOS)
+
+
+def test_a_demo_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(ValueError, match=rf"one of {', '.join(DEMOS)}, got 'boat'"):
+        analyse_demo("boat")
+
+
+def test_the_cutoff_of_a_demo_is_known_and_not_chosen_by_the_user(tmp_path: Path) -> None:
+    made = analyse_demo("hinge")
+    assert made.recipe.provenance.command == "timme demo hinge"
+    timme.save(made, tmp_path / "result.npz")
+    for shown in (made, timme.load(tmp_path / "result.npz")):
+        rows = summary(shown)
+        first = next(text for name, text in rows if name == "cutoffs")
+        assert first.startswith("σc = 0.04")
+        assert "the three bodies are side by side" in first
+        assert "user" not in str(rows)
+        assert scene_of(shown)["suggestions"][0]["cutoff"] == 0.04
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "column"), [("crowd", "crowd", "party"), ("road", "ring_road", "platoon")]
+)
+def test_those_who_go_together_are_one_cluster(name: str, file: str, column: str) -> None:
+    header, *rows = (
+        line.split(",") for line in timme.data.path(f"{file}.csv").read_text().splitlines()
+    )
+    place, owner = header.index(column), header.index("particle")
+    together = {int(row[owner]): int(row[place]) for row in rows}
+    known = np.array([together[number] for number in sorted(together)])
+    assert same_clusters(first_labels(analyse_demo(name)), known)
+
+
+@pytest.mark.thorough
+def test_the_largest_cluster_of_the_drop_is_about_as_large_as_in_the_paper() -> None:
+    """17 molecules at 0.54 a; which of a thousand hang together is a matter of chance."""
+    made = analyse_demo("water")
+    assert (made.hierarchy.n_sites, made.system.n_snapshots) == (1000, 10)
+    assert 17 / 2 < np.bincount(first_labels(made)).max() < 17 * 2
+
+
+@pytest.mark.thorough
+def test_large_clusters_of_spheres_rise_where_they_do_in_the_paper() -> None:
+    """At 0.147 a there: to a tenth, which is how well packing and times of the two agree."""
+    made = analyse_demo("spheres")
+    assert (made.hierarchy.n_sites, made.system.n_snapshots) == (991, 46)
+    assert made.hierarchy.unit == "µm"
+    steepest = statistics.inflection(statistics.curves(made.hierarchy))
+    assert steepest == pytest.approx(0.147 * 1.3, rel=0.1)
