@@ -60,7 +60,8 @@ export class Film {
     const possible = this.canKeep();
     this.fix.disabled = !possible;
     this.fix.checked = model.fixed && possible;
-    const name = model.selected > 0 ? `cluster ${model.selected + 1}` : "core";
+    const kept = model.cut.clusters[Math.max(0, model.selected)]?.rank ?? 0;
+    const name = kept > 0 ? `cluster ${kept + 1}` : "core";
     this.what.data = `keep ${name} in place`;
     this.keep.title = possible
       ? "Superpose every snapshot on the selected cluster, or else on the core"

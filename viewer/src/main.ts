@@ -3,6 +3,7 @@
 import { about } from "./about";
 import { at } from "./arrays";
 import { type Ink, inkOf } from "./axes";
+import { banner } from "./banner";
 import { ClusterTable } from "./clusters";
 import { CurvePlot } from "./curves";
 import { Dilution } from "./dilution";
@@ -12,7 +13,8 @@ import { chosenFigures, exportMenu, figuresOf } from "./figures";
 import { Film } from "./film";
 import type { Cluster } from "./hierarchy";
 import { KEYS, listen } from "./keyboard";
-import { Matrix } from "./matrix";
+import { joining, Matrix, measured } from "./matrix";
+import { Mobility } from "./mobility";
 import { type Change, Model, type Style } from "./model";
 import { Molecule } from "./molecule";
 import { Panel } from "./panel";
@@ -31,16 +33,18 @@ export interface Page {
     level: number;
     levels: number;
     minSize: number;
+    trustedOnly: boolean;
     palette: string;
     style: string;
     frame: number;
     fixed: boolean;
     selected: number;
     highlighted: number[] | null;
-    clusters: { size: number; colour: string; formed: number; joined: number; members: number[] }[];
+    clusters: { number: number; trusted: boolean; look: string; size: number; colour: string; formed: number; joined: number; members: number[] }[];
   };
   setCutoff(cutoff: number): void;
   setMinSize(size: number): void;
+  setTrustedOnly(only: boolean): void;
   setPalette(palette: "wide" | "safe"): void;
   setStyle(style: Style): void;
   setFrame(frame: number): void;
@@ -66,7 +70,7 @@ const STYLES: Record<Style, string> = {
 
 /** Build the page within an element; keys are heard there, or in what is given: an element around it, the document. */
 export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Document): Page {
-  if (scene.format !== 4) throw new Error(`a scene of format 4 is needed, got ${scene.format}: use the page of the same version`);
+  if (scene.format !== 5) throw new Error(`a scene of format 5 is needed, got ${scene.format}: use the page of the same version`);
   const model = new Model(scene);
   const root = h("div", { class: "timme" });
   host.classList.add("timme-host");
@@ -87,10 +91,11 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
   const table = new ClusterTable(model, zoom, say, ink);
   const curves = [new CurvePlot(model, ink, "large"), new CurvePlot(model, ink, "sizes")] as const;
   const pairs = scene.matrix ?? scene.apart;
-  const matrix = pairs ? new Matrix(model, pairs, ink) : null;
+  const matrices = [...(pairs ? [measured(model, pairs)] : []), joining(model)].map((heights) => new Matrix(model, heights, ink));
+  const mobility = new Mobility(model, ink);
   const sequence = scene.axis?.letters ? new Sequence(model, scene.axis, scene.axis.letters, ink) : null;
   const heading = h("div", { class: "heading" }, h("h1", {}, scene.title), h("p", {}, subtitle(scene, model)));
-  const figures = figuresOf({ heading, molecule, dilution, table, curves, matrix, sequence }, ink);
+  const figures = figuresOf({ heading, molecule, dilution, table, curves, matrices, mobility, sequence }, ink);
 
   const help = helpDialog();
   const menu = exportMenu(model, figures, root, say);
@@ -106,10 +111,11 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
       h("button", { type: "button", "aria-label": "Keys", title: "Keys (?)", click: () => help.showModal() }, "?"),
     ),
   );
-  root.append(header, ...sections(model, { molecule, problem, film, panel, dilution, table, curves, matrix, sequence }), live, help);
+  if (scene.confidence) header.append(banner(scene.confidence));
+  root.append(header, ...sections(model, { molecule, problem, film, panel, dilution, table, curves, matrices, mobility, sequence }), live, help);
   root.classList.toggle("no-view", !scene.space);
 
-  const views = [molecule, dilution, table, ...curves, matrix, sequence];
+  const views = [molecule, dilution, table, ...curves, ...matrices, mobility, sequence];
   const update = (change: Change | "theme"): void => {
     for (const view of views) view?.update(change as Change);
     panel.update();
@@ -162,15 +168,17 @@ interface Parts {
   dilution: Dilution;
   table: ClusterTable;
   curves: readonly [CurvePlot, CurvePlot];
-  matrix: Matrix | null;
+  matrices: Matrix[];
+  mobility: Mobility;
   sequence: Sequence | null;
 }
 
 function sections(model: Model, parts: Parts): HTMLElement[] {
-  const { molecule, film, panel, dilution, table, curves, matrix, sequence } = parts;
+  const { molecule, film, panel, dilution, table, curves, matrices, mobility, sequence } = parts;
   const cards: Card[] = [{ name: "Curves", content: h("div", { class: "curves" }, ...curves.map((curve) => curve.element)) }];
   if (sequence) cards.push({ name: "Sequence", content: sequence.element, shown: () => sequence.update("cut") });
-  if (matrix) cards.push({ name: matrix.name, content: matrix.element, shown: () => matrix.update("cut") });
+  for (const matrix of matrices) cards.push({ name: matrix.name, content: matrix.element, shown: () => matrix.update("cut") });
+  cards.push({ name: "Mobility", content: mobility.element, shown: () => mobility.update("cut") });
   cards.push({ name: "Provenance", content: about(model.scene) });
   const made: HTMLElement[] = [];
   const { space } = model.scene;
@@ -292,6 +300,7 @@ function pageOf(
       level: hierarchy.level(model.cut.cutoff),
       levels: hierarchy.levels.length,
       minSize: model.minSize,
+      trustedOnly: model.trustedOnly,
       palette: model.palette,
       style: model.style,
       frame: model.frame,
@@ -299,6 +308,9 @@ function pageOf(
       selected: model.selected,
       highlighted: model.highlight ? Array.from(hierarchy.members(model.highlight.run)) : null,
       clusters: model.cut.clusters.map((cluster) => ({
+        number: cluster.rank + 1,
+        trusted: model.sure.trusts(cluster),
+        look: model.sure.lookOf(cluster),
         size: cluster.size,
         colour: model.colour(cluster.family),
         formed: cluster.formed,
@@ -308,6 +320,7 @@ function pageOf(
     }),
     setCutoff: (cutoff) => model.setCutoff(cutoff),
     setMinSize: (size) => model.setMinSize(size),
+    setTrustedOnly: (only) => model.setTrustedOnly(only),
     setPalette: (palette) => model.setPalette(palette),
     setStyle: (style) => model.setStyle(style),
     setFrame: (frame) => model.setFrame(frame),

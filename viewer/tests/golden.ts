@@ -88,7 +88,7 @@ export function sceneOf(tree: Tree): Scene {
   const same = packedWords(residues.map(() => "GLY"));
   const nothing = { large: "", sizes: [], sizeFractions: [], largest: "", mean: "", number: "", theory: null };
   return {
-    format: 1,
+    format: 5,
     title: tree.name,
     quantity: {
       symbol: "σ",
@@ -137,6 +137,8 @@ export function sceneOf(tree: Tree): Scene {
     curves: nothing,
     matrix: null,
     apart: null,
+    confidence: null,
+    motion: null,
     about: { version: "", command: "", inputs: [], options: {}, notes: [] },
   };
 }
