@@ -8,7 +8,7 @@ const VERDICTS: Record<Confidence["colour"], string> = {
   red: "Too few data",
   amber: "Few data",
   green: "Data enough",
-  grey: "Not to be told",
+  grey: "No confidence given",
 };
 
 export function banner({ colour, words, effective }: Confidence): HTMLElement {

@@ -257,11 +257,14 @@ export class Dilution {
 }
 
 /** Say below the axis what solid, hatched and faded stripes are. */
-function legend(p: Painter, ink: Ink, { looks }: Confidence, width: number, height: number): void {
+function legend(p: Painter, ink: Ink, { looks, least }: Confidence, width: number, height: number): void {
   const y = height - 9;
+  const rest = `(fewer than ${least}, and the whole: not judged)`;
   const entries = Object.entries(looks).map(([look, { words, veil }]) => ({ look, words, veil, wide: 24 + LETTER * words.length }));
   const gap = 14;
-  const whole = entries.reduce((sum, { wide }) => sum + wide + gap, -gap);
+  const known = entries.reduce((sum, { wide }) => sum + wide + gap, -gap);
+  const roomy = known + gap + LETTER * rest.length < width;
+  const whole = roomy ? known + gap + LETTER * rest.length : known;
   let x = Math.max(2, (width - whole) / 2);
   for (const { look, words, veil, wide } of entries) {
     p.rect(x, y - 6, 18, 12, veiled(SAMPLE, ink.paper, veil));
@@ -269,4 +272,5 @@ function legend(p: Painter, ink: Ink, { looks }: Confidence, width: number, heig
     p.text(words, x + 23, y, { fill: ink.muted, size: 11, baseline: "middle" });
     x += wide + gap;
   }
+  if (roomy) p.text(rest, x, y, { fill: ink.muted, size: 11, baseline: "middle" });
 }
