@@ -4,6 +4,7 @@ import { copyPoint, eachPair } from "./arrays";
 import { type Ink, rgb } from "./axes";
 import type { Model } from "./model";
 import { doubles, type Space, wholes, words } from "./scene";
+import type { Bodies } from "./screw";
 
 // Radii of molecules in Å: sticks of clusters, of all, and of the grey rest.
 const THICK = 0.32;
@@ -40,6 +41,7 @@ export class Looks {
     private readonly space: Space,
     private readonly ink: () => Ink,
     nSites: number,
+    private readonly bodies: Bodies | null,
   ) {
     this.bonds = wholes(this.space.bonds);
     this.contacts = wholes(this.space.contacts);
@@ -60,24 +62,41 @@ export class Looks {
 
   colourSites(): void {
     const { model, colours } = this;
-    const { highlight, hierarchy, cut } = model;
+    const { highlight, hierarchy } = model;
     const rest = rgb(model.scene.palettes.rest);
     const paper = rgb(this.ink().paper);
-    const known = cut.clusters.map((cluster) => rgb(model.colour(cluster.family)));
+    const known = this.groupColours().map(rgb);
     const lit = highlight ? rgb(model.colour(highlight.family)) : rest;
     for (let site = 0; site < this.radius.length; site++) {
       const place = hierarchy.sitePlace[site] ?? -1;
-      const label = place < 0 ? -1 : (cut.wholeLabels[place] ?? -1);
-      let colour = label < 0 ? rest : (known[label] ?? rest);
+      let colour = known[this.groupOf(site)] ?? rest;
       let fade = 0;
       if (highlight) {
-        if (place >= highlight.whole.start && place < highlight.whole.stop) colour = lit;
-        else fade = FADE;
+        const inside = place >= highlight.whole.start && place < highlight.whole.stop;
+        if (!inside) fade = FADE;
+        else if (!this.byBody) colour = lit;
       }
       colours[3 * site] = (colour[0] * (1 - fade) + paper[0] * fade) / 255;
       colours[3 * site + 1] = (colour[1] * (1 - fade) + paper[1] * fade) / 255;
       colours[3 * site + 2] = (colour[2] * (1 - fade) + paper[2] * fade) / 255;
     }
+  }
+
+  /** Whether colours are those of rigid bodies, not of clusters. */
+  private get byBody(): boolean {
+    return this.model.colouring === "bodies" && this.bodies !== null;
+  }
+
+  /** Number of the body or of the cluster of a site, -1 for none. */
+  private groupOf(site: number): number {
+    return (this.byBody ? this.bodies?.of[site] : this.model.siteLabel(site)) ?? -1;
+  }
+
+  /** Colour of each body or cluster. */
+  private groupColours(): string[] {
+    const { scene, cut } = this.model;
+    if (this.byBody && scene.motion) return scene.motion.colours.slice(0, -1);
+    return cut.clusters.map(({ family }) => this.model.colour(family));
   }
 
   /** Sites without a position have no size. */
@@ -105,7 +124,7 @@ export class Looks {
     if (model.style === "spheres") return molecular ? (VDW[this.elements[site]?.toUpperCase() ?? ""] ?? 1.7) : 0.5 * unit;
     if (model.style === "cartoon" && this.ribbon[site]) return 0;
     if (model.style !== "clusters") return molecular ? (this.bonded[site] ? STICK : this.lone) : JOINT * unit;
-    const inside = model.siteLabel(site) >= 0;
+    const inside = this.groupOf(site) >= 0;
     if (molecular && this.bonds.length) return inside ? THICK : THIN;
     return (inside ? NODE : SMALL) * (molecular ? space.spacing : unit);
   }
@@ -117,8 +136,8 @@ export class Looks {
   private thickness(stick: number, a: number, b: number): number {
     const { model, space } = this;
     const { molecular } = space;
-    const label = model.siteLabel(a);
-    const together = label >= 0 && label === model.siteLabel(b);
+    const group = this.groupOf(a);
+    const together = group >= 0 && group === this.groupOf(b);
     const contact = stick - this.bonds.length / 2;
     if (contact >= 0) {
       const close = together && (this.heights[contact] ?? Infinity) <= model.cut.cutoff;

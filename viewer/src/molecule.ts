@@ -6,10 +6,13 @@ import { type Ink, rgb } from "./axes";
 import { Cartoon } from "./cartoon";
 import { Camera } from "./camera";
 import { context2d, h } from "./dom";
+import { drawHinges, type Label } from "./hinges";
 import { Looks, SPAN } from "./looks";
 import type { Change, Model } from "./model";
+import { CanvasPainter } from "./painter";
 import { Periodic, Wholeness } from "./periodic";
 import { type Space, singles } from "./scene";
+import { Bodies } from "./screw";
 import { endStage, makeStage } from "./stage";
 import { superposed } from "./superpose";
 import { facts } from "./text";
@@ -30,6 +33,7 @@ interface Buffer {
 export class Molecule {
   readonly element: HTMLElement;
   readonly flat: boolean;
+  readonly bodies: Bodies | null; // rigid ones, where they were looked for
   private readonly stage: NGL.Stage;
   private readonly camera: Camera;
   private readonly frames: Float32Array[]; // positions of all sites, in the units of the view
@@ -42,6 +46,8 @@ export class Molecule {
   private readonly cylinders: Buffer | null;
   private readonly filled: boolean; // whether sites fill the periodic box, as a liquid does
   private readonly boxRepr: NGL.RepresentationElement | null; // of one that is filled; around a molecule it hides it
+  private readonly hinges: NGL.RepresentationElement[]; // axes of bodies
+  private readonly labels: (Label & { element: HTMLElement })[]; // and what is written beside them
   private readonly resized: ResizeObserver;
   private disposed = false;
   private cylinderRepr: NGL.RepresentationElement | null = null;
@@ -61,7 +67,9 @@ export class Molecule {
     this.frames = space.snapshots.map((_, k) => all.subarray(count * k, count * (k + 1)));
     this.first = at(this.frames, 0);
     this.nSites = count / 3;
-    this.looks = new Looks(model, space, ink, this.nSites);
+    const { motion } = model.scene;
+    this.bodies = motion ? new Bodies(model.scene, motion, space, scale) : null;
+    this.looks = new Looks(model, space, ink, this.nSites, this.bodies);
     const scaled = (vector: number[]): number[] => vector.map((x) => x * scale);
     this.periodic = space.box ? new Periodic(space.box.map(scaled), scaled(space.origin)) : null;
     const { bonds, contacts } = this.looks;
@@ -77,6 +85,13 @@ export class Molecule {
     if (space.cartoon) void this.makeCartoon();
     this.filled = this.periodic?.filledBy(this.seen().map((site) => this.pointOf(site))) ?? false;
     this.boxRepr = this.periodic && this.filled ? this.drawBox(this.periodic) : null;
+    const { turning = [] } = this.bodies ?? {};
+    const unit = space.molecular ? 1 : SPAN / 4;
+    const { drawn, labels } = drawHinges(this.stage, turning, motion?.colours ?? [], this.first, unit);
+    this.hinges = drawn;
+    this.labels = labels.map((label) => ({ ...label, element: h("span", { class: "label", hidden: true }, label.text) }));
+    this.element.append(...this.labels.map(({ element }) => element));
+    this.stage.viewer.signals.rendered.add(() => this.placeLabels());
     this.repaint();
     this.restyle();
     this.resized = new ResizeObserver(() => this.stage.handleResize());
@@ -130,7 +145,15 @@ export class Molecule {
     const copy = document.createElement("canvas");
     copy.width = source.width;
     copy.height = source.height;
-    context2d(copy).drawImage(source, 0, 0);
+    const context = context2d(copy);
+    context.drawImage(source, 0, 0);
+    const p = new CanvasPainter(context);
+    const ratio = source.width / this.stage.viewer.width;
+    for (const { place, text, element } of this.labels) {
+      if (element.hidden) continue;
+      const [x, y] = this.camera.project(place);
+      p.text(text, ratio * x, ratio * y, { fill: this.ink().mark, size: 13 * ratio, bold: true, align: "center", baseline: "middle" });
+    }
     return copy;
   }
 
@@ -202,6 +225,18 @@ export class Molecule {
     const { style } = this.model;
     this.cylinderRepr?.setVisibility(style !== "spheres");
     this.cartoon?.show(style === "cartoon");
+    const byBody = this.model.colouring === "bodies";
+    for (const drawn of this.hinges) drawn.setVisibility(byBody);
+    for (const { element } of this.labels) element.hidden = !byBody;
+  }
+
+  /** Keep labels where their places are seen. */
+  private placeLabels(): void {
+    for (const { place, element } of this.labels) {
+      if (element.hidden) continue;
+      const [x, y] = this.camera.project(place);
+      element.style.transform = `translate(${x}px, ${y}px) translate(-50%, -50%)`;
+    }
   }
 
   // ---- positions --------------------------------------------------------------------------------
@@ -219,10 +254,15 @@ export class Molecule {
     return this.model.fixed && this.canKeep();
   }
 
-  /** Sites of the frame in view, the fixed cluster laid onto where it is in the first. */
+  /** Sites of the frame in view, the fixed cluster or body laid onto where it is in the first; or bodies moved along their ways. */
   private placed(): Float32Array {
-    const here = at(this.frames, this.model.frame);
-    if (this.model.frame === 0 || !this.kept) return here;
+    const { frame, colouring, turn } = this.model;
+    const here = at(this.frames, frame);
+    if (this.bodies && colouring === "bodies") {
+      if (turn !== null) return this.bodies.at(this.first, turn);
+      return frame === 0 ? here : superposed(here, this.first, this.bodies.still, this.flat);
+    }
+    if (frame === 0 || !this.kept) return here;
     const chosen = this.fixedSites();
     return chosen.length < 2 ? here : superposed(here, this.first, chosen, this.flat);
   }
@@ -335,7 +375,9 @@ export class Molecule {
     const canvas = this.stage.viewer.renderer.domElement;
     canvas.setAttribute("role", "img");
     const kind = this.flat ? "View from above" : "Three-dimensional view";
-    canvas.setAttribute("aria-label", `${kind} of ${this.nSites} sites, coloured by cluster. ${facts(this.model)}`);
+    const { motion } = this.model.scene;
+    const how = motion && this.model.colouring === "bodies" ? `rigid body: ${motion.words}.` : `cluster. ${facts(this.model)}`;
+    canvas.setAttribute("aria-label", `${kind} of ${this.nSites} sites, coloured by ${how}`);
   }
 
   // ---- pointers ---------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from timme.hierarchy.joining import heights_between, heights_to_core
 from timme.output import matrices, plots
 from timme.output.axes import places_of
 from timme.output.declared import PartFigure, PartOutput
+from timme.output.dilution import LEGEND, VEILS
 from timme.output.look import Look
 from timme.output.tables import SURE, csv_text, runs_text, short_names, sure_columns, with_unit
 
@@ -89,7 +90,13 @@ def _panel(part: Judged, analysis: Analysis) -> dict[str, Any]:
         "colour": found.sampling.colour,
         "effective": None if np.isnan(n_effective) else float(n_effective),
         "levels": found.silhouettes.words,
+        "standsOut": bool(found.silhouettes.standing_out),
+        "least": found.tree.min_size,
         "columns": list(SURE),
+        "looks": {
+            look: {"words": words, "veil": VEILS[look][0] if look in VEILS else 0.0}
+            for look, words in LEGEND.items()
+        },
         "runs": _runs(found.tree),
         "clusters": [
             {
@@ -100,6 +107,8 @@ def _panel(part: Judged, analysis: Analysis) -> dict[str, Any]:
                 "kind": record.kind,
                 "words": sentence(record, analysis, names),
                 "cells": [str(cell) for cell in sure_columns(record)],
+                "formed": record.birth_interval,
+                "joined": record.death_interval,
             }
             for record in found.records
         ],

@@ -1,0 +1,92 @@
+// Axes of bodies in the view: an arrow with a cone of how sure it is, and an arc of how far the body turned.
+
+import * as NGL from "ngl";
+import { at, less, type Point } from "./arrays";
+import { rgb } from "./axes";
+import { across, angleText, dot, screwed, type Turning } from "./screw";
+import { centroid } from "./superpose";
+
+const SHAFT = 0.35; // radii, as in the scripts for other viewers
+const TIP = 0.9;
+const TIP_LENGTH = 2.6;
+const ARC = 0.22;
+const SPOKE = 0.06; // from an axis to the ends of an arc, unless it is far away
+const STEP = 3; // degrees of one piece of an arc
+const CLEAR = 0.2; // opacity of a cone
+const BESIDE = 6; // from the middle of a body to its arc
+const LABEL = 4; // from there to what is written
+
+type Colour = [number, number, number];
+
+/** What is written beside an arc. */
+export interface Label {
+  text: string;
+  place: Point;
+}
+
+/** Draw the axes of bodies; they are seen once they are shown. `unit` is 1 Å in the units of the view. */
+export function drawHinges(
+  stage: NGL.Stage,
+  bodies: Turning[],
+  colours: string[],
+  first: Float32Array,
+  unit: number,
+): { drawn: NGL.RepresentationElement[]; labels: Label[] } {
+  const solid = new NGL.Shape("axes");
+  const clear = new NGL.Shape("cones", { openEnded: true });
+  const labels: Label[] = [];
+  for (const body of bodies) {
+    const colour = rgb(at(colours, body.hinge.body)).map((part) => part / 255) as Colour;
+    drawAxis(solid, body, colour, unit);
+    if (body.width > 0) clear.addCone(body.end, body.axis.point, colour, body.width, "");
+    const label = drawArc(solid, body, colour, first, unit);
+    if (label) labels.push(label);
+  }
+  const look = { opacity: CLEAR, depthWrite: false, side: "double", roughness: 1 };
+  return { drawn: [shown(stage, solid, { roughness: 0.6 }), shown(stage, clear, look)], labels };
+}
+
+function shown(stage: NGL.Stage, shape: NGL.Shape, look: Record<string, unknown>): NGL.RepresentationElement {
+  const component = stage.addComponentFromObject(shape) as NGL.ShapeComponent;
+  return component.addRepresentation("buffer", { visible: false, ...look } as never);
+}
+
+function drawAxis(shape: NGL.Shape, { start, end, axis }: Turning, colour: Colour, unit: number): void {
+  const neck = moved(end, axis.along, -TIP_LENGTH * unit);
+  shape.addCylinder(start, neck, colour, SHAFT * unit, "");
+  shape.addCone(neck, end, colour, TIP * unit, "");
+}
+
+/** The way of the middle of a body about its axis; returns the angle that belongs beside it. */
+function drawArc(shape: NGL.Shape, body: Turning, colour: Colour, first: Float32Array, unit: number): Label | null {
+  const { axis, turns: [low, high], first: from, hinge, sites } = body;
+  const middle = centroid(first, sites);
+  const arm = across(less(middle, axis.point), axis);
+  const radius = Math.hypot(...arm);
+  if (radius < unit || high - low < 0.5) return null;
+  const out = arm.map((x) => x / radius) as Point;
+  const foot = moved(axis.point, axis.along, dot(less(middle, axis.point), axis.along));
+  const flat = { ...axis, pitch: 0 };
+  const reach = moved(foot, out, radius + BESIDE * unit);
+  const point = (degrees: number): Point => screwed(reach, flat, degrees - from);
+  const pieces = Math.max(2, Math.ceil((high - low) / STEP));
+  const corners = Array.from({ length: pieces + 1 }, (_, k) => point(low + ((high - low) * k) / pieces));
+  corners.slice(1).forEach((corner, k) => {
+    shape.addCylinder(at(corners, k), corner, colour, ARC * unit, "");
+    shape.addSphere(corner, colour, ARC * unit, "");
+  });
+  const last = at(corners, pieces);
+  const before = at(corners, pieces - 1);
+  const length = Math.hypot(...less(last, before)) || 1;
+  const ahead = less(last, before).map((x) => x / length) as Point;
+  shape.addCone(last, moved(last, ahead, TIP_LENGTH * unit), colour, TIP * unit, "");
+  if (radius < Math.hypot(...less(body.end, body.start))) {
+    for (const end of [low, high]) shape.addCylinder(foot, point(end), colour, SPOKE * unit, "");
+  }
+  const place = screwed(moved(reach, out, LABEL * unit), flat, (low + high) / 2 - from);
+  return { text: angleText(hinge), place };
+}
+
+function moved(point: Point, along: Point, by: number): Point {
+  return point.map((x, d) => x + by * at(along, d)) as Point;
+}
