@@ -12,6 +12,7 @@ from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
 from timme.motion.domains import Bodies, bodies
 from timme.motion.hinges import Hinge, hinge
+from timme.motion.screws import Screw
 from timme.motion.superposition import rmsf, superpose
 from timme.motion.variance import Explained, explained_variance
 from timme.system.ensemble import Ensemble
@@ -30,6 +31,7 @@ class Motions(Described):
     hinges: tuple[Hinge, ...]  # how each of these moves
     explained: Explained  # by the bodies of every level
     fluctuation: Floats  # (sites,), rms distance from the mean place, the reference held still
+    known: tuple[Screw, ...] = ()  # of a known transition, whose axes angles are about; or none
 
     def _facts(self) -> Iterable[tuple[str, object]]:
         kinds = ", ".join(f"{each.kind} {each.range:.0f}°" for each in self.hinges)
