@@ -156,7 +156,7 @@ class Moved(Described):
         soft = "soft parts" if level.gap >= SOFT else "no parts of their own"
         less = ", moving less than they jitter" if level.separation < JITTER else ""
         times = f"{level.gap:.2g} × as much as parts inside them do, {ENOUGH:g} × is asked for"
-        return [f"next best, {level.n_bodies}: {soft} ({parts}), {times} (provisional){less}"]
+        return [f"next best, {level.n_bodies}: {soft} ({parts}), {times}{less}"]
 
 
 def bodies_text(bodies: Bodies) -> str:
