@@ -8,17 +8,28 @@ import pytest
 
 import timme
 from tests.output.builders import fluctuations, particles, random_graph, residues
-from timme.analysis import KINDS, Analysis, Apart, Constraints, Judged, Measured, Moved, summary
+from timme.analysis import (
+    KINDS,
+    Analysis,
+    Apart,
+    Constraints,
+    Judged,
+    Measured,
+    Modes,
+    Moved,
+    summary,
+)
 from timme.confidence import levels_of_matrix
 from timme.confidence.replicates import resampled_hierarchies
 from timme.hierarchy import Hierarchy
-from timme.motion import describe_motion
+from timme.motion import describe_motion, split_motions
 from timme.output import registry
 from timme.output.figures import draw, figures_of, known_figures
 from timme.output.look import Look
 from timme.output.scene import scene
 from timme.rigidity import Network
 from timme.synthetic import moving
+from timme.workflow.motion import modes
 
 GRAPH = random_graph(30, 1)
 NETWORK = Network(
@@ -28,13 +39,15 @@ NETWORK = Network(
     kinds=np.array(["covalent", "locked", "tether"]),
     energies=np.array([np.nan, np.nan, -1.5]),
 )
-MOTIONS = describe_motion(moving((18, 12), 6, spans=[40.0]).ensemble)
+MOVING = moving((18, 12), 9, spans=[40.0]).ensemble
+MOTIONS = describe_motion(MOVING)
 PARTS = (
     Measured(fluctuations(GRAPH, "µm")),
     Apart(fluctuations(GRAPH, "µm")),
     Constraints(NETWORK),
     Judged(levels_of_matrix(fluctuations(GRAPH, "µm").matrix(), particles(GRAPH).hierarchy)),
-    Moved(MOTIONS, ("A 1-18", "A 19-30"), "", ()),
+    Moved(MOTIONS, ("A 1-18", "A 19-30"), "", (), split_motions(MOVING, MOTIONS.bodies.hierarchy)),
+    modes(MOVING, MOTIONS),
 )
 
 
@@ -52,7 +65,7 @@ def test_every_kind_of_part_has_a_name_of_its_own_and_an_output() -> None:
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_a_part_comes_back_from_its_arrays(
-    part: Measured | Apart | Constraints | Judged | Moved,
+    part: Measured | Apart | Constraints | Judged | Moved | Modes,
 ) -> None:
     made = particles(GRAPH)
     again = type(part).from_arrays(part.to_arrays(), made.system, made.hierarchy)

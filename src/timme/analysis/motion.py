@@ -145,7 +145,15 @@ class Moved(Described):
     def _motion(self, body: int) -> str:
         if body not in self.found.moving:
             return " (held still)"
-        return f"; {hinge_text(self.found.hinges[self.found.moving.index(body)])}"
+        place = self.found.moving.index(body)
+        told = hinge_text(self.found.hinges[place])
+        if self.found.known:
+            known, share = self.found.known[place], self.found.hinges[place].index
+            told += (
+                f"; about the axis of the known transition, {known.angle:.1f}° there, which has "
+                f"{100 * share:.0f} % of all turning"
+            )
+        return f"; {told}"
 
     def _next_best(self) -> list[str]:
         """Say what the next best number of bodies would be."""
@@ -207,7 +215,9 @@ def hinge_text(found: Hinge) -> str:
     if found.kind in {"rigid", "translation"}:
         told = {"rigid": "still", "translation": f"shifted by {np.ptp(found.shifts):.2g}"}
         return told[found.kind] + careful
-    sure = f" ± {found.axis_error:.1f}°" if len(found.angles) > 2 else ""
+    if found.states is not None:
+        careful = f", in two states {found.states.angle:.1f}° apart{careful}"
+    sure = f" ± {found.axis_error:.1f}°" if np.isfinite(found.axis_cone) else ""
     axis = ", ".join(f"{part:.2f}" for part in found.axis)
     rise = (
         f", {found.pitch * np.radians(found.range):.2g} along it" if found.kind == "screw" else ""

@@ -4,8 +4,8 @@ Any body can be cut in two, and what no rigid motion accounts for, the rest, the
 worth their name where joining any two of them would cost far more than cutting any one of them
 could gain. The gap G(n) is the least growth of the rest on joining two of n bodies, divided by the
 most it falls on cutting one of them into parts of at least 5 sites, or by what noise alone would
-give if that is more: F₀ · 6 (T − 1) v, with v the variance of a coordinate within the bodies and
-F₀ = 1 + 20/(n_eff − 1), n_eff the number of independent snapshots.
+give if that is more: F₀ · 6 (T − 1) v (3 in a plane), with v the variance of a coordinate within
+the bodies and F₀ = 1 + 20/(n_eff − 1), n_eff the number of independent snapshots.
 
 Both sides of the ratio are sums of squares of the same kind, so that it has no scale. Asked for is
 6.5, midway between what should be one body and what should be more, of real proteins: 5.5 at most
@@ -159,6 +159,8 @@ def _best_cut(snapshots: Floats, pieces: Ints) -> float:
 def _of_noise(crowd: Crowd, n_effective: float) -> float:
     """What independent noise would give on cutting a body, chosen as the best of many cuts."""
     n_snapshots = crowd.centres.shape[1]
-    free = ((3 * crowd.sizes - 6) * (n_snapshots - 1)).sum()
+    dimensions = crowd.n_dimensions
+    pose = dimensions * (dimensions + 1) // 2  # numbers that say where a body is
+    free = ((dimensions * crowd.sizes - pose) * (n_snapshots - 1)).sum()
     factor = 1 + 20 / max(n_effective - 1, 0.5)
-    return float(factor * 6 * (n_snapshots - 1) * crowd.rests.sum() / max(free, 1))
+    return float(factor * pose * (n_snapshots - 1) * crowd.rests.sum() / max(free, 1))
