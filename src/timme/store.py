@@ -143,7 +143,9 @@ def _recipe(text: dict[str, Any]) -> tuple[Recipe, list[str]]:
     settings = _SETTINGS[kind](**{name: chosen[name] for name in chosen if name in known})
     origin = text.pop("provenance")
     inputs = tuple(Input(**entry) for entry in origin.pop("inputs"))
-    recipe = Recipe(settings=settings, provenance=Provenance(inputs=inputs, **origin), **text)
+    paths = tuple(origin.pop("paths", ()))
+    provenance = Provenance(inputs=inputs, paths=paths, **origin)
+    recipe = Recipe(settings=settings, provenance=provenance, **text)
     return recipe, [name for name in chosen if name not in known]
 
 

@@ -22,13 +22,14 @@ from timme.analysis import (
 from timme.confidence import levels_of_matrix
 from timme.confidence.replicates import resampled_hierarchies
 from timme.hierarchy import Hierarchy
-from timme.motion import describe_motion
+from timme.motion import describe_motion, split_motions
 from timme.output import registry
 from timme.output.figures import draw, figures_of, known_figures
 from timme.output.look import Look
 from timme.output.scene import scene
 from timme.rigidity import Network
 from timme.synthetic import moving
+from timme.workflow.motion import modes
 
 GRAPH = random_graph(30, 1)
 NETWORK = Network(
@@ -43,14 +44,17 @@ NETWORK = Network(
 @pytest.fixture(scope="module")
 def parts() -> dict[str, Part]:
     """One of every kind, by its name; found when a test needs them, not while all are collected."""
-    motions = describe_motion(moving((18, 12), 6, spans=[40.0]).ensemble)
+    ensemble = moving((18, 12), 9, spans=[40.0]).ensemble
+    motions = describe_motion(ensemble)
+    splits = split_motions(ensemble, motions.bodies.hierarchy)
     pairs = fluctuations(GRAPH, "µm")
     made = (
         Measured(pairs),
         Apart(pairs),
         Constraints(NETWORK),
         Judged(levels_of_matrix(pairs.matrix(), particles(GRAPH).hierarchy)),
-        Moved(motions, ("A 1-18", "A 19-30"), "", ()),
+        Moved(motions, ("A 1-18", "A 19-30"), "", (), splits),
+        modes(ensemble, motions),
     )
     return {part.name: part for part in made}
 

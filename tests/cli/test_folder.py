@@ -32,7 +32,7 @@ OF_JUDGED = [
 ]
 OF_BODIES = [
     *(f"{figure}.{suffix}" for figure in ("bodies", "variance") for suffix in ("svg", "png")),
-    *("bodies.csv", "motions.csv", "angles.csv", "bodies-by-number.csv"),
+    *("bodies.csv", "motions.csv", "angles.csv", "splits.csv", "bodies-by-number.csv"),
     *("bodies.cif", "bodies.pml", "bodies.cxc", "bodies.tcl"),
 ]
 GROUPS = ("groups.cxc", "groups.ndx", "groups.plumed")

@@ -1,6 +1,7 @@
 """The result of one run as frozen data: what was analysed, its hierarchy, and how it was made."""
 
 from timme.analysis.judged import Judged
+from timme.analysis.modes import Modes
 from timme.analysis.motion import Moved, bodies_text, hinge_text
 from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
 from timme.analysis.recipe import FREELY_JOINTED, Input, Provenance, Recipe
@@ -16,6 +17,7 @@ __all__ = [
     "Input",
     "Judged",
     "Measured",
+    "Modes",
     "Moved",
     "Part",
     "Provenance",

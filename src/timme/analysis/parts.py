@@ -15,6 +15,7 @@ import numpy as np
 from timme._arrays import Floats, frozen
 from timme._html import Described
 from timme.analysis.judged import Judged
+from timme.analysis.modes import Modes
 from timme.analysis.motion import Moved
 from timme.analysis.system import System
 from timme.fluctuations.sigma import Fluctuations
@@ -279,7 +280,7 @@ class Constraints(Described):
 
 
 KINDS: dict[str, type[Part]] = {
-    kind.name: kind for kind in (Measured, Apart, Constraints, Judged, Moved)
+    kind.name: kind for kind in (Measured, Apart, Constraints, Judged, Moved, Modes)
 }
 
 

@@ -23,12 +23,16 @@ Examples
   timme motion 1ake.pdb 4ake.pdb --common-atoms     two structures of one molecule
   timme motion top.psf traj.dcd --on "resid 1:29"   as seen from the body with these residues
   timme motion 1bnr.pdb --superposed still.pdb      an NMR ensemble, laid onto its core
+  timme motion top.psf traj.dcd --axis-from 4ake.pdb 1ake.pdb   along a known transition
+  timme motion timme-1bnr/result.npz                the inputs of a saved result, opened again
 \b
 What it writes
   all that timme run does, with the rest in place of σ, and
   bodies, angles, variance        figures: bodies along the chain, angles, explained variance
-  bodies.csv, motions.csv, …      bodies of residues, axes with their errors, angles
-  bodies.cif .pml .cxc .tcl       bodies and axes for PyMOL, ChimeraX and VMD
+  modes, projections, covariance  figures: principal components, covariance in order of bodies
+  bodies.csv, motions.csv, …      bodies of residues, axes with their errors, angles, splits
+  bodies.cif .pml .cxc .tcl       bodies, axes and arcs for PyMOL, ChimeraX and VMD
+  porcupine.pml .bild .tcl        the largest component as arrows, and as a film: mode.pdb
 """,
 )
 @click.argument("topology")
@@ -36,6 +40,13 @@ What it writes
 @shared.output
 @click.option("--bodies", "n_bodies", type=click.IntRange(1), help="How many (as stand out).")
 @click.option("--on", help="Selection whose body is held still (the largest body).")
+@click.option(
+    "--axis-from",
+    nargs=2,
+    type=click.Path(path_type=Path),
+    metavar="BEFORE AFTER",
+    help="Measure angles about the axes of a known transition between two structures.",
+)
 @click.option(
     "--superposed",
     type=click.Path(path_type=Path),
@@ -50,6 +61,7 @@ def motion(
     overwrite: bool,
     n_bodies: int | None,
     on: str | None,
+    axis_from: tuple[Path, Path] | None,
     superposed: Path | None,
     **options: Any,
 ) -> None:
@@ -74,6 +86,7 @@ def motion(
             settings=settings,
             n_bodies=n_bodies,
             on=on,
+            axis_from=axis_from,
             superposed=superposed,
             command=command,
             progress=progress,

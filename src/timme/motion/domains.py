@@ -114,7 +114,7 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     Parameters
     ----------
     ensemble : Ensemble
-        Snapshots in 3 dimensions, at least 2; of a protein, select its Cα first. In a periodic
+        Snapshots in 2 or 3 dimensions, at least 2; of a protein, select its Cα first. In a periodic
         box, molecules must be whole.
     n_bodies : int, optional
         How many are wanted; by default as many as stand out (see :mod:`timme.motion.counting`).

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from timme._arrays import Floats, Ints
 from timme.analysis import Analysis, Moved
+from timme.motion import Hinge
 from timme.output.colours import Colouring
 from timme.output.motion import body_colours
 from timme.output.structures import file_coordinates
@@ -23,6 +25,8 @@ class Arrow:
     end: Floats  # (3,)
     colour: str
     width: float  # of the cone about it at its end; 0 for none
+    arc: Floats | None = None  # (points, 3), way of the body about the axis
+    label: str = ""  # how far it turns, and how surely
 
 
 def body_colouring(part: Moved, analysis: Analysis) -> Colouring:
@@ -79,8 +83,33 @@ def body_arrows(part: Moved, analysis: Analysis) -> tuple[Arrow, ...]:
             cone = each.axis_cone if np.isfinite(each.axis_cone) else 0.0
             width = reach * float(np.tan(np.radians(min(cone, 60.0))))
             name = f"axis_{body + 1}"
-            arrows.append(Arrow(name, middle - along, middle + along, str(colours[body]), width))
+            arc = _arc(each, scale * _middle(part, analysis, body), scale)
+            ends, label = (middle - along, middle + along), _label(each)
+            arrows.append(Arrow(name, *ends, str(colours[body]), width, arc, label))
     return tuple(arrows)
+
+
+def _middle(part: Moved, analysis: Analysis, body: int) -> Floats:
+    """Middle of a body in the first snapshot."""
+    system = analysis.system
+    places = system.coordinates[system.object_sites[system.shown]]
+    middle: Floats = np.zeros(3)
+    middle[: places.shape[1]] = np.nanmean(places[part.found.bodies.members(body)], axis=0)
+    return middle
+
+
+def _arc(motion: Hinge, middle: Floats, scale: float) -> Floats:
+    """Way of a body's middle from its least angle to its largest, from where it is shown."""
+    steps = np.linspace(motion.angles.min(), motion.angles.max(), 13) - motion.angles[0]
+    turns = Rotation.from_rotvec(np.radians(steps)[:, None] * motion.axis)
+    point = scale * motion.point
+    moved: Floats = turns.apply(middle - point) + point
+    return moved
+
+
+def _label(motion: Hinge) -> str:
+    sure = f" ± {motion.angle_error:.1f}°" if len(motion.angles) > 2 else ""
+    return f"{motion.range:.0f}°{sure}"
 
 
 def _residues(analysis: Analysis) -> Ints:

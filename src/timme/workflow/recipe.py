@@ -133,13 +133,17 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     if "box" in options:  # so that the recipe can be kept
         options["box"] = box_of_library(options["box"])
     chosen: Settings = change(settings or Settings(), "analyse", *_KEYWORDS, **options)
+    paths: tuple[str, ...] = ()
     with note_warnings() as noted:
         if _is_matrix_file(source) or is_matrix(source):
-            inputs = fingerprints([str(source)] if isinstance(source, str | Path) else [])
+            if isinstance(source, str | Path):
+                paths = (str(source),)
+            inputs = fingerprints(paths)
             made = _analyse_matrix(source, _as_list(trajectories), chosen, own)
         else:
             ensemble = read_source(source, trajectories, chosen, progress)
-            inputs = fingerprints(ensemble.sources)
+            paths = ensemble.sources
+            inputs = fingerprints(paths)
             run = Run.of(
                 workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
@@ -147,7 +151,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
                 made = with_motion(
                     _analyse_ensemble(ensemble, chosen, run, tell, own=own), ensemble
                 )
-    made = complete(made, command=command, inputs=inputs, notes=noted)
+    made = complete(made, command=command, inputs=inputs, notes=noted, paths=paths)
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
 
