@@ -32,15 +32,31 @@ def data_text(style: str, *, named: bool, flags: bool, spacing: int = 1) -> str:
     for number in (2, 0, 3, 1):
         place = " ".join(map(str, PLACES[number]))
         columns = before.format(type=1 + number % 2, mol=1 + number // 2)
-        rows.append(
-            f"{spacing * number + 1} {columns} {place} {after} {FLAGS if flags else ''}".rstrip()
-        )
-    title = f"Atoms  # {style}" if named else "Atoms"
-    return "\n".join(
-        ["a title", "", "4 atoms", "2 atom types", "", "0 20 xlo xhi", "0 20 ylo yhi"]
-        + ["0 20 zlo zhi", "", "Masses", "", "1 1.0", "2 2.0", "", title, "", *rows]
-        + ["", "Velocities", "", *(f"{spacing * number + 1} 0 0 0" for number in range(4)), ""]
-    )
+        given = f"{spacing * number + 1} {columns} {place} {after} {FLAGS if flags else ''}"
+        rows.append(given.rstrip())
+    still = [f"{spacing * number + 1} 0 0 0" for number in range(4)]
+    return f"""a title
+
+4 atoms
+2 atom types
+
+0 20 xlo xhi
+0 20 ylo yhi
+0 20 zlo zhi
+
+Masses
+
+1 1.0
+2 2.0
+
+Atoms{f"  # {style}" if named else ""}
+
+{chr(10).join(rows)}
+
+Velocities
+
+{chr(10).join(still)}
+"""
 
 
 @pytest.mark.parametrize("flags", [False, True])
