@@ -216,6 +216,7 @@ def _parser(path: Path, style: str) -> Callable[[BinaryIO, int], RawFrame]:
 def _describe_gsd(path: Path) -> TrajectoryFile:
     try:
         opened = GsdFile(path)
+        types = opened.types()
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001, the library raises what it stumbles over
@@ -223,7 +224,12 @@ def _describe_gsd(path: Path) -> TrajectoryFile:
             f"{path}: not a GSD file that can be read ({one_line(error)}): write it again"
         ) from None
     return TrajectoryFile(
-        str(path), opened.n_atoms, opened.n_frames, has_images=opened.has_images, unit=""
+        str(path),
+        opened.n_atoms,
+        opened.n_frames,
+        names=types,
+        has_images=opened.has_images,
+        unit="",
     )
 
 
