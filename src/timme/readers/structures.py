@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings
+from timme.readers.copies import tell_copies_apart
 from timme.readers.files import STRUCTURES, kind
+from timme.readers.links import links_of
 from timme.readers.matching import match_models
 from timme.readers.mmcif import parsed_mmcif
 from timme.readers.models import Model
@@ -20,19 +22,13 @@ from timme.readers.numbering import five_digits
 from timme.readers.pdb import parse_pdb
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import boxes_of_frames, fault_of, vectors_of_cell
-from timme.system.elements import (
-    NON_METALS,
-    element_masses,
-    guess_elements,
-    is_coarse_grained,
-)
+from timme.system.elements import element_masses, guess_elements, is_coarse_grained
 from timme.system.placeholders import can_be_box, refuse_other_space
 from timme.system.residues import NUCLEIC, PROTEIN, WATER, is_named
 
 _CELL_FIELDS = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
 _DUMMY = 1.5  # Å: NMR entries have cells of 1 Å
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
-_MAX_LINK = 3.5  # Å: a link listed in a file but longer than this joins no two atoms of the model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +78,7 @@ def read_structures(
     models = [every[number][1] for number in chosen]
     cells = _cells(models) if len(every) > 1 else None
     notes = _cell_notes(files, cells) if len(models) > 1 else ()
+    models, named = tell_copies_apart(models)
     matching = match_models(models, common_atoms=common_atoms)
     first, kept = models[0], matching.orders[0]
     links = every[chosen[0]][0].links(first)
@@ -106,7 +103,7 @@ def read_structures(
         atoms,
         coordinates,
         len(every),
-        (*notes, *matching.notes),
+        (*notes, *named, *matching.notes),
         rounding,
         _common_numbers(models, matching.orders),
         cells if boxes is None else boxes,
@@ -151,7 +148,7 @@ def _read(path: Path) -> _File:
         models = [replace(model, cell=cell) for model, cell in zip(models, each, strict=True)]
     cell = structures[0].cell
     known = cell.parameters if cell.is_crystal() and cell.a > _DUMMY else ()
-    return _File(models, partial(_links, structures[0]), _ROUNDING, known)
+    return _File(models, partial(links_of, structures[0]), _ROUNDING, known)
 
 
 def _cells(models: Sequence[Model]) -> Floats | None:
@@ -318,60 +315,6 @@ def _segments(structure: Any, blank: Strings) -> Strings:
         for _ in range(len(residue))
     ]
     return np.array(segments, dtype=np.str_) if len(segments) == len(blank) else blank
-
-
-def _links(structure: Any, model: Model) -> Ints:
-    """List the covalent links that a file names, as atoms of one of its models."""
-    pairs = [*_conect(structure, model), *_connections(structure, model)]
-    return sorted_bonds([(a, b) for a, b in pairs if _is_covalent(model, a, b)])
-
-
-def _conect(structure: Any, model: Model) -> list[tuple[int, int]]:
-    if not len(structure.conect_map):
-        return []
-    places = {int(serial): place for place, serial in enumerate(model.serials)}
-    if len(places) < len(model.serials):  # numbers that wrap around tell nothing
-        return []
-    return [
-        (places[one], places[other])
-        for one, others in structure.conect_map.items()
-        for other in others
-        if one in places and other in places
-    ]
-
-
-def _connections(structure: Any, model: Model) -> list[tuple[int, int]]:
-    import gemmi
-
-    covalent = (gemmi.ConnectionType.Covale, gemmi.ConnectionType.Disulf)
-    links = [
-        link for link in structure.connections
-        if link.type in covalent and link.asu != gemmi.Asu.Different
-    ]  # fmt: skip
-    if not links:
-        return []
-    places: dict[tuple[str, int, str, str], list[int]] = {}
-    for place, key in enumerate(model.keys()):
-        places.setdefault(key, []).append(place)
-    return [
-        (one, other)
-        for link in links
-        for one in places.get(_partner_key(link.partner1), ())
-        for other in places.get(_partner_key(link.partner2), ())
-        if model.altlocs[one] == model.altlocs[other]
-        or "" in (model.altlocs[one], model.altlocs[other])
-    ]
-
-
-def _partner_key(partner: Any) -> tuple[str, int, str, str]:
-    seqid = partner.res_id.seqid
-    return partner.chain_name, int(seqid.num or 0), seqid.icode.strip(), partner.atom_name
-
-
-def _is_covalent(model: Model, a: int, b: int) -> bool:
-    if a == b or not {str(model.elements[a]), str(model.elements[b])} <= NON_METALS:
-        return False
-    return bool(np.linalg.norm(model.coordinates[a] - model.coordinates[b]) < _MAX_LINK)
 
 
 def _renumbered(links: Ints, kept: Ints, count: int) -> Ints:

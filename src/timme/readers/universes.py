@@ -27,7 +27,7 @@ from timme.system.elements import (
 )
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
-from timme.system.placeholders import can_be_box, refuse_other_space
+from timme.system.placeholders import can_be_box, plane_box, refuse_other_space
 
 _UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
 
@@ -345,7 +345,8 @@ def _box_finder(reader: Any) -> Callable[[Any], Floats | None]:
     MDAnalysis takes the tilts of a GSD box for angles, so that it is read from the file itself.
     """
     if "GSD" not in _formats(reader):
-        return box_of
+        unit = unit_of_reader(reader)
+        return lambda step: plane_box(box_of(step), step.positions, unit)
     if reader.transformations or hasattr(reader, "readers"):
         raise ValueError(
             "the boxes of a GSD file are not those of its Universe, and this one is changed on the "
