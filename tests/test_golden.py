@@ -168,7 +168,7 @@ def coloured(
 @trees
 def test_sites_join_one_another_and_the_core_at_the_golden_cutoffs(tree: Vector) -> None:
     shown, axis = analysed(tree).shown_hierarchy, tree["axis"]
-    pairs = np.array(list(itertools.combinations(axis, 2))).reshape(-1, 2)
+    pairs = np.array(list(itertools.combinations(axis, 2)), np.int64).reshape(-1, 2)
     expected = [height for row in tree["joining"] for height in floats(row)]
     assert heights_between(shown, pairs).tolist() == expected
     assert heights_to_core(shown).tolist() == floats(tree["mobility"])

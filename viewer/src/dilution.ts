@@ -269,6 +269,7 @@ function legend(p: Painter, ink: Ink, { looks, least }: Confidence, width: numbe
   for (const { look, words, veil, wide } of entries) {
     p.rect(x, y - 6, 18, 12, veiled(SAMPLE, ink.paper, veil));
     if (look === "hatched") p.hatch(x, y - 6, 18, 12, ink.paper);
+    p.frame(x, y - 6, 18, 12, ink.line);
     p.text(words, x + 23, y, { fill: ink.muted, size: 11, baseline: "middle" });
     x += wide + gap;
   }

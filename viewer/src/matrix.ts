@@ -8,7 +8,7 @@ import { context2d, h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
 import { type Pairs, singles } from "./scene";
-import { cutoffText, number, symbol } from "./text";
+import { cutoffText, number, symbol, withUnit } from "./text";
 
 const MOST_PIXELS = 1_000; // along a side
 const TOP = 0.98; // of all pairs have a colour of their own, as in the figures
@@ -21,7 +21,8 @@ export interface Heights {
   size: number; // of a side, in pixels
   name: string; // of the card
   symbol: string;
-  none: string; // what grey means
+  none: string; // what is said where there is none
+  grey: string; // and what grey means
   means: boolean; // whether a pixel for several pairs is their mean, or one of them
 }
 
@@ -34,9 +35,9 @@ interface Loaded {
 /** Heights that were measured. */
 export function measured({ scene }: Model, { values, size, top }: Pairs): Heights {
   const { symbol: sign } = scene.quantity;
-  const none = "grey where no pair was measured";
+  const [none, grey] = ["not measured", "where no pair was measured"];
   const load = (): Loaded => ({ values: singles(values), low: 0, top: top || 1 });
-  return { load, size, name: `${sign} matrix`, symbol: sign, none, means: true };
+  return { load, size, name: `${sign} matrix`, symbol: sign, none, grey, means: true };
 }
 
 /** The cutoffs at which any two join. */
@@ -48,7 +49,7 @@ export function joining(model: Model): Heights {
     const [low, top] = [hierarchy.levels.at(0) ?? 0, percentile(values, TOP)];
     return { values, low, top: top > low ? top : low + 1 };
   };
-  return { load, size, name: "Joining", symbol: symbol(scene), none: "grey where two never join", means: false };
+  return { load, size, name: "Joining", symbol: symbol(scene), none: "never", grey: "where two never join", means: false };
 }
 
 export class Matrix {
@@ -83,6 +84,7 @@ export class Matrix {
       this.describe();
     });
     this.listen();
+    this.describe();
   }
 
   update(change: string): void {
@@ -97,10 +99,11 @@ export class Matrix {
   }
 
   private describe(): void {
+    const { hierarchy, scene } = this.model;
+    const top = this.known ? `, up to ${withUnit(Number(this.known.top.toPrecision(3)), scene)}` : "";
     this.plot.canvas.setAttribute(
       "aria-label",
-      `Matrix of ${this.symbol} between ${this.model.hierarchy.size} ${this.model.scene.shownName}, ` +
-        `up to ${number(this.loaded.top, 3)} ${this.model.scene.quantity.unit}; clusters at ${cutoffText(this.model)} along its sides.`,
+      `Matrix of ${this.symbol} between ${hierarchy.size} ${scene.shownName}${top}; clusters at ${cutoffText(this.model)} along its sides.`,
     );
   }
 
@@ -124,7 +127,7 @@ export class Matrix {
     const { label } = along(this.model, this.binned ? "natural" : this.model.axis);
     const per = Math.round(this.model.hierarchy.size / this.size);
     const each = this.binned ? ` A pixel is ${this.heights.means ? "the mean" : "one"} of about ${per}² pairs.` : "";
-    return `${this.symbol} in the order of ${label.charAt(0).toLowerCase()}${label.slice(1)}; ${this.heights.none}.${each}`;
+    return `${this.symbol} in the order of ${label.charAt(0).toLowerCase()}${label.slice(1)}; grey ${this.heights.grey}.${each}`;
   }
 
   /** The order of the axis; means of several pairs stay in the order in which they were made. */
@@ -228,7 +231,7 @@ export class Matrix {
       const [i, j] = [Math.floor(row * this.size), Math.floor(column * this.size)];
       const value = this.value(i, j);
       const what = this.binned && this.heights.means ? `mean ${this.symbol}` : this.symbol;
-      const said = Number.isNaN(value) ? "none" : `${what} = ${number(value)} ${this.model.scene.quantity.unit}`;
+      const said = Number.isNaN(value) ? this.heights.none : `${what} = ${number(value)} ${this.model.scene.quantity.unit}`;
       this.readout.textContent = `${this.named(i)} and ${this.named(j)}: ${said.trim()}`;
     });
     this.area.addEventListener("pointerleave", () => {
