@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import timme
 from tests.output.builders import Graph, graphs, particles, random_graph, residues
+from tests.patience import LONGEST
 from timme import store
 from timme.analysis import Analysis, Input, Provenance
 from timme.rigidity import Network
@@ -268,7 +269,7 @@ def test_a_tree_that_is_none_is_refused_and_crashes_nothing(tmp_path: Path) -> N
         capture_output=True,
         check=False,
         text=True,
-        timeout=60,
+        timeout=LONGEST,
     )
     assert (done.returncode, done.stderr) == (0, "")
     refusals = done.stdout.splitlines()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive
-from tests.strategies import boxes, part_lists, seeds
+from tests.strategies import boxes, part_lists, searching, seeds
 from timme._arrays import Floats, Ints
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Moments
@@ -65,7 +65,7 @@ def ensembles(draw: st.DrawFn) -> tuple[Floats, Ensemble, list[range]]:
     return array, made, draw(part_lists(len(array)))
 
 
-@settings(max_examples=30)
+@searching(50)
 @given(ensembles())
 def test_any_parts_agree_with_the_reference(given: tuple[Floats, Ensemble, list[range]]) -> None:
     array, ensemble, parts = given
