@@ -112,6 +112,14 @@ def test_the_public_names_save_and_load(tmp_path: Path) -> None:
     assert again.notes == analysis.notes
 
 
+def test_a_result_is_loaded_from_the_folder_of_its_run(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"result\.npz: there is no such file"):
+        timme.load(tmp_path)
+    analysis = particles(random_graph(9, seed=1))
+    store.save(analysis, tmp_path / "result.npz")
+    assert equal(timme.load(tmp_path), analysis)
+
+
 def test_a_result_goes_into_an_open_file() -> None:
     analysis = particles(random_graph(9, seed=1))
     file = io.BytesIO()
