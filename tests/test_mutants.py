@@ -1,4 +1,4 @@
-"""What `make mutants` breaks is still there to be broken, and so are the tests that should notice."""
+"""What `make mutants` breaks is there to be broken, and so are the tests that should notice."""
 
 from __future__ import annotations
 
