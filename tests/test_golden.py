@@ -15,7 +15,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from tests.golden import make
-from tests.output.builders import fluctuations, linked, particles
+from tests.output.builders import fluctuations, glycines, linked, particles
 from tests.page.pymol import chosen
 from timme._arrays import Ints
 from timme.analysis import Analysis
@@ -24,7 +24,6 @@ from timme.order import choose_colours, families_at, stripes
 from timme.output.colours import colouring, family_colours
 from timme.output.scene import scene
 from timme.output.tables import clusters_csv, csv_text, runs_text
-from timme.system.atoms import Atoms
 
 Vector = dict[str, Any]
 
@@ -60,23 +59,11 @@ def test_the_motions_are_what_the_slow_code_makes(held: list[Vector], made: list
 def analysed(tree: Vector) -> Analysis:
     """The objects of a tree as residues of one site each."""
     graph = (tree["objects"], [(i, j) for i, j in tree["pairs"]], tree["sigmas"])
-    chains, numbers, codes = zip(*tree["residues"], strict=True)
-    count = tree["objects"]
-    sites = Atoms(
-        names=np.full(count, "CA"),
-        elements=np.full(count, "C"),
-        resnames=np.full(count, "GLY"),
-        resids=np.array(numbers),
-        icodes=np.array(codes),
-        chains=np.array(chains),
-        masses=np.ones(count),
-        bonds=np.empty((0, 2), np.int64),
-    )
     return particles(
         graph,
         hierarchy=linked(graph, make.UNIT),
         fluctuations=fluctuations(graph, make.UNIT),
-        sites=sites,
+        sites=glycines(tree["residues"]),
         shown=np.array(tree["shown"]),
     )
 

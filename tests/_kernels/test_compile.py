@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import timme
+from tests.patience import LONGEST
 from timme._kernels import _compile
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
@@ -58,7 +59,7 @@ def run(kernels: Path, code: str = _JOIN, **environment: Any) -> tuple[int, int,
         capture_output=True,
         check=False,
         text=True,
-        timeout=120,
+        timeout=LONGEST,
     )
     assert done.returncode == 0, done.stderr
     joins, hits, place = done.stdout.split()

@@ -20,6 +20,7 @@ import timme as library
 from tests.cli.conftest import Refused, Run
 from tests.cli.ensembles import wandering
 from tests.cli.test_commands import SOURCE, UNDRAWN, process
+from tests.patience import LONGEST
 from tests.readers.builders import write_trajectory
 
 COMMAND = ("run", "a.dcd", "--pairs", "all", "-o", "out")
@@ -121,7 +122,7 @@ def test_a_run_that_is_told_to_stop_saves_and_says_how_to_go_on(
     wait_for(checkpoint, running)
     before = checkpoint.stat().st_mtime_ns
     running.send_signal(number)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=LONGEST)
     assert (running.returncode, out) == (code, "")
     assert (
         err == "timme: interrupted, call the same again with --resume to go on (out.checkpoint)\n"
@@ -183,7 +184,7 @@ def test_a_kernel_that_never_returns_is_ended_by_a_second_signal(tmp_path: Path)
         with pytest.raises(subprocess.TimeoutExpired):
             running.wait(0.5)  # the first one waits for what can be saved
         running.send_signal(signal.SIGTERM)
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate(timeout=LONGEST)
     assert running.returncode == 128 + signal.SIGTERM
     assert said == "timme: told twice to stop, ended at once\n"
 

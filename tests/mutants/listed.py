@@ -315,7 +315,7 @@ MUTANTS = [
     ),
     *_mutants(
         "confidence/support.py",
-        "confidence/test_assessing.py",
+        "confidence/test_support.py",
         (
             "the bias of resampled values counts twice",
             "2 * np.log(estimate) - np.log(held).mean()",

@@ -22,6 +22,7 @@ import pytest
 
 from tests.cli.ensembles import helix, swinging, wandering, write_tracks
 from tests.conftest import leave_out_figures
+from tests.patience import LONGEST
 from tests.readers.builders import write_pdb
 from timme.settings import ServeSettings
 
@@ -36,7 +37,6 @@ if find_spec("fastapi") is None:  # the extra `web` is not installed
 PORT = 8377
 BASE = f"http://127.0.0.1:{PORT}"
 TOKEN = "the token of the tests"
-LONGEST = 120.0  # seconds that anything is waited for
 START = "timme.web.process.subprocess.Popen"  # by which jobs are started
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from timme.web import reporter
 from timme.web.models import Progress
 from timme.web.reporter import Reporter
 
@@ -15,7 +14,7 @@ from timme.web.reporter import Reporter
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, in seconds, which passes when a test says so."""
     now = [100.0]
-    monkeypatch.setattr(reporter.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("timme.web.reporter.time.monotonic", lambda: now[0])
     return now
 
 

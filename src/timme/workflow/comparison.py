@@ -23,7 +23,8 @@ from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names
 from timme.settings import CompareSettings
-from timme.workflow.folder import RESULT, check_folder, write_whole
+from timme.store import RESULT
+from timme.workflow.folder import check_folder, write_whole
 from timme.workflow.partition import LEVEL, is_table
 
 MARK = "agreement.csv"  # by which a folder is known

@@ -26,8 +26,9 @@ from timme.output.scripts import write_scripts
 from timme.output.structures import Written, write_structures
 from timme.output.tables import write_tables
 from timme.settings import Display
+from timme.store import RESULT
 
-RESULT, REPORT = "result.npz", "report.html"
+REPORT = "report.html"
 
 _FORMATS = {".png", ".svg", ".pdf", ".eps", ".jpg", ".tif"}
 
