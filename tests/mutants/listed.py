@@ -81,6 +81,10 @@ MUTANTS = [
             "max(near[frame], 2.0 * abs(x)",
             "max(near[frame], abs(x)",
         ),
+    ),
+    *_mutants(
+        "_kernels/crossing.py",
+        "_kernels/test_crossing.py",
         (
             "the last of cross pairs is taken for the largest",
             "elif not (np.isnan(total) or value <= total):",

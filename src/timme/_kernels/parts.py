@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from timme._kernels import compiled
-from timme._kernels.moments import _place
+from timme._kernels.crossing import _place
 
 _FAST = {"reassoc", "contract", "nsz"}
 

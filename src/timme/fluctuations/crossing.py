@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Bools, Floats, Ints, frozen
-from timme._kernels import moments as kernel
+from timme._kernels import crossing as kernel
 from timme._kernels import parts as kernel_of_parts
 from timme.engine.checkpoint import digest
 from timme.engine.moments import Moments

@@ -214,12 +214,13 @@ def _refusal(compared: Objects, least: int, limit: str | None) -> str:
 
 
 def _block_bytes(compared: Objects) -> int:
-    """Coordinates as read and checked, and the same laid out."""
+    """Coordinates as read and checked, the same laid out, and those that are read ahead."""
     ensemble = compared.ensemble
     used = compared.centres() if compared.are_points else ensemble
     frames = min(used.block_length, used.n_snapshots)
     itemsize = ensemble.snapshot(0)[0].dtype.itemsize
-    read = (itemsize + 1) * _frame_numbers(ensemble) * frames
+    ahead = min(used.block_length, used.n_snapshots - frames)
+    read = (itemsize + 1) * _frame_numbers(ensemble) * (frames + ahead)
     # Few snapshots are brought into double precision.
     laid = (itemsize if used.n_snapshots >= SINGLE_FROM else 8) * _frame_numbers(used) * frames
     return read + laid
