@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tests.liquids import Water, write_water
+
 os.environ["MPLBACKEND"] = "Agg"
 
 # HYPOTHESIS_MAX_EXAMPLES=1000 searches harder; CI always tries the same examples.
@@ -70,6 +72,19 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("needs the real data in ../shared/data, which is not here")
     return folder
+
+
+@pytest.fixture(scope="session")
+def water(tmp_path_factory: pytest.TempPathFactory) -> Water:
+    """Files of a periodic box of water, and how its molecules went; not to be changed."""
+    return write_water(tmp_path_factory.mktemp("water"))
+
+
+@pytest.fixture(scope="session")
+def nmr_file() -> Path:
+    """24 models of neopetrosiamide, 27 residues, with hydrogens."""
+    files = pytest.importorskip("MDAnalysisTests.datafiles", reason="needs MDAnalysisTests")
+    return Path(files.PDB_multiframe)
 
 
 @pytest.fixture(scope="session")

@@ -263,10 +263,11 @@ def test_the_full_barnase_equilibrates_and_counts_for_half_a_nanosecond() -> Non
 
 
 @pytest.mark.thorough
-def test_the_same_seed_solvates_alike(shared_data: Path) -> None:
+def test_the_same_seed_solvates_alike() -> None:
+    from MDAnalysisTests.datafiles import PDB_full
+
     barnase = module("barnase")
-    structure = shared_data / "xray" / "1a2p.pdb"
-    first, second = (barnase.solvate(structure, 3, short=True) for _ in range(2))
+    first, second = (barnase.solvate(PDB_full, 3, short=True) for _ in range(2))
     number = module("stages").number
     assert first.topology.getNumAtoms() == second.topology.getNumAtoms()
     apart = np.array(number(first.positions)) - np.array(number(second.positions))

@@ -208,17 +208,27 @@ def test_tables_are_read_and_show_who_goes_together(
 # ---- the run that comes with TIMME ---------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def shipped() -> tuple[Floats, Floats]:
-    """Snapshots of the full run, not wrapped, and its box, in diameters."""
-    path = Path(timme.__file__).parent / "data" / "files" / "spheres.npz"
-    if not path.exists():
-        pytest.skip("needs the file that examples/simulate/spheres.py makes")
-    with np.load(path) as kept:
-        positions, box = kept["positions"].astype(float) / 1.3, kept["box"] / 1.3
+def unwrapped(ensemble: timme.Ensemble) -> tuple[Floats, Floats]:
+    """Snapshots of a full run, not wrapped, and its box, in diameters."""
+    positions = ensemble.block(0).coordinates.astype(float) / 1.3
+    held = ensemble.snapshot()[1]
+    assert held is not None
+    box = np.diag(held) / 1.3
     steps = np.diff(positions, axis=0)
     steps[..., :2] -= box[:2] * np.rint(steps[..., :2] / box[:2])
     return np.concatenate([positions[:1], positions[:1] + np.cumsum(steps, axis=0)]), box
+
+
+@pytest.fixture(scope="module")
+def shipped() -> tuple[Floats, Floats]:
+    """The gel."""
+    return unwrapped(timme.data.spheres())
+
+
+@pytest.fixture(scope="module")
+def fluid() -> tuple[Floats, Floats]:
+    """The dense fluid."""
+    return unwrapped(timme.data.spheres(fluid=True))
 
 
 def test_the_spheres_are_as_many_as_in_the_paper(shipped: tuple[Floats, Floats]) -> None:
@@ -231,13 +241,16 @@ def test_no_sphere_moves_more_than_a_radius_between_snapshots(
     assert np.linalg.norm(np.diff(shipped[0], axis=0), axis=2).max() < 0.5
 
 
-def test_spheres_overlap_by_no_more_than_the_spring_allows(shipped: tuple[Floats, Floats]) -> None:
+@pytest.mark.parametrize("name", ["shipped", "fluid"])
+def test_spheres_overlap_by_no_more_than_the_spring_allows(
+    name: str, request: pytest.FixtureRequest
+) -> None:
     """At rest, the attraction presses two spheres 0.007 into one another.
 
     Of 200,000 contacts in all snapshots, one in a hundred such runs has 15 k_B T more than that,
     and steps of the stiff spring add a tenth to the variance: 0.007 + √(2 · 15 · 1.1 / 10,000).
     """
-    frames, box = shipped
+    frames, box = request.getfixturevalue(name)
     room = np.array([*box[:2], 100.0])
     nearest = []
     for frame in frames:
@@ -247,12 +260,25 @@ def test_spheres_overlap_by_no_more_than_the_spring_allows(shipped: tuple[Floats
     assert max(nearest) < 1
 
 
-def test_spheres_stay_between_the_walls(shipped: tuple[Floats, Floats]) -> None:
-    heights = shipped[0][..., 2]
+@pytest.mark.parametrize(("name", "height"), [("shipped", 10.0), ("fluid", 12.0)])
+def test_spheres_stay_between_the_walls(
+    name: str, height: float, request: pytest.FixtureRequest
+) -> None:
+    heights = request.getfixturevalue(name)[0][..., 2]
     slack = np.sqrt(2 * 15 * 1.1 / 10_000)  # the same spring, nothing that attracts
     assert heights.min() > 0.5 - slack
-    assert heights.max() < 10 - 0.5 + slack
-    assert np.ptp(heights) > 8.5  # and are found all the way from one to the other
+    assert heights.max() < height - 0.5 + slack
+    assert np.ptp(heights) > height - 1.5  # and are found all the way from one to the other
+
+
+def test_the_fluid_is_as_dense_as_planned_and_can_be_tracked(fluid: tuple[Floats, Floats]) -> None:
+    """A few steps in 10,000 are longer than a radius, and none is longer than a diameter."""
+    frames, box = fluid
+    assert frames.shape == (46, 991, 3)
+    assert 991 * np.pi / 6 / (box[0] * box[1] * 12.0) == pytest.approx(0.42, rel=1e-3)
+    steps = np.linalg.norm(np.diff(frames, axis=0), axis=2)
+    assert (steps > 0.5).mean() < 1e-3
+    assert steps.max() < 1
 
 
 def test_a_network_is_at_rest_while_other_spheres_move(shipped: tuple[Floats, Floats]) -> None:

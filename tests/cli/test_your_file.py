@@ -15,6 +15,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.ensembles import places, swinging
+from tests.liquids import write_water
 from tests.readers.builders import as_mmcif, pdb_text, write_pdb, write_trajectory
 from tests.readers.test_box_kinds import as_dump, as_gsd, as_xyz
 from tests.readers.test_formats import h5md
@@ -93,15 +94,6 @@ def protein_trajectory(path: Path, box: list[float] | None = None, count: int = 
     return write_trajectory(path, snapshots, box=box)
 
 
-def waters(path: Path) -> Path:
-    shared = Path(__file__).parents[3] / "shared" / "data" / "water"
-    if not shared.is_dir():
-        pytest.skip("needs the real data in ../shared/data, which is not here")
-    source = shared / f"tip3p_300K_1ATM{path.suffix}"
-    path.write_bytes(source.read_bytes())
-    return path
-
-
 def boxes(n_snapshots: int = 5) -> Floats:
     return np.tile(np.diag([12.0, 12.0, 12.0]), (n_snapshots, 1, 1))
 
@@ -121,8 +113,7 @@ MAKERS: dict[str, Callable[[Path], object]] = {
     "run.dcd": lambda path: protein_trajectory(path, [1.0, 1, 1, 90, 90, 90]),
     "run.nc": lambda path: protein_trajectory(path.with_suffix(".ncdf")).rename(path),
     "weights.txt": text("\n".join(str(k + 1) for k in range(2 * len(PROTEIN)))),
-    "water.pdb": waters,
-    "water.xtc": waters,
+    "water.pdb": lambda path: write_water(path.parent),  # and water.xtc
     "melt.lammpstrj": lambda path: as_dump(path, trembling(5, 5), boxes()),
     "polymer.data": text(lammps_data(5, [(k, k + 1) for k in range(4)])),
     "polymer.lammpstrj": lambda path: as_dump(path, trembling(5, 5), boxes()),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import timme
+from docs.make_data import PAGE, table
 from timme.data.shipped import File
 
 ROOT = Path(__file__).parents[2]
@@ -38,3 +39,7 @@ def test_every_file_has_its_record_and_every_record_its_script() -> None:
 def test_a_file_that_is_not_there_is_named_with_those_that_are() -> None:
     with pytest.raises(ValueError, match=r"one of .*spheres.npz.*, got 'sphere'"):
         timme.data.path("sphere")
+
+
+def test_the_page_lists_the_files_as_they_are() -> None:
+    assert table() in PAGE.read_text("utf-8")

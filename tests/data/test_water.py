@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 import timme
+from tests.data.measures import checks
 
 MASS, PER_MOL = 18.0154, 0.602214  # g/mol; molecules in Å³ of 1 mol/cm³
-
-
-def checks() -> Any:
-    """What the simulations are measured by."""
-    path = Path(__file__).parents[2] / "examples" / "simulate" / "checks.py"
-    spec = importlib.util.spec_from_file_location("checks", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def oxygens() -> npt.NDArray[np.float64]:

@@ -124,8 +124,10 @@ def overlap_with_domains(labels: np.ndarray) -> float:
     return float(np.mean(best))
 
 
-def test_two_structures_of_adenylate_kinase_give_its_domains(shared_data: Path) -> None:
-    found = bodies(Ensemble.from_array(pair(shared_data, "4ake", "1ake"), unit="Å"))
+def test_two_structures_of_adenylate_kinase_give_its_domains() -> None:
+    files = pytest.importorskip("MDAnalysisTests.datafiles", reason="needs MDAnalysisTests")
+    both = timme.read([files.PDB_small, files.PDB_closed], common_atoms=True)
+    found = bodies(both.select("name CA"))
     assert found.n_bodies == 3
     assert overlap_with_domains(found.labels) >= 0.9
     assert found.agreement is None

@@ -75,8 +75,8 @@ def test_colours_of_atoms_are_those_of_the_clusters_at_every_level(show: Open) -
 
 
 @pytest.mark.thorough
-def test_barnase_is_coloured_as_its_clusters(show: Open, shared_data: Path) -> None:
-    analysis = analyse(shared_data / "nmr" / "1bnr.pdb")
+def test_a_protein_is_coloured_as_its_clusters(show: Open, nmr_file: Path) -> None:
+    analysis = analyse(nmr_file)
     page = show(analysis)
     page.press("Home")
     for _ in range(8):

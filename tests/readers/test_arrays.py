@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import MakeUniverse
+from tests.liquids import Water
 from tests.readers.builders import waters, write_pdb
 from timme._arrays import Coordinates
 from timme.readers import read
@@ -149,12 +151,9 @@ def test_universe_frames_travel_to_other_processes(make_universe: MakeUniverse) 
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(frames)).read(0, 3)[0], positions)
 
 
-def test_a_universe_of_files_keeps_its_box(shared_data: Path, tmp_path: Path) -> None:
-    mda = pytest.importorskip("MDAnalysis")
-    for suffix in ("pdb", "xtc"):
-        source = shared_data / "water" / f"tip3p_300K_1ATM.{suffix}"
-        (tmp_path / source.name).write_bytes(source.read_bytes())
-    files = [str(tmp_path / f"tip3p_300K_1ATM.{suffix}") for suffix in ("pdb", "xtc")]
+def test_a_universe_of_files_keeps_its_box(water: Water, tmp_path: Path) -> None:
+    mda = pytest.importorskip("MDAnalysis")  # which leaves a file of its own beside a trajectory
+    files = [shutil.copy(path, tmp_path) for path in (water.topology, water.trajectory)]
     ours, theirs = read(*files, stop=5), read(mda.Universe(*files), stop=5)
     np.testing.assert_allclose(coordinates(ours), coordinates(theirs), atol=1e-5)
     box, other = ours.snapshot(4)[1], theirs.snapshot(4)[1]

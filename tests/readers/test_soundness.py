@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.liquids import Water
 from tests.readers.builders import Record, atom, peptide, write_pdb, write_trajectory
 from timme._arrays import Coordinates, Floats, Strings
 from timme.readers import guess_bonds, read, read_model
@@ -57,11 +58,8 @@ def test_a_box_that_holds_the_atoms_is_kept(tmp_path: Path, suffix: str) -> None
     assert not boxed.notes
 
 
-def test_a_liquid_that_fills_its_box_is_no_placeholder(shared_data: Path) -> None:
-    water = read(
-        shared_data / "water" / "tip3p_300K_1ATM.pdb", shared_data / "water" / "tip3p_300K_1ATM.xtc"
-    )
-    assert box_of(water) is not None
+def test_a_liquid_that_fills_its_box_is_no_placeholder(water: Water) -> None:
+    assert box_of(read(water.topology, water.trajectory)) is not None
 
 
 @pytest.mark.parametrize(

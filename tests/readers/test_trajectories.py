@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.liquids import Water
 from tests.readers.builders import (
     as_mmcif,
     pdb_text,
@@ -423,9 +424,8 @@ def test_the_box_may_be_replaced_or_left_out(tmp_path: Path, topology: Path) -> 
     assert replaced.frames.shape == (3, 4, 3)
 
 
-def test_water_is_bound_across_the_border(shared_data: Path) -> None:
-    folder = shared_data / "water"
-    ensemble = read(folder / "tip3p_300K_1ATM.pdb", folder / "tip3p_300K_1ATM.xtc")
+def test_water_is_bound_across_the_border(water: Water) -> None:
+    ensemble = read(water.topology, water.trajectory)
     assert ensemble.frames.shape == (401, 774, 3)
     assert ensemble.rounding == pytest.approx(0.01)
     bonds = ensemble.atoms.bonds

@@ -21,9 +21,6 @@ from timme.rigidity.snapshots import Together, together
 from timme.system.derived_frames import MappedFrames
 from timme.system.ensemble import Ensemble
 
-NMR = Path(__file__).parents[2].parent / "shared" / "data" / "nmr"
-needs_models = pytest.mark.skipif(not NMR.exists(), reason="no ../shared/data/nmr here")
-
 CLOSED = np.random.default_rng(1).random(40) < 0.6
 OXYGENS = [0, 3, 6]
 
@@ -187,9 +184,8 @@ def test_threads_do_not_read_at_the_same_time() -> None:
 # Models of real proteins
 
 
-@needs_models
-def test_pairs_are_counted_over_the_models_of_an_ensemble() -> None:
-    ensemble = read(NMR / "1d3z.pdb", stop=3)
+def test_pairs_are_counted_over_the_models_of_an_ensemble(nmr_file: Path) -> None:
+    ensemble = read(nmr_file, stop=3)
     alpha = np.flatnonzero(ensemble.atoms.names[ensemble.site_atoms] == "CA")
     found = together(ensemble, -1.0, sites=alpha, workers=2)
     each = [decompose(network(ensemble, model), -1.0) for model in range(3)]
@@ -210,10 +206,8 @@ def test_pairs_are_counted_over_the_models_of_an_ensemble() -> None:
         assert always[a] == always[b]
 
 
-@needs_models
-@pytest.mark.parametrize("name", ["1bnr.pdb", "1d3z.pdb"])
-def test_workers_find_the_same_bits_in_models(name: str, engines: list[Any]) -> None:
-    ensemble = read(NMR / name, stop=4)
+def test_workers_find_the_same_bits_in_models(nmr_file: Path, engines: list[Any]) -> None:
+    ensemble = read(nmr_file, stop=4)
     serial = together(ensemble, -0.5, workers=1)
     for workers in (2, *engines):
         assert same(together(ensemble, -0.5, workers=workers), serial)

@@ -61,12 +61,14 @@ def _spheres(**run: Any) -> Analysis:
 
 def _crowd(**run: Any) -> Analysis:
     made = analyse(data.crowd(), radius=2.5, min_overlap=15, min_size=2, large=2, **run)
-    return _mark(made, 0.25, "about the room that people leave one another: the parties")
+    return _mark(made, 0.25, "people who walk together")
 
 
 def _road(**run: Any) -> Analysis:
-    made = analyse(data.ring_road(), radius=400.0, min_size=2, large=2, **run)
-    return _mark(made, 4.0, "between what moves cars of a platoon and what parts platoons")
+    """On the ring in the plane, which is more of a picture than the way along it."""
+    table, columns = data.path("ring_road.csv"), ("frame", "particle", "x", "y")
+    made = analyse(table, columns=columns, unit="m", radius=400.0, min_size=2, large=2, **run)
+    return _mark(made, 4.0, "cars of one platoon")
 
 
 def _mark(analysis: Analysis, cutoff: float, meaning: str) -> Analysis:

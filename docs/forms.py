@@ -1,0 +1,90 @@
+"""Whether the fraction of sites in large clusters rises like a sigmoid: a fit, and its noise.
+
+Where clusters join by chance alone the fraction is a sigmoid, as the paper derives for the freely
+jointed chain. So a curve is fitted by one that may lean to either side, (1 + e^((m-x)/w))^-n, and
+what is left of it is set beside what is left of chains with as many sites, which differ from a
+sigmoid by chance alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+import timme
+from timme import statistics
+from timme._arrays import Floats
+
+POINTS = 200  # equally spaced cutoffs at which a curve is looked at
+MOST = 0.99  # of the fraction's height up to which it is looked at
+MARGIN = 0.1  # of that range, on either side
+
+
+@dataclass(frozen=True)
+class Form:
+    """A curve, the sigmoid that fits it best, and what chains of as many sites leave."""
+
+    cutoffs: Floats  # (points,)
+    fraction: Floats  # (points,)
+    fitted: Floats  # (points,)
+    n_sites: int
+    chance: float  # rms rest that 95 of 100 chains do not exceed
+
+    @property
+    def rest(self) -> float:
+        """Rms distance of the curve from the sigmoid."""
+        return rms(self.fraction - self.fitted)
+
+    @property
+    def is_sigmoid(self) -> bool:
+        """Whether the rest is no larger than that of chains."""
+        return self.rest <= self.chance
+
+
+def form(hierarchy: timme.Hierarchy, *, n_chains: int = 40) -> Form:
+    """Fit a sigmoid to a hierarchy's fraction of sites in clusters of ten or more."""
+    n_sites = hierarchy.n_sites
+    rests = [rms(np.subtract(*fit(links(n_sites, seed))[1:])) for seed in range(n_chains)]
+    return Form(*fit(hierarchy), n_sites, float(np.quantile(rests, 0.95)))
+
+
+def links(n_sites: int, seed: int) -> timme.Hierarchy:
+    """Make the clusters of a freely jointed chain of two snapshots."""
+    chain = timme.objects.links(timme.synthetic.chain(n_sites, 2, seed=seed))
+    return timme.cluster(chain, timme.pairs.sharing(chain))
+
+
+def fit(hierarchy: timme.Hierarchy) -> tuple[Floats, Floats, Floats]:
+    """Cutoffs, the fraction at each, and the best of some sigmoids from several starts."""
+    counted = statistics.curves(hierarchy)
+    fraction = counted.large_fraction
+    first = counted.cutoffs[np.argmax(fraction > 0)]
+    last = counted.cutoffs[np.argmax(fraction >= MOST * fraction[-1])]
+    margin = MARGIN * (last - first)
+    cutoffs = np.linspace(first - margin, last + margin, POINTS)
+    seen = fraction[np.searchsorted(counted.cutoffs, cutoffs, side="right") - 1]
+    x = np.linspace(0, 1, POINTS)
+    half = x[np.argmax(seen >= seen[-1] / 2)]
+    tried = [
+        least_squares(
+            lambda p: seen[-1] * sigmoid(x, *p) - seen,
+            (half, np.log(width), lean),
+            bounds=([-5, -7, -4], [5, 3, 4]),
+        )
+        for width in (0.02, 0.05, 0.1, 0.2)
+        for lean in (-1.0, 0.0, 1.0)
+    ]
+    best = min(tried, key=lambda found: found.cost)
+    return cutoffs, seen, seen[-1] * sigmoid(x, *best.x)
+
+
+def sigmoid(x: Floats, middle: float, log_width: float, lean: float) -> Floats:
+    """A rise from 0 to 1 that is steeper below or above, as `lean` says."""
+    steps = np.clip((middle - x) / np.exp(log_width), -500, 500)
+    return (1 + np.exp(steps)) ** -np.exp(lean)
+
+
+def rms(values: Floats) -> float:
+    return float(np.sqrt(np.mean(values**2)))

@@ -1,0 +1,91 @@
+"""Draw one protein several times, in the colours of clusters that match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+import timme
+from timme.compare import Overlap, overlap
+from timme.output.colours import CORE, REST, WIDE
+from timme.output.common import on_common_sites
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of several results of the same protein, at one cutoff."""
+
+    title: str
+    analysis: timme.Analysis
+    cutoff: float
+    level: str  # the cutoff in words
+
+
+def draw_panels(shown: list[Panel]) -> plt.Figure:
+    """Draw each as the paper does: a chain in the colours of the clusters of the first."""
+    figure, panels = plt.subplots(1, len(shown), figsize=(9.6, 3.8), layout="constrained")
+    first = shown[0]
+    fixed = places(first.analysis)
+    view = np.linalg.svd(fixed)[2]
+    for axes, panel in zip(panels, shown, strict=True):
+        at = overlap_at(first.analysis, panel.analysis, (first.cutoff, panel.cutoff))
+        moving = places(on_common_sites(first.analysis, panel.analysis)[1])
+        draw_chain(axes, moving @ turn(moving, fixed) @ view.T, colours_of(at))
+        told = "" if panel is first else f", adjusted Rand {minus(at.rand, 2)}"
+        axes.set_title(f"{panel.title}\n{panel.level}{told}", fontsize=9)
+    return figure
+
+
+def places(analysis: timme.Analysis) -> np.ndarray:
+    """Shown sites about their middle."""
+    system = analysis.system
+    found = system.coordinates[system.object_sites[system.shown]].astype(float)
+    return found - found.mean(axis=0)
+
+
+def turn(moving: np.ndarray, fixed: np.ndarray) -> np.ndarray:
+    """Rotation that lays one set of centred points onto another."""
+    left, _, right = np.linalg.svd(moving.T @ fixed)
+    flip = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
+    return left @ flip @ right
+
+
+def colours_of(at: Overlap) -> np.ndarray:
+    """Clusters of the second in the colours of their partners, which are coloured by size."""
+    large = int((at.first.sizes >= at.min_size).sum())
+    palette = np.array([CORE, *WIDE])
+    own = iter(palette[large:].tolist())
+    chosen = []
+    for size, partner in zip(at.second.sizes.tolist(), at.partners.tolist(), strict=True):
+        free = next(own, REST) if size >= at.min_size and partner < 0 else REST
+        chosen.append(str(palette[partner]) if partner >= 0 else free)
+    return np.array(chosen)[at.second.labels]
+
+
+def draw_chain(axes: plt.Axes, points: np.ndarray, colours: np.ndarray) -> None:
+    """Draw a chain of Cα as a smooth tube, the near over the far."""
+    along = CubicSpline(np.arange(len(points)), points)
+    pieces = np.arange(len(points))[:, None] + np.linspace(-0.55, 0.55, 8)
+    tubes = along(np.clip(pieces, 0, len(points) - 1))
+    for site in np.argsort(tubes[..., 2].mean(axis=1)):
+        x, y = tubes[site, :, :2].T
+        axes.plot(x, y, color="white", linewidth=7, solid_capstyle="butt")
+        axes.plot(x, y, color=colours[site], linewidth=4.5, solid_capstyle="round")
+    reach = np.abs(points[:, :2]).max(axis=0) + 2
+    axes.set(aspect="equal", xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]))
+    axes.set_axis_off()
+
+
+def overlap_at(
+    first: timme.Analysis, second: timme.Analysis, cutoffs: tuple[float, float]
+) -> Overlap:
+    one, other, _ = on_common_sites(first, second)
+    cuts = (a.shown_hierarchy.cut(c) for a, c in zip((one, other), cutoffs, strict=True))
+    return overlap(*cuts)
+
+
+def minus(value: float, digits: int = 3) -> str:
+    return f"{value:.{digits}f}".replace("-", "−")

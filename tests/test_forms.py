@@ -1,0 +1,35 @@
+"""The fit by which the page of numbers calls a curve a sigmoid, or not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import timme
+from docs.forms import fit, form, links, rms
+from tests.output.builders import linked
+from timme._arrays import Floats
+
+
+def of_rises(cutoffs: Floats) -> timme.Hierarchy:
+    """Chains of ten sites, each of which becomes one cluster at a cutoff of its own."""
+    sites = np.arange(10 * len(cutoffs)).reshape(-1, 10)
+    pairs = np.column_stack([sites[:, :-1].ravel(), sites[:, 1:].ravel()]).tolist()
+    return linked((sites.size, [(i, j) for i, j in pairs], np.repeat(cutoffs, 9).tolist()))
+
+
+def test_a_rise_that_leans_to_one_side_is_fitted_to_its_steps() -> None:
+    """Steps of 1/400 at the quantiles of 1 / (1 + e^-x)^n leave 1/√12 of a step."""
+    levels = (np.arange(400) + 0.5) / 400
+    quantiles = -np.log(levels ** (-1 / 0.4) - 1)
+    _, fraction, fitted = fit(of_rises(10 + quantiles))
+    assert rms(fraction - fitted) < 2 / 400
+
+
+def test_two_rises_are_farther_from_a_sigmoid_than_chains_are() -> None:
+    rng = np.random.default_rng(1)
+    rises = np.concatenate([rng.normal(1.0, 0.05, 50), rng.normal(2.0, 0.05, 50)])
+    assert not form(of_rises(rises), n_chains=20).is_sigmoid
+
+
+def test_a_chain_is_a_sigmoid() -> None:
+    assert form(links(1000, seed=1234), n_chains=20).is_sigmoid
