@@ -11,8 +11,7 @@ import timme
 from tests.motion.proteins import planted_protein
 from timme.analysis import Analysis, Moved
 from timme.motion import rmsf, superpose
-from timme.output.arrows import body_arrows
-from timme.output.body_scripts import FILES, write_body_scripts
+from timme.output.body_scripts import FILES, body_arrows, write_body_scripts
 from timme.output.ensembles import write_ensemble
 from timme.output.figures import draw, figures_of
 from timme.output.look import look_of

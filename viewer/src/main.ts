@@ -210,7 +210,7 @@ function viewBar(model: Model, space: Space, molecule: Molecule): HTMLElement {
   model.onChange((change) => {
     if (change === "look") style.value = model.style;
   });
-  const bodies = model.scene.motion && model.scene.motion.members.length > 1;
+  const bodies = model.scene.motion?.bodies.length;
   const colouring = options<Colouring>([["clusters", "clusters"], ["bodies", "rigid bodies"]], model.colouring, (value) => model.setColouring(value));
   model.onChange((change) => {
     if (change === "look") colouring.value = model.colouring;

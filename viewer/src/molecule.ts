@@ -68,7 +68,7 @@ export class Molecule {
     this.first = at(this.frames, 0);
     this.nSites = count / 3;
     const { motion } = model.scene;
-    this.bodies = motion ? new Bodies(model.scene, motion, space, scale) : null;
+    this.bodies = motion ? new Bodies(model.scene, motion, space, scale, widthOf(this.first)) : null;
     this.looks = new Looks(model, space, ink, this.nSites, this.bodies);
     const scaled = (vector: number[]): number[] => vector.map((x) => x * scale);
     this.periodic = space.box ? new Periodic(space.box.map(scaled), scaled(space.origin)) : null;
@@ -415,4 +415,13 @@ export class Molecule {
     });
     element.addEventListener("pointerleave", () => model.hover(-1));
   }
+}
+
+/** How far points reach, in the direction in which they reach farthest. */
+function widthOf(points: Float32Array): number {
+  const reach = [0, 1, 2].map((d) => {
+    const along = points.filter((x, k) => k % 3 === d && Number.isFinite(x));
+    return along.reduce((most, x) => Math.max(most, x), -Infinity) - along.reduce((least, x) => Math.min(least, x), Infinity);
+  });
+  return Math.max(...reach);
 }

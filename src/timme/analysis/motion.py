@@ -124,7 +124,7 @@ class Moved(Described):
             ]
         if self.alone:
             rows.append(("", f"in no body: {self.alone}"))
-        return [*rows, *(("", text) for text in self.next_best())]
+        return [*rows, *(("", text) for text in self._next_best())]
 
     def findings(
         self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int
@@ -149,14 +149,8 @@ class Moved(Described):
             return " (held still)"
         return f"; {hinge_text(self.found.hinges[self.found.moving.index(body)])}"
 
-    def next_best(self) -> list[str]:
-        """Say what the next best number of bodies would be.
-
-        Returns
-        -------
-        list of str
-            One line, or none where there is nothing to be told.
-        """
+    def _next_best(self) -> list[str]:
+        """Say what the next best number of bodies would be."""
         level = self.found.bodies.next_best
         if level is None:
             return []

@@ -7,15 +7,19 @@ B-factor, and an arrow for every axis, within a translucent cone that holds it i
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from timme._arrays import Floats
 from timme._files import write_atomically
 from timme.analysis import Analysis, Moved
-from timme.output.arrows import Arrow, body_arrows, body_colouring
+from timme.output.colours import Colouring
+from timme.output.motion import body_colours
 from timme.output.picture import picture
 from timme.output.scripts import chimerax, pymol, vmd
-from timme.output.structures import mmcif_text, structure
+from timme.output.structures import file_coordinates, mmcif_text, structure
 
 FILES = {
     "bodies.cif": "structure with the rigid body as B-factor",
@@ -23,6 +27,17 @@ FILES = {
     "bodies.cxc": "script for ChimeraX: bodies and axes",
     "bodies.tcl": "script for VMD: bodies and axes",
 }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrow:
+    """The axis of a body, as it is drawn."""
+
+    name: str
+    start: Floats  # (3,)
+    end: Floats  # (3,)
+    colour: str
+    width: float  # of the cone about it at its end; 0 for none
 
 
 def write_body_scripts(analysis: Analysis, folder: str | Path) -> tuple[Path, ...]:
@@ -53,6 +68,64 @@ def write_body_scripts(analysis: Analysis, folder: str | Path) -> tuple[Path, ..
         ("bodies.tcl", lambda: vmd(drawn) + vmd_arrows(arrows)),
     )
     return tuple(write_atomically(Path(folder) / name, made()) for name, made in programs)
+
+
+def body_colouring(part: Moved, analysis: Analysis) -> Colouring:
+    """Colour objects by their bodies.
+
+    Parameters
+    ----------
+    part : Moved
+        Bodies among the shown objects.
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    Colouring
+        Objects that are not shown take the body of the shown one of their residue.
+    """
+    system, labels = analysis.system, part.found.bodies.labels
+    residue = _residues(analysis)
+    known = dict(zip(residue[system.shown].tolist(), labels.tolist(), strict=True))
+    of_objects = np.array([known.get(each, -1) for each in residue.tolist()])
+    of_objects[system.shown] = labels
+    return Colouring(
+        cutoff=part.found.bodies.cutoff,
+        min_size=1,
+        labels=of_objects,
+        colours=body_colours(part.found.bodies.n_bodies)[:-1],
+        sizes=part.found.bodies.sizes,
+    )
+
+
+def body_arrows(part: Moved, analysis: Analysis) -> tuple[Arrow, ...]:
+    """Lay out the axes of bodies as arrows, as long as the structure is wide.
+
+    Parameters
+    ----------
+    part : Moved
+        Bodies.
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    tuple of Arrow
+        In the coordinates of the structure file.
+    """
+    scale = 10.0 if analysis.system.unit == "nm" else 1.0
+    reach = 0.4 * float(np.ptp(file_coordinates(analysis), axis=0).max())
+    colours = body_colours(part.found.bodies.n_bodies)
+    arrows = []
+    for body, each in zip(part.found.moving, part.found.hinges, strict=True):
+        if np.isfinite(each.axis).all() and np.isfinite(each.point).all():
+            middle, along = scale * each.point, reach * each.axis
+            cone = each.axis_cone if np.isfinite(each.axis_cone) else 0.0
+            width = reach * float(np.tan(np.radians(min(cone, 60.0))))
+            name = f"axis_{body + 1}"
+            arrows.append(Arrow(name, middle - along, middle + along, str(colours[body]), width))
+    return tuple(arrows)
 
 
 def pymol_arrows(arrows: tuple[Arrow, ...]) -> str:
@@ -154,6 +227,13 @@ def vmd_arrows(arrows: tuple[Arrow, ...]) -> str:
                 f"graphics top cone {ends} radius {each.width:.3f} resolution 40",
             ]
     return "\n".join([*lines, "display resetview", ""])
+
+
+def _residues(analysis: Analysis) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Residue of each object, as its site tells."""
+    from timme.system.residues import residue_index
+
+    return residue_index(analysis.system.sites)[analysis.system.object_sites]
 
 
 def _rgb(colour: str) -> tuple[float, ...]:

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from timme.analysis import Analysis, Part
-from timme.output import confidence, motion, pairs, rigidity, scene_motion
+from timme.output import confidence, motion, pairs, rigidity
 from timme.output.declared import PartFigure, PartOutput, collect
 from timme.output.look import Look
+from timme.output.scene_motion import SHOWN
 
 OUTPUTS: tuple[PartOutput[Any], ...] = (
+    SHOWN,
     pairs.MEASURED,
     pairs.APART,
     rigidity.CONSTRAINTS,
     confidence.JUDGED,
     motion.MOVED,
-    scene_motion.SHOWN,
 )
 
 
