@@ -1,7 +1,7 @@
 """Make the pictures of the interactive page and of the server.
 
-python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb WATER.pdb WATER.xtc KINASE.psf KINASE.dcd, from the
-top folder of a checkout, where Chromium is installed and the page is built.
+python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb WATER.pdb WATER.xtc KINASE.psf KINASE.dcd, from
+the top folder of a checkout, where Chromium is installed and the page is built.
 """
 
 import io
