@@ -87,6 +87,7 @@ export interface Scene {
   apart: Pairs | null; // fraction of snapshots in which pairs are apart
   confidence: Confidence | null; // how sure clusters are, where that is told
   motion: Motion | null; // rigid bodies, where they were looked for
+  windows?: Windows | null; // clusters in time, where they were asked for
   about: {
     version: string;
     command: string;
@@ -149,6 +150,13 @@ export interface Hinge {
   pitch: number | null; // shift for a turn by 1 rad
   frames: Packed; // snapshots, from 0
   angles: Packed; // of these
+}
+
+/** Clusters of sliding windows, of which those that go on are one track. */
+export interface Windows {
+  cutoff: number; // at which they are cut
+  windows: [start: number, stop: number][]; // snapshots of each, from 0
+  tracks: number[][]; // of each window: the track of every shown object, -1 in no large cluster
 }
 
 /** Shares of the variance, one for each number of bodies. */

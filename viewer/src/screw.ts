@@ -57,7 +57,7 @@ export class Bodies {
 
   /** `scale` is that of the view, `wide` how far the first snapshot reaches there. */
   constructor(scene: Scene, motion: Motion, space: Space, scale: number, wide: number) {
-    this.of = bodiesOfSites(scene, wholes(motion.labels));
+    this.of = labelsOfSites(scene, wholes(motion.labels));
     const members = (body: number): number[] => Array.from(this.of.keys()).filter((site) => this.of[site] === body);
     const place = (point: number[]): Point => point.map((x, d) => scale * (space.scale * x - at(space.centre, d))) as Point;
     const reach = REACH * wide;
@@ -91,11 +91,11 @@ export class Bodies {
   }
 }
 
-/** Body of each site: that of its own object, if that is shown, or else of the shown one of its residue. */
-function bodiesOfSites(scene: Scene, labels: Int32Array): Int32Array {
+/** Label of each site: that of its own object, if that is shown, or else of the shown one of its residue; -1 for none. */
+export function labelsOfSites(scene: Scene, labels: Int32Array): Int32Array {
   const keys = residueKeys(scene);
   const [places, shown] = [wholes(scene.tree.sites), wholes(scene.whole.shown)];
-  const ofResidue = new Map(Array.from(labels, (body, object) => [at(keys, at(places, object)), body]));
+  const ofResidue = new Map(Array.from(labels, (label, object) => [at(keys, at(places, object)), label]));
   return wholes(scene.sites.objects).map((object, site) => labels[shown[object] ?? -1] ?? ofResidue.get(at(keys, site)) ?? -1);
 }
 
