@@ -38,7 +38,9 @@ def judged_of(analysis: Analysis) -> Judged:
 
 
 @pytest.mark.parametrize(
-    ("make", "colour"), [(hinge, "green"), (tailed, "amber"), (ensemble, None)], ids=str
+    ("make", "colour"),
+    [(hinge, "green"), (ensemble, None), (tailed, "amber")],
+    ids=["hinge", "ensemble", "tailed"],
 )
 def test_a_banner_says_whether_there_is_data_enough(
     look: Open, make: Callable[[], Analysis], colour: str | None
@@ -57,9 +59,9 @@ def test_nothing_is_said_of_a_result_that_was_not_judged(show: Open) -> None:
     assert "trusted only" not in page.evaluate("document.body.innerText")
 
 
-def test_clusters_have_the_look_and_the_numbers_of_their_records(show: Open) -> None:
+def test_clusters_have_the_look_and_the_numbers_of_their_records(look: Open) -> None:
     analysis = tailed()
-    page, part = show(analysis), judged_of(analysis)
+    page, part = look(analysis), judged_of(analysis)
     seen = set()
     for cutoff in analysis.shown_hierarchy.levels[::4].tolist():
         page.evaluate(f"timme.page.setCutoff({cutoff})")
@@ -73,9 +75,9 @@ def test_clusters_have_the_look_and_the_numbers_of_their_records(show: Open) -> 
     assert {"plain", "solid", "faded"} <= seen
 
 
-def test_the_card_tells_a_sentence_the_numbers_and_the_intervals(show: Open) -> None:
+def test_the_card_tells_a_sentence_the_numbers_and_the_intervals(look: Open) -> None:
     analysis = tailed()
-    page, part = show(analysis), judged_of(analysis)
+    page, part = look(analysis), judged_of(analysis)
     cluster = page.evaluate(STATE)["clusters"][0]
     (record,) = (
         each
@@ -98,9 +100,9 @@ def test_the_card_tells_a_sentence_the_numbers_and_the_intervals(show: Open) -> 
     assert heads[4:7] == ["Support", "Q", "X"]
 
 
-def test_of_trusted_clusters_alone_all_others_are_grey_everywhere(show: Open) -> None:
+def test_of_trusted_clusters_alone_all_others_are_grey_everywhere(look: Open) -> None:
     analysis = tailed()
-    page = show(analysis)
+    page = look(analysis)
     shown = analysis.shown_hierarchy
     rest = page.evaluate(
         "JSON.parse(document.getElementById('timme-scene').textContent).palettes.rest"
@@ -122,11 +124,12 @@ def test_of_trusted_clusters_alone_all_others_are_grey_everywhere(show: Open) ->
         assert (grey == ~inside[analysis.system.site_objects]).all()
         rows = list(csv.DictReader(io.StringIO(page.evaluate("timme.page.csv()"))))
         assert [row["cluster"] for row in rows] == [str(k + 1) for k in kept]
+    page.evaluate("timme.page.setTrustedOnly(false)")
 
 
-def test_what_is_not_trusted_is_dimmed_in_the_dilution_plot(show: Open) -> None:
+def test_what_is_not_trusted_is_dimmed_in_the_dilution_plot(look: Open) -> None:
     analysis = tailed()
-    page = show(analysis)
+    page = look(analysis)
     faded = next(each for each in judged_of(analysis).confidence.records if each.look == "faded")
     middle = (faded.birth + faded.death) / 2
     low, high = page.evaluate(
@@ -152,8 +155,8 @@ def test_what_is_not_trusted_is_dimmed_in_the_dilution_plot(show: Open) -> None:
     assert {"trusted", "found again, less sure", "not found again"} <= words
 
 
-def test_the_reason_of_a_suggested_cutoff_is_said_and_no_level_may_stand_out(show: Open) -> None:
-    page = show(tailed())
+def test_the_reason_of_a_suggested_cutoff_is_said_and_no_level_may_stand_out(look: Open) -> None:
+    page = look(tailed())
     assert "1 of" in page.evaluate(TEXT.format(".why"))
     assert "stiff inside and apart (silhouette" in page.evaluate(TEXT.format(".why"))
     first = page.evaluate(STATE)["cutoff"]
@@ -166,9 +169,9 @@ def test_the_reason_of_a_suggested_cutoff_is_said_and_no_level_may_stand_out(sho
     assert page.evaluate(STATE)["cutoff"] != first
 
 
-def test_when_sites_join_is_seen_beside_sigma(show: Open) -> None:
+def test_when_sites_join_is_seen_beside_sigma(look: Open) -> None:
     analysis = ensemble()
-    page = show(analysis)
+    page = look(analysis)
     names = page.evaluate(TABS)
     assert names.index("Joining") == names.index("σ matrix") + 1
     open_tab(page, "Joining")
@@ -186,6 +189,7 @@ def test_when_sites_join_is_seen_beside_sigma(show: Open) -> None:
     assert page.errors == []
 
 
+@pytest.mark.thorough
 def test_of_very_many_sites_some_are_chosen_to_show_when_they_join(show: Open) -> None:
     page = show(swarm(1_200))
     open_tab(page, "Joining")

@@ -14,6 +14,7 @@ import type { MotionPanel } from "./motion";
 import type { Painter } from "./painter";
 import type { Sequence } from "./sequence";
 import { facts, messageOf } from "./text";
+import type { WindowPanel } from "./windows";
 
 interface Parts {
   heading: HTMLElement;
@@ -24,12 +25,13 @@ interface Parts {
   matrices: Matrix[];
   mobility: Mobility;
   motion: MotionPanel | null;
+  windows: WindowPanel | null;
   sequence: Sequence | null;
 }
 
 /** All figures; the heading has no name, for it is part of the whole page only. */
 export function figuresOf(parts: Parts, ink: () => Ink): files.Figure[] {
-  const { heading, molecule, dilution, table, curves, matrices, mobility, motion, sequence } = parts;
+  const { heading, molecule, dilution, table, curves, matrices, mobility, motion, windows, sequence } = parts;
   const [large, sizes] = curves;
   const made: files.Figure[] = [{ id: "heading", name: "", element: heading, draw: (p) => drawHeading(p, heading, ink()) }];
   if (molecule) {
@@ -49,6 +51,7 @@ export function figuresOf(parts: Parts, ink: () => Ink): files.Figure[] {
   for (const { id, name, plot } of motion?.plots ?? []) {
     made.push({ id, name, element: plot.element, draw: (p, w, tall) => plot.figure(p, w, tall) });
   }
+  if (windows) made.push({ id: "windows", name: "Windows", element: windows.element, draw: (p, w, tall) => windows.draw(p, w, tall) });
   if (sequence) made.push({ id: "sequence", name: "Sequence", element: sequence.element, draw: (p, w, tall) => sequence.draw(p, w, tall) });
   made.push({ id: "clusters", name: "Clusters", element: table.element, draw: (p, w, tall) => table.draw(p, w, tall) });
   return made;

@@ -38,7 +38,7 @@ export function drawHinges(
   for (const body of bodies) {
     const colour = rgb(at(colours, body.hinge.body)).map((part) => part / 255) as Colour;
     drawAxis(solid, body, colour, unit);
-    if (body.width > 0) clear.addCone(body.end, body.axis.point, colour, body.width, "");
+    if (body.width > 0) clear.addCone(moved(body.axis.point, body.axis.along, body.reach), body.axis.point, colour, body.width, "");
     const label = drawArc(solid, body, colour, first, unit);
     if (label) labels.push(label);
   }
@@ -51,15 +51,15 @@ function shown(stage: NGL.Stage, shape: NGL.Shape, look: Record<string, unknown>
   return component.addRepresentation("buffer", { visible: false, ...look } as never);
 }
 
-function drawAxis(shape: NGL.Shape, { start, end, axis }: Turning, colour: Colour, unit: number): void {
-  const neck = moved(end, axis.along, -TIP_LENGTH * unit);
-  shape.addCylinder(start, neck, colour, SHAFT * unit, "");
-  shape.addCone(neck, end, colour, TIP * unit, "");
+function drawAxis(shape: NGL.Shape, { reach, axis: { point, along } }: Turning, colour: Colour, unit: number): void {
+  const neck = moved(point, along, reach - TIP_LENGTH * unit);
+  shape.addCylinder(moved(point, along, -reach), neck, colour, SHAFT * unit, "");
+  shape.addCone(neck, moved(point, along, reach), colour, TIP * unit, "");
 }
 
 /** The way of the middle of a body about its axis; returns the angle that belongs beside it. */
 function drawArc(shape: NGL.Shape, body: Turning, colour: Colour, first: Float32Array, unit: number): Label | null {
-  const { axis, turns: [low, high], first: from, hinge, sites } = body;
+  const { axis, turns: [low, high], first: from, hinge, sites, reach } = body;
   const middle = centroid(first, sites);
   const arm = across(less(middle, axis.point), axis);
   const radius = Math.hypot(...arm);
@@ -67,8 +67,8 @@ function drawArc(shape: NGL.Shape, body: Turning, colour: Colour, first: Float32
   const out = arm.map((x) => x / radius) as Point;
   const foot = moved(axis.point, axis.along, dot(less(middle, axis.point), axis.along));
   const flat = { ...axis, pitch: 0 };
-  const reach = moved(foot, out, radius + BESIDE * unit);
-  const point = (degrees: number): Point => screwed(reach, flat, degrees - from);
+  const beside = moved(foot, out, radius + BESIDE * unit);
+  const point = (degrees: number): Point => screwed(beside, flat, degrees - from);
   const pieces = Math.max(2, Math.ceil((high - low) / STEP));
   const corners = Array.from({ length: pieces + 1 }, (_, k) => point(low + ((high - low) * k) / pieces));
   corners.slice(1).forEach((corner, k) => {
@@ -80,10 +80,10 @@ function drawArc(shape: NGL.Shape, body: Turning, colour: Colour, first: Float32
   const length = Math.hypot(...less(last, before)) || 1;
   const ahead = less(last, before).map((x) => x / length) as Point;
   shape.addCone(last, moved(last, ahead, TIP_LENGTH * unit), colour, TIP * unit, "");
-  if (radius < Math.hypot(...less(body.end, body.start))) {
+  if (radius < 2 * reach) {
     for (const end of [low, high]) shape.addCylinder(foot, point(end), colour, SPOKE * unit, "");
   }
-  const place = screwed(moved(reach, out, LABEL * unit), flat, (low + high) / 2 - from);
+  const place = screwed(moved(beside, out, LABEL * unit), flat, (low + high) / 2 - from);
   return { text: angleText(hinge), place };
 }
 

@@ -4,7 +4,6 @@ import { copyPoint, eachPair } from "./arrays";
 import { type Ink, rgb } from "./axes";
 import type { Model } from "./model";
 import { doubles, type Space, wholes, words } from "./scene";
-import type { Bodies } from "./screw";
 
 // Radii of molecules in Å: sticks of clusters, of all, and of the grey rest.
 const THICK = 0.32;
@@ -20,6 +19,12 @@ const SMALL = 0.12;
 
 export const SPAN = 3; // distance of neighbouring particles in the units of the view
 const FADE = 0.8; // how far what is not looked at is mixed with the background
+
+/** What sites belong to, other than clusters, and the colours of these. */
+export interface Groups {
+  of: Int32Array; // (sites,), -1 for none
+  colours: string[];
+}
 
 export class Looks {
   readonly bonds: Int32Array; // pairs of sites
@@ -41,7 +46,7 @@ export class Looks {
     private readonly space: Space,
     private readonly ink: () => Ink,
     nSites: number,
-    private readonly bodies: Bodies | null,
+    private readonly others: () => Groups | null,
   ) {
     this.bonds = wholes(this.space.bonds);
     this.contacts = wholes(this.space.contacts);
@@ -62,10 +67,11 @@ export class Looks {
 
   colourSites(): void {
     const { model, colours } = this;
-    const { highlight, hierarchy } = model;
+    const { highlight, hierarchy, cut } = model;
     const rest = rgb(model.scene.palettes.rest);
     const paper = rgb(this.ink().paper);
-    const known = this.groupColours().map(rgb);
+    const others = this.others();
+    const known = (others?.colours ?? cut.clusters.map(({ family }) => model.colour(family))).map(rgb);
     const lit = highlight ? rgb(model.colour(highlight.family)) : rest;
     for (let site = 0; site < this.radius.length; site++) {
       const place = hierarchy.sitePlace[site] ?? -1;
@@ -74,7 +80,7 @@ export class Looks {
       if (highlight) {
         const inside = place >= highlight.whole.start && place < highlight.whole.stop;
         if (!inside) fade = FADE;
-        else if (!this.byBody) colour = lit;
+        else if (!others) colour = lit;
       }
       colours[3 * site] = (colour[0] * (1 - fade) + paper[0] * fade) / 255;
       colours[3 * site + 1] = (colour[1] * (1 - fade) + paper[1] * fade) / 255;
@@ -82,21 +88,10 @@ export class Looks {
     }
   }
 
-  /** Whether colours are those of rigid bodies, not of clusters. */
-  private get byBody(): boolean {
-    return this.model.colouring === "bodies" && this.bodies !== null;
-  }
-
-  /** Number of the body or of the cluster of a site, -1 for none. */
+  /** Number of the cluster of a site, or of what else it is coloured by; -1 for none. */
   private groupOf(site: number): number {
-    return (this.byBody ? this.bodies?.of[site] : this.model.siteLabel(site)) ?? -1;
-  }
-
-  /** Colour of each body or cluster. */
-  private groupColours(): string[] {
-    const { scene, cut } = this.model;
-    if (this.byBody && scene.motion) return scene.motion.colours.slice(0, -1);
-    return cut.clusters.map(({ family }) => this.model.colour(family));
+    const others = this.others();
+    return (others ? others.of[site] : this.model.siteLabel(site)) ?? -1;
   }
 
   /** Sites without a position have no size. */

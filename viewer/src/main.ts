@@ -24,6 +24,7 @@ import type { Scene, Space } from "./scene";
 import { Sequence } from "./sequence";
 import { type Card, tabs } from "./tabs";
 import { facts, messageOf, withUnit } from "./text";
+import { WindowPanel } from "./windows";
 
 type Theme = "light" | "dark";
 
@@ -40,6 +41,7 @@ export interface Page {
     colouring: string;
     frame: number;
     turn: number | null;
+    window: number;
     fixed: boolean;
     selected: number;
     highlighted: number[] | null;
@@ -53,6 +55,7 @@ export interface Page {
   setFrame(frame: number): void;
   setColouring(colouring: Colouring): void;
   setTurn(turn: number): void;
+  setWindow(window: number): void;
   step(levels: number): void;
   select(shown: number): void;
   atomColours(): string[];
@@ -99,9 +102,10 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
   const matrices = [...(pairs ? [measured(model, pairs)] : []), joining(model)].map((heights) => new Matrix(model, heights, ink));
   const mobility = new Mobility(model, ink);
   const motion = scene.motion ? new MotionPanel(model, scene.motion, ink) : null;
+  const windows = scene.windows ? new WindowPanel(model, scene.windows, ink) : null;
   const sequence = scene.axis?.letters ? new Sequence(model, scene.axis, scene.axis.letters, ink) : null;
   const heading = h("div", { class: "heading" }, h("h1", {}, scene.title), h("p", {}, subtitle(scene, model)));
-  const figures = figuresOf({ heading, molecule, dilution, table, curves, matrices, mobility, motion, sequence }, ink);
+  const figures = figuresOf({ heading, molecule, dilution, table, curves, matrices, mobility, motion, windows, sequence }, ink);
 
   const help = helpDialog();
   const menu = exportMenu(model, figures, root, say);
@@ -118,10 +122,10 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
     ),
   );
   if (scene.confidence) header.append(banner(scene.confidence));
-  root.append(header, ...sections(model, { molecule, problem, film, panel, dilution, table, curves, matrices, mobility, motion, sequence }), live, help);
+  root.append(header, ...sections(model, { molecule, problem, film, panel, dilution, table, curves, matrices, mobility, motion, windows, sequence }), live, help);
   root.classList.toggle("no-view", !scene.space);
 
-  const views = [molecule, dilution, table, ...curves, ...matrices, mobility, motion, sequence];
+  const views = [molecule, dilution, table, ...curves, ...matrices, mobility, motion, windows, sequence];
   const update = (change: Change | "theme"): void => {
     for (const view of views) view?.update(change as Change);
     panel.update();
@@ -177,16 +181,18 @@ interface Parts {
   matrices: Matrix[];
   mobility: Mobility;
   motion: MotionPanel | null;
+  windows: WindowPanel | null;
   sequence: Sequence | null;
 }
 
 function sections(model: Model, parts: Parts): HTMLElement[] {
-  const { molecule, film, panel, dilution, table, curves, matrices, mobility, motion, sequence } = parts;
+  const { molecule, film, panel, dilution, table, curves, matrices, mobility, motion, windows, sequence } = parts;
   const cards: Card[] = [{ name: "Curves", content: h("div", { class: "curves" }, ...curves.map((curve) => curve.element)) }];
   if (sequence) cards.push({ name: "Sequence", content: sequence.element, shown: () => sequence.update("cut") });
   for (const matrix of matrices) cards.push({ name: matrix.name, content: matrix.element, shown: () => matrix.update("cut") });
   cards.push({ name: "Mobility", content: mobility.element, shown: () => mobility.update("cut") });
   if (motion) cards.push({ name: "Motion", content: motion.element, shown: () => motion.show(true), hidden: () => motion.show(false) });
+  if (windows) cards.push({ name: "Windows", content: windows.element, shown: () => windows.show(true), hidden: () => windows.show(false) });
   cards.push({ name: "Provenance", content: about(model.scene) });
   const made: HTMLElement[] = [];
   const { space } = model.scene;
@@ -210,8 +216,10 @@ function viewBar(model: Model, space: Space, molecule: Molecule): HTMLElement {
   model.onChange((change) => {
     if (change === "look") style.value = model.style;
   });
-  const bodies = model.scene.motion && model.scene.motion.members.length > 1;
-  const colouring = options<Colouring>([["clusters", "clusters"], ["bodies", "rigid bodies"]], model.colouring, (value) => model.setColouring(value));
+  const known: [Colouring, string][] = [["clusters", "clusters"]];
+  if (model.scene.motion?.bodies.length) known.push(["bodies", "rigid bodies"]);
+  if (model.scene.windows) known.push(["windows", "a window"]);
+  const colouring = options(known, model.colouring, (value) => model.setColouring(value));
   model.onChange((change) => {
     if (change === "look") colouring.value = model.colouring;
   });
@@ -219,7 +227,7 @@ function viewBar(model: Model, space: Space, molecule: Molecule): HTMLElement {
   return h(
     "div",
     { class: "bar" },
-    h("span", { class: "field" }, labelled("show", style), bodies ? labelled("of", colouring) : ""),
+    h("span", { class: "field" }, labelled("show", style), known.length > 1 ? labelled("of", colouring) : ""),
     dimensions,
     h("button", { type: "button", title: "Reset the view (r)", click: () => molecule.reset() }, "Reset view"),
   );
@@ -319,6 +327,7 @@ function pageOf(
       colouring: model.colouring,
       frame: model.frame,
       turn: model.turn,
+      window: model.window,
       fixed: model.fixed,
       selected: model.selected,
       highlighted: model.highlight ? Array.from(hierarchy.members(model.highlight.run)) : null,
@@ -341,6 +350,7 @@ function pageOf(
     setFrame: (frame) => model.setFrame(frame),
     setColouring: (colouring) => model.setColouring(colouring),
     setTurn: (turn) => model.setTurn(turn),
+    setWindow: (window) => model.setWindow(window),
     step: (levels) => model.step(levels),
     select: (shown) => {
       model.select(shown);

@@ -8,7 +8,7 @@ import { neighbours } from "./text";
 
 export type Style = "clusters" | "cartoon" | "sticks" | "spheres";
 export type AxisOrder = "natural" | "label";
-export type Colouring = "clusters" | "bodies"; // of the structure
+export type Colouring = "clusters" | "bodies" | "windows"; // of the structure
 export type Change = "cut" | "hover" | "select" | "look" | "frame";
 
 export interface Highlight {
@@ -31,6 +31,7 @@ export class Model {
   style: Style;
   trustedOnly = false; // whether clusters that are not trusted are left grey
   colouring: Colouring = "clusters";
+  window = 0; // of those in which clusters were found, the one in view
   turn: number | null = null; // how far bodies are moved along their screws, from 0 to 1; null for a snapshot
   frame = 0;
   anchor = -1; // a shown object of the selected cluster
@@ -199,9 +200,31 @@ export class Model {
     this.changed("frame");
   }
 
-  /** Colour the structure by clusters, or by rigid bodies, of which one is then held still. */
+  /** Go to a window, and to the snapshot nearest to its middle. */
+  setWindow(window: number): void {
+    const { windows, space } = this.scene;
+    if (!windows) return;
+    this.window = Math.min(windows.windows.length - 1, Math.max(0, Math.round(window)));
+    const [start, stop] = at(windows.windows, this.window);
+    const middle = (start + stop + 1) / 2; // counted from 1
+    const distances = (space?.snapshots ?? [0]).map((snapshot) => Math.abs(snapshot - middle));
+    this.frame = distances.indexOf(Math.min(...distances));
+    this.turn = null;
+    this.changed("look");
+    this.changed("frame");
+  }
+
+  /** The colour of a track of clusters, which it keeps from window to window. */
+  trackColour(track: number): string {
+    const { core, [this.palette]: others } = this.scene.palettes;
+    return track === 0 ? core : at(others, (track - 1) % others.length);
+  }
+
+  /** Colour the structure by clusters, by those of a window, or by rigid bodies, of which one is then held still. */
   setColouring(colouring: Colouring): void {
-    if (colouring === this.colouring || !this.scene.motion) return;
+    const { motion, windows } = this.scene;
+    const possible = { clusters: true, bodies: motion, windows }[colouring];
+    if (colouring === this.colouring || !possible) return;
     this.colouring = colouring;
     this.turn = null;
     this.changed("look");

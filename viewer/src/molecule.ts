@@ -7,12 +7,12 @@ import { Cartoon } from "./cartoon";
 import { Camera } from "./camera";
 import { context2d, h } from "./dom";
 import { drawHinges, type Label } from "./hinges";
-import { Looks, SPAN } from "./looks";
+import { type Groups, Looks, SPAN } from "./looks";
 import type { Change, Model } from "./model";
 import { CanvasPainter } from "./painter";
 import { Periodic, Wholeness } from "./periodic";
 import { type Space, singles } from "./scene";
-import { Bodies } from "./screw";
+import { Bodies, labelsOfSites } from "./screw";
 import { endStage, makeStage } from "./stage";
 import { superposed } from "./superpose";
 import { facts } from "./text";
@@ -53,6 +53,8 @@ export class Molecule {
   private cylinderRepr: NGL.RepresentationElement | null = null;
   private cartoon: Cartoon | null = null;
   private positions: Float32Array;
+  private groups: Groups | null = null; // other than clusters, by which sites are coloured
+  private tracked: { key: string; groups: Groups | null } = { key: "", groups: null }; // those of the window in view
   private keepable: { key: string; value: boolean } = { key: "", value: true };
 
   constructor(
@@ -68,8 +70,8 @@ export class Molecule {
     this.first = at(this.frames, 0);
     this.nSites = count / 3;
     const { motion } = model.scene;
-    this.bodies = motion ? new Bodies(model.scene, motion, space, scale) : null;
-    this.looks = new Looks(model, space, ink, this.nSites, this.bodies);
+    this.bodies = motion ? new Bodies(model.scene, motion, space, scale, widthOf(this.first)) : null;
+    this.looks = new Looks(model, space, ink, this.nSites, () => this.groups);
     const scaled = (vector: number[]): number[] => vector.map((x) => x * scale);
     this.periodic = space.box ? new Periodic(space.box.map(scaled), scaled(space.origin)) : null;
     const { bonds, contacts } = this.looks;
@@ -207,6 +209,7 @@ export class Molecule {
 
   private repaint(): void {
     const { looks } = this;
+    this.groups = this.chosenGroups();
     looks.colourSites();
     looks.sizeSites(this.positions);
     this.spheres.setAttributes({ color: looks.colours, radius: looks.radius });
@@ -219,6 +222,22 @@ export class Molecule {
     const { looks } = this;
     looks.paintSticks();
     this.cylinders.setAttributes({ color: looks.from, color2: looks.to, radius: looks.stickRadius });
+  }
+
+  /** What sites are coloured by, if not by the clusters of the cutoff. */
+  private chosenGroups(): Groups | null {
+    const { scene, colouring, window, palette } = this.model;
+    const { motion, windows } = scene;
+    if (colouring === "bodies" && motion && this.bodies) return { of: this.bodies.of, colours: motion.colours.slice(0, -1) };
+    if (colouring !== "windows" || !windows) return null;
+    const key = `${window} ${palette}`;
+    if (key !== this.tracked.key) {
+      const tracks = Int32Array.from(at(windows.tracks, window));
+      const count = tracks.reduce((most, track) => Math.max(most, track + 1), 0);
+      const colours = Array.from({ length: count }, (_, track) => this.model.trackColour(track));
+      this.tracked = { key, groups: { of: labelsOfSites(scene, tracks), colours } };
+    }
+    return this.tracked.groups;
   }
 
   private restyle(): void {
@@ -376,7 +395,8 @@ export class Molecule {
     canvas.setAttribute("role", "img");
     const kind = this.flat ? "View from above" : "Three-dimensional view";
     const { motion } = this.model.scene;
-    const how = motion && this.model.colouring === "bodies" ? `rigid body: ${motion.words}.` : `cluster. ${facts(this.model)}`;
+    const { colouring, window } = this.model;
+    const how = { bodies: `rigid body: ${motion?.words}.`, windows: `clusters of window ${window + 1}.`, clusters: `cluster. ${facts(this.model)}` }[colouring];
     canvas.setAttribute("aria-label", `${kind} of ${this.nSites} sites, coloured by ${how}`);
   }
 
@@ -415,4 +435,13 @@ export class Molecule {
     });
     element.addEventListener("pointerleave", () => model.hover(-1));
   }
+}
+
+/** How far points reach, in the direction in which they reach farthest. */
+function widthOf(points: Float32Array): number {
+  const reach = [0, 1, 2].map((d) => {
+    const along = points.filter((x, k) => k % 3 === d && Number.isFinite(x));
+    return along.reduce((most, x) => Math.max(most, x), -Infinity) - along.reduce((least, x) => Math.min(least, x), Infinity);
+  });
+  return Math.max(...reach);
 }

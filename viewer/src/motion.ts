@@ -22,14 +22,13 @@ export class MotionPanel {
       ...(turns ? [{ id: "angles", name: "Angles of bodies", plot: new AnglePlot(model, motion, ink) }] : []),
       { id: "variance", name: "Explained variance", plot: new VariancePlot(motion, ink) },
     ];
+    const pieces = h("div", { class: "pieces" }, ...this.plots.map(({ plot }) => plot.element), numbersTable(motion));
+    const more = motion.more.map((line) => h("p", {}, sentence(line)));
     this.element = h(
       "div",
       { class: "motion scroller", tabindex: 0, "aria-label": "Rigid bodies and their motions" },
       h("p", {}, h("strong", {}, sentence(motion.words))),
-      motion.members.length > 1 ? bodyList(motion) : next(motion),
-      ...(motion.alone ? [h("p", {}, `In no body: ${motion.alone}.`)] : []),
-      h("div", { class: "pieces" }, ...this.plots.map(({ plot }) => plot.element), numbersTable(motion)),
-      motion.members.length > 1 ? next(motion) : "",
+      ...(motion.bodies.length ? [bodyList(motion), pieces, ...more] : [...more, pieces]),
     );
   }
 
@@ -39,23 +38,18 @@ export class MotionPanel {
 
   /** Have the structure in the colours of bodies while the panel is in view, if there are several. */
   show(seen: boolean): void {
-    if ((this.model.scene.motion?.members.length ?? 0) > 1) this.model.setColouring(seen ? "bodies" : "clusters");
+    if (this.model.scene.motion?.bodies.length) this.model.setColouring(seen ? "bodies" : "clusters");
   }
 }
 
 /** Each body with its colour, its members, and how it moves against the one that is held still. */
-function bodyList({ members, colours, reference, hinges }: Motion): HTMLElement {
-  return h(
-    "ul",
-    { class: "bodies" },
-    ...members.map((text, body) => {
-      const swatch = h("span", { class: "swatch" });
-      swatch.style.setProperty("--colour", at(colours, body));
-      const moves = hinges.find((hinge) => hinge.body === body)?.words ?? "";
-      const said = body === reference ? "held still" : moves;
-      return h("li", {}, swatch, h("span", {}, h("strong", {}, `Body ${body + 1}: `), text, h("span", { class: "hint" }, said)));
-    }),
-  );
+function bodyList({ bodies, colours }: Motion): HTMLElement {
+  const lines = bodies.map((line, body) => {
+    const swatch = h("span", { class: "swatch" });
+    swatch.style.setProperty("--colour", at(colours, body));
+    return h("li", {}, swatch, h("span", {}, line));
+  });
+  return h("ul", { class: "bodies", "aria-label": "Bodies" }, ...lines);
 }
 
 /** What each number of bodies would be like; the one that was chosen is marked. */
@@ -78,10 +72,6 @@ function numbersTable({ levels, chosen, unit, enough }: Motion): HTMLElement {
     h("thead", {}, h("tr", {}, ...heads.map(([name, about]) => h("th", { scope: "col", title: about }, name)))),
     h("tbody", {}, ...rows),
   );
-}
-
-function next({ next: lines }: Motion): HTMLElement {
-  return h("p", { class: "next" }, lines.map(sentence).join(" "));
 }
 
 function sentence(words: string): string {

@@ -87,6 +87,7 @@ export interface Scene {
   apart: Pairs | null; // fraction of snapshots in which pairs are apart
   confidence: Confidence | null; // how sure clusters are, where that is told
   motion: Motion | null; // rigid bodies, where they were looked for
+  windows?: Windows | null; // clusters in time, where they were asked for
   about: {
     version: string;
     command: string;
@@ -122,15 +123,14 @@ export interface Judgement {
   joined: Interval | null;
 }
 
-/** Rigid bodies and how they move, as output/scene_motion.py says it; places in Å, as in structure files. */
+/** Rigid bodies and how they move, as output/scene_motion.py says it. */
 export interface Motion {
-  words: string;
-  next: string[]; // what the next best number of bodies would be
-  unit: string;
-  objects: Packed; // body of each object, -1 for none
+  words: string; // how many there are
+  bodies: string[]; // a line for each of several: its members, and how it moves
+  more: string[]; // sites of none, and what the next best number of bodies would be
+  unit: string; // of lengths
+  labels: Packed; // body of each shown object, -1 for none
   colours: string[]; // of each body, and of none
-  members: string[]; // of each body
-  alone: string; // sites of none
   reference: number; // the body that is held still
   hinges: Hinge[];
   levels: [bodies: number, gap: number | null, separation: number | null, rest: number | null][];
@@ -142,13 +142,21 @@ export interface Motion {
 export interface Hinge {
   body: number;
   kind: string;
-  words: string;
-  axis: { start: number[]; end: number[]; width: number; cone: number | null } | null; // width of its cone at the end
+  axis: number[] | null; // its direction, of length 1
+  point: number[] | null; // on it
+  cone: number | null; // half the angle of the cone in which it is 95 times of 100, in degrees
   turns: Interval | null; // least and largest angle, in degrees from the mean
   error: number | null; // of one angle; null of two snapshots
   pitch: number | null; // shift for a turn by 1 rad
   frames: Packed; // snapshots, from 0
   angles: Packed; // of these
+}
+
+/** Clusters of sliding windows, of which those that go on are one track. */
+export interface Windows {
+  cutoff: number; // at which they are cut
+  windows: [start: number, stop: number][]; // snapshots of each, from 0
+  tracks: number[][]; // of each window: the track of every shown object, -1 in no large cluster
 }
 
 /** Shares of the variance, one for each number of bodies. */
@@ -179,7 +187,8 @@ export interface Space {
   contactHeights: Packed; // σ of the contacts, or what else cutoffs are compared with
   box: number[][] | null;
   origin: number[]; // where the vectors of the box start
-  centre: number[]; // of structure files, from which places are measured here
+  scale: number; // Å in the unit of the snapshots
+  centre: number[]; // from which places are measured here, in Å
   snapshots: number[];
   nSnapshots: number;
   frames: Packed;

@@ -1,7 +1,11 @@
 // Rigid bodies that turn about their axes: where their sites are once they have turned so far.
 
 import { at, less, type Point, pointAt } from "./arrays";
+import { residueKeys } from "./polymers";
 import { type Hinge, type Interval, type Motion, type Scene, singles, type Space, wholes } from "./scene";
+
+const REACH = 0.4; // of the width of the structure: half the length of an arrow, as in the scripts for other viewers
+const WIDEST = 60; // degrees of a cone that is drawn
 
 /** A line about which a body turns, and along which it may be shifted meanwhile. */
 export interface Axis {
@@ -38,8 +42,7 @@ function cross(a: Point, b: Point): Point {
 export interface Turning {
   hinge: Hinge;
   axis: Axis;
-  start: Point; // of the arrow along the axis
-  end: Point;
+  reach: number; // from the middle of the arrow along the axis to its end
   width: number; // of the cone about the arrow, at its end
   turns: Interval; // in degrees
   first: number; // angle in the first snapshot
@@ -52,25 +55,20 @@ export class Bodies {
   readonly still: number[]; // sites of the body that is held still
   readonly turning: Turning[];
 
-  /** `scale` is that of the view; places are those of the first snapshot there. */
-  constructor({ sites }: Scene, motion: Motion, space: Space, scale: number) {
-    const objects = wholes(motion.objects);
-    this.of = wholes(sites.objects).map((object) => (object < 0 ? -1 : at(objects, object)));
+  /** `scale` is that of the view, `wide` how far the first snapshot reaches there. */
+  constructor(scene: Scene, motion: Motion, space: Space, scale: number, wide: number) {
+    this.of = labelsOfSites(scene, wholes(motion.labels));
     const members = (body: number): number[] => Array.from(this.of.keys()).filter((site) => this.of[site] === body);
-    const place = (point: number[]): Point => point.map((x, d) => scale * (x - at(space.centre, d))) as Point;
+    const place = (point: number[]): Point => point.map((x, d) => scale * (space.scale * x - at(space.centre, d))) as Point;
+    const reach = REACH * wide;
     this.still = members(motion.reference);
     this.turning = motion.hinges.flatMap((hinge) => {
-      if (!hinge.axis || !hinge.turns || space.dimensions !== 3) return [];
-      const [start, end] = [place(hinge.axis.start), place(hinge.axis.end)];
-      const step = less(end, start);
-      const length = Math.hypot(...step);
-      const axis: Axis = {
-        point: start.map((x, d) => (x + at(end, d)) / 2) as Point,
-        along: step.map((x) => x / length) as Point,
-        pitch: scale * (hinge.kind === "screw" ? (hinge.pitch ?? 0) : 0),
-      };
+      const { axis: along, point, turns, cone } = hinge;
+      if (along?.length !== 3 || point?.length !== 3 || !turns || space.dimensions > 3) return [];
+      const pitch = hinge.kind === "screw" ? scale * space.scale * (hinge.pitch ?? 0) : 0;
+      const width = reach * Math.tan((Math.min(cone ?? 0, WIDEST) * Math.PI) / 180);
       const first = singles(hinge.angles)[0] ?? 0;
-      return [{ hinge, axis, start, end, width: scale * hinge.axis.width, turns: hinge.turns, first, sites: members(hinge.body) }];
+      return [{ hinge, axis: { point: place(point), along: along as Point, pitch }, reach, width, turns, first, sites: members(hinge.body) }];
     });
   }
 
@@ -91,6 +89,14 @@ export class Bodies {
     }
     return moved;
   }
+}
+
+/** Label of each site: that of its own object, if that is shown, or else of the shown one of its residue; -1 for none. */
+export function labelsOfSites(scene: Scene, labels: Int32Array): Int32Array {
+  const keys = residueKeys(scene);
+  const [places, shown] = [wholes(scene.tree.sites), wholes(scene.whole.shown)];
+  const ofResidue = new Map(Array.from(labels, (label, object) => [at(keys, at(places, object)), label]));
+  return wholes(scene.sites.objects).map((object, site) => labels[shown[object] ?? -1] ?? ofResidue.get(at(keys, site)) ?? -1);
 }
 
 /** The range of an angle, with its error where there is one: 52° ± 3°. */

@@ -122,7 +122,7 @@ class Moved(Described):
             ]
         if self.alone:
             rows.append(("", f"in no body: {self.alone}"))
-        return [*rows, *(("", text) for text in self.next_best())]
+        return [*rows, *(("", text) for text in self._next_best())]
 
     def findings(
         self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int
@@ -155,14 +155,8 @@ class Moved(Described):
             )
         return f"; {told}"
 
-    def next_best(self) -> list[str]:
-        """Say what the next best number of bodies would be.
-
-        Returns
-        -------
-        list of str
-            One line, or none where there is nothing to be told.
-        """
+    def _next_best(self) -> list[str]:
+        """Say what the next best number of bodies would be."""
         level = self.found.bodies.next_best
         if level is None:
             return []

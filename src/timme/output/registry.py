@@ -11,12 +11,12 @@ from timme.output.declared import PartFigure, PartOutput, collect
 from timme.output.look import Look
 
 OUTPUTS: tuple[PartOutput[Any], ...] = (
+    scene_motion.SHOWN,
     pairs.MEASURED,
     pairs.APART,
     rigidity.CONSTRAINTS,
     confidence.JUDGED,
     motion.MOVED,
-    scene_motion.SHOWN,
     modes.MODES,
 )
 

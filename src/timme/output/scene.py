@@ -243,6 +243,7 @@ def _space(analysis: Analysis) -> Scene | None:
         "contactHeights": pack(heights, "f8"),
         "box": None if box is None else box.tolist(),
         "origin": (-centre if box is None else _corner(box, first[seen], -centre)).tolist(),
+        "scale": _scale(analysis),
         "centre": centre.tolist(),
         "snapshots": (evenly_chosen(max(1, analysis.system.n_snapshots), len(frames)) + 1).tolist(),
         "nSnapshots": analysis.system.n_snapshots,

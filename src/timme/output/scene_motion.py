@@ -1,4 +1,7 @@
-"""Rigid bodies and their motions for the page: members, axes, angles and shares of variance."""
+"""Rigid bodies and their motions for the page: who is in which, axes, angles, shares of variance.
+
+What is said is what the summary of a run says, line by line.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from timme._arrays import Floats
 from timme.analysis import Analysis, Moved, evenly_chosen
-from timme.analysis.motion import bodies_text, hinge_text
 from timme.motion import Explained, Hinge
 from timme.motion.counting import ENOUGH
-from timme.output.arrows import Arrow, body_arrows, body_colouring
 from timme.output.declared import PartOutput
 from timme.output.motion import body_colours
 from timme.output.packing import pack
@@ -20,20 +22,20 @@ _MOST_ANGLES = 2_000  # of a body that are drawn
 
 
 def _panel(part: Moved, analysis: Analysis) -> dict[str, Any]:
-    """What the page shows of bodies; places are those of the structure files, in Å."""
+    """Gather what the page shows of bodies; places are those of the snapshots."""
     found, bodies = part.found, part.found.bodies
-    arrows = {each.name: each for each in body_arrows(part, analysis)}
+    words, *lines = (text for _, text in part.facts())
+    told = bodies.n_bodies if bodies.n_bodies > 1 else 0  # lines, one for each body of several
     moving = zip(found.moving, found.hinges, strict=True)
     return {
-        "words": bodies_text(bodies),
-        "next": part.next_best(),
+        "words": words,
+        "bodies": lines[:told],
+        "more": lines[told:],
         "unit": analysis.system.unit,
-        "objects": pack(body_colouring(part, analysis).labels, "i4"),
+        "labels": pack(bodies.labels, "i4"),
         "colours": body_colours(bodies.n_bodies).tolist(),
-        "members": list(part.members),
-        "alone": part.alone,
         "reference": found.reference,
-        "hinges": [_hinge(body, each, arrows.get(f"axis_{body + 1}")) for body, each in moving],
+        "hinges": [_hinge(body, each) for body, each in moving],
         "levels": [
             [level.n_bodies, *map(_known, (level.gap, level.separation, level.rest))]
             for level in bodies.levels
@@ -44,15 +46,16 @@ def _panel(part: Moved, analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _hinge(body: int, found: Hinge, arrow: Arrow | None) -> dict[str, Any]:
-    """How a body moves; its axis where it has one, and every angle or some spread over all."""
+def _hinge(body: int, found: Hinge) -> dict[str, Any]:
+    """Say how a body moves: its axis where it has one, every angle or some spread over all."""
     drawn = evenly_chosen(len(found.angles), min(len(found.angles), _MOST_ANGLES))
     turns = [float(end) for end in (found.angles.min(), found.angles.max())] if len(drawn) else None
     return {
         "body": body,
         "kind": found.kind,
-        "words": hinge_text(found),
-        "axis": None if arrow is None else _axis(arrow, found),
+        "axis": _vector(found.axis),
+        "point": _vector(found.point),
+        "cone": _known(found.axis_cone),
         "turns": turns,
         "error": _known(found.angle_error) if len(found.angles) > 2 else None,
         "pitch": _known(found.pitch),
@@ -61,24 +64,18 @@ def _hinge(body: int, found: Hinge, arrow: Arrow | None) -> dict[str, Any]:
     }
 
 
-def _axis(arrow: Arrow, found: Hinge) -> dict[str, Any]:
-    """An arrow, the radius of the cone about it at its end, and the angle of that cone."""
-    return {
-        "start": arrow.start.tolist(),
-        "end": arrow.end.tolist(),
-        "width": arrow.width,
-        "cone": _known(found.axis_cone),
-    }
-
-
 def _shares(found: Explained) -> dict[str, Any]:
-    """Columns by the names of the fields, one value for each number of bodies."""
+    """Give columns by the names of the fields, one value for each number of bodies."""
     columns = {each.name: getattr(found, each.name) for each in fields(Explained)}
     return {
         name: [_known(value) for value in column.tolist()]
         for name, column in columns.items()
         if isinstance(column, np.ndarray)
     }
+
+
+def _vector(values: Floats) -> list[float] | None:
+    return values.tolist() if np.isfinite(values).all() else None
 
 
 def _known(value: float) -> float | None:
