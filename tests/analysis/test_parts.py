@@ -13,6 +13,7 @@ from timme.analysis import (
     Analysis,
     Apart,
     Constraints,
+    Correlated,
     Judged,
     Measured,
     Modes,
@@ -22,7 +23,7 @@ from timme.analysis import (
 from timme.confidence import levels_of_matrix
 from timme.confidence.replicates import resampled_hierarchies
 from timme.hierarchy import Hierarchy
-from timme.motion import describe_motion, split_motions
+from timme.motion import describe_motion, split_motions, two_point
 from timme.output import registry
 from timme.output.figures import draw, figures_of, known_figures
 from timme.output.look import Look
@@ -48,6 +49,7 @@ PARTS = (
     Judged(levels_of_matrix(fluctuations(GRAPH, "µm").matrix(), particles(GRAPH).hierarchy)),
     Moved(MOTIONS, ("A 1-18", "A 19-30"), "", (), split_motions(MOVING, MOTIONS.bodies.hierarchy)),
     modes(MOVING, MOTIONS),
+    Correlated(two_point(MOVING, [1.0, 8.0, 20.0], lags=(1, 2))),
 )
 
 
@@ -65,7 +67,7 @@ def test_every_kind_of_part_has_a_name_of_its_own_and_an_output() -> None:
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_a_part_comes_back_from_its_arrays(
-    part: Measured | Apart | Constraints | Judged | Moved | Modes,
+    part: Measured | Apart | Constraints | Judged | Moved | Modes | Correlated,
 ) -> None:
     made = particles(GRAPH)
     again = type(part).from_arrays(part.to_arrays(), made.system, made.hierarchy)
