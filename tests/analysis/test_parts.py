@@ -13,6 +13,7 @@ from timme.analysis import (
     Analysis,
     Apart,
     Constraints,
+    Correlated,
     Judged,
     Measured,
     Moved,
@@ -22,7 +23,7 @@ from timme.analysis import (
 from timme.confidence import levels_of_matrix
 from timme.confidence.replicates import resampled_hierarchies
 from timme.hierarchy import Hierarchy
-from timme.motion import describe_motion, split_motions
+from timme.motion import describe_motion, split_motions, two_point
 from timme.output import registry
 from timme.output.figures import draw, figures_of, known_figures
 from timme.output.look import Look
@@ -55,6 +56,7 @@ def parts() -> dict[str, Part]:
         Judged(levels_of_matrix(pairs.matrix(), particles(GRAPH).hierarchy)),
         Moved(motions, ("A 1-18", "A 19-30"), "", (), splits),
         modes(ensemble, motions),
+        Correlated(two_point(ensemble, [1.0, 8.0, 20.0], lags=(1, 2))),
     )
     return {part.name: part for part in made}
 

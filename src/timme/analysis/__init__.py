@@ -1,5 +1,6 @@
 """The result of one run as frozen data: what was analysed, its hierarchy, and how it was made."""
 
+from timme.analysis.correlated import Correlated
 from timme.analysis.judged import Judged
 from timme.analysis.modes import Modes
 from timme.analysis.motion import Moved, bodies_text, hinge_text
@@ -14,6 +15,7 @@ __all__ = [
     "Analysis",
     "Apart",
     "Constraints",
+    "Correlated",
     "Input",
     "Judged",
     "Measured",

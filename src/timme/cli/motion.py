@@ -25,6 +25,7 @@ Examples
   timme motion 1bnr.pdb --superposed still.pdb      an NMR ensemble, laid onto its core
   timme motion top.psf traj.dcd --axis-from 4ake.pdb 1ake.pdb   along a known transition
   timme motion timme-1bnr/result.npz                the inputs of a saved result, opened again
+  timme motion tracks.csv --two-point 5,10,20,40    pairs of tracked particles, not bodies
 \b
 What it writes
   all that timme run does, with the rest in place of σ, and
@@ -52,6 +53,13 @@ What it writes
     type=click.Path(path_type=Path),
     help="File for all snapshots, laid onto that body: .pdb, .cif, .xtc, .dcd.",
 )
+@click.option(
+    "--two-point",
+    metavar="DISTANCES",
+    help="Correlate pairs of particles between these distances, as 2,4,8,16, in place of bodies.",
+)
+@click.option("--lags", default="1", help="Lags of --two-point, in snapshots: 1,2,5 (1).")
+@click.option("--drift", is_flag=True, help="Take the mean displacement off first (--two-point).")
 @shared.options_of(Settings, *_OPTIONS)
 @shared.debug
 def motion(
@@ -63,6 +71,9 @@ def motion(
     on: str | None,
     axis_from: tuple[Path, Path] | None,
     superposed: Path | None,
+    two_point: str | None,
+    lags: str,
+    drift: bool,
     **options: Any,
 ) -> None:
     """Find rigid bodies and how they move: TOPOLOGY [TRAJECTORIES...].
@@ -71,25 +82,57 @@ def motion(
     every snapshot, and how surely. How many bodies there are is told by how much more they move
     against one another than parts inside them do.
     """
-    from timme.workflow import check_folder, move, write
+    from timme.workflow import check_folder, correlate, move, write
 
     folder = output or Path(f"timme-motion-{shared.stem(topology)}")
     check_folder(folder, overwrite=overwrite)
     if superposed is not None and superposed.exists() and not overwrite:
         raise FileExistsError(f"{superposed} exists: choose another name, or add --overwrite")
-    settings = Settings(**shared.given(options))
-    command = shlex.join(["timme", *click.get_current_context().obj])
+    of_bodies: dict[str, Any] = {
+        "n_bodies": n_bodies,
+        "on": on,
+        "axis_from": axis_from,
+        "superposed": superposed,
+    }
+    _refuse_mixed(two_point, of_bodies, lags=lags, drift=drift)
+    both: dict[str, Any] = {
+        "settings": Settings(**shared.given(options)),
+        "command": shlex.join(["timme", *click.get_current_context().obj]),
+    }
     with tell_compiling(verbose=False), show_progress("reading") as progress:
-        analysis = move(
-            topology,
-            trajectories,
-            settings=settings,
-            n_bodies=n_bodies,
-            on=on,
-            axis_from=axis_from,
-            superposed=superposed,
-            command=command,
-            progress=progress,
-        )
+        if two_point is None:
+            analysis = move(topology, trajectories, progress=progress, **of_bodies, **both)
+        else:
+            analysis = correlate(
+                topology,
+                trajectories,
+                distances=_numbers(two_point, "--two-point", float),
+                lags=_numbers(lags, "--lags", int),
+                drift=drift,
+                progress=progress,
+                **both,
+            )
     written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
+
+
+def _refuse_mixed(
+    two_point: str | None, of_bodies: dict[str, Any], *, lags: str, drift: bool
+) -> None:
+    """Refuse options of bodies beside those of pairs of particles, and the other way round."""
+    if two_point is None and (drift or lags != "1"):
+        raise click.UsageError("--lags and --drift belong to --two-point: give its distances too")
+    given = [name for name, value in of_bodies.items() if value is not None]
+    if two_point is not None and given:
+        names = {"n_bodies": "--bodies", "axis_from": "--axis-from"}
+        told = ", ".join(names.get(name, f"--{name}") for name in given)
+        raise click.UsageError(f"--two-point is of particles and not of bodies: leave out {told}")
+
+
+def _numbers(text: str, option: str, kind: type) -> list[Any]:
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError(
+            f"{option} takes numbers with commas, as 1,2,5, got {text}"
+        ) from None

@@ -16,10 +16,8 @@ from timme.motion.hinges import Hinge, hinge
 from timme.motion.screws import Screw, screw
 from timme.motion.superposition import rmsf, superpose
 from timme.motion.variance import Explained, explained_variance
+from timme.motion.whole import hold
 from timme.system.ensemble import Ensemble
-from timme.system.held_frames import ArrayFrames
-
-_MOST_HELD = 20_000_000  # numbers, 160 MB in double precision
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -68,7 +66,7 @@ def describe_motion(
     Motions
         Of one body, nothing moves against anything.
     """
-    ensemble = _held(ensemble)
+    ensemble = hold(ensemble)
     found = bodies(ensemble, n_bodies=n_bodies)
     still = 0 if reference is None else _body_of(found, np.asarray(reference))
     others = tuple(body for body in range(found.n_bodies) if body != still)
@@ -111,19 +109,6 @@ def _known(pair: Floats, laid: Ensemble, body: Ints, core: Ints, number: int) ->
         point=frozen(turn @ found.point + here.centres[0]),
         move=frozen(turn @ found.move),
     )
-
-
-def _held(ensemble: Ensemble) -> Ensemble:
-    """Hold snapshots that are walked through many times, unless they are too many."""
-    if ensemble.n_snapshots * ensemble.n_sites * ensemble.n_dimensions > _MOST_HELD:
-        return ensemble
-    parts = [(block.coordinates, block.boxes) for block in ensemble.blocks()]
-    boxes = [box for _, box in parts if box is not None]
-    frames = ArrayFrames(
-        frozen(np.concatenate([coordinates for coordinates, _ in parts])),
-        np.concatenate(boxes) if len(boxes) == len(parts) else None,
-    )
-    return replace(ensemble, frames=frames)
 
 
 def _body_of(found: Bodies, sites: Ints) -> int:

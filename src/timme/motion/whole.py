@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from timme._arrays import Bools, Floats, Ints
+from timme._arrays import Bools, Floats, Ints, frozen
 from timme.system.ensemble import Ensemble
+from timme.system.held_frames import ArrayFrames
 from timme.system.space import Boxes
+
+_MOST_HELD = 20_000_000  # numbers, 160 MB in double precision
+
+
+def hold(ensemble: Ensemble) -> Ensemble:
+    """Hold snapshots that are walked through many times, unless they are too many.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots, held or not.
+
+    Returns
+    -------
+    Ensemble
+        The same, in memory; as it was if that would take more than 160 MB in double precision.
+    """
+    if isinstance(ensemble.frames, ArrayFrames):
+        return ensemble
+    if ensemble.n_snapshots * ensemble.n_sites * ensemble.n_dimensions > _MOST_HELD:
+        return ensemble
+    parts = [(block.coordinates, block.boxes) for block in ensemble.blocks()]
+    boxes = [box for _, box in parts if box is not None]
+    frames = ArrayFrames(
+        frozen(np.concatenate([coordinates for coordinates, _ in parts])),
+        np.concatenate(boxes) if len(boxes) == len(parts) else None,
+    )
+    return replace(ensemble, frames=frames)
 
 
 def whole_snapshots(ensemble: Ensemble, most: int) -> tuple[Floats, Ints, bool]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from timme.analysis import Analysis, Part
-from timme.output import confidence, modes, motion, pairs, rigidity, scene_motion
+from timme.output import confidence, correlated, modes, motion, pairs, rigidity, scene_motion
 from timme.output.declared import PartFigure, PartOutput, collect
 from timme.output.look import Look
 
@@ -18,6 +18,7 @@ OUTPUTS: tuple[PartOutput[Any], ...] = (
     confidence.JUDGED,
     motion.MOVED,
     modes.MODES,
+    correlated.CORRELATED,
 )
 
 

@@ -20,6 +20,7 @@ from timme.motion import (
     split_motions,
 )
 from timme.motion.components import kept
+from timme.motion.whole import hold
 from timme.output.tables import runs_text, short_names
 from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein
@@ -50,8 +51,8 @@ def with_motion(made: Analysis, ensemble: Ensemble) -> Analysis:
     if not _suits(made, ensemble):
         return made
     sites = made.system.object_sites[made.system.shown]
-    standing = ensemble.select(sites)
     try:
+        standing = hold(ensemble.select(sites))
         found = describe_motion(standing)
         splits = split_motions(standing, made.shown_hierarchy)
     except ValueError as error:

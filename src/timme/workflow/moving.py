@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ import numpy as np
 
 from timme import objects as make
 from timme._arrays import Ints
-from timme.analysis import Analysis
-from timme.motion import describe_motion, split_motions, superpose
+from timme.analysis import Analysis, Correlated
+from timme.motion import describe_motion, split_motions, superpose, two_point
+from timme.motion.whole import hold
 from timme.objects import Objects
 from timme.output.ensembles import write_ensemble
-from timme.settings import Settings
+from timme.settings import READING, Settings
 from timme.settings.schema import change
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Progress
@@ -24,7 +26,7 @@ from timme.workflow.defaults import select
 from timme.workflow.gathering import complete, gather
 from timme.workflow.identity import fingerprints
 from timme.workflow.motion import modes, moved
-from timme.workflow.recipe import read_source
+from timme.workflow.recipe import analyse, read_source
 from timme.workflow.remarks import note_warnings
 from timme.workflow.reopening import reopen
 from timme.workflow.transitions import known_transition
@@ -96,7 +98,7 @@ def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
         ensemble = read_source(source, trajectories, chosen, progress)
         compared, sites = _standing(ensemble, chosen)
         still = None if on is None else _held(ensemble, sites, on)
-        standing = ensemble.select(sites)
+        standing = hold(ensemble.select(sites))
         known = None if axis_from is None else known_transition(standing, *axis_from)
         found = describe_motion(standing, n_bodies=n_bodies, reference=still, transition=known)
         made = gather(compared, hierarchy=found.bodies.hierarchy)
@@ -114,6 +116,46 @@ def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
     made = replace(made, recipe=recipe, parts=parts)
     inputs = fingerprints(ensemble.sources)
     return complete(made, command=command, inputs=inputs, notes=noted, paths=ensemble.sources)
+
+
+def correlate(  # noqa: PLR0913, what is analysed, and what is wanted of it
+    source: Any,
+    trajectories: Any = (),
+    *,
+    distances: Sequence[float],
+    lags: Sequence[int] = (1,),
+    drift: bool = False,
+    settings: Settings | None = None,
+    command: str = "",
+    progress: Progress | None = None,
+    **options: Any,
+) -> Analysis:
+    """Analyse particles by the default recipe, and correlate the displacements of their pairs.
+
+    Parameters
+    ----------
+    source, trajectories
+        As for :func:`timme.analyse`: tracked particles in 2 or 3 dimensions.
+    distances : sequence of float
+        Between which pairs are counted, ascending.
+    lags : sequence of int, optional
+        In snapshots.
+    drift : bool, optional
+        Whether the mean displacement of all particles is taken off first.
+    settings, command, progress, **options
+        As for :func:`timme.analyse`.
+
+    Returns
+    -------
+    Analysis
+        With a part that tells D_rr and D_⊥ against distance and lag.
+    """
+    chosen: Settings = change(settings or Settings(), "correlate", *_KEYWORDS, **options)
+    ensemble = read_source(source, trajectories, chosen, progress)
+    found = two_point(ensemble, distances, lags=lags, drift=drift)
+    read_already = {name: getattr(Settings(), name) for name in (*READING, "select")}
+    made = analyse(ensemble, settings=replace(chosen, **read_already), command=command)
+    return replace(made, parts=(*made.parts, Correlated(found)))
 
 
 def _standing(ensemble: Ensemble, chosen: Settings) -> tuple[Objects, Ints]:
