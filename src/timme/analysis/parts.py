@@ -17,6 +17,7 @@ from timme._html import Described
 from timme.analysis.judged import Judged
 from timme.analysis.motion import Moved
 from timme.analysis.system import System
+from timme.analysis.timed import Timed
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.tree import Hierarchy
 from timme.rigidity.checks import counted
@@ -279,7 +280,7 @@ class Constraints(Described):
 
 
 KINDS: dict[str, type[Part]] = {
-    kind.name: kind for kind in (Measured, Apart, Constraints, Judged, Moved)
+    kind.name: kind for kind in (Measured, Apart, Constraints, Judged, Moved, Timed)
 }
 
 

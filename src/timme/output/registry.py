@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from timme.analysis import Analysis, Part
-from timme.output import confidence, motion, pairs, rigidity
+from timme.output import confidence, motion, pairs, rigidity, timed
 from timme.output.declared import PartFigure, PartOutput, collect
 from timme.output.look import Look
 
@@ -15,6 +15,7 @@ OUTPUTS: tuple[PartOutput[Any], ...] = (
     pairs.APART,
     rigidity.CONSTRAINTS,
     confidence.JUDGED,
+    timed.TIMED,
     motion.MOVED,
 )
 
