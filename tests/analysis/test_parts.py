@@ -18,6 +18,7 @@ from timme.analysis import (
     Measured,
     Moved,
     Part,
+    Timed,
     summary,
 )
 from timme.confidence import levels_of_matrix
@@ -55,6 +56,7 @@ def parts() -> dict[str, Part]:
         Constraints(NETWORK),
         Judged(levels_of_matrix(pairs.matrix(), particles(GRAPH).hierarchy)),
         Moved(motions, ("A 1-18", "A 19-30"), "", (), splits),
+        Timed(lags=np.array([1, 2]), sigma=np.arange(10.0).reshape(2, 5), unit="µm"),
         modes(ensemble, motions),
         Correlated(two_point(ensemble, [1.0, 8.0, 20.0], lags=(1, 2))),
     )

@@ -8,7 +8,6 @@ import pytest
 import timme
 from tests import naive
 from timme.confidence import assess
-from timme.confidence.convergence import converge
 from timme.confidence.windows import sigma_by_time, slide
 from timme.synthetic import FAMILIES
 from timme.system.ensemble import Ensemble
@@ -19,7 +18,8 @@ def test_all_of_a_trajectory_agrees_with_itself_and_replicas_are_left_out() -> N
     points = timme.objects.points(made.ensemble)
     sigma = timme.measure(points, timme.pairs.within(points, 10.0))
     found = assess(points, sigma, timme.link(sigma), replicas=[32, 32])
-    told = converge(points, sigma, found)
+    told = found.convergence
+    assert told is not None
     assert told.fractions[-1] == 1.0
     assert told.forward[-1] == told.backward[-1] == pytest.approx(1.0)
     assert (told.forward_overlaps[-1] == 1.0).all()
@@ -34,8 +34,7 @@ def test_all_of_a_trajectory_agrees_with_itself_and_replicas_are_left_out() -> N
 def test_of_two_snapshots_nothing_converges() -> None:
     points = timme.objects.points(Ensemble.from_array(np.random.default_rng(0).random((2, 5, 3))))
     sigma = timme.measure(points, timme.pairs.all(points))
-    with pytest.raises(ValueError, match="no confidence can be given"):
-        converge(points, sigma, assess(points, sigma, timme.link(sigma)))
+    assert assess(points, sigma, timme.link(sigma)).convergence is None
 
 
 def test_a_cluster_that_falls_apart_leaves_one_track_and_begins_another() -> None:

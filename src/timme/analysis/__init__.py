@@ -8,10 +8,12 @@ from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
 from timme.analysis.recipe import FREELY_JOINTED, Input, Provenance, Recipe
 from timme.analysis.result import Analysis, Seen, require_analysis, suggestions, summary
 from timme.analysis.system import System, evenly_chosen
+from timme.analysis.timed import QUANTILES, Timed
 
 __all__ = [
     "FREELY_JOINTED",
     "KINDS",
+    "QUANTILES",
     "Analysis",
     "Apart",
     "Constraints",
@@ -26,6 +28,7 @@ __all__ = [
     "Recipe",
     "Seen",
     "System",
+    "Timed",
     "bodies_text",
     "evenly_chosen",
     "hinge_text",

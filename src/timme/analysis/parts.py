@@ -19,6 +19,7 @@ from timme.analysis.judged import Judged
 from timme.analysis.modes import Modes
 from timme.analysis.motion import Moved
 from timme.analysis.system import System
+from timme.analysis.timed import Timed
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.tree import Hierarchy
 from timme.rigidity.checks import counted
@@ -281,7 +282,8 @@ class Constraints(Described):
 
 
 KINDS: dict[str, type[Part]] = {
-    kind.name: kind for kind in (Measured, Apart, Constraints, Judged, Moved, Modes, Correlated)
+    kind.name: kind
+    for kind in (Measured, Apart, Constraints, Judged, Moved, Timed, Modes, Correlated)
 }
 
 

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from timme.analysis import Analysis, Part
-from timme.output import confidence, correlated, modes, motion, pairs, rigidity, scene_motion
+from timme.output import (
+    confidence,
+    correlated,
+    modes,
+    motion,
+    pairs,
+    rigidity,
+    scene_motion,
+    timed,
+)
 from timme.output.declared import PartFigure, PartOutput, collect
 from timme.output.look import Look
 
@@ -16,6 +25,7 @@ OUTPUTS: tuple[PartOutput[Any], ...] = (
     pairs.APART,
     rigidity.CONSTRAINTS,
     confidence.JUDGED,
+    timed.TIMED,
     motion.MOVED,
     modes.MODES,
     correlated.CORRELATED,

@@ -31,7 +31,7 @@ from timme.system.ensemble import Ensemble
 from timme.system.frames import Progress
 from timme.system.residues import default_sites
 from timme.system.topology import atoms_of_sites
-from timme.workflow.budget import Tell, plan
+from timme.workflow.budget import Plan, Tell, plan
 from timme.workflow.defaults import (
     Shown,
     choose_length,
@@ -43,7 +43,7 @@ from timme.workflow.defaults import (
 )
 from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
-from timme.workflow.judging import judge, judge_matrix, linkage_of, refuse_unkept
+from timme.workflow.judging import follow, judge, judge_matrix, linkage_of, refuse_unkept
 from timme.workflow.kept_pairs import are_kept, keep_drawn, list_sharing, measure_drawn, note_on
 from timme.workflow.motion import with_motion
 from timme.workflow.own import Own, is_matrix, name_sites
@@ -232,11 +232,21 @@ def _analyse_ensemble(
         )
     shown = choose_shown(compared, chosen.show)
     listed = list_sharing(compared, partners, chosen.min_overlap)
+    planned = _plan(compared, listed, chosen, tell, shown=shown, metric=own.metric)
     seen, sigma, n_pairs = _measure_and_link(
-        compared, listed, chosen, run, tell, shown=shown, metric=own.metric
+        compared, listed, chosen, run, planned, shown=shown, metric=own.metric
     )
     length, length_name = choose_length(compared, kind, chosen)
-    told = judge(compared, sigma, seen, chosen, n_pairs=n_pairs, metric=own.metric, run=run)
+    told = judge(
+        *(compared, sigma, seen, chosen),
+        n_pairs=n_pairs,
+        n_summed=planned.n_summed,
+        metric=own.metric,
+        run=run,
+    )
+    told = follow(
+        *(compared, sigma, seen, chosen, told), n_pairs=n_pairs, metric=own.metric, run=run
+    )
     return Analysis(
         system=system_of(compared, shown),
         hierarchy=seen.hierarchy,
@@ -311,33 +321,45 @@ def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings, own:
     )
 
 
-def _measure_and_link(
+def _plan(
     compared: Objects,
     partners: Pairs,
     chosen: Settings,
-    run: Run,
     tell: Tell | None,
     *,
     shown: Shown,
     metric: Metric | None,
-) -> tuple[Seen, Fluctuations, int]:
-    """Measure and link; σ is that of all pairs, or of those that pictures need; count the pairs."""
-    keep = are_kept(partners)
-    metric = known_metric(metric, compared.ensemble)
+) -> Plan:
+    """Plan the memory of the run, and say it."""
     planned = plan(
         compared,
         partners,
-        keep=keep,
+        keep=are_kept(partners),
         limit=chosen.memory,
         n_shown=len(shown.objects),
-        euclidean=metric is None,
+        euclidean=known_metric(metric, compared.ensemble) is None,
         judged=chosen.confidence is not False,
     )
     if tell is not None:
         for line in planned.lines():
             tell(line)
+    return planned
+
+
+def _measure_and_link(
+    compared: Objects,
+    partners: Pairs,
+    chosen: Settings,
+    run: Run,
+    planned: Plan,
+    *,
+    shown: Shown,
+    metric: Metric | None,
+) -> tuple[Seen, Fluctuations, int]:
+    """Measure and link; σ is that of all pairs, or of those that pictures need; count the pairs."""
+    metric = known_metric(metric, compared.ensemble)
     overlap = chosen.min_overlap
-    if keep:
+    if are_kept(partners):
         sigma = measure(
             compared,
             partners,
