@@ -288,6 +288,26 @@ def write_gsd(path: Path, places: Coordinates) -> Path:
     return path
 
 
+def test_records_of_a_netcdf_file_are_filled_up_to_four_bytes(
+    tmp_path: Path, topology: Path
+) -> None:
+    """Three short numbers in every frame take 6 bytes, and 8 in the file."""
+    from scipy.io import netcdf_file
+
+    places = trajectory_positions(4, N_ATOMS)
+    with netcdf_file(str(tmp_path / "a.nc"), "w", version=2) as file:
+        setattr(file, "Conventions", "AMBER")  # noqa: B010, which the stubs do not know
+        for name, size in (("frame", None), ("atom", N_ATOMS), ("spatial", 3)):
+            file.createDimension(name, size)
+        marks = file.createVariable("marks", "i2", ("frame", "spatial"))
+        found = file.createVariable("coordinates", "f4", ("frame", "atom", "spatial"))
+        setattr(found, "units", "angstrom")  # noqa: B010
+        for frame, snapshot in enumerate(places):
+            marks[frame], found[frame] = [1, 2, 3], snapshot
+    frames = read(topology, tmp_path / "a.nc", bonds="none").frames
+    np.testing.assert_array_equal(frames.read(0, 4)[0], places.astype(np.float32))
+
+
 @pytest.mark.parametrize("suffix", ["xtc", "trr", "dcd", "nc"])
 def test_a_compressed_trajectory_is_refused_without_a_traceback(
     tmp_path: Path, topology: Path, suffix: str, capfd: pytest.CaptureFixture[str]
