@@ -212,7 +212,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Pat
 def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     stages = module("stages")
     stages.run(*tiny(tmp_path))
-    with pytest.raises(SystemExit, match=r"needs the seed .* begun with, 1, got 2"):
+    with pytest.raises(SystemExit, match="holds a run with seed 1, this one has 2"):
         stages.run(*tiny(tmp_path, seed=2))
 
 

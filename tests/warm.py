@@ -2,9 +2,9 @@
 
 Machine code is kept on disk for all processes of a run. Without it, several of them would come upon
 the same kernel in the same moment, and each would compile it; so they wait until this has let go of
-the lock of the cache. Two processes share the work, about half of it each: neither compiles what
-the other does, for numba numbers the files of a kernel, and both might take the same number. What
-is compiled in a moment is left to the tests; where machine code is kept already, all is.
+the lock of the cache. Two processes share the work, about half of it each, and compile little that
+the other does. What is compiled in a moment is left to the tests; where machine code is kept
+already, all is.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def compile_others() -> None:
-    """Take steps that share no kernel with those of :func:`measure`."""
+    """Take steps that share hardly a kernel with those of :func:`measure`."""
     play()
     name_metric()
     follow_walls()

@@ -96,6 +96,13 @@ def test_more_bodies_leave_less_rest(two: Bodies) -> None:
     assert rests == sorted(rests, reverse=True)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bodies_that_can_still_be_cut_stand_out_by_far_less(seed: int) -> None:
+    """Of three bodies told as two, one gains about as much by a cut as joining both costs."""
+    _, two, three = bodies(moving((60, 40, 30), 20, spans=(40.0, 40.0), seed=seed).ensemble).levels
+    assert two.gap < 0.1 * three.gap
+
+
 def test_as_many_bodies_as_are_asked_for() -> None:
     ensemble = moving((60, 40), 20, spans=[30.0]).ensemble
     assert bodies(ensemble, n_bodies=1).n_bodies == 1

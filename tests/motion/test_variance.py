@@ -46,6 +46,18 @@ def test_what_was_held_out_is_never_explained_better_than_what_was_learned() -> 
     assert (found.held_out <= found.finite + 0.05).all()
 
 
+def test_what_is_held_out_is_told_of_snapshots_that_nothing_was_learned_from() -> None:
+    """Bodies swing while they are learned; afterwards every site trembles for itself."""
+    made = moving((20, 14), 20, spans=(60.0,), noise=0.05)
+    places = made.ensemble.coordinates()
+    shaken = places[0] + np.random.default_rng(0).normal(0.0, 2.0, places.shape)
+    both = Ensemble.from_array(np.concatenate([places, shaken]))
+    found = explained_variance(both, [made.labels], learned=np.arange(40) < 20)
+    assert found.held_out[0] < 0.5
+    swung = explained_variance(made.ensemble, [made.labels], learned=np.arange(20) % 2 == 0)
+    assert swung.held_out[0] > 0.95
+
+
 def test_few_bodies_beat_as_many_components_where_motion_is_theirs() -> None:
     made = moving((90, 40, 30), 40, spans=(60.0, 60.0), kind="ball")
     found = explained_variance(made.ensemble, [made.labels], learned=np.arange(40) < 20)

@@ -288,6 +288,45 @@ def write_gsd(path: Path, places: Coordinates) -> Path:
     return path
 
 
+def write_netcdf(path: Path, places: Coordinates, **attributes: object) -> Path:
+    """Coordinates with some attributes, behind three short numbers in every frame."""
+    from scipy.io import netcdf_file
+
+    with netcdf_file(str(path), "w", version=2) as file:
+        setattr(file, "Conventions", "AMBER")  # noqa: B010, which the stubs do not know
+        for name, size in (("frame", None), ("atom", N_ATOMS), ("spatial", 3)):
+            file.createDimension(name, size)
+        marks = file.createVariable("marks", "i2", ("frame", "spatial"))
+        found = file.createVariable("coordinates", "f4", ("frame", "atom", "spatial"))
+        for name, value in attributes.items():
+            setattr(found, name, value)
+        for frame, snapshot in enumerate(places):
+            marks[frame], found[frame] = [1, 2, 3], snapshot
+    return path
+
+
+def test_records_of_a_netcdf_file_are_filled_up_to_four_bytes(
+    tmp_path: Path, topology: Path
+) -> None:
+    """Three short numbers take 6 bytes, and 8 in the file."""
+    places = trajectory_positions(4, N_ATOMS)
+    path = write_netcdf(tmp_path / "a.nc", places, units="angstrom")
+    frames = read(topology, path, bonds="none").frames
+    np.testing.assert_array_equal(frames.read(0, 4)[0], places.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "attributes", [{"units": "nanometer"}, {"units": "angstrom", "scale_factor": 10.0}]
+)
+def test_coordinates_of_a_netcdf_file_are_in_their_unit(
+    tmp_path: Path, topology: Path, attributes: dict[str, object]
+) -> None:
+    places = trajectory_positions(4, N_ATOMS)
+    path = write_netcdf(tmp_path / "a.nc", places / 10, **attributes)
+    frames = read(topology, path, bonds="none").frames
+    np.testing.assert_allclose(frames.read(0, 4)[0], places, rtol=1e-6)
+
+
 @pytest.mark.parametrize("suffix", ["xtc", "trr", "dcd", "nc"])
 def test_a_compressed_trajectory_is_refused_without_a_traceback(
     tmp_path: Path, topology: Path, suffix: str, capfd: pytest.CaptureFixture[str]
