@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
+from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.dcd import DcdFile
 from timme.readers.gsd import GsdFile
 from timme.system.atoms import Atoms, sorted_bonds
@@ -106,6 +107,9 @@ class UniverseFrames(PlainFrames):
         """
         if _lacks_times(self.reader):
             return None
+        clock = _header_clock(self.reader)
+        if clock is not None:
+            return clock(self.chosen[snapshot])
         before = self.reader.frame
         found = time_of_frame(self.reader, self.chosen[snapshot])
         if self.shared:
@@ -337,6 +341,15 @@ def _lacks_times(reader: Any) -> bool:
         return False
     file = DcdFile(Path(str(reader.filename)))
     return file.time(0) is None and bool(np.isclose(reader.ts.dt, file.stated_interval))
+
+
+def _header_clock(reader: Any) -> FrameClock | None:
+    """Read times from the headers of frames, where the reader knows where these are."""
+    offsets = getattr(getattr(reader, "_xdr", None), "offsets", None)
+    changed = reader.transformations or "time_offset" in reader.ts.data
+    if offsets is None or changed or not _formats(reader) <= {"XTC", "TRR"}:
+        return None
+    return clock_of(Path(str(reader.filename)), np.asarray(offsets, dtype=np.int64))
 
 
 def _box_finder(reader: Any) -> Callable[[Any], Floats | None]:
