@@ -277,7 +277,11 @@ def _with_box_and_bonds(
     ensemble = replace(ensemble, notes=(*ensemble.notes, *strange))
     if box is False or unwrap:
         ensemble = walls.unfolded(ensemble)
-    ensemble = walls.with_whole_molecules(ensemble, together=unwrap)
+    # What is followed, or unfolded by the file, is not put anywhere else.
+    free = not unwrap and (box is not False or ensemble.frames.unfolded() is None)
+    ensemble = walls.with_whole_molecules(
+        ensemble, together=unwrap, angstrom=scale.angstrom if free else None
+    )
     if unwrap:
         return walls.with_lasting_images(ensemble)
     return walls.left_out(ensemble) if box is False else ensemble

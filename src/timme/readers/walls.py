@@ -8,6 +8,7 @@ import numpy as np
 
 from timme._arrays import Coordinates, Ints
 from timme._kernels.space import half_width
+from timme.readers.complexes import links_of_complexes
 from timme.system.ensemble import Ensemble
 from timme.system.followed import centres, follow
 from timme.system.frames import Progress
@@ -38,7 +39,9 @@ def unfolded(ensemble: Ensemble) -> Ensemble:
     return replace(ensemble, frames=frames, notes=(*ensemble.notes, note))
 
 
-def with_whole_molecules(ensemble: Ensemble, *, together: bool = False) -> Ensemble:
+def with_whole_molecules(
+    ensemble: Ensemble, *, together: bool = False, angstrom: float | None = None
+) -> Ensemble:
     """Make molecules whole in every snapshot, so that distances within them are plain.
 
     Parameters
@@ -47,6 +50,9 @@ def with_whole_molecules(ensemble: Ensemble, *, together: bool = False) -> Ensem
         All sites with their bonds.
     together : bool, optional
         Whether sites that are selected later stay where they are in their whole molecules.
+    angstrom : float, optional
+        Length of the unit in Å, where chains that touch are kept beside one another; by default
+        every molecule stays where the file has it.
 
     Returns
     -------
@@ -64,6 +70,9 @@ def with_whole_molecules(ensemble: Ensemble, *, together: bool = False) -> Ensem
     if not len(bonds):
         return ensemble
     trees = Trees.of(bonds, n_sites)
+    if angstrom is not None and ensemble.n_dimensions == 3:
+        parts = ensemble.atoms, points[0], boxes, trees.molecules, angstrom
+        trees = Trees.of(bonds, n_sites, links_of_complexes(*parts))
     through = endless(points[0], boxes, trees, bonds)
     notes = ensemble.notes
     if through.any():
