@@ -9,7 +9,7 @@ import pytest
 
 import timme
 from tests.readers.builders import Record, atom, write_pdb, write_trajectory
-from timme._arrays import Coordinates, Floats
+from timme._arrays import Coordinates, Floats, Ints
 from timme.readers import read
 
 BOX = np.array([40.0, 41.0, 42.0])
@@ -72,13 +72,13 @@ def files(folder: Path, cell: list[float]) -> tuple[Path, Path, Coordinates]:
     return topology, path, whole
 
 
-def between(places: Coordinates, one: int, other: int, molecules: Floats) -> Floats:
+def between(places: Coordinates, one: int, other: int, molecules: Ints) -> Floats:
     ends = [places[:, molecules == number].mean(axis=1) for number in (one, other)]
     vectors: Floats = ends[1] - ends[0]
     return vectors
 
 
-CELLS = [[*BOX, 90.0, 90.0, 90.0], TILTED]
+CELLS: list[list[float]] = [[*BOX.tolist(), 90.0, 90.0, 90.0], TILTED]
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=["straight", "tilted"])
@@ -125,3 +125,28 @@ def test_what_is_followed_is_not_put_beside_anything(tmp_path: Path) -> None:
     moved = found - found[:1]
     expected = (whole - whole[:1])[:, : moved.shape[1]]
     np.testing.assert_allclose(moved, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("cell", [30.0, 38.0, 45.0, 60.0])
+@pytest.mark.parametrize(("name", "resname", "step"), [("CA", "ALA", 3.8), ("P", "U", 6.0)])
+def test_a_chain_of_one_atom_per_residue_is_whole_in_any_box(
+    tmp_path: Path, name: str, resname: str, step: float, cell: float
+) -> None:
+    """Its ends are never near one another through a wall, be the box a placeholder or not."""
+    rng = np.random.default_rng(6)
+    count = 11 if name == "CA" else 7  # 38 and 36 Å long, and more where it is stretched
+    line = np.outer(np.arange(count), [step, 0.0, 0.0])
+    stretch = np.linspace(1.0, 1.15, 20)[:, None, None]
+    places = line * stretch + rng.normal(scale=0.05, size=(20, count, 3)) + 5.0
+    records = [
+        atom(name, k + 1, place.tolist(), resname=resname, element=name[0])
+        for k, place in enumerate(line)
+    ]
+    topology = write_pdb(tmp_path / "trace.pdb", [records])
+    written = places % cell if cell > np.ptp(places[..., 0]) else places  # as programs would
+    box = [cell] * 3 + [90.0] * 3
+    path = write_trajectory(tmp_path / "a.dcd", written.astype(np.float32), box=box)
+    objects = timme.objects.points(read(topology, path))
+    sigma = timme.measure(objects, timme.pairs.given(objects, [(0, count - 1)])).sigma
+    expected = np.linalg.norm(places[:, 0] - places[:, -1], axis=1).std()
+    np.testing.assert_allclose(sigma, [expected], rtol=1e-4)
