@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.readers.builders import Record, atom, write_pdb
+from timme._arrays import Floats
 from timme.readers import read, read_model
 
 SHIFT = np.array([30.0, 0.0, 0.0])
 
 
-def peptide(chain: str, place: Sequence[float], *, first: int = 1) -> list[Record]:
+def peptide(chain: str, place: Floats) -> list[Record]:
     """Three residues of a backbone, atoms 1.4 Å apart."""
-    names = [(name, first + number) for number in range(3) for name in ("N", "CA", "C", "O")]
+    names = [(name, 1 + number) for number in range(3) for name in ("N", "CA", "C", "O")]
     return [
-        atom(name, resid, np.add(place, (1.4 * number, 0.0, 0.0)), chain=chain)
+        atom(name, resid, (place + np.array([1.4 * number, 0.0, 0.0])).tolist(), chain=chain)
         for number, (name, resid) in enumerate(names)
     ]
 
@@ -70,7 +70,7 @@ def test_waters_whose_numbers_begin_anew_are_all_there(tmp_path: Path) -> None:
 
 
 def test_hydrogens_that_are_written_apart_begin_no_copy(tmp_path: Path) -> None:
-    heavy = peptide("A", (0.0, 0.0, 0.0))
+    heavy = peptide("A", np.zeros(3))
     light = [atom("H", resid, (5.6 * resid - 5.6, 1.0, 0.0)) for resid in (1, 2, 3)]
     ensemble = read(write_pdb(tmp_path / "a.pdb", [heavy + light] * 2))
     assert set(ensemble.atoms.chains.tolist()) == {"A"}

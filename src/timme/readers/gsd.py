@@ -98,7 +98,8 @@ class GsdFile:
         kinds = self._chunk(0, "particles/typeid", np.zeros(self.n_atoms, np.int64))
         if kinds.shape != (self.n_atoms,) or kinds.max() >= len(names):
             raise ValueError("it does not say of all particles of which type they are")
-        return names[kinds.astype(np.int64)]
+        found: npt.NDArray[np.str_] = names[kinds.astype(np.int64)]
+        return found
 
     def _count(self, frame: int) -> int:
         return int(self._chunk(frame, "particles/N", (0,))[0])

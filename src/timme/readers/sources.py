@@ -274,7 +274,7 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
     if atoms is None:
         atoms, molecules, note = _bare_atoms(paths[0], frames.shape[1])
         notes, ids = (*notes, note), frames.files[0].numbers
-    units = {file.unit for file in frames.files}
+    units = {_unit_of(file, topology) for file in frames.files}
     files = [path for path in (topology, *paths) if path is not None]
     return Ensemble(
         frames=frames,
@@ -288,6 +288,12 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         molecules=molecules,
         numbers=ids,
     )
+
+
+def _unit_of(file: TrajectoryFile, topology: Path | None) -> str:
+    """Believe no unit of a DCD file that LAMMPS wrote, which has that of the simulation."""
+    lammps = topology is not None and kind(topology) in LAMMPS_DATA
+    return "" if lammps and kind(Path(file.path)) == ".dcd" else file.unit
 
 
 def _one_of_a_kind(paths: list[Path]) -> bool:

@@ -54,7 +54,7 @@ def read_topology(path: Path) -> Topology:
     cleaned = _clean(checked_file(path))
     refuse_packed(path)
     refuse_piled_models(path)
-    parsed_as = "XYZ" if kind(path) == ".xyz" else None
+    parsed_as = {".xyz": "XYZ", ".cif": "MMCIF"}.get(kind(path))
     try:
         known = get_parser_for(str(path), format=parsed_as)
     except (ValueError, TypeError):  # with a list of all that it knows
