@@ -91,7 +91,7 @@ def sphere_rows() -> tuple[list[Row], dict[str, timme.Hierarchy]]:
             "not told",
             f"{sizes(fluid, 0.146 * SPHERE, 1)} of 991 in the fluid, "
             f"{sizes(gel, 0.146 * SPHERE, 1)} in the gel",
-            "just below the rise, as in the paper, the core of the fluid is there and incomplete",
+            "within the rise of the fluid, as of the paper: a core is there, and incomplete",
         ),
     ]
     return rows, {"spheres, dense fluid": fluid, "spheres, gel": gel}

@@ -1,7 +1,7 @@
 """Make the pictures of the interactive page and of the server.
 
-python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb WATER.pdb WATER.xtc KINASE.psf KINASE.dcd, from
-the top folder of a checkout, where Chromium is installed and the page is built.
+python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb KINASE.psf KINASE.dcd, from the top folder of a
+checkout, where Chromium is installed and the page is built.
 """
 
 import io
@@ -85,13 +85,11 @@ def _save(page: Page, name: str) -> None:
     shot.save(IMAGES / f"{name}.png", optimize=True)
 
 
-def main(barnase: str, crystal: str, water: list[str], kinase: list[str]) -> None:
+def main(barnase: str, crystal: str, kinase: list[str]) -> None:
     """Analyse the systems and take their pictures."""
     systems: dict[str, Analysis] = {
         "barnase": timme.analyse(barnase),
-        "chain": analyse_demo("chain"),
-        "water": timme.analyse(water[0], water[1:], objects="molecules", radius=4.0),
-        "spheres": analyse_demo("spheres"),
+        **{name: analyse_demo(name) for name in ("chain", "water", "spheres")},
         "kinase": timme.analyse(kinase[0], kinase[1:]),
     }
     program = chromium()
@@ -113,7 +111,7 @@ def main(barnase: str, crystal: str, water: list[str], kinase: list[str]) -> Non
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 7:
-        needed = "1bnr.pdb 1a2p.pdb WATER.pdb WATER.xtc KINASE.psf KINASE.dcd"
+    if len(sys.argv) != 5:
+        needed = "1bnr.pdb 1a2p.pdb KINASE.psf KINASE.dcd"
         sys.exit(f"usage: python -m docs.make_screenshots {needed}")
-    main(sys.argv[1], sys.argv[2], sys.argv[3:5], sys.argv[5:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
