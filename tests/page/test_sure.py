@@ -67,7 +67,17 @@ def test_clusters_have_the_look_and_the_numbers_of_their_records(look: Open) -> 
         page.evaluate(f"timme.page.setCutoff({cutoff})")
         state = page.evaluate(STATE)
         records = part.record_at(analysis.shown_hierarchy, cutoff)
-        for cluster, record in zip(state["clusters"], records, strict=False):
+        bounded = page.evaluate(
+            "[...document.querySelectorAll('.clusters tbody tr')].map(row => "
+            "[2, 3].map(column => row.children[column].querySelector('small') !== null))"
+        )
+        for row, cluster, record in zip(bounded, state["clusters"], records, strict=False):
+            if (
+                record is not None and record.birth_interval is not None
+            ):  # bounds of what is complete
+                assert row == [record.birth == cluster["formed"], record.death == cluster["joined"]]
+            else:
+                assert row == [False, False]
             assert cluster["look"] == ("plain" if record is None else record.look)
             assert cluster["trusted"] == (record is not None and record.trusted)
             seen.add(cluster["look"])
@@ -93,7 +103,9 @@ def test_the_card_tells_a_sentence_the_numbers_and_the_intervals(look: Open) -> 
     assert f"X {record.separation.excess:.3g}" in card
     assert record.birth_interval is not None
     low, high = (float(f"{bound:.3g}") for bound in record.birth_interval)
-    assert f"forms at {low:g}–{high:g}" in card
+    complete = float(f"{record.birth:.4g}")
+    at = f"{complete:g} {analysis.hierarchy.unit}".strip()
+    assert f"complete at {at} ({low:g}–{high:g})" in card
     row = page.evaluate(TEXT.format(".clusters tbody tr"))
     assert f"{low:g}–{high:g}" in row
     heads = page.evaluate("[...document.querySelectorAll('.clusters th')].map(h => h.textContent)")

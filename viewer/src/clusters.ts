@@ -7,9 +7,9 @@ import type { Cluster } from "./hierarchy";
 import type { Model } from "./model";
 import type { Painter } from "./painter";
 import { pymolSelection } from "./pymol";
-import type { Interval, Scene } from "./scene";
+import type { Interval } from "./scene";
 import { tells } from "./sure";
-import { clusterName, facts, intervalText, life, number, plural, runsText } from "./text";
+import { clusterName, facts, intervalText, life, number, plural, runsText, withUnit } from "./text";
 
 const MOST_ROWS = 100;
 const LETTERS = 80; // of the list of members in a row
@@ -206,10 +206,10 @@ export class ClusterTable {
     if (!judged) return [h("p", { class: "sure" }, `Clusters of fewer than ${confidence.least} are not judged.`)];
     const verdict = judged.look === "plain" ? "" : judged.trusted ? "Trusted. " : "Not trusted. ";
     const numbers = sureColumns(this.model).map(({ head, about = "", text }) => h("span", { title: about }, `${head} ${text(cluster)}`));
-    const { formed, joined } = judged;
-    if (formed) numbers.push(h("span", {}, `forms at ${between(formed, scene)}`));
-    if (joined) numbers.push(h("span", {}, `joins at ${between(joined, scene)}`));
-    if (formed || joined) numbers.push(h("span", {}, "(9 times of 10)"));
+    const { birth, death, formed, joined } = judged;
+    if (formed) numbers.push(h("span", {}, `complete at ${withUnit(birth, scene)} (${intervalText(formed)})`));
+    if (joined && death !== null) numbers.push(h("span", {}, `joins at ${withUnit(death, scene)} (${intervalText(joined)})`));
+    if (formed || joined) numbers.push(h("span", {}, "bounds hold 9 times of 10"));
     const listed = numbers.flatMap((part, k) => (k ? [" · ", part] : [part]));
     return [h("p", { class: "sure" }, h("strong", {}, verdict), `${judged.words}. `, h("span", { class: "numbers" }, ...listed))];
   }
@@ -234,11 +234,16 @@ export class ClusterTable {
 /** What there is to tell of any cluster. */
 function lifeColumns({ scene, sure }: Model): Column[] {
   const unit = scene.quantity.unit ? ` (${scene.quantity.unit})` : "";
+  // Bounds are those of a cluster that is complete, and of no part of it.
+  const known = (cluster: Cluster, cutoff: "birth" | "death", bounds: "formed" | "joined"): Interval | null => {
+    const judged = sure.of(cluster);
+    return judged?.[cutoff] === cluster[bounds] ? judged[bounds] : null;
+  };
   return [
     { width: 60, align: "left", head: "Cluster", text: ({ rank }) => String(rank + 1) },
     { width: 35, align: "right", head: "Size", text: ({ size }) => String(size) },
-    { width: 95, align: "right", head: `Forms${unit}`, text: born, interval: (cluster) => sure.of(cluster)?.formed ?? null },
-    { width: 95, align: "right", head: `Joins${unit}`, text: dies, interval: (cluster) => sure.of(cluster)?.joined ?? null },
+    { width: 95, align: "right", head: `Forms${unit}`, text: born, interval: (cluster) => known(cluster, "birth", "formed") },
+    { width: 95, align: "right", head: `Joins${unit}`, text: dies, interval: (cluster) => known(cluster, "death", "joined") },
   ];
 }
 
@@ -256,10 +261,6 @@ function sureColumns({ scene, sure }: Model): Column[] {
     const text = (cluster: Cluster): string => sure.of(cluster)?.cells[place] || "–";
     return head && about ? [{ width: head === "Q" || head === "X" ? 45 : 65, align: "right" as const, head, about, text }] : [];
   });
-}
-
-function between([low, high]: Interval, scene: Scene): string {
-  return `${intervalText([low, high])} ${scene.quantity.unit}`.trim();
 }
 
 function born({ formed }: Cluster): string {

@@ -22,6 +22,7 @@ type Colour = [number, number, number];
 export interface Label {
   text: string;
   place: Point;
+  colour: string;
 }
 
 /** Draw the axes of bodies; they are seen once they are shown. `unit` is 1 Å in the units of the view. */
@@ -40,7 +41,7 @@ export function drawHinges(
     drawAxis(solid, body, colour, unit);
     if (body.width > 0) clear.addCone(moved(body.axis.point, body.axis.along, body.reach), body.axis.point, colour, body.width, "");
     const label = drawArc(solid, body, colour, first, unit);
-    if (label) labels.push(label);
+    if (label) labels.push({ ...label, colour: at(colours, body.hinge.body) });
   }
   const look = { opacity: CLEAR, depthWrite: false, side: "double", roughness: 1 };
   return { drawn: [shown(stage, solid, { roughness: 0.6 }), shown(stage, clear, look)], labels };
@@ -58,7 +59,7 @@ function drawAxis(shape: NGL.Shape, { reach, axis: { point, along } }: Turning, 
 }
 
 /** The way of the middle of a body about its axis; returns the angle that belongs beside it. */
-function drawArc(shape: NGL.Shape, body: Turning, colour: Colour, first: Float32Array, unit: number): Label | null {
+function drawArc(shape: NGL.Shape, body: Turning, colour: Colour, first: Float32Array, unit: number): Omit<Label, "colour"> | null {
   const { axis, turns: [low, high], first: from, hinge, sites, reach } = body;
   const middle = centroid(first, sites);
   const arm = across(less(middle, axis.point), axis);

@@ -92,7 +92,10 @@ export class Molecule {
     const { drawn, labels } = drawHinges(this.stage, turning, motion?.colours ?? [], this.first, unit);
     this.hinges = drawn;
     this.labels = labels.map((label) => ({ ...label, element: h("span", { class: "label", hidden: true }, label.text) }));
-    this.element.append(...this.labels.map(({ element }) => element));
+    for (const { element, colour } of this.labels) {
+      element.style.setProperty("--colour", colour);
+      this.element.append(element);
+    }
     this.stage.viewer.signals.rendered.add(() => this.placeLabels());
     this.repaint();
     this.restyle();

@@ -119,7 +119,9 @@ export interface Judgement {
   look: Look; // plain where nothing can be told
   trusted: boolean;
   cells: string[]; // for the columns
-  formed: Interval | null;
+  birth: number; // cutoff at which it is complete: below, parts of it stand for it
+  death: number | null; // at which it joins its sibling; null if never
+  formed: Interval | null; // in which these cutoffs lie
   joined: Interval | null;
 }
 

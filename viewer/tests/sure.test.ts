@@ -15,6 +15,8 @@ const judged = (look: Judgement["look"], words: string): Judgement => ({
   look,
   trusted: look === "solid",
   cells: [words, look === "solid" ? "yes" : "no"],
+  birth: 0.25,
+  death: null,
   formed: null,
   joined: null,
 });

@@ -217,6 +217,8 @@ def _panel(part: Judged, analysis: Analysis) -> dict[str, Any]:
                 "kind": record.kind,
                 "words": sentence(record, analysis, names),
                 "cells": [str(cell) for cell in sure_columns(record)],
+                "birth": record.birth,
+                "death": None if np.isinf(record.death) else record.death,
                 "formed": record.birth_interval,
                 "joined": record.death_interval,
             }
