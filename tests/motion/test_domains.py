@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from scipy.spatial.transform import Rotation
 
+import timme
 from tests.motion import reference
 from tests.strategies import seeds
 from timme import Ensemble
@@ -108,6 +109,17 @@ def test_as_many_bodies_as_are_asked_for() -> None:
     assert bodies(ensemble, n_bodies=1).n_bodies == 1
     with pytest.raises(ValueError, match="were not found, only"):
         bodies(ensemble, n_bodies=40)
+
+
+def test_clusters_of_sigma_may_be_the_seeds() -> None:
+    planted = moving((60, 40), 20, spans=[30.0])
+    points = timme.objects.points(planted.ensemble)
+    tree = timme.cluster(points, timme.pairs.all(points))
+    seeds = tree.cut(float(np.median(tree.heights))).labels
+    found = bodies(planted.ensemble, seeds=seeds)
+    assert jaccard(found.labels, planted.labels) > 0.95
+    with pytest.raises(ValueError, match="a whole number for each of 100 sites"):
+        bodies(planted.ensemble, seeds=seeds[:50])
 
 
 def test_a_tail_belongs_to_no_body() -> None:

@@ -65,6 +65,23 @@ def test_few_bodies_beat_as_many_components_where_motion_is_theirs() -> None:
     assert found.held_out[0] > found.components_held_out[0]
 
 
+def test_nothing_that_moves_has_no_shares() -> None:
+    places = np.random.default_rng(0).normal(size=(12, 3))
+    found = explained_variance(Ensemble.from_array(np.array([places] * 4)), [np.zeros(12, int)])
+    assert np.isnan(found.finite).all()
+    assert found.variance == 0
+
+
+@pytest.mark.parametrize(("n_sites", "rank"), [(1, 2), (2, 3), (8, 3)])
+def test_in_a_plane_bodies_have_three_motions(n_sites: int, rank: int) -> None:
+    places = np.random.default_rng(n_sites).normal(size=(10, 2))
+    basis = body_basis(places, np.arange(n_sites))
+    assert basis.shape == (2 * n_sites, rank)
+    about = places[:n_sites] - places[:n_sites].mean(axis=0)
+    turned = np.column_stack([-about[:, 1], about[:, 0]]).ravel()
+    np.testing.assert_allclose(basis @ (basis.T @ turned), turned, atol=1e-12)
+
+
 @pytest.mark.parametrize(("n_sites", "rank"), [(1, 3), (2, 5), (3, 6), (8, 6)])
 def test_points_and_lines_have_fewer_motions(n_sites: int, rank: int) -> None:
     places = np.random.default_rng(n_sites).normal(size=(10, 3))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,11 @@ import timme
 from tests.motion.proteins import planted_protein
 from timme.analysis import Analysis, Modes, Moved, summary
 from timme.output.ensembles import write_ensemble
-from timme.output.figures import draw
+from timme.output.figures import draw, figures_of
 from timme.output.look import look_of
 from timme.output.mode_scripts import FILES, write_mode_scripts
 from timme.output.registry import tables_of_parts
+from timme.system.held_frames import ArrayFrames
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +115,18 @@ def test_a_film_goes_along_the_largest_component(made: Analysis, tmp_path: Path)
     assert abs(way @ part.components.modes[0].ravel()) == pytest.approx(
         np.linalg.norm(way), rel=1e-4
     )
+
+
+def test_copies_of_one_structure_are_one_body_that_does_not_move(tmp_path: Path) -> None:
+    ensemble = planted_protein(2)
+    still = replace(
+        ensemble, frames=ArrayFrames(np.array([ensemble.snapshot(0)[0]] * 3), boxes=None)
+    )
+    made = timme.move(still)
+    part = made.part(Moved)
+    assert part is not None
+    assert part.found.bodies.n_bodies == 1
+    assert part.found.fluctuation.max() < 1e-6
+    assert "variance" not in figures_of(made)
+    assert draw(made, "modes", look_of(made)).axes
+    assert write_mode_scripts(made, tmp_path)

@@ -94,7 +94,7 @@ class Modes(Described):
         list of (str, str)
             What the largest components account for, and how much of them bodies are.
         """
-        shares = self.components.variances / self.components.total
+        shares = np.diff(self.components.cumulated, prepend=0.0)
         told = ", ".join(
             f"{100 * share:.0f} % ({100 * rigid:.0f} % of it rigid motion of the bodies)"
             for share, rigid in zip(shares[:3], self.overlap.sum(axis=1)[:3], strict=True)

@@ -84,7 +84,7 @@ def motion(
     """
     from timme.workflow import check_folder, correlate, move, write
 
-    folder = output or Path(f"timme-motion-{shared.stem(topology)}")
+    folder = output or Path(f"timme-motion-{_stem(topology)}")
     check_folder(folder, overwrite=overwrite)
     if superposed is not None and superposed.exists() and not overwrite:
         raise FileExistsError(f"{superposed} exists: choose another name, or add --overwrite")
@@ -114,6 +114,14 @@ def motion(
             )
     written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
+
+
+def _stem(topology: str) -> str:
+    """Name of what is analysed: that of its folder, if a result is opened again."""
+    path = Path(topology)
+    if path.name == "result.npz" and path.resolve().parent.name:
+        return path.resolve().parent.name.removeprefix("timme-")
+    return shared.stem(topology)
 
 
 def _refuse_mixed(

@@ -38,7 +38,7 @@ class Components(Described):
     @property
     def cumulated(self) -> Floats:
         """Share of all variance that the first components account for."""
-        found: Floats = np.cumsum(self.variances) / self.total
+        found: Floats = np.cumsum(self.variances) / max(self.total, np.finfo(float).tiny)
         return found
 
 

@@ -23,6 +23,7 @@ from timme.motion.whole import spread_snapshots
 from timme.system.ensemble import Ensemble
 
 _MOST = 1000
+_STILL = 1e-20  # of the squares of places: what is below it is rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -58,7 +59,7 @@ def explained_variance(
     Returns
     -------
     Explained
-        Shares from 0 to 1; one that was held out may be below 0.
+        Shares from 0 to 1; one that was held out may be below 0. NaN where nothing moves.
 
     Examples
     --------
@@ -74,6 +75,8 @@ def explained_variance(
     whole = shape_of(snapshots)
     away = whole.poses.into(snapshots) - whole.places
     total = float((away**2).sum())
+    if total <= _STILL * float((whole.places**2).sum()):
+        return _of_nothing(labels, len(snapshots))
     pose = ensemble.n_dimensions * (ensemble.n_dimensions + 1) // 2  # of the whole
     freedom = np.array([max(_rank(whole.places, each) - pose, 0) for each in labels])
     inner, outer = _component_shares(snapshots, away, train, freedom)
@@ -120,6 +123,14 @@ def body_basis(places: Floats, members: Ints) -> Floats:
     left, values, _ = np.linalg.svd(scaled, full_matrices=False)
     found: Floats = left[:, values > 1e-6 * values[0]]
     return found
+
+
+def _of_nothing(labels: list[Ints], n_snapshots: int) -> Explained:
+    """No shares: there is no variance."""
+    none = frozen(np.full(len(labels), np.nan))
+    n_bodies = np.array([len(np.unique(each[each >= 0])) for each in labels])
+    still = frozen(np.zeros(len(labels), np.int64))
+    return Explained(n_bodies, still, none, none, none, none, none, 0.0, n_snapshots)
 
 
 def _clusters(labels: Ints) -> list[Ints]:

@@ -49,7 +49,7 @@ def modes_csv(part: Modes, analysis: Analysis) -> str:
         *(f"of body {body + 1}" for body in range(part.overlap.shape[1])),
         *(with_unit("variance of distances", unit), "cumulated of distances"),
     ]
-    apart = np.cumsum(part.distances) / part.distance_total
+    apart = np.cumsum(part.distances) / max(part.distance_total, np.finfo(float).tiny)
     rows = []
     for mode, (variance, share) in enumerate(
         zip(found.variances.tolist(), found.cumulated.tolist(), strict=True)
@@ -132,7 +132,7 @@ def _modes(part: Modes, analysis: Analysis, look: Look) -> Axes:
     """Variance of each component, in the colours of the bodies whose rigid motion it is."""
     del analysis, look
     axes = new_axes(COLUMN, 2.2)
-    shares = 100 * part.components.variances / part.components.total
+    shares = 100 * np.diff(part.components.cumulated, prepend=0.0)
     number = np.arange(1, len(shares) + 1)
     colours = body_colours(part.overlap.shape[1])
     low = np.zeros(len(shares))

@@ -305,6 +305,11 @@ def _has_several(analysis: Analysis) -> bool:
     return part is not None and part.found.bodies.n_bodies > 1
 
 
+def _moves(analysis: Analysis) -> bool:
+    part = analysis.part(Moved)
+    return part is not None and part.found.explained.variance > 0
+
+
 MOVED = PartOutput(
     Moved,
     figures=(
@@ -321,9 +326,10 @@ MOVED = PartOutput(
         PartFigure(
             "variance",
             _variance,
-            _NO_BODIES,
+            "rigid bodies account for a share of the variance only where something moves",
             caption="variance that rigid bodies and principal components account for",
             first=False,
+            suits=_moves,
         ),
     ),
     files=_FILES,
