@@ -8,9 +8,24 @@ import pytest
 
 import timme
 from tests.output.builders import fluctuations, particles, random_graph, residues
-from timme.analysis import KINDS, Analysis, Apart, Constraints, Judged, Measured, Moved, summary
-from timme.confidence import levels_of_matrix
+from timme.analysis import (
+    KINDS,
+    Analysis,
+    Apart,
+    Chance,
+    Constraints,
+    Judged,
+    Measured,
+    Moved,
+    Part,
+    Timed,
+    summary,
+)
+from timme.confidence import Confidence, levels_of_matrix
+from timme.confidence.convergence import Convergence
+from timme.confidence.null import NullBand
 from timme.confidence.replicates import resampled_hierarchies
+from timme.confidence.windows import Windows
 from timme.hierarchy import Hierarchy
 from timme.motion import describe_motion
 from timme.output import registry
@@ -29,12 +44,25 @@ NETWORK = Network(
     energies=np.array([np.nan, np.nan, -1.5]),
 )
 MOTIONS = describe_motion(moving((18, 12), 6, spans=[40.0]).ensemble)
-PARTS = (
+WINDOWS = Windows((range(4), range(2, 6)), np.array([[0] * 20 + [-1] * 10, [0] * 30]), 0.5)
+HALF = Convergence(*np.ones((3, 2)), *np.empty((2, 2, 0)), np.empty((0, 0)))
+BAND = NullBand(np.linspace(0, 1, 5), np.zeros(5), np.ones(5), np.ones((3, 5), np.int64))
+
+
+def judged() -> Confidence:
+    """Levels of a matrix, told to have converged."""
+    found = levels_of_matrix(fluctuations(GRAPH, "µm").matrix(), particles(GRAPH).hierarchy)
+    return replace(found, convergence=HALF)
+
+
+PARTS: tuple[Part, ...] = (
     Measured(fluctuations(GRAPH, "µm")),
     Apart(fluctuations(GRAPH, "µm")),
     Constraints(NETWORK),
-    Judged(levels_of_matrix(fluctuations(GRAPH, "µm").matrix(), particles(GRAPH).hierarchy)),
+    Judged(judged()),
     Moved(MOTIONS, ("A 1-18", "A 19-30"), "", ()),
+    Timed(WINDOWS, np.array([2, 6]), np.sort(np.random.default_rng(0).random((2, 5))), "µm"),
+    Chance(BAND),
 )
 
 
@@ -51,9 +79,7 @@ def test_every_kind_of_part_has_a_name_of_its_own_and_an_output() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_a_part_comes_back_from_its_arrays(
-    part: Measured | Apart | Constraints | Judged | Moved,
-) -> None:
+def test_a_part_comes_back_from_its_arrays(part: Part) -> None:
     made = particles(GRAPH)
     again = type(part).from_arrays(part.to_arrays(), made.system, made.hierarchy)
     assert type(again) is type(part)
@@ -87,7 +113,7 @@ def test_parts_add_their_figures_tables_panels_and_rows() -> None:
     assert scene(made)["apart"] is not None
     names = [name for name, _ in summary(made)]
     assert names.index("constraints") < names.index("shown")
-    assert names[-1] == "rigidity"
+    assert names[-2:] == ["rigidity", "by chance"]
 
 
 @pytest.mark.long

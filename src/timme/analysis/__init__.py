@@ -1,5 +1,6 @@
 """The result of one run as frozen data: what was analysed, its hierarchy, and how it was made."""
 
+from timme.analysis.chance import Chance
 from timme.analysis.judged import Judged
 from timme.analysis.motion import Moved, bodies_text, hinge_text
 from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
@@ -14,6 +15,7 @@ __all__ = [
     "QUANTILES",
     "Analysis",
     "Apart",
+    "Chance",
     "Constraints",
     "Input",
     "Judged",

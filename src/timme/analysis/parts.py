@@ -14,6 +14,7 @@ import numpy as np
 
 from timme._arrays import Floats, frozen
 from timme._html import Described
+from timme.analysis.chance import Chance
 from timme.analysis.judged import Judged
 from timme.analysis.motion import Moved
 from timme.analysis.system import System
@@ -280,7 +281,7 @@ class Constraints(Described):
 
 
 KINDS: dict[str, type[Part]] = {
-    kind.name: kind for kind in (Measured, Apart, Constraints, Judged, Moved, Timed)
+    kind.name: kind for kind in (Measured, Apart, Constraints, Judged, Moved, Timed, Chance)
 }
 
 

@@ -120,12 +120,11 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         objects, sigma, draws, linkage=linkage, most=most_pairs, metric=metric, run=run
     )
     lengths = cut_lengths(draws)
-    times = np.concatenate([draws.times, lengths.times])
-    every = resampled_hierarchies(
-        sums, times, shown=seen, quantity=hierarchy.quantity, linkage=linkage
+    trees, shorter = (  # apart, as more pairs matter in short ones
+        resampled_hierarchies(sums, times, shown=seen, quantity=hierarchy.quantity, linkage=linkage)
+        for times in (draws.times, lengths.times)
     )
     del sums
-    trees, shorter = every[:n_draws], every[n_draws:]
     matches = match(tree.masks(), trees)
     separations = _separations(
         objects, tree, seen, sigma.pairs, draws, support=matches.support, metric=metric, run=run

@@ -67,15 +67,18 @@ def find_bridges(
     if not clusters:
         return []
     edges, heights = spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)
-    low = sigma.sigma <= max(cutoff for _, cutoff in clusters)
-    pairs, low_sigma = sigma.pairs[low], sigma.sigma[low]
+    low = np.flatnonzero(sigma.sigma <= max(cutoff for _, cutoff in clusters))
+    low = low[np.argsort(sigma.sigma[low])]
+    pairs, rising = sigma.pairs[low], sigma.sigma[low]
     found = list[Bridge | None]()
     for site, cutoff in clusters:
         labels = _components(sigma.n_objects, edges[heights <= cutoff])
-        sites = np.flatnonzero(labels == labels[site])
-        found.append(
-            find_bridge(sites, pairs, low_sigma, cutoff=cutoff, min_size=min_size, shown=shown)
+        sites, here = (
+            np.flatnonzero(labels == labels[site]),
+            np.searchsorted(rising, cutoff, "right"),
         )
+        known = {"cutoff": cutoff, "min_size": min_size}
+        found.append(find_bridge(sites, pairs[:here], rising[:here], shown=shown, **known))
     return found
 
 

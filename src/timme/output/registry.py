@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from timme.analysis import Analysis, Part
-from timme.output import confidence, motion, pairs, rigidity, timed
+from timme.output import chance, confidence, motion, pairs, rigidity, timed
 from timme.output.declared import PartFigure, PartOutput, collect
 from timme.output.look import Look
 
@@ -16,6 +16,7 @@ OUTPUTS: tuple[PartOutput[Any], ...] = (
     rigidity.CONSTRAINTS,
     confidence.JUDGED,
     timed.TIMED,
+    chance.CHANCE,
     motion.MOVED,
 )
 
