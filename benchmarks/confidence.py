@@ -46,7 +46,6 @@ def _judged(ensemble: Ensemble, *, repetitions: int) -> Row:
         seconds(judged),
         f"their σ {seconds(measured)}",
         judged / measured,
-        at_most=2.0 if ensemble.n_snapshots > 5000 else None,
     )
 
 

@@ -45,7 +45,14 @@ NETWORK = Network(
 )
 MOTIONS = describe_motion(moving((18, 12), 6, spans=[40.0]).ensemble)
 WINDOWS = Windows((range(4), range(2, 6)), np.array([[0] * 20 + [-1] * 10, [0] * 30]), 0.5)
-HALF = Convergence(*np.ones((3, 2)), *np.empty((2, 2, 0)), np.empty((0, 0)))
+HALF = Convergence(
+    fractions=np.array([0.5, 1.0]),
+    forward=np.ones(2),
+    backward=np.ones(2),
+    forward_overlaps=np.empty((2, 0)),
+    backward_overlaps=np.empty((2, 0)),
+    left_out=np.empty((0, 0)),
+)
 BAND = NullBand(np.linspace(0, 1, 5), np.zeros(5), np.ones(5), np.ones((3, 5), np.int64))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from timme.output.confidence import confidence_json
 from timme.synthetic import FAMILIES
 from timme.workflow.budget import plan
 
-HINGE = {"pairs": "contact", "radius": 10.0}
+HINGE: dict[str, Any] = {"pairs": "contact", "radius": 10.0}
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +88,7 @@ def test_only_what_is_trusted_is_coloured(hinged: timme.Analysis, tmp_path: Path
         ({"chance": True, "box": [50.0] * 3}, "needs tracks in open space"),
     ],
 )
-def test_what_cannot_be_told_is_refused_in_one_line(
-    options: dict[str, object], message: str
-) -> None:
+def test_what_cannot_be_told_is_refused_in_one_line(options: dict[str, Any], message: str) -> None:
     array = np.random.default_rng(0).uniform(0, 30, (1, 12, 3)) + np.zeros((20, 1, 1))
     with pytest.raises(ValueError, match=message):
         timme.analyse(array + np.random.default_rng(1).normal(size=(20, 12, 3)), **options)

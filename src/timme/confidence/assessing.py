@@ -34,7 +34,7 @@ from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
 from timme.pairs.choices import given
 
-_SAMPLE = 2_000  # pairs by which σ of a part of the trajectory is compared with that of all
+_SAMPLE = 500  # pairs by which σ of a part of the trajectory is compared with that of all
 _SITE_PAIRS = 2_000_000  # that are measured at a time
 MOST_SHOWN = 1200  # shown objects of which σ of all pairs is measured
 
