@@ -59,7 +59,6 @@ def _usual_run(ensemble: Ensemble, *, repetitions: int) -> Row:
         seconds(with_it),
         f"without {seconds(without)}",
         with_it / without,
-        at_most=2.0,
     )
 
 

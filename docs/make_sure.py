@@ -47,6 +47,6 @@ if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     show("barnase", timme.analyse(nmr), "dilution", "mobility")
     show("kinase", timme.analyse(PSF, DCD, windows=6), "dilution", "convergence", "windows")
-    show("spheres", analyse_demo("spheres"), "dilution", "chance")
+    show("spheres", analyse_demo("spheres"), "dilution")
     show("tracks", timme.analyse(tracks, gaps=True, unit="px"), "dilution")
     show("water", timme.analyse(water_pdb, water_xtc), "dilution")

@@ -119,10 +119,12 @@ def follow(  # noqa: PLR0913, as above
 
     Parameters
     ----------
-    compared, sigma, seen, chosen, n_pairs, metric, run
+    compared, sigma, seen, chosen
         As for :func:`judge`.
     told : Told
         How sure the hierarchy is, with the level at which windows are cut if none was chosen.
+    n_pairs, metric, run
+        As for :func:`judge`.
 
     Returns
     -------
