@@ -10,6 +10,7 @@ import click
 
 from benchmarks import (
     allpairs,
+    confidence,
     contacts,
     kernel,
     large,
@@ -32,6 +33,7 @@ _SECTIONS: dict[str, Callable[..., Results]] = {
     "contacts": contacts.run,
     "rigidity": rigidity.run,
     "motion": motion.run,
+    "confidence": confidence.run,
     "startup": startup.run,
 }
 

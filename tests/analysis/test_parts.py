@@ -12,6 +12,7 @@ from timme.analysis import (
     KINDS,
     Analysis,
     Apart,
+    Chance,
     Constraints,
     Correlated,
     Judged,
@@ -22,7 +23,10 @@ from timme.analysis import (
     summary,
 )
 from timme.confidence import levels_of_matrix
+from timme.confidence.convergence import Convergence
+from timme.confidence.null import NullBand
 from timme.confidence.replicates import resampled_hierarchies
+from timme.confidence.windows import Windows
 from timme.hierarchy import Hierarchy
 from timme.motion import describe_motion, split_motions, two_point
 from timme.output import registry
@@ -41,6 +45,16 @@ NETWORK = Network(
     kinds=np.array(["covalent", "locked", "tether"]),
     energies=np.array([np.nan, np.nan, -1.5]),
 )
+WINDOWS = Windows((range(4), range(2, 6)), np.array([[0] * 20 + [-1] * 10, [0] * 30]), 0.5)
+HALF = Convergence(
+    fractions=np.array([0.5, 1.0]),
+    forward=np.ones(2),
+    backward=np.ones(2),
+    forward_overlaps=np.empty((2, 0)),
+    backward_overlaps=np.empty((2, 0)),
+    left_out=np.empty((0, 0)),
+)
+BAND = NullBand(np.linspace(0, 1, 5), np.zeros(5), np.ones(5), np.ones((3, 5), np.int64))
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +64,16 @@ def parts() -> dict[str, Part]:
     motions = describe_motion(ensemble)
     splits = split_motions(ensemble, motions.bodies.hierarchy)
     pairs = fluctuations(GRAPH, "µm")
+    judged = levels_of_matrix(pairs.matrix(), particles(GRAPH).hierarchy)
+    levels = np.sort(np.random.default_rng(0).random((2, 5)))
     made = (
         Measured(pairs),
         Apart(pairs),
         Constraints(NETWORK),
-        Judged(levels_of_matrix(pairs.matrix(), particles(GRAPH).hierarchy)),
+        Judged(replace(judged, convergence=HALF)),
         Moved(motions, ("A 1-18", "A 19-30"), "", (), splits),
-        Timed(lags=np.array([1, 2]), sigma=np.arange(10.0).reshape(2, 5), unit="µm"),
+        Timed(WINDOWS, np.array([2, 6]), levels, "µm"),
+        Chance(BAND),
         modes(ensemble, motions),
         Correlated(two_point(ensemble, [1.0, 8.0, 20.0], lags=(1, 2))),
     )
@@ -113,7 +130,7 @@ def test_parts_add_their_figures_tables_panels_and_rows(all_shown: Analysis) -> 
     assert scene(made)["apart"] is not None
     names = [name for name, _ in summary(made)]
     assert names.index("constraints") < names.index("shown")
-    assert names[-1] == "rigidity"
+    assert names[-2:] == ["rigidity", "by chance"]
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ from timme.system.ensemble import Ensemble
 def test_all_of_a_trajectory_agrees_with_itself_and_replicas_are_left_out() -> None:
     made = FAMILIES["hinge 15° + tail"](64, 3)
     points = timme.objects.points(made.ensemble)
-    sigma = timme.measure(points, timme.pairs.within(points, 10.0))
+    sigma = timme.measure(points, timme.pairs.within(points, 7.5))
     found = assess(points, sigma, timme.link(sigma), replicas=[32, 32])
     told = found.convergence
     assert told is not None

@@ -1,5 +1,6 @@
 """The result of one run as frozen data: what was analysed, its hierarchy, and how it was made."""
 
+from timme.analysis.chance import Chance
 from timme.analysis.correlated import Correlated
 from timme.analysis.judged import Judged
 from timme.analysis.modes import Modes
@@ -16,6 +17,7 @@ __all__ = [
     "QUANTILES",
     "Analysis",
     "Apart",
+    "Chance",
     "Constraints",
     "Correlated",
     "Input",

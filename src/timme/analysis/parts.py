@@ -14,6 +14,7 @@ import numpy as np
 
 from timme._arrays import Floats, frozen
 from timme._html import Described
+from timme.analysis.chance import Chance
 from timme.analysis.correlated import Correlated
 from timme.analysis.judged import Judged
 from timme.analysis.modes import Modes
@@ -283,7 +284,7 @@ class Constraints(Described):
 
 KINDS: dict[str, type[Part]] = {
     kind.name: kind
-    for kind in (Measured, Apart, Constraints, Judged, Moved, Timed, Modes, Correlated)
+    for kind in (Measured, Apart, Constraints, Judged, Moved, Timed, Chance, Modes, Correlated)
 }
 
 

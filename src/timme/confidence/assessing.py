@@ -34,7 +34,7 @@ from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
 from timme.pairs.choices import given
 
-_SAMPLE = 2_000  # pairs by which σ of a part of the trajectory is compared with that of all
+_SAMPLE = 500  # pairs by which σ of a part of the trajectory is compared with that of all
 _SITE_PAIRS = 2_000_000  # that are measured at a time
 MOST_SHOWN = 1200  # shown objects of which σ of all pairs is measured
 
@@ -120,12 +120,11 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         objects, sigma, draws, linkage=linkage, most=most_pairs, metric=metric, run=run
     )
     lengths = cut_lengths(draws)
-    times = np.concatenate([draws.times, lengths.times])
-    every = resampled_hierarchies(
-        sums, times, shown=seen, quantity=hierarchy.quantity, linkage=linkage
+    trees, shorter = (  # apart, as more pairs matter in short ones
+        resampled_hierarchies(sums, times, shown=seen, quantity=hierarchy.quantity, linkage=linkage)
+        for times in (draws.times, lengths.times)
     )
     del sums
-    trees, shorter = every[:n_draws], every[n_draws:]
     matches = match(tree.masks(), trees)
     separations = _separations(
         objects, tree, seen, sigma.pairs, draws, support=matches.support, metric=metric, run=run

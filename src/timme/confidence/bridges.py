@@ -67,14 +67,18 @@ def find_bridges(
     if not clusters:
         return []
     edges, heights = spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)
-    low = sigma.sigma <= max(cutoff for _, cutoff in clusters)
-    pairs, low_sigma = sigma.pairs[low], sigma.sigma[low]
+    low = np.flatnonzero(sigma.sigma <= max(cutoff for _, cutoff in clusters))
+    low = low[np.argsort(sigma.sigma[low])]
+    pairs, rising = sigma.pairs[low], sigma.sigma[low]
     found = list[Bridge | None]()
     for site, cutoff in clusters:
         labels = _components(sigma.n_objects, edges[heights <= cutoff])
-        sites = np.flatnonzero(labels == labels[site])
+        own = np.flatnonzero(labels == labels[site])
+        here = slice(int(np.searchsorted(rising, cutoff, "right")))
         found.append(
-            find_bridge(sites, pairs, low_sigma, cutoff=cutoff, min_size=min_size, shown=shown)
+            find_bridge(
+                own, pairs[here], rising[here], cutoff=cutoff, min_size=min_size, shown=shown
+            )
         )
     return found
 
@@ -125,14 +129,14 @@ def find_bridge(
     if shown is not None:
         counted = np.isin(members, shown).astype(np.int64)
     edges = _two_forests(len(members), number[pairs[inside]])
-    found = [weak for weak in _weak_points(counted.tolist(), edges) if weak.sizes[1] >= min_size]
+    found = list(_weak_points(counted.tolist(), edges, min_size))
     if not found:
         return None
     best = max(found, key=lambda weak: (weak.sizes[1], len(weak.sites), -min(weak.sites)))
     return Bridge(tuple(int(members[site]) for site in best.sites), best.sizes)
 
 
-def _weak_points(counted: list[int], edges: Ints) -> Iterator[Bridge]:
+def _weak_points(counted: list[int], edges: Ints, min_size: int) -> Iterator[Bridge]:
     """Edges and sites whose loss parts what they hold together (Hopcroft and Tarjan)."""
     low, order, parents, below = _walk(counted, edges)
     total = sum(counted)
@@ -140,15 +144,17 @@ def _weak_points(counted: list[int], edges: Ints) -> Iterator[Bridge]:
     for site, above in enumerate(parents):
         if above < 0:
             continue
-        if low[site] > order[above]:
-            one, other = sorted((below[site], total - below[site]), reverse=True)
-            yield Bridge((min(site, above), max(site, above)), (one, other))
+        one, other = below[site], total - below[site]
+        if low[site] > order[above] and min(one, other) >= min_size:
+            ends = (min(site, above), max(site, above))
+            yield Bridge(ends, (max(one, other), min(one, other)))
         if low[site] >= order[above]:
             apart.setdefault(above, []).append(below[site])
     for site, held in apart.items():
         rest = total - counted[site] - sum(held)
-        one, other = sorted((*held, rest, 0), reverse=True)[:2]
-        yield Bridge((site,), (one, other))
+        one, other = sorted((*held, rest), reverse=True)[:2]
+        if other >= min_size:
+            yield Bridge((site,), (one, other))
 
 
 def _walk(counted: list[int], edges: Ints) -> tuple[list[int], list[int], list[int], list[int]]:

@@ -239,6 +239,9 @@ def _sum_plainly(
     """Sums over parts in open space, all frames seen and of weight 1."""
     shape = (len(pairs), len(parts))
     first, second = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    used = np.unique(pairs)
+    if 0 < 2 * len(used) < ensemble.n_sites:  # only these are laid out
+        ensemble, pairs = ensemble.select(used), np.searchsorted(used, pairs)
     origin = _first_distances(ensemble, pairs)
     tiles = [slice(k, k + _TILE) for k in range(0, len(pairs), _TILE)]
     threads = Threads(run.engine.threads_here)

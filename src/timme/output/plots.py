@@ -325,7 +325,8 @@ def convergence(found: Convergence, *, symbol: str = "σ", ax: Axes | None = Non
     Returns
     -------
     Axes
-        The axes drawn on: full lines from the beginning on, dashed ones from the end on.
+        The axes drawn on: σ over that of all snapshots, and how much of the trusted cluster that
+        is found least is found; full lines from the beginning on, dashed ones from the end on.
     """
     axes = new_axes(COLUMN, 2.2) if ax is None else ax
     share = 100 * found.fractions
@@ -334,14 +335,16 @@ def convergence(found: Convergence, *, symbol: str = "σ", ax: Axes | None = Non
         ("end", "--", found.backward, found.backward_overlaps),
     )
     for end, style, ratios, overlaps in ends:
-        label = f"{set_symbol(symbol)} over that of all, from the {end}"
-        axes.plot(share, ratios, style, color="#777777", label=label)
+        line: dict[str, Any] = {"linestyle": style, "linewidth": 1.0}
+        label = f"{set_symbol(symbol)}, from the {end}"
+        axes.plot(share, ratios, color="#777777", label=label, **line)
         if overlaps.shape[1]:
-            axes.plot(share, overlaps.min(axis=1), style, color=CORE, label=f"clusters, from {end}")
+            label = f"worst cluster, from the {end}"
+            axes.plot(share, overlaps.min(axis=1), color=CORE, label=label, **line)
     axes.axhline(1.0, color="black", linewidth=0.5)
     top = 1.05 * max(1.0, float(found.forward.max()), float(found.backward.max()))
     axes.set(xlim=(0, 100), ylim=(0, top), xlabel="Share of the trajectory (%)")
-    axes.set_ylabel("Ratio; overlap of the worst cluster")
+    axes.set_ylabel("Beside all of it")
     axes.legend(fontsize=5.5, frameon=False, loc="lower right")
     return axes
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from timme.analysis import Analysis, Part
 from timme.output import (
+    chance,
     confidence,
     correlated,
     modes,
@@ -26,6 +27,7 @@ OUTPUTS: tuple[PartOutput[Any], ...] = (
     rigidity.CONSTRAINTS,
     confidence.JUDGED,
     timed.TIMED,
+    chance.CHANCE,
     motion.MOVED,
     modes.MODES,
     correlated.CORRELATED,

@@ -106,7 +106,7 @@ def ribbons(found: Windows, *, palette: tuple[str, ...], ax: Axes | None = None)
         The axes drawn on. What is in no large cluster is grey, on top.
     """
     axes = new_axes(COLUMN, 2.6) if ax is None else ax
-    colours = [CORE, *(palette[k % len(palette)] for k in range(found.n_tracks)), REST]
+    colours = [CORE, *(palette[k % len(palette)] for k in range(found.n_tracks - 1)), REST]
     tracks = np.where(found.tracks < 0, found.n_tracks, found.tracks)
     blocks = [np.bincount(row, minlength=found.n_tracks + 1) for row in tracks]
     floors = [np.cumsum(block) - block for block in blocks]

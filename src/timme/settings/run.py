@@ -229,16 +229,19 @@ class Settings(Display):
         group="sure",
         usual="yes",
     )
+    chance: bool | None = choose(
+        "Compare particles with walkers that have nothing in common but their steps",
+        group="sure",
+        usual="yes for few particles in open space",
+    )
     windows: int | None = choose(
         "Sliding windows in which clusters are found and tracked",
         group="sure",
-        usual="none",
         least=2,
     )
     lags: Sequence[int] | None = choose(
         "Snapshots over which σ is measured again, for each of these times",
         group="sure",
-        usual="none",
         metavar="2,10,50,…",
         parse=parse_counts,
     )

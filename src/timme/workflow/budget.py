@@ -134,9 +134,6 @@ def plan(
     if judged:
         free = _room(limit) - sum(size for _, size in stays) - block
         n_summed, needed = _judging(compared, n_kept if keep else 0, shown, free)
-        if needed > free:
-            without = partial(plan, compared, partners, keep=keep, limit=limit, n_shown=n_shown)
-            return without(euclidean=euclidean, judged=False)
         phases.append(("parts of the snapshots, by which clusters are judged", block + needed))
     pruned = not keep and euclidean and _can_be_pruned(compared)
     if pruned:
@@ -150,6 +147,9 @@ def plan(
     fixed = sum(size for _, size in stays)
     room = _room(limit) - fixed
     least = max(block + int(min(whole, _SMALLEST) * per_pair), *(size for _, size in phases))
+    if room < least and judged:
+        without = partial(plan, compared, partners, keep=keep, limit=limit, n_shown=n_shown)
+        return without(euclidean=euclidean, judged=False)
     if room < least:
         raise ValueError(_refusal(compared, fixed + least, limit))
     chunk = int(min(whole, (room - block) / per_pair))

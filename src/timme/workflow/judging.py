@@ -7,8 +7,9 @@ from typing import cast
 
 import numpy as np
 
-from timme.analysis import QUANTILES, Judged, Part, Seen, Timed
+from timme.analysis import QUANTILES, Chance, Judged, Part, Seen, Timed
 from timme.confidence import assess, assess_levels
+from timme.confidence.null import null_band
 from timme.confidence.windows import sigma_by_time, slide
 from timme.engine.moments import Metric
 from timme.engine.run import Run
@@ -18,6 +19,8 @@ from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
 from timme.settings import Settings
 
+_CHANCE = 20_000_000  # distances in all, up to which walkers by chance are drawn unasked
+_WALK = 20  # and snapshots from which on
 _TIMED_PAIRS = 20_000  # at random, whose σ is measured over shorter times
 _LARGEST_MATRIX = 3_000  # sites of a ready-made matrix whose levels are looked at
 _NAMES = {
@@ -116,10 +119,12 @@ def follow(  # noqa: PLR0913, as above
 
     Parameters
     ----------
-    compared, sigma, seen, chosen, n_pairs, metric, run
+    compared, sigma, seen, chosen
         As for :func:`judge`.
     told : Told
         How sure the hierarchy is, with the level at which windows are cut if none was chosen.
+    n_pairs, metric, run
+        As for :func:`judge`.
 
     Returns
     -------
@@ -150,6 +155,44 @@ def follow(  # noqa: PLR0913, as above
         quantiles = np.quantile(found, QUANTILES, axis=1).T
     part = Timed(windows, lags, quantiles, sigma.unit)
     return Told((*told.parts, part), notes)
+
+
+def by_chance(
+    compared: Objects, sigma: Fluctuations, chosen: Settings, told: Told, *, kind: str
+) -> Told:
+    """Tell what independent walkers would do, where particles are compared and it is cheap.
+
+    Parameters
+    ----------
+    compared, sigma, chosen
+        As for :func:`judge`.
+    told : Told
+        How sure the hierarchy is.
+    kind : str
+        What was compared, as :func:`timme.workflow.defaults.kind_of` tells.
+
+    Returns
+    -------
+    Told
+        The same and, if there is one, the band of chance.
+    """
+    ensemble = compared.ensemble
+    walkers = kind == "particles" and compared.are_points
+    if chosen.chance and not walkers:
+        raise ValueError("chance=True is for particles: leave it out where molecules are compared")
+    n_distances = len(sigma.pairs) * ensemble.n_snapshots
+    small = n_distances <= _CHANCE and ensemble.n_snapshots >= _WALK
+    open_space = ensemble.snapshot(0)[1] is None and not (ensemble.gaps or ensemble.independent)
+    cheap = walkers and small and open_space and chosen.confidence is not False
+    if chosen.chance is False or not (chosen.chance or cheap):
+        return told
+    if chosen.chance and not open_space:
+        raise ValueError(
+            "chance=True needs tracks in open space that are seen in every snapshot: leave it out, "
+            "or give box=False and select what is seen throughout"
+        )
+    band = null_band(compared.centres(), sigma.pairs, large=chosen.large)
+    return Told((*told.parts, Chance(band)), told.notes)
 
 
 def _cutoff_of(chosen: Settings, told: Told) -> float | None:

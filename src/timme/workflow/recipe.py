@@ -43,7 +43,7 @@ from timme.workflow.defaults import (
 )
 from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
-from timme.workflow.judging import follow, judge, judge_matrix, linkage_of, refuse_unkept
+from timme.workflow.judging import by_chance, follow, judge, judge_matrix, linkage_of, refuse_unkept
 from timme.workflow.kept_pairs import are_kept, keep_drawn, list_sharing, measure_drawn, note_on
 from timme.workflow.motion import with_motion
 from timme.workflow.own import Own, is_matrix, name_sites
@@ -247,6 +247,8 @@ def _analyse_ensemble(
     told = follow(
         *(compared, sigma, seen, chosen, told), n_pairs=n_pairs, metric=own.metric, run=run
     )
+    if own.metric is None:
+        told = by_chance(compared, sigma, chosen, told, kind=kind)
     return Analysis(
         system=system_of(compared, shown),
         hierarchy=seen.hierarchy,
