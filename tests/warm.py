@@ -47,15 +47,17 @@ def compile_others() -> None:
     play()
     name_metric()
     follow_walls()
+    for precision in (np.float64, np.float32):
+        give_up_pairs(precision)
 
 
 def measure() -> None:
-    """Measure and link what is of each kind: precision, box, gaps; few and many, bodies too."""
+    """Measure, link and judge what is of each kind: precision, box, gaps; find bodies."""
     for precision in (np.float64, np.float32):
         for boxes in (None, BOX):
             for gaps in (False, True):
                 link(wandering(precision, boxes=boxes, gaps=gaps))
-        give_up_pairs(precision)
+        timme.analyse(wandering(precision), pairs="all")
     globe = timme.objects.points(Ensemble.from_array(np.zeros((2, N_SITES, 2))))
     timme.pairs.within(globe, 1000.0, metric="haversine")
     timme.motion.describe_motion(timme.synthetic.moving((18, 12), 6).ensemble)

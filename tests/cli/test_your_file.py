@@ -149,7 +149,13 @@ def test_there_are_at_least_twenty_kinds_of_files() -> None:
 
 @pytest.mark.usefixtures("without_figures")
 @pytest.mark.filterwarnings("ignore:.*half the periodic box")
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(command, marks=pytest.mark.thorough if number % 4 else ())
+        for number, command in enumerate(COMMANDS)
+    ],
+)
 def test_the_command_runs_on_a_file_of_its_kind(command: str, timme: Run, folder: Path) -> None:
     _, *arguments = shlex.split(command)
     for name in arguments:

@@ -61,7 +61,7 @@ def test_a_body_without_hinges_stays_one(kind: Literal["uniform", "gradient", "s
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["uniform", "gradient", "slow"])
-@pytest.mark.parametrize("n_snapshots", [20, 100])
+@pytest.mark.parametrize("n_snapshots", [20, pytest.param(100, marks=pytest.mark.long)])
 def test_a_body_without_hinges_stays_one_on_95_of_100_seeds(
     kind: Literal["uniform", "gradient", "slow"], n_snapshots: int
 ) -> None:

@@ -230,6 +230,22 @@ def test_an_xtc_frame_between_impossible_limits_is_refused(tmp_path: Path, topol
     assert read(topology, path, allow_truncated=True).n_snapshots == 2
 
 
+def test_an_xtc_frame_that_does_not_reach_its_limits_is_refused(
+    tmp_path: Path, topology: Path
+) -> None:
+    """The most along x that is announced is 3 steps of the grid more than any atom has."""
+    path = write_xtc(tmp_path / "a.xtc", trajectory_positions(4, N_ATOMS))
+    found = layout(path, ".xtc")
+    assert found is not None
+    data = bytearray(path.read_bytes())
+    place = int(found.offsets[2]) + 72
+    (most,) = struct.unpack(">i", data[place : place + 4])
+    data[place : place + 4] = struct.pack(">i", most + 3)
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"a\.xtc: frame 3.* not within its limits"):
+        read(topology, path, bonds="none").frames.read(0, 4)
+
+
 DAMAGED = """
 import sys, warnings
 import numpy as np
