@@ -86,7 +86,8 @@ def _from_market(path: Path) -> Any:
     from scipy.io import mmread
 
     data = read_bytes(path)
-    _refuse_other_signs(data, path)
+    if data.startswith(b"%%MatrixMarket"):
+        _refuse_other_signs(data, path)
     try:
         matrix = mmread(io.BytesIO(data), spmatrix=False)
     except (ValueError, OverflowError, StopIteration) as error:
