@@ -192,8 +192,8 @@ export class ClusterTable {
     this.detail.replaceChildren(
       h("div", { class: "title" }, swatch, h("strong", {}, clusterName(cluster)), buttons),
       h("p", {}, `${cluster.size} ${plural(scene.shownName, cluster.size)}; ${life(cluster, scene)}.`),
-      h("p", { class: "members" }, this.members(cluster, MOST_LETTERS)),
       ...this.sureness(cluster),
+      h("p", { class: "members" }, this.members(cluster, MOST_LETTERS)),
     );
   }
 
@@ -209,7 +209,7 @@ export class ClusterTable {
     const { birth, death, formed, joined } = judged;
     if (formed) numbers.push(h("span", {}, `complete at ${withUnit(birth, scene)} (${intervalText(formed)})`));
     if (joined && death !== null) numbers.push(h("span", {}, `joins at ${withUnit(death, scene)} (${intervalText(joined)})`));
-    if (formed || joined) numbers.push(h("span", {}, "bounds hold 9 times of 10"));
+    if (formed || joined) numbers.push(h("span", {}, "9 times of 10"));
     const listed = numbers.flatMap((part, k) => (k ? [" · ", part] : [part]));
     return [h("p", { class: "sure" }, h("strong", {}, verdict), `${judged.words}. `, h("span", { class: "numbers" }, ...listed))];
   }

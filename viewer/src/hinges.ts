@@ -3,6 +3,8 @@
 import * as NGL from "ngl";
 import { at, less, type Point } from "./arrays";
 import { rgb } from "./axes";
+import { h } from "./dom";
+import type { Painter } from "./painter";
 import { across, angleText, dot, screwed, type Turning } from "./screw";
 import { centroid } from "./superpose";
 
@@ -19,32 +21,67 @@ const LABEL = 4; // from there to what is written
 type Colour = [number, number, number];
 
 /** What is written beside an arc. */
-export interface Label {
+interface Label {
   text: string;
   place: Point;
-  colour: string;
 }
 
-/** Draw the axes of bodies; they are seen once they are shown. `unit` is 1 Å in the units of the view. */
-export function drawHinges(
-  stage: NGL.Stage,
-  bodies: Turning[],
-  colours: string[],
-  first: Float32Array,
-  unit: number,
-): { drawn: NGL.RepresentationElement[]; labels: Label[] } {
-  const solid = new NGL.Shape("axes");
-  const clear = new NGL.Shape("cones", { openEnded: true });
-  const labels: Label[] = [];
-  for (const body of bodies) {
-    const colour = rgb(at(colours, body.hinge.body)).map((part) => part / 255) as Colour;
-    drawAxis(solid, body, colour, unit);
-    if (body.width > 0) clear.addCone(moved(body.axis.point, body.axis.along, body.reach), body.axis.point, colour, body.width, "");
-    const label = drawArc(solid, body, colour, first, unit);
-    if (label) labels.push({ ...label, colour: at(colours, body.hinge.body) });
+/** The axes of bodies in a view, which are seen once they are shown. */
+export class HingeView {
+  private readonly drawn: NGL.RepresentationElement[];
+  private readonly labels: (Label & { element: HTMLElement })[] = [];
+  private visible = false;
+
+  /** `unit` is 1 Å in the units of the view, `project` tells where a place is on the screen. */
+  constructor(
+    stage: NGL.Stage,
+    host: HTMLElement,
+    bodies: Turning[],
+    { colours, first, unit }: { colours: string[]; first: Float32Array; unit: number },
+    private readonly project: (place: Point) => readonly [number, number, ...number[]],
+  ) {
+    const solid = new NGL.Shape("axes");
+    const clear = new NGL.Shape("cones", { openEnded: true });
+    for (const body of bodies) {
+      const own = at(colours, body.hinge.body);
+      const colour = rgb(own).map((part) => part / 255) as Colour;
+      drawAxis(solid, body, colour, unit);
+      if (body.width > 0) clear.addCone(moved(body.axis.point, body.axis.along, body.reach), body.axis.point, colour, body.width, "");
+      const label = drawArc(solid, body, colour, first, unit);
+      if (!label) continue;
+      const element = h("span", { class: "label", hidden: true }, label.text);
+      element.style.setProperty("--colour", own);
+      this.labels.push({ ...label, element });
+    }
+    host.append(...this.labels.map(({ element }) => element));
+    const look = { opacity: CLEAR, depthWrite: false, side: "double", roughness: 1 };
+    this.drawn = [shown(stage, solid, { roughness: 0.6 }), shown(stage, clear, look)];
+    stage.viewer.signals.rendered.add(() => this.place());
   }
-  const look = { opacity: CLEAR, depthWrite: false, side: "double", roughness: 1 };
-  return { drawn: [shown(stage, solid, { roughness: 0.6 }), shown(stage, clear, look)], labels };
+
+  show(visible: boolean): void {
+    this.visible = visible;
+    for (const each of this.drawn) each.setVisibility(visible);
+    for (const { element } of this.labels) element.hidden = !visible;
+  }
+
+  /** Draw labels onto a picture, of which so many pixels are one of the screen. */
+  draw(p: Painter, ratio: number, fill: string): void {
+    if (!this.visible) return;
+    for (const { place, text } of this.labels) {
+      const [x, y] = this.project(place);
+      p.text(text, ratio * x, ratio * y, { fill, size: 13 * ratio, bold: true, align: "center", baseline: "middle" });
+    }
+  }
+
+  /** Keep labels where their places are seen. */
+  private place(): void {
+    if (!this.visible) return;
+    for (const { place, element } of this.labels) {
+      const [x, y] = this.project(place);
+      element.style.transform = `translate(${x}px, ${y}px) translate(-50%, -50%)`;
+    }
+  }
 }
 
 function shown(stage: NGL.Stage, shape: NGL.Shape, look: Record<string, unknown>): NGL.RepresentationElement {
@@ -59,7 +96,7 @@ function drawAxis(shape: NGL.Shape, { reach, axis: { point, along } }: Turning, 
 }
 
 /** The way of the middle of a body about its axis; returns the angle that belongs beside it. */
-function drawArc(shape: NGL.Shape, body: Turning, colour: Colour, first: Float32Array, unit: number): Omit<Label, "colour"> | null {
+function drawArc(shape: NGL.Shape, body: Turning, colour: Colour, first: Float32Array, unit: number): Label | null {
   const { axis, turns: [low, high], first: from, hinge, sites, reach } = body;
   const middle = centroid(first, sites);
   const arm = across(less(middle, axis.point), axis);

@@ -6,7 +6,7 @@ import { type Ink, rgb } from "./axes";
 import { Cartoon } from "./cartoon";
 import { Camera } from "./camera";
 import { context2d, h } from "./dom";
-import { drawHinges, type Label } from "./hinges";
+import { HingeView } from "./hinges";
 import { type Groups, Looks, SPAN } from "./looks";
 import type { Change, Model } from "./model";
 import { CanvasPainter } from "./painter";
@@ -46,8 +46,7 @@ export class Molecule {
   private readonly cylinders: Buffer | null;
   private readonly filled: boolean; // whether sites fill the periodic box, as a liquid does
   private readonly boxRepr: NGL.RepresentationElement | null; // of one that is filled; around a molecule it hides it
-  private readonly hinges: NGL.RepresentationElement[]; // axes of bodies
-  private readonly labels: (Label & { element: HTMLElement })[]; // and what is written beside them
+  private readonly hinges: HingeView | null; // axes of bodies that turn
   private readonly resized: ResizeObserver;
   private disposed = false;
   private cylinderRepr: NGL.RepresentationElement | null = null;
@@ -89,14 +88,9 @@ export class Molecule {
     this.boxRepr = this.periodic && this.filled ? this.drawBox(this.periodic) : null;
     const { turning = [] } = this.bodies ?? {};
     const unit = space.molecular ? 1 : SPAN / 4;
-    const { drawn, labels } = drawHinges(this.stage, turning, motion?.colours ?? [], this.first, unit);
-    this.hinges = drawn;
-    this.labels = labels.map((label) => ({ ...label, element: h("span", { class: "label", hidden: true }, label.text) }));
-    for (const { element, colour } of this.labels) {
-      element.style.setProperty("--colour", colour);
-      this.element.append(element);
-    }
-    this.stage.viewer.signals.rendered.add(() => this.placeLabels());
+    const drawn = { colours: motion?.colours ?? [], first: this.first, unit };
+    const project = (place: Point): [number, number, ...number[]] => this.camera.project(place);
+    this.hinges = turning.length ? new HingeView(this.stage, this.element, turning, drawn, project) : null;
     this.repaint();
     this.restyle();
     this.resized = new ResizeObserver(() => this.stage.handleResize());
@@ -152,13 +146,7 @@ export class Molecule {
     copy.height = source.height;
     const context = context2d(copy);
     context.drawImage(source, 0, 0);
-    const p = new CanvasPainter(context);
-    const ratio = source.width / this.stage.viewer.width;
-    for (const { place, text, element } of this.labels) {
-      if (element.hidden) continue;
-      const [x, y] = this.camera.project(place);
-      p.text(text, ratio * x, ratio * y, { fill: this.ink().mark, size: 13 * ratio, bold: true, align: "center", baseline: "middle" });
-    }
+    this.hinges?.draw(new CanvasPainter(context), source.width / this.stage.viewer.width, this.ink().mark);
     return copy;
   }
 
@@ -247,18 +235,7 @@ export class Molecule {
     const { style } = this.model;
     this.cylinderRepr?.setVisibility(style !== "spheres");
     this.cartoon?.show(style === "cartoon");
-    const byBody = this.model.colouring === "bodies";
-    for (const drawn of this.hinges) drawn.setVisibility(byBody);
-    for (const { element } of this.labels) element.hidden = !byBody;
-  }
-
-  /** Keep labels where their places are seen. */
-  private placeLabels(): void {
-    for (const { place, element } of this.labels) {
-      if (element.hidden) continue;
-      const [x, y] = this.camera.project(place);
-      element.style.transform = `translate(${x}px, ${y}px) translate(-50%, -50%)`;
-    }
+    this.hinges?.show(this.model.colouring === "bodies");
   }
 
   // ---- positions --------------------------------------------------------------------------------

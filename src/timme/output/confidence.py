@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_SITES = 500  # along a side of a matrix
+_LETTERS = 100  # of the members in a sentence of the page, which lists them beside it
 
 
 def confidence_csv(part: Judged, analysis: Analysis) -> str:
@@ -170,7 +172,13 @@ def _convergence(part: Judged, analysis: Analysis, look: Look) -> Axes:
     return plots.convergence(found, symbol=analysis.hierarchy.quantity.symbol)
 
 
-def sentence(record: ClusterRecord, analysis: Analysis, names: list[tuple[str, str]]) -> str:
+def sentence(
+    record: ClusterRecord,
+    analysis: Analysis,
+    names: list[tuple[str, str]],
+    *,
+    letters: int | None = None,
+) -> str:
     """Say how sure a cluster is.
 
     Parameters
@@ -181,6 +189,8 @@ def sentence(record: ClusterRecord, analysis: Analysis, names: list[tuple[str, s
         What was analysed.
     names : list of (str, str)
         Of shown objects, as :func:`timme.output.tables.short_names` makes them.
+    letters : int, optional
+        How long the list of members may be; as long as it is by default.
 
     Returns
     -------
@@ -188,6 +198,8 @@ def sentence(record: ClusterRecord, analysis: Analysis, names: list[tuple[str, s
         One sentence without its full stop.
     """
     members = runs_text(record.sites, names)
+    if letters is not None:
+        members = shorten(members, letters, placeholder=" …")
     return record.sentence(members, analysis.hierarchy.unit, analysis.system.shown_name)
 
 
@@ -215,7 +227,7 @@ def _panel(part: Judged, analysis: Analysis) -> dict[str, Any]:
                 "look": record.look,
                 "trusted": record.trusted,
                 "kind": record.kind,
-                "words": sentence(record, analysis, names),
+                "words": sentence(record, analysis, names, letters=_LETTERS),
                 "cells": [str(cell) for cell in sure_columns(record)],
                 "birth": record.birth,
                 "death": None if np.isinf(record.death) else record.death,
