@@ -10,6 +10,7 @@ import click
 
 from benchmarks import (
     allpairs,
+    cluster,
     confidence,
     contacts,
     kernel,
@@ -30,6 +31,7 @@ _SECTIONS: dict[str, Callable[..., Results]] = {
     "scaling": scaling.run,
     "large": large.run,
     "streaming": streaming.run,
+    "cluster": cluster.run,
     "contacts": contacts.run,
     "rigidity": rigidity.run,
     "motion": motion.run,
