@@ -31,6 +31,18 @@ def test_all_of_a_trajectory_agrees_with_itself_and_replicas_are_left_out() -> N
     assert told.forward[place] == pytest.approx(np.median(expected / sigma.sigma), rel=1e-4)
 
 
+def test_pairs_that_a_part_has_never_seen_are_left_out_of_its_median() -> None:
+    rng = np.random.default_rng(0)
+    array = rng.normal(size=(40, 12, 3))
+    array[:20, :4] = np.nan  # four are seen in the second half alone
+    points = timme.objects.points(Ensemble.from_array(array, gaps=True))
+    sigma = timme.measure(points, timme.pairs.all(points), min_overlap=10)
+    told = assess(points, sigma, timme.link(sigma), min_size=3).convergence
+    assert told is not None
+    assert np.isfinite(told.forward[told.fractions >= 0.5]).all()  # less is too little of a pair
+    assert told.forward[-1] == pytest.approx(1.0)
+
+
 def test_of_two_snapshots_nothing_converges() -> None:
     points = timme.objects.points(Ensemble.from_array(np.random.default_rng(0).random((2, 5, 3))))
     sigma = timme.measure(points, timme.pairs.all(points))

@@ -45,6 +45,10 @@ class Convergence:
         """What halves of the trajectory say, in one sentence."""
         half = int(np.argmin(np.abs(self.fractions - 0.5)))
         ratio = self.forward[half], self.backward[half]
+        if not np.isfinite(ratio).all():
+            return (
+                "a half of the trajectory has too few snapshots of any pair to be compared with all"
+            )
         told = f"σ of the first half is {ratio[0]:.2f}, of the second {ratio[1]:.2f} of that of all"
         if self.forward_overlaps.shape[1]:
             least = min(
@@ -121,11 +125,16 @@ def converge(
 
 
 def _medians(sums: PartSums, times: Ints) -> Floats:
-    """Median over pairs of σ of some parts over that of all."""
+    """Median over pairs of σ of some parts over that of all; NaN where no pair is seen in them."""
     everything = np.ones((1, times.shape[1]), np.int64)
     sigma = sums.sigma(np.concatenate([everything, times])).astype(np.float64)
-    moving = sigma[:, 0] > 0
+    moving = (sigma[:, 0] > 0) & np.isfinite(sigma[:, 0])
     if not moving.any():
         return np.ones(len(times))
-    medians: Floats = np.median(sigma[moving, 1:] / sigma[moving, :1], axis=0)
-    return medians
+    ratios = sigma[moving, 1:] / sigma[moving, :1]
+    seen = np.isfinite(ratios)  # gaps may leave too little of a pair
+    found = [
+        np.median(column[own]) if own.any() else np.nan
+        for column, own in zip(ratios.T, seen.T, strict=True)
+    ]
+    return np.array(found)

@@ -113,7 +113,10 @@ class ClusterRecord:
         unit = f" {unit}" if unit else ""
         times = f"{moving.ratio:.2g}" if moving.ratio < 10 else f"{moving.ratio:.0f}"
         told = f"; inside ±{moving.inside:.2g}{unit}, against the rest ±{moving.across:.2g}{unit}"
-        return f"{told} ({times} ×): {self.kind}" if self.kind else f"{told} ({times} ×)"
+        if not self.kind:
+            return f"{told} ({times} ×)"
+        why = f", by excess motion ({moving.excess:.2g} ×), as few pairs cross"
+        return f"{told} ({times} ×): {self.kind}{why * moving.by_excess}"
 
     def _found_again(self) -> str:
         if self.support is None:

@@ -342,7 +342,7 @@ def convergence(found: Convergence, *, symbol: str = "σ", ax: Axes | None = Non
             label = f"worst cluster, from the {end}"
             axes.plot(share, overlaps.min(axis=1), color=CORE, label=label, **line)
     axes.axhline(1.0, color="black", linewidth=0.5)
-    top = 1.05 * max(1.0, float(found.forward.max()), float(found.backward.max()))
+    top = 1.05 * float(np.nanmax([1.0, *found.forward, *found.backward]))
     axes.set(xlim=(0, 100), ylim=(0, top), xlabel="Share of the trajectory (%)")
     axes.set_ylabel("Beside all of it")
     axes.legend(fontsize=5.5, frameon=False, loc="lower right")
