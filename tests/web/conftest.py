@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,6 @@ if find_spec("fastapi") is None:  # the extra `web` is not installed
 PORT = 8377
 BASE = f"http://127.0.0.1:{PORT}"
 TOKEN = "the token of the tests"
-START = "timme.web.process.subprocess.Popen"  # by which jobs are started
 
 
 @dataclass
@@ -190,12 +190,18 @@ def words_of(command: list[str]) -> list[str]:
     return command[place + 2 :]
 
 
+def start_by(patch: pytest.MonkeyPatch, process: type) -> None:
+    """Let jobs be started by something else; libraries that start processes are left alone."""
+    ours = SimpleNamespace(**{**vars(subprocess), "Popen": process})
+    patch.setattr("timme.web.process.subprocess", ours)
+
+
 def work_inside(patch: pytest.MonkeyPatch) -> None:
     """Let jobs run in this process, without limits, and save no pictures."""
     leave_out_figures(patch)
     patch.setattr("timme.web.worker._limit", lambda _: None)
     patch.setattr("timme.web.worker._end_with_the_server", lambda: None)
-    patch.setattr(START, Inside)
+    start_by(patch, Inside)
 
 
 @pytest.fixture
@@ -207,7 +213,7 @@ def inside(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs that run until they are ended, but take no time of the processor."""
-    monkeypatch.setattr(START, Idle)
+    start_by(monkeypatch, Idle)
 
 
 # ---- inputs ------------------------------------------------------------------------------------
