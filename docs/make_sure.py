@@ -15,7 +15,7 @@ from timme.output.look import look_of
 from timme.workflow.demo import analyse_demo
 
 IMAGES = Path(__file__).parent / "images"
-ROWS = {"sampling", "trusted", "level", "convergence", "by chance", "windows", "cutoffs"}
+ROWS = {"sampling", "trusted", "level", "converged", "by chance", "windows", "cutoffs"}
 
 
 def show(name: str, analysis: timme.Analysis, *figures: str) -> None:

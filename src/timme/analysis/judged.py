@@ -133,7 +133,7 @@ class Judged(Described):
         if not found.silhouettes.standing_out:
             rows.append(("level", found.silhouettes.words))
         if found.convergence is not None:
-            rows.append(("convergence", found.convergence.words))
+            rows.append(("converged", found.convergence.words))
         return rows
 
     def findings(self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int) -> Rows:

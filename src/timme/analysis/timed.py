@@ -92,7 +92,7 @@ class Timed(Described):
             middle = self.sigma[:, QUANTILES.index(0.5)]
             unit = f" {self.unit}" if self.unit else ""
             each = [f"{s:.3g}{unit} over {n}" for n, s in zip(self.lags, middle, strict=True)]
-            rows.append(("σ of times", f"median {', '.join(each)} snapshots"))
+            rows.append(("times", f"median {', '.join(each)} snapshots"))
         return rows
 
     def findings(
