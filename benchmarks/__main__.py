@@ -10,6 +10,8 @@ import click
 
 from benchmarks import (
     allpairs,
+    cluster,
+    confidence,
     contacts,
     kernel,
     large,
@@ -29,9 +31,11 @@ _SECTIONS: dict[str, Callable[..., Results]] = {
     "scaling": scaling.run,
     "large": large.run,
     "streaming": streaming.run,
+    "cluster": cluster.run,
     "contacts": contacts.run,
     "rigidity": rigidity.run,
     "motion": motion.run,
+    "confidence": confidence.run,
     "startup": startup.run,
 }
 

@@ -51,6 +51,9 @@ power laws through the larger half of the sizes.*
   own, counted from after imports and compiling: coordinates included.
 - **Streaming**: a trajectory on disk, analysed by a process whose address space is limited, and
   by another that holds all of it in memory: to the same bits.
+- **Workers**: `timme.cluster` on a dask scheduler with worker processes of one thread each, beside
+  as many threads of one process; hierarchies must be the same bits. Transfer is what the task
+  stream of dask counts as such.
 - **Contacts**: `timme.pairs.within` of adenylate kinase within 10 Å, beside MDAnalysis'
   `self_capped_distance` of each frame with a set of pairs, which must be the same, and beside
   measuring σ of what was found; and at the density of water, within 3.5 Å.

@@ -1,8 +1,9 @@
 """Plant bodies, and count how many are found and how much of what is trusted is right.
 
 ``python docs/make_confidence.py`` writes the table of `how_sure.md`: 20 seeds a cell, which takes
-an hour. ``--seeds 2 --frames 20`` makes less of it, and ``--print`` only prints it. It is a script
-of the documentation, as its only product is a table there; tests run a small part of it.
+an hour. ``--seeds 2 --frames 20`` makes less of it, ``--first 1000`` begins with another seed, and
+``--print`` only prints it. ``--literal`` reads the families in another way: hinges half-way down
+the interface instead of at its rim, jitter along each axis instead of in all, thicker rods.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import numpy as np
 import timme
 from timme.confidence import Confidence, assess
 from timme.synthetic import FAMILIES, Planted
+from timme.synthetic.families import families
 
 PAGE = Path(__file__).parent / "how_sure.md"
 BEGIN, END = "<!-- families -->", "<!-- end of families -->"
 FRAMES = (20, 100, 1000)
 _RIGHT = 0.75  # Jaccard overlap with a body, or with a union of bodies
+LITERAL = families(low=0.5, scale=np.sqrt(3), radius=9.0)
 _WITHIN = 0.9  # of a cluster and of its sibling, in one body: a false split
 
 
@@ -37,14 +40,13 @@ class Score:
 
 
 def assessed(
-    name: str, n_snapshots: int, seed: int, linkage: str = "single"
+    name: str, n_snapshots: int, seed: int, *, literal: bool = False
 ) -> tuple[Planted, Confidence]:
-    made = FAMILIES[name](n_snapshots, seed)
+    made = (LITERAL if literal else FAMILIES)[name](n_snapshots, seed)
     points = timme.objects.points(made.ensemble)
     radius = 1.6 if name.startswith("colloids") else 10.0
     sigma = timme.measure(points, timme.pairs.within(points, radius))
-    tree = timme.link(sigma, linkage=linkage)
-    return made, assess(points, sigma, tree, linkage=linkage)
+    return made, assess(points, sigma, timme.link(sigma))
 
 
 def score(made: Planted, found: Confidence) -> Score:
@@ -78,24 +80,24 @@ def jaccard(one: frozenset[int], other: frozenset[int]) -> float:
     return len(one & other) / len(one | other)
 
 
-def cell(name: str, n_snapshots: int, n_seeds: int, linkage: str = "single") -> str:
+def cell(name: str, n_snapshots: int, seeds: range, *, literal: bool) -> str:
     """Recall and precision or, where there is nothing to find, runs with a false split."""
-    found = [score(*assessed(name, n_snapshots, seed, linkage)) for seed in range(n_seeds)]
+    found = [score(*assessed(name, n_snapshots, seed, literal=literal)) for seed in seeds]
     if name.startswith(("no hinge", "smooth")):
-        return f"{sum(each.false_split for each in found)} of {n_seeds} cut"
+        return f"{sum(each.false_split for each in found)} of {len(seeds)} cut"
     recall = np.mean([each.recall for each in found])
     scored = sum(each.scored for each in found)
     precision = sum(each.right for each in found) / scored if scored else 1.0
     return f"{recall:.2f} / {precision:.2f}"
 
 
-def table(frames: tuple[int, ...], n_seeds: int, names: list[str]) -> str:
+def table(frames: list[int], seeds: range, names: list[str], *, literal: bool) -> str:
     lines = [
         "| family | " + " | ".join(f"{n} frames" for n in frames) + " |",
         "|---" * (len(frames) + 1) + "|",
     ]
     for name in names:
-        row = [cell(name, n, n_seeds) for n in frames]
+        row = [cell(name, n, seeds, literal=literal) for n in frames]
         lines.append(f"| {name} | " + " | ".join(row) + " |")
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines)
@@ -104,11 +106,14 @@ def table(frames: tuple[int, ...], n_seeds: int, names: list[str]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--literal", action="store_true")
     parser.add_argument("--frames", type=int, nargs="+", default=list(FRAMES))
     parser.add_argument("--families", nargs="+", default=list(FAMILIES))
     parser.add_argument("--print", action="store_true")
     chosen = parser.parse_args()
-    made = table(tuple(chosen.frames), chosen.seeds, chosen.families)
+    seeds = range(chosen.first, chosen.first + chosen.seeds)
+    made = table(chosen.frames, seeds, chosen.families, literal=chosen.literal)
     if chosen.print:
         print(made)
         return

@@ -1,7 +1,7 @@
 """Make the pictures of the interactive page and of the server.
 
-python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb, from the top folder of a checkout, where Chromium
-is installed and the page is built.
+python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb KINASE.psf KINASE.dcd, from the top folder of a
+checkout, where Chromium is installed and the page is built.
 """
 
 import io
@@ -24,13 +24,23 @@ LAPTOP, PHONE = (1440, 900), (390, 844)
 
 
 def picture(
-    page: Page, url: str, name: str, *, size: tuple[int, int], theme: str = "light"
+    page: Page,
+    url: str,
+    name: str,
+    *,
+    size: tuple[int, int],
+    theme: str = "light",
+    tab: str = "Curves",
 ) -> None:
     """Open a report and save what is seen, drawn twice as fine and brought to its size."""
     page.prefer(theme)
     page.resize(*size, phone=size == PHONE, sharp=2)
     page.open(url)
     page.evaluate("timme.page.select(timme.page.state().clusters[0].members[0])")
+    page.evaluate(
+        "[...document.querySelectorAll('[role=tab]')]"
+        f".find(each => each.textContent === '{tab}').click()"
+    )
     page.hover(2, 2)
     time.sleep(2)  # the cartoon comes a little later
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
@@ -75,11 +85,12 @@ def _save(page: Page, name: str) -> None:
     shot.save(IMAGES / f"{name}.png", optimize=True)
 
 
-def main(barnase: str, crystal: str) -> None:
+def main(barnase: str, crystal: str, kinase: list[str]) -> None:
     """Analyse the systems and take their pictures."""
     systems: dict[str, Analysis] = {
         "barnase": timme.analyse(barnase),
         **{name: analyse_demo(name) for name in ("chain", "water", "spheres")},
+        "kinase": timme.analyse(kinase[0], kinase[1:]),
     }
     program = chromium()
     if program is None:
@@ -87,8 +98,9 @@ def main(barnase: str, crystal: str) -> None:
     with tempfile.TemporaryDirectory() as folder, browsing(program) as page:
         for name, analysis in systems.items():
             url = report(analysis, Path(folder) / f"{name}.html").as_uri()
-            picture(page, url, name, size=LAPTOP)
-            picture(page, url, f"{name}-phone", size=PHONE)
+            tab = "Motion" if name == "kinase" else "Curves"
+            picture(page, url, name, size=LAPTOP, tab=tab)
+            picture(page, url, f"{name}-phone", size=PHONE, tab=tab)
             if name == "barnase":
                 picture(page, url, f"{name}-dark", size=LAPTOP, theme="dark")
         server = Served(Path(folder) / "data")
@@ -99,6 +111,7 @@ def main(barnase: str, crystal: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m docs.make_screenshots 1bnr.pdb 1a2p.pdb")
-    main(sys.argv[1], sys.argv[2])
+    if len(sys.argv) != 5:
+        needed = "1bnr.pdb 1a2p.pdb KINASE.psf KINASE.dcd"
+        sys.exit(f"usage: python -m docs.make_screenshots {needed}")
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])

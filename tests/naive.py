@@ -601,3 +601,9 @@ def correlation_time(series: Floats, replicas: Sequence[int]) -> float:
             break
         total += 2 * (rho[k] + rho[k + 1])
     return max(1.0, total)
+
+
+def drawn_snapshots(snapshots: Floats, parts: Sequence[range], times: Sequence[int]) -> Floats:
+    """The snapshots of each part, one after another, as often as the part counts."""
+    rows = [t for part, count in zip(parts, times, strict=True) for t in list(part) * int(count)]
+    return snapshots[rows]

@@ -5,23 +5,25 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import itertools
 import json
 import math
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from tests.golden import make
-from tests.output.builders import fluctuations, linked, particles
+from tests.output.builders import fluctuations, glycines, linked, particles
 from tests.page.pymol import chosen
 from timme._arrays import Ints
 from timme.analysis import Analysis
+from timme.hierarchy.joining import heights_between, heights_to_core
 from timme.order import choose_colours, families_at, stripes
 from timme.output.colours import colouring, family_colours
 from timme.output.scene import scene
 from timme.output.tables import clusters_csv, csv_text, runs_text
-from timme.system.atoms import Atoms
 
 Vector = dict[str, Any]
 
@@ -30,21 +32,25 @@ def read(name: str) -> Any:
     return json.loads((make.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
-TREES, MOTIONS, WORDS = read("trees"), read("motions"), read("words")
+TREES, MOTIONS, SCREWS, WORDS = (read(name) for name in ("trees", "motions", "screws", "words"))
 PALETTES = TREES["palettes"]
 
 trees = pytest.mark.parametrize("tree", TREES["trees"], ids=lambda tree: tree["name"])
 
 
-@pytest.mark.parametrize("name", ["trees", "motions"])
-def test_the_files_are_what_the_slow_code_makes(name: str) -> None:
-    written = json.loads(make.laid_out(make.trees() if name == "trees" else make.motions()))
-    if name == "trees":
-        assert read(name) == written
-        return
-    for mine, theirs in zip(read(name), written, strict=True):  # rounded by another library, maybe
-        assert mine["name"] == theirs["name"]
-        np.testing.assert_allclose(mine["moved"], theirs["moved"], atol=2e-6)
+def test_the_trees_are_what_the_slow_code_makes() -> None:
+    assert read("trees") == json.loads(make.laid_out(make.trees()))
+
+
+@pytest.mark.parametrize(
+    ("held", "made"),
+    [(MOTIONS, make.motions()), (SCREWS, make.screws())],
+    ids=["motions", "screws"],
+)
+def test_the_motions_are_what_the_slow_code_makes(held: list[Vector], made: list[Vector]) -> None:
+    for mine, theirs in zip(held, made, strict=True):  # rounded by another library, maybe
+        for part in ("points", "moved"):
+            np.testing.assert_allclose(mine[part], theirs[part], atol=2e-6)
 
 
 # ---- trees ---------------------------------------------------------------------------------------
@@ -53,23 +59,11 @@ def test_the_files_are_what_the_slow_code_makes(name: str) -> None:
 def analysed(tree: Vector) -> Analysis:
     """The objects of a tree as residues of one site each."""
     graph = (tree["objects"], [(i, j) for i, j in tree["pairs"]], tree["sigmas"])
-    chains, numbers, codes = zip(*tree["residues"], strict=True)
-    count = tree["objects"]
-    sites = Atoms(
-        names=np.full(count, "CA"),
-        elements=np.full(count, "C"),
-        resnames=np.full(count, "GLY"),
-        resids=np.array(numbers),
-        icodes=np.array(codes),
-        chains=np.array(chains),
-        masses=np.ones(count),
-        bonds=np.empty((0, 2), np.int64),
-    )
     return particles(
         graph,
         hierarchy=linked(graph, make.UNIT),
         fluctuations=fluctuations(graph, make.UNIT),
-        sites=sites,
+        sites=glycines(tree["residues"]),
         shown=np.array(tree["shown"]),
     )
 
@@ -158,6 +152,15 @@ def coloured(
     return painted
 
 
+@trees
+def test_sites_join_one_another_and_the_core_at_the_golden_cutoffs(tree: Vector) -> None:
+    shown, axis = analysed(tree).shown_hierarchy, tree["axis"]
+    pairs = np.array(list(itertools.combinations(axis, 2)), np.int64).reshape(-1, 2)
+    expected = [height for row in tree["joining"] for height in floats(row)]
+    assert heights_between(shown, pairs).tolist() == expected
+    assert heights_to_core(shown).tolist() == floats(tree["mobility"])
+
+
 # ---- words ---------------------------------------------------------------------------------------
 
 
@@ -210,3 +213,12 @@ def test_golden_motions_are_rigid_and_no_other_lies_better(case: Vector) -> None
         by = make.about_z(rng.uniform(0, 2 * math.pi)) if case["flat"] else make.rotation(rng)
         other = (chosen_ones - centre) @ by.T + centre
         assert ((other - target) ** 2).sum() >= best - 1e-4
+
+
+@pytest.mark.parametrize("case", SCREWS, ids=lambda case: str(case["degrees"]))
+def test_golden_screws_are_a_rotation_and_a_shift_along_its_axis(case: Vector) -> None:
+    along, point = np.array(case["along"]), np.array(case["point"])
+    angle = math.radians(case["degrees"])
+    turn = Rotation.from_rotvec(angle * along)
+    expected = turn.apply(np.array(case["points"]) - point) + point + case["pitch"] * angle * along
+    np.testing.assert_allclose(case["moved"], expected, atol=1e-6)

@@ -8,6 +8,7 @@ import pytest
 
 import timme
 from tests.conftest import MakeUniverse
+from tests.readers.test_box_kinds import as_gsd, boxes_of, brute_force, snapshots
 from timme import mdanalysis
 from timme.fluctuations import Fluctuations
 from timme.mdanalysis import ClientBackend, CoMovingClusters
@@ -45,6 +46,46 @@ def test_one_worker_measures_the_same_bits(universe: Any, kind: Any) -> None:
     assert np.array_equal(analysis.results.sigma.pairs, expected.pairs)
     assert np.array_equal(analysis.results.sigma.sigma, expected.sigma)
     assert np.array_equal(analysis.results.hierarchy.heights, timme.link(expected).heights)
+
+
+@pytest.mark.filterwarnings("ignore:.*half the periodic box")
+@pytest.mark.parametrize("box", [[20.0, 21.0, 22.0, 90.0, 90.0, 90.0], [1.0, 1, 1, 90, 90, 90]])
+@pytest.mark.parametrize("kind", ["points", "bodies", "residues"])
+def test_molecules_that_a_box_cuts_apart_are_measured_as_elsewhere(
+    make_universe: MakeUniverse, kind: Any, box: list[float]
+) -> None:
+    """Atoms with bonds in a box are made whole, and a placeholder is left out, as in a file."""
+    rng = np.random.default_rng(3)
+    walk = np.cumsum(rng.normal(scale=0.9, size=(24, 3)), axis=0)
+    places = walk + 0.1 * rng.normal(size=(40, 24, 3)) + np.linspace(0, 20, 40)[:, None, None]
+    if box[0] > 1:
+        places %= box[:3]
+    made = make_universe(places.astype(np.float32), names=["C"] * 24)
+    made.add_TopologyAttr("bonds", [(k, k + 1) for k in range(23)])
+    cells = np.tile(box, (40, 1)).astype(np.float32)
+    made.load_new(places.astype(np.float32), dimensions=cells)
+    run = CoMovingClusters(made, objects=kind).run()
+    expected = measured(made, kind)
+    assert np.array_equal(run.results.sigma.pairs, expected.pairs)
+    assert np.array_equal(run.results.sigma.sigma, expected.sigma)
+    part = CoMovingClusters(made, select="index 2:19", objects=kind).run()
+    assert np.array_equal(part.results.sigma.sigma, measured(made.atoms[2:20], kind).sigma)
+
+
+def test_a_keyword_that_means_nothing_is_refused(universe: Any) -> None:
+    with pytest.raises(TypeError, match="has no keyword selection="):
+        CoMovingClusters(universe, selection="name C")
+
+
+@pytest.mark.filterwarnings("ignore:.*half the periodic box")
+def test_boxes_of_gsd_are_those_of_the_file(tmp_path: Path) -> None:
+    import MDAnalysis as mda
+
+    places, boxes = snapshots(), boxes_of("triclinic")
+    (path,) = as_gsd(tmp_path / "a.gsd", places, boxes)
+    universe = mda.Universe(str(path))
+    run = CoMovingClusters(universe, objects="points", pairs="all", min_bonds=0).run()
+    np.testing.assert_allclose(run.results.sigma.sigma, brute_force(places, boxes), rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -268,8 +268,7 @@ def arguments_of(kind: str, folder: Path) -> list[object]:
 @pytest.mark.parametrize(
     "kind",
     [
-        "nearest",
-        pytest.param("groups", marks=pytest.mark.thorough),
+        *(pytest.param(kind, marks=pytest.mark.thorough) for kind in ("nearest", "groups")),
         *(
             pytest.param(kind, marks=pytest.mark.long)
             for kind in ("an array, all pairs", "bodies in contact", "all pairs", "contacts")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import timme
+from tests.patience import LONGEST
 
 SOURCE = Path(timme.__file__).parents[1]
 HEAVY = ("MDAnalysis", "numba", "matplotlib", "scipy", "gemmi", "pandas", "numpy", "tqdm")
@@ -24,7 +25,7 @@ def python(code: str) -> str:
         capture_output=True,
         check=False,
         text=True,
-        timeout=60,
+        timeout=LONGEST,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -123,7 +124,7 @@ def test_the_package_runs_as_a_module() -> None:
         capture_output=True,
         check=True,
         text=True,
-        timeout=60,
+        timeout=LONGEST,
     )
     assert done.stdout == f"timme, version {timme.__version__}\n"
     assert done.stderr == ""

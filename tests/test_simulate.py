@@ -98,6 +98,7 @@ def short_drop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 def test_a_short_drop_has_the_frames_and_times_that_its_stages_name(short_drop: Path) -> None:
     topology = short_drop / "water_drop.pdb"
     dense = times(topology, short_drop / "water_drop_dense.xtc")
@@ -107,6 +108,7 @@ def test_a_short_drop_has_the_frames_and_times_that_its_stages_name(short_drop: 
     assert log(short_drop)["production"] == pytest.approx(coarse)
 
 
+@pytest.mark.thorough
 def test_molecules_stay_rigid_in_every_frame(short_drop: Path) -> None:
     """To the precision of an XTC file, 0.01 Å for each coordinate."""
     universe = mda.Universe(
@@ -118,6 +120,7 @@ def test_molecules_stay_rigid_in_every_frame(short_drop: Path) -> None:
         np.testing.assert_allclose(lengths, 0.9572, atol=0.01 * np.sqrt(3))
 
 
+@pytest.mark.thorough
 def test_the_record_names_seed_platform_stages_and_versions(short_drop: Path) -> None:
     record = json.loads((short_drop / "run.json").read_text())
     assert record["seed"] == 1
@@ -154,7 +157,10 @@ def frames(folder: Path) -> list[float]:
     return [float(time) for block in blocks for time in block["log"][:, 0]]
 
 
-@pytest.mark.parametrize("last", [1, 2, 3, 12, 13, 14, 18])
+@pytest.mark.parametrize(
+    "last",
+    [1, 13, *(pytest.param(last, marks=pytest.mark.thorough) for last in (2, 3, 12, 14, 18))],
+)
 def test_a_run_stopped_before_any_of_its_files_goes_on_without_a_frame_lost_or_doubled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int
 ) -> None:
@@ -206,7 +212,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Pat
 def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     stages = module("stages")
     stages.run(*tiny(tmp_path))
-    with pytest.raises(SystemExit, match=r"needs the seed .* begun with, 1, got 2"):
+    with pytest.raises(SystemExit, match="holds a run with seed 1, this one has 2"):
         stages.run(*tiny(tmp_path, seed=2))
 
 
@@ -256,6 +262,7 @@ def test_the_full_barnase_equilibrates_and_counts_for_half_a_nanosecond() -> Non
     assert not any("held" in stage.options for stage in counted)
 
 
+@pytest.mark.thorough
 def test_the_same_seed_solvates_alike() -> None:
     from MDAnalysisTests.datafiles import PDB_full
 

@@ -57,6 +57,7 @@ def test_spheres_attract_one_another_as_deep_as_asked_and_no_farther() -> None:
     assert energies[distances > 1 + REACH] == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.thorough
 def test_a_sphere_alone_diffuses_freely() -> None:
     """A thousand spheres far from one another, in a room without attraction or walls nearby."""
     grid = 20.0 * np.stack(np.meshgrid(*[np.arange(1, 11)] * 3), axis=-1).reshape(-1, 3)
@@ -66,6 +67,7 @@ def test_a_sphere_alone_diffuses_freely() -> None:
     assert variance == pytest.approx(2 * 200 * STEP, rel=4 * np.sqrt(2 / grid.size))
 
 
+@pytest.mark.thorough
 def test_two_spheres_are_where_boltzmann_says() -> None:
     brownian = module("brownian")
     width, height = 2.6, 2.6
@@ -116,6 +118,7 @@ def by_chance(width: float, height: float, strength: float) -> tuple[float, floa
 # ---- the script ----------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_short_run_writes_its_snapshots_and_what_a_microscope_sees(short: Path) -> None:
     told = json.loads((short / "spheres.json").read_text())
     clean, noisy = (np.load(short / name) for name in told["files"])
@@ -135,6 +138,7 @@ def test_a_short_run_writes_its_snapshots_and_what_a_microscope_sees(short: Path
     assert (short / "spheres_displacements.png").stat().st_size > 1_000
 
 
+@pytest.mark.thorough
 def test_a_short_fluid_is_written_under_its_own_name(tmp_path: Path) -> None:
     module("spheres").main([str(tmp_path), "--short", "--fluid"])
     with np.load(tmp_path / "spheres_fluid.npz") as kept:
@@ -142,6 +146,7 @@ def test_a_short_fluid_is_written_under_its_own_name(tmp_path: Path) -> None:
         assert 90 * np.pi / 6 * 1.3**3 / volume == pytest.approx(0.42)
 
 
+@pytest.mark.thorough
 def test_a_run_that_was_stopped_goes_on_to_the_same_snapshots(
     short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +168,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_snapshots(
     np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.thorough
 def test_a_folder_of_other_spheres_is_refused(short: Path) -> None:
     with pytest.raises(SystemExit, match="holds a run with seed 1, this one has 2"):
         module("spheres").main([str(short), "--short", "--seed", "2"])

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import timme
 from tests.output.builders import Graph, graphs, particles, random_graph, residues
+from tests.patience import LONGEST
 from timme import store
 from timme.analysis import Analysis, Input, Provenance
 from timme.rigidity import Network
@@ -109,6 +110,14 @@ def test_the_public_names_save_and_load(tmp_path: Path) -> None:
     assert equal(again.hierarchy, analysis.hierarchy)
     assert again.recipe == analysis.recipe
     assert again.notes == analysis.notes
+
+
+def test_a_result_is_loaded_from_the_folder_of_its_run(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"result\.npz: there is no such file"):
+        timme.load(tmp_path)
+    analysis = particles(random_graph(9, seed=1))
+    store.save(analysis, tmp_path / "result.npz")
+    assert equal(timme.load(tmp_path), analysis)
 
 
 def test_a_result_goes_into_an_open_file() -> None:
@@ -268,7 +277,7 @@ def test_a_tree_that_is_none_is_refused_and_crashes_nothing(tmp_path: Path) -> N
         capture_output=True,
         check=False,
         text=True,
-        timeout=60,
+        timeout=LONGEST,
     )
     assert (done.returncode, done.stderr) == (0, "")
     refusals = done.stdout.splitlines()

@@ -2,8 +2,9 @@
 
 Machine code is kept on disk for all processes of a run. Without it, several of them would come upon
 the same kernel in the same moment, and each would compile it; so they wait until this has let go of
-the lock of the cache. Two processes share the work: neither needs what the other compiles. What is
-needed in few places is left to the tests; where machine code is kept already, all is.
+the lock of the cache. Two processes share the work, about half of it each, and compile little that
+the other does. What is compiled in a moment is left to the tests; where machine code is kept
+already, all is.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import timme
 from timme._kernels import _compile
 from timme.engine import compile_lock
+from timme.fluctuations.sums import sum_parts
 from timme.rigidity.network import Network
 from timme.system.ensemble import SINGLE_FROM, Ensemble
 
@@ -25,26 +27,40 @@ BOX = [6.0, 6.0, 6.0]
 
 
 def main() -> int:
-    """Compile the kernels of rigidity in another process, and all others in this one."""
-    if sys.argv[1:] == ["rigidity"]:
-        play()
+    """Compile what measures and links in this process, and all else in another."""
+    if sys.argv[1:] == ["other"]:
+        compile_others()
         return 0
     folder = _compile._folder()
     if folder is None or any(folder.rglob("*.nbc")):
         return 0
-    with compile_lock._cache_lock(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is near half the box
-        other = subprocess.Popen([sys.executable, "-m", "tests.warm", "rigidity"])
-        measure()
+    with compile_lock._cache_lock():
+        other = subprocess.Popen([sys.executable, "-m", "tests.warm", "other"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is near half the box
+            measure()
         return other.wait()
 
 
+def compile_others() -> None:
+    """Take steps that share hardly a kernel with those of :func:`measure`."""
+    play()
+    name_metric()
+    follow_walls()
+    for precision in (np.float64, np.float32):
+        give_up_pairs(precision)
+
+
 def measure() -> None:
-    """Measure and link what is of each kind: precision, box, gaps; points, bodies, groups."""
+    """Measure, link and judge what is of each kind: precision, box, gaps; find bodies."""
     for precision in (np.float64, np.float32):
         for boxes in (None, BOX):
             for gaps in (False, True):
                 link(wandering(precision, boxes=boxes, gaps=gaps))
+        timme.analyse(wandering(precision), pairs="all")
+    globe = timme.objects.points(Ensemble.from_array(np.zeros((2, N_SITES, 2))))
+    timme.pairs.within(globe, 1000.0, metric="haversine")
+    timme.motion.describe_motion(timme.synthetic.moving((18, 12), 6).ensemble)
 
 
 def link(ensemble: Ensemble) -> None:
@@ -59,6 +75,17 @@ def link(ensemble: Ensemble) -> None:
         groups = timme.objects.groups(ensemble, list(pieces), reduction=reduction)
         timme.cluster(groups, timme.pairs.all(groups))
         timme.measure(groups, timme.pairs.all(groups))
+
+
+def give_up_pairs(precision: type) -> None:
+    """Cluster as many points and groups as it takes to give up pairs."""
+    snapshots = timme.synthetic.planted((3, 10, 20), 20).ensemble.coordinates()
+    ensemble = Ensemble.from_array(snapshots.astype(precision))
+    points = timme.objects.points(ensemble)
+    timme.cluster(points, timme.pairs.all(points))
+    sites = np.arange(ensemble.n_sites)
+    groups = timme.objects.groups(ensemble, list(np.column_stack([sites, np.roll(sites, 1)])))
+    timme.cluster(groups, timme.pairs.all(groups))
 
 
 def wandering(precision: type, *, boxes: list[float] | None = None, gaps: bool = False) -> Ensemble:
@@ -80,6 +107,19 @@ def play() -> None:
         network = Network(n_bodies, ring, bars, kinds, energies)
         timme.rigidity.decompose(network)
         timme.rigidity.dilute(network)
+
+
+def name_metric() -> None:
+    """Measure by another metric, whole blocks and parts of them."""
+    points = timme.objects.points(wandering(np.float64))
+    pairs = timme.pairs.all(points)
+    timme.measure(points, pairs, metric="cityblock")
+    sum_parts(points, next(pairs.chunks(100)), [range(9)], metric="cityblock")
+
+
+def follow_walls() -> None:
+    """Follow particles through the walls of a box."""
+    timme.read(wandering(np.float64).coordinates() % BOX[0], box=BOX, unwrap=True)
 
 
 if __name__ == "__main__":

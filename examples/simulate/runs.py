@@ -25,8 +25,11 @@ def options(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def record(folder: Path, told: dict[str, Any], libraries: tuple[str, ...]) -> None:
-    """Write how a run is made, or refuse to go on with one that was made otherwise."""
+def record(folder: Path, told: dict[str, Any], libraries: tuple[str, ...], **beside: Any) -> None:
+    """Write how a run is made, or refuse to go on with one that was made otherwise.
+
+    What stands beside that, such as the platform, may be another when a run goes on.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     told = json.loads(json.dumps(told))
     path = folder / RECORD
@@ -39,7 +42,7 @@ def record(folder: Path, told: dict[str, Any], libraries: tuple[str, ...]) -> No
                     "give another folder, or the same options to go on with it"
                 )
     versions = {"python": platform.python_version(), **{name: version(name) for name in libraries}}
-    path.write_text(json.dumps(told | {"versions": versions}, indent=1) + "\n")
+    path.write_text(json.dumps(told | beside | {"versions": versions}, indent=1) + "\n")
 
 
 def last_checkpoint(folder: Path) -> dict[str, np.ndarray] | None:

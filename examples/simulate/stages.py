@@ -10,17 +10,17 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import platform
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import MDAnalysis as mda
 import numpy as np
 import openmm
+import runs
 from openmm import app, unit
+from runs import CHECKPOINT, RECORD, write
 from tqdm import tqdm
 
 AVOGADRO = 6.02214076e23
@@ -64,10 +64,7 @@ class Model:
 
 def options(description: str | None) -> argparse.ArgumentParser:
     """The options that every simulation has."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("folder", type=Path, help="where to write, or a run to go on with")
-    parser.add_argument("--seed", type=int, default=1, help="of start, velocities and thermostat")
-    parser.add_argument("--short", action="store_true", help="a run of seconds, to see it work")
+    parser = runs.options(description)
     parser.add_argument("--threads", type=int, help="of the CPU platform; all cores if not given")
     parser.add_argument("--platform", default="CPU", help="of OpenMM, such as CPU or CUDA")
     return parser
@@ -96,7 +93,7 @@ def run(model: Model, stages: list[Stage], chosen: argparse.Namespace) -> None:
             recorded = advance(simulation, stages[index], steps, model.kept)
             write(folder / "blocks" / f"{number:06d}.npz", stage=index, **recorded)
             write(
-                folder / "checkpoint.npz",
+                folder / CHECKPOINT,
                 done=number + 1,
                 stage=index,
                 context=np.frombuffer(simulation.context.createCheckpoint(), dtype=np.uint8),
@@ -107,7 +104,7 @@ def run(model: Model, stages: list[Stage], chosen: argparse.Namespace) -> None:
 
 def collect(folder: Path, universe: mda.Universe, names: dict[str, str]) -> list[Path]:
     """Write log.csv, and an XTC file for each stage in `names` that has frames so far."""
-    stages = [stage["name"] for stage in json.loads((folder / "run.json").read_text())["stages"]]
+    stages = [stage["name"] for stage in json.loads((folder / RECORD).read_text())["stages"]]
     done = [folder / "blocks" / f"{n:06d}.npz" for n in range(last_checkpoint(folder)[0])]
     blocks = [(stages[int(block["stage"])], block) for block in map(np.load, done)]
     with (folder / "log.csv").open("w", newline="") as file:
@@ -133,23 +130,9 @@ def record(folder: Path, stages: list[Stage], chosen: argparse.Namespace) -> Non
         "seed": chosen.seed,
         "short": chosen.short,
         "stages": [asdict(stage) for stage in stages],
-        "platform": chosen.platform,
-        "versions": {
-            "python": platform.python_version(),
-            "openmm": openmm.version.full_version,
-            **{name: version(name) for name in ("pdbfixer", "numpy", "numba", "MDAnalysis")},
-        },
     }
-    path = folder / "run.json"
-    if path.exists():
-        before, now = json.loads(path.read_text()), json.loads(json.dumps(told))
-        for name in ("seed", "short", "stages"):
-            if before[name] != now[name]:
-                raise SystemExit(
-                    f"going on needs the {name} that {folder} was begun with, {before[name]}, "
-                    f"got {now[name]}: give the same options, or another folder"
-                )
-    path.write_text(json.dumps(told, indent=1) + "\n")
+    libraries = ("openmm", "pdbfixer", "numpy", "numba", "MDAnalysis")
+    runs.record(folder, told, libraries, platform=chosen.platform)
 
 
 def plan(stages: list[Stage]) -> Iterator[tuple[int, int]]:
@@ -245,20 +228,8 @@ def state_of(simulation: app.Simulation) -> dict[str, np.ndarray]:
 
 def last_checkpoint(folder: Path) -> tuple[int, dict[str, np.ndarray] | None]:
     """How many blocks are done, and the state after them."""
-    path = folder / "checkpoint.npz"
-    if not path.exists():
-        return 0, None
-    with np.load(path) as file:
-        state = dict(file)
-    return int(state["done"]), state
-
-
-def write(path: Path, **arrays: Any) -> None:
-    """Write arrays under a temporary name first: the file is old or new, never half of it."""
-    unfinished = path.with_suffix(".part")
-    with unfinished.open("wb") as file:
-        np.savez(file, **arrays)
-    unfinished.replace(path)
+    state = runs.last_checkpoint(folder)
+    return (0, None) if state is None else (int(state["done"]), state)
 
 
 def number(quantity: Any) -> Any:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from timme.store import load, save
     from timme.system.atoms import Atoms
     from timme.system.ensemble import Ensemble
-    from timme.workflow import analyse, gather, move, rigid, write
+    from timme.workflow import analyse, correlate, gather, move, rigid, write
 
 _MODULES = tuple(
     "compare confidence data motion objects pairs rigidity statistics synthetic theory".split()
@@ -51,6 +51,7 @@ _HOMES = {
     "link": "hierarchy",
     "load": "store",
     "measure": "fluctuations",
+    "correlate": "workflow",
     "move": "workflow",
     "read": "readers",
     "read_matrix": "readers",
@@ -75,6 +76,7 @@ __all__ = [
     "cluster",
     "compare",
     "confidence",
+    "correlate",
     "data",
     "gather",
     "link",

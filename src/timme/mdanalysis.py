@@ -26,9 +26,10 @@ from timme.notebook import view
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers import read
-from timme.readers.universes import UniverseFrames
+from timme.readers.universes import UniverseFrames, box_finder
 from timme.settings.values import MIN_BONDS, RADIUS
-from timme.system.boxes import box_of, boxes_of_frames
+from timme.system.boxes import boxes_of_frames
+from timme.system.derived_frames import made_of, source_of
 from timme.system.ensemble import Ensemble
 from timme.system.held_frames import ArrayFrames, WindowFrames
 from timme.workflow import gather
@@ -49,6 +50,8 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
     ----------
     atoms : Universe or AtomGroup
         Sites.
+    select : str, optional
+        Those of them that are compared, in the MDAnalysis language; all by default.
     objects : {"bodies", "points", "residues", "molecules"}, optional
         What is compared, see :mod:`timme.objects`.
     pairs : {"contact", "all"}, optional
@@ -89,6 +92,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         self,
         atoms: Any,
         *,
+        select: str | None = None,
         objects: Kind = "bodies",
         pairs: Literal["contact", "all"] = "contact",
         radius: float = RADIUS,
@@ -96,12 +100,15 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         cutoff: float | None = None,
         **options: Any,
     ) -> None:
+        unknown = options.keys() - {"verbose"}  # which MDAnalysis would take without a word
+        if unknown:
+            raise TypeError(f"CoMovingClusters has no keyword {min(unknown)}=: leave it out")
         super().__init__(atoms.universe.trajectory, **options)
         if objects not in get_args(Kind):
             raise ValueError(f"objects are {', '.join(get_args(Kind))}, got {objects!r}")
         if pairs not in {"contact", "all"}:
             raise ValueError(f"pairs are contact or all, got {pairs!r}")
-        self._atoms = atoms.atoms
+        self._atoms = atoms.atoms if select is None else atoms.select_atoms(select)
         self._objects, self._pairs = objects, pairs
         self._radius, self._min_bonds, self._cutoff = radius, min_bonds, cutoff
         self._measured: tuple[Objects, Pairs] | None = None
@@ -240,9 +247,11 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
     def _prepare(self) -> None:
         self.results = Results(moments=Moments.empty(len(self._plan.pairs)))
         self._steps = list[Any]()
+        self._frames = self._plan.frames(self._trajectory)
+        self._find_box = box_finder(self._trajectory)
 
     def _single_frame(self) -> None:
-        box = box_of(self._ts) if self._plan.periodic else None
+        box = self._frames.checked(self._find_box(self._ts), self._ts.frame)
         self._steps.append((self._ts.positions[self._plan.sites], box))
         done = self._frame_index + 1
         if len(self._steps) == self._plan.ensemble.block_length or done == self.n_frames:
@@ -301,19 +310,26 @@ class _Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """What to measure: the ensemble without its frames, the atoms it needs, and pairs of them."""
+    """What to measure: the ensemble without its frames, what it needs of these, and pairs."""
 
     ensemble: Ensemble
-    sites: Ints
+    sites: Ints  # atoms of the Universe that are read
     periodic: bool
+    walled: bool | None
     pairs: Ints
 
     @classmethod
     def of(cls, ensemble: Ensemble, pairs: Ints) -> _Plan:
-        frames = cast("UniverseFrames", ensemble.frames)
+        frames = cast("UniverseFrames", source_of(ensemble.frames))
         snapshots, *shape = frames.shape
         elsewhere = WindowFrames(ArrayFrames(np.empty((0, *shape))), 0, snapshots)
-        return cls(replace(ensemble, frames=elsewhere), frames.sites, frames.periodic, pairs)
+        bare = replace(ensemble, frames=made_of(ensemble.frames, elsewhere))
+        return cls(bare, frames.sites, frames.periodic, frames.walled, pairs)
+
+    def frames(self, reader: Any) -> UniverseFrames:
+        """What is read, by the reader of this process."""
+        shared = True
+        return UniverseFrames(reader, range(0), self.sites, self.periodic, shared, self.walled)
 
     def merge(
         self, steps: list[tuple[Coordinates, Floats | None]], stop: int, into: Moments
@@ -324,6 +340,7 @@ class _Plan:
         first = stop - len(steps)
         held = ArrayFrames(coordinates, boxes)
         window = WindowFrames(held, first, self.ensemble.n_snapshots)
+        frames = made_of(self.ensemble.frames, window)
         merge_tiles(
-            PreparedBlock(replace(self.ensemble, frames=window).block(first)), self.pairs, into
+            PreparedBlock(replace(self.ensemble, frames=frames).block(first)), self.pairs, into
         )

@@ -19,6 +19,7 @@ from timme.settings import Display, RigidSettings, Settings
 from timme.system.atoms import Atoms
 
 FORMAT = 3
+RESULT = "result.npz"  # in the folder of a run
 _MARK = "timme result"
 _NEEDED = ("shown", "names", "object_sites", "site_objects", "coordinates")  # of the system
 _OPTIONAL = ("box", "film", "atom_numbers")
@@ -71,16 +72,19 @@ def load(path: str | Path) -> Analysis:
     Parameters
     ----------
     path : path
-        A file written by :func:`save`.
+        A file written by :func:`save`, or the folder of a run.
 
     Returns
     -------
     Analysis
         The same data. Parts and settings that only a newer version knows are left out, with a note.
     """
-    if not Path(path).exists():
-        raise FileNotFoundError(f"{path}: there is no such file: give the result.npz of a run")
-    with Path(path).open("rb") as file:  # which np.load leaves open if it fails
+    path = Path(path)
+    if path.is_dir():
+        path /= RESULT
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: there is no such file: give the {RESULT} of a run")
+    with path.open("rb") as file:  # which np.load leaves open if it fails
         try:
             with np.load(file, allow_pickle=False) as archive:
                 arrays = {name: frozen(archive[name]) for name in archive.files}
@@ -92,7 +96,7 @@ def load(path: str | Path) -> Analysis:
             other = None
     if other is None:
         raise ValueError(
-            f"{path}: not a result of timme, or a damaged one: give the result.npz of a run"
+            f"{path}: not a result of timme, or a damaged one: give the {RESULT} of a run"
         )
     raise ValueError(
         f"{path}: written in format {other}, this version reads format {FORMAT}: "
@@ -143,7 +147,9 @@ def _recipe(text: dict[str, Any]) -> tuple[Recipe, list[str]]:
     settings = _SETTINGS[kind](**{name: chosen[name] for name in chosen if name in known})
     origin = text.pop("provenance")
     inputs = tuple(Input(**entry) for entry in origin.pop("inputs"))
-    recipe = Recipe(settings=settings, provenance=Provenance(inputs=inputs, **origin), **text)
+    paths = tuple(origin.pop("paths", ()))
+    provenance = Provenance(inputs=inputs, paths=paths, **origin)
+    recipe = Recipe(settings=settings, provenance=provenance, **text)
     return recipe, [name for name in chosen if name not in known]
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import timme
+from tests.patience import LONGEST
 from timme._kernels import _compile
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
@@ -58,7 +59,7 @@ def run(kernels: Path, code: str = _JOIN, **environment: Any) -> tuple[int, int,
         capture_output=True,
         check=False,
         text=True,
-        timeout=120,
+        timeout=LONGEST,
     )
     assert done.returncode == 0, done.stderr
     joins, hits, place = done.stdout.split()
@@ -101,6 +102,53 @@ source.write_text(text.replace({_HELPER!r}, {_BROKEN!r}), encoding="utf-8")
     assert run(copy)[:2] == (0, 0)
 
 
+# Finds the leader of a site among leaders of a type, once all others are there; slow to keep it.
+_KEEP = """
+import sys, time
+import numpy as np
+from numba.core import caching
+from timme._kernels import linkage
+load = caching.IndexDataCacheFile._load_index
+def slowly(self):
+    found = load(self)
+    time.sleep(0.5)
+    return found
+caching.IndexDataCacheFile._load_index = slowly
+print("ready", flush=True)
+input()
+print(linkage.find(np.zeros(2, sys.argv[1]), 1))
+"""
+_FIND = """
+import numpy as np
+from timme._kernels import linkage
+found = [linkage.find(np.zeros(2, kind), 1) for kind in ("i4", "i8")]
+print(sum(found), sum(linkage.find.stats.cache_hits.values()), None)
+"""
+
+
+def test_processes_that_compile_for_other_types_at_the_same_time_keep_both(copy: Path) -> None:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", _KEEP, kind],
+            env={**inherited, "PYTHONPATH": str(copy.parents[1])},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for kind in ("i4", "i8")
+    ]
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in started:  # both have begun: neither waits for the end of the other
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=LONGEST)[0] for process in started] == ["0\n", "0\n"]
+    assert run(copy, _FIND) == (0, 2, None)
+
+
 _FULL = """
 from numba.core import caching
 def save(*_):
@@ -131,6 +179,7 @@ def test_machine_code_that_is_cut_off_is_compiled_again(copy: Path) -> None:
         assert run(copy)[:2] == (1, 0)
 
 
+@pytest.mark.thorough
 def test_a_folder_that_goes_away_meanwhile_is_no_error(copy: Path) -> None:
     vanish = """
 from timme._kernels import _compile
@@ -156,6 +205,7 @@ def test_a_folder_of_the_user_is_taken(copy: Path, tmp_path: Path) -> None:
     assert run(copy, after, **settings)[2] == mine  # again, for functions of others
 
 
+@pytest.mark.thorough
 def test_where_the_sources_cannot_be_written_the_cache_of_the_user_is_taken(
     copy: Path, tmp_path: Path
 ) -> None:
@@ -165,6 +215,7 @@ def test_where_the_sources_cannot_be_written_the_cache_of_the_user_is_taken(
     assert place.is_relative_to(tmp_path / "timme")
 
 
+@pytest.mark.thorough
 def test_where_nothing_can_be_written_kernels_are_compiled_all_the_same(copy: Path) -> None:
     file = copy / "__pycache__"
     file.touch()

@@ -8,17 +8,34 @@ import pytest
 
 import timme
 from tests.output.builders import fluctuations, particles, random_graph, residues
-from timme.analysis import KINDS, Analysis, Apart, Constraints, Judged, Measured, Moved, summary
+from timme.analysis import (
+    KINDS,
+    Analysis,
+    Apart,
+    Chance,
+    Constraints,
+    Correlated,
+    Judged,
+    Measured,
+    Moved,
+    Part,
+    Timed,
+    summary,
+)
 from timme.confidence import levels_of_matrix
+from timme.confidence.convergence import Convergence
+from timme.confidence.null import NullBand
 from timme.confidence.replicates import resampled_hierarchies
+from timme.confidence.windows import Windows
 from timme.hierarchy import Hierarchy
-from timme.motion import describe_motion
+from timme.motion import describe_motion, split_motions, two_point
 from timme.output import registry
 from timme.output.figures import draw, figures_of, known_figures
 from timme.output.look import Look
 from timme.output.scene import scene
 from timme.rigidity import Network
 from timme.synthetic import moving
+from timme.workflow.motion import modes
 
 GRAPH = random_graph(30, 1)
 NETWORK = Network(
@@ -28,42 +45,68 @@ NETWORK = Network(
     kinds=np.array(["covalent", "locked", "tether"]),
     energies=np.array([np.nan, np.nan, -1.5]),
 )
-MOTIONS = describe_motion(moving((18, 12), 6, spans=[40.0]).ensemble)
-PARTS = (
-    Measured(fluctuations(GRAPH, "µm")),
-    Apart(fluctuations(GRAPH, "µm")),
-    Constraints(NETWORK),
-    Judged(levels_of_matrix(fluctuations(GRAPH, "µm").matrix(), particles(GRAPH).hierarchy)),
-    Moved(MOTIONS, ("A 1-18", "A 19-30"), "", ()),
+WINDOWS = Windows((range(4), range(2, 6)), np.array([[0] * 20 + [-1] * 10, [0] * 30]), 0.5)
+HALF = Convergence(
+    fractions=np.array([0.5, 1.0]),
+    forward=np.ones(2),
+    backward=np.ones(2),
+    forward_overlaps=np.empty((2, 0)),
+    backward_overlaps=np.empty((2, 0)),
+    left_out=np.empty((0, 0)),
 )
+BAND = NullBand(np.linspace(0, 1, 5), np.zeros(5), np.ones(5), np.ones((3, 5), np.int64))
 
 
-def all_shown() -> Analysis:
+@pytest.fixture(scope="module")
+def parts() -> dict[str, Part]:
+    """One of every kind, by its name; found when a test needs them, not while all are collected."""
+    ensemble = moving((18, 12), 9, spans=[40.0]).ensemble
+    motions = describe_motion(ensemble)
+    splits = split_motions(ensemble, motions.bodies.hierarchy)
+    pairs = fluctuations(GRAPH, "µm")
+    judged = levels_of_matrix(pairs.matrix(), particles(GRAPH).hierarchy)
+    levels = np.sort(np.random.default_rng(0).random((2, 5)))
+    made = (
+        Measured(pairs),
+        Apart(pairs),
+        Constraints(NETWORK),
+        Judged(replace(judged, convergence=HALF)),
+        Moved(motions, ("A 1-18", "A 19-30"), "", (), splits),
+        Timed(WINDOWS, np.array([2, 6]), levels, "µm"),
+        Chance(BAND),
+        modes(ensemble, motions),
+        Correlated(two_point(ensemble, [1.0, 8.0, 20.0], lags=(1, 2))),
+    )
+    return {part.name: part for part in made}
+
+
+@pytest.fixture
+def all_shown(parts: dict[str, Part]) -> Analysis:
     """A result with all parts, of which every object is shown."""
     made = residues(GRAPH)
-    return replace(made, system=replace(made.system, shown=np.arange(30)), parts=PARTS)
+    system = replace(made.system, shown=np.arange(30))
+    return replace(made, system=system, parts=tuple(parts.values()))
 
 
-def test_every_kind_of_part_has_a_name_of_its_own_and_an_output() -> None:
+def test_every_kind_of_part_has_a_name_of_its_own_and_an_output(parts: dict[str, Part]) -> None:
     assert set(KINDS.values()) == {output.kind for output in registry.OUTPUTS}
     assert list(KINDS) == [kind.name for kind in KINDS.values()]
-    assert set(KINDS.values()) == {type(part) for part in PARTS}
+    assert set(KINDS.values()) == {type(part) for part in parts.values()}
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_a_part_comes_back_from_its_arrays(
-    part: Measured | Apart | Constraints | Judged | Moved,
-) -> None:
-    made = particles(GRAPH)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_part_comes_back_from_its_arrays(parts: dict[str, Part], name: str) -> None:
+    made, part = particles(GRAPH), parts[name]
     again = type(part).from_arrays(part.to_arrays(), made.system, made.hierarchy)
     assert type(again) is type(part)
-    for name, array in part.to_arrays().items():
-        np.testing.assert_array_equal(again.to_arrays()[name], array)
+    for key, array in part.to_arrays().items():
+        np.testing.assert_array_equal(again.to_arrays()[key], array)
 
 
 def test_numbers_of_pairs_are_stored_by_what_they_are() -> None:
-    assert set(PARTS[0].to_arrays()) == {"pairs", "sigma", "common"}
-    assert set(PARTS[1].to_arrays()) == {"pairs", "fraction", "common"}
+    pairs = fluctuations(GRAPH, "µm")
+    assert set(Measured(pairs).to_arrays()) == {"pairs", "sigma", "common"}
+    assert set(Apart(pairs).to_arrays()) == {"pairs", "fraction", "common"}
 
 
 def test_a_result_without_parts_has_what_the_hierarchy_says() -> None:
@@ -77,8 +120,8 @@ def test_a_result_without_parts_has_what_the_hierarchy_says() -> None:
             draw(bare, name, Look())
 
 
-def test_parts_add_their_figures_tables_panels_and_rows() -> None:
-    made = all_shown()
+def test_parts_add_their_figures_tables_panels_and_rows(all_shown: Analysis) -> None:
+    made = all_shown
     assert figures_of(made) == tuple(known_figures())
     assert tuple(sorted(registry.tables_of_parts(made, Look()))) == tuple(
         sorted(registry.known_tables())
@@ -87,12 +130,14 @@ def test_parts_add_their_figures_tables_panels_and_rows() -> None:
     assert scene(made)["apart"] is not None
     names = [name for name, _ in summary(made)]
     assert names.index("constraints") < names.index("shown")
-    assert names[-1] == "rigidity"
+    assert names[-2:] == ["rigidity", "by chance"]
 
 
 @pytest.mark.long
-def test_files_of_parts_are_known_as_those_of_an_earlier_result(tmp_path: Path) -> None:
-    timme.write(all_shown(), tmp_path / "out")
+def test_files_of_parts_are_known_as_those_of_an_earlier_result(
+    all_shown: Analysis, tmp_path: Path
+) -> None:
+    timme.write(all_shown, tmp_path / "out")
     assert (tmp_path / "out" / "constraints.csv").is_file()
     timme.write(replace(residues(GRAPH), parts=()), tmp_path / "out", overwrite=True)
     assert not {path.name for path in (tmp_path / "out").iterdir()} & set(registry.known_tables())

@@ -1,7 +1,10 @@
 """The command timme motion, end to end."""
 
+import csv
+import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.conftest import Refused, Run
@@ -30,3 +33,41 @@ def test_an_earlier_file_is_not_replaced(models: Path, refused: Refused, tmp_pat
     still.write_text("mine")
     assert "exists" in refused("motion", models, "-o", tmp_path / "out", "--superposed", still)
     assert still.read_text() == "mine"
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_pairs_of_particles_are_correlated(timme: Run, tmp_path: Path) -> None:
+    rows = ["frame,particle,x,y"]
+    rng = np.random.default_rng(0)
+    walks = rng.uniform(0, 9, (1, 12, 2)) + 0.1 * rng.normal(size=(30, 12, 2)).cumsum(axis=0)
+    rows += [
+        f"{frame},{particle},{x:.4f},{y:.4f}"
+        for frame, places in enumerate(walks)
+        for particle, (x, y) in enumerate(places)
+    ]
+    tracks = tmp_path / "tracks.csv"
+    tracks.write_text("\n".join(rows))
+    told = timme(
+        "motion", tracks, "-o", tmp_path / "o", "--two-point", "1,4,9", "--lags", "1,3"
+    ).out
+    assert "D_rr" in told
+    text = (tmp_path / "o" / "two-point.csv").read_text("utf-8")
+    found = list(csv.DictReader(io.StringIO(text)))
+    assert [(row["lag"], float(row["distance"]) < 4) for row in found] == [
+        ("1", True), ("1", False), ("3", True), ("3", False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--two-point", "1,x"], "takes numbers with commas"),
+        (["--two-point", "1,2", "--bodies", "2"], "leave out --bodies"),
+        (["--drift"], "belong to --two-point"),
+        (["--axis-from", "no.pdb", "none.pdb"], "no.pdb"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    models: Path, refused: Refused, tmp_path: Path, options: list[str], words: str
+) -> None:
+    assert words in refused("motion", models, "-o", tmp_path / "out", *options)

@@ -72,7 +72,7 @@ def test_atoms_as_points_three_bonds_apart_are_one_cluster_and_it_says_why(
 @pytest.mark.usefixtures("without_figures")
 def test_water_is_compared_molecule_by_molecule_in_its_box(timme: Run, water: Water) -> None:
     files = water.topology, water.trajectory
-    made, out = analysed(timme, *files, "--objects", "molecules", "-dt", 4)
+    made, out = analysed(timme, *files, "--objects", "molecules", "-dt", 4, "--no-confidence")
     assert made.hierarchy.n_sites == 258
     assert made.system.n_snapshots == 101
     assert made.system.box is not None
@@ -137,7 +137,7 @@ def test_a_kinase_that_its_box_breaks_is_whole_wherever_it_is_written(
 @pytest.mark.usefixtures("without_figures")
 def test_water_that_is_followed_goes_through_the_walls_as_it_went(timme: Run, water: Water) -> None:
     files = water.topology, water.trajectory
-    options = ("--objects", "molecules", "--radius", 4)
+    options = ("--objects", "molecules", "--radius", 4, "--no-confidence")
     _, out = analysed(timme, *files, *options, "--unwrap", "-dt", "4ps")
     assert "half the periodic box" not in out
     places = library.read(*files, unwrap=True, select="water-oxygen").coordinates()

@@ -16,26 +16,34 @@ from typing import Any
 import numpy as np
 import pytest
 
+import timme as library
 from tests.cli.conftest import Refused, Run
 from tests.cli.ensembles import wandering
 from tests.cli.test_commands import SOURCE, UNDRAWN, process
+from tests.patience import LONGEST
 from tests.readers.builders import write_trajectory
 
 COMMAND = ("run", "a.dcd", "--pairs", "all", "-o", "out")
+UNJUDGED = "--no-confidence"  # a quick run is one that measures
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a trajectory of many blocks, and the result of a run that nothing stopped."""
-    path = write_trajectory(tmp_path_factory.mktemp("whole") / "a.dcd", wandering(7_680, 30))
-    assert process(*COMMAND, cwd=path.parent, program=UNDRAWN).code == 0
-    return path.parent
+def trajectory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trajectory of many blocks."""
+    return write_trajectory(tmp_path_factory.mktemp("whole") / "a.dcd", wandering(7_680, 30))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(trajectory: Path) -> Path:
+    """The folder of a run that nothing stopped."""
+    assert process(*COMMAND, cwd=trajectory.parent, program=UNDRAWN).code == 0
+    return trajectory.parent / "out"
 
 
 @pytest.fixture
-def many_blocks(tmp_path: Path, undisturbed: Path) -> Path:
+def many_blocks(tmp_path: Path, trajectory: Path) -> Path:
     """A folder with a trajectory of many blocks."""
-    shutil.copy(undisturbed / "a.dcd", tmp_path)
+    shutil.copy(trajectory, tmp_path)
     return tmp_path
 
 
@@ -90,7 +98,7 @@ def killed_and_resumed(folder: Path, times: int, seed: int) -> None:
 @pytest.mark.thorough
 def test_killed_runs_go_on_to_the_same_bits(many_blocks: Path, undisturbed: Path) -> None:
     killed_and_resumed(many_blocks, times=3, seed=1)
-    assert result(many_blocks / "out") == result(undisturbed / "out")
+    assert result(many_blocks / "out") == result(undisturbed)
 
 
 @pytest.mark.long
@@ -98,32 +106,35 @@ def test_runs_killed_fifty_times_go_on_to_the_same_bits(
     many_blocks: Path, undisturbed: Path
 ) -> None:
     killed_and_resumed(many_blocks, times=50, seed=2)
-    assert result(many_blocks / "out") == result(undisturbed / "out")
+    assert result(many_blocks / "out") == result(undisturbed)
 
 
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)],
 )
+@pytest.mark.usefixtures("without_figures")
 def test_a_run_that_is_told_to_stop_saves_and_says_how_to_go_on(
-    many_blocks: Path, undisturbed: Path, number: signal.Signals, code: int
+    many_blocks: Path, number: signal.Signals, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkpoint = many_blocks / "out.checkpoint"
-    running = started(many_blocks)
+    running = started(many_blocks, UNJUDGED)
     wait_for(checkpoint, running)
     before = checkpoint.stat().st_mtime_ns
     running.send_signal(number)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=LONGEST)
     assert (running.returncode, out) == (code, "")
     assert (
         err == "timme: interrupted, call the same again with --resume to go on (out.checkpoint)\n"
     )
     assert checkpoint.stat().st_mtime_ns >= before
     assert {path.name for path in many_blocks.iterdir()} == {"a.dcd", "out.checkpoint"}
-    done = process(*COMMAND, "--resume", cwd=many_blocks, program=UNDRAWN)
+    done = process(*COMMAND, UNJUDGED, "--resume", cwd=many_blocks, program=UNDRAWN)
     assert (done.code, done.err) == (0, "")
     assert "nothing to resume" not in done.out
-    assert result(many_blocks / "out") == result(undisturbed / "out")
+    monkeypatch.chdir(many_blocks)
+    library.write(library.analyse("a.dcd", pairs="all", confidence=False), "undisturbed")
+    assert result(many_blocks / "out") == result(many_blocks / "undisturbed")
 
 
 # ---- what is refused ---------------------------------------------------------------------------
@@ -173,7 +184,7 @@ def test_a_kernel_that_never_returns_is_ended_by_a_second_signal(tmp_path: Path)
         with pytest.raises(subprocess.TimeoutExpired):
             running.wait(0.5)  # the first one waits for what can be saved
         running.send_signal(signal.SIGTERM)
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate(timeout=LONGEST)
     assert running.returncode == 128 + signal.SIGTERM
     assert said == "timme: told twice to stop, ended at once\n"
 

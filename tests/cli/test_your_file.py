@@ -59,6 +59,16 @@ def spots() -> str:
     return "\n".join(lines) + "\n"
 
 
+def trajectories() -> str:
+    """The table of MOSAIC: a number of the row, trajectory, frame, coordinates and moments."""
+    rows = [",Trajectory,Frame,x,y,z,m0"]
+    for frame, snapshot in enumerate(trembling(dimensions=2)):
+        rows += [
+            f"{len(rows)},{k + 1},{frame},{x},{y},0.0,1.5" for k, (x, y) in enumerate(snapshot)
+        ]
+    return "\n".join(rows) + "\n"
+
+
 def psf(path: Path) -> Path:
     records = PROTEIN[0]
     lines = ["PSF", "", "       1 !NTITLE", " REMARKS made", "", f"{len(records):8d} !NATOM"]
@@ -108,10 +118,12 @@ MAKERS: dict[str, Callable[[Path], object]] = {
     "polymer.data": text(lammps_data(5, [(k, k + 1) for k in range(4)])),
     "polymer.lammpstrj": lambda path: as_dump(path, trembling(5, 5), boxes()),
     "colloids.gsd": lambda path: as_gsd(path, trembling(5, 5), boxes()),
+    "more.gsd": lambda path: as_gsd(path, trembling(5, 5)[::-1], boxes()),
     "particles.extxyz": lambda path: as_xyz(path, trembling(5, 5), boxes()),
     "particles.h5md": lambda path: h5md(path, trembling()),
     "tracks.csv": text(tracks()),
     "spots.csv": text(spots()),
+    "mosaic.csv": text(trajectories()),
     "table.txt": text(tracks(header=False)),
     "crowd.csv": text(tracks(stay=3)),
     "points.npy": lambda path: np.save(path, trembling(dimensions=7)),
@@ -137,7 +149,13 @@ def test_there_are_at_least_twenty_kinds_of_files() -> None:
 
 @pytest.mark.usefixtures("without_figures")
 @pytest.mark.filterwarnings("ignore:.*half the periodic box")
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(command, marks=pytest.mark.thorough if number % 4 else ())
+        for number, command in enumerate(COMMANDS)
+    ],
+)
 def test_the_command_runs_on_a_file_of_its_kind(command: str, timme: Run, folder: Path) -> None:
     _, *arguments = shlex.split(command)
     for name in arguments:

@@ -8,7 +8,6 @@ import pytest
 import timme
 from tests import naive
 from timme.confidence import assess
-from timme.confidence.convergence import converge
 from timme.confidence.windows import sigma_by_time, slide
 from timme.synthetic import FAMILIES
 from timme.system.ensemble import Ensemble
@@ -17,9 +16,10 @@ from timme.system.ensemble import Ensemble
 def test_all_of_a_trajectory_agrees_with_itself_and_replicas_are_left_out() -> None:
     made = FAMILIES["hinge 15° + tail"](64, 3)
     points = timme.objects.points(made.ensemble)
-    sigma = timme.measure(points, timme.pairs.within(points, 10.0))
+    sigma = timme.measure(points, timme.pairs.within(points, 7.5))
     found = assess(points, sigma, timme.link(sigma), replicas=[32, 32])
-    told = converge(points, sigma, found)
+    told = found.convergence
+    assert told is not None
     assert told.fractions[-1] == 1.0
     assert told.forward[-1] == told.backward[-1] == pytest.approx(1.0)
     assert (told.forward_overlaps[-1] == 1.0).all()
@@ -31,11 +31,22 @@ def test_all_of_a_trajectory_agrees_with_itself_and_replicas_are_left_out() -> N
     assert told.forward[place] == pytest.approx(np.median(expected / sigma.sigma), rel=1e-4)
 
 
+def test_pairs_that_a_part_has_never_seen_are_left_out_of_its_median() -> None:
+    rng = np.random.default_rng(0)
+    array = rng.normal(size=(40, 12, 3))
+    array[:20, :4] = np.nan  # four are seen in the second half alone
+    points = timme.objects.points(Ensemble.from_array(array, gaps=True))
+    sigma = timme.measure(points, timme.pairs.all(points), min_overlap=10)
+    told = assess(points, sigma, timme.link(sigma), min_size=3).convergence
+    assert told is not None
+    assert np.isfinite(told.forward[told.fractions >= 0.5]).all()  # less is too little of a pair
+    assert told.forward[-1] == pytest.approx(1.0)
+
+
 def test_of_two_snapshots_nothing_converges() -> None:
     points = timme.objects.points(Ensemble.from_array(np.random.default_rng(0).random((2, 5, 3))))
     sigma = timme.measure(points, timme.pairs.all(points))
-    with pytest.raises(ValueError, match="no confidence can be given"):
-        converge(points, sigma, assess(points, sigma, timme.link(sigma)))
+    assert assess(points, sigma, timme.link(sigma)).convergence is None
 
 
 def test_a_cluster_that_falls_apart_leaves_one_track_and_begins_another() -> None:

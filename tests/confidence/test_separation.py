@@ -33,7 +33,9 @@ def test_motions_of_sites_are_the_best_that_are_not_negative(seed: int) -> None:
     squares = rng.exponential(size=12)
     expected = reference.site_motions(6, pairs, squares)
     crossing = np.array([[0, 5], [1, 4]])
-    found, sites = excess_motion(pairs, squares, crossing, np.array([3.0, 5.0]), np.zeros(6))
+    (found,), (sites,) = excess_motion(
+        pairs, squares[None], crossing, np.array([[3.0, 5.0]]), np.zeros(6)
+    )
     design = np.zeros((12, 6))
     design[np.arange(12)[:, None], pairs] += 1
     # Where several fits are equally good, what is left is the same.

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tests.killing import KilledError, kill_at
 from tests.readers.builders import write_trajectory
 from timme import analyse, objects, pairs, read
 from timme._arrays import Floats
@@ -30,10 +31,6 @@ from timme.pairs import Pairs
 from timme.system.ensemble import Ensemble
 
 Step = Callable[..., Any]
-
-
-class KilledError(Exception):
-    """Stands for whatever ends a run."""
 
 
 def snapshots(n_frames: int = 600, n_sites: int = 20, *, seed: int = 0) -> Floats:
@@ -78,16 +75,8 @@ def ended(
 
 def interrupted_at(call: int, run: Step, path: Path, **options: Any) -> None:
     """Run until progress is reported for the given time."""
-    left = call
-
-    def progress(*_: int) -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            raise KilledError
-
     with pytest.raises(KilledError):
-        ended(run, path, interval=0.0, progress=progress, **options)
+        ended(run, path, interval=0.0, progress=kill_at(call), **options)
 
 
 def bits(result: Any) -> list[bytes]:

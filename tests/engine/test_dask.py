@@ -17,6 +17,7 @@ import pytest
 
 import timme
 from tests.conftest import MakeUniverse
+from tests.patience import LONGEST
 from timme._arrays import Coordinates, Floats
 from timme.cli import main
 from timme.engine.run import Engine, Run
@@ -407,13 +408,13 @@ def test_the_command_line_says_that_no_scheduler_is_there(tmp_path: Path, addres
 def test_a_scheduler_that_dies_ends_the_run_in_one_line(tmp_path: Path) -> None:
     np.save(tmp_path / "moving.npy", moving(100_000, 60).astype(np.float32))
     with serving() as (scheduler, address):
-        with Client(address, timeout=60, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=60)
+        with Client(address, timeout=LONGEST, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=LONGEST)
             run = subprocess.Popen(command(tmp_path, address), stderr=subprocess.PIPE, text=True)
             while run.poll() is None and not client.run_on_scheduler(has_tasks):
                 time.sleep(0.05)
         scheduler.kill()
-        _, error = run.communicate(timeout=60)
+        _, error = run.communicate(timeout=LONGEST)
     lost = "the dask cluster was closed or lost before the end: start it again"
     assert (run.returncode, error) == (2, f"timme: error: {lost}\n")
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive
-from tests.strategies import boxes, part_lists, seeds
+from tests.killing import KilledError, kill_at
+from tests.strategies import boxes, part_lists, searching, seeds
 from timme._arrays import Floats, Ints
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.moments import Moments
@@ -20,10 +21,6 @@ from timme.engine.run import Run
 from timme.system.ensemble import Ensemble
 
 EPS = np.finfo(np.float64).eps
-
-
-class KilledError(Exception):
-    """Stands for whatever ends a run."""
 
 
 def all_pairs(n_sites: int) -> Ints:
@@ -65,7 +62,7 @@ def ensembles(draw: st.DrawFn) -> tuple[Floats, Ensemble, list[range]]:
     return array, made, draw(part_lists(len(array)))
 
 
-@settings(max_examples=30)
+@searching(50)
 @given(ensembles())
 def test_any_parts_agree_with_the_reference(given: tuple[Floats, Ensemble, list[range]]) -> None:
     array, ensemble, parts = given
@@ -157,16 +154,8 @@ def test_an_interruption_at_any_piece_changes_no_bit(tmp_path: Path) -> None:
     assert calls[-1] == 600
     n_calls = len(calls)
     for last in range(1, n_calls + 1):
-        left = last
-
-        def progress(*_: int) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                raise KilledError
-
         with pytest.raises(KilledError), Checkpoint(path, interval=0.0) as checkpoint:
-            by_part(ensemble, parts, Run.of(progress=progress, checkpoint=checkpoint))
+            by_part(ensemble, parts, Run.of(progress=kill_at(last), checkpoint=checkpoint))
         before = len(calls)
         with Checkpoint(path, resume=True) as checkpoint:
             run = Run.of(progress=lambda done, _: calls.append(done), checkpoint=checkpoint)

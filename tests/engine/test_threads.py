@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from timme.engine.run import engine_of
-from timme.engine.threads import Threads, in_order
+from timme.engine.threads import Threads, in_order, read_ahead
 from timme.system.ensemble import Block, Ensemble
 
+PATIENCE = 20.0  # seconds until something that should happen is held not to
 ENSEMBLE = Ensemble.from_array(np.random.default_rng(0).normal(size=(300, 7, 3)))
 
 
@@ -69,3 +71,48 @@ def test_tasks_that_nobody_wants_are_cancelled() -> None:
 def test_what_is_no_engine_is_refused(workers: Any) -> None:
     with pytest.raises(TypeError, match="a number of threads or an engine"):
         engine_of(workers)
+
+
+class Reading:
+    """Blocks that tell when they are read: each is its own start, and may be a damaged one."""
+
+    def __init__(self, n_blocks: int, damaged: int | None = None) -> None:
+        self.begun = [threading.Event() for _ in range(n_blocks)]
+        self.threads = set[int]()
+        self.damaged = damaged
+
+    def block(self, start: int) -> int:
+        self.begun[start].set()
+        self.threads.add(threading.get_ident())
+        if start == self.damaged:
+            raise ValueError(f"block {start} cannot be read")
+        return start
+
+    def ahead(self) -> Generator[Any]:
+        return read_ahead(cast("Ensemble", self), range(len(self.begun)))
+
+
+def test_the_next_block_is_read_while_one_is_worked_on_and_no_other() -> None:
+    reading = Reading(4)
+    for block in reading.ahead():
+        following = reading.begun[block + 1 :]
+        assert all(event.wait(PATIENCE) for event in following[:1])
+        assert not any(event.wait(0.02) for event in following[1:])
+    assert len(reading.threads) == 1
+    assert threading.get_ident() not in reading.threads
+
+
+def test_a_damaged_block_is_told_when_its_turn_comes() -> None:
+    blocks = Reading(4, damaged=2).ahead()
+    assert [next(blocks), next(blocks)] == [0, 1]
+    with pytest.raises(ValueError, match="block 2 cannot be read"):
+        next(blocks)
+
+
+def test_no_thread_reads_on_after_the_last_wanted_block() -> None:
+    reading = Reading(4)
+    blocks = reading.ahead()
+    next(blocks)
+    blocks.close()
+    assert not any(event.is_set() for event in reading.begun[2:])
+    assert not [each for each in threading.enumerate() if each.ident in reading.threads]

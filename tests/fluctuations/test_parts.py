@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive
+from tests.killing import KilledError, kill_at
 from tests.strategies import part_lists, seeds
 from timme import objects, pairs
 from timme._arrays import Floats
@@ -25,10 +26,6 @@ from timme.system.ensemble import Ensemble
 
 SETS = [[0, 1, 2], [2, 3], [4, 5, 6, 7]]
 PARTS = [range(100), range(100, 413), range(413, 600)]
-
-
-class KilledError(Exception):
-    """Stands for whatever ends a run."""
 
 
 def wandering(n_snapshots: int = 600, n_sites: int = 8, *, seed: int = 0) -> Floats:
@@ -181,16 +178,8 @@ def test_an_interruption_changes_no_bit(kind: str, options: dict[str, Any], tmp_
     assert bits(measure_parts(chosen, partners, PARTS, run=Run.of(workers=3), **options)) == whole
     n_calls = len(calls)
     for last in range(1, n_calls + 1, 3):
-        left = last
-
-        def progress(*_: int) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                raise KilledError
-
         checkpoint = Checkpoint(path, interval=0.0)
-        run = Run.of(progress=progress, checkpoint=checkpoint)
+        run = Run.of(progress=kill_at(last), checkpoint=checkpoint)
         with pytest.raises(KilledError):
             measure_parts(chosen, partners, PARTS, run=run, **options)
         before = len(calls)

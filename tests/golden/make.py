@@ -1,4 +1,4 @@
-"""Make trees.json and motions.json: small systems, and what must be found in them.
+"""Make trees.json, motions.json and screws.json: small systems, and what must be found in them.
 
 python -m tests.golden.make, from the top folder of a checkout. Everything is worked out by
 tests.naive, or here in loops; nothing comes from the package or from the page. Infinities are
@@ -35,8 +35,8 @@ SAFE = ["#e69f00", "#56b4e9", "#009e73"]
 
 
 def main() -> None:
-    """Write both files."""
-    for name, made in (("trees", trees()), ("motions", motions())):
+    """Write all files."""
+    for name, made in (("trees", trees()), ("motions", motions()), ("screws", screws())):
         (FOLDER / f"{name}.json").write_text(laid_out(made) + "\n", encoding="utf-8")
 
 
@@ -95,6 +95,8 @@ def tree(name: str, graph: Graph, *, min_size: int, shown: Sequence[int] | None 
         "stripes": naive.stripes(*seen, axis, min_size),
         "limits": limits,
         "rows": [row(seen, axis, min_size, cutoff) for cutoff in row_cutoffs(limits)],
+        "joining": joining(seen, axis),
+        "mobility": mobility(seen),
     }
 
 
@@ -250,6 +252,23 @@ def row(graph: Graph, axis: Sequence[int], min_size: int, cutoff: float) -> list
     return [colours[family[label[site]]] if large[site] else None for site in axis]
 
 
+def joining(graph: Graph, axis: Sequence[int]) -> list[list[float]]:
+    """The cutoff at which two sites join, in the order of an axis: rows of the upper triangle."""
+    meet = naive.cophenetic(*graph)
+    return [
+        [float(meet[one, other]) for other in axis[place + 1 :]] for place, one in enumerate(axis)
+    ]
+
+
+def mobility(graph: Graph) -> list[float]:
+    """The cutoff at which each site is in the cluster of the core's own site."""
+    meet, core = naive.cophenetic(*graph), naive.site_order(*graph)[0]
+    first = min(
+        (float(meet[core, site]) for site in range(graph[0]) if site != core), default=math.inf
+    )
+    return [first if site == core else float(meet[core, site]) for site in range(graph[0])]
+
+
 # ---- motions -----------------------------------------------------------------------------------
 
 
@@ -298,6 +317,31 @@ def motion(
         "reference": reference.tolist(),
         "chosen": which,
         "moved": ((points - centre) @ turn + target).round(6).tolist(),
+    }
+
+
+def screws() -> list[Vector]:
+    """Points, and where they are after a turn about an axis and a shift along it."""
+    rng = np.random.default_rng(9)
+    return [
+        screw(rng, degrees, pitch) for degrees, pitch in ((0, 1), (90, 0), (-37, 2.5), (180, -1))
+    ]
+
+
+def screw(rng: np.random.Generator, degrees: float, pitch: float) -> Vector:
+    """One of them: in the frame of the axis, across which a plane turns."""
+    frame, on, points = rotation(rng), rng.normal(size=3) * 5, rng.normal(size=(4, 3)) * 10
+    frame, on, points = frame.round(12), on.round(6), points.round(6)
+    angle = math.radians(degrees)
+    inside = (points - on) @ frame  # columns of the frame are its directions, the last is the axis
+    moved = inside @ about_z(angle).T + [0.0, 0.0, pitch * angle]
+    return {
+        "degrees": degrees,
+        "pitch": pitch,
+        "point": on.tolist(),
+        "along": frame[:, 2].tolist(),
+        "points": points.tolist(),
+        "moved": (moved @ frame.T + on).round(9).tolist(),
     }
 
 

@@ -54,6 +54,11 @@ def test_distances_need_no_superposition() -> None:
     apart = np.linalg.norm(snapshots[:, pairs[:, 0]] - snapshots[:, pairs[:, 1]], axis=2)
     assert found.total == pytest.approx(apart.var(axis=0).sum())
     assert found.cumulated[0] > 0.5
+    _, values, right = np.linalg.svd(apart - apart.mean(axis=0), full_matrices=False)
+    np.testing.assert_allclose(found.variances, values[:11] ** 2 / 12, rtol=1e-6)
+    for mode in range(3):
+        assert abs(found.modes[mode] @ right[mode]) == pytest.approx(1, rel=1e-9)
+    np.testing.assert_allclose(found.modes @ found.modes.T, np.eye(11), atol=1e-6)
 
 
 def test_a_mode_is_walked_from_one_end_to_the_other() -> None:

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from scipy.spatial.transform import Rotation
 
+import timme
 from tests.motion import reference
 from tests.strategies import seeds
 from timme import Ensemble
-from timme.motion import Bodies, bodies
+from timme.motion import Bodies, bodies, describe_motion
 from timme.motion.crowd import follow, stillness
 from timme.motion.merging import all_pairs, increases, merges
 from timme.motion.rotations import nearest_rotations
@@ -60,7 +61,7 @@ def test_a_body_without_hinges_stays_one(kind: Literal["uniform", "gradient", "s
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["uniform", "gradient", "slow"])
-@pytest.mark.parametrize("n_snapshots", [20, 100])
+@pytest.mark.parametrize("n_snapshots", [20, pytest.param(100, marks=pytest.mark.long)])
 def test_a_body_without_hinges_stays_one_on_95_of_100_seeds(
     kind: Literal["uniform", "gradient", "slow"], n_snapshots: int
 ) -> None:
@@ -96,11 +97,29 @@ def test_more_bodies_leave_less_rest(two: Bodies) -> None:
     assert rests == sorted(rests, reverse=True)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bodies_that_can_still_be_cut_stand_out_by_far_less(seed: int) -> None:
+    """Of three bodies told as two, one gains about as much by a cut as joining both costs."""
+    _, two, three = bodies(moving((60, 40, 30), 20, spans=(40.0, 40.0), seed=seed).ensemble).levels
+    assert two.gap < 0.1 * three.gap
+
+
 def test_as_many_bodies_as_are_asked_for() -> None:
     ensemble = moving((60, 40), 20, spans=[30.0]).ensemble
     assert bodies(ensemble, n_bodies=1).n_bodies == 1
     with pytest.raises(ValueError, match="were not found, only"):
         bodies(ensemble, n_bodies=40)
+
+
+def test_clusters_of_sigma_may_be_the_seeds() -> None:
+    planted = moving((60, 40), 20, spans=[30.0])
+    points = timme.objects.points(planted.ensemble)
+    tree = timme.cluster(points, timme.pairs.all(points))
+    seeds = tree.cut(float(np.median(tree.heights))).labels
+    found = bodies(planted.ensemble, seeds=seeds)
+    assert jaccard(found.labels, planted.labels) > 0.95
+    with pytest.raises(ValueError, match="a whole number for each of 100 sites"):
+        bodies(planted.ensemble, seeds=seeds[:50])
 
 
 def test_a_tail_belongs_to_no_body() -> None:
@@ -135,9 +154,52 @@ def test_molecules_cut_by_walls_are_refused() -> None:
         bodies(wrapped)
 
 
-def test_two_dimensions_are_refused() -> None:
-    with pytest.raises(ValueError, match="in 3 dimensions, got 2"):
-        bodies(Ensemble.from_array(np.random.default_rng(0).normal(size=(4, 20, 2))))
+def flat_hinge(n_snapshots: int = 20, span: float = 40.0) -> tuple[np.ndarray, np.ndarray]:
+    """Two discs of 40 and 30 sites in a plane; the second turns about (9, 0)."""
+    rng = np.random.default_rng(3)
+    spiral = np.sqrt(np.arange(40) + 0.5)[:, None] * np.column_stack(
+        [np.cos(2.4 * np.arange(40)), np.sin(2.4 * np.arange(40))]
+    )
+    still, swung = 1.3 * spiral, 1.3 * spiral[:30] + [18.0, 0]
+    pivot = np.array([9.0, 0.0])
+    snapshots = []
+    for angle in np.radians(np.linspace(-span / 2, span / 2, n_snapshots)):
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        snapshots.append(np.concatenate([still, (swung - pivot) @ turn.T + pivot]))
+    noisy = np.array(snapshots) + rng.normal(0, 0.05, (n_snapshots, 70, 2))
+    return noisy, np.repeat([0, 1], [40, 30])
+
+
+def test_bodies_in_a_plane_are_found_and_turn_about_a_centre() -> None:
+    snapshots, planted = flat_hinge()
+    found = describe_motion(Ensemble.from_array(snapshots))
+    assert found.bodies.n_bodies == 2
+    assert jaccard(found.bodies.labels, planted) > 0.95
+    (motion,) = found.hinges
+    assert motion.kind == "hinge"
+    assert motion.range == pytest.approx(40, rel=0.02)
+    np.testing.assert_allclose(motion.point[:2], [9, 0], atol=0.3)
+    np.testing.assert_allclose(np.abs(motion.axis), [0, 0, 1], atol=1e-9)
+    assert found.explained.freedom.tolist()[:2] == [0, 3]
+
+
+def test_a_trembling_disc_is_one_body() -> None:
+    snapshots, _ = flat_hinge(20, span=0.0)
+    assert bodies(Ensemble.from_array(snapshots)).n_bodies == 1
+
+
+def test_a_flat_body_is_never_turned_over() -> None:
+    snapshots, planted = flat_hinge(5)
+    in_space = np.concatenate([snapshots, np.zeros((5, 70, 1))], axis=2)
+    in_space[1, :, 0] *= -1  # a mirror image, which a turn in space would fit at once
+    crowd = follow(in_space, planted)
+    np.testing.assert_allclose(crowd.rotations[..., 2, 2], 1.0, atol=1e-9)
+    assert crowd.rests.min() > 1.0
+
+
+def test_one_dimension_is_refused() -> None:
+    with pytest.raises(ValueError, match="in 2 or 3 dimensions, got 1"):
+        bodies(Ensemble.from_array(np.random.default_rng(0).normal(size=(4, 20, 1))))
 
 
 def test_sites_that_are_hardly_seen_are_left_out() -> None:

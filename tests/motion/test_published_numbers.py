@@ -13,12 +13,14 @@ from timme import Ensemble
 from timme.motion import (
     bodies,
     effective_rotation,
+    explained_variance,
     hinge,
     principal_components,
     rmsf,
     screw,
     superpose,
 )
+from timme.motion.counting import ENOUGH, SOFT
 
 CORE = [*range(1, 30), *range(68, 118), *range(161, 215)]
 LID, NMP = [*range(118, 161)], [*range(30, 68)]
@@ -170,7 +172,52 @@ def test_a_single_domain_is_one_body_with_the_gap_of_the_next_best() -> None:
     found = bodies(timme.data.barnase_md().select("name CA"))
     assert found.n_bodies == 1
     assert found.next_best is not None
-    assert found.next_best.gap < 5
+    assert found.next_best.gap < 4.5  # of 6.5 asked for
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chains"),
+    [
+        ("4ake", "4ake", "AB"),
+        ("1ake", "1ake", "AB"),
+        ("1a2p", "1a2p", "AB"),
+        ("1a2p", "1a2p", "AC"),
+        ("1a2p", "1a2p", "BC"),
+    ],
+)
+def test_two_copies_in_a_crystal_are_one_body(
+    shared_data: Path, first: str, second: str, chains: str
+) -> None:
+    found = bodies(Ensemble.from_array(pair(shared_data, first, second, chains), unit="Å"))
+    assert found.n_bodies == 1
+    assert all(level.gap < ENOUGH for level in found.levels[1:])
+
+
+def test_domains_that_hardly_differ_are_soft_parts(shared_data: Path) -> None:
+    found = bodies(Ensemble.from_array(pair(shared_data, "4ake", "4ake", "AB"), unit="Å"))
+    assert found.next_best is not None
+    assert SOFT <= found.next_best.gap < ENOUGH
+    assert overlap_with_domains(found.next_best.labels) > 0.8
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["1bnr", "1d3z"])
+@pytest.mark.parametrize("part", [np.s_[::2], np.s_[1::2], np.s_[:5], np.s_[5:10], np.s_[-10:]])
+def test_some_models_of_a_single_domain_are_one_body(
+    shared_data: Path, name: str, part: slice
+) -> None:
+    models = timme.read(shared_data / "nmr" / f"{name}.pdb").select("name CA")
+    assert bodies(models[part]).n_bodies == 1
+
+
+@pytest.mark.thorough
+def test_bodies_go_further_than_components_into_what_was_held_out(dims: Ensemble) -> None:
+    """Members and shapes of the first half, tried on the second: 0.88 beside 0.85."""
+    first = np.arange(dims.n_snapshots) < dims.n_snapshots // 2
+    learned = bodies(dims[np.flatnonzero(first)], n_bodies=3)
+    found = explained_variance(dims, [learned.labels], learned=first)
+    assert found.held_out[0] == pytest.approx(0.88, abs=0.005)
+    assert found.components_held_out[0] == pytest.approx(0.85, abs=0.005)
 
 
 def test_hinges_of_the_transition_are_as_measured(dims: Ensemble) -> None:

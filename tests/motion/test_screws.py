@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 from tests.motion import reference
 from tests.strategies import seeds
 from timme.motion import closure, effective_rotation, interdomain_ratio, screw
+from timme.motion.screws import from_rotation
 
 A, B = np.arange(20), np.arange(20, 36)
 
@@ -44,6 +45,24 @@ def test_the_screw_is_that_of_fixed_places(seed: int, angle: float) -> None:
     np.testing.assert_allclose(found.axis, expected[1], atol=1e-6)
     assert found.shift == pytest.approx(expected[2], abs=1e-6)
     np.testing.assert_allclose(np.cross(found.point - expected[3], found.axis), 0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("shift", "kind"), [(0.0, "hinge"), (0.9, "hinge"), (1.1, "screw"), (-1.1, "screw")]
+)
+def test_a_screw_goes_along_its_axis_by_more_than_a_tenth_of_its_way(
+    shift: float, kind: str
+) -> None:
+    """A turn by 60° at a distance of 10 is a way of 10 across the axis."""
+    turn, start = Rotation.from_rotvec([0.0, 0.0, np.pi / 3]), np.array([10.0, 0.0, 0.0])
+    move = turn.apply(start) - start + [0.0, 0.0, shift]
+    nothing = np.zeros((3, 3))
+    found = from_rotation(
+        turn.as_matrix(), start, move, near=np.zeros(3), noise=nothing, move_noise=0.0
+    )
+    assert found.kind == kind
+    assert found.shift == pytest.approx(shift)
+    np.testing.assert_allclose(found.point, 0.0, atol=1e-12)
 
 
 @given(seeds)

@@ -46,11 +46,40 @@ def test_what_was_held_out_is_never_explained_better_than_what_was_learned() -> 
     assert (found.held_out <= found.finite + 0.05).all()
 
 
+def test_what_is_held_out_is_told_of_snapshots_that_nothing_was_learned_from() -> None:
+    """Bodies swing while they are learned; afterwards every site trembles for itself."""
+    made = moving((20, 14), 20, spans=(60.0,), noise=0.05)
+    places = made.ensemble.coordinates()
+    shaken = places[0] + np.random.default_rng(0).normal(0.0, 2.0, places.shape)
+    both = Ensemble.from_array(np.concatenate([places, shaken]))
+    found = explained_variance(both, [made.labels], learned=np.arange(40) < 20)
+    assert found.held_out[0] < 0.5
+    swung = explained_variance(made.ensemble, [made.labels], learned=np.arange(20) % 2 == 0)
+    assert swung.held_out[0] > 0.95
+
+
 def test_few_bodies_beat_as_many_components_where_motion_is_theirs() -> None:
     made = moving((90, 40, 30), 40, spans=(60.0, 60.0), kind="ball")
     found = explained_variance(made.ensemble, [made.labels], learned=np.arange(40) < 20)
     assert found.held_out[0] > 0.99
     assert found.held_out[0] > found.components_held_out[0]
+
+
+def test_nothing_that_moves_has_no_shares() -> None:
+    places = np.random.default_rng(0).normal(size=(12, 3))
+    found = explained_variance(Ensemble.from_array(np.array([places] * 4)), [np.zeros(12, int)])
+    assert np.isnan(found.finite).all()
+    assert found.variance == 0
+
+
+@pytest.mark.parametrize(("n_sites", "rank"), [(1, 2), (2, 3), (8, 3)])
+def test_in_a_plane_bodies_have_three_motions(n_sites: int, rank: int) -> None:
+    places = np.random.default_rng(n_sites).normal(size=(10, 2))
+    basis = body_basis(places, np.arange(n_sites))
+    assert basis.shape == (2 * n_sites, rank)
+    about = places[:n_sites] - places[:n_sites].mean(axis=0)
+    turned = np.column_stack([-about[:, 1], about[:, 0]]).ravel()
+    np.testing.assert_allclose(basis @ (basis.T @ turned), turned, atol=1e-12)
 
 
 @pytest.mark.parametrize(("n_sites", "rank"), [(1, 3), (2, 5), (3, 6), (8, 6)])

@@ -81,6 +81,10 @@ MUTANTS = [
             "max(near[frame], 2.0 * abs(x)",
             "max(near[frame], abs(x)",
         ),
+    ),
+    *_mutants(
+        "_kernels/crossing.py",
+        "_kernels/test_crossing.py",
         (
             "the last of cross pairs is taken for the largest",
             "elif not (np.isnan(total) or value <= total):",
@@ -270,12 +274,115 @@ MUTANTS = [
         "system/followed.py",
         "system/test_followed.py",
         ("changes count twice", "self.starts[at + 1]", "self.starts[at]"),
-        ("long steps are believed", "longest > _NEARLY_HALF", "longest > 0.5"),
-        ("fast particles are believed", "1 - 2 * longest < _CERTAIN * 2 * usual", "longest > 0.5"),
         (
             "sheared boxes keep their own vectors",
             "np.rint(_scale(matrix, before) * matrix @ inverse)",
             "np.eye(len(matrix))",
+        ),
+    ),
+    *_mutants(
+        "system/doubt.py",
+        "system/test_followed.py readers/test_unwrapping.py",
+        ("long steps are believed", "steps > _NEARLY_HALF", "steps > 0.5"),
+        ("fast particles are believed", "1 - 2 * steps < _CERTAIN * 2 * usual", "steps > 0.5"),
+    ),
+    *_mutants(
+        "pairs/contacts.py",
+        "pairs/test_choices.py pairs/test_contacts.py",
+        (
+            "one contact more is needed",
+            "contacts.counts >= at_least",
+            "contacts.counts > at_least",
+        ),
+    ),
+    *_mutants(
+        "hierarchy/agreement.py",
+        "compare/test_clusters.py",
+        ("the Rand index is not adjusted", "expected = one * other /", "expected = 0 * one /"),
+    ),
+    # ---- how sure it is, and how bodies move ---------------------------------------------------
+    *_mutants(
+        "series.py",
+        "test_series.py",
+        (
+            "correlation is summed through its noise",
+            "couples[: ended[0]] if len(ended) else couples",
+            "couples",
+        ),
+        (
+            "the end of a run meets its beginning",
+            "fft.next_fast_len(2 * length, real=True)",
+            "fft.next_fast_len(length, real=True)",
+        ),
+        ("runs cross from one replica into another", "np.cumsum(counts) - counts", "0 * counts"),
+        ("weights leave all snapshots", "_kish(np.asarray(weights, np.float64))", "len(weights)"),
+    ),
+    *_mutants(
+        "confidence/support.py",
+        "confidence/test_support.py",
+        (
+            "the bias of resampled values counts twice",
+            "2 * np.log(estimate) - np.log(held).mean()",
+            "np.log(held).mean()",
+        ),
+        ("shared sites count twice", "(size + tree.sizes - shared)", "(size + tree.sizes)"),
+    ),
+    *_mutants(
+        "confidence/records.py",
+        "confidence/test_assessing.py",
+        ("what is not found again is trusted", "return found and is_sep", "return is_sep"),
+    ),
+    *_mutants(
+        "confidence/levels.py",
+        "confidence/test_levels.py",
+        ("sites of no cluster do not count", "[held].sum() / len(owner)", "[held].mean()"),
+        ("a site is far from itself", "means[own] = np.inf", "pass"),
+    ),
+    *_mutants(
+        "confidence/sampling.py",
+        "confidence/test_sampling.py",
+        ("the fastest pairs are asked", "-sigma.sigma[finite]", "sigma.sigma[finite]"),
+    ),
+    *_mutants(
+        "confidence/null.py",
+        "confidence/test_null.py",
+        ("walkers keep what they share", "int(rng.integers(len(steps)))", "0"),
+    ),
+    *_mutants(
+        "confidence/noise.py",
+        "confidence/test_noise.py",
+        (
+            "the error of both ends of a step is one's",
+            "2 * one - two, 0.0) / 2",
+            "2 * one - two, 0.0)",
+        ),
+    ),
+    *_mutants(
+        "motion/screws.py",
+        "motion/test_screws.py",
+        ("the axis is on the other side", "0.5 / np.tan(angle / 2)", "-0.5 / np.tan(angle / 2)"),
+        (
+            "every hinge is a screw",
+            "abs(shift) > max(0.1 * length,",
+            "abs(shift) > -max(0.1 * length,",
+        ),
+    ),
+    *_mutants(
+        "motion/counting.py",
+        "motion/test_domains.py",
+        (
+            "what bends smoothly is cut",
+            "max(cutting, _of_noise(crowd, n_effective),",
+            "max(_of_noise(crowd, n_effective),",
+        ),
+    ),
+    *_mutants(
+        "motion/variance.py",
+        "motion/test_variance.py",
+        (
+            "what was learned from is told as held out",
+            "test = snapshots[~train]",
+            "test = snapshots[train]",
         ),
     ),
     *_mutants(
@@ -348,7 +455,6 @@ MUTANTS = [
         "pairs/choices.py",
         "pairs/test_choices.py",
         ("pairs are kept one bond later", "min_bonds - 1)", "min_bonds)"),
-        ("one contact more is needed", "found.counts >= at_least", "found.counts > at_least"),
         (
             "sequence neighbours are across chains",
             "chains[index[:, 0]] == chains[index[:, 1]]",
@@ -396,7 +502,7 @@ MUTANTS = [
         "fluctuations/crossing.py",
         "fluctuations/test_measuring.py objects/test_objects.py",
         ("max is rms", 'largest=self.objects.reduction == "max"', "largest=False"),
-        ("stretching of links counts", "if len(rigid):", "if False:"),
+        ("stretching of links counts", "if len(self.objects.rigid):", "if False:"),
     ),
     # ---- hierarchy, statistics, theory ---------------------------------------------------------
     *_mutants(
@@ -479,7 +585,6 @@ MUTANTS = [
     *_mutants(
         "compare/clusters.py",
         "compare/test_clusters.py",
-        ("the Rand index is not adjusted", "expected = one * other /", "expected = 0 * one /"),
         ("two clusters have one partner", " and row not in taken:", ":"),
         ("Jaccard counts shared sites twice", "sizes[1] - shared)", "sizes[1])"),
     ),
@@ -587,10 +692,38 @@ MUTANTS = [
         ("truncated files are taken", "if not allow_truncated:", "if False:"),
     ),
     *_mutants(
-        "readers/integrity.py",
-        "readers/test_integrity.py",
+        "readers/dcd.py",
+        "readers/test_integrity.py readers/test_binaries.py readers/test_box_kinds.py",
         ("other frames than announced go unsaid", "header.announced != whole:", "False:"),
-        ("half a frame of DCD counts", "len(ends) - (ends[-1] > size)", "len(ends)"),
+        ("half a frame of DCD counts", "1 + left // header.rest", "1 - -left // header.rest"),
+        ("angles of a cell are in another order", "cell[[4, 3, 1]]", "cell[[1, 3, 4]]"),
+        ("cosines are taken for angles", "angles = 90.0 - np.degrees(np.arcsin(angles))", "pass"),
+        ("a placeholder is a time step", " and delta != 1.0", ""),
+    ),
+    *_mutants(
+        "readers/netcdf.py",
+        "readers/test_integrity.py readers/test_binaries.py readers/test_box_kinds.py",
+        (
+            "records are not filled up to four bytes",
+            "sum(-(-size // 4) * 4 for size in sizes)",
+            "sum(sizes)",
+        ),
+        ("the scale of coordinates is not taken", "places = places * self._scale", "pass"),
+    ),
+    *_mutants(
+        "readers/xdr.py",
+        "readers/test_integrity.py readers/test_binaries.py readers/test_trajectories.py",
+        (
+            "frames without positions count as snapshots",
+            "kept = np.flatnonzero(has_positions[:count])",
+            "kept = np.arange(count)",
+        ),
+        ("damaged coordinates are believed", "if limits is not None:", "if False:"),
+    ),
+    *_mutants(
+        "_kernels/xtc.py",
+        "readers/test_binaries.py",
+        ("small differences never get larger", "small += change", "small += 0"),
     ),
     *_mutants(
         "readers/gro.py",

@@ -74,6 +74,21 @@ def test_residues_of_one_number_in_two_chains_are_two() -> None:
     assert sets_of(made) == [[0, 1], [2, 3], [4], [5]]
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_residues_of_two_chains_without_names_are_not_one(named: bool) -> None:
+    resname = "GLY" if named else ""
+    atoms = replace(
+        Atoms.unnamed(6),
+        names=np.array(["N", "CA", "N", "CA", "H", "N"]),
+        resids=np.array([1, 1, 2, 1, 1, 1]),
+        resnames=np.full(6, resname),
+    )
+    made = objects.residues(Ensemble.from_array(SNAPSHOTS, atoms=atoms))
+    # A hydrogen that is written later belongs to its residue, a second CA to another one.
+    expected = [[0, 1], [2], [3, 4, 5]] if named else [[0, 1, 3, 4, 5], [2]]
+    assert sets_of(made) == expected
+
+
 @pytest.mark.parametrize("centre", ["geometry", "mass"])
 def test_centres_are_those_of_geometry_or_mass(centre: Centre) -> None:
     masses = np.array([1.0, 2, 3, 4, 5, 6])

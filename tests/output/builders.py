@@ -1,6 +1,7 @@
 """Small hierarchies and analyses that the tests of pictures, tables and files share."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -36,6 +37,22 @@ def fluctuations(graph: Graph, unit: str = "") -> Fluctuations:
         sigma=np.array(sigmas, dtype=np.float64),
         common=np.full(len(pairs), 2),
         unit=unit,
+    )
+
+
+def glycines(residues: Sequence[tuple[str, int, str]]) -> Atoms:
+    """One atom for each residue, of the given chain, number and insertion code."""
+    count = len(residues)
+    chains, numbers, codes = zip(*residues, strict=True)
+    return Atoms(
+        names=np.full(count, "CA"),
+        elements=np.full(count, "C"),
+        resnames=np.full(count, "GLY"),
+        resids=np.array(numbers),
+        icodes=np.array(codes),
+        chains=np.array(chains),
+        masses=np.ones(count),
+        bonds=np.empty((0, 2), np.int64),
     )
 
 

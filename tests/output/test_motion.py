@@ -1,7 +1,9 @@
 """Bodies and axes in tables, figures, scripts, and superposed snapshots in files."""
 
+import ast
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +13,12 @@ import timme
 from tests.motion.proteins import planted_protein
 from timme.analysis import Analysis, Moved
 from timme.motion import rmsf, superpose
-from timme.output.body_scripts import FILES, body_arrows, write_body_scripts
+from timme.output.arrows import body_arrows
+from timme.output.body_scripts import FILES, write_body_scripts
 from timme.output.ensembles import write_ensemble
 from timme.output.figures import draw, figures_of
 from timme.output.look import look_of
+from timme.output.mode_scripts import write_mode_scripts
 from timme.output.registry import tables_of_parts
 
 
@@ -65,6 +69,80 @@ def test_scripts_draw_bodies_and_axes(made: Analysis, tmp_path: Path) -> None:
     assert "shape cylinder" in written["bodies.cxc"]
     assert "graphics top cylinder" in written["bodies.tcl"]
     assert "bodies.cif" in written["bodies.pml"]
+
+
+def cgo_shapes(text: str) -> dict[str, list[int]]:
+    """Codes of the shapes in each compiled object of PyMOL, which must be complete."""
+    numbers = {9: 13, 25: 1, 27: 16}  # cylinder, transparency, cone
+    found = {}
+    for line in re.findall(r"^/cmd\.load_cgo\((.*)\)$", text, re.MULTILINE):
+        values, name = ast.literal_eval(f"({line})")
+        codes = []
+        while values:
+            codes.append(int(values[0]))
+            assert all(isinstance(value, float) for value in values[: numbers[codes[-1]] + 1])
+            assert len(values) > numbers[codes[-1]]
+            values = values[numbers[codes[-1]] + 1 :]
+        found[name] = codes
+    return found
+
+
+def test_compiled_objects_of_pymol_are_complete(made: Analysis, tmp_path: Path) -> None:
+    write_body_scripts(made, tmp_path)
+    write_mode_scripts(made, tmp_path)
+    shapes = cgo_shapes((tmp_path / "bodies.pml").read_text("utf-8"))
+    assert shapes == {"axis_2": [9, 27], "axis_2_cone": [25, 27], "axis_2_arc": [9] * 12}
+    (codes,) = cgo_shapes((tmp_path / "porcupine.pml").read_text("utf-8")).values()
+    assert set(codes) == {27}
+    assert len(codes) > 30
+
+
+def test_commands_of_chimerax_are_those_it_knows(made: Analysis, tmp_path: Path) -> None:
+    write_body_scripts(made, tmp_path)
+    write_mode_scripts(made, tmp_path)
+    place, colour = r"-?\d+\.\d+(,-?\d+\.\d+){2}", r"#[0-9a-f]{6}([0-9a-f]{2})?"
+    shape = re.compile(
+        rf"shape (cylinder|cone) fromPoint {place} toPoint {place} radius [\d.]+ color {colour} "
+        r"name \w+"
+    )
+    label = re.compile(rf'2dlabels text "[^"]+" color {colour} xpos [\d.]+ ypos [\d.]+')
+    lines = (tmp_path / "bodies.cxc").read_text("utf-8").splitlines()
+    drawn = [line for line in lines if line.startswith(("shape", "2dlabels"))]
+    assert len(drawn) == 3 + 12 + 1
+    assert all(shape.fullmatch(line) or label.fullmatch(line) for line in drawn)
+    bild = (tmp_path / "porcupine.bild").read_text("utf-8").splitlines()
+    assert re.fullmatch(r"\.color( [\d.]+){3}", bild[0])
+    assert all(re.fullmatch(r"\.cone( -?\d+\.\d+){6} 0\.35", line) for line in bild[1:])
+
+
+@pytest.mark.parametrize("name", ["bodies.tcl", "porcupine.tcl"])
+def test_graphics_of_vmd_have_all_their_words(made: Analysis, name: str, tmp_path: Path) -> None:
+    write_body_scripts(made, tmp_path)
+    write_mode_scripts(made, tmp_path)
+    place = r"\{-?\d+\.\d+( -?\d+\.\d+){2}\}"
+    known = (
+        rf"(cylinder|cone) {place} {place} radius [\d.]+ resolution \d+",
+        r"color \w+",
+        r"material (Opaque|Transparent)",
+        rf'text {place} "[^"]+" size [\d.]+',
+    )
+    lines = (tmp_path / name).read_text("utf-8").splitlines()
+    drawn = [line for line in lines if line.startswith("graphics")]
+    assert drawn
+    for line in drawn:
+        assert any(re.fullmatch(f"graphics top {words}", line) for words in known), line
+
+
+def test_the_arc_is_the_way_of_the_middle_of_a_body(made: Analysis) -> None:
+    part = made.part(Moved)
+    assert part is not None
+    (arrow,), (found,) = body_arrows(part, made), part.found.hinges
+    assert arrow.arc is not None
+    laid = superpose(planted_protein(), np.arange(60)).ensemble.coordinates()
+    middles = laid[:, 60:].mean(axis=1)[np.argsort(found.angles)]
+    # The planted angle goes through its span from one end to the other; noise is 0.1 Å / √40.
+    np.testing.assert_allclose(arrow.arc[[0, -1]], middles[[0, -1]], atol=0.2)
+    assert arrow.label.startswith("40°")
 
 
 @pytest.mark.parametrize("kind", [".pdb", ".cif", ".xtc", ".dcd"])

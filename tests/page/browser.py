@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.patience import LONGEST
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 _FLAGS = [
@@ -54,7 +56,7 @@ class Page:
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
 
-    def call(self, method: str, *, limit: float = 60.0, **parameters: Any) -> Message:
+    def call(self, method: str, *, limit: float = LONGEST, **parameters: Any) -> Message:
         """Ask the browser for something, and wait for its answer."""
         number = next(self._numbers)
         message: Message = {"id": number, "method": method, "params": parameters}
@@ -101,7 +103,7 @@ class Page:
         self.wait(ready)
         self.settle()
 
-    def evaluate(self, expression: str, *, limit: float = 60.0) -> Any:
+    def evaluate(self, expression: str, *, limit: float = LONGEST) -> Any:
         """Return the value of an expression, or of what it promises."""
         answer = self.call(
             "Runtime.evaluate",
@@ -115,7 +117,7 @@ class Page:
             raise RuntimeError(details.get("exception", {}).get("description", details["text"]))
         return answer["result"].get("value")
 
-    def wait(self, expression: str, *, limit: float = 60.0) -> None:
+    def wait(self, expression: str, *, limit: float = LONGEST) -> None:
         """Wait until an expression is true."""
         deadline = time.monotonic() + limit
         while not self.evaluate(f"Boolean({expression})"):

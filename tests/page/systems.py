@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.cli.test_folder import complex_of_two
+from tests.motion.proteins import planted_protein
 from tests.output.builders import Graph, fluctuations, linked, particles, random_graph
 from tests.readers.builders import write_pdb
 from timme import synthetic
@@ -34,6 +35,19 @@ def ensemble() -> Analysis:
 def hinge() -> Analysis:
     """Three stiff bodies that swing about their hinges."""
     return analyse(synthetic.hinged().ensemble, cutoff=0.04)
+
+
+@functools.cache
+def tailed() -> Analysis:
+    """Two balls on a hinge with a floppy tail, of which some clusters are trusted and some not."""
+    made = synthetic.FAMILIES["hinge 15° + tail"](60, 3)
+    return analyse(made.ensemble, pairs="contact", radius=10.0)
+
+
+@functools.cache
+def turning() -> Analysis:
+    """Two rigid bodies of residues 1 to 60 and 61 to 100, which turn by 40° against each other."""
+    return analyse(planted_protein(), objects="points")
 
 
 def swarm(

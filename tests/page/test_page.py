@@ -42,7 +42,8 @@ def stripes_box(page: Page) -> tuple[float, float, float, float]:
     """Left, top, width and height of the stripes, without the axes around them."""
     x, y, width, height = page.box(".plot.dilution")
     scaled = page.evaluate(f"{SCENE}.length") not in {None, 1}
-    return x + 62, y + 8, width - 62 - (62 if scaled else 26), height - 50
+    told = page.evaluate(f"{SCENE}.confidence?.clusters.some(({{look}}) => look !== 'plain')")
+    return x + 62, y + 8, width - 62 - (62 if scaled else 26), height - (70 if told else 50)
 
 
 # ---- a report from a file ------------------------------------------------------------------------

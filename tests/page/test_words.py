@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.output.builders import glycines
 from tests.page.conftest import Open
 from tests.page.pymol import Residue, chosen
 from tests.page.systems import swarm
 from timme.analysis import Analysis
-from timme.system.atoms import Atoms
 
 # A blank chain beside named ones, negative numbers, letters of insertion, and missing numbers.
 RESIDUES: list[Residue] = [
@@ -23,21 +23,10 @@ RESIDUES: list[Residue] = [
 def named(residues: list[Residue], seed: int = 7) -> Analysis:
     """Residues of one atom each, whose clusters take no heed of their numbers."""
     count = len(residues)
-    chains, numbers, codes = zip(*residues, strict=True)
-    atoms = Atoms(
-        names=np.full(count, "CA"),
-        elements=np.full(count, "C"),
-        resnames=np.full(count, "GLY"),
-        resids=np.array(numbers),
-        icodes=np.array(codes),
-        chains=np.array(chains),
-        masses=np.ones(count),
-        bonds=np.empty((0, 2), np.int64),
-    )
     rng = np.random.default_rng(seed)
     pairs = [(i, i + 1) for i in range(count - 1)] + [(i, i + 2) for i in range(count - 2)]
     graph = (count, pairs, rng.random(len(pairs)).tolist())
-    return swarm(count, graph=graph, sites=atoms, min_size=1)
+    return swarm(count, graph=graph, sites=glycines(residues), min_size=1)
 
 
 # ---- PyMOL ---------------------------------------------------------------------------------------

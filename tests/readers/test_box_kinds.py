@@ -245,6 +245,39 @@ def test_fluctuations_are_those_of_brute_force(tmp_path: Path, suffix: str, kind
     np.testing.assert_allclose(found, brute_force(places, meant), rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.*half the periodic box")
+@pytest.mark.parametrize("style", ["", "real", "lj", "user"])
+@pytest.mark.parametrize("kind", sorted(FLAT), ids=lambda value: value.replace(" ", "-"))
+def test_a_plane_of_lammps_is_no_placeholder(tmp_path: Path, kind: str, style: str) -> None:
+    """A box of a simulation in a plane has a height of 1 all the same, in whatever unit."""
+    places, boxes = snapshots(), boxes_of(kind)
+    places[..., 2] = 0.0
+    high = boxes.copy()
+    high[:, 2, 2] = 1.0
+    (path,) = as_dump(tmp_path / "a.lammpstrj", places, high)
+    if style in {"real", "lj"}:
+        path.write_text(f"ITEM: UNITS\n{style}\n{path.read_text()}")
+    found = measured([path], unit="Å" if style == "user" else None)
+    np.testing.assert_allclose(found, brute_force(places, boxes), rtol=1e-5)
+
+
+def test_a_flat_molecule_in_a_placeholder_is_in_open_space(tmp_path: Path) -> None:
+    places = snapshots()
+    places[..., 2] = 0.0
+    boxes = np.tile(np.eye(3), (N_FRAMES, 1, 1))
+    found = measured(FORMATS["dcd"](tmp_path / "a.dcd", places, boxes))
+    np.testing.assert_allclose(found, brute_force(places, np.zeros_like(boxes)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("far", [1e15, 1e20])
+def test_places_that_nobody_knows_within_the_box_are_refused(tmp_path: Path, far: float) -> None:
+    places = snapshots()
+    places[2, 3, 1] = far
+    paths = FORMATS["lammpstrj"](tmp_path / "a.lammpstrj", places, boxes_of("triclinic"))
+    with pytest.raises(ValueError, match=r"a\.lammpstrj: .*\(site 4\) of snapshot 3 .* boxes away"):
+        measured(paths)
+
+
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_without_a_box_distances_are_plain(tmp_path: Path, suffix: str) -> None:
     places, boxes = snapshots(), boxes_of("triclinic")

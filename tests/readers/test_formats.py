@@ -68,7 +68,8 @@ def test_extended_xyz_may_be_packed_and_follow_a_topology(tmp_path: Path) -> Non
     packed = tmp_path / "b.extxyz.gz"
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     assert read(packed, bonds="none").n_snapshots == 6
-    assert read(plain, packed, bonds="none").n_snapshots == 6
+    first = extended(tmp_path / "first.extxyz", walks()[:1])
+    assert read(first, packed, bonds="none").n_snapshots == 6
 
 
 # ---- H5MD --------------------------------------------------------------------------------------
@@ -144,6 +145,19 @@ def test_h5md_boxes_are_in_the_unit_that_they_state(tmp_path: Path, changing: bo
     odd = h5md(tmp_path / "b.h5md", walks(), unit="nm", edges=[6.0] * 3, unit_of_box="sigma")
     with pytest.raises(ValueError, match="its box is in sigma, and its positions are in nm"):
         read(odd)
+
+
+def test_h5md_with_a_damaged_box_is_not_in_open_space(tmp_path: Path) -> None:
+    path = h5md(tmp_path / "a.h5md", walks(), edges=BOX)
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        place = h5py.h5o.get_info(file["particles/all/box"].id).addr
+    data = bytearray(path.read_bytes())
+    data[place : place + 8] = bytes(range(200, 208))  # the header of that group
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"a\.h5md: not an H5MD file that can be read"):
+        read(path)
 
 
 def test_h5md_in_a_plane_lies_at_zero(tmp_path: Path) -> None:

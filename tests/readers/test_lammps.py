@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.readers.builders import trajectory_positions, waters, write_pdb
+from tests.readers.builders import trajectory_positions, waters, write_pdb, write_trajectory
 from timme._arrays import Coordinates, Ints
 from timme.readers import read
 from timme.system.ensemble import Ensemble
@@ -206,8 +206,8 @@ def test_units_and_times_are_those_of_the_style(
     path.write_text((f"ITEM: UNITS\n{style}\n" if style else "") + "".join(timed))
     ensemble = read(path)
     assert ensemble.unit == unit
-    unknown = any("the unit is not known" in note for note in ensemble.notes)
-    assert unknown == (not unit)
+    said = "the σ of Lennard-Jones (units lj); unit=" if style == "lj" else "the unit is not known"
+    assert any(said in note for note in ensemble.notes) == (not unit)
     np.testing.assert_allclose(coordinates(ensemble), scale * positions, rtol=1e-5, atol=2e-5)
     box = ensemble.frames.read(3, 4)[1]
     assert box is not None
@@ -218,6 +218,19 @@ def test_units_and_times_are_those_of_the_style(
     else:
         later = read(path, start=f"{5 * picoseconds}ps")
         np.testing.assert_array_equal(coordinates(later), coordinates(ensemble)[2:])
+
+
+def test_a_dcd_after_a_data_file_states_no_unit(tmp_path: Path) -> None:
+    """LAMMPS writes DCD in the units of the simulation, whatever they are."""
+    positions = trajectory_positions(4, N_ATOMS)
+    write_trajectory(tmp_path / "a.dcd", positions)
+    rows = "".join(f"{k + 1} 1 1 0 0 {k}\n" for k in range(N_ATOMS))
+    (tmp_path / "a.data").write_text(
+        f"made\n\n{N_ATOMS} atoms\n1 atom types\n\n0 50 xlo xhi\n0 50 ylo yhi\n0 50 zlo zhi\n\n"
+        f"Atoms # molecular\n\n{rows}"
+    )
+    assert read(tmp_path / "a.data", tmp_path / "a.dcd").unit == ""
+    assert read(tmp_path / "a.dcd").unit == "Å"
 
 
 @pytest.mark.parametrize("cut", [1, 2])

@@ -89,3 +89,21 @@ def test_damaged_files_are_refused(tmp_path: Path, name: str, content: str, mess
     path.write_text(content)
     with pytest.raises(ValueError, match=message):
         read_matrix(path)
+
+
+@pytest.mark.parametrize("sign", ["\0", "0,5", "\xff", "x"], ids=["zero", "comma", "high", "x"])
+@pytest.mark.parametrize("place", ["0.25", "2 1"], ids=["value", "place"])
+def test_a_market_file_with_other_signs_is_refused(tmp_path: Path, sign: str, place: str) -> None:
+    """At a zero byte the parser ends the process, and 0,5 is 0 for it."""
+    text = "%%MatrixMarket matrix coordinate real symmetric\n%\n3 3 2\n2 1 0.25\n3 2 0.75\n"
+    path = tmp_path / "a.mtx"
+    path.write_bytes(text.replace(place, sign).encode("latin-1"))
+    with pytest.raises(ValueError, match=r"a\.mtx: line 4: numbers with decimal points"):
+        read_matrix(path)
+
+
+def test_zero_bytes_in_the_title_of_a_market_file_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.mtx"
+    path.write_bytes(b"%%MatrixMarket matrix\0coordinate real symmetric\n2 2 1\n2 1 0.25\n")
+    with pytest.raises(ValueError, match=r"a\.mtx: line 1"):
+        read_matrix(path)

@@ -46,6 +46,20 @@ def test_far_from_the_origin_sigma_is_the_same(tmp_path: Path, kind: str) -> Non
     np.testing.assert_allclose(measured(path), expected(places), rtol=1e-8)
 
 
+def test_a_netcdf_file_of_doubles_keeps_them(tmp_path: Path) -> None:
+    import netCDF4
+
+    places, path = small_motions(), tmp_path / "a.nc"
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_OFFSET") as file:
+        file.Conventions, file.ConventionVersion, file.program = "AMBER", "1.0", "made"
+        for name, size in (("frame", None), ("spatial", 3), ("atom", N_ATOMS)):
+            file.createDimension(name, size)
+        variable = file.createVariable("coordinates", "f8", ("frame", "atom", "spatial"))
+        variable.units = "angstrom"
+        variable[:] = places + FAR
+    np.testing.assert_allclose(measured(path), expected(places), rtol=1e-8)
+
+
 @pytest.mark.parametrize("options", [{"box": False}, {"unwrap": True}], ids=["box", "unwrap"])
 def test_thousands_of_boxes_away_sigma_is_the_same(tmp_path: Path, options: Any) -> None:
     places = small_motions(2.0)  # on either side of the walls, and within half a box

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.readers.builders import peptide, write_pdb
 from timme.cli import main
+from timme.readers import read
 from timme.workflow import Settings, analyse
 
 
@@ -69,3 +71,10 @@ def test_bonds_are_chosen_by_the_command_line(
     with pytest.raises(SystemExit):
         main(["run", str(path), "--bonds", "all"])
     assert "--bonds is one of auto, file, guess, none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "meant"), [("begin", "start"), ("dt", "step"), ("end", "stop")])
+def test_a_keyword_of_the_command_line_is_told_by_its_name_here(name: str, meant: str) -> None:
+    given: dict[str, Any] = {name: 1}
+    with pytest.raises(TypeError, match=rf"takes {meant}= for {name}="):
+        read(np.zeros((3, 4, 3)), **given)

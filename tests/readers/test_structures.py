@@ -68,7 +68,7 @@ def test_pdb_files_by_any_name(tmp_path: Path, suffix: str) -> None:
     assert read(path).frames.shape == (2, 10, 3)
 
 
-@pytest.mark.parametrize("suffix", [".cif", ".mmcif", ".cif.gz"])
+@pytest.mark.parametrize("suffix", [".cif", ".mmcif", ".pdbx", ".cif.gz"])
 def test_mmcif_gives_the_same_as_pdb(tmp_path: Path, suffix: str) -> None:
     records = [*peptide(), atom("CA", 7, (30.0, 0.0, 0.0), icode="B", chain="C")]
     text = pdb_text([records, [(*r[:6], r[6] + 1.0, *r[7:]) for r in records]])

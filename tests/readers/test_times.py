@@ -202,6 +202,27 @@ def test_times_are_read_without_the_frames(tmp_path: Path, monkeypatch: pytest.M
     assert set(read_frames) <= {0, 49, 50, 99, *range(50, 61)}
 
 
+@pytest.mark.parametrize("suffix", ["xtc", "trr"])
+def test_times_of_a_universe_are_read_without_the_frames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    path = at_times(tmp_path / f"a.{suffix}", [*range(100)])
+    opened = MDAnalysis.Universe.empty(4)
+    opened.load_new(str(path))
+    read_frames = list[int]()
+    reader = type(opened.trajectory)
+    inner = reader._read_frame
+
+    def counted(self: Any, frame: int) -> Any:
+        read_frames.append(frame)
+        return inner(self, frame)
+
+    monkeypatch.setattr(reader, "_read_frame", counted)
+    ensemble = read(opened, start="50ps", stop="60ps", step="2ps", bonds="none")
+    assert ensemble.n_snapshots == 6
+    assert set(read_frames) <= {0, 49, 50, 99, *range(50, 61)}
+
+
 def test_times_in_single_precision_are_equal_as_far_as_they_can_be(tmp_path: Path) -> None:
     """After 2 µs a float counts in steps of 0.125 ps."""
     path = at_times(tmp_path / "a.xtc", [2_000_000 + time for time in range(0, 40, 2)])

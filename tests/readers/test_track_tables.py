@@ -369,7 +369,7 @@ def test_comments_between_rows_are_counted(tmp_path: Path) -> None:
 
 def test_a_title_is_told_from_names_and_numbers(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"the first row, 'My experiment 2024', .*begin it with #"):
-        read(written(tmp_path, "My experiment 2024\n" + lines(header=True)))
+        read(written(tmp_path, "My experiment 2024\n" + lines()))
 
 
 @pytest.mark.parametrize("header", [False, True])

@@ -20,6 +20,14 @@ from timme.system.ensemble import Ensemble
 
 N_REAL = 1585  # atoms of 1bck; those after them stand for tethers
 
+METHANE = {
+    "C": (0.0, 0.0, 0.0),
+    "H1": (0.63, 0.63, 0.63),
+    "H2": (-0.63, -0.63, 0.63),
+    "H3": (-0.63, 0.63, -0.63),
+    "H4": (0.63, -0.63, -0.63),
+}
+
 Pair = tuple[int, int]
 
 

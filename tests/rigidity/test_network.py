@@ -14,7 +14,7 @@ from hypothesis import given, settings
 import timme
 from tests.readers.builders import atom, peptide, write_pdb
 from tests.rigidity.oracle import FOLDER, needs_oracle
-from tests.rigidity.structures import bck, joined, listed, molecule, moved, pairs_of, ring
+from tests.rigidity.structures import METHANE, bck, joined, listed, molecule, moved, pairs_of, ring
 from timme.rigidity.network import Network, network
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
@@ -27,13 +27,6 @@ BARS = {
     "hydrogen bond": 5,
     "salt bridge": 5,
     "tether": 2,
-}
-METHANE = {
-    "C": (0.0, 0.0, 0.0),
-    "H1": (0.63, 0.63, 0.63),
-    "H2": (-0.63, -0.63, 0.63),
-    "H3": (-0.63, 0.63, -0.63),
-    "H4": (0.63, -0.63, -0.63),
 }
 METHANE_BONDS = "C-H1 C-H2 C-H3 C-H4"
 THIOL = {"S": (2.3, 0.0, 0.0), "C": (3.0, 1.6, 0.0), "H": (4.0, 1.6, 0.0)}

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.rigidity.structures import joined, molecule, moved, ring
+from tests.rigidity.structures import METHANE, joined, molecule, moved, ring
 from timme._arrays import Floats
 from timme.rigidity.chemistry import chemistry
 from timme.rigidity.decomposition import decompose
@@ -25,13 +25,6 @@ from timme.system.ensemble import Ensemble
 
 EDGE = 1e-6  # Å and degrees, far above rounding
 
-METHANE = {
-    "C": (0.0, 0.0, 0.0),
-    "H1": (0.63, 0.63, 0.63),
-    "H2": (-0.63, -0.63, 0.63),
-    "H3": (-0.63, 0.63, -0.63),
-    "H4": (0.63, -0.63, -0.63),
-}
 SULPHANE = {"S": (0.0, 0.0, 0.0), "H1": (0.0, 0.97, 0.93), "H2": (0.0, -0.97, 0.93)}
 AMMONIUM = {
     "N": (0.0, 0.0, 0.0),

@@ -43,6 +43,7 @@ EXPECTED = {
     (Settings, "length"): "1.54 Å with carbon, 0.96 Å for water, their mean for links",
     (Settings, "replicas"): "one run",
     (Settings, "confidence"): "yes",
+    (Settings, "chance"): "yes for few particles in open space",
     (Settings, "show"): "Cα of proteins, P or C4' of nucleic acids",
     (RigidSettings, "chain"): "all",
     (RigidSettings, "model"): "the first",

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ import pytest
 
 from tests.cli.ensembles import helix, swinging, wandering, write_tracks
 from tests.conftest import leave_out_figures
+from tests.patience import LONGEST
 from tests.readers.builders import write_pdb
 from timme.settings import ServeSettings
 
@@ -36,8 +38,6 @@ if find_spec("fastapi") is None:  # the extra `web` is not installed
 PORT = 8377
 BASE = f"http://127.0.0.1:{PORT}"
 TOKEN = "the token of the tests"
-LONGEST = 120.0  # seconds that anything is waited for
-START = "timme.web.process.subprocess.Popen"  # by which jobs are started
 
 
 @dataclass
@@ -111,11 +111,12 @@ def everything(folder: Path) -> set[str]:
 
 
 def until(found: Callable[[], Any]) -> Any:
-    """Wait for something to be found."""
-    deadline = time.monotonic() + LONGEST
+    """Wait for something to be found, and ask less often the longer it takes."""
+    begun = time.monotonic()
     while not (value := found()):
-        assert time.monotonic() < deadline, "it took too long"
-        time.sleep(0.02)
+        waited = time.monotonic() - begun
+        assert waited < LONGEST, "it took too long"
+        time.sleep(min(0.02 + waited / 10, 0.5))
     return value
 
 
@@ -189,12 +190,18 @@ def words_of(command: list[str]) -> list[str]:
     return command[place + 2 :]
 
 
+def start_by(patch: pytest.MonkeyPatch, process: type) -> None:
+    """Let jobs be started by something else; libraries that start processes are left alone."""
+    ours = SimpleNamespace(**{**vars(subprocess), "Popen": process})
+    patch.setattr("timme.web.process.subprocess", ours)
+
+
 def work_inside(patch: pytest.MonkeyPatch) -> None:
     """Let jobs run in this process, without limits, and save no pictures."""
     leave_out_figures(patch)
     patch.setattr("timme.web.worker._limit", lambda _: None)
     patch.setattr("timme.web.worker._end_with_the_server", lambda: None)
-    patch.setattr(START, Inside)
+    start_by(patch, Inside)
 
 
 @pytest.fixture
@@ -206,7 +213,7 @@ def inside(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs that run until they are ended, but take no time of the processor."""
-    monkeypatch.setattr(START, Idle)
+    start_by(monkeypatch, Idle)
 
 
 # ---- inputs ------------------------------------------------------------------------------------

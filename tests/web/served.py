@@ -13,7 +13,8 @@ from pathlib import Path
 import httpx2
 
 import timme
-from tests.web.conftest import LONGEST, until
+from tests.patience import LONGEST
+from tests.web.conftest import until
 
 SOURCE = Path(timme.__file__).parents[1]
 START = [sys.executable, "-m", "timme", "serve", "--port", "0", "--no-browser"]

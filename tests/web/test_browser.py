@@ -14,7 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.cli.ensembles import wandering, write_tracks
-from tests.web.conftest import LONGEST, until
+from tests.patience import LONGEST
+from tests.web.conftest import until
 from tests.web.served import Served
 from timme.web import parts
 from timme.web.form import form

@@ -20,12 +20,12 @@ import pytest
 import timme
 from tests.web.conftest import (
     LONG_SETTINGS,
-    START,
     Idle,
     MakeServer,
     Server,
     planted,
     running_server,
+    start_by,
     until,
 )
 from timme.web.folders import draft
@@ -44,7 +44,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
             super().__init__(*arguments, **options)
             found.append(self)
 
-    monkeypatch.setattr(START, Noted)
+    start_by(monkeypatch, Noted)
     return found
 
 
@@ -240,6 +240,7 @@ def test_removing_a_running_job_leaves_nothing(
     assert processes[0].returncode is not None
 
 
+@pytest.mark.thorough
 def test_progress_is_told_with_the_time_left(server: Server, long_run: bytes) -> None:
     name = server.started("a.npy", long_run, **LONG_SETTINGS)
 
@@ -382,7 +383,7 @@ def test_a_folder_that_someone_removed_does_no_harm(
     server.ended(done)
     shutil.rmtree(tmp_path / done)
     with monkeypatch.context() as patch:
-        patch.setattr(START, Idle)
+        start_by(patch, Idle)
         running = server.started("a.csv", tracks)
         server.wait(running, "running")
         shutil.rmtree(tmp_path / running, ignore_errors=True)

@@ -63,22 +63,51 @@ function scaledLabel(scene: Scene, length: number): string {
   return `${scene.quantity.cutoff} / a  (a = ${number(length)} ${scene.quantity.unit})`;
 }
 
-/** Draw the cutoffs along the left, and divided by a length along the right. */
-export function cutoffAxisY(p: Painter, ink: Ink, scene: Scene, box: Box, range: readonly [number, number]): void {
-  const [low, high] = range;
-  const y = (cutoff: number): number => box.y + box.height * (1 - (cutoff - low) / (high - low));
-  const count = Math.max(2, Math.floor(box.height / 44));
-  for (const tick of ticks(low, high, count)) {
-    p.line([box.x - 4, y(tick), box.x, y(tick)], ink.line, 1);
-    p.text(number(tick), box.x - 7, y(tick), { fill: ink.muted, size: SIZE, align: "right", baseline: "middle" });
+type Range = readonly [number, number];
+
+/** Where a value of a range is, from the bottom of a box up. */
+export function upward(value: number, [low, high]: Range, box: Box): number {
+  return box.y + box.height * (1 - (value - low) / (high - low));
+}
+
+/** Where a value of a range is, from the left of a box on. */
+export function onward(value: number, [low, high]: Range, box: Box): number {
+  return box.x + (box.width * (value - low)) / (high - low);
+}
+
+/** Draw numbers along the left: so many pixels from one to the next, the label so many from the box. */
+export function leftAxis(p: Painter, ink: Ink, box: Box, range: Range, label: string, { room = 30, away = 38 } = {}): void {
+  for (const tick of ticks(...range, Math.max(2, Math.floor(box.height / room)))) {
+    const y = upward(tick, range, box);
+    p.line([box.x - 4, y, box.x, y], ink.line, 1);
+    p.text(number(tick), box.x - 7, y, { fill: ink.muted, size: SIZE, align: "right", baseline: "middle" });
   }
+  p.text(label, box.x - away, box.y + box.height / 2, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "middle", turned: true });
+}
+
+/** Draw numbers along the bottom, if wanted whole ones alone. */
+export function bottomAxis(p: Painter, ink: Ink, box: Box, range: Range, label: string, whole = false): void {
+  const bottom = box.y + box.height;
+  for (const tick of ticks(...range, Math.max(2, Math.floor(box.width / 40)))) {
+    if (whole && !Number.isInteger(tick)) continue;
+    const x = onward(tick, range, box);
+    p.line([x, bottom, x, bottom + 4], ink.line, 1);
+    p.text(number(tick), x, bottom + 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "top" });
+  }
+  p.text(label, box.x + box.width / 2, bottom + 22, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "top" });
+}
+
+/** Draw the cutoffs along the left, and divided by a length along the right. */
+export function cutoffAxisY(p: Painter, ink: Ink, scene: Scene, box: Box, range: Range): void {
+  const [low, high] = range;
+  leftAxis(p, ink, box, range, cutoffLabel(scene), { room: 44, away: 50 });
   const middle = box.y + box.height / 2;
-  p.text(cutoffLabel(scene), box.x - 50, middle, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "middle", turned: true });
+  const count = Math.max(2, Math.floor(box.height / 44));
   const length = scaledLength(scene);
   if (!length) return;
   const right = box.x + box.width;
   for (const tick of ticks(low / length, high / length, count)) {
-    const height = y(tick * length);
+    const height = upward(tick * length, range, box);
     p.line([right, height, right + 4, height], ink.line, 1);
     p.text(number(tick), right + 7, height, { fill: ink.muted, size: SIZE, baseline: "middle" });
   }
@@ -86,46 +115,23 @@ export function cutoffAxisY(p: Painter, ink: Ink, scene: Scene, box: Box, range:
 }
 
 /** Draw the cutoffs along the bottom, and divided by a length along the top. */
-export function cutoffAxisX(p: Painter, ink: Ink, scene: Scene, box: Box, range: readonly [number, number]): void {
+export function cutoffAxisX(p: Painter, ink: Ink, scene: Scene, box: Box, range: Range): void {
   const [low, high] = range;
-  const x = (cutoff: number): number => box.x + (box.width * (cutoff - low)) / (high - low);
-  const bottom = box.y + box.height;
-  const count = Math.max(2, Math.floor(box.width / 40));
-  for (const tick of ticks(low, high, count)) {
-    p.line([x(tick), bottom, x(tick), bottom + 4], ink.line, 1);
-    p.text(number(tick), x(tick), bottom + 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "top" });
-  }
+  bottomAxis(p, ink, box, range, cutoffLabel(scene));
   const middle = box.x + box.width / 2;
-  p.text(cutoffLabel(scene), middle, bottom + 22, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "top" });
+  const count = Math.max(2, Math.floor(box.width / 40));
   const length = scaledLength(scene);
   if (!length) return;
   for (const tick of ticks(low / length, high / length, count)) {
-    const place = x(tick * length);
+    const place = onward(tick * length, range, box);
     p.line([place, box.y - 4, place, box.y], ink.line, 1);
     p.text(number(tick), place, box.y - 7, { fill: ink.muted, size: SIZE, align: "center", baseline: "bottom" });
   }
   p.text(scaledLabel(scene, length), middle, box.y - 22, { fill: ink.text, size: SIZE + 1, align: "center", baseline: "bottom" });
 }
 
-/** Where a fraction is; a little room is left below 0 and above 1. */
-export function fractionY(value: number, box: Box): number {
-  return box.y + box.height * (1 - (value + 0.02) / 1.04);
-}
-
-export function fractionAxisY(p: Painter, ink: Ink, box: Box, label: string): void {
-  for (const tick of ticks(0, 1, Math.max(2, Math.floor(box.height / 30)))) {
-    const y = fractionY(tick, box);
-    p.line([box.x - 4, y, box.x, y], ink.line, 1);
-    p.text(number(tick), box.x - 7, y, { fill: ink.muted, size: SIZE, align: "right", baseline: "middle" });
-  }
-  p.text(label, box.x - 38, box.y + box.height / 2, {
-    fill: ink.text,
-    size: SIZE + 1,
-    align: "center",
-    baseline: "middle",
-    turned: true,
-  });
-}
+/** The range in which fractions are drawn: a little room is left below 0 and above 1. */
+export const FRACTIONS: Range = [-0.02, 1.02];
 
 /** How shown objects lie along an axis. */
 export interface Along {

@@ -1,7 +1,7 @@
 // Fractions of objects in clusters, against the cutoff, with the same line as the dilution plot.
 
 import { at } from "./arrays";
-import { type Box, cutoffAxisX, fractionAxisY, fractionY, type Ink } from "./axes";
+import { type Box, cutoffAxisX, FRACTIONS, type Ink, leftAxis, onward, upward } from "./axes";
 import { h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter, shifted } from "./painter";
@@ -95,7 +95,7 @@ export class CurvePlot {
     });
     p.frame(box.x, box.y, box.width, box.height, ink.line);
     cutoffAxisX(p, ink, this.model.scene, box, range);
-    fractionAxisY(p, ink, box, this.kind === "large" ? "Fraction" : "P(r)");
+    leftAxis(p, ink, box, FRACTIONS, this.kind === "large" ? "Fraction" : "P(r)");
     this.legend(p, ink, box);
     if (marked) {
       const x = this.lineX(box);
@@ -133,14 +133,13 @@ export class CurvePlot {
   }
 
   private x(cutoff: number, box: Box): number {
-    const [low, high] = this.model.scene.limits;
-    return box.x + (box.width * (cutoff - low)) / (high - low);
+    return onward(cutoff, this.model.scene.limits, box);
   }
 
   /** Corners of a curve that is constant from each level to the next. */
   private stairs({ values }: Curve, box: Box): number[] {
     const { levels } = this.model.hierarchy;
-    const y = (value: number): number => fractionY(value, box);
+    const y = (value: number): number => upward(value, FRACTIONS, box);
     let [lastX, lastY] = [box.x, y(at(values, 0))];
     const points = [lastX, lastY];
     for (const [k, level] of levels.entries()) {
@@ -156,7 +155,7 @@ export class CurvePlot {
   }
 
   private smooth(values: Float32Array, grid: Float64Array, box: Box): number[] {
-    return Array.from(grid).flatMap((cutoff, k) => [this.x(cutoff, box), fractionY(at(values, k), box)]);
+    return Array.from(grid).flatMap((cutoff, k) => [this.x(cutoff, box), upward(at(values, k), FRACTIONS, box)]);
   }
 
   private valueAt({ values }: Curve): number {

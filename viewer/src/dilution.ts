@@ -6,12 +6,17 @@ import { h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Cluster } from "./hierarchy";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
-import { stripesImage, vectorStripes } from "./stripes";
+import type { Confidence } from "./scene";
+import { stripesImage, veiled, vectorStripes } from "./stripes";
+import { tells } from "./sure";
 import { cutoffText, facts, number, scaledLength } from "./text";
 
 const CLICK = 4; // pixels a pointer may move between down and up
 const LATER = 300; // milliseconds after which what may be needed is painted
 const KEPT = 2; // images of stripes: of the range worth drawing, and of all
+const LEGEND = 20; // room of the legend below the axis
+const SAMPLE = "#555555"; // colour of what stands for any cluster in it
+const LETTER = 5.8; // about the width of one of its letters
 
 type Range = [number, number];
 
@@ -20,6 +25,7 @@ export class Dilution {
   private readonly base: SharpCanvas;
   private readonly marks: SharpCanvas;
   private readonly handle: HTMLElement;
+  private readonly told: Confidence | null; // how sure clusters are, where anything can be told
   private shown: Along;
   private range: Range;
   private readonly images = new Map<string, HTMLCanvasElement>(); // by what they show, the newest last
@@ -29,6 +35,8 @@ export class Dilution {
     private readonly model: Model,
     private readonly ink: () => Ink,
   ) {
+    const { confidence } = model.scene;
+    this.told = tells(confidence) ? confidence : null;
     this.shown = along(model);
     this.range = this.usefulRange();
     this.element = h("div", { class: "plot dilution" });
@@ -74,12 +82,13 @@ export class Dilution {
     const box = this.box(width, height);
     p.rect(box.x, box.y, box.width, box.height, ink.paper);
     p.clipped(box.x, box.y, box.width, box.height, () => {
-      if (p.vector && vectorStripes(p, model, shown, range, box)) return;
+      if (p.vector && vectorStripes(p, model, shown, range, box, ink.paper)) return;
       p.image(this.stripes(box, range, p.ratio), box.x, box.y, box.width, box.height);
     });
     p.frame(box.x, box.y, box.width, box.height, ink.line);
     cutoffAxisY(p, ink, model.scene, box, range);
     placesAxis(p, ink, shown, box);
+    if (this.told) legend(p, ink, this.told, width, height);
     if (marked) this.drawMarks(p, width, height);
   }
 
@@ -88,7 +97,8 @@ export class Dilution {
   private box(width: number, height: number): Box {
     const right = scaledLength(this.model.scene) ? 62 : 26;
     const top = chainRuns(this.shown).length ? 18 : 8;
-    return { x: 62, y: top, width: Math.max(10, width - 62 - right), height: Math.max(10, height - top - 42) };
+    const below = this.told ? 42 + LEGEND : 42;
+    return { x: 62, y: top, width: Math.max(10, width - 62 - right), height: Math.max(10, height - top - below) };
   }
 
   /** The range worth drawing, or all of it once the cutoff is beyond. */
@@ -111,9 +121,9 @@ export class Dilution {
   private stripes(box: Box, range: Range, ratio = this.ratio): HTMLCanvasElement {
     const { model } = this;
     const size = [Math.round(box.width * ratio), Math.round(box.height * ratio)] as const;
-    if (ratio !== this.ratio) return stripesImage(model, this.shown, range, ...size);
-    const key = [...size, ...range, model.minSize, model.palette, model.axis].join();
-    const image = this.images.get(key) ?? stripesImage(model, this.shown, range, ...size);
+    if (ratio !== this.ratio) return stripesImage(model, this.shown, range, ...size, ratio);
+    const key = [...size, ...range, model.minSize, model.palette, model.axis, model.trustedOnly].join();
+    const image = this.images.get(key) ?? stripesImage(model, this.shown, range, ...size, ratio);
     this.images.delete(key);
     this.images.set(key, image);
     for (const old of [...this.images.keys()].slice(0, -KEPT)) this.images.delete(old);
@@ -244,4 +254,24 @@ export class Dilution {
     });
     element.addEventListener("pointerleave", () => model.hover(-1));
   }
+}
+
+/** Say below the axis what solid, hatched and faded stripes are. */
+function legend(p: Painter, ink: Ink, { looks, least }: Confidence, width: number, height: number): void {
+  const y = height - 9;
+  const rest = `(fewer than ${least}, and the whole: not judged)`;
+  const entries = Object.entries(looks).map(([look, { words, veil }]) => ({ look, words, veil, wide: 24 + LETTER * words.length }));
+  const gap = 14;
+  const known = entries.reduce((sum, { wide }) => sum + wide + gap, -gap);
+  const roomy = known + gap + LETTER * rest.length < width;
+  const whole = roomy ? known + gap + LETTER * rest.length : known;
+  let x = Math.max(2, (width - whole) / 2);
+  for (const { look, words, veil, wide } of entries) {
+    p.rect(x, y - 6, 18, 12, veiled(SAMPLE, ink.paper, veil));
+    if (look === "hatched") p.hatch(x, y - 6, 18, 12, ink.paper);
+    p.frame(x, y - 6, 18, 12, ink.line);
+    p.text(words, x + 23, y, { fill: ink.muted, size: 11, baseline: "middle" });
+    x += wide + gap;
+  }
+  if (roomy) p.text(rest, x, y, { fill: ink.muted, size: 11, baseline: "middle" });
 }

@@ -57,7 +57,7 @@ export function png(figures: Figure[], root: HTMLElement): Promise<Blob> {
   });
 }
 
-/** The clusters of this cutoff, in the columns of clusters.csv. */
+/** The clusters in view, in the columns of clusters.csv, with their numbers there. */
 export function csv(model: Model): string {
   const { scene, cut } = model;
   const named = (name: string): string => (scene.quantity.unit ? `${name} (${scene.quantity.unit})` : name);
@@ -65,14 +65,13 @@ export function csv(model: Model): string {
     const { start, stop } = model.hierarchy.wholeRun(lowest, cut.cutoff);
     return stop - start;
   };
-  const judged = scene.confidence;
-  const records = new Map(judged?.runs.map(([start, stop, record]) => [`${start}-${stop}`, judged.clusters[record]?.cells]));
-  const sure = ({ start, stop }: Cluster): string[] => records.get(`${start}-${stop}`) ?? judged?.columns.map(() => "") ?? [];
+  const columns = scene.confidence?.columns ?? [];
+  const sure = (cluster: Cluster): string[] => model.sure.of(cluster)?.cells ?? columns.map(() => "");
   const rows: string[][] = [
-    [named("cutoff"), "cluster", "size", "objects", "colour", named("formed"), named("joined"), "members", ...(judged?.columns ?? [])],
-    ...cut.clusters.map((cluster, label) => [
+    [named("cutoff"), "cluster", "size", "objects", "colour", named("formed"), named("joined"), "members", ...columns],
+    ...cut.clusters.map((cluster) => [
       float(cut.cutoff),
-      String(label + 1),
+      String(cluster.rank + 1),
       String(cluster.size),
       String(objects(cluster)),
       model.colour(cluster.family),

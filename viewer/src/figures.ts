@@ -7,11 +7,14 @@ import type { Dilution } from "./dilution";
 import { h } from "./dom";
 import * as files from "./export";
 import type { Matrix } from "./matrix";
+import type { Mobility } from "./mobility";
 import type { Model } from "./model";
 import type { Molecule } from "./molecule";
+import type { MotionPanel } from "./motion";
 import type { Painter } from "./painter";
 import type { Sequence } from "./sequence";
 import { facts, messageOf } from "./text";
+import type { WindowPanel } from "./windows";
 
 interface Parts {
   heading: HTMLElement;
@@ -19,13 +22,16 @@ interface Parts {
   dilution: Dilution;
   table: ClusterTable;
   curves: readonly [CurvePlot, CurvePlot];
-  matrix: Matrix | null;
+  matrices: Matrix[];
+  mobility: Mobility;
+  motion: MotionPanel | null;
+  windows: WindowPanel | null;
   sequence: Sequence | null;
 }
 
 /** All figures; the heading has no name, for it is part of the whole page only. */
 export function figuresOf(parts: Parts, ink: () => Ink): files.Figure[] {
-  const { heading, molecule, dilution, table, curves, matrix, sequence } = parts;
+  const { heading, molecule, dilution, table, curves, matrices, mobility, motion, windows, sequence } = parts;
   const [large, sizes] = curves;
   const made: files.Figure[] = [{ id: "heading", name: "", element: heading, draw: (p) => drawHeading(p, heading, ink()) }];
   if (molecule) {
@@ -37,7 +43,15 @@ export function figuresOf(parts: Parts, ink: () => Ink): files.Figure[] {
     { id: "fraction", name: "Fraction", element: large.element, draw: (p, w, tall) => large.figure(p, w, tall) },
     { id: "sizes", name: "Sizes P(r)", element: sizes.element, draw: (p, w, tall) => sizes.figure(p, w, tall) },
   );
-  if (matrix) made.push({ id: "matrix", name: matrix.name, element: matrix.element, draw: (p, w, tall) => matrix.draw(p, w, tall) });
+  for (const matrix of matrices) {
+    const id = matrix.name === "Joining" ? "joining" : "matrix";
+    made.push({ id, name: matrix.name, element: matrix.element, draw: (p, w, tall) => matrix.draw(p, w, tall) });
+  }
+  made.push({ id: "mobility", name: "Mobility", element: mobility.element, draw: (p, w, tall) => mobility.draw(p, w, tall) });
+  for (const { id, name, plot } of motion?.plots ?? []) {
+    made.push({ id, name, element: plot.element, draw: (p, w, tall) => plot.figure(p, w, tall) });
+  }
+  if (windows) made.push({ id: "windows", name: "Windows", element: windows.element, draw: (p, w, tall) => windows.draw(p, w, tall) });
   if (sequence) made.push({ id: "sequence", name: "Sequence", element: sequence.element, draw: (p, w, tall) => sequence.draw(p, w, tall) });
   made.push({ id: "clusters", name: "Clusters", element: table.element, draw: (p, w, tall) => table.draw(p, w, tall) });
   return made;

@@ -7,6 +7,7 @@ export interface Cluster {
   start: number; // first place in leaf order
   stop: number; // place after the last
   size: number; // shown objects
+  rank: number; // among all clusters of a cut, from 0; -1 for one that is looked at by itself
   lowest: number; // its lowest shown object
   family: number; // which colour it carries
   formed: number; // cutoff from which it is as it is; -Infinity for a single object
@@ -15,7 +16,7 @@ export interface Cluster {
 
 export interface Cut {
   cutoff: number;
-  clusters: Cluster[]; // of at least the smallest size, largest first, ties: lowest object first
+  clusters: Cluster[]; // of at least the smallest size, of these the wanted, largest first, ties: lowest object first
   count: number; // clusters of any size
   largest: number; // size of the largest
   labels: Int32Array; // (shown,), place in `clusters`, -1 for the rest
@@ -91,8 +92,10 @@ export class Hierarchy {
     return low;
   }
 
-  cut(cutoff: number, minSize: number): Cut {
+  /** Clusters of at least a size, of which some may be wanted alone; they keep their ranks. */
+  cut(cutoff: number, minSize: number, wanted: (run: Run) => boolean = () => true): Cut {
     const found = this.clusters(cutoff, minSize);
+    found.clusters = found.clusters.filter(wanted);
     const labels = new Int32Array(this.size).fill(-1);
     const wholeLabels = new Int32Array(this.shownAt.length).fill(-1);
     found.clusters.forEach((cluster, label) => {
@@ -122,7 +125,8 @@ export class Hierarchy {
     const clusters: Cluster[] = [];
     for (const key of Float64Array.from(keys).sort().reverse()) {
       const start = startOf[size - (key % (size + 1))]!;
-      clusters.push(this.cluster({ start, stop: start + Math.floor(key / (size + 1)) }));
+      const run = { start, stop: start + Math.floor(key / (size + 1)) };
+      clusters.push({ ...this.cluster(run), rank: clusters.length });
     }
     return { clusters, count, largest };
   }
@@ -144,7 +148,7 @@ export class Hierarchy {
     for (let place = start + 1; place < stop; place++) formed = Math.max(formed, gaps[place] ?? formed);
     const joined = Math.min(gaps[start] ?? Infinity, gaps[stop] ?? Infinity);
     const family = at(this.family, start);
-    return { start, stop, size: stop - start, lowest: this.lowest(start, stop), family, formed, joined };
+    return { start, stop, size: stop - start, rank: -1, lowest: this.lowest(start, stop), family, formed, joined };
   }
 
   /** The run of a shown object at a cutoff. */
@@ -170,6 +174,33 @@ export class Hierarchy {
     if (itself >= 0) return itself;
     const { start, stop } = around(this.wholeGaps, place, cutoff);
     return this.shownAt.subarray(start, stop).find((object) => object >= 0) ?? -1;
+  }
+
+  /** Tell the cutoff at which any two objects of some come together; they are given as ascending places of leaf order. */
+  eachJoining(places: Int32Array, tell: (one: number, other: number, cutoff: number) => void): void {
+    const between = Float64Array.from(places, (place, k) => {
+      let highest = -Infinity;
+      for (let gap = k ? places[k - 1]! + 1 : place; gap <= place; gap++) highest = Math.max(highest, this.gaps[gap]!);
+      return highest;
+    });
+    for (let one = 0; one < places.length; one++) {
+      let highest = -Infinity;
+      for (let other = one + 1; other < places.length; other++) {
+        highest = Math.max(highest, between[other]!);
+        tell(places[one]!, places[other]!, highest);
+      }
+    }
+  }
+
+  /** The cutoff at which each shown object joins the core, with which leaf order begins; Infinity if never. */
+  mobility(): Float64Array {
+    const found = new Float64Array(this.size);
+    let highest = this.size > 1 ? at(this.gaps, 1) : Infinity;
+    this.order.forEach((object, place) => {
+      if (place > 0) highest = Math.max(highest, at(this.gaps, place));
+      found[object] = highest;
+    });
+    return found;
   }
 
   /** The lowest shown object in a run. */

@@ -20,6 +20,12 @@ const SMALL = 0.12;
 export const SPAN = 3; // distance of neighbouring particles in the units of the view
 const FADE = 0.8; // how far what is not looked at is mixed with the background
 
+/** What sites belong to, other than clusters, and the colours of these. */
+export interface Groups {
+  of: Int32Array; // (sites,), -1 for none
+  colours: string[];
+}
+
 export class Looks {
   readonly bonds: Int32Array; // pairs of sites
   readonly contacts: Int32Array;
@@ -40,6 +46,7 @@ export class Looks {
     private readonly space: Space,
     private readonly ink: () => Ink,
     nSites: number,
+    private readonly others: () => Groups | null,
   ) {
     this.bonds = wholes(this.space.bonds);
     this.contacts = wholes(this.space.contacts);
@@ -63,21 +70,28 @@ export class Looks {
     const { highlight, hierarchy, cut } = model;
     const rest = rgb(model.scene.palettes.rest);
     const paper = rgb(this.ink().paper);
-    const known = cut.clusters.map((cluster) => rgb(model.colour(cluster.family)));
+    const others = this.others();
+    const known = (others?.colours ?? cut.clusters.map(({ family }) => model.colour(family))).map(rgb);
     const lit = highlight ? rgb(model.colour(highlight.family)) : rest;
     for (let site = 0; site < this.radius.length; site++) {
       const place = hierarchy.sitePlace[site] ?? -1;
-      const label = place < 0 ? -1 : (cut.wholeLabels[place] ?? -1);
-      let colour = label < 0 ? rest : (known[label] ?? rest);
+      let colour = known[this.groupOf(site)] ?? rest;
       let fade = 0;
       if (highlight) {
-        if (place >= highlight.whole.start && place < highlight.whole.stop) colour = lit;
-        else fade = FADE;
+        const inside = place >= highlight.whole.start && place < highlight.whole.stop;
+        if (!inside) fade = FADE;
+        else if (!others) colour = lit;
       }
       colours[3 * site] = (colour[0] * (1 - fade) + paper[0] * fade) / 255;
       colours[3 * site + 1] = (colour[1] * (1 - fade) + paper[1] * fade) / 255;
       colours[3 * site + 2] = (colour[2] * (1 - fade) + paper[2] * fade) / 255;
     }
+  }
+
+  /** Number of the cluster of a site, or of what else it is coloured by; -1 for none. */
+  private groupOf(site: number): number {
+    const others = this.others();
+    return (others ? others.of[site] : this.model.siteLabel(site)) ?? -1;
   }
 
   /** Sites without a position have no size. */
@@ -105,7 +119,7 @@ export class Looks {
     if (model.style === "spheres") return molecular ? (VDW[this.elements[site]?.toUpperCase() ?? ""] ?? 1.7) : 0.5 * unit;
     if (model.style === "cartoon" && this.ribbon[site]) return 0;
     if (model.style !== "clusters") return molecular ? (this.bonded[site] ? STICK : this.lone) : JOINT * unit;
-    const inside = model.siteLabel(site) >= 0;
+    const inside = this.groupOf(site) >= 0;
     if (molecular && this.bonds.length) return inside ? THICK : THIN;
     return (inside ? NODE : SMALL) * (molecular ? space.spacing : unit);
   }
@@ -117,8 +131,8 @@ export class Looks {
   private thickness(stick: number, a: number, b: number): number {
     const { model, space } = this;
     const { molecular } = space;
-    const label = model.siteLabel(a);
-    const together = label >= 0 && label === model.siteLabel(b);
+    const group = this.groupOf(a);
+    const together = group >= 0 && group === this.groupOf(b);
     const contact = stick - this.bonds.length / 2;
     if (contact >= 0) {
       const close = together && (this.heights[contact] ?? Infinity) <= model.cut.cutoff;

@@ -3,6 +3,7 @@
 import { about } from "./about";
 import { at } from "./arrays";
 import { type Ink, inkOf } from "./axes";
+import { banner } from "./banner";
 import { ClusterTable } from "./clusters";
 import { CurvePlot } from "./curves";
 import { Dilution } from "./dilution";
@@ -12,15 +13,18 @@ import { chosenFigures, exportMenu, figuresOf } from "./figures";
 import { Film } from "./film";
 import type { Cluster } from "./hierarchy";
 import { KEYS, listen } from "./keyboard";
-import { Matrix } from "./matrix";
-import { type Change, Model, type Style } from "./model";
+import { joining, Matrix, measured } from "./matrix";
+import { Mobility } from "./mobility";
+import { type Change, type Colouring, Model, type Style } from "./model";
 import { Molecule } from "./molecule";
+import { MotionPanel } from "./motion";
 import { Panel } from "./panel";
 import { pymolSelection } from "./pymol";
 import type { Scene, Space } from "./scene";
 import { Sequence } from "./sequence";
 import { type Card, tabs } from "./tabs";
 import { facts, messageOf, withUnit } from "./text";
+import { WindowPanel } from "./windows";
 
 type Theme = "light" | "dark";
 
@@ -31,19 +35,27 @@ export interface Page {
     level: number;
     levels: number;
     minSize: number;
+    trustedOnly: boolean;
     palette: string;
     style: string;
+    colouring: string;
     frame: number;
+    turn: number | null;
+    window: number;
     fixed: boolean;
     selected: number;
     highlighted: number[] | null;
-    clusters: { size: number; colour: string; formed: number; joined: number; members: number[] }[];
+    clusters: { number: number; trusted: boolean; look: string; size: number; colour: string; formed: number; joined: number; members: number[] }[];
   };
   setCutoff(cutoff: number): void;
   setMinSize(size: number): void;
+  setTrustedOnly(only: boolean): void;
   setPalette(palette: "wide" | "safe"): void;
   setStyle(style: Style): void;
   setFrame(frame: number): void;
+  setColouring(colouring: Colouring): void;
+  setTurn(turn: number): void;
+  setWindow(window: number): void;
   step(levels: number): void;
   select(shown: number): void;
   atomColours(): string[];
@@ -66,7 +78,7 @@ const STYLES: Record<Style, string> = {
 
 /** Build the page within an element; keys are heard there, or in what is given: an element around it, the document. */
 export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Document): Page {
-  if (scene.format !== 4) throw new Error(`a scene of format 4 is needed, got ${scene.format}: use the page of the same version`);
+  if (scene.format !== 5) throw new Error(`a scene of format 5 is needed, got ${scene.format}: use the page of the same version`);
   const model = new Model(scene);
   const root = h("div", { class: "timme" });
   host.classList.add("timme-host");
@@ -82,15 +94,18 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
   const [molecule, problem] = withoutFail(() => (scene.space ? new Molecule(model, scene.space, ink) : null));
   const dilution = new Dilution(model, ink);
   const panel = new Panel(model);
-  const film = molecule && scene.space ? new Film(model, scene.space, () => molecule.canKeep()) : null;
+  const film = molecule && scene.space ? new Film(model, scene.space, () => molecule.canKeep(), molecule.bodies) : null;
   const zoom = molecule ? (cluster: Cluster): void => zoomTo(model, molecule, cluster) : null;
   const table = new ClusterTable(model, zoom, say, ink);
   const curves = [new CurvePlot(model, ink, "large"), new CurvePlot(model, ink, "sizes")] as const;
   const pairs = scene.matrix ?? scene.apart;
-  const matrix = pairs ? new Matrix(model, pairs, ink) : null;
+  const matrices = [...(pairs ? [measured(model, pairs)] : []), joining(model)].map((heights) => new Matrix(model, heights, ink));
+  const mobility = new Mobility(model, ink);
+  const motion = scene.motion ? new MotionPanel(model, scene.motion, ink) : null;
+  const windows = scene.windows ? new WindowPanel(model, scene.windows, ink) : null;
   const sequence = scene.axis?.letters ? new Sequence(model, scene.axis, scene.axis.letters, ink) : null;
   const heading = h("div", { class: "heading" }, h("h1", {}, scene.title), h("p", {}, subtitle(scene, model)));
-  const figures = figuresOf({ heading, molecule, dilution, table, curves, matrix, sequence }, ink);
+  const figures = figuresOf({ heading, molecule, dilution, table, curves, matrices, mobility, motion, windows, sequence }, ink);
 
   const help = helpDialog();
   const menu = exportMenu(model, figures, root, say);
@@ -106,10 +121,11 @@ export function mount(host: HTMLElement, scene: Scene, keys?: HTMLElement | Docu
       h("button", { type: "button", "aria-label": "Keys", title: "Keys (?)", click: () => help.showModal() }, "?"),
     ),
   );
-  root.append(header, ...sections(model, { molecule, problem, film, panel, dilution, table, curves, matrix, sequence }), live, help);
+  if (scene.confidence) header.append(banner(scene.confidence));
+  root.append(header, ...sections(model, { molecule, problem, film, panel, dilution, table, curves, matrices, mobility, motion, windows, sequence }), live, help);
   root.classList.toggle("no-view", !scene.space);
 
-  const views = [molecule, dilution, table, ...curves, matrix, sequence];
+  const views = [molecule, dilution, table, ...curves, ...matrices, mobility, motion, windows, sequence];
   const update = (change: Change | "theme"): void => {
     for (const view of views) view?.update(change as Change);
     panel.update();
@@ -162,15 +178,21 @@ interface Parts {
   dilution: Dilution;
   table: ClusterTable;
   curves: readonly [CurvePlot, CurvePlot];
-  matrix: Matrix | null;
+  matrices: Matrix[];
+  mobility: Mobility;
+  motion: MotionPanel | null;
+  windows: WindowPanel | null;
   sequence: Sequence | null;
 }
 
 function sections(model: Model, parts: Parts): HTMLElement[] {
-  const { molecule, film, panel, dilution, table, curves, matrix, sequence } = parts;
+  const { molecule, film, panel, dilution, table, curves, matrices, mobility, motion, windows, sequence } = parts;
   const cards: Card[] = [{ name: "Curves", content: h("div", { class: "curves" }, ...curves.map((curve) => curve.element)) }];
   if (sequence) cards.push({ name: "Sequence", content: sequence.element, shown: () => sequence.update("cut") });
-  if (matrix) cards.push({ name: matrix.name, content: matrix.element, shown: () => matrix.update("cut") });
+  for (const matrix of matrices) cards.push({ name: matrix.name, content: matrix.element, shown: () => matrix.update("cut") });
+  cards.push({ name: "Mobility", content: mobility.element, shown: () => mobility.update("cut") });
+  if (motion) cards.push({ name: "Motion", content: motion.element, shown: () => motion.show(true), hidden: () => motion.show(false) });
+  if (windows) cards.push({ name: "Windows", content: windows.element, shown: () => windows.show(true), hidden: () => windows.show(false) });
   cards.push({ name: "Provenance", content: about(model.scene) });
   const made: HTMLElement[] = [];
   const { space } = model.scene;
@@ -194,11 +216,18 @@ function viewBar(model: Model, space: Space, molecule: Molecule): HTMLElement {
   model.onChange((change) => {
     if (change === "look") style.value = model.style;
   });
+  const known: [Colouring, string][] = [["clusters", "clusters"]];
+  if (model.scene.motion?.bodies.length) known.push(["bodies", "rigid bodies"]);
+  if (model.scene.windows) known.push(["windows", "a window"]);
+  const colouring = options(known, model.colouring, (value) => model.setColouring(value));
+  model.onChange((change) => {
+    if (change === "look") colouring.value = model.colouring;
+  });
   const dimensions = space.dimensions > 3 ? h("span", { class: "hint" }, `first 3 of ${space.dimensions} dimensions`) : "";
   return h(
     "div",
     { class: "bar" },
-    labelled("show", style),
+    h("span", { class: "field" }, labelled("show", style), known.length > 1 ? labelled("of", colouring) : ""),
     dimensions,
     h("button", { type: "button", title: "Reset the view (r)", click: () => molecule.reset() }, "Reset view"),
   );
@@ -292,13 +321,20 @@ function pageOf(
       level: hierarchy.level(model.cut.cutoff),
       levels: hierarchy.levels.length,
       minSize: model.minSize,
+      trustedOnly: model.trustedOnly,
       palette: model.palette,
       style: model.style,
+      colouring: model.colouring,
       frame: model.frame,
+      turn: model.turn,
+      window: model.window,
       fixed: model.fixed,
       selected: model.selected,
       highlighted: model.highlight ? Array.from(hierarchy.members(model.highlight.run)) : null,
       clusters: model.cut.clusters.map((cluster) => ({
+        number: cluster.rank + 1,
+        trusted: model.sure.trusts(cluster),
+        look: model.sure.lookOf(cluster),
         size: cluster.size,
         colour: model.colour(cluster.family),
         formed: cluster.formed,
@@ -308,9 +344,13 @@ function pageOf(
     }),
     setCutoff: (cutoff) => model.setCutoff(cutoff),
     setMinSize: (size) => model.setMinSize(size),
+    setTrustedOnly: (only) => model.setTrustedOnly(only),
     setPalette: (palette) => model.setPalette(palette),
     setStyle: (style) => model.setStyle(style),
     setFrame: (frame) => model.setFrame(frame),
+    setColouring: (colouring) => model.setColouring(colouring),
+    setTurn: (turn) => model.setTurn(turn),
+    setWindow: (window) => model.setWindow(window),
     step: (levels) => model.step(levels),
     select: (shown) => {
       model.select(shown);

@@ -1,24 +1,65 @@
-// σ of pairs as a matrix in the order of the axis, with the clusters of this cutoff along its sides.
+// Heights of pairs as a matrix in the order of the axis, with the clusters of this cutoff along its sides: σ, or the
+// cutoff at which two sites join.
 
 import { at, runs } from "./arrays";
 import { along, type Box, type Ink, rgb, ticks } from "./axes";
+import { joiningValues, percentile, triangle } from "./joining";
 import { context2d, h, type SharpCanvas, sharpCanvas } from "./dom";
 import type { Model } from "./model";
 import { CanvasPainter, type Painter } from "./painter";
 import { type Pairs, singles } from "./scene";
-import { cutoffText, number } from "./text";
+import { cutoffText, number, symbol, withUnit } from "./text";
 
+const MOST_PIXELS = 1_000; // along a side
+const TOP = 0.98; // of all pairs have a colour of their own, as in the figures
 const STRIP = 8; // width of the clusters along the sides
 const UNMEASURED = [0xdc, 0xdc, 0xdc] as const;
 
+/** What a matrix shows; values are in the order of the axis: the upper triangle, row by row. */
+export interface Heights {
+  load: () => Loaded; // once they are to be seen
+  size: number; // of a side, in pixels
+  name: string; // of the card
+  symbol: string;
+  none: string; // what is said where there is none
+  grey: string; // and what grey means
+  means: boolean; // whether a pixel for several pairs is their mean, or one of them
+}
+
+interface Loaded {
+  values: Float32Array; // NaN where there is none
+  low: number; // the least and the largest that are told apart by colour
+  top: number;
+}
+
+/** Heights that were measured. */
+export function measured({ scene }: Model, { values, size, top }: Pairs): Heights {
+  const { symbol: sign } = scene.quantity;
+  const [none, grey] = ["not measured", "where no pair was measured"];
+  const load = (): Loaded => ({ values: singles(values), low: 0, top: top || 1 });
+  return { load, size, name: `${sign} matrix`, symbol: sign, none, grey, means: true };
+}
+
+/** The cutoffs at which any two join. */
+export function joining(model: Model): Heights {
+  const { hierarchy, scene } = model;
+  const size = Math.min(hierarchy.size, MOST_PIXELS);
+  const load = (): Loaded => {
+    const values = joiningValues(hierarchy, along(model, "natural").order, size);
+    const [low, top] = [hierarchy.levels.at(0) ?? 0, percentile(values, TOP)];
+    return { values, low, top: top > low ? top : low + 1 };
+  };
+  return { load, size, name: "Joining", symbol: symbol(scene), none: "never", grey: "where two never join", means: false };
+}
+
 export class Matrix {
   readonly element: HTMLElement;
+  readonly name: string;
   private readonly readout: HTMLElement;
   private readonly area: HTMLElement;
   private readonly plot: SharpCanvas;
-  private readonly values: Float32Array;
+  private known: Loaded | null = null; // once they are seen
   private readonly size: number;
-  private readonly top: number;
   private readonly rows: Int32Array; // of each shown object: its place in the order of the values
   private readonly binned: boolean; // whether a pixel is the mean of several pairs
   private order: Int32Array; // shown object at each place
@@ -26,12 +67,11 @@ export class Matrix {
 
   constructor(
     private readonly model: Model,
-    { values, size, top }: Pairs,
+    private readonly heights: Heights,
     private readonly ink: () => Ink,
   ) {
-    this.values = singles(values);
-    this.size = size;
-    this.top = top || 1;
+    this.name = heights.name;
+    this.size = heights.size;
     const { place, order } = along(model, "natural");
     this.rows = place;
     this.binned = order.length > this.size;
@@ -41,13 +81,10 @@ export class Matrix {
     this.element = h("div", { class: "matrix" }, this.area, this.readout);
     this.plot = sharpCanvas(this.area, "", (context, width, height) => {
       this.draw(new CanvasPainter(context), width, height);
+      this.describe();
     });
     this.listen();
     this.describe();
-  }
-
-  get name(): string {
-    return `${this.symbol} matrix`;
   }
 
   update(change: string): void {
@@ -59,14 +96,14 @@ export class Matrix {
     }
     if (this.plot.size.width === 0) return;
     this.plot.redraw();
-    this.describe();
   }
 
   private describe(): void {
+    const { hierarchy, scene } = this.model;
+    const top = this.known ? `, up to ${withUnit(Number(this.known.top.toPrecision(3)), scene)}` : "";
     this.plot.canvas.setAttribute(
       "aria-label",
-      `Matrix of ${this.symbol} between ${this.model.hierarchy.size} ${this.model.scene.shownName}, ` +
-        `up to ${number(this.top, 3)} ${this.model.scene.quantity.unit}; clusters at ${cutoffText(this.model)} along its sides.`,
+      `Matrix of ${this.symbol} between ${hierarchy.size} ${scene.shownName}${top}; clusters at ${cutoffText(this.model)} along its sides.`,
     );
   }
 
@@ -83,14 +120,14 @@ export class Matrix {
   // ---- parts ------------------------------------------------------------------------------------
 
   private get symbol(): string {
-    return this.model.scene.quantity.symbol;
+    return this.heights.symbol;
   }
 
   private get hint(): string {
     const { label } = along(this.model, this.binned ? "natural" : this.model.axis);
     const per = Math.round(this.model.hierarchy.size / this.size);
-    const each = this.binned ? ` A pixel is the mean of about ${per}² pairs.` : "";
-    return `${this.symbol} in the order of ${label.charAt(0).toLowerCase()}${label.slice(1)}; grey where no pair was measured.${each}`;
+    const each = this.binned ? ` A pixel is ${this.heights.means ? "the mean" : "one"} of about ${per}² pairs.` : "";
+    return `${this.symbol} in the order of ${label.charAt(0).toLowerCase()}${label.slice(1)}; grey ${this.heights.grey}.${each}`;
   }
 
   /** The order of the axis; means of several pairs stay in the order in which they were made. */
@@ -98,10 +135,20 @@ export class Matrix {
     return along(this.model, this.binned ? "natural" : this.model.axis).order;
   }
 
-  /** σ at a pixel. */
+  private get loaded(): Loaded {
+    return (this.known ??= this.heights.load());
+  }
+
+  /** How far up the scale of colours a height is; small and large ones side by side. */
+  private part(value: number): number {
+    const { low, top } = this.loaded;
+    return Math.sqrt(Math.min(1, Math.max(0, (value - low) / (top - low))));
+  }
+
+  /** The height at a pixel. */
   private value(row: number, column: number): number {
     const place = (pixel: number): number => (this.binned ? pixel : (this.rows[this.order[pixel] ?? -1] ?? -1));
-    return this.values[this.index(place(row), place(column))] ?? NaN;
+    return this.loaded.values[triangle(this.size, place(row), place(column))] ?? NaN;
   }
 
   /** What lies along a pixel: one object, or the first and the last of several. */
@@ -121,11 +168,6 @@ export class Matrix {
     return { x: Math.max(STRIP + 4, (width - side - 90) / 2), y: STRIP + 4, width: side, height: side };
   }
 
-  private index(row: number, column: number): number {
-    const [i, j] = row < column ? [row, column] : [column, row];
-    return i * this.size - (i * (i - 1)) / 2 + (j - i);
-  }
-
   private paint(): HTMLCanvasElement {
     const { size } = this;
     const canvas = document.createElement("canvas");
@@ -135,9 +177,8 @@ export class Matrix {
     const ramp = this.model.scene.palettes.heights.map(rgb);
     for (let row = 0; row < size; row++) {
       for (let column = 0; column < size; column++) {
-        const value = this.value(row, column);
-        const part = Math.sqrt(Math.min(1, value / this.top)); // small and large motions side by side
-        const colour = ramp[Math.round(part * (ramp.length - 1))] ?? UNMEASURED; // NaN has no place on the ramp
+        const place = Math.round(this.part(this.value(row, column)) * (ramp.length - 1));
+        const colour = ramp[place] ?? UNMEASURED; // NaN has no place on the ramp
         image.data.set([...colour, 255], 4 * (row * size + column));
       }
     }
@@ -162,8 +203,8 @@ export class Matrix {
     const step = box.height / ramp.length;
     ramp.forEach((colour, k) => p.rect(x, box.y + box.height - (k + 1) * step, 12, step + 0.5, colour));
     p.frame(x, box.y, 12, box.height, ink.line);
-    for (const tick of ticks(0, this.top, 4)) {
-      const y = box.y + box.height * (1 - Math.sqrt(tick / this.top));
+    for (const tick of ticks(this.loaded.low, this.loaded.top, 4)) {
+      const y = box.y + box.height * (1 - this.part(tick));
       p.line([x + 12, y, x + 16, y], ink.line, 1);
       p.text(number(tick, 3), x + 19, y, { fill: ink.muted, size: 11, baseline: "middle" });
     }
@@ -189,8 +230,8 @@ export class Matrix {
       }
       const [i, j] = [Math.floor(row * this.size), Math.floor(column * this.size)];
       const value = this.value(i, j);
-      const what = this.binned ? `mean ${this.symbol}` : this.symbol;
-      const said = Number.isNaN(value) ? "not measured" : `${what} = ${number(value)} ${this.model.scene.quantity.unit}`;
+      const what = this.binned && this.heights.means ? `mean ${this.symbol}` : this.symbol;
+      const said = Number.isNaN(value) ? this.heights.none : `${what} = ${number(value)} ${this.model.scene.quantity.unit}`;
       this.readout.textContent = `${this.named(i)} and ${this.named(j)}: ${said.trim()}`;
     });
     this.area.addEventListener("pointerleave", () => {

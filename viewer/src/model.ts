@@ -3,10 +3,12 @@
 import { at, type Run } from "./arrays";
 import { type Cluster, type Cut, Hierarchy } from "./hierarchy";
 import { type PaletteName, type Scene, wholes, words } from "./scene";
+import { Judgements } from "./sure";
 import { neighbours } from "./text";
 
 export type Style = "clusters" | "cartoon" | "sticks" | "spheres";
 export type AxisOrder = "natural" | "label";
+export type Colouring = "clusters" | "bodies" | "windows"; // of the structure
 export type Change = "cut" | "hover" | "select" | "look" | "frame";
 
 export interface Highlight {
@@ -21,11 +23,16 @@ export class Model {
   readonly names: string[];
   readonly chains: string[];
   readonly follows: Uint8Array; // of each shown object, whether it comes right after the one before
+  readonly sure: Judgements; // how sure each cluster is
   cut: Cut;
   minSize: number;
   palette: PaletteName;
   axis: AxisOrder;
   style: Style;
+  trustedOnly = false; // whether clusters that are not trusted are left grey
+  colouring: Colouring = "clusters";
+  window = 0; // of those in which clusters were found, the one in view
+  turn: number | null = null; // how far bodies are moved along their screws, from 0 to 1; null for a snapshot
   frame = 0;
   anchor = -1; // a shown object of the selected cluster
   fixed = false; // whether the selected cluster, or else the core, is kept in place
@@ -37,6 +44,7 @@ export class Model {
   constructor(readonly scene: Scene) {
     this.hierarchy = new Hierarchy(scene);
     this.colours = { wide: wholes(scene.colours.wide), safe: wholes(scene.colours.safe) };
+    this.sure = new Judgements(scene.confidence);
     this.names = scene.tree.names;
     this.chains = words(scene.tree.chains);
     this.follows = neighbours(this.chains, this.names);
@@ -60,7 +68,7 @@ export class Model {
   setCutoff(cutoff: number): void {
     if (Number.isNaN(cutoff) || cutoff === this.cut.cutoff) return;
     this.highlight = null;
-    this.cut = this.hierarchy.cut(cutoff, this.minSize);
+    this.cut = this.cutAt(cutoff);
     const suggested = this.scene.suggestions.findIndex((suggestion) => suggestion.cutoff === cutoff);
     if (suggested >= 0) this.suggested = suggested;
     this.changed("cut");
@@ -95,8 +103,23 @@ export class Model {
   setMinSize(size: number): void {
     if (!Number.isFinite(size) || size < 1) return;
     this.minSize = Math.round(size);
-    this.cut = this.hierarchy.cut(this.cut.cutoff, this.minSize);
+    this.cut = this.cutAt(this.cut.cutoff);
     this.changed("look");
+  }
+
+  setTrustedOnly(only: boolean): void {
+    this.trustedOnly = only;
+    this.cut = this.cutAt(this.cut.cutoff);
+    this.changed("look");
+  }
+
+  /** Whether a cluster that is large enough is to be coloured. */
+  wants(run: Run): boolean {
+    return !this.trustedOnly || this.sure.trusts(run);
+  }
+
+  private cutAt(cutoff: number): Cut {
+    return this.hierarchy.cut(cutoff, this.minSize, (run) => this.wants(run));
   }
 
   setPalette(palette: PaletteName): void {
@@ -130,7 +153,7 @@ export class Model {
   clusterOf(shown: number, cutoff = this.cut.cutoff): Cluster | null {
     if (shown < 0) return null;
     const run = this.hierarchy.run(shown, cutoff);
-    if (run.stop - run.start < this.minSize) return null;
+    if (run.stop - run.start < this.minSize || !this.wants(run)) return null;
     return this.hierarchy.cluster(run);
   }
 
@@ -167,6 +190,44 @@ export class Model {
   setFrame(frame: number): void {
     const count = this.scene.space?.snapshots.length ?? 1;
     this.frame = ((frame % count) + count) % count;
+    this.turn = null;
+    this.changed("frame");
+  }
+
+  /** Move bodies along their screws, from one end (0) of what was seen to the other (1). */
+  setTurn(turn: number | null): void {
+    this.turn = turn === null || Number.isNaN(turn) ? null : Math.min(1, Math.max(0, turn));
+    this.changed("frame");
+  }
+
+  /** Go to a window, and to the snapshot nearest to its middle. */
+  setWindow(window: number): void {
+    const { windows, space } = this.scene;
+    if (!windows) return;
+    this.window = Math.min(windows.windows.length - 1, Math.max(0, Math.round(window)));
+    const [start, stop] = at(windows.windows, this.window);
+    const middle = (start + stop + 1) / 2; // counted from 1
+    const distances = (space?.snapshots ?? [0]).map((snapshot) => Math.abs(snapshot - middle));
+    this.frame = distances.indexOf(Math.min(...distances));
+    this.turn = null;
+    this.changed("look");
+    this.changed("frame");
+  }
+
+  /** The colour of a track of clusters, which it keeps from window to window. */
+  trackColour(track: number): string {
+    const { core, [this.palette]: others } = this.scene.palettes;
+    return track === 0 ? core : at(others, (track - 1) % others.length);
+  }
+
+  /** Colour the structure by clusters, by those of a window, or by rigid bodies, of which one is then held still. */
+  setColouring(colouring: Colouring): void {
+    const { motion, windows } = this.scene;
+    const possible = { clusters: true, bodies: motion, windows }[colouring];
+    if (colouring === this.colouring || !possible) return;
+    this.colouring = colouring;
+    this.turn = null;
+    this.changed("look");
     this.changed("frame");
   }
 

@@ -6,10 +6,13 @@ import { type Ink, rgb } from "./axes";
 import { Cartoon } from "./cartoon";
 import { Camera } from "./camera";
 import { context2d, h } from "./dom";
-import { Looks, SPAN } from "./looks";
+import { HingeView } from "./hinges";
+import { type Groups, Looks, SPAN } from "./looks";
 import type { Change, Model } from "./model";
+import { CanvasPainter } from "./painter";
 import { Periodic, Wholeness } from "./periodic";
 import { type Space, singles } from "./scene";
+import { Bodies, labelsOfSites } from "./screw";
 import { endStage, makeStage } from "./stage";
 import { superposed } from "./superpose";
 import { facts } from "./text";
@@ -30,6 +33,7 @@ interface Buffer {
 export class Molecule {
   readonly element: HTMLElement;
   readonly flat: boolean;
+  readonly bodies: Bodies | null; // rigid ones, where they were looked for
   private readonly stage: NGL.Stage;
   private readonly camera: Camera;
   private readonly frames: Float32Array[]; // positions of all sites, in the units of the view
@@ -42,11 +46,14 @@ export class Molecule {
   private readonly cylinders: Buffer | null;
   private readonly filled: boolean; // whether sites fill the periodic box, as a liquid does
   private readonly boxRepr: NGL.RepresentationElement | null; // of one that is filled; around a molecule it hides it
+  private readonly hinges: HingeView | null; // axes of bodies that turn
   private readonly resized: ResizeObserver;
   private disposed = false;
   private cylinderRepr: NGL.RepresentationElement | null = null;
   private cartoon: Cartoon | null = null;
   private positions: Float32Array;
+  private groups: Groups | null = null; // other than clusters, by which sites are coloured
+  private tracked: { key: string; groups: Groups | null } = { key: "", groups: null }; // those of the window in view
   private keepable: { key: string; value: boolean } = { key: "", value: true };
 
   constructor(
@@ -61,7 +68,9 @@ export class Molecule {
     this.frames = space.snapshots.map((_, k) => all.subarray(count * k, count * (k + 1)));
     this.first = at(this.frames, 0);
     this.nSites = count / 3;
-    this.looks = new Looks(model, space, ink, this.nSites);
+    const { motion } = model.scene;
+    this.bodies = motion ? new Bodies(model.scene, motion, space, scale, widthOf(this.first)) : null;
+    this.looks = new Looks(model, space, ink, this.nSites, () => this.groups);
     const scaled = (vector: number[]): number[] => vector.map((x) => x * scale);
     this.periodic = space.box ? new Periodic(space.box.map(scaled), scaled(space.origin)) : null;
     const { bonds, contacts } = this.looks;
@@ -77,6 +86,11 @@ export class Molecule {
     if (space.cartoon) void this.makeCartoon();
     this.filled = this.periodic?.filledBy(this.seen().map((site) => this.pointOf(site))) ?? false;
     this.boxRepr = this.periodic && this.filled ? this.drawBox(this.periodic) : null;
+    const { turning = [] } = this.bodies ?? {};
+    const unit = space.molecular ? 1 : SPAN / 4;
+    const drawn = { colours: motion?.colours ?? [], first: this.first, unit };
+    const project = (place: Point): [number, number, ...number[]] => this.camera.project(place);
+    this.hinges = turning.length ? new HingeView(this.stage, this.element, turning, drawn, project) : null;
     this.repaint();
     this.restyle();
     this.resized = new ResizeObserver(() => this.stage.handleResize());
@@ -130,7 +144,9 @@ export class Molecule {
     const copy = document.createElement("canvas");
     copy.width = source.width;
     copy.height = source.height;
-    context2d(copy).drawImage(source, 0, 0);
+    const context = context2d(copy);
+    context.drawImage(source, 0, 0);
+    this.hinges?.draw(new CanvasPainter(context), source.width / this.stage.viewer.width, this.ink().mark);
     return copy;
   }
 
@@ -184,6 +200,7 @@ export class Molecule {
 
   private repaint(): void {
     const { looks } = this;
+    this.groups = this.chosenGroups();
     looks.colourSites();
     looks.sizeSites(this.positions);
     this.spheres.setAttributes({ color: looks.colours, radius: looks.radius });
@@ -198,10 +215,27 @@ export class Molecule {
     this.cylinders.setAttributes({ color: looks.from, color2: looks.to, radius: looks.stickRadius });
   }
 
+  /** What sites are coloured by, if not by the clusters of the cutoff. */
+  private chosenGroups(): Groups | null {
+    const { scene, colouring, window, palette } = this.model;
+    const { motion, windows } = scene;
+    if (colouring === "bodies" && motion && this.bodies) return { of: this.bodies.of, colours: motion.colours.slice(0, -1) };
+    if (colouring !== "windows" || !windows) return null;
+    const key = `${window} ${palette}`;
+    if (key !== this.tracked.key) {
+      const tracks = Int32Array.from(at(windows.tracks, window));
+      const count = tracks.reduce((most, track) => Math.max(most, track + 1), 0);
+      const colours = Array.from({ length: count }, (_, track) => this.model.trackColour(track));
+      this.tracked = { key, groups: { of: labelsOfSites(scene, tracks), colours } };
+    }
+    return this.tracked.groups;
+  }
+
   private restyle(): void {
     const { style } = this.model;
     this.cylinderRepr?.setVisibility(style !== "spheres");
     this.cartoon?.show(style === "cartoon");
+    this.hinges?.show(this.model.colouring === "bodies");
   }
 
   // ---- positions --------------------------------------------------------------------------------
@@ -219,10 +253,15 @@ export class Molecule {
     return this.model.fixed && this.canKeep();
   }
 
-  /** Sites of the frame in view, the fixed cluster laid onto where it is in the first. */
+  /** Sites of the frame in view, the fixed cluster or body laid onto where it is in the first; or bodies moved along their ways. */
   private placed(): Float32Array {
-    const here = at(this.frames, this.model.frame);
-    if (this.model.frame === 0 || !this.kept) return here;
+    const { frame, colouring, turn } = this.model;
+    const here = at(this.frames, frame);
+    if (this.bodies && colouring === "bodies") {
+      if (turn !== null) return this.bodies.at(this.first, turn);
+      return frame === 0 ? here : superposed(here, this.first, this.bodies.still, this.flat);
+    }
+    if (frame === 0 || !this.kept) return here;
     const chosen = this.fixedSites();
     return chosen.length < 2 ? here : superposed(here, this.first, chosen, this.flat);
   }
@@ -335,7 +374,10 @@ export class Molecule {
     const canvas = this.stage.viewer.renderer.domElement;
     canvas.setAttribute("role", "img");
     const kind = this.flat ? "View from above" : "Three-dimensional view";
-    canvas.setAttribute("aria-label", `${kind} of ${this.nSites} sites, coloured by cluster. ${facts(this.model)}`);
+    const { motion } = this.model.scene;
+    const { colouring, window } = this.model;
+    const how = { bodies: `rigid body: ${motion?.words}.`, windows: `clusters of window ${window + 1}.`, clusters: `cluster. ${facts(this.model)}` }[colouring];
+    canvas.setAttribute("aria-label", `${kind} of ${this.nSites} sites, coloured by ${how}`);
   }
 
   // ---- pointers ---------------------------------------------------------------------------------
@@ -373,4 +415,13 @@ export class Molecule {
     });
     element.addEventListener("pointerleave", () => model.hover(-1));
   }
+}
+
+/** How far points reach, in the direction in which they reach farthest. */
+function widthOf(points: Float32Array): number {
+  const reach = [0, 1, 2].map((d) => {
+    const along = points.filter((x, k) => k % 3 === d && Number.isFinite(x));
+    return along.reduce((most, x) => Math.max(most, x), -Infinity) - along.reduce((least, x) => Math.min(least, x), Infinity);
+  });
+  return Math.max(...reach);
 }

@@ -6,6 +6,7 @@ export interface Painter {
   readonly vector: boolean; // whether lines stay lines, or become pixels
   readonly ratio: number; // of which there are so many for one unit
   rect(x: number, y: number, width: number, height: number, fill: string): void;
+  hatch(x: number, y: number, width: number, height: number, stroke: string): void;
   frame(x: number, y: number, width: number, height: number, stroke: string): void;
   line(points: ArrayLike<number>, stroke: string, width: number, dash?: number[]): void;
   text(text: string, x: number, y: number, style: TextStyle): void;
@@ -22,6 +23,10 @@ export interface TextStyle {
   bold?: boolean;
 }
 
+// How hatching repeats along a line of pixels, and how wide its lines are across.
+export const HATCH_PERIOD = 6;
+export const HATCH_LINE = 1.2;
+
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif";
 
 export class CanvasPainter implements Painter {
@@ -37,6 +42,11 @@ export class CanvasPainter implements Painter {
     const [left, top] = [this.whole(x), this.whole(y)];
     this.context.fillStyle = fill;
     this.context.fillRect(left, top, this.whole(x + width) - left, this.whole(y + height) - top);
+  }
+
+  hatch(x: number, y: number, width: number, height: number, stroke: string): void {
+    const lines = hatching(x, y, width, height);
+    this.clipped(x, y, width, height, () => lines.forEach((line) => this.line(line, stroke, HATCH_LINE)));
   }
 
   frame(x: number, y: number, width: number, height: number, stroke: string): void {
@@ -91,6 +101,15 @@ export class CanvasPainter implements Painter {
   }
 }
 
+/** Lines that rise to the right, wherever a rectangle is the same ones. */
+function hatching(x: number, y: number, width: number, height: number): [number, number, number, number][] {
+  const found: [number, number, number, number][] = [];
+  for (let sum = HATCH_PERIOD * Math.floor((x + y) / HATCH_PERIOD); sum <= x + y + width + height; sum += HATCH_PERIOD) {
+    found.push([sum - y, y, sum - y - height, y + height]);
+  }
+  return found;
+}
+
 /** Go through the corners of a line, x and y one after the other. */
 function eachCorner(points: ArrayLike<number>, tell: (x: number, y: number) => void): void {
   for (let k = 0; k + 1 < points.length; k += 2) tell(at(points, k), at(points, k + 1));
@@ -102,6 +121,7 @@ export function shifted(p: Painter, dx: number, dy: number): Painter {
     vector: p.vector,
     ratio: p.ratio,
     rect: (x, y, ...rest) => p.rect(x + dx, y + dy, ...rest),
+    hatch: (x, y, ...rest) => p.hatch(x + dx, y + dy, ...rest),
     frame: (x, y, ...rest) => p.frame(x + dx, y + dy, ...rest),
     line: (points, ...rest) => p.line(Array.from(points, (value, k) => value + (k % 2 ? dy : dx)), ...rest),
     text: (text, x, y, style) => p.text(text, x + dx, y + dy, style),
@@ -124,6 +144,12 @@ export class SvgPainter implements Painter {
     // Crisp, for stripes that touch must not show a seam.
     const place = `x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}"`;
     this.parts.push(`<rect ${place} fill="${escaped(fill)}" shape-rendering="crispEdges"/>`);
+  }
+
+  hatch(x: number, y: number, width: number, height: number, stroke: string): void {
+    this.clipped(x, y, width, height, () => {
+      for (const line of hatching(x, y, width, height)) this.line(line, stroke, HATCH_LINE);
+    });
   }
 
   frame(x: number, y: number, width: number, height: number, stroke: string): void {

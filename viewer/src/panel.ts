@@ -4,6 +4,7 @@ import { at } from "./arrays";
 import { h, labelled, options } from "./dom";
 import type { AxisOrder, Model } from "./model";
 import type { PaletteName } from "./scene";
+import { tells } from "./sure";
 import { number, symbol, withUnit } from "./text";
 
 export class Panel {
@@ -13,6 +14,8 @@ export class Panel {
   private readonly suggested: HTMLSelectElement;
   private readonly minSize: HTMLInputElement;
   private readonly palette: HTMLSelectElement;
+  private readonly trusted: HTMLInputElement;
+  private readonly why: HTMLElement; // the cutoff in view is suggested
 
   constructor(private readonly model: Model) {
     const { scene } = model;
@@ -32,6 +35,9 @@ export class Panel {
     });
     this.suggested.classList.add("suggested");
     this.suggested.setAttribute("aria-label", "Suggested cutoffs");
+    const next = { type: "button", "aria-label": "Next suggested cutoff", title: "Next suggested cutoff (s)", click: () => model.nextSuggestion() };
+    this.why = h("p", { class: "why" });
+    this.trusted = h("input", { type: "checkbox", change: () => model.setTrustedOnly(this.trusted.checked) });
     this.minSize = h("input", {
       type: "number",
       min: 1,
@@ -60,6 +66,10 @@ export class Panel {
       labelled("min. size", this.minSize, "Clusters of fewer are left grey"),
       labelled("colours", this.palette),
     );
+    if (tells(scene.confidence)) {
+      const hint = "Leave clusters grey that would not be found again, do not move by themselves, or are too small to be judged";
+      look.append(h("label", { class: "check", title: hint }, this.trusted, "trusted only"));
+    }
     if (scene.axis) {
       const order = options<AxisOrder>(
         [
@@ -82,9 +92,12 @@ export class Panel {
         h("span", { class: "field" }, h("span", { title: scene.quantity.words }, symbol(scene)), this.cutoff, scene.quantity.unit, steps),
         this.level,
         this.suggested,
+        scene.suggestions.length > 1 ? h("button", next, "next") : "",
       ),
+      this.why,
       look,
     );
+    this.why.hidden = scene.suggestions.length === 0;
     this.update();
   }
 
@@ -94,8 +107,19 @@ export class Panel {
     this.level.textContent = `level ${hierarchy.level(cut.cutoff)} of ${hierarchy.levels.length}`;
     const same = scene.suggestions.findIndex((suggestion) => suggestion.cutoff === cut.cutoff);
     this.suggested.value = same < 0 ? "" : String(same);
+    this.why.textContent = this.reason(same);
+    this.trusted.checked = this.model.trustedOnly;
     this.palette.value = this.model.palette;
     this.minSize.value = String(this.model.minSize);
+  }
+
+  /** Why the cutoff in view is suggested; of another, where the suggested ones are. */
+  private reason(place: number): string {
+    const { suggestions, confidence } = this.model.scene;
+    const known = suggestions[place];
+    if (known) return `Suggested, ${place + 1} of ${suggestions.length}: ${known.reason}.`;
+    const levels = tells(confidence) && !confidence.standsOut ? "no level stands out; " : "";
+    return `Not one of the ${suggestions.length} suggested cutoffs: ${levels}s goes to the next.`;
   }
 
   private enter(): void {

@@ -109,14 +109,24 @@ function unit([x, y, z]: Point): Point {
   return [x / length, y / length, z / length];
 }
 
-function atomsOf({ sites }: Scene): Atom[] {
-  const [names, elements, residues] = [words(sites.names), words(sites.elements), words(sites.resnames)];
+/** Of each site a text that is the same for all sites of its residue. */
+export function residueKeys({ sites }: Scene): string[] {
   const [chains, codes] = [words(sites.chains), words(sites.icodes)];
-  return Array.from(wholes(sites.resids), (number, site) => {
-    const chain = at(chains, site);
-    const key = `${chain}/${number}/${at(codes, site)}`;
-    return { site, name: at(names, site), element: at(elements, site), residue: at(residues, site), chain, key };
-  });
+  return Array.from(wholes(sites.resids), (number, site) => `${at(chains, site)}/${number}/${at(codes, site)}`);
+}
+
+function atomsOf(scene: Scene): Atom[] {
+  const { sites } = scene;
+  const [names, elements, residues] = [words(sites.names), words(sites.elements), words(sites.resnames)];
+  const chains = words(sites.chains);
+  return residueKeys(scene).map((key, site) => ({
+    site,
+    name: at(names, site),
+    element: at(elements, site),
+    residue: at(residues, site),
+    chain: at(chains, site),
+    key,
+  }));
 }
 
 function word(text: string): string {

@@ -9,25 +9,28 @@ export interface Card {
   name: string;
   content: HTMLElement;
   shown?: () => void; // called when it comes into view
+  hidden?: () => void; // and when it goes out of it
 }
 
 export function tabs(cards: Card[], label: string): HTMLElement {
   const id = `timme-tabs-${++count}`;
   const list = h("div", { role: "tablist", "aria-label": label });
   const choose = (which: number): void => {
-    made.forEach(({ button, panel, shown }, k) => {
+    made.forEach(({ button, panel, hidden }, k) => {
+      if (k !== which && !panel.hidden) hidden?.();
       button.setAttribute("aria-selected", String(k === which));
       button.tabIndex = k === which ? 0 : -1;
       panel.hidden = k !== which;
-      if (k === which) shown?.();
     });
+    at(made, which).shown?.();
   };
-  const made = cards.map(({ name, content, shown }, k) => {
+  const made = cards.map(({ name, content, shown, hidden }, k) => {
     const [tab, controls] = [`${id}-tab-${k}`, `${id}-panel-${k}`];
     const click = (): void => choose(k);
     const button = h("button", { type: "button", role: "tab", id: tab, "aria-controls": controls, click }, name);
     const panel = h("div", { role: "tabpanel", id: controls, "aria-labelledby": tab }, content);
-    return { button, panel, shown };
+    panel.hidden = true;
+    return { button, panel, shown, hidden };
   });
   list.addEventListener("keydown", (event) => {
     const now = made.findIndex(({ button }) => button === document.activeElement);

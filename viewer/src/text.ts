@@ -3,7 +3,7 @@
 import { at, runs } from "./arrays";
 import type { Cluster } from "./hierarchy";
 import type { Model } from "./model";
-import type { Scene } from "./scene";
+import type { Interval, Scene } from "./scene";
 
 export function symbol(scene: Scene): string {
   return scene.quantity.cutoffName;
@@ -45,11 +45,12 @@ export function facts(model: Model): string {
   const inside = cut.clusters.reduce((sum, cluster) => sum + cluster.size, 0);
   const n = cut.clusters.length;
   const least = `of at least ${minSize} ${plural(scene.shownName, minSize)}`;
-  const what = `${n} cluster${n === 1 ? "" : "s"} ${least}`;
-  if (n === 0) return `At ${cutoffText(model)} there is no cluster ${least}.`;
+  const kind = model.trustedOnly ? "trusted cluster" : "cluster";
+  const what = `${n} ${kind}${n === 1 ? "" : "s"} ${least}`;
+  if (n === 0) return `At ${cutoffText(model)} there is no ${kind} ${least}.`;
   return (
     `At ${cutoffText(model)}, ${what} hold${n === 1 ? "s" : ""} ${inside} of ${hierarchy.size}; ` +
-    `the largest has ${cut.largest}.`
+    `the largest has ${at(cut.clusters, 0).size}.`
   );
 }
 
@@ -58,8 +59,8 @@ export function plural(name: string, count: number): string {
   return count !== 1 && /^[a-z]+$/.test(name) ? `${name}s` : name;
 }
 
-export function clusterName(label: number): string {
-  return label === 0 ? "Cluster 1, the core" : `Cluster ${label + 1}`;
+export function clusterName({ rank }: Cluster): string {
+  return rank === 0 ? "Cluster 1, the core" : `Cluster ${rank + 1}`;
 }
 
 /** From formation to joining, in words. */
@@ -67,6 +68,11 @@ export function life(cluster: Cluster, scene: Scene): string {
   const born = cluster.formed === -Infinity ? "always there" : `forms at ${withUnit(cluster.formed, scene)}`;
   const dies = cluster.joined === Infinity ? "never joins another" : `joins another at ${withUnit(cluster.joined, scene)}`;
   return `${born}, ${dies}`;
+}
+
+/** Bounds between which a cutoff lies: 0.021–0.03. */
+export function intervalText([low, high]: Interval): string {
+  return `${number(low, 3)}–${number(high, 3)}`;
 }
 
 /** What objects are called: their chain, their number or name, whether they come right after the one before. */

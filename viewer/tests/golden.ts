@@ -1,8 +1,10 @@
 // The golden vectors (../../tests/golden), and scenes made of them as Python would write them.
 
 import motionsFile from "../../tests/golden/motions.json";
+import screwsFile from "../../tests/golden/screws.json";
 import treesFile from "../../tests/golden/trees.json";
 import wordsFile from "../../tests/golden/words.json";
+import type { Point } from "../src/arrays";
 import { Model } from "../src/model";
 import type { Packed, Scene, Words } from "../src/scene";
 
@@ -22,6 +24,8 @@ export interface Tree {
   stripes: [number, number, Real, Real, number][];
   limits: [number, number];
   rows: (string | null)[][];
+  joining: Real[][]; // of sites in the order of the axis: rows of the upper triangle
+  mobility: Real[]; // of each site
 }
 
 export interface Cut {
@@ -49,6 +53,15 @@ export interface Motion {
   moved: number[][];
 }
 
+export interface Screw {
+  degrees: number;
+  pitch: number;
+  point: Point;
+  along: Point;
+  points: Point[];
+  moved: Point[];
+}
+
 export interface Runs {
   residues: [string, string][];
   members: number[];
@@ -67,11 +80,12 @@ interface GoldenWords {
 const golden = treesFile as unknown as { palettes: { core: string; wide: string[]; safe: string[] }; trees: Tree[] };
 export const { trees, palettes } = golden;
 export const motions = motionsFile as unknown as Motion[];
+export const screws = screwsFile as unknown as Screw[];
 export const words = wordsFile as unknown as GoldenWords;
 
-export function packed(kind: "f8" | "i4", values: readonly Real[]): Packed {
+export function packed(kind: "f8" | "f4" | "i4", values: readonly Real[]): Packed {
   const numbers = values.map(Number);
-  const { buffer } = kind === "f8" ? Float64Array.from(numbers) : Int32Array.from(numbers);
+  const { buffer } = { f8: Float64Array, f4: Float32Array, i4: Int32Array }[kind].from(numbers);
   return `${kind}:${btoa(String.fromCharCode(...new Uint8Array(buffer)))}`;
 }
 
@@ -88,7 +102,7 @@ export function sceneOf(tree: Tree): Scene {
   const same = packedWords(residues.map(() => "GLY"));
   const nothing = { large: "", sizes: [], sizeFractions: [], largest: "", mean: "", number: "", theory: null };
   return {
-    format: 1,
+    format: 5,
     title: tree.name,
     quantity: {
       symbol: "σ",
@@ -137,6 +151,8 @@ export function sceneOf(tree: Tree): Scene {
     curves: nothing,
     matrix: null,
     apart: null,
+    confidence: null,
+    motion: null,
     about: { version: "", command: "", inputs: [], options: {}, notes: [] },
   };
 }
@@ -166,6 +182,8 @@ export function oneCluster(residues: [string, number, string][]): Tree {
     stripes: [],
     limits: [0, 1],
     rows: [],
+    joining: [],
+    mobility: [],
   };
 }
 

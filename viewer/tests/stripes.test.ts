@@ -22,6 +22,7 @@ function keeping(rects: Rect[]): Painter {
     vector: true,
     ratio: 1,
     rect: (...rect) => rects.push(rect),
+    hatch: nothing,
     frame: nothing,
     line: nothing,
     text: nothing,

@@ -52,8 +52,8 @@ def _declare_kept(
         kernel = njit(nogil=True, cache=True, **options)(function)
         if folder in Path(kernel.stats.cache_path).parents:  # and not where numba would look next
             cache = kernel._cache  # noqa: SLF001, numba offers no other way to its steps
-            for step in ("load_overload", "save_overload"):
-                setattr(cache, step, _forgive(getattr(cache, step)))
+            cache.load_overload = _forgive(cache.load_overload)
+            cache.save_overload = _forgive(_take_turns(cache.save_overload, folder))
             return kernel
     return None
 
@@ -63,11 +63,29 @@ def _forgive(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(step)
     def forgiving(*arguments: Any) -> Any:
-        with suppress(OSError, EOFError, UnpicklingError):  # a full disk, a file that is cut off
+        # A full disk, a file that is cut off, a disk on which files cannot be locked.
+        with suppress(OSError, EOFError, UnpicklingError, NotImplementedError):
             return step(*arguments)
         return None
 
     return forgiving
+
+
+def _take_turns(step: Callable[..., Any], folder: Path) -> Callable[..., Any]:
+    """Let one process after another keep machine code.
+
+    numba numbers the files of a kernel: two processes that keep it for other types at the same time
+    would take the same number, and either would later load the code of the other.
+    """
+
+    @wraps(step)
+    def alone(*arguments: Any) -> Any:
+        from filelock import FileLock
+
+        with FileLock(folder / "keeping.lock"):
+            return step(*arguments)
+
+    return alone
 
 
 def name_of_sources() -> str | None:

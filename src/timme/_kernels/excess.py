@@ -8,23 +8,29 @@ from timme._kernels import compiled
 
 
 @compiled(error_model="numpy")
-def fit_sites(indptr, partners, squares, sites, n_sweeps):
+def fit_sites(begins, partners, rows, squares, start, n_sweeps):
     """Sweep over the sites: each takes what its pairs leave for it on average, but no less than 0.
 
-    Rows ``indptr`` hold the ``partners`` of each site and σ² of the pair, each pair twice. This
-    descends, coordinate by coordinate, to the least sum of squares of what is left.
+    From ``begins`` of it on are the ``partners`` of a site, and in which of the ``rows`` σ² of the
+    pair is, each pair twice; ``squares`` is (draws, pairs). This descends, coordinate by
+    coordinate, to the least sum of squares of what is left, for each draw from the same start.
     """
-    for _ in range(n_sweeps):
-        moved = 0.0
-        for site in range(len(sites)):
-            begin, end = indptr[site], indptr[site + 1]
-            if begin == end:
-                continue
-            total = 0.0
-            for k in range(begin, end):
-                total += squares[k] - sites[partners[k]]
-            best = max(total / (end - begin), 0.0)
-            moved = max(moved, abs(best - sites[site]))
-            sites[site] = best
-        if moved <= 1e-9 * np.max(sites):
-            break
+    found = np.empty((len(squares), len(start)))
+    for draw in range(len(squares)):
+        sites = found[draw]
+        sites[:] = start
+        for _ in range(n_sweeps):
+            moved = 0.0
+            for site in range(len(sites)):
+                begin, end = begins[site], begins[site + 1]
+                if begin == end:
+                    continue
+                total = 0.0
+                for k in range(begin, end):
+                    total += squares[draw, rows[k]] - sites[partners[k]]
+                best = max(total / (end - begin), 0.0)
+                moved = max(moved, abs(best - sites[site]))
+                sites[site] = best
+            if moved <= 1e-9 * np.max(sites):
+                break
+    return found

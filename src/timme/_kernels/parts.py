@@ -5,53 +5,132 @@ from __future__ import annotations
 import numpy as np
 
 from timme._kernels import compiled
-from timme._kernels.moments import _place
+from timme._kernels.crossing import _place
 
 _FAST = {"reassoc", "contract", "nsz"}
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
-def _fill_distances(xyz, a, b, distance):
-    """Distances of two sites in all frames of open space."""
-    _, n_dimensions, n_frames = xyz.shape
-    if n_dimensions == 3:
-        for frame in range(n_frames):
-            x = xyz[a, 0, frame] - xyz[b, 0, frame]
-            y = xyz[a, 1, frame] - xyz[b, 1, frame]
-            z = xyz[a, 2, frame] - xyz[b, 2, frame]
-            distance[frame] = np.sqrt(x * x + y * y + z * z)
+def _sum_units(xyz, a, b, begin, first, second):
+    """Sums of r - begin and of its square over the frames of each unit, begin being its first r.
+
+    Units go side by side through the loop, so that short ones are as fast as long ones. Those of
+    fewer frames than others repeat their first one, which adds nothing.
+    """
+    _, n_dimensions, n_frames, n_units = xyz.shape
+    if n_dimensions != 3:
+        _sum_units_in_any_space(xyz, a, b, begin, first, second)
         return
-    for frame in range(n_frames):
-        x = xyz[a, 0, frame] - xyz[b, 0, frame]
-        distance[frame] = x * x
-    for d in range(1, n_dimensions):
-        for frame in range(n_frames):
-            x = xyz[a, d, frame] - xyz[b, d, frame]
-            distance[frame] += x * x
-    for frame in range(n_frames):
-        distance[frame] = np.sqrt(distance[frame])
+    for u in range(n_units):
+        x = xyz[a, 0, 0, u] - xyz[b, 0, 0, u]
+        y = xyz[a, 1, 0, u] - xyz[b, 1, 0, u]
+        z = xyz[a, 2, 0, u] - xyz[b, 2, 0, u]
+        begin[u] = np.sqrt(x * x + y * y + z * z)
+        first[u] = 0.0
+        second[u] = 0.0
+    for frame in range(1, n_frames):
+        for u in range(n_units):
+            x = xyz[a, 0, frame, u] - xyz[b, 0, frame, u]
+            y = xyz[a, 1, frame, u] - xyz[b, 1, frame, u]
+            z = xyz[a, 2, frame, u] - xyz[b, 2, frame, u]
+            r = np.sqrt(x * x + y * y + z * z) - begin[u]
+            first[u] += r
+            second[u] += r * r
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
-def add_part_sums(xyz, pairs, bounds, part, origin, first, second):
-    """Add a block of frames to the sums of r - origin and of its square over parts.
+def _sum_units_in_any_space(xyz, a, b, begin, first, second):
+    """The same in any number of dimensions."""
+    _, n_dimensions, n_frames, n_units = xyz.shape
+    first[:] = 0.0
+    second[:] = 0.0
+    square = np.empty(n_units, xyz.dtype)
+    for frame in range(n_frames):
+        square[:] = 0.0
+        for d in range(n_dimensions):
+            for u in range(n_units):
+                x = xyz[a, d, frame, u] - xyz[b, d, frame, u]
+                square[u] += x * x
+        for u in range(n_units):
+            r = np.sqrt(square[u])
+            if frame == 0:
+                begin[u] = r
+            first[u] += r - begin[u]
+            second[u] += (r - begin[u]) * (r - begin[u])
 
-    Frames from ``bounds[k]`` on, up to ``bounds[k + 1]``, belong to part ``part + k``. ``xyz`` is
-    (sites, dimensions, frames); ``first`` and ``second`` are (pairs, parts).
+
+@compiled(error_model="numpy")
+def add_part_sums(xyz, pairs, owners, lengths, origin, first, second):
+    """Add the units of a block of frames to the sums of r - origin and of its square over parts.
+
+    ``xyz`` is (sites, dimensions, frames of a unit, units); ``owners`` and ``lengths`` say to which
+    part each unit belongs, and how many frames it has; sums are (pairs, parts).
     """
-    distance = np.empty(xyz.shape[2], xyz.dtype)
+    n_units = xyz.shape[3]
+    begin, own, squares = (
+        np.empty(n_units, xyz.dtype),
+        np.empty(n_units, xyz.dtype),
+        np.empty(n_units, xyz.dtype),
+    )
     for p in range(len(pairs)):
-        _fill_distances(xyz, pairs[p, 0], pairs[p, 1], distance)
-        shift = distance.dtype.type(origin[p])
-        for k in range(len(bounds) - 1):
-            total = shift - shift
-            squares = shift - shift
-            for frame in range(bounds[k], bounds[k + 1]):
-                r = distance[frame] - shift
-                total += r
-                squares += r * r
-            first[p, part + k] += total
-            second[p, part + k] += squares
+        _sum_units(xyz, pairs[p, 0], pairs[p, 1], begin, own, squares)
+        for u in range(n_units):
+            shift = np.float64(begin[u]) - origin[p]
+            both = 2.0 * np.float64(own[u]) + lengths[u] * shift
+            first[p, owners[u]] += own[u] + lengths[u] * shift
+            second[p, owners[u]] += squares[u] + shift * both
+
+
+@compiled(fastmath=_FAST, error_model="numpy")
+def add_masses(xyz, pairs, lengths, masses, ladder, rounding, base, heavy):
+    """Add up the snapshots of units within which r moves by more than each step of a ladder.
+
+    ``lengths`` of the ``masses`` snapshots of each unit are in ``xyz``, laid out as for
+    :func:`add_part_sums`. Steps are ``ladder`` times ``base``, which a pair takes from the first
+    block in which it moves; ``heavy`` is (pairs, steps). What rounding of r may add is taken off:
+    of a norm w that is known to within e, w² is at least 63/64 of what was found, less 63 e².
+    """
+    n_units = xyz.shape[3]
+    begin, own, squares, inside = (
+        np.empty(n_units, xyz.dtype),
+        np.empty(n_units, xyz.dtype),
+        np.empty(n_units, xyz.dtype),
+        np.empty(n_units, xyz.dtype),
+    )
+    none = xyz.dtype.type(0.0)
+    least = xyz.dtype.type(63.0 / 64.0)
+    error = xyz.dtype.type(63.0 * rounding * rounding)
+    n_whole = xyz.dtype.type(masses.sum())
+    for p in range(len(pairs)):
+        _sum_units(xyz, pairs[p, 0], pairs[p, 1], begin, own, squares)
+        whole = none
+        for u in range(n_units):
+            far = squares[u] + begin[u] * (own[u] + own[u] + lengths[u] * begin[u])  # sum of r²
+            moved = least * (squares[u] - own[u] * own[u] / lengths[u]) - error * far
+            inside[u] = max(moved, none)
+            whole += inside[u]
+        if base[p] == 0.0:
+            base[p] = whole / n_whole
+        for step in range(len(ladder)):
+            bar = ladder[step] * base[p]
+            total = none
+            for u in range(n_units):
+                total += masses[u] if inside[u] >= bar * masses[u] else none
+            heavy[p, step] += total
+
+
+@compiled(error_model="numpy")
+def least_squares(base, heavy, rises, entry, shares):
+    """Add up the layers of a ladder: each rise times the least share of the snapshots above it."""
+    found = np.empty(len(base))
+    for p in range(len(base)):
+        total = 0.0
+        for step in range(len(rises)):
+            # Weights are sums in single precision: a little less is safe.
+            place = int(0.999999 * heavy[p, step] / entry)
+            total += rises[step] * shares[min(place, len(shares) - 1)]
+        found[p] = base[p] * total
+    return found
 
 
 @compiled(error_model="numpy")

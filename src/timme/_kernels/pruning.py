@@ -204,14 +204,20 @@ def _is_open(lengths):
 
 
 @compiled
-def survivors(tiles, lengths, weights, totals, bounds, slacks, n_sites, band, found):
+def survivors(
+    tiles, lengths, weights, totals, bounds, slacks, n_sites, band, begin, running, found
+):
     """Fill ``found`` with the pairs of one band of sites that cannot be given up.
+
+    The band's partners are taken tile by tile, from ``begin`` on, for as long as ``found`` has room
+    for all pairs of a tile: nothing is looked at twice, however many are found.
 
     ``tiles`` is (tiles, frames, dimensions, LANES), sites in leaf order; ``bounds`` holds, for each
     gap between neighbours in that order, the sum of squared deviations above which a pair across
     it cannot matter; ``totals`` are the weights of the frames so far, and ``slacks`` (tiles, LANES)
-    the share of each site in the largest error of a distance. Returns the number of pairs; if that
-    is more than ``found`` can hold, the caller comes again with more room.
+    the share of each site in the largest error of a distance. ``running``, of each site of the band
+    its bound so far, is 0 at first and goes from call to call. Returns the number of pairs, and
+    where to go on.
     """
     n_tiles, n_frames, n_dimensions, _ = tiles.shape
     rows = np.empty((LANES, n_frames, n_dimensions), _SINGLE)
@@ -219,7 +225,6 @@ def survivors(tiles, lengths, weights, totals, bounds, slacks, n_sites, band, fo
         for frame in range(n_frames):
             for d in range(n_dimensions):
                 rows[lane, frame, d] = tiles[band, frame, d, lane]
-    running = np.zeros(LANES, _SINGLE)  # of each site of the band, its bound so far
     highest = np.empty(LANES, _SINGLE)  # gap from the beginning of a tile to each of its sites
     bound = np.empty(LANES, _SINGLE)
     shift = np.empty(LANES, _SINGLE)
@@ -230,7 +235,9 @@ def survivors(tiles, lengths, weights, totals, bounds, slacks, n_sites, band, fo
     first_stage = min(max(_FIRST_STAGE, n_frames // 16), n_frames)
     total = 0
     base = band * LANES
-    for tile in range(band, n_tiles):
+    for tile in range(begin, n_tiles):
+        if total + LANES * LANES > len(found):
+            return total, tile
         start = tile * LANES
         n_columns = min(LANES, n_sites - start)
         for k in range(n_columns):
@@ -290,11 +297,10 @@ def survivors(tiles, lengths, weights, totals, bounds, slacks, n_sites, band, fo
                         bound[k],
                     )
                 ):
-                    if total < len(found):
-                        found[total, 0] = base + own
-                        found[total, 1] = start + k
+                    found[total, 0] = base + own
+                    found[total, 1] = start + k
                     total += 1
-    return total
+    return total, n_tiles
 
 
 @compiled

@@ -11,6 +11,8 @@ import numpy as np
 from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
 from timme.analysis.system import System
+from timme.confidence.bridges import Bridge
+from timme.confidence.convergence import Convergence
 from timme.confidence.levels import Level, Silhouettes
 from timme.confidence.records import ClusterRecord, Confidence
 from timme.confidence.sampling import Sampling
@@ -24,6 +26,11 @@ Rows = list[tuple[str, str]]
 
 _JUDGED = ("across", "inside", "inside_other", "excess", "excess_low", "n_contacts")
 _COLUMNS = ("support", "sibling_support", "birth_low", "birth_high", "death_low", "death_high")
+_HANGING = ("one", "other", "larger", "smaller")  # what a cluster hangs on, and parts without it
+_LENGTHS = (
+    *("fractions", "forward", "backward"),
+    *("forward_overlaps", "backward_overlaps", "left_out"),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -50,14 +57,18 @@ class Judged(Described):
             "replicas": np.array(sampling.replicas, np.int64),
             "snapshots": np.array([sampling.n_snapshots, sampling.independent], np.int64),
             "records": np.array([_numbers(record) for record in found.records]).reshape(
-                -1, len(_COLUMNS) + len(_JUDGED)
+                -1, len(_COLUMNS) + len(_JUDGED) + len(_HANGING)
             ),
             "cutoffs": levels.cutoffs,
             "silhouettes": levels.values,
             "levels": np.array(
                 [[level.cutoff, level.silhouette, level.low, level.high] for level in levels.levels]
             ).reshape(-1, 4),
-        }
+        } | (
+            {}
+            if found.convergence is None
+            else {name: getattr(found.convergence, name) for name in _LENGTHS}
+        )
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], system: System, hierarchy: Hierarchy) -> Self:
@@ -102,7 +113,10 @@ class Judged(Described):
         )
         levels = tuple(_level(shown, row, tree.min_size) for row in arrays["levels"])
         silhouettes = Silhouettes(frozen(arrays["cutoffs"]), frozen(arrays["silhouettes"]), levels)
-        return cls(Confidence(sampling, tree, records, silhouettes))
+        lengths = None
+        if "fractions" in arrays:
+            lengths = Convergence(**{name: frozen(arrays[name]) for name in _LENGTHS})
+        return cls(Confidence(sampling, tree, records, silhouettes, convergence=lengths))
 
     def facts(self) -> Rows:
         """Describe it in rows of the summary, whatever the cutoff.
@@ -118,6 +132,8 @@ class Judged(Described):
             rows.append(("trusted", _trusted_text(found)))
         if not found.silhouettes.standing_out:
             rows.append(("level", found.silhouettes.words))
+        if found.convergence is not None:
+            rows.append(("converged", found.convergence.words))
         return rows
 
     def findings(self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int) -> Rows:
@@ -196,13 +212,19 @@ def _numbers(record: ClusterRecord) -> list[float]:
     birth, death = record.birth_interval or (None, None), record.death_interval or (None, None)
     known = (record.support, record.sibling_support, *birth, *death)
     judged = [getattr(moving, name) if moving is not None else None for name in _JUDGED]
-    return [np.nan if value is None else float(value) for value in (*known, *judged)]
+    hanging: tuple[int | None, ...] = (None,) * len(_HANGING)
+    if record.bridge is not None:
+        hanging = (record.bridge.sites[0], record.bridge.sites[-1], *record.bridge.sizes)
+    values = (*known, *judged, *hanging)
+    return [np.nan if value is None else float(value) for value in values]
 
 
 def _record(row: Floats, **known: Any) -> ClusterRecord:
     values = [None if np.isnan(value) else float(value) for value in row]
     support, sibling, *bounds = values[: len(_COLUMNS)]
-    judged = dict(zip(_JUDGED, row[len(_COLUMNS) :].tolist(), strict=True))
+    last = len(_COLUMNS) + len(_JUDGED)
+    judged = dict(zip(_JUDGED, row[len(_COLUMNS) : last].tolist(), strict=True))
+    one, other, larger, smaller = row[last:].tolist()
     n_contacts = judged.pop("n_contacts")
     moving = None if np.isnan(n_contacts) else Separation(**judged, n_contacts=int(n_contacts))
     return ClusterRecord(
@@ -212,7 +234,12 @@ def _record(row: Floats, **known: Any) -> ClusterRecord:
         birth_interval=_bounds(bounds[0], bounds[1]),
         death_interval=_bounds(bounds[2], bounds[3]),
         separation=moving,
+        bridge=None if np.isnan(one) else _bridge(int(one), int(other), int(larger), int(smaller)),
     )
+
+
+def _bridge(one: int, other: int, larger: int, smaller: int) -> Bridge:
+    return Bridge((one,) if one == other else (one, other), (larger, smaller))
 
 
 def _bounds(low: float | None, high: float | None) -> tuple[float, float] | None:

@@ -1,27 +1,55 @@
-"""The part of a result that tells of rigid bodies and how they move."""
+"""The part of a result that tells of rigid bodies and how they move.
+
+What its fields mean. Sites are the shown objects, in their order; lengths are in the unit of the
+system; places and directions are in the frame of the reference body as it is in the first snapshot
+(that of the file, if the first snapshot is the one that is shown).
+
+``found.bodies``
+    ``labels`` (body of each site, 0 the largest, -1 for none), ``levels`` (for one body and more:
+    ``n_bodies``, ``gap`` G, ``separation`` Q, ``rest`` and ``labels``), ``chosen`` (place of the
+    level that was taken), ``next_best`` (another level, or None), ``agreement`` of alternate blocks
+    (``counts`` and ``rand``, None of fewer than 4 snapshots), ``n_effective``, ``n_snapshots``.
+``found.reference``, ``found.moving``
+    Number of the body that is held still, and those of the others.
+``found.hinges``
+    One for each of ``moving``. ``kind`` is one of rigid, translation, hinge, screw, ball, diffuse
+    and undefined; ``axis`` (unit vector) and ``point`` (on it, near the interface) are NaN where
+    the kind has none; ``angles`` (degrees from the mean) and ``shifts`` belong to the snapshots
+    ``frames`` (counted from 0), in which both bodies are whole; ``axis_error`` (one standard
+    deviation) and ``axis_cone`` (95 of 100 draws; NaN of two snapshots) are degrees about the axis,
+    ``angle_error`` is that of one angle; ``range`` and ``rms`` are of the angles; ``states`` is the
+    screw from the lower to the upper of two states, or None; ``verdict`` what to be careful about.
+``found.known``
+    Screws of a known transition, one for each of ``moving``, whose axes the angles are measured
+    about; empty where each hinge has an axis of its own.
+``found.explained``
+    Shares of the variance, a row for each of ``levels``, with ``freedom`` to draw them against.
+``found.fluctuation``
+    Root mean square distance of each site from its mean place, the reference held still.
+``splits``
+    How the smaller side of each split of the condensed tree of the result moves against the larger:
+    ``height``, sites ``reference`` and ``body``, ``motion`` (as in ``hinges``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from timme._arrays import Ints, frozen
 from timme._html import Described
+from timme.analysis.motion_arrays import (
+    motions_from_arrays,
+    motions_to_arrays,
+    splits_from_arrays,
+    splits_to_arrays,
+)
 from timme.analysis.system import System
 from timme.hierarchy.tree import Hierarchy
-from timme.motion import Agreement, Bodies, Explained, Hinge, Level, Motions
+from timme.motion import Bodies, Hinge, Motions, SplitMotion
 from timme.motion.counting import ENOUGH, JITTER, SOFT
-from timme.motion.domains import REST
-
-_NUMBERS = (
-    *("index", "pitch", "axis_error", "axis_cone", "point_error", "angle_error", "rest", "move"),
-)
-_VECTORS = ("axis", "point", "spread")
-_WORDS = ("kind", "verdict")
-_SERIES = ("angles", "shifts", "frames")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -32,6 +60,7 @@ class Moved(Described):
     members: tuple[str, ...]  # of each body, in words: "A 1-29 68-115"
     alone: str  # sites of no body, in words
     next_members: tuple[str, ...]  # of each body of the next best level
+    splits: tuple[SplitMotion, ...] = ()  # of the condensed tree, the highest first
     name: ClassVar[str] = "motion"
 
     def to_arrays(self) -> dict[str, Any]:
@@ -42,31 +71,12 @@ class Moved(Described):
         dict
             Bodies and the table of their numbers, motions by body, shares of the variance.
         """
-        bodies, motions = self.found.bodies, self.found
-        arrays: dict[str, Any] = {
-            "labels": bodies.labels,
-            "parents": bodies.hierarchy.parents,
-            "heights": bodies.hierarchy.heights,
-            "unit": bodies.hierarchy.unit,
-            "cutoff": bodies.cutoff,
-            "chosen": bodies.chosen,
-            "n_effective": bodies.n_effective,
-            "n_snapshots": bodies.n_snapshots,
-            "agreement": _agreement(bodies),
-            "level_labels": np.array([level.labels for level in bodies.levels]),
-            "levels": np.array(
-                [(each.n_bodies, each.gap, each.separation, each.rest) for each in bodies.levels]
-            ),
-            "reference": motions.reference,
-            "moving": np.array(motions.moving, dtype=np.int64),
-            "fluctuation": motions.fluctuation,
+        words = {
             "members": np.array(self.members, dtype=np.str_),
             "alone": self.alone,
             "next_members": np.array(self.next_members, dtype=np.str_),
         }
-        arrays |= {f"hinge.{name}": value for name, value in _of_hinges(motions.hinges).items()}
-        named = (each.name for each in fields(Explained))
-        return arrays | {f"explained.{name}": getattr(motions.explained, name) for name in named}
+        return motions_to_arrays(self.found) | splits_to_arrays(self.splits) | words
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], system: System, hierarchy: Hierarchy) -> Self:
@@ -84,27 +94,15 @@ class Moved(Described):
         Returns
         -------
         Moved
-            Without the screws between states, which are not stored.
+            The same.
         """
         del system, hierarchy
-        motions = Motions(
-            bodies=_bodies(arrays),
-            reference=int(arrays["reference"]),
-            moving=tuple(arrays["moving"].tolist()),
-            hinges=_hinges(arrays),
-            explained=Explained(
-                **{
-                    each.name: _plain(arrays[f"explained.{each.name}"])
-                    for each in fields(Explained)
-                }
-            ),
-            fluctuation=arrays["fluctuation"],
-        )
         return cls(
-            motions,
+            motions_from_arrays(arrays),
             tuple(arrays["members"].tolist()),
             str(arrays["alone"]),
             tuple(arrays["next_members"].tolist()),
+            splits_from_arrays(arrays),
         )
 
     def facts(self) -> list[tuple[str, str]]:
@@ -147,7 +145,15 @@ class Moved(Described):
     def _motion(self, body: int) -> str:
         if body not in self.found.moving:
             return " (held still)"
-        return f"; {hinge_text(self.found.hinges[self.found.moving.index(body)])}"
+        place = self.found.moving.index(body)
+        told = hinge_text(self.found.hinges[place])
+        if self.found.known:
+            known, share = self.found.known[place], self.found.hinges[place].index
+            told += (
+                f"; about the axis of the known transition, {known.angle:.1f}° there, which has "
+                f"{100 * share:.0f} % of all turning"
+            )
+        return f"; {told}"
 
     def _next_best(self) -> list[str]:
         """Say what the next best number of bodies would be."""
@@ -158,7 +164,7 @@ class Moved(Described):
         soft = "soft parts" if level.gap >= SOFT else "no parts of their own"
         less = ", moving less than they jitter" if level.separation < JITTER else ""
         times = f"{level.gap:.2g} × as much as parts inside them do, {ENOUGH:g} × is asked for"
-        return [f"next best, {level.n_bodies}: {soft} ({parts}), {times} (provisional){less}"]
+        return [f"next best, {level.n_bodies}: {soft} ({parts}), {times}{less}"]
 
 
 def bodies_text(bodies: Bodies) -> str:
@@ -209,76 +215,11 @@ def hinge_text(found: Hinge) -> str:
     if found.kind in {"rigid", "translation"}:
         told = {"rigid": "still", "translation": f"shifted by {np.ptp(found.shifts):.2g}"}
         return told[found.kind] + careful
-    sure = f" ± {found.axis_error:.1f}°" if len(found.angles) > 2 else ""
+    if found.states is not None:
+        careful = f", in two states {found.states.angle:.1f}° apart{careful}"
+    sure = f" ± {found.axis_error:.1f}°" if np.isfinite(found.axis_cone) else ""
     axis = ", ".join(f"{part:.2f}" for part in found.axis)
     rise = (
         f", {found.pitch * np.radians(found.range):.2g} along it" if found.kind == "screw" else ""
     )
     return f"{found.kind}, {found.range:.1f}° about ({axis}){sure}{rise}{careful}"
-
-
-def _agreement(bodies: Bodies) -> Any:
-    if bodies.agreement is None:
-        return np.empty(0)
-    return np.array([*bodies.agreement.counts, bodies.agreement.rand])
-
-
-def _bodies(arrays: Mapping[str, Any]) -> Bodies:
-    agreed = arrays["agreement"].tolist()
-    quantity = REST if not str(arrays["unit"]) else _with_unit(str(arrays["unit"]))
-    levels = zip(arrays["levels"].tolist(), arrays["level_labels"], strict=True)
-    return Bodies(
-        labels=arrays["labels"],
-        hierarchy=Hierarchy(arrays["parents"], arrays["heights"], quantity),
-        cutoff=float(arrays["cutoff"]),
-        levels=tuple(
-            Level(int(n), gap, apart, rest, labels) for (n, gap, apart, rest), labels in levels
-        ),
-        chosen=int(arrays["chosen"]),
-        n_effective=float(arrays["n_effective"]),
-        n_snapshots=int(arrays["n_snapshots"]),
-        agreement=Agreement((int(agreed[0]), int(agreed[1])), agreed[2]) if agreed else None,
-    )
-
-
-def _with_unit(unit: str) -> Any:
-    from dataclasses import replace
-
-    return replace(REST, unit=unit)
-
-
-def _of_hinges(hinges: tuple[Hinge, ...]) -> dict[str, Any]:
-    """Columns of numbers and words, a row for each; series stand one after another."""
-    columns: dict[str, Any] = {
-        name: np.array([getattr(each, name) for each in hinges], dtype=np.float64).reshape(
-            (len(hinges), 3) if name in _VECTORS else len(hinges)
-        )
-        for name in (*_NUMBERS, *_VECTORS)
-    }
-    columns |= {
-        name: np.array([getattr(each, name) for each in hinges], dtype=np.str_) for name in _WORDS
-    }
-    for name in _SERIES:
-        series = [getattr(each, name) for each in hinges]
-        columns[name] = np.concatenate(series) if series else np.empty(0)
-    columns["length"] = np.array([len(each.frames) for each in hinges], dtype=np.int64)
-    return columns
-
-
-def _hinges(arrays: Mapping[str, Any]) -> tuple[Hinge, ...]:
-    lengths: Ints = arrays["hinge.length"]
-    bounds = np.cumsum(lengths)[:-1]
-    series = {name: np.split(arrays[f"hinge.{name}"], bounds) for name in _SERIES}
-    found = []
-    for row in range(len(lengths)):
-        values: dict[str, Any] = {name: float(arrays[f"hinge.{name}"][row]) for name in _NUMBERS}
-        values |= {name: arrays[f"hinge.{name}"][row] for name in _VECTORS}
-        values |= {name: str(arrays[f"hinge.{name}"][row]) for name in _WORDS}
-        values |= {name: frozen(series[name][row]) for name in _SERIES}
-        values["frames"] = frozen(values["frames"].astype(np.int64))
-        found.append(Hinge(states=None, **values))
-    return tuple(found)
-
-
-def _plain(value: Any) -> Any:
-    return np.asarray(value).item() if np.ndim(value) == 0 else value

@@ -14,9 +14,13 @@ import numpy as np
 
 from timme._arrays import Floats, frozen
 from timme._html import Described
+from timme.analysis.chance import Chance
+from timme.analysis.correlated import Correlated
 from timme.analysis.judged import Judged
+from timme.analysis.modes import Modes
 from timme.analysis.motion import Moved
 from timme.analysis.system import System
+from timme.analysis.timed import Timed
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.tree import Hierarchy
 from timme.rigidity.checks import counted
@@ -279,7 +283,8 @@ class Constraints(Described):
 
 
 KINDS: dict[str, type[Part]] = {
-    kind.name: kind for kind in (Measured, Apart, Constraints, Judged, Moved)
+    kind.name: kind
+    for kind in (Measured, Apart, Constraints, Judged, Moved, Timed, Chance, Modes, Correlated)
 }
 
 

@@ -26,6 +26,7 @@ class Provenance(Described):
     version: str = ""  # of timme
     command: str = ""
     inputs: tuple[Input, ...] = ()
+    paths: tuple[str, ...] = ()  # of these, as they were given; none where nobody shall know them
     title: str = ""  # what the user calls it
 
     @property

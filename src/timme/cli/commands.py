@@ -262,7 +262,7 @@ def plot(
     path = output or Path(f"{what}.png")
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists: choose another name (-o) or add --overwrite")
-    analysis = load(_result_file(result))
+    analysis = load(result)
     along = order if order in ORDERS else read_order(order, analysis.shown)
     draw(analysis, what, path, order=along, **shared.given(options))
     click.echo(path)
@@ -288,7 +288,7 @@ def write_report(result: Path, output: Path, overwrite: bool) -> None:
     from timme import workflow
     from timme.store import load
 
-    click.echo(workflow.report(load(_result_file(result)), output, overwrite=overwrite))
+    click.echo(workflow.report(load(result), output, overwrite=overwrite))
 
 
 @app.command(cls=shared.Command)
@@ -350,7 +350,3 @@ def _copy(path: Path, folder: Path) -> Path:
     if copy.exists():
         raise FileExistsError(f"{copy} exists: choose another folder (-o)")
     return Path(shutil.copy(path, copy))
-
-
-def _result_file(result: Path) -> Path:
-    return result / "result.npz" if result.is_dir() else result

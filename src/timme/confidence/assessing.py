@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, indices
+from timme.confidence.bridges import Bridge, find_bridges
+from timme.confidence.convergence import converge, cut_lengths
 from timme.confidence.draws import N_DRAWS, Draws, draw
 from timme.confidence.levels import Silhouettes, silhouettes
 from timme.confidence.records import ClusterRecord, Confidence, is_trusted
-from timme.confidence.replicates import joining_heights, resampled_hierarchies
+from timme.confidence.replicates import MOST_PAIRS, resampled_hierarchies, sum_what_matters
 from timme.confidence.sampling import Sampling, count_independent
 from timme.confidence.separation import (
     Separation,
@@ -23,14 +25,17 @@ from timme.confidence.separation import (
 from timme.confidence.support import Matches, intervals, match
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
+from timme.fluctuations.measuring import measure_in_chunks
 from timme.fluctuations.sigma import Fluctuations
 from timme.fluctuations.sums import sum_parts
 from timme.hierarchy.condensed import MIN_SIZE, CondensedTree, condense
 from timme.hierarchy.linkages import Linkage
 from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
+from timme.pairs.choices import given
 
-MOST_PAIRS = 1_500_000  # whose sums over 64 parts take less than 1 GB
+_SAMPLE = 500  # pairs by which σ of a part of the trajectory is compared with that of all
+_SITE_PAIRS = 2_000_000  # that are measured at a time
 MOST_SHOWN = 1200  # shown objects of which σ of all pairs is measured
 
 
@@ -44,6 +49,7 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     min_size: int = MIN_SIZE,
     n_draws: int = N_DRAWS,
     linkage: Linkage = "single",
+    most_pairs: int = MOST_PAIRS,
     metric: Metric | None = None,
     seed: int = 0,
     run: Run = DEFAULT,
@@ -68,6 +74,10 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         Resampled trajectories.
     linkage : {"single", "braced", "average"}, optional
         How pairs were joined.
+    most_pairs : int, optional
+        Pairs of which sums over parts of the snapshots can be held. Those that can matter in no
+        draw are left out first; if there are still more, the likeliest to matter are taken, which
+        the result notes.
     metric : str or callable, optional
         As for :func:`timme.measure`.
     seed : int, optional
@@ -106,10 +116,13 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         n_draws=n_draws,
         seed=seed,
     )
-    pairs = low_pairs(sigma) if linkage == "single" else sigma.pairs
-    sums = sum_parts(objects, pairs, draws.parts, metric=metric, run=run)
-    trees = resampled_hierarchies(
-        sums, draws.times, shown=seen, quantity=hierarchy.quantity, linkage=linkage
+    sums, notes = sum_what_matters(
+        objects, sigma, draws, linkage=linkage, most=most_pairs, metric=metric, run=run
+    )
+    lengths = cut_lengths(draws)
+    trees, shorter = (  # apart, as more pairs matter in short ones
+        resampled_hierarchies(sums, times, shown=seen, quantity=hierarchy.quantity, linkage=linkage)
+        for times in (draws.times, lengths.times)
     )
     del sums
     matches = match(tree.masks(), trees)
@@ -117,31 +130,13 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         objects, tree, seen, sigma.pairs, draws, support=matches.support, metric=metric, run=run
     )
     reach = draws.reach(sampling.n_effective)
-    records = _records(tree, matches, separations, reach)
-    return Confidence(sampling, tree, records, found, draws, tuple(trees))
-
-
-def low_pairs(sigma: Fluctuations, *, most: int = MOST_PAIRS) -> Ints:
-    """Choose the pairs that may matter when snapshots are resampled, where all are too many.
-
-    Parameters
-    ----------
-    sigma : Fluctuations
-        σ of all pairs.
-    most : int, optional
-        How many can be held.
-
-    Returns
-    -------
-    ndarray of int, shape (pairs, 2)
-        All of them or, of more, those nearest to the height at which they are joined anyway.
-    """
-    if len(sigma.sigma) <= most:
-        return sigma.pairs
-    joined = joining_heights(sigma.n_objects, sigma.pairs, sigma.sigma)
-    excess = sigma.sigma / np.maximum(joined, 1e-300)
-    chosen: Ints = sigma.pairs[np.sort(np.argpartition(excess, most)[:most])]
-    return chosen
+    bridges = _bridges(tree, sigma, seen, linkage)
+    records = _records(tree, matches, separations, bridges, reach)
+    trusted = tree.masks()[[record.cluster for record in records if record.trusted]]
+    some = np.random.default_rng(seed).permutation(len(sigma.pairs))[:_SAMPLE]
+    sample = sum_parts(objects, sigma.pairs[np.sort(some)], draws.parts, metric=metric, run=run)
+    told = converge(lengths, shorter, trusted, sample)
+    return Confidence(sampling, tree, records, found, draws, tuple(trees), notes, told)
 
 
 def assess_levels(
@@ -237,14 +232,32 @@ def suggest_levels(
     chosen = np.arange(n_shown)
     if n_shown > MOST_SHOWN:
         chosen = np.sort(np.random.default_rng(seed).permutation(n_shown)[:MOST_SHOWN])
-    one, other = np.triu_indices(len(chosen), 1)
-    index = np.column_stack([shown[chosen[one]], shown[chosen[other]]])
-    matrix = np.zeros((len(chosen), len(chosen)))
-    if len(index):
-        whole = [range(objects.ensemble.n_snapshots)]
-        sums = sum_parts(objects, np.sort(index, axis=1), whole, metric=metric, run=run)
-        matrix[one, other] = matrix[other, one] = sums.sigma([[1]])[:, 0]
+    matrix = _sigma_of_all(objects, shown[chosen], metric, run)
     return silhouettes(hierarchy, matrix, sites=chosen, min_size=min_size)
+
+
+def _sigma_of_all(objects: Objects, chosen: Ints, metric: Metric | None, run: Run) -> Floats:
+    """σ of all pairs of some objects as a matrix; NaN where two are never seen together."""
+    matrix = np.full((len(chosen), len(chosen)), np.nan)
+    np.fill_diagonal(matrix, 0.0)
+    if len(chosen) < 2:
+        return matrix
+    pairs = given(objects, np.column_stack([chosen[k] for k in np.triu_indices(len(chosen), 1)]))
+    place = np.empty(len(objects), np.int64)
+    place[chosen] = np.arange(len(chosen))
+    per_pair = 1.0 if objects.are_points else (len(objects.members) / len(objects)) ** 2
+    for part in measure_in_chunks(
+        objects,
+        pairs,
+        chunk=max(1, round(_SITE_PAIRS / per_pair)),
+        min_overlap=2 if objects.ensemble.gaps else None,
+        metric=metric,
+        run=Run(run.engine),
+        near=lambda *_: None,  # which was told when the pairs that are linked were measured
+    ):
+        one, other = place[part.pairs].T
+        matrix[one, other] = matrix[other, one] = part.sigma
+    return matrix
 
 
 def _separations(  # noqa: PLR0913, what is judged, and by which pairs and draws
@@ -330,8 +343,28 @@ def _among(pairs: Ints, shown: Ints, n_objects: int) -> Ints:
     return np.sort(inside[(inside >= 0).all(axis=1)], axis=1)
 
 
+def _bridges(
+    tree: CondensedTree, sigma: Fluctuations, shown: Ints, linkage: Linkage
+) -> list[Bridge | None]:
+    """What each cluster hangs on in the middle of its life; a whole tree joins nothing."""
+    found: list[Bridge | None] = [None] * len(tree)
+    if linkage != "single":  # others do not join by single pairs
+        return found
+    living = np.flatnonzero(np.isfinite(tree.deaths)).tolist()
+    middle = np.sqrt(np.maximum(tree.births, 0.0) * tree.deaths)
+    asked = [(int(shown[tree.members(k)[0]]), float(middle[k])) for k in living]
+    each = find_bridges(sigma, asked, shown=shown, min_size=tree.min_size)
+    for cluster, bridge in zip(living, each, strict=True):
+        found[cluster] = bridge
+    return found
+
+
 def _records(
-    tree: CondensedTree, matches: Matches, separations: list[Separation | None], reach: float
+    tree: CondensedTree,
+    matches: Matches,
+    separations: list[Separation | None],
+    bridges: list[Bridge | None],
+    reach: float,
 ) -> tuple[ClusterRecord, ...]:
     births = intervals(tree.births, matches.births, matches.overlaps, reach=reach)
     deaths = intervals(tree.deaths, matches.deaths, matches.overlaps, reach=reach)
@@ -347,6 +380,7 @@ def _records(
             support=float(matches.support[cluster]) if tree.parents[cluster] >= 0 else None,
             sibling_support=sibling_support(tree, matches.support, cluster),
             separation=separations[cluster],
+            bridge=bridges[cluster],
         )
         for cluster in range(len(tree))
     )

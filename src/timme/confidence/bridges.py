@@ -1,12 +1,18 @@
 """Point out chaining: clusters that hang together by one site or one pair.
 
 Single linkage joins two bodies as soon as one pair between them is still. A cluster that falls into
-two large parts when a single site, or a single pair, is taken away is held by a bridge.
+two large parts when a single site, or a single pair, is taken away is held by a bridge. At the
+cutoff at which it is complete every cluster is held by its last pair; so it is looked at half-way,
+in log σ, to where it joins another.
+
+Of the pairs of a cluster only two forests matter: one that a search in breadth finds, and one that
+it finds among the others. Whatever single site or pair holds the cluster holds these, too
+(Cheriyan, Kao and Thurimella, 1993), and they have less than two pairs a site to be walked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +20,9 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from timme._arrays import Floats, Ints
+from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.condensed import MIN_SIZE
+from timme.hierarchy.forest import spanning_forest
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,50 @@ class Bridge:
         return f"hangs on {what}: without it, parts of {self.sizes[0]} and {self.sizes[1]}"
 
 
+def find_bridges(
+    sigma: Fluctuations,
+    clusters: Sequence[tuple[int, float]],
+    *,
+    shown: Ints,
+    min_size: int = MIN_SIZE,
+) -> list[Bridge | None]:
+    """Find what clusters of shown objects hang on, among all objects that are compared.
+
+    Parameters
+    ----------
+    sigma : Fluctuations
+        σ of the pairs that were linked.
+    clusters : sequence of (int, float)
+        An object of each cluster, and the cutoff at which it is looked at.
+    shown : ndarray of int
+        Objects that count.
+    min_size : int, optional
+        Shown objects that both parts need.
+
+    Returns
+    -------
+    list of Bridge or None
+        As :func:`find_bridge` finds them, for each cluster.
+    """
+    if not clusters:
+        return []
+    edges, heights = spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)
+    low = np.flatnonzero(sigma.sigma <= max(cutoff for _, cutoff in clusters))
+    low = low[np.argsort(sigma.sigma[low])]
+    pairs, rising = sigma.pairs[low], sigma.sigma[low]
+    found = list[Bridge | None]()
+    for site, cutoff in clusters:
+        labels = _components(sigma.n_objects, edges[heights <= cutoff])
+        own = np.flatnonzero(labels == labels[site])
+        here = slice(int(np.searchsorted(rising, cutoff, "right")))
+        found.append(
+            find_bridge(
+                own, pairs[here], rising[here], cutoff=cutoff, min_size=min_size, shown=shown
+            )
+        )
+    return found
+
+
 def find_bridge(
     sites: Sequence[int] | Ints,
     pairs: Ints,
@@ -38,13 +90,14 @@ def find_bridge(
     *,
     cutoff: float,
     min_size: int = MIN_SIZE,
+    shown: Ints | None = None,
 ) -> Bridge | None:
     """Find what a cluster hangs on: the site or pair whose loss leaves two large parts.
 
     Parameters
     ----------
     sites : sequence of int
-        Of the cluster.
+        Of the cluster, which hangs together at the cutoff.
     pairs : ndarray of int, shape (pairs, 2)
         Who was compared with whom.
     heights : ndarray, shape (pairs,)
@@ -53,6 +106,8 @@ def find_bridge(
         At which the cluster is looked at.
     min_size : int, optional
         Sites that both parts need.
+    shown : ndarray of int, optional
+        Sites that count; all by default.
 
     Returns
     -------
@@ -70,44 +125,51 @@ def find_bridge(
     number = np.full(int(max(members.max(initial=0), pairs.max(initial=0))) + 1, -1)
     number[members] = np.arange(len(members))
     inside = (number[pairs] >= 0).all(axis=1) & (heights <= cutoff)
-    edges = number[pairs[inside]]
-    found = list[tuple[int, int, Bridge]]()
-    single_edges, single_sites = _weak_points(len(members), edges)
-    for ends in single_edges:
-        kept = edges[(np.sort(edges, axis=1) != ends).any(axis=1)]
-        sizes = _two_largest(len(members), kept)
-        one, other = members[list(ends)].tolist()
-        found.append((sizes[1], 1, Bridge((one, other), sizes)))
-    for site in single_sites:
-        sizes = _two_largest(len(members), edges[(edges != site).all(axis=1)])
-        found.append((sizes[1], 0, Bridge((int(members[site]),), sizes)))
-    held = [each for each in found if each[0] >= min_size]
-    return max(held, key=lambda each: each[:2])[2] if held else None
+    counted = np.ones(len(members), np.int64)
+    if shown is not None:
+        counted = np.isin(members, shown).astype(np.int64)
+    edges = _two_forests(len(members), number[pairs[inside]])
+    found = list(_weak_points(counted.tolist(), edges, min_size))
+    if not found:
+        return None
+    best = max(found, key=lambda weak: (weak.sizes[1], len(weak.sites), -min(weak.sites)))
+    return Bridge(tuple(int(members[site]) for site in best.sites), best.sizes)
 
 
-def _weak_points(n_sites: int, edges: Ints) -> tuple[list[tuple[int, int]], list[int]]:
+def _weak_points(counted: list[int], edges: Ints, min_size: int) -> Iterator[Bridge]:
     """Edges and sites whose loss parts what they hold together (Hopcroft and Tarjan)."""
-    low, order, parents = _walk(n_sites, edges)
-    children = np.bincount([above for above in parents if above >= 0], minlength=n_sites)
-    single_edges, single_sites = list[tuple[int, int]](), set[int]()
+    low, order, parents, below = _walk(counted, edges)
+    total = sum(counted)
+    apart: dict[int, list[int]] = {}  # what each site alone holds
     for site, above in enumerate(parents):
         if above < 0:
             continue
-        if low[site] > order[above]:
-            single_edges.append((min(site, above), max(site, above)))
-        if low[site] >= order[above] and (parents[above] >= 0 or children[above] > 1):
-            single_sites.add(above)
-    return single_edges, sorted(single_sites)
+        one, other = below[site], total - below[site]
+        if low[site] > order[above] and min(one, other) >= min_size:
+            ends = (min(site, above), max(site, above))
+            yield Bridge(ends, (max(one, other), min(one, other)))
+        if low[site] >= order[above]:
+            apart.setdefault(above, []).append(below[site])
+    for site, held in apart.items():
+        rest = total - counted[site] - sum(held)
+        one, other = sorted((*held, rest), reverse=True)[:2]
+        if other >= min_size:
+            yield Bridge((site,), (one, other))
 
 
-def _walk(n_sites: int, edges: Ints) -> tuple[list[int], list[int], list[int]]:
-    """Walk in depth: when each site is found, the earliest that its subtree reaches, its parent."""
+def _walk(counted: list[int], edges: Ints) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Walk in depth over all sites.
+
+    The earliest that what is below each site reaches, when it is found, its parent, and how many
+    count of it and what is below it.
+    """
+    n_sites = len(counted)
     neighbours: list[list[int]] = [[] for _ in range(n_sites)]
     for a, b in edges.tolist():
         neighbours[a].append(b)
         neighbours[b].append(a)
     order, low, parents = [-1] * n_sites, [0] * n_sites, [-1] * n_sites
-    count = 0
+    below, count = list(counted), 0
     for root in range(n_sites):
         if order[root] >= 0:
             continue
@@ -130,12 +192,34 @@ def _walk(n_sites: int, edges: Ints) -> tuple[list[int], list[int], list[int]]:
                 if waiting:
                     above = waiting[-1][0]
                     low[above] = min(low[above], low[site])
-    return low, order, parents
+                    below[above] += below[site]
+    return low, order, parents, below
 
 
-def _two_largest(n_sites: int, edges: Ints) -> tuple[int, int]:
-    ones = np.ones(len(edges), bool)
-    graph = sparse.csr_array((ones, edges.T), shape=(n_sites, n_sites))
-    labels = csgraph.connected_components(graph, directed=False)[1]
-    sizes = np.sort(np.bincount(labels))[::-1].tolist()
-    return int(sizes[0]), int(sizes[1]) if len(sizes) > 1 else 0
+def _two_forests(n_sites: int, edges: Ints) -> Ints:
+    """Edges of a forest found in breadth, and of another found among all others."""
+    first = _breadth_first(n_sites, edges)
+    keys = np.sort(edges, axis=1) @ [n_sites, 1]
+    others = edges[~np.isin(keys, np.sort(first, axis=1) @ [n_sites, 1])]
+    return np.concatenate([first, _breadth_first(n_sites, others)])
+
+
+def _breadth_first(n_sites: int, edges: Ints) -> Ints:
+    """Edges of a search in breadth that begins at once in every piece."""
+    pieces = _components(n_sites, edges)
+    roots = np.unique(pieces, return_index=True)[1]
+    from_all = np.column_stack([np.full(len(roots), n_sites), roots])
+    graph = _graph(n_sites + 1, np.concatenate([edges, from_all]))
+    _, before = csgraph.breadth_first_order(graph, n_sites, directed=False)
+    before = before[:n_sites]
+    found = np.flatnonzero((before >= 0) & (before < n_sites))
+    return np.column_stack([found, before[found]]).astype(np.int64)
+
+
+def _components(n_sites: int, edges: Ints) -> Ints:
+    labels = csgraph.connected_components(_graph(n_sites, edges), directed=False)[1]
+    return labels.astype(np.int64)
+
+
+def _graph(n_sites: int, edges: Ints) -> sparse.csr_array:
+    return sparse.csr_array((np.ones(len(edges)), edges.T), shape=(n_sites, n_sites))

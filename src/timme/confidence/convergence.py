@@ -1,25 +1,32 @@
 """Would less of the trajectory have said the same: σ and trusted clusters against its length.
 
 The trajectory is taken from its beginning on, and from its end on; replicas are left out each.
+Hierarchies of less than all are grown from the pairs that can matter when the whole is resampled:
+what they join, they may join a little too high, and never too low.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from timme._arrays import Floats, Ints, frozen
-from timme.confidence.records import Confidence
-from timme.confidence.replicates import resampled_hierarchies
+from timme._arrays import Bools, Floats, Ints, frozen
+from timme.confidence.draws import Draws
 from timme.confidence.support import match
-from timme.engine.moments import Metric
-from timme.engine.run import DEFAULT, Run
-from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import PartSums, sum_parts
-from timme.objects import Objects
+from timme.fluctuations.sums import PartSums
+from timme.hierarchy.tree import Hierarchy
 
 _N_LENGTHS = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lengths:
+    """Parts of a trajectory that are compared with all of it."""
+
+    fractions: Floats  # (lengths,), of the trajectory
+    times: Ints  # (2 lengths + replicas, parts): from the beginning, from the end, without each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,88 +45,96 @@ class Convergence:
         """What halves of the trajectory say, in one sentence."""
         half = int(np.argmin(np.abs(self.fractions - 0.5)))
         ratio = self.forward[half], self.backward[half]
+        if not np.isfinite(ratio).all():
+            return (
+                "a half of the trajectory has too few snapshots of any pair to be compared with all"
+            )
         told = f"σ of the first half is {ratio[0]:.2f}, of the second {ratio[1]:.2f} of that of all"
         if self.forward_overlaps.shape[1]:
             least = min(
                 float(self.forward_overlaps[half].min()), float(self.backward_overlaps[half].min())
             )
             told += f"; every trusted cluster is found in both, by {least:.2f} at least"
+        if self.left_out.size:
+            told += f"; without any one replica, by {float(self.left_out.min()):.2f} at least"
         return told
 
 
+def cut_lengths(draws: Draws) -> Lengths:
+    """Cut a trajectory short, at eight lengths from either end, and without each replica.
+
+    Parameters
+    ----------
+    draws : Draws
+        Parts of the snapshots.
+
+    Returns
+    -------
+    Lengths
+        How often each part counts: once or never.
+
+    Examples
+    --------
+    >>> from timme.confidence.draws import draw
+    >>> cut_lengths(draw(4, 4.0, n_draws=1)).times.tolist()[:3]
+    [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
+    """
+    n_parts = len(draws.parts)
+    lengths = np.unique(np.linspace(n_parts / _N_LENGTHS, n_parts, _N_LENGTHS).round()).astype(int)
+    lengths = lengths[lengths >= 1]
+    forward = np.arange(n_parts) < lengths[:, None]
+    owner = np.repeat(np.arange(len(draws.replicas)), draws.replicas)
+    without = owner != np.arange(len(draws.replicas))[:, None]
+    kept = without if len(draws.replicas) > 1 else without[:0]
+    times = np.concatenate([forward, forward[:, ::-1], kept]).astype(np.int64)
+    return Lengths(frozen(lengths / n_parts), frozen(times))
+
+
 def converge(
-    objects: Objects,
-    sigma: Fluctuations,
-    found: Confidence,
-    *,
-    shown: Ints | None = None,
-    metric: Metric | None = None,
-    run: Run = DEFAULT,
+    lengths: Lengths, hierarchies: Sequence[Hierarchy], masks: Bools, sample: PartSums
 ) -> Convergence:
     """Compare what parts of a trajectory say with what all of it says.
 
     Parameters
     ----------
-    objects : Objects
-        What was compared.
-    sigma : Fluctuations
-        σ of the pairs that were linked.
-    found : Confidence
-        How sure the clusters of all snapshots are.
-    shown : ndarray of int, optional
-        Objects in which clusters are counted; all by default.
-    metric : str or callable, optional
-        As for :func:`timme.measure`.
-    run : Run, optional
-        How it is carried out.
+    lengths : Lengths
+        What of it was taken.
+    hierarchies : sequence of Hierarchy
+        Of each, as shown sites see them.
+    masks : ndarray of bool, shape (clusters, sites)
+        Sites of the trusted clusters.
+    sample : PartSums
+        Of some pairs, by which σ is compared.
 
     Returns
     -------
     Convergence
         Against the length, forward and backward, and without each replica.
     """
-    if found.draws is None:
-        raise ValueError(f"nothing converges: {found.sampling.words}")
-    seen = np.arange(len(objects)) if shown is None else np.asarray(shown)
-    draws = found.draws
-    sums = sum_parts(objects, sigma.pairs, draws.parts, metric=metric, run=run)
-    n_parts = len(draws.parts)
-    lengths = np.unique(np.linspace(n_parts / _N_LENGTHS, n_parts, _N_LENGTHS).round()).astype(int)
-    lengths = lengths[lengths >= 1]
-    forward = (np.arange(n_parts) < lengths[:, None]).astype(np.int64)
-    backward = forward[:, ::-1].copy()
-    trusted = [record.cluster for record in found.trusted]
-    masks = found.tree.masks()[trusted]
-
-    def overlaps(times: Ints) -> Floats:
-        if not len(times) or not trusted:
-            return np.empty((len(times), len(trusted)))
-        return match(masks, resampled_hierarchies(sums, times, shown=seen)).overlaps
-
+    count, n_lengths = len(masks), len(lengths.fractions)
+    overlaps = match(masks, hierarchies).overlaps if count else np.empty((len(hierarchies), 0))
+    medians = _medians(sample, lengths.times[: 2 * n_lengths])
     return Convergence(
-        fractions=frozen(lengths / n_parts),
-        forward=frozen(_medians(sums, forward)),
-        backward=frozen(_medians(sums, backward)),
-        forward_overlaps=overlaps(forward),
-        backward_overlaps=overlaps(backward),
-        left_out=overlaps(_without_each(draws.replicas)),
+        fractions=lengths.fractions,
+        forward=frozen(medians[:n_lengths]),
+        backward=frozen(medians[n_lengths:]),
+        forward_overlaps=frozen(overlaps[:n_lengths]),
+        backward_overlaps=frozen(overlaps[n_lengths : 2 * n_lengths]),
+        left_out=frozen(overlaps[2 * n_lengths :]),
     )
 
 
 def _medians(sums: PartSums, times: Ints) -> Floats:
-    """Median over pairs of σ of some parts over that of all."""
+    """Median over pairs of σ of some parts over that of all; NaN where no pair is seen in them."""
     everything = np.ones((1, times.shape[1]), np.int64)
     sigma = sums.sigma(np.concatenate([everything, times])).astype(np.float64)
-    moving = sigma[:, 0] > 0
+    moving = (sigma[:, 0] > 0) & np.isfinite(sigma[:, 0])
     if not moving.any():
         return np.ones(len(times))
-    medians: Floats = np.median(sigma[moving, 1:] / sigma[moving, :1], axis=0)
-    return medians
-
-
-def _without_each(replicas: tuple[int, ...]) -> Ints:
-    """Times that count all parts but those of one replica; none where there is one replica."""
-    if len(replicas) < 2:
-        return np.empty((0, sum(replicas)), np.int64)
-    owner = np.repeat(np.arange(len(replicas)), replicas)
-    return np.asarray(owner != np.arange(len(replicas))[:, None], dtype=np.int64)
+    ratios = sigma[moving, 1:] / sigma[moving, :1]
+    seen = np.isfinite(ratios)  # gaps may leave too little of a pair
+    found = [
+        np.median(column[own]) if own.any() else np.nan
+        for column, own in zip(ratios.T, seen.T, strict=True)
+    ]
+    return np.array(found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from timme._arrays import Floats, Ints, frozen
 from timme.series import count_drawn, draw_runs
@@ -44,7 +44,7 @@ class Draws:
         """
         n_runs = len(self.parts) / self.length
         lost = min(0.5, len(self.parts) / (2 * self.length * max(n_effective, 1.0)))
-        return float(stats.t.ppf(0.95, max(n_runs - 1, 1.0)) / np.sqrt(1 - lost))
+        return float(special.stdtrit(max(n_runs - 1, 1.0), 0.95) / np.sqrt(1 - lost))
 
     @property
     def everything(self) -> Floats:

@@ -10,6 +10,8 @@ import numpy as np
 
 from timme._arrays import Ints
 from timme._html import Described
+from timme.confidence.bridges import Bridge
+from timme.confidence.convergence import Convergence
 from timme.confidence.draws import Draws
 from timme.confidence.levels import Silhouettes
 from timme.confidence.sampling import Sampling
@@ -39,6 +41,7 @@ class ClusterRecord:
     support: float | None = None  # mean overlap with resampled clusters; None of whole trees
     sibling_support: float | None = None  # of what it splits from, if that is less than half of it
     separation: Separation | None = None  # from its sibling; of a tree of several, from all else
+    bridge: Bridge | None = None  # the object or pair on which it hangs; None if on more than one
 
     @property
     def size(self) -> int:
@@ -100,14 +103,20 @@ class ClusterRecord:
         '31 Cα (122-135 138-154): found again in resampled data (0.88); inside ±0.3 Å, against the
         rest ±2.9 Å (8.1 ×): a separate body'
         """
-        told = f"{self.size} {name} ({members}): {self._found_again()}"
+        told = f"{self.size} {name} ({members}): {self._found_again()}{self._moves(unit)}"
+        return told if self.bridge is None else f"{told}; {self.bridge.words}"
+
+    def _moves(self, unit: str) -> str:
         moving = self.separation
         if moving is None or np.isnan(moving.across):
-            return told
+            return ""
         unit = f" {unit}" if unit else ""
         times = f"{moving.ratio:.2g}" if moving.ratio < 10 else f"{moving.ratio:.0f}"
-        told += f"; inside ±{moving.inside:.2g}{unit}, against the rest ±{moving.across:.2g}{unit}"
-        return f"{told} ({times} ×): {self.kind}" if self.kind else f"{told} ({times} ×)"
+        told = f"; inside ±{moving.inside:.2g}{unit}, against the rest ±{moving.across:.2g}{unit}"
+        if not self.kind:
+            return f"{told} ({times} ×)"
+        why = f", by excess motion ({moving.excess:.2g} ×), as few pairs cross"
+        return f"{told} ({times} ×): {self.kind}{why * moving.by_excess}"
 
     def _found_again(self) -> str:
         if self.support is None:
@@ -176,6 +185,8 @@ class Confidence(Described):
     silhouettes: Silhouettes
     draws: Draws | None = None  # what was resampled; None where nothing can be told
     hierarchies: tuple[Hierarchy, ...] = ()  # of every draw, as shown sites see them
+    notes: tuple[str, ...] = ()  # on what was left out
+    convergence: Convergence | None = None  # of trusted clusters; None where nothing can be told
 
     @property
     def trusted(self) -> tuple[ClusterRecord, ...]:

@@ -4,6 +4,12 @@ Take the spanning tree of each pair's largest σ over all draws. In every draw, 
 along it no higher than by its highest edge between them; a pair whose smallest σ exceeds that edge
 closes a loop that is already closed, and is in no draw's tree. What is left is a few thousand of a
 million pairs, and every hierarchy is exactly that of all pairs.
+
+Sums over parts are not made of all pairs to find that out. The tree of all snapshots, each of whose
+edges is as high as in the draw where it is highest, bounds where pairs are joined in any draw; what
+:func:`timme.fluctuations.floors.floors` says can never be as low is left out first. What it leaves
+out has its largest σ above that bound, too, and is no part of the spanning tree of largest σ: in
+the end the same few pairs remain.
 """
 
 from __future__ import annotations
@@ -13,14 +19,93 @@ from collections.abc import Sequence
 import numpy as np
 
 from timme._arrays import Floats, Ints
-from timme.fluctuations.sums import PartSums
+from timme.confidence.draws import Draws
+from timme.engine.metrics import known_metric
+from timme.engine.moments import Metric
+from timme.engine.run import DEFAULT, Run
+from timme.fluctuations.floors import floors
+from timme.fluctuations.sigma import Fluctuations
+from timme.fluctuations.sums import PartSums, is_plain, sum_parts
+from timme.hierarchy.forest import spanning_forest
 from timme.hierarchy.joining import heights_between
 from timme.hierarchy.linkages import Linkage, grow_by
 from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.hierarchy.tree import Hierarchy, grow
+from timme.objects import Objects
 
 _AT_A_TIME = 20_000_000  # σ of all pairs and draws that are held
 _ROUNDING = 1e-5  # products of matrices in single precision, of other shapes, differ by less
+_MARGIN = 0.02  # of σ² in single precision, where pairs are left out before they are resampled
+_FEW = 20_000  # pairs that are summed without asking which of them matter
+_LONG = 4  # snapshots of a part from which on there is much to be found within it
+MOST_PAIRS = 1_500_000  # whose sums over 64 parts take less than 1 GB
+
+
+def sum_what_matters(
+    objects: Objects,
+    sigma: Fluctuations,
+    draws: Draws,
+    *,
+    linkage: Linkage = "single",
+    most: int = MOST_PAIRS,
+    metric: Metric | None = None,
+    run: Run = DEFAULT,
+) -> tuple[PartSums, tuple[str, ...]]:
+    """Sum the pairs that can be in the tree of some draw over parts of the snapshots.
+
+    Parameters
+    ----------
+    objects : Objects
+        What was compared.
+    sigma : Fluctuations
+        σ of the pairs that were linked.
+    draws : Draws
+        Parts, and how often each counts.
+    linkage : {"single", "braced", "average"}, optional
+        How pairs are joined. All of them matter if not by single linkage.
+    most : int, optional
+        Pairs of which sums can be held.
+    metric : str or callable, optional
+        As for :func:`timme.measure`.
+    run : Run, optional
+        How it is carried out.
+
+    Returns
+    -------
+    PartSums
+        Of all pairs that matter; of more than can be held, of those that are nearest to the height
+        at which they are joined in all snapshots.
+    tuple of str
+        A note, where some that may matter were left out.
+    """
+    pairs, n_pairs = sigma.pairs, len(sigma.pairs)
+    # In boxes and with gaps, the pass that tells what matters costs as much as that which sums, and
+    # parts of very few snapshots say little of how much moves within them.
+    plain = is_plain(objects.ensemble, known_metric(metric, objects.ensemble))
+    quick = plain and objects.ensemble.n_snapshots >= _LONG * len(draws.parts)
+    if linkage == "single" and n_pairs > (min(most, _FEW) if quick else most):
+        bounds = _bounds(objects, sigma, draws, metric, run)
+        least = floors(objects, pairs, draws.parts, draws.times, metric=metric, run=run)
+        pairs = pairs[least <= (1 + _MARGIN) * bounds]
+    notes = tuple[str, ...]()
+    if len(pairs) > most:
+        told = f"{most:,} of {len(pairs):,} pairs that may matter, those nearest to where they are"
+        notes = (f"how sure clusters are is told by {told} joined: more do not fit into memory",)
+        joined = joining_heights(sigma.n_objects, sigma.pairs, sigma.sigma)
+        excess = sigma.sigma / np.maximum(joined, 1e-300)
+        pairs = sigma.pairs[np.sort(np.argpartition(excess, most)[:most])]
+    return sum_parts(objects, pairs, draws.parts, metric=metric, run=run), notes
+
+
+def _bounds(
+    objects: Objects, sigma: Fluctuations, draws: Draws, metric: Metric | None, run: Run
+) -> Floats:
+    """Height, as σ², below which each pair is joined in every draw."""
+    edges = np.sort(spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)[0], axis=1)
+    sums = sum_parts(objects, edges, draws.parts, metric=metric, run=run)
+    highest = [squares.max(axis=1) for _, squares in sums.resample(draws.times)]
+    heights = np.concatenate([np.empty(0), *highest])
+    return heights_between(grow(sigma.n_objects, edges, heights), sigma.pairs)
 
 
 def resampled_hierarchies(

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from timme._arrays import Bools, Floats, Ints
 from timme._kernels import excess as kernel
@@ -138,41 +137,42 @@ def separate(
 
 def excess_motion(
     pairs: Ints, squares: Floats, crossing: Ints, crossing_squares: Floats, start: Floats
-) -> tuple[float, Floats]:
-    """Hold σ² of crossing pairs against what the motion of their sites explains.
+) -> tuple[Floats, Floats]:
+    """Hold σ² of crossing pairs against what the motion of their sites explains, draw by draw.
 
     Parameters
     ----------
     pairs : ndarray of int, shape (pairs, 2)
         Pairs inside the sides, to which s² of sites is fitted.
-    squares : ndarray, shape (pairs,)
+    squares : ndarray, shape (draws, pairs)
         Their σ².
-    crossing : ndarray of int, shape (pairs, 2)
+    crossing : ndarray of int, shape (crossing pairs, 2)
         Pairs that cross.
-    crossing_squares : ndarray, shape (pairs,)
+    crossing_squares : ndarray, shape (draws, crossing pairs)
         Their σ².
     start : ndarray, shape (sites,)
         s² from which the fit starts, 0 if nothing is known.
 
     Returns
     -------
-    float
+    ndarray, shape (draws,)
         X: median of σ² / (s² of one + s² of the other) over crossing pairs; NaN if there is none
         whose sites both have pairs inside.
-    ndarray, shape (sites,)
+    ndarray, shape (draws, sites)
         s² of each site.
     """
-    n_sites = len(start)
     ends = np.concatenate([pairs, pairs[:, ::-1]])
-    rows = sparse.csr_array((np.tile(squares, 2), ends.T), shape=(n_sites, n_sites))
-    sites = np.array(start)
+    ranked = np.argsort(ends[:, 0], kind="stable")
+    begins = np.searchsorted(ends[ranked, 0], np.arange(len(start) + 1))
+    rows = begins, ends[ranked, 1], ranked % len(pairs)
     sweeps = _SWEEPS_AGAIN if start.any() else _SWEEPS
-    kernel.fit_sites(rows.indptr, rows.indices, rows.data, sites, sweeps)
-    known = np.diff(rows.indptr) > 0
-    held = known[crossing].all(axis=1)
-    explained = sites[crossing[held]].sum(axis=1)
-    ratios = crossing_squares[held] / np.maximum(explained, 1e-300)
-    return _median(ratios), sites
+    sites: Floats = kernel.fit_sites(*rows, np.ascontiguousarray(squares), start, sweeps)
+    held = (np.diff(begins) > 0)[crossing].all(axis=1)
+    if not held.any():
+        return np.full(len(squares), np.nan), sites
+    one, other = crossing[held].T
+    explained = np.maximum(sites[:, one] + sites[:, other], 1e-300)
+    return np.median(crossing_squares[:, held] / explained, axis=1), sites
 
 
 def _excess(sums: PartSums, edges: Ints, crossing: Ints, times: Ints) -> tuple[float, float]:
@@ -184,18 +184,14 @@ def _excess(sums: PartSums, edges: Ints, crossing: Ints, times: Ints) -> tuple[f
     index = index.reshape(-1, 2).astype(np.int64)
     inside, across = index[: len(edges)], index[len(edges) :]
     draws = np.concatenate([np.ones((1, times.shape[1]), np.int64), times])
-    squares = sums.sigma(draws, rows=rows).astype(np.float64) ** 2
+    squares = sums.sigma(draws, rows=rows).T.astype(np.float64) ** 2
     squares[~np.isfinite(squares)] = 0.0
-    whole, start = excess_motion(
-        inside, squares[: len(edges), 0], across, squares[len(edges) :, 0], np.zeros(len(sites))
-    )
-    drawn = [
-        excess_motion(inside, one[: len(edges)], across, one[len(edges) :], start)[0]
-        for one in squares[:, 1:].T
-    ]
-    if np.isnan(whole):
+    near, far = squares[:, : len(edges)], squares[:, len(edges) :]
+    whole, start = excess_motion(inside, near[:1], across, far[:1], np.zeros(len(sites)))
+    if np.isnan(whole[0]):
         return np.nan, np.nan
-    return whole, float(np.nanquantile(drawn, _LOW))
+    drawn, _ = excess_motion(inside, near[1:], across, far[1:], start[0])
+    return float(whole[0]), float(np.quantile(drawn, _LOW))
 
 
 def _few_each(sums: PartSums, rows: Ints, wanted: Bools) -> Ints:

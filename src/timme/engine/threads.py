@@ -85,11 +85,11 @@ class Threads:
         """
         count = self.threads_here
         with ThreadPoolExecutor(count) as pool:
-            for start in starts:
-                block = ensemble.block(start)
+            for block in read_ahead(ensemble, starts):
                 n_frames, n_points, _ = block.coordinates.shape
                 length = part_length(n_frames, n_points, count)
                 tasks = (pool.submit(function, shared, part) for part in block.parts(length))
+                del block  # which tasks hold for as long as they need it
                 yield in_order(tasks, Future.result, ahead=count)
 
     def tiles(
@@ -116,10 +116,11 @@ class Threads:
         """
         count = self.threads_here
         with ThreadPoolExecutor(count) as pool:
-            for start in starts:
-                for window in prepare(shared, ensemble.block(start)):
+            for block in read_ahead(ensemble, starts):
+                for window in prepare(shared, block):
                     tasks = (pool.submit(function, window, tile) for tile in window.tiles)
                     yield window.stop, in_order(tasks, Future.result, ahead=4 * count)
+                del block
 
     def map(
         self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
@@ -158,8 +159,9 @@ def _prepare(
 ) -> Iterator[PreparedBlock]:
     """Read one block after another, and lay its pieces out in the same memory."""
     rooms = dict[bool, Floats]()  # for single precision or not; the first block is the largest
-    for start, of_block in groupby(pieces, attrgetter("block")):
-        block: Block | None = ensemble.block(start)
+    blocks = read_ahead(ensemble, list(dict.fromkeys(piece.block for piece in pieces)))
+    for _, of_block in groupby(pieces, attrgetter("block")):
+        block: Block | None = next(blocks)
         waiting = deque(of_block)
         while waiting and block is not None:
             cut = waiting.popleft().of(block)
@@ -168,8 +170,30 @@ def _prepare(
             prepared = PreparedBlock(cut, metric, rooms[cut.single])
             del cut
             if not waiting:
-                block = None  # before the next is read
+                block = None  # while it is measured
             yield prepared
+
+
+def read_ahead(ensemble: Ensemble, starts: Sequence[int]) -> Generator[Block]:
+    """Read one block after another, each while the one before it is worked on.
+
+    Nobody else may read the ensemble meanwhile: files are read by one thread at a time.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    starts : sequence of int
+        First snapshot of each block.
+
+    Yields
+    ------
+    Block
+        In order. What goes wrong with one is raised when its turn comes.
+    """
+    with ThreadPoolExecutor(1, "timme-reader") as reader:
+        blocks = (reader.submit(ensemble.block, start) for start in starts)
+        yield from in_order(blocks, Future.result, ahead=1)
 
 
 def in_order(tasks: Iterable[Any], result: Callable[[Any], Any], *, ahead: int) -> Generator[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Bools, Floats, Ints, frozen
-from timme._kernels import moments as kernel
+from timme._kernels import crossing as kernel
 from timme._kernels import parts as kernel_of_parts
 from timme.engine.checkpoint import digest
 from timme.engine.moments import Moments
@@ -74,11 +74,24 @@ class Crossing:
         ndarray, shape (pairs,)
             σ², NaN where some cross pair was never seen.
         """
+        return self.reduce_squares(found.variance)
+
+    def reduce_squares(self, squares: Floats) -> Floats:
+        """Reduce σ² of site pairs, or bounds of it, to that of object pairs.
+
+        Parameters
+        ----------
+        squares : ndarray, shape (site pairs,)
+            Of each; those of rigid pairs are put to 0 in place.
+
+        Returns
+        -------
+        ndarray, shape (pairs,)
+            Their mean, or the largest.
+        """
         if self._begins is None:
-            return found.variance
-        return self._reduce(
-            self._unless_rigid(found.variance), largest=self.objects.reduction == "max"
-        )
+            return squares
+        return self._reduce(self._unless_rigid(squares), largest=self.objects.reduction == "max")
 
     def mean(self, found: Moments) -> Floats:
         """Average the mean distances of cross pairs; those that are rigid by definition count 0.

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Coordinates, Floats, Ints, frozen
+from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
 from timme._kernels import parts as kernel
 from timme.engine.metrics import known_metric, unit_of_distances
@@ -27,8 +27,9 @@ from timme.engine.reduction import Kept, moments_by_part, require_parts
 from timme.engine.run import DEFAULT, Run
 from timme.engine.threads import Threads
 from timme.fluctuations.crossing import Crossing, Singles, count_site_pairs
+from timme.fluctuations.units import Units, lay_out
 from timme.objects import Objects
-from timme.system.ensemble import Block, Ensemble
+from timme.system.ensemble import Ensemble
 
 HELD_BYTES = 300_000_000  # sums of site pairs that are held at a time, where objects have several
 _TILE = 8192  # pairs that a thread takes at a time
@@ -190,8 +191,7 @@ def _sum_piece(
 ) -> tuple[Singles | None, Singles, Singles | None]:
     """Sums of r − r̄, of its square, and of weights, for a piece of the pairs."""
     ensemble = crossing.ensemble
-    plain = metric is None and not ensemble.gaps and ensemble.weights is None
-    if plain and ensemble.snapshot(0)[1] is None:
+    if is_plain(ensemble, metric):
         first, second = _sum_plainly(ensemble, crossing.site_pairs, parts, run)
         seen = None
     else:
@@ -214,32 +214,57 @@ def _sum_piece(
     return None, reduced * weight, weight
 
 
+def is_plain(ensemble: Ensemble, metric: Metric | None) -> bool:
+    """Tell whether distances are those of open space, all frames are seen and weigh the same.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    metric : callable, str or None
+        As :func:`timme.engine.metrics.known_metric` returns it.
+
+    Returns
+    -------
+    bool
+        True if the loops of this module may be used.
+    """
+    plain = metric is None and not ensemble.gaps and ensemble.weights is None
+    return plain and ensemble.snapshot(0)[1] is None
+
+
 def _sum_plainly(
     ensemble: Ensemble, pairs: Ints, parts: Sequence[range], run: Run
 ) -> tuple[Singles, Singles]:
     """Sums over parts in open space, all frames seen and of weight 1."""
     shape = (len(pairs), len(parts))
     first, second = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    used = np.unique(pairs)
+    if 0 < 2 * len(used) < ensemble.n_sites:  # only these are laid out
+        ensemble, pairs = ensemble.select(used), np.searchsorted(used, pairs)
     origin = _first_distances(ensemble, pairs)
     tiles = [slice(k, k + _TILE) for k in range(0, len(pairs), _TILE)]
     threads = Threads(run.engine.threads_here)
 
-    def add(shared: tuple[Coordinates, Ints, int], tile: slice) -> None:
-        xyz, bounds, part = shared
-        index = np.array(pairs[tile])
-        kernel.add_part_sums(xyz, index, bounds, part, origin[tile], first[tile], second[tile])
+    def add(units: Units, tile: slice) -> None:
+        known = units.owners, units.lengths, origin[tile]
+        kernel.add_part_sums(units.xyz, np.array(pairs[tile]), *known, first[tile], second[tile])
 
-    for block in ensemble.blocks():
-        bounds, part = _bounds_within(block, parts)
-        if len(bounds):
-            xyz = np.ascontiguousarray(block.coordinates.transpose(1, 2, 0))
-            _run_all(threads.map(add, (xyz, bounds, part), tiles))
+    for units in lay_out(ensemble, parts):
+        run_all(threads.map(add, units, tiles))
     totals = np.array([float(len(part)) for part in parts])
-    _run_all(threads.map(partial(_centre, totals), (first, second), tiles))
+    run_all(threads.map(partial(_centre, totals), (first, second), tiles))
     return first, second
 
 
-def _run_all(results: Iterable[Any]) -> None:
+def run_all(results: Iterable[Any]) -> None:
+    """Wait for all that threads do.
+
+    Parameters
+    ----------
+    results : iterable
+        What they return, which nobody asks for.
+    """
     for _ in results:
         pass
 
@@ -249,17 +274,6 @@ def _first_distances(ensemble: Ensemble, pairs: Ints) -> Floats:
     points = np.asarray(ensemble.snapshot(0)[0], np.float64)
     apart: Floats = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
     return apart
-
-
-def _bounds_within(block: Block, parts: Sequence[range]) -> tuple[Ints, int]:
-    """Where parts begin in a block, and the last ends; and which is the first of them."""
-    end = block.start + len(block.weights)
-    here = [k for k, part in enumerate(parts) if part.stop > block.start and part.start < end]
-    if not here:
-        return np.empty(0, np.int64), 0
-    begins = [max(parts[k].start, block.start) for k in here]
-    bounds = np.array([*begins, min(parts[here[-1]].stop, end)]) - block.start
-    return bounds, here[0]
 
 
 def _centre(totals: Floats, sums: tuple[Singles, Singles], tile: slice) -> None:

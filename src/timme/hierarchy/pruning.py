@@ -36,6 +36,7 @@ SEARCH_BYTES = 400_000_000  # coordinates in which pairs are given up
 LEAST_FRAMES = 32  # of them, however many sites there are
 _GROUP_FRAMES = 64  # of groups, whose sums have no stages
 _BAND_SITES = 8 * kernel.LANES  # of groups in a band: as many squared sums are held by each thread
+_ROOM = 4 * kernel.LANES**2  # pairs of points that are listed at a time: a tile has a quarter
 _SMALL = 1e-12  # coordinates whose squares would be lost in single precision
 _FAINT = 1e-25  # weights, of the largest, that would
 _MARGIN = 1 + 1e-3  # far above the rounding of σ: see step 5 of the kernel
@@ -136,39 +137,52 @@ def find_survivors(search: Search, band: int) -> Ints:
     ndarray, shape (pairs, 2)
         Pairs of places in leaf order; all that are missing cannot change the hierarchy.
     """
-    tiles = search.tiles
+    return _points(search, band) if search.groups is None else _groups(search, search.groups, band)
+
+
+def _points(search: Search, band: int) -> Ints:
+    """Find pairs of points, as many at a time as there is room for."""
     totals = np.cumsum(search.weights, dtype=np.float32)
-    groups = search.groups
+    running = np.zeros(kernel.LANES, np.float32)
+    room = np.empty((_ROOM, 2), np.int64)
+    found, tile = list[Ints](), band
+    while tile < len(search.tiles):
+        total, tile = kernel.survivors(
+            search.tiles,
+            search.lengths,
+            search.weights,
+            totals,
+            search.bounds,
+            search.slacks,
+            search.starts[-1],
+            band,
+            tile,
+            running,
+            room,
+        )
+        found.append(room[:total].copy())
+    return np.concatenate(found)
+
+
+def _groups(search: Search, groups: Groups, band: int) -> Ints:
+    """Find pairs of groups; where there are more than expected, once more with room for them."""
     room = 1 << 14
     while True:
         found = np.empty((room, 2), np.int64)
-        if groups is None:
-            total = kernel.survivors(
-                tiles,
-                search.lengths,
-                search.weights,
-                totals,
-                search.bounds,
-                search.slacks,
-                search.starts[-1],
-                band,
-                found,
-            )
-        else:
-            total = kernel.group_survivors(
-                tiles,
-                search.starts,
-                groups.begin,
-                search.lengths,
-                search.weights,
-                search.bounds,
-                search.slacks,
-                groups.offsets,
-                groups.members,
-                groups.largest,
-                band,
-                found,
-            )
+        total = kernel.group_survivors(
+            search.tiles,
+            search.starts,
+            groups.begin,
+            search.lengths,
+            search.weights,
+            search.bounds,
+            search.slacks,
+            groups.offsets,
+            groups.members,
+            groups.largest,
+            band,
+            found,
+        )
         if total <= room:
             return found[:total].copy()
         room = total

@@ -20,6 +20,8 @@ from timme.system.ensemble import Ensemble
 
 _MOST = 2000
 _MOST_PAIRS = 50_000
+_WIDE = 20  # times as many columns as rows
+_MOST_APART = 500  # snapshots of internal distances, of which there are many more than of places
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -36,7 +38,7 @@ class Components(Described):
     @property
     def cumulated(self) -> Floats:
         """Share of all variance that the first components account for."""
-        found: Floats = np.cumsum(self.variances) / self.total
+        found: Floats = np.cumsum(self.variances) / max(self.total, np.finfo(float).tiny)
         return found
 
 
@@ -95,7 +97,7 @@ def distance_components(
     Parameters
     ----------
     ensemble : Ensemble
-        At least 2 snapshots.
+        At least 2 snapshots; at most 500 of them, spread over all, are looked at.
     n_components : int, optional
         How many are kept; all that can be by default.
     seed : int, optional
@@ -106,12 +108,14 @@ def distance_components(
     Components
         Of pairs of sites in their order.
     """
-    snapshots, frames = spread_snapshots(ensemble, _MOST)
+    snapshots, frames = spread_snapshots(ensemble, _MOST_APART)
     pairs = np.column_stack(np.triu_indices(snapshots.shape[1], 1))
     if len(pairs) > _MOST_PAIRS:
         drawn = np.random.default_rng(seed).choice(len(pairs), _MOST_PAIRS, replace=False)
         pairs = pairs[np.sort(drawn)]
-    apart = np.linalg.norm(snapshots[:, pairs[:, 0]] - snapshots[:, pairs[:, 1]], axis=2)
+    apart = np.array(
+        [np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1) for places in snapshots]
+    )
     mean = apart.mean(axis=0)
     modes, variances, projections = _decompose(apart - mean, n_components)
     total = float(((apart - mean) ** 2).sum() / len(apart))
@@ -277,11 +281,29 @@ def kept(found: Components, n_components: int) -> Components:
 
 
 def _decompose(flat: Floats, n_components: int | None) -> tuple[Floats, Floats, Floats]:
-    """Modes, their variances and projections, by the smaller of the two products."""
-    left, values, right = np.linalg.svd(flat, full_matrices=False)
-    most = min(len(flat) - 1, flat.shape[1])
+    """Modes, their variances and projections, the largest first."""
+    if flat.shape[1] > _WIDE * len(flat):
+        left, values, right = _of_few_rows(flat)
+    else:
+        left, values, right = np.linalg.svd(flat, full_matrices=False)
+    most = min(len(flat) - 1, flat.shape[1], len(values))
     count = most if n_components is None else min(n_components, most)
     right = right[:count]
     sign = np.sign(right[np.arange(count), np.abs(right).argmax(axis=1)])
     projections = left[:, :count] * values[:count] * sign
     return right * sign[:, None], values[:count] ** 2 / len(flat), projections
+
+
+def _of_few_rows(flat: Floats) -> tuple[Floats, Floats, Floats]:
+    """Singular values and vectors by the products of rows, which are far fewer than columns.
+
+    That is some ten times as fast, and holds values down to 1e-7 of the largest, which are those of
+    modes that anybody looks at; lower ones have no direction.
+    """
+    squares, left = np.linalg.eigh(flat @ flat.T)
+    squares, left = squares[::-1], left[:, ::-1]
+    values = np.sqrt(np.maximum(squares, 0.0))
+    known = values > 1e-7 * values[0]
+    known[0] = True  # where nothing moves, there is one mode of no variance
+    values, left = values[known], left[:, known]
+    return left, values, left.T @ flat / np.maximum(values, np.finfo(float).tiny)[:, None]

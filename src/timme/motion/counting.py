@@ -4,15 +4,16 @@ Any body can be cut in two, and what no rigid motion accounts for, the rest, the
 worth their name where joining any two of them would cost far more than cutting any one of them
 could gain. The gap G(n) is the least growth of the rest on joining two of n bodies, divided by the
 most it falls on cutting one of them into parts of at least 5 sites, or by what noise alone would
-give if that is more: F₀ · 6 (T − 1) v, with v the variance of a coordinate within the bodies and
-F₀ = 1 + 20/(n_eff − 1), n_eff the number of independent snapshots.
+give if that is more: F₀ · 6 (T − 1) v (3 in a plane), with v the variance of a coordinate within
+the bodies and F₀ = 1 + 20/(n_eff − 1), n_eff the number of independent snapshots.
 
-Both sides of the ratio are sums of squares of the same kind, so that it has no scale. What is asked
-for, 5, was chosen after a look at few proteins, and has been tried on no others: provisional. Whole
-transitions of adenylate kinase and maltose-binding protein have 8 to 230 at their domains and 4.0
-at most beyond; barnase, ubiquitin and other single domains mostly 1 to 4.4, but one half of the
-models of barnase passes 5. Parts of a transition have anything from 2 to 15. Two pairs of snapshots
-of adenylate kinase in equilibrium have 5.6 and 12.6, which may or may not be its domains.
+Both sides of the ratio are sums of squares of the same kind, so that it has no scale. Asked for is
+6.5, midway between what should be one body and what should be more, of real proteins: 5.5 at most
+(two open crystal structures of adenylate kinase, whose domains differ by 4° to 7°; single domains
+4.4 at most) and 8.1 at least (whole transitions). Half of that makes soft parts. Bending a rod
+smoothly costs 32 times as much as it gains to cut a half again, by theory, so that a body that
+bends far is cut: nothing tried tells it from a hinge. The page on bodies lists what was tried, and
+which of it was held out.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from timme.motion.crowd import Crowd, assign, follow
 from timme.motion.merging import all_pairs, increases, merges
 from timme.motion.seeds import patches
 
-ENOUGH = 5.0  # G of bodies; provisional
-SOFT = 2.5  # G of soft parts
+ENOUGH = 6.5  # G of bodies
+SOFT = ENOUGH / 2  # G of soft parts
 JITTER = 1.3  # separation below which bodies move less than they jitter
 LEAST = 10  # sites of a body
 _PART = 5  # sites of a part into which a body is cut
@@ -158,6 +159,8 @@ def _best_cut(snapshots: Floats, pieces: Ints) -> float:
 def _of_noise(crowd: Crowd, n_effective: float) -> float:
     """What independent noise would give on cutting a body, chosen as the best of many cuts."""
     n_snapshots = crowd.centres.shape[1]
-    free = ((3 * crowd.sizes - 6) * (n_snapshots - 1)).sum()
+    dimensions = crowd.n_dimensions
+    pose = dimensions * (dimensions + 1) // 2  # numbers that say where a body is
+    free = ((dimensions * crowd.sizes - pose) * (n_snapshots - 1)).sum()
     factor = 1 + 20 / max(n_effective - 1, 0.5)
-    return float(factor * 6 * (n_snapshots - 1) * crowd.rests.sum() / max(free, 1))
+    return float(factor * pose * (n_snapshots - 1) * crowd.rests.sum() / max(free, 1))

@@ -3,6 +3,9 @@
 Sites are held in the order of their bodies, so that sums over bodies are sums over runs. How still
 a site is in the frame of a body needs no transformed coordinates: Σ_t |Rᵀ(x − c) − mean|² is
 Σ_t |x − c|² − T |mean|², two products of matrices for all sites and bodies together.
+
+Bodies in a plane are bodies in space whose third coordinate is 0, and that are given a moment along
+it: turned out of the plane they would fit badly, so that the best rotations are those within it.
 """
 
 from __future__ import annotations
@@ -33,12 +36,9 @@ class Crowd:
         return len(self.sizes)
 
     @property
-    def variances(self) -> Floats:
-        """Variance of a coordinate about the shape, by body; degrees of freedom taken off."""
-        n_snapshots = self.centres.shape[1]
-        free = np.maximum((3 * self.sizes - 6) * (n_snapshots - 1), 1)
-        found: Floats = self.rests / free
-        return found
+    def n_dimensions(self) -> int:
+        """Dimensions that bodies move in: 2 where all sites stay in the plane."""
+        return 3 if self.centres[:, :, 2].any() or np.nan_to_num(self.places[:, 2]).any() else 2
 
 
 def follow(
@@ -71,13 +71,14 @@ def follow(
     members = [flat[run] for run in runs]
     middles = np.array([sites.mean(axis=0) for sites in members])
     members = [sites - middle for sites, middle in zip(members, middles, strict=True)]
+    flat_world = not snapshots[:, :, 2].any()
     if before is None:
-        before = _turns([sites[:, :3] for sites in members], members)
+        before = _turns([sites[:, :3] for sites in members], members, flat=flat_world)
     shapes, rotations = _shapes(members, before), before
     spread = sum(float((sites**2).sum()) for sites in members)
     last = np.inf
     for _ in range(steps):
-        rotations = _turns(shapes, members)
+        rotations = _turns(shapes, members, flat=flat_world)
         shapes = _shapes(members, rotations)
         rest = spread - n_snapshots * sum(float((shape**2).sum()) for shape in shapes)
         if last - rest <= 1e-7 * abs(rest):
@@ -96,7 +97,7 @@ def follow(
         centres=middles.reshape(len(sizes), n_snapshots, 3),
         places=places,
         rests=np.array(rests),
-        moments=np.array([shape.T @ shape for shape in shapes]),
+        moments=_moments(shapes, flat=flat_world),
     )
 
 
@@ -184,11 +185,22 @@ def _without_small(labels: Ints, least: int, n_bodies: int) -> tuple[Ints, Ints]
     return number[labels], kept
 
 
-def _turns(shapes: list[Floats], members: list[Floats]) -> Floats:
+def _turns(shapes: list[Floats], members: list[Floats], *, flat: bool) -> Floats:
     """Rotations that carry shapes onto their sites in every snapshot."""
     products = [shape.T @ sites for shape, sites in zip(shapes, members, strict=True)]
-    stacked = np.array(products).reshape(len(shapes), 3, -1, 3)
-    return nearest_rotations(stacked.transpose(0, 2, 3, 1))
+    stacked = np.array(products).reshape(len(shapes), 3, -1, 3).transpose(0, 2, 3, 1)
+    if flat:
+        stacked = stacked.copy()
+        stacked[:, :, 2, 2] = np.linalg.norm(stacked, axis=(2, 3))
+    return nearest_rotations(stacked)
+
+
+def _moments(shapes: list[Floats], *, flat: bool) -> Floats:
+    """Σ x xᵀ of each shape."""
+    found = np.array([shape.T @ shape for shape in shapes])
+    if flat:
+        found[:, 2, 2] = np.trace(found, axis1=1, axis2=2)
+    return found
 
 
 def _shapes(members: list[Floats], rotations: Floats) -> list[Floats]:

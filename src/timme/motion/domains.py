@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
@@ -21,7 +22,7 @@ from timme.hierarchy.tree import Hierarchy, grow
 from timme.motion.counting import LEAST, Level, choose, gap, separation
 from timme.motion.crowd import Crowd, assign, follow, stillness
 from timme.motion.merging import merges
-from timme.motion.seeds import floppy, patches
+from timme.motion.seeds import floppy, patches, seeded
 from timme.motion.whole import whole_snapshots
 from timme.series import effective_size
 from timme.system.ensemble import Ensemble
@@ -30,6 +31,7 @@ REST = Quantity(
     "rest", words="rest that no rigid motion accounts for", clusters="rigid bodies", is_length=True
 )
 _FRAMES = 100
+_LEAST_SEED = 5  # sites of a piece to begin with
 _MOST_BODIES = 6
 _STILL = 3.0  # times the rms of a body, up to which a floppy site belongs to it
 
@@ -105,7 +107,9 @@ class Bodies(Described):
         )
 
 
-def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
+def bodies(
+    ensemble: Ensemble, *, n_bodies: int | None = None, seeds: npt.ArrayLike | None = None
+) -> Bodies:
     """Find the rigid bodies of an ensemble.
 
     At most 100 snapshots, spread over all, are looked at. Half of a transition may give other
@@ -114,10 +118,14 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     Parameters
     ----------
     ensemble : Ensemble
-        Snapshots in 3 dimensions, at least 2; of a protein, select its Cα first. In a periodic
+        Snapshots in 2 or 3 dimensions, at least 2; of a protein, select its Cα first. In a periodic
         box, molecules must be whole.
     n_bodies : int, optional
         How many are wanted; by default as many as stand out (see :mod:`timme.motion.counting`).
+    seeds : array_like of int, shape (sites,), optional
+        Pieces to begin with, such as the clusters of a cut of σ, -1 for sites of none. Those of
+        fewer than 5 sites count as none; such sites begin in patches of about nine, as all do
+        by default.
 
     Returns
     -------
@@ -133,7 +141,8 @@ def bodies(ensemble: Ensemble, *, n_bodies: int | None = None) -> Bodies:
     (2, True)
     """
     snapshots, seen, ordered = whole_snapshots(ensemble, _FRAMES)
-    found = _Search.of(snapshots, ordered=ordered)
+    given = None if seeds is None else _checked_seeds(seeds, ensemble.n_sites)[seen]
+    found = _Search.of(snapshots, ordered=ordered, seeds=given)
     chosen = choose(found.levels) if n_bodies is None else _asked(found.levels, n_bodies)
     crowd = found.crowds[chosen]
     labels = np.full(ensemble.n_sites, -1)
@@ -167,10 +176,20 @@ class _Search:
     n_effective: float
 
     @classmethod
-    def of(cls, snapshots: Floats, *, ordered: bool, n_effective: float | None = None) -> _Search:
+    def of(
+        cls,
+        snapshots: Floats,
+        *,
+        ordered: bool,
+        n_effective: float | None = None,
+        seeds: Ints | None = None,
+    ) -> _Search:
         kept = np.flatnonzero(~floppy(snapshots))
         inner = np.ascontiguousarray(snapshots[:, kept])
-        base = assign(inner, patches(inner[0]), least=5)
+        pieces = patches(inner[0])
+        if seeds is not None:
+            pieces = seeded(pieces, seeds[kept], least=_LEAST_SEED)
+        base = assign(inner, pieces, least=_LEAST_SEED)
         crowds = _crowds(inner, base)
         if n_effective is None:
             n_effective = _independent(inner, crowds[-1], ordered=ordered)
@@ -196,6 +215,16 @@ class _Search:
         labels = np.where(moved[np.arange(len(best)), best] <= limits[best], best, -1)
         labels[self.kept] = crowd.labels
         return labels
+
+
+def _checked_seeds(seeds: npt.ArrayLike, n_sites: int) -> Ints:
+    given = np.asarray(seeds)
+    if given.shape != (n_sites,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"seeds need a whole number for each of {n_sites} sites, got {given.dtype} of shape "
+            f"{given.shape}"
+        )
+    return given.astype(np.int64)
 
 
 def _crowds(snapshots: Floats, base: Crowd) -> tuple[Crowd, ...]:

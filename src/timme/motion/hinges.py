@@ -93,7 +93,7 @@ def hinge(
         How much each site counts in fits; all alike by default.
     axis : array_like, shape (3,), optional
         Measure angles about this direction, as that of a known transition, given in the frame of
-        the first snapshot.
+        the first snapshot; what is given has no error.
     seed : int, optional
         Of the random numbers by which snapshots are drawn anew.
 
@@ -134,8 +134,8 @@ def hinge(
         frames=frozen(poses.frames),
         index=turns.index,
         pitch=place.pitch if known else float("nan"),
-        axis_error=errors[0] if known else float("nan"),
-        axis_cone=errors[1] if known else float("nan"),
+        axis_error=errors[0] if known and axis is None else float("nan"),
+        axis_cone=errors[1] if known and axis is None else float("nan"),
         point_error=place.error if known else float("nan"),
         angle_error=float(np.degrees(np.sqrt(turns.noise[0]))),
         spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
@@ -316,6 +316,8 @@ def _verdict(turns: _Turns, poses: Relative, angles: Floats, kind: str) -> str:
     words = []
     if len(angles) == 2:
         words.append("two snapshots give no error bar")
+    if len(angles) < poses.n_snapshots:
+        words.append(f"both bodies are whole in {len(angles)} of {poses.n_snapshots} snapshots")
     noise = np.linalg.eigvalsh(poses.turning)
     if noise[-1] > 100 * max(noise[1], 1e-300) and poses.n_dimensions == 3:
         words.append("a body is nearly a line: turns about its length are hardly seen")

@@ -30,6 +30,7 @@ class Relative:
     body: Shape
     reference: Shape
     n_dimensions: int
+    n_snapshots: int  # of the ensemble, whole or not
 
 
 def relative(
@@ -94,7 +95,14 @@ def relative(
         body=shape,
         reference=lame,
         n_dimensions=ensemble.n_dimensions,
+        n_snapshots=_counting(ensemble),
     )
+
+
+def _counting(ensemble: Ensemble) -> int:
+    """Snapshots that count: those of weight 0 do not."""
+    given = ensemble.weights
+    return ensemble.n_snapshots if given is None else int(np.count_nonzero(given))
 
 
 def _shape(ensemble: Ensemble, sites: Ints, weights: Floats) -> Shape:

@@ -42,6 +42,35 @@ def patches(places: Floats) -> Ints:
     return labels
 
 
+def seeded(pieces: Ints, seeds: Ints, *, least: int) -> Ints:
+    """Put given pieces in the place of patches, where they are large enough.
+
+    Parameters
+    ----------
+    pieces : ndarray of int, shape (sites,)
+        Patches of all sites.
+    seeds : ndarray of int, shape (sites,)
+        Given pieces, -1 for sites of none.
+    least : int
+        Sites that a given piece needs.
+
+    Returns
+    -------
+    ndarray of int, shape (sites,)
+        Pieces, from 0 on.
+
+    Examples
+    --------
+    >>> seeded(np.array([0, 0, 0, 1, 1]), np.array([-1, 7, 7, 7, 2]), least=3)
+    array([0, 2, 2, 2, 1])
+    """
+    numbers, which, counts = np.unique(seeds, return_inverse=True, return_counts=True)
+    large = (counts[which] >= least) & (numbers[which] >= 0)
+    after = int(pieces.max()) + 1
+    mixed: Ints = np.unique(np.where(large, after + which, pieces), return_inverse=True)[1]
+    return mixed
+
+
 def floppy(snapshots: Floats) -> Bools:
     """Find sites that follow nothing around them: tails, loops, what is badly seen.
 

@@ -9,6 +9,7 @@ from timme._html import Described
 from timme.hierarchy.condensed import MIN_SIZE, condense
 from timme.hierarchy.tree import Hierarchy
 from timme.motion.hinges import Hinge, hinge
+from timme.motion.whole import hold
 from timme.system.ensemble import Ensemble
 
 
@@ -58,6 +59,7 @@ def split_motions(
             f"splits are those of a hierarchy of the same {ensemble.n_sites} sites, got one of "
             f"{hierarchy.n_sites}"
         )
+    ensemble = hold(ensemble)
     tree = condense(hierarchy, min_size=min_size)
     found = []
     for larger, *others in tree.splits:

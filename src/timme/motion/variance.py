@@ -23,6 +23,7 @@ from timme.motion.whole import spread_snapshots
 from timme.system.ensemble import Ensemble
 
 _MOST = 1000
+_STILL = 1e-20  # of the squares of places: what is below it is rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -48,7 +49,7 @@ def explained_variance(
     Parameters
     ----------
     ensemble : Ensemble
-        Snapshots in 3 dimensions; at most 1000 of them, spread over all, are looked at.
+        Snapshots in 2 or 3 dimensions; at most 1000 of them, spread over all, are looked at.
     levels : sequence of array_like of int, shape (sites,)
         Body of each site, such as cuts of a hierarchy; -1 for sites by themselves.
     learned : array_like of bool, shape (snapshots,), optional
@@ -58,7 +59,7 @@ def explained_variance(
     Returns
     -------
     Explained
-        Shares from 0 to 1; one that was held out may be below 0.
+        Shares from 0 to 1; one that was held out may be below 0. NaN where nothing moves.
 
     Examples
     --------
@@ -74,7 +75,10 @@ def explained_variance(
     whole = shape_of(snapshots)
     away = whole.poses.into(snapshots) - whole.places
     total = float((away**2).sum())
-    freedom = np.array([max(_rank(whole.places, each) - 6, 0) for each in labels])
+    if total <= _STILL * float((whole.places**2).sum()):
+        return _of_nothing(labels, len(snapshots))
+    pose = ensemble.n_dimensions * (ensemble.n_dimensions + 1) // 2  # of the whole
+    freedom = np.array([max(_rank(whole.places, each) - pose, 0) for each in labels])
     inner, outer = _component_shares(snapshots, away, train, freedom)
     tested = bool(train.sum() > 1 and (~train).sum() > 0)
     return Explained(
@@ -97,24 +101,36 @@ def body_basis(places: Floats, members: Ints) -> Floats:
 
     Parameters
     ----------
-    places : ndarray, shape (sites, 3)
-        Mean shape of the whole.
+    places : ndarray, shape (sites, dimensions)
+        Mean shape of the whole, in space or in a plane.
     members : ndarray of int
         Sites of the body.
 
     Returns
     -------
-    ndarray, shape (members × 3, rank)
-        Three translations and the rotations about the middle: rank 6, 5 of a line, 3 of a point.
+    ndarray, shape (members × dimensions, rank)
+        Translations and the rotations about the middle: rank 6, 5 of a line, 3 of a point; in a
+        plane 3, and 2 of a point.
     """
     about = places[members] - places[members].mean(axis=0)
-    shifts = np.tile(np.eye(3), (len(members), 1))
-    turns = np.stack([np.cross(axis, about).ravel() for axis in np.eye(3)], axis=1)
+    shifts = np.tile(np.eye(places.shape[1]), (len(members), 1))
+    if places.shape[1] == 2:
+        turns = (about[:, ::-1] * [-1, 1]).reshape(-1, 1)
+    else:
+        turns = np.stack([np.cross(axis, about).ravel() for axis in np.eye(3)], axis=1)
     size = np.sqrt((turns**2).sum()) or 1.0
     scaled = np.column_stack([shifts / np.sqrt(len(members)), turns / size])
     left, values, _ = np.linalg.svd(scaled, full_matrices=False)
     found: Floats = left[:, values > 1e-6 * values[0]]
     return found
+
+
+def _of_nothing(labels: list[Ints], n_snapshots: int) -> Explained:
+    """No shares: there is no variance."""
+    none = frozen(np.full(len(labels), np.nan))
+    n_bodies = np.array([len(np.unique(each[each >= 0])) for each in labels])
+    still = frozen(np.zeros(len(labels), np.int64))
+    return Explained(n_bodies, still, none, none, none, none, none, 0.0, n_snapshots)
 
 
 def _clusters(labels: Ints) -> list[Ints]:

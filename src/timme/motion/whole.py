@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from timme._arrays import Bools, Floats, Ints
+from timme._arrays import Bools, Floats, Ints, frozen
 from timme.system.ensemble import Ensemble
+from timme.system.held_frames import ArrayFrames
 from timme.system.space import Boxes
+
+_MOST_HELD = 20_000_000  # numbers, 160 MB in double precision
+
+
+def hold(ensemble: Ensemble) -> Ensemble:
+    """Hold snapshots that are walked through many times, unless they are too many.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots, held or not.
+
+    Returns
+    -------
+    Ensemble
+        The same, in memory; as it was if that would take more than 160 MB in double precision.
+    """
+    if isinstance(ensemble.frames, ArrayFrames):
+        return ensemble
+    if ensemble.n_snapshots * ensemble.n_sites * ensemble.n_dimensions > _MOST_HELD:
+        return ensemble
+    parts = [(block.coordinates, block.boxes) for block in ensemble.blocks()]
+    boxes = [box for _, box in parts if box is not None]
+    frames = ArrayFrames(
+        frozen(np.concatenate([coordinates for coordinates, _ in parts])),
+        np.concatenate(boxes) if len(boxes) == len(parts) else None,
+    )
+    return replace(ensemble, frames=frames)
 
 
 def whole_snapshots(ensemble: Ensemble, most: int) -> tuple[Floats, Ints, bool]:
@@ -15,23 +46,23 @@ def whole_snapshots(ensemble: Ensemble, most: int) -> tuple[Floats, Ints, bool]:
     Parameters
     ----------
     ensemble : Ensemble
-        Snapshots in 3 dimensions.
+        Snapshots in 2 or 3 dimensions.
     most : int
         Snapshots at most, evenly spread.
 
     Returns
     -------
     snapshots : ndarray, shape (snapshots, sites, 3)
-        Positions, all seen.
+        Positions, all seen; those in a plane have 0 as their third coordinate.
     seen : ndarray of int
         Which sites these are: those seen in at least half of the snapshots.
     ordered : bool
         Whether snapshots follow one another in time.
     """
-    if ensemble.n_dimensions != 3:
+    if ensemble.n_dimensions not in (2, 3):
         raise ValueError(
-            f"bodies are found in 3 dimensions, got {ensemble.n_dimensions}: "
-            "give the bodies, and ask how they move"
+            f"bodies are found in 2 or 3 dimensions, got {ensemble.n_dimensions}: rigid motion is "
+            "that of places in a plane or in space"
         )
     chosen = ensemble[_spread(ensemble, most)]
     refuse_cut_molecules(chosen)
@@ -45,7 +76,10 @@ def whole_snapshots(ensemble: Ensemble, most: int) -> tuple[Floats, Ints, bool]:
             f"are seen, got {len(whole)} of {len(snapshots)} snapshots and {len(seen)} sites: "
             "choose sites that are mostly seen"
         )
-    return snapshots[np.ix_(whole, seen)], seen, not ensemble.independent
+    snapshots = snapshots[np.ix_(whole, seen)]
+    in_space = np.zeros((*snapshots.shape[:2], 3))
+    in_space[:, :, : ensemble.n_dimensions] = snapshots
+    return in_space, seen, not ensemble.independent
 
 
 def spread_snapshots(ensemble: Ensemble, most: int) -> tuple[Floats, Ints]:

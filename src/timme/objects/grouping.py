@@ -13,6 +13,7 @@ from timme._arrays import Ints, indices
 from timme.objects.collection import Objects, make_objects, require_ensemble
 from timme.settings.values import CENTRE, MOLECULE_CENTRE, REDUCTION, Centre, Reduction
 from timme.system.ensemble import Ensemble
+from timme.system.residues import gathered_residues
 from timme.system.topology import adjacency
 
 
@@ -94,19 +95,8 @@ def residues(
         In the order of their first sites.
     """
     require_ensemble(ensemble, "residues")
-    atoms, chosen = ensemble.atoms, ensemble.site_atoms
-    keys = [
-        atoms.chains[chosen],
-        atoms.resids[chosen],
-        atoms.icodes[chosen],
-        atoms.resnames[chosen],
-    ]
-    _, numbers = np.unique(
-        np.column_stack([np.unique(key, return_inverse=True)[1] for key in keys]),
-        axis=0,
-        return_inverse=True,
-    )
-    return _labelled_groups(ensemble, numbers.ravel(), "residues", reduction, centre)
+    numbers = gathered_residues(ensemble.atoms)[ensemble.site_atoms]
+    return _labelled_groups(ensemble, numbers, "residues", reduction, centre)
 
 
 def molecules(

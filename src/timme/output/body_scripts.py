@@ -1,25 +1,23 @@
 """Scripts for PyMOL, ChimeraX and VMD that draw rigid bodies and the axes about which they turn.
 
 A script draws what those of clusters do, of a structure with the body of every atom as its
-B-factor, and an arrow for every axis, within a translucent cone that holds it in 95 of 100 draws.
+B-factor, and an arrow for every axis, within a translucent cone that holds it in 95 of 100 draws,
+and the arc on which the middle of the body goes from its least angle to its largest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-
-import numpy as np
 
 from timme._arrays import Floats
 from timme._files import write_atomically
 from timme.analysis import Analysis, Moved
-from timme.output.colours import Colouring
-from timme.output.motion import body_colours
+from timme.output.arrows import Arrow, body_arrows, body_colouring
 from timme.output.picture import picture
 from timme.output.scripts import chimerax, pymol, vmd
-from timme.output.structures import file_coordinates, mmcif_text, structure
+from timme.output.structures import mmcif_text, structure
 
 FILES = {
     "bodies.cif": "structure with the rigid body as B-factor",
@@ -27,17 +25,6 @@ FILES = {
     "bodies.cxc": "script for ChimeraX: bodies and axes",
     "bodies.tcl": "script for VMD: bodies and axes",
 }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arrow:
-    """The axis of a body, as it is drawn."""
-
-    name: str
-    start: Floats  # (3,)
-    end: Floats  # (3,)
-    colour: str
-    width: float  # of the cone about it at its end; 0 for none
 
 
 def write_body_scripts(analysis: Analysis, folder: str | Path) -> tuple[Path, ...]:
@@ -70,64 +57,6 @@ def write_body_scripts(analysis: Analysis, folder: str | Path) -> tuple[Path, ..
     return tuple(write_atomically(Path(folder) / name, made()) for name, made in programs)
 
 
-def body_colouring(part: Moved, analysis: Analysis) -> Colouring:
-    """Colour objects by their bodies.
-
-    Parameters
-    ----------
-    part : Moved
-        Bodies among the shown objects.
-    analysis : Analysis
-        What was analysed.
-
-    Returns
-    -------
-    Colouring
-        Objects that are not shown take the body of the shown one of their residue.
-    """
-    system, labels = analysis.system, part.found.bodies.labels
-    residue = _residues(analysis)
-    known = dict(zip(residue[system.shown].tolist(), labels.tolist(), strict=True))
-    of_objects = np.array([known.get(each, -1) for each in residue.tolist()])
-    of_objects[system.shown] = labels
-    return Colouring(
-        cutoff=part.found.bodies.cutoff,
-        min_size=1,
-        labels=of_objects,
-        colours=body_colours(part.found.bodies.n_bodies)[:-1],
-        sizes=part.found.bodies.sizes,
-    )
-
-
-def body_arrows(part: Moved, analysis: Analysis) -> tuple[Arrow, ...]:
-    """Lay out the axes of bodies as arrows, as long as the structure is wide.
-
-    Parameters
-    ----------
-    part : Moved
-        Bodies.
-    analysis : Analysis
-        What was analysed.
-
-    Returns
-    -------
-    tuple of Arrow
-        In the coordinates of the structure file.
-    """
-    scale = 10.0 if analysis.system.unit == "nm" else 1.0
-    reach = 0.4 * float(np.ptp(file_coordinates(analysis), axis=0).max())
-    colours = body_colours(part.found.bodies.n_bodies)
-    arrows = []
-    for body, each in zip(part.found.moving, part.found.hinges, strict=True):
-        if np.isfinite(each.axis).all() and np.isfinite(each.point).all():
-            middle, along = scale * each.point, reach * each.axis
-            cone = each.axis_cone if np.isfinite(each.axis_cone) else 0.0
-            width = reach * float(np.tan(np.radians(min(cone, 60.0))))
-            name = f"axis_{body + 1}"
-            arrows.append(Arrow(name, middle - along, middle + along, str(colours[body]), width))
-    return tuple(arrows)
-
-
 def pymol_arrows(arrows: tuple[Arrow, ...]) -> str:
     """Say arrows in PyMOL's words.
 
@@ -143,20 +72,34 @@ def pymol_arrows(arrows: tuple[Arrow, ...]) -> str:
     """
     lines = []
     for each in arrows:
-        red, green, blue = _rgb(each.colour)
+        red, green, blue = rgb(each.colour)
         tip = each.end - 0.12 * (each.end - each.start)
         paint = f"{red:.3f}, {green:.3f}, {blue:.3f}"
-        shaft = f"9.0, {_list(each.start)}, {_list(tip)}, 0.4, {paint}, {paint}"
-        point = f"27.0, {_list(tip)}, {_list(each.end)}, 1.0, 0.0, {paint}, {paint}, 1.0, 1.0"
+        shaft = f"9.0, {joined(each.start)}, {joined(tip)}, 0.4, {paint}, {paint}"
+        point = f"27.0, {joined(tip)}, {joined(each.end)}, 1.0, 0.0, {paint}, {paint}, 1.0, 1.0"
         lines.append(f"/cmd.load_cgo([{shaft}, {point}], '{each.name}')")
         if each.width:
             middle = 0.5 * (each.start + each.end)
-            cone = f"27.0, {_list(each.end)}, {_list(middle)}, {each.width:.3f}, 0.0"
+            cone = f"27.0, {joined(each.end)}, {joined(middle)}, {each.width:.3f}, 0.0"
             lines.append(
                 f"/cmd.load_cgo([25.0, 0.35, {cone}, {paint}, {paint}, 1.0, 1.0], "
                 f"'{each.name}_cone')"
             )
+        if each.arc is not None:
+            lines += _pymol_arc(each, each.arc, paint)
     return "\n".join([*lines, ""])
+
+
+def _pymol_arc(arrow: Arrow, arc: Floats, paint: str) -> list[str]:
+    pieces = ", ".join(
+        f"9.0, {joined(one)}, {joined(other)}, 0.25, {paint}, {paint}"
+        for one, other in pairwise(arc)
+    )
+    top = joined(arc[len(arc) // 2])
+    return [
+        f"/cmd.load_cgo([{pieces}], '{arrow.name}_arc')",
+        f"pseudoatom {arrow.name}_label, pos=[{top}], label='{arrow.label}'",
+    ]
 
 
 def chimerax_arrows(arrows: tuple[Arrow, ...]) -> str:
@@ -173,22 +116,32 @@ def chimerax_arrows(arrows: tuple[Arrow, ...]) -> str:
         Lines of a ``.cxc`` script.
     """
     lines = []
-    for each in arrows:
+    for number, each in enumerate(arrows):
         tip = each.end - 0.12 * (each.end - each.start)
         parts = (
             ("cylinder", each.start, tip, "0.4", each.name),
             ("cone", tip, each.end, "1", f"{each.name}_tip"),
         )
         lines += [
-            f"shape {shape} fromPoint {_joined(one)} toPoint {_joined(other)} radius {radius} "
-            f"color {each.colour} name {name}"
+            f"shape {shape} fromPoint {joined(one, ',')} toPoint {joined(other, ',')} "
+            f"radius {radius} color {each.colour} name {name}"
             for shape, one, other, radius, name in parts
         ]
         if each.width:
             middle = 0.5 * (each.start + each.end)
             lines.append(
-                f"shape cone fromPoint {_joined(each.end)} toPoint {_joined(middle)} "
+                f"shape cone fromPoint {joined(each.end, ',')} toPoint {joined(middle, ',')} "
                 f"radius {each.width:.3f} color {each.colour}59 name {each.name}_cone"
+            )
+        if each.arc is not None:
+            lines += [
+                f"shape cylinder fromPoint {joined(one, ',')} toPoint {joined(other, ',')} "
+                f"radius 0.25 color {each.colour} name {each.name}_arc"
+                for one, other in pairwise(each.arc)
+            ]
+            lines.append(
+                f'2dlabels text "{each.name}: {each.label}" color {each.colour} xpos 0.03 '
+                f"ypos {0.95 - 0.05 * number:.2f}"
             )
     return "\n".join([*lines, ""])
 
@@ -213,40 +166,75 @@ def vmd_arrows(arrows: tuple[Arrow, ...]) -> str:
         colour = 32 - number  # the last of VMD's colours, which the bodies leave alone
         tip = each.end - 0.12 * (each.end - each.start)
         lines += [
-            f"color change rgb {colour} {' '.join(f'{part:.3f}' for part in _rgb(each.colour))}",
+            f"color change rgb {colour} {' '.join(f'{part:.3f}' for part in rgb(each.colour))}",
             f"graphics top color {colour}",
             "graphics top material Opaque",
-            f"graphics top cylinder {_braced(each.start)} {_braced(tip)} radius 0.4 resolution 20",
-            f"graphics top cone {_braced(tip)} {_braced(each.end)} radius 1.0 resolution 20",
+            f"graphics top cylinder {braced(each.start)} {braced(tip)} radius 0.4 resolution 20",
+            f"graphics top cone {braced(tip)} {braced(each.end)} radius 1.0 resolution 20",
         ]
         if each.width:
             middle = 0.5 * (each.start + each.end)
-            ends = f"{_braced(each.end)} {_braced(middle)}"
+            ends = f"{braced(each.end)} {braced(middle)}"
             lines += [
                 "graphics top material Transparent",
                 f"graphics top cone {ends} radius {each.width:.3f} resolution 40",
             ]
+        if each.arc is not None:
+            lines.append("graphics top material Opaque")
+            lines += [
+                f"graphics top cylinder {braced(one)} {braced(other)} radius 0.25 resolution 12"
+                for one, other in pairwise(each.arc)
+            ]
+            top = braced(each.arc[len(each.arc) // 2])
+            lines.append(f'graphics top text {top} "{each.label}" size 1.5')
     return "\n".join([*lines, "display resetview", ""])
 
 
-def _residues(analysis: Analysis) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Residue of each object, as its site tells."""
-    from timme.system.residues import residue_index
+def rgb(colour: str) -> tuple[float, ...]:
+    """Take a colour apart.
 
-    return residue_index(analysis.system.sites)[analysis.system.object_sites]
+    Parameters
+    ----------
+    colour : str
+        As #rrggbb.
 
-
-def _rgb(colour: str) -> tuple[float, ...]:
+    Returns
+    -------
+    tuple of float
+        Red, green and blue from 0 to 1.
+    """
     return tuple(int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
 
 
-def _list(point: Floats) -> str:
-    return ", ".join(f"{part:.3f}" for part in point)
+def joined(point: Floats, between: str = ", ") -> str:
+    """Write a place as numbers with something between them.
+
+    Parameters
+    ----------
+    point : ndarray, shape (3,)
+        The place.
+    between : str, optional
+        What stands between two numbers.
+
+    Returns
+    -------
+    str
+        With three digits.
+    """
+    return between.join(f"{part:.3f}" for part in point)
 
 
-def _joined(point: Floats) -> str:
-    return ",".join(f"{part:.3f}" for part in point)
+def braced(point: Floats) -> str:
+    """Write a place as a list of Tcl.
 
+    Parameters
+    ----------
+    point : ndarray, shape (3,)
+        The place.
 
-def _braced(point: Floats) -> str:
-    return "{" + " ".join(f"{part:.3f}" for part in point) + "}"
+    Returns
+    -------
+    str
+        In braces.
+    """
+    return "{" + joined(point, " ") + "}"

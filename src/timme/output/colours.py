@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from timme._arrays import Ints, Strings, frozen
+from timme._arrays import Bools, Ints, Strings, frozen
 from timme._html import Described
-from timme.analysis import Analysis
+from timme.analysis import Analysis, Judged
 from timme.hierarchy.tree import Hierarchy
 from timme.order import choose_colours, families_at
 from timme.settings.values import MIN_SIZE
@@ -98,7 +98,12 @@ def paint(chosen: Ints, palette: Sequence[str]) -> Strings:
 
 
 def colouring(
-    analysis: Analysis, cutoff: float, *, min_size: int = MIN_SIZE, palette: Sequence[str] = WIDE
+    analysis: Analysis,
+    cutoff: float,
+    *,
+    min_size: int = MIN_SIZE,
+    palette: Sequence[str] = WIDE,
+    trusted: bool = False,
 ) -> Colouring:
     """Find the clusters to colour at a cutoff.
 
@@ -116,6 +121,8 @@ def colouring(
         Clusters of fewer shown objects belong to the grey rest.
     palette : sequence of str, optional
         Colours of families 1, 2, ….
+    trusted : bool, optional
+        Whether clusters that are not trusted belong to the grey rest, too.
 
     Returns
     -------
@@ -124,17 +131,60 @@ def colouring(
     """
     shown = analysis.shown_hierarchy
     partition = shown.cut(cutoff)
-    coloured = int(np.count_nonzero(partition.sizes >= min_size))  # labels are sorted by size
-    labels = labels_of_objects(analysis, cutoff)
-    families = families_at(shown, cutoff)[:coloured]
+    chosen = np.flatnonzero(partition.sizes >= min_size)
+    if trusted:
+        chosen = chosen[trusted_at(analysis, cutoff)[chosen]]
+    number = np.full(len(partition.sizes) + 1, -1)  # the last is what -1, no cluster, becomes
+    number[chosen] = np.arange(len(chosen))
     colours = family_colours(shown, palette=palette)
     return Colouring(
         cutoff=float(cutoff),
         min_size=min_size,
-        labels=frozen(np.where(labels < coloured, labels, -1)),
-        colours=frozen(colours[families]),
-        sizes=frozen(partition.sizes[:coloured]),
+        labels=frozen(number[labels_of_objects(analysis, cutoff)]),
+        colours=frozen(colours[families_at(shown, cutoff)[chosen]]),
+        sizes=frozen(partition.sizes[chosen]),
     )
+
+
+def only_trusted(analysis: Analysis) -> bool:
+    """Tell whether structures and scripts are to show trusted clusters alone.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    bool
+        As the settings of a run say; False for other recipes.
+    """
+    return bool(getattr(analysis.recipe.settings, "trusted", False))
+
+
+def trusted_at(analysis: Analysis, cutoff: float) -> Bools:
+    """Tell which clusters at a cutoff are trusted.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was analysed.
+    cutoff : float
+        In the units of the heights.
+
+    Returns
+    -------
+    ndarray of bool, shape (clusters,)
+        By label of the cut; those that were not judged are not trusted.
+    """
+    judged = analysis.part(Judged)
+    if judged is None:
+        raise ValueError(
+            "trusted=True needs to know how sure clusters are, which this result does not say: "
+            "leave it out"
+        )
+    records = judged.record_at(analysis.shown_hierarchy, cutoff)
+    return np.array([record is not None and record.trusted for record in records], bool)
 
 
 def labels_of_objects(analysis: Analysis, cutoff: float) -> Ints:

@@ -54,11 +54,11 @@ def draw_stripes(axes: Axes, shown: Stripes, colours: Strings) -> None:
 
 
 _MOST_VEILED = 5_000  # sites; more are a picture of another kind
-_VEILS = {  # of clusters that are not trusted: transparency of white, and hatching
+VEILS = {  # of clusters that are not trusted: transparency of white, and hatching
     "hatched": (0.35, "//////"),
     "faded": (0.72, ""),
 }
-_LEGEND = {
+LEGEND = {
     "solid": "trusted",
     "hatched": "found again, less sure",
     "faded": "not found again",
@@ -95,7 +95,7 @@ def veil(shown: Stripes, hierarchy: Hierarchy, found: Confidence) -> Veils:
     """
     rows = list[tuple[int, int, float, float, str]]()
     looks = [record.look for record in found.records]
-    if hierarchy.n_sites <= _MOST_VEILED and set(looks) & set(_VEILS):
+    if hierarchy.n_sites <= _MOST_VEILED and set(looks) & set(VEILS):
         lives = {
             int(site): _lives_of(int(site), hierarchy, found.tree.owners)
             for site in np.unique(shown.order[shown.start])
@@ -104,7 +104,7 @@ def veil(shown: Stripes, hierarchy: Hierarchy, found: Confidence) -> Veils:
         for start, stop, low, high in zip(*(each.tolist() for each in columns), strict=True):
             for cluster, born, dead in lives[int(shown.order[start])]:
                 begin, end = max(low, born), min(high, dead)
-                if looks[cluster] in _VEILS and begin < end:
+                if looks[cluster] in VEILS and begin < end:
                     rows.append((start, stop, begin, end, looks[cluster]))
     listed = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
     return Veils(
@@ -129,8 +129,8 @@ def draw_veils(axes: Axes, veils: Veils) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.patches import Patch
 
-    handles = [Patch(facecolor="#555555", label=_LEGEND["solid"])]
-    for look, (alpha, hatch) in _VEILS.items():
+    handles = [Patch(facecolor="#555555", label=LEGEND["solid"])]
+    for look, (alpha, hatch) in VEILS.items():
         own = veils.look == look
         left, right = veils.start[own], veils.stop[own]
         low, high = veils.low[own], veils.high[own]
@@ -146,7 +146,7 @@ def draw_veils(axes: Axes, veils: Veils) -> None:
             axes.add_collection(hatched, autolim=False)
         shade = "#aaaaaa" if hatch else "#dddddd"
         handles.append(
-            Patch(facecolor=shade, edgecolor="white", hatch=hatch, linewidth=0, label=_LEGEND[look])
+            Patch(facecolor=shade, edgecolor="white", hatch=hatch, linewidth=0, label=LEGEND[look])
         )
     axes.legend(
         handles=handles,

@@ -57,6 +57,30 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     return write_atomically(target, buffer.getvalue())
 
 
+def save_both(figure: Figure, stem: str | Path) -> tuple[Path, ...]:
+    """Save a figure as vectors and as pixels, drawn once.
+
+    Parameters
+    ----------
+    figure : Figure
+        What to save.
+    stem : str or Path
+        Path of the files without a suffix; whatever is there is replaced.
+
+    Returns
+    -------
+    tuple of Path
+        The files written, one for each of :data:`FORMATS`.
+    """
+    import matplotlib as mpl
+
+    from timme.output.printing import print_both
+
+    with _saving, mpl.rc_context({"svg.hashsalt": "timme"}):
+        printed = print_both(figure, _DPI)
+    return tuple(write_atomically(Path(f"{stem}.{kind}"), printed[kind]) for kind in FORMATS)
+
+
 def save_figures(analysis: Analysis, folder: str | Path, look: Look) -> tuple[Path, ...]:
     """Save all plots of an analysis, as SVG and as PNG.
 
@@ -74,10 +98,9 @@ def save_figures(analysis: Analysis, folder: str | Path, look: Look) -> tuple[Pa
     tuple of Path
         The files, for those figures of which the analysis has data.
     """
-    written = []
+    written = list[Path]()
     for name in figures_of(analysis):
-        figure = draw(analysis, name, look)
-        written += [save_figure(figure, Path(folder) / f"{name}.{kind}") for kind in FORMATS]
+        written += save_both(draw(analysis, name, look), Path(folder) / name)
     return tuple(written)
 
 

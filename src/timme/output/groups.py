@@ -17,7 +17,7 @@ import numpy as np
 from timme._arrays import Bools, Floats, Ints
 from timme._files import write_atomically
 from timme.analysis import Analysis
-from timme.output.colours import WIDE, colouring
+from timme.output.colours import WIDE, colouring, only_trusted
 from timme.output.structures import title, written_sites
 from timme.system.elements import is_element
 
@@ -71,7 +71,9 @@ def write_groups(
         Of molecules ``groups.ndx`` and ``groups.plumed``, where the numbers of their atoms are
         known, and ``groups.cxc``; of particles ``clusters.extxyz`` and ``clusters.dump``.
     """
-    found = colouring(analysis, cutoff, min_size=min_size, palette=palette)
+    found = colouring(
+        analysis, cutoff, min_size=min_size, palette=palette, trusted=only_trusted(analysis)
+    )
     clusters = np.append(found.labels, -1)[analysis.system.site_objects] + 1
     called, texts = title(analysis, found), dict[str, str]()
     if (analysis.system.sites.resnames != "").any():

@@ -8,11 +8,12 @@ import numpy as np
 
 from timme._arrays import Strings
 from timme.analysis import Analysis, Moved
+from timme.motion import Hinge
 from timme.output.axes import COLUMN, draw_places, new_axes, places_of, tick_size
 from timme.output.colours import CORE, REST, WIDE
 from timme.output.declared import PartFigure, PartOutput
 from timme.output.look import Look
-from timme.output.tables import csv_text, with_unit
+from timme.output.tables import csv_text, runs_text, short_names, with_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,7 @@ _FILES = {
     "bodies.csv": "rigid body of every shown object, and how far it moves",
     "motions.csv": "how each body moves: kind, angle, axis, place and their errors",
     "angles.csv": "angle of each body in every snapshot",
+    "splits.csv": "how the smaller side of each split of the hierarchy moves against the larger",
     "bodies-by-number.csv": "gap, separation, rest and explained variance by number of bodies",
 }
 _NO_BODIES = "rigid bodies are looked for among residues in 3 dimensions"
@@ -81,26 +83,61 @@ def motions_csv(part: Moved, analysis: Analysis) -> str:
     str
         CSV, one body per row; empty where there is no telling.
     """
-    unit = analysis.system.unit
-    header = [
-        *("body", "against", "kind", "range (°)", "rms (°)", "angle error (°)"),
+    rows = [
+        [body + 1, part.found.reference + 1, *_motion_row(each)]
+        for body, each in zip(part.found.moving, part.found.hinges, strict=True)
+    ]
+    return csv_text(["body", "against", *_motion_header(analysis.system.unit)], rows)
+
+
+def splits_csv(part: Moved, analysis: Analysis) -> str:
+    """List how the sides of the splits of the shown hierarchy move.
+
+    Parameters
+    ----------
+    part : Moved
+        Rigid bodies.
+    analysis : Analysis
+        What was analysed.
+
+    Returns
+    -------
+    str
+        CSV, one split per row, the highest first.
+    """
+    names = short_names(analysis)
+    rows = [
+        [
+            float(f"{each.height:.6g}"),
+            runs_text(each.body, names),
+            runs_text(each.reference, names),
+            *_motion_row(each.motion),
+        ]
+        for each in part.splits
+    ]
+    header = [with_unit("height", analysis.system.unit), "smaller side", "against"]
+    return csv_text([*header, *_motion_header(analysis.system.unit)], rows)
+
+
+def _motion_header(unit: str) -> list[str]:
+    return [
+        *("kind", "range (°)", "rms (°)", "angle error (°)"),
         *("axis x", "axis y", "axis z", "axis error (°)", "cone of 95 % (°)"),
         *(with_unit(f"point {axis}", unit) for axis in "xyz"),
         *(with_unit(name, unit) for name in ("point error", "pitch per rad", "rest")),
-        *("hinge index", "snapshots", "careful"),
+        *("hinge index", "between states (°)", "snapshots", "careful"),
     ]
-    rows = []
-    for body, each in zip(part.found.moving, part.found.hinges, strict=True):
-        numbers = [
-            *(each.range, each.rms, each.angle_error, *each.axis),
-            *(each.axis_error, each.axis_cone, *each.point),
-            *(each.point_error, each.pitch, each.rest, each.index),
-        ]
-        told = [float(f"{value:.6g}") if np.isfinite(value) else "" for value in numbers]
-        rows.append(
-            [body + 1, part.found.reference + 1, each.kind, *told, len(each.frames), each.verdict]
-        )
-    return csv_text(header, rows)
+
+
+def _motion_row(each: Hinge) -> list[object]:
+    between = float("nan") if each.states is None else each.states.angle
+    numbers = [
+        *(each.range, each.rms, each.angle_error, *each.axis),
+        *(each.axis_error, each.axis_cone, *each.point),
+        *(each.point_error, each.pitch, each.rest, each.index, between),
+    ]
+    told = [float(f"{value:.6g}") if np.isfinite(value) else "" for value in numbers]
+    return [each.kind, *told, len(each.frames), each.verdict]
 
 
 def angles_csv(part: Moved) -> str:
@@ -167,6 +204,7 @@ def _tables(part: Moved, analysis: Analysis, look: Look) -> dict[str, str]:
         bodies_csv(part, analysis),
         motions_csv(part, analysis),
         angles_csv(part),
+        splits_csv(part, analysis),
         numbers_csv(part, analysis),
     )
     return dict(zip(_FILES, texts, strict=True))
@@ -267,6 +305,11 @@ def _has_several(analysis: Analysis) -> bool:
     return part is not None and part.found.bodies.n_bodies > 1
 
 
+def _moves(analysis: Analysis) -> bool:
+    part = analysis.part(Moved)
+    return part is not None and part.found.explained.variance > 0
+
+
 MOVED = PartOutput(
     Moved,
     figures=(
@@ -283,9 +326,10 @@ MOVED = PartOutput(
         PartFigure(
             "variance",
             _variance,
-            _NO_BODIES,
+            "rigid bodies account for a share of the variance only where something moves",
             caption="variance that rigid bodies and principal components account for",
             first=False,
+            suits=_moves,
         ),
     ),
     files=_FILES,

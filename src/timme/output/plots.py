@@ -9,6 +9,7 @@ import numpy as np
 
 from timme._arrays import Floats, Strings
 from timme.confidence import Confidence
+from timme.confidence.convergence import Convergence
 from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.hierarchy.tree import Hierarchy
 from timme.order import stripes
@@ -306,6 +307,45 @@ def mobility(
     draw_places(axes, places, len(heights))
     unit = f" ({quantity.unit})" if quantity.unit else ""
     axes.set(ylim=(0.0, top), ylabel=f"Joins the core at {set_symbol(quantity.symbol)}{unit}")
+    return axes
+
+
+def convergence(found: Convergence, *, symbol: str = "σ", ax: Axes | None = None) -> Axes:
+    """Draw what parts of a trajectory say beside what all of it says.
+
+    Parameters
+    ----------
+    found : Convergence
+        σ and trusted clusters against the length.
+    symbol : str, optional
+        Of what is measured.
+    ax : Axes, optional
+        Where to draw; axes in a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on: σ over that of all snapshots, and how much of the trusted cluster that
+        is found least is found; full lines from the beginning on, dashed ones from the end on.
+    """
+    axes = new_axes(COLUMN, 2.2) if ax is None else ax
+    share = 100 * found.fractions
+    ends = (
+        ("beginning", "-", found.forward, found.forward_overlaps),
+        ("end", "--", found.backward, found.backward_overlaps),
+    )
+    for end, style, ratios, overlaps in ends:
+        line: dict[str, Any] = {"linestyle": style, "linewidth": 1.0}
+        label = f"{set_symbol(symbol)}, from the {end}"
+        axes.plot(share, ratios, color="#777777", label=label, **line)
+        if overlaps.shape[1]:
+            label = f"worst cluster, from the {end}"
+            axes.plot(share, overlaps.min(axis=1), color=CORE, label=label, **line)
+    axes.axhline(1.0, color="black", linewidth=0.5)
+    top = 1.05 * float(np.nanmax([1.0, *found.forward, *found.backward]))
+    axes.set(xlim=(0, 100), ylim=(0, top), xlabel="Share of the trajectory (%)")
+    axes.set_ylabel("Beside all of it")
+    axes.legend(fontsize=5.5, frameon=False, loc="lower right")
     return axes
 
 

@@ -6,16 +6,31 @@ from collections.abc import Iterator
 from typing import Any
 
 from timme.analysis import Analysis, Part
-from timme.output import confidence, motion, pairs, rigidity
+from timme.output import (
+    chance,
+    confidence,
+    correlated,
+    modes,
+    motion,
+    pairs,
+    rigidity,
+    scene_motion,
+    timed,
+)
 from timme.output.declared import PartFigure, PartOutput, collect
 from timme.output.look import Look
 
 OUTPUTS: tuple[PartOutput[Any], ...] = (
+    scene_motion.SHOWN,
     pairs.MEASURED,
     pairs.APART,
     rigidity.CONSTRAINTS,
     confidence.JUDGED,
+    timed.TIMED,
+    chance.CHANCE,
     motion.MOVED,
+    modes.MODES,
+    correlated.CORRELATED,
 )
 
 

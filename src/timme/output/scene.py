@@ -39,7 +39,7 @@ from timme.settings.values import LARGE, MIN_SIZE
 from timme.statistics import Curves, Suggestion, curves
 from timme.system.space import Boxes
 
-FORMAT = 4
+FORMAT = 5
 _STICKS_OUT = 0.1  # of a box, by which sites may be out of it where it is drawn as in the file
 
 Scene = dict[str, Any]
@@ -243,6 +243,8 @@ def _space(analysis: Analysis) -> Scene | None:
         "contactHeights": pack(heights, "f8"),
         "box": None if box is None else box.tolist(),
         "origin": (-centre if box is None else _corner(box, first[seen], -centre)).tolist(),
+        "scale": _scale(analysis),
+        "centre": centre.tolist(),
         "snapshots": (evenly_chosen(max(1, analysis.system.n_snapshots), len(frames)) + 1).tolist(),
         "nSnapshots": analysis.system.n_snapshots,
         "frames": pack(frames, "f4"),

@@ -17,7 +17,7 @@ import numpy as np
 
 from timme._files import write_atomically
 from timme.analysis import Analysis
-from timme.output.colours import REST, WIDE, colouring
+from timme.output.colours import REST, WIDE, colouring, only_trusted
 from timme.output.picture import Picture, picture
 from timme.output.structures import Written
 from timme.settings.values import MIN_SIZE
@@ -67,7 +67,9 @@ def write_scripts(
     tuple of Path
         The files: ``clusters.pml``, ``clusters.cxc`` and ``clusters.tcl``, named as the structures.
     """
-    found = colouring(analysis, cutoff, min_size=min_size, palette=palette)
+    found = colouring(
+        analysis, cutoff, min_size=min_size, palette=palette, trusted=only_trusted(analysis)
+    )
     mmcif, *pdb = (path.name for path in structures.paths)
     drawn = picture(analysis, found, mmcif)
     # VMD knows the PDB format best, the others mmCIF.

@@ -15,7 +15,7 @@ from timme._arrays import Floats, Ints
 from timme._files import write_atomically
 from timme._html import Described
 from timme.analysis import Analysis
-from timme.output.colours import WIDE, Colouring, colouring
+from timme.output.colours import WIDE, Colouring, colouring, only_trusted
 from timme.settings.values import MIN_SIZE
 from timme.system.residues import PROTEIN
 
@@ -79,7 +79,9 @@ def write_structures(
         mmCIF always; PDB too, or a note on which of its limits is in the way. Names that are
         too long for it, as those of segments of simulations, are shorter there, with a note.
     """
-    found = colouring(analysis, cutoff, min_size=min_size, palette=palette)
+    found = colouring(
+        analysis, cutoff, min_size=min_size, palette=palette, trusted=only_trusted(analysis)
+    )
     made = structure(analysis, found)
     target = Path(folder) / name
     paths = [write_atomically(target.with_suffix(".cif"), mmcif_text(made))]

@@ -29,7 +29,7 @@ FILES = {  # what each lists
     **dict.fromkeys(("hierarchy.json", "hierarchy.nwk"), "the whole tree"),
     **dict.fromkeys(("linkage.npy", "linkage.csv"), "the tree as SciPy's linkage matrix"),
 }
-SURE = ("support", "separation", "excess", "trusted", "kind")
+SURE = ("support", "separation", "excess", "trusted", "kind", "hangs on")
 _NUMBERED = re.compile(r"(-?\d+)[A-Za-z]?")
 
 
@@ -142,8 +142,8 @@ def sure_columns(record: ClusterRecord | None) -> list[object]:
     Returns
     -------
     list
-        Support, separation, excess motion, whether it is trusted, and what it is; empty where
-        nothing is known.
+        Support, separation, excess motion, whether it is trusted, what it is, and whether it hangs
+        on one site or pair; empty where nothing is known.
     """
     if record is None:
         return [""] * len(SURE)
@@ -154,6 +154,7 @@ def sure_columns(record: ClusterRecord | None) -> list[object]:
         _rounded(None if moving is None else moving.excess),
         "yes" if record.trusted else "no",
         record.kind,
+        "" if record.bridge is None else "one pair" if len(record.bridge.sites) > 1 else "one site",
     ]
 
 

@@ -50,42 +50,61 @@ def find_contacts(
 
     # It lasts, since the pairs that are found are measured next.
     with run.loop("contacts", key, total=n_snapshots, lasting=True) as loop:
-        contacts = loop.restore(lambda kept: _recall(kept, centres, at_least)) or _Contacts.none()
+        recalled = loop.restore(lambda kept: _recall(kept, centres, at_least))
+        contacts = recalled or _Contacts(at_least, [])
         starts = list(loop.left(range(0, n_snapshots, centres.block_length), stop_of))
         ends = {stop_of(start) for start in starts}
         windows = run.engine.tiles(cut_windows, find_meetings, meeting, centres, starts)
         with closing(windows), loop.under_way():
             for stop, results in windows:
-                contacts.add(*_gather(results, most, centres), at_least)
-                _refuse_too_many(len(contacts.keys), most, centres)
+                contacts.add(*_gather(results, most, centres))
+                if most is not None and contacts.bound > most:
+                    _refuse_too_many(len(contacts.whole()[0]), most, centres)
                 if stop in ends:
                     loop.advance(stop, contacts.state)
-    return contacts.keys[contacts.counts >= at_least]
+    keys, counts = contacts.whole()
+    return keys[counts >= at_least]
 
 
 @dataclass(slots=True, eq=False)
 class _Contacts:
-    """In how many snapshots each pair of points is in contact, added up."""
+    """In how many snapshots each pair of points is in contact, added up.
 
-    keys: Ints  # (pairs,), lower × points + higher, sorted
-    counts: Ints  # (pairs,), snapshots in which each is in contact; no more than are needed
+    Pairs that keep changing would make one list long, and every snapshot would be merged into all
+    of it. So there are several lists, each more than twice as long as the next.
+    """
 
-    @classmethod
-    def none(cls) -> _Contacts:
-        return cls(np.empty(0, np.int64), np.empty(0, np.int64))
+    at_least: int  # snapshots; more of them are not counted
+    lists: list[tuple[Ints, Ints]]  # pairs, as lower × points + higher, sorted; and their counts
+
+    @property
+    def bound(self) -> int:
+        """No fewer than there are pairs: those of several lists count for each."""
+        return sum(len(keys) for keys, _ in self.lists)
 
     def state(self) -> dict[str, Ints]:
-        return {"keys": self.keys, "counts": self.counts}
+        keys, counts = self.whole()
+        return {"keys": keys, "counts": counts}
 
-    def add(self, keys: Ints, counts: Ints, at_least: int) -> None:
+    def add(self, keys: Ints, counts: Ints) -> None:
         """Add what was found in other snapshots."""
-        if len(self.keys) == 0:
-            self.keys, self.counts = keys, counts
-            return
-        n_all = len(self.keys) + kernel.count_new(self.keys, keys)
+        self.lists.append((keys, counts))
+        while len(self.lists) > 1 and 2 * len(self.lists[-1][0]) >= len(self.lists[-2][0]):
+            self._merge_last()
+
+    def whole(self) -> tuple[Ints, Ints]:
+        """Merge all lists into one."""
+        while len(self.lists) > 1:
+            self._merge_last()
+        return self.lists[0] if self.lists else (np.empty(0, np.int64), np.empty(0, np.int64))
+
+    def _merge_last(self) -> None:
+        keys, counts = self.lists.pop()
+        into, into_counts = self.lists.pop()
+        n_all = len(into) + kernel.count_new(into, keys)
         all_keys, all_counts = np.empty(n_all, np.int64), np.empty(n_all, np.int64)
-        kernel.merge_counts(self.keys, self.counts, keys, counts, all_keys, all_counts)
-        self.keys, self.counts = all_keys, np.minimum(all_counts, at_least)
+        kernel.merge_counts(into, into_counts, keys, counts, all_keys, all_counts)
+        self.lists.append((all_keys, np.minimum(all_counts, self.at_least)))
 
 
 def _gather(results: Iterable[Found], most: int | None, centres: Ensemble) -> tuple[Ints, Ints]:
@@ -104,7 +123,7 @@ def _recall(kept: Arrays, centres: Ensemble, at_least: int) -> _Contacts:
     counts = take(kept, "counts", np.int64, keys.shape, below=at_least + 1)
     if not (keys[1:] > keys[:-1]).all():
         raise ValueError("keys are not sorted")
-    return _Contacts(keys, counts)
+    return _Contacts(at_least, [(keys, counts)])
 
 
 def _refuse_too_many(n_pairs: int, most: int | None, centres: Ensemble) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
 
@@ -39,7 +40,29 @@ __all__ = [
     "shown_sites",
 ]
 
+# Names of keywords that people expect, and those that they have.
+_KEYWORDS = {
+    "begin": "start", "end": "stop", "dt": "step", "stride": "step", "selection": "select",
+    "traj": "trajectories", "trajectory": "trajectories", "units": "unit", "allow_gaps": "gaps",
+}  # fmt: skip
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
+
+def _refuse_other_names(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Say by which name a keyword goes here that another library or the command line has."""
+
+    @wraps(function)
+    def called(*given: _P.args, **named: _P.kwargs) -> _R:
+        for name in named:
+            if name in _KEYWORDS:
+                raise TypeError(f"timme.read takes {_KEYWORDS[name]}= for {name}=: write that")
+        return function(*given, **named)
+
+    return called
+
+
+@_refuse_other_names
 def read(  # noqa: PLR0913, a reader has as many options as there are kinds of files
     source: Any,
     trajectories: str | Path | Sequence[str | Path] = (),
@@ -212,7 +235,13 @@ def _note_unknown_unit(ensemble: Ensemble) -> Ensemble:
     first = Path(ensemble.sources[0]) if ensemble.sources else None
     if first is None or ensemble.unit or kind(first) not in DUMPS:
         return ensemble
-    return replace(ensemble, notes=(*ensemble.notes, f"{first}: the unit is not known (unit=)"))
+    note = f"{first}: the unit is not known (unit=)"
+    if "lj" in {file.style for file in getattr(ensemble.frames, "files", ())}:
+        note = (
+            f"{first}: lengths are in that of its particles, the σ of Lennard-Jones (units lj); "
+            "unit= gives it a name on the axes"
+        )
+    return replace(ensemble, notes=(*ensemble.notes, note))
 
 
 def _with_box_and_bonds(
@@ -248,7 +277,11 @@ def _with_box_and_bonds(
     ensemble = replace(ensemble, notes=(*ensemble.notes, *strange))
     if box is False or unwrap:
         ensemble = walls.unfolded(ensemble)
-    ensemble = walls.with_whole_molecules(ensemble, together=unwrap)
+    # What is followed, or unfolded by the file, is not put anywhere else.
+    free = not unwrap and (box is not False or ensemble.frames.unfolded() is None)
+    ensemble = walls.with_whole_molecules(
+        ensemble, together=unwrap, angstrom=scale.angstrom if free else None
+    )
     if unwrap:
         return walls.with_lasting_images(ensemble)
     return walls.left_out(ensemble) if box is False else ensemble

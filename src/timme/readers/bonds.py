@@ -13,7 +13,7 @@ from timme.system.boxes import box_matrices
 from timme.system.elements import HYDROGENS, covalent_radii
 from timme.system.neighbours import pairs_within
 from timme.system.placeholders import is_too_small
-from timme.system.residues import is_ion, is_water, residue_index
+from timme.system.residues import is_ion, is_nucleic, is_protein, is_water, residue_index
 from timme.system.space import Boxes
 
 _TOLERANCE = (
@@ -29,8 +29,9 @@ def guess_bonds(
     """Guess covalent bonds from distances and covalent radii.
 
     A hydrogen is bound once, to its nearest heavy atom; waters are bound within themselves; metals,
-    noble gases, ions and atoms of unknown element have no bonds. Atoms too far apart are not
-    bound, whatever their names, so that no bond is invented across a gap in a chain.
+    noble gases, ions and atoms of unknown element have no bonds, nor have two Cα or two P of a
+    backbone. Atoms too far apart are not bound, whatever their names, so that no bond is invented
+    across a gap in a chain.
 
     Parameters
     ----------
@@ -72,6 +73,7 @@ def guess_bonds(
     same = residues[first] == residues[second]
     waters = is_water(atoms)
     bonded &= same | ~(waters[first] | waters[second])
+    bonded &= same | ~_are_traced(atoms, first, second)
     first, second, distances, same = first[bonded], second[bonded], distances[bonded], same[bonded]
     light = np.isin(atoms.elements, HYDROGENS)
     heavy = ~light[first] & ~light[second]
@@ -110,6 +112,13 @@ def _usable_box(box: Floats | None, n_atoms: int, angstrom: float) -> Floats | N
         return None
     matrices = box_matrices(angstrom * np.asarray(box), 1, 3)
     return None if is_too_small(matrices[0], n_atoms) else matrices
+
+
+def _are_traced(atoms: Atoms, first: Ints, second: Ints) -> Bools:
+    """Find pairs of Cα or of P, which no two residues join, however near a wall brings them."""
+    alike = atoms.names[first] == atoms.names[second]
+    backbone = is_protein(atoms) & (atoms.names == "CA") | is_nucleic(atoms) & (atoms.names == "P")
+    return np.asarray(alike & backbone[first] & backbone[second], dtype=np.bool_)
 
 
 def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -> Ints:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from timme.readers.text_tables import TextTable, is_number
+from timme.system.units import unit_label
 
 TRACKPY_COLUMNS = ("frame", "particle", "x", "y", "z")
 TRACKMATE_COLUMNS = ("FRAME", "TRACK_ID", "POSITION_X", "POSITION_Y", "POSITION_Z")
 _TRACKMATE_ROWS = 3  # of long names, short names and units, which follow its names
-_UNITS = {"micron": "µm", "microns": "µm", "um": "µm", "μm": "µm", "pixel": "px", "pixels": "px"}
+# Names by which programs call frame, particle and coordinates, in small letters and without units.
+_PROGRAMS = (
+    TRACKPY_COLUMNS,
+    ("frame", "trajectory", "x", "y", "z"),  # MOSAIC
+    ("time", "trackid", "position x", "position y", "position z"),  # Imaris
+    ("slice n°", "track n°", "x", "y", "z"),  # Manual Tracking of ImageJ
+    ("time", "particle", "x", "y", "z"),
+)
+_UNITS = {"microns": "µm", "pixel": "px", "pixels": "px", "pix": "px"}
+_LENGTHS = frozenset(("Å", "pm", "nm", "µm", "mm", "cm", "m", "px"))
+_IN_BRACKETS = re.compile(r"(.*\S)\s*(?:\[([^\]]*)\]|\(([^)]*)\))")
+_TITLES = 10  # lines at most that programs write above the names of columns
 
 Columns = str | Sequence[str | int] | None
 """Names of columns, or their numbers from 1 on: a sequence, or one text with commas."""
@@ -27,6 +40,7 @@ class Layout:
     width: int  # columns of a row
     trackmate: bool = False
     unit: str = ""  # of the coordinates, where the table says so
+    guessed: bool = False  # whether the columns are known by names that trackpy does not give
 
 
 def listed_columns(columns: Columns) -> list[str] | list[int] | None:
@@ -77,6 +91,8 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
         Columns, rows of particles, and what rows of names say of them.
     """
     chosen = listed_columns(columns)
+    if chosen is None or not isinstance(chosen[0], int):
+        table = _below_titles(table, chosen)
     first = table.names(table.rows[0])
     if chosen is not None and isinstance(chosen[0], int):
         places = places_of_numbers([int(number) for number in chosen], len(first), table.source)
@@ -91,7 +107,7 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
         wanted = wanted_columns(header, chosen, table.source)
         places = [header.index(name) for name in wanted]
     rows = table.without_first(int(named))
-    trackmate, unit = is_trackmate(header), ""
+    trackmate, unit = is_trackmate(header), unit_of_columns(wanted[2:])
     if trackmate:
         rows, unit = _without_more_names(rows, places)
     if not rows.rows:
@@ -103,7 +119,54 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
     if header and not isinstance((chosen or [""])[0], int):
         shift = _count_row_names(rows, len(header))
         places = [place + shift for place in places]
-    return Layout(rows, wanted, places, width, trackmate, unit)
+    own = tuple(name.lower() for name in wanted[:2]) == TRACKPY_COLUMNS[:2]
+    guessed = chosen is None and not trackmate and not own
+    return Layout(rows, wanted, places, width, trackmate, unit, guessed)
+
+
+def unit_of_columns(names: Sequence[str]) -> str:
+    """Find the unit that names of columns state in brackets, as x [µm] and y [µm] do.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the coordinates.
+
+    Returns
+    -------
+    str
+        Their unit, "" where they state none, several, or what is no unit of length.
+
+    Examples
+    --------
+    >>> unit_of_columns(["x [um]", "y [um]"]), unit_of_columns(["x", "y"])
+    ('µm', '')
+    """
+    units = {_parted(name)[1] for name in names}
+    unit = units.pop() if len(units) == 1 else ""
+    unit = unit_label(_UNITS.get(unit, unit))
+    return unit if unit in _LENGTHS else ""
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """Part the name of a column from the unit that follows it in brackets."""
+    found = _IN_BRACKETS.fullmatch(name)
+    return (found[1], (found[2] or found[3] or "").strip()) if found else (name, "")
+
+
+def _below_titles(table: TextTable, chosen: Sequence[Any] | None) -> TextTable:
+    """Leave out what stands above the names of the columns, if these are to be found."""
+    if _are_names(table.names(table.remark), chosen):
+        return table
+    for count in range(min(_TITLES, len(table.rows))):
+        below = table.below(count) if count else table
+        if _are_names(below.names(below.rows[0]), chosen):
+            return below
+    return table
+
+
+def _are_names(names: Sequence[str], chosen: Sequence[Any] | None) -> bool:
+    return set(chosen if chosen is not None else _usual_columns(names)) <= set(names)
 
 
 def wanted_columns(header: Sequence[str], chosen: Sequence[Any] | None, source: str) -> list[str]:
@@ -193,23 +256,26 @@ def is_trackmate(header: Sequence[Hashable]) -> bool:
 
 
 def _usual_columns(header: Sequence[str]) -> list[str]:
-    """Name the columns of TrackMate, or of trackpy as the table writes them."""
+    """Name the columns of TrackMate, of trackpy as the table writes them, or of other programs."""
     if is_trackmate(header):
         return [name for name in TRACKMATE_COLUMNS if name in header]
-    written = {name.lower(): name for name in reversed(header)}
-    wanted = [name for name in TRACKPY_COLUMNS if name in written or name != "z"]
-    # Tracks on a line have no y; but a table without x is not understood.
-    if "y" not in written and "z" not in written:
-        wanted.remove("y")
-    return [name if name in header else written.get(name, name) for name in wanted]
+    written = {_parted(name)[0].lower(): name for name in reversed(header)}
+    written |= {name.lower(): name for name in reversed(header)}
+    fitting = (names for names in _PROGRAMS if set(names[:3]) <= written.keys())
+    wanted = list(next(fitting, TRACKPY_COLUMNS))
+    if wanted[-1] not in written:
+        wanted.pop()
+        # Tracks on a line have no y; but a table without x is not understood.
+        if wanted[-1] not in written:
+            wanted.pop()
+    return [written.get(name, name) for name in wanted]
 
 
 def _names_of(table: TextTable, chosen: Sequence[Any] | None) -> tuple[list[str], bool]:
     """Find the names of the columns, and tell whether the first row holds them."""
     first, remark = table.names(table.rows[0]), table.names(table.remark)
     for names in (first, remark):  # some programs write the names as a comment
-        usual = chosen if chosen is not None else _usual_columns(names)
-        if set(usual) <= set(names) and (names is first or len(names) == len(first)):
+        if _are_names(names, chosen) and (names is first or len(names) == len(first)):
             return names, names is first
     if not any(is_number(field) for field in first):
         return first, True
@@ -247,7 +313,7 @@ def _without_more_names(rows: TextTable, places: list[int]) -> tuple[TextTable, 
         count += 1
         if at[1].startswith("("):
             unit = at[1].strip("()").strip()
-    return rows.without_first(count), _UNITS.get(unit, unit)
+    return rows.without_first(count), unit_label(_UNITS.get(unit, unit))
 
 
 def _count_row_names(rows: TextTable, n_names: int) -> int:

@@ -27,7 +27,7 @@ UNITLESS = frozenset((".gsd", ".xyz", ".lammpstrj", ".dump")) | LAMMPS_DATA
 # Formats that are read here and there, and so from files as they are only.
 _BINARIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".gsd", ".h5md"))
 # Formats of entries of the PDB; what MDAnalysis makes of MMTF is all models piled into one.
-_OTHER_NAMES = {".extxyz": ".xyz", ".netcdf": ".nc", ".ncdf": ".nc"}
+_OTHER_NAMES = {".extxyz": ".xyz", ".netcdf": ".nc", ".ncdf": ".nc", ".pdbx": ".cif"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UNREAD = {".bcif": "BinaryCIF", ".mmtf": "MMTF"}
 

@@ -14,6 +14,7 @@ from timme.readers.files import RawFrame
 _DEFAULTS: dict[str, npt.ArrayLike] = {
     "configuration/box": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0),
     "configuration/dimensions": (3,),
+    "particles/types": ((ord("A"), 0),),
 }
 _MOST = 10_000_000  # particles whose places may be left out as all are 0
 
@@ -83,6 +84,22 @@ class GsdFile:
         if int(self._chunk(frame, "configuration/dimensions")[0]) == 2:
             box[2] = 0.0
         return box if box.any() else None
+
+    def types(self) -> npt.NDArray[np.str_]:
+        """Read what kinds of particles there are in the first frame.
+
+        Returns
+        -------
+        ndarray of str, shape (atoms,)
+            By which particles of other files are told to be others.
+        """
+        letters = np.array(self._chunk(0, "particles/types"), np.int8)
+        names = np.array([bytes(row).rstrip(b"\0").decode("utf-8", "replace") for row in letters])
+        kinds = self._chunk(0, "particles/typeid", np.zeros(self.n_atoms, np.int64))
+        if kinds.shape != (self.n_atoms,) or kinds.max() >= len(names):
+            raise ValueError("it does not say of all particles of which type they are")
+        found: npt.NDArray[np.str_] = names[kinds.astype(np.int64)]
+        return found
 
     def _count(self, frame: int) -> int:
         return int(self._chunk(frame, "particles/N", (0,))[0])

@@ -153,10 +153,11 @@ class H5mdFile:
         return np.ravel(self._element("species", frame))
 
     def _box(self, frame: int) -> Floats | None:
-        group = self._group.get("box")
-        if group is None or "edges" not in group:
+        if "box" not in self._group:
             return None
-        count = self._n_dimensions
+        group, count = self._group["box"], self._n_dimensions  # an error where it is damaged
+        if "edges" not in group:
+            return None
         edges = np.asarray(self._edges(group["edges"], frame), dtype=np.float64)
         given = np.diag(edges) if edges.ndim == 1 else edges
         if given.shape != (count, count):

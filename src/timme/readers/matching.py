@@ -37,7 +37,8 @@ def match_models(models: Sequence[Model], *, common_atoms: bool = False) -> Matc
     Matching
         Orders that bring the atoms of every model in line with the first.
     """
-    if _same_names(models) and not any((model.altlocs != "").any() for model in models):
+    alike = all(model.has_names_of(models[0]) for model in models[1:])
+    if alike and not any((model.altlocs != "").any() for model in models):
         table, repeated = _table(models[0], models[0].keys(), range(len(models[0].names)))
         order = np.array(list(table.values()), dtype=np.int64)
         return Matching((order,) * len(models), _repeated_notes(models[0], repeated))
@@ -68,18 +69,6 @@ def match_models(models: Sequence[Model], *, common_atoms: bool = False) -> Matc
     if any((order != orders[0]).any() for order in orders) and not (common_atoms and len(notes)):
         notes.append("atoms come in another order in some models: they were matched by name")
     return Matching(orders, tuple(notes))
-
-
-def _same_names(models: Sequence[Model]) -> bool:
-    first = models[0]
-    return all(
-        len(model.names) == len(first.names)
-        and bool((model.names == first.names).all())
-        and bool((model.resids == first.resids).all())
-        and bool((model.chains == first.chains).all())
-        and bool((model.icodes == first.icodes).all())
-        for model in models[1:]
-    )
 
 
 def _table(

@@ -13,6 +13,7 @@ from scipy import sparse
 from timme._arrays import Floats
 from timme.readers.files import checked_file, kind, one_line, read_bytes
 
+_NUMERIC = b"0123456789+-.eE \tinfatyINFATY"  # bytes of numbers, inf and nan among them
 _ALIGNED = {"symbol": "PAE", "words": "predicted aligned error", "unit": "Å"}  # of AlphaFold's JSON
 
 
@@ -84,11 +85,26 @@ def _from_market(path: Path) -> Any:
 
     from scipy.io import mmread
 
+    data = read_bytes(path)
+    if data.startswith(b"%%MatrixMarket"):
+        _refuse_other_signs(data, path)
     try:
-        matrix = mmread(io.BytesIO(read_bytes(path)), spmatrix=False)
+        matrix = mmread(io.BytesIO(data), spmatrix=False)
     except (ValueError, OverflowError, StopIteration) as error:
         raise ValueError(f"{path}: not a MatrixMarket file ({one_line(error)})") from None
     return matrix.tocsr() if hasattr(matrix, "tocsr") else matrix
+
+
+def _refuse_other_signs(data: bytes, path: Path) -> None:
+    """Refuse what is no number, at which the parser would end the process, or read 0,5 as 0."""
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        odd = b"\0" in line if line.startswith(b"%") else line.translate(None, _NUMERIC)
+        if odd:
+            shown = line[:40].decode("latin-1").replace("\0", "?")
+            raise ValueError(
+                f"{path}: line {number}: numbers with decimal points are needed, got {shown!r}: "
+                "write the file again"
+            )
 
 
 def _from_json(path: Path) -> Floats:

@@ -28,16 +28,46 @@ class Model:
     coordinates: Floats  # (atoms, 3)
     box: Floats | None = None  # (3, 3), rows are vectors; None where space is open
     cell: Floats | None = None  # (3, 3), of a file without symmetry: of a simulation, or a crystal
+    doubles: Ints | None = None  # (atoms,), how many before have one's name, where these are meant
 
     def keys(self) -> list[Key]:
         """List what every atom is called: chain, residue number, insertion code, atom name."""
+        names = self.names.tolist()
+        if self.doubles is not None:
+            numbers = self.doubles.tolist()
+            names = [
+                f"{name}#{k + 1}" if k else name for name, k in zip(names, numbers, strict=True)
+            ]
         return list(
             zip(
                 self.chains.tolist(),
                 self.unwrapped_resids().tolist(),
                 self.icodes.tolist(),
-                self.names.tolist(),
+                names,
                 strict=True,
+            )
+        )
+
+    def has_names_of(self, other: Model) -> bool:
+        """Tell whether another model lists atoms of the same names in the same order.
+
+        Parameters
+        ----------
+        other : Model
+            Of the same file, or of another one.
+
+        Returns
+        -------
+        bool
+            True if all atoms are called alike.
+        """
+        return len(self.names) == len(other.names) and all(
+            bool((mine == others).all())
+            for mine, others in (
+                (self.names, other.names),
+                (self.resids, other.resids),
+                (self.chains, other.chains),
+                (self.icodes, other.icodes),
             )
         )
 

@@ -125,10 +125,12 @@ class NetcdfFile:
         """
         with self._path.open("rb") as stream:
             places = self._header.coordinates.read(stream, frame)
+            precise = places.dtype.itemsize > np.dtype(np.float32).itemsize
             if self._scale != 1.0:
                 places = places * self._scale
             box = self._box(stream, frame)
-        return RawFrame(places.astype(np.float32), box, time=self.time(frame))
+        places = places.astype(np.float64 if precise else np.float32)
+        return RawFrame(places, box, time=self.time(frame))
 
     def time(self, frame: int) -> float | None:
         """Tell when a frame was taken.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,11 +30,15 @@ from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
 
+if TYPE_CHECKING:
+    from timme.readers.trajectory_files import TrajectoryFile
+
 # Of a number of snapshots, their source, times, and those that are there twice, which to keep.
 Keep = Callable[[int, str, Clock | None, Sequence[int]], Sequence[int]]
 
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
 _BARE = BARE_TRAJECTORIES | {".h5md"}
+_ROWS = _BARE | {".gsd", ".xyz"}  # formats of which a list is one trajectory, and no structures
 
 _USES = {  # of options that are not for every kind of source
     "columns": "tables of tracks",
@@ -86,9 +90,10 @@ def open_source(
     """
     found = _locate(source) if isinstance(source, str | Path) else source
     paths = _structure_files(found, trajectories)
-    if paths:
+    in_a_row = len({kind(path) for path in paths} | _ROWS) == len(_ROWS) and bool(paths)
+    if paths and not in_a_row:
         return _from_structures(paths, options, keep)
-    ensemble = _from_others(found, trajectories, options)
+    ensemble = _from_row(paths, options) if in_a_row else _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
     doubled, note = _doubled(ensemble.frames)
     kept = keep(count, name, _clock(found, ensemble.frames), doubled)
@@ -193,9 +198,7 @@ def _locate(source: str | Path) -> Path:
 def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemble:
     suffix = kind(path)
     if trajectories and suffix in _BARE:
-        raise ValueError(
-            f"{path}: a trajectory has no names: give the topology first, then its trajectories"
-        )
+        return _from_row([path, *trajectories], options)
     if trajectories:
         return _from_trajectories(path, trajectories, options)
     if suffix == ".npy":
@@ -209,6 +212,15 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
     if suffix in _BARE:
         return _from_trajectories(None, [path], options)
     return _from_trajectories(path, [path], options)
+
+
+def _from_row(paths: list[Path], options: Options) -> Ensemble:
+    """Read trajectories of one kind, one after the other, without a topology of another kind."""
+    if not _one_of_a_kind(paths):
+        raise ValueError(
+            f"{paths[0]}: a trajectory has no names: give the topology first, then its trajectories"
+        )
+    return _from_trajectories(None if kind(paths[0]) in _BARE else paths[0], paths, options)
 
 
 def _from_structures(paths: list[Path], options: Options, keep: Keep) -> Opened:
@@ -257,12 +269,12 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
     if topology is not None and topology not in paths and _one_of_a_kind([topology, *paths]):
         every, more = look_at([topology, *paths])
         alike = every.shape[0] == len(every.files)
-        if alike:
-            frames, notes = every, (*more, _snapshot_note(topology, len(every.files)))
+        if alike or every.files[0].n_frames > 1:  # and no structure before a trajectory
+            frames, notes = every, (*more, _snapshot_note(topology, every.files))
     if atoms is None:
         atoms, molecules, note = _bare_atoms(paths[0], frames.shape[1])
         notes, ids = (*notes, note), frames.files[0].numbers
-    units = {file.unit for file in frames.files}
+    units = {_unit_of(file, topology) for file in frames.files}
     files = [path for path in (topology, *paths) if path is not None]
     return Ensemble(
         frames=frames,
@@ -278,16 +290,26 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
     )
 
 
+def _unit_of(file: TrajectoryFile, topology: Path | None) -> str:
+    """Believe no unit of a DCD file that LAMMPS wrote, which has that of the simulation."""
+    lammps = topology is not None and kind(topology) in LAMMPS_DATA
+    return "" if lammps and kind(Path(file.path)) == ".dcd" else file.unit
+
+
 def _one_of_a_kind(paths: list[Path]) -> bool:
     """Tell whether files are all of one format, so that each may hold a snapshot with its names."""
     return len({kind(path) for path in paths}) == 1
 
 
-def _snapshot_note(topology: Path, count: int) -> str:
-    return (
-        f"{topology}: the first of {count} snapshots, as all files are of its kind and have one "
-        "each; names and bonds are those of this file"
-    )
+def _snapshot_note(topology: Path, files: Sequence[TrajectoryFile]) -> str:
+    names = "names and bonds are those of this file"
+    if files[0].n_frames == 1:
+        said = (
+            f"the first of {len(files)} snapshots, as all files are of its kind and have one each"
+        )
+    else:
+        said = f"its {files[0].n_frames} snapshots come first, as all files are of its kind"
+    return f"{topology}: {said}; {names}"
 
 
 def _numbered_molecules(topology: Path | None, atoms: Atoms | None) -> Ints | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,29 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, Strings
-from timme.readers.files import STRUCTURES, kind, one_line, read_bytes
+from timme.readers.copies import tell_copies_apart
+from timme.readers.files import STRUCTURES, kind
+from timme.readers.links import links_of
 from timme.readers.matching import match_models
 from timme.readers.mmcif import parsed_mmcif
 from timme.readers.models import Model
-from timme.readers.numbering import five_digits, without_line_numbers
+from timme.readers.numbering import five_digits
+from timme.readers.pdb import parse_pdb
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import boxes_of_frames, fault_of, vectors_of_cell
-from timme.system.elements import (
-    NON_METALS,
-    element_masses,
-    guess_elements,
-    is_coarse_grained,
-)
+from timme.system.elements import element_masses, guess_elements, is_coarse_grained
 from timme.system.placeholders import can_be_box, refuse_other_space
 from timme.system.residues import NUCLEIC, PROTEIN, WATER, is_named
 
-_MODEL = re.compile(rb"^MODEL .*$", re.MULTILINE)
-_CELL = re.compile(rb"^CRYST1.*$", re.MULTILINE)
 _CELL_FIELDS = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
 _DUMMY = 1.5  # Å: NMR entries have cells of 1 Å
-_MAX_MODELS = 9999
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
-_MAX_LINK = 3.5  # Å: a link listed in a file but longer than this joins no two atoms of the model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +78,7 @@ def read_structures(
     models = [every[number][1] for number in chosen]
     cells = _cells(models) if len(every) > 1 else None
     notes = _cell_notes(files, cells) if len(models) > 1 else ()
+    models, named = tell_copies_apart(models)
     matching = match_models(models, common_atoms=common_atoms)
     first, kept = models[0], matching.orders[0]
     links = every[chosen[0]][0].links(first)
@@ -110,7 +103,7 @@ def read_structures(
         atoms,
         coordinates,
         len(every),
-        (*notes, *matching.notes),
+        (*notes, *named, *matching.notes),
         rounding,
         _common_numbers(models, matching.orders),
         cells if boxes is None else boxes,
@@ -155,7 +148,7 @@ def _read(path: Path) -> _File:
         models = [replace(model, cell=cell) for model, cell in zip(models, each, strict=True)]
     cell = structures[0].cell
     known = cell.parameters if cell.is_crystal() and cell.a > _DUMMY else ()
-    return _File(models, partial(_links, structures[0]), _ROUNDING, known)
+    return _File(models, partial(links_of, structures[0]), _ROUNDING, known)
 
 
 def _cells(models: Sequence[Model]) -> Floats | None:
@@ -225,9 +218,8 @@ def _parse(path: Path) -> tuple[list[Any], list[Floats | None]]:
     if kind(path) in {".cif", ".mmcif"}:
         found = parsed_mmcif(path)
         return [found], [_vectors(found.cell.parameters, found.spacegroup_hm)]
-    data = without_line_numbers(read_bytes(path))
-    lines = [line.decode("latin-1") for line in _CELL.findall(data)]
-    return [_parse_pdb(part, path, line) for part, line in _parts(data)], [
+    structures, lines = parse_pdb(path)
+    return structures, [
         _vectors([line[start:stop] for start, stop in _CELL_FIELDS], line[55:66]) for line in lines
     ]
 
@@ -242,85 +234,6 @@ def _vectors(cell: Sequence[float | str], symmetry: str) -> Floats | None:
         return None
     vectors = vectors_of_cell(numbers[:3], numbers[3:])
     return None if fault_of(vectors) else vectors
-
-
-def _parse_pdb(data: bytes, path: Path, first_line: int) -> Any:
-    import gemmi
-
-    _refuse_bad_coordinates(data, path, first_line)
-    if not data.isascii():
-        _refuse_other_letters(data, path, first_line)
-    try:
-        return gemmi.read_pdb_string(_numbered(data))
-    except (RuntimeError, ValueError) as error:
-        raise ValueError(f"{path}: not a valid PDB file: {one_line(error)}") from None
-
-
-def _parts(data: bytes) -> list[tuple[bytes, int]]:
-    """Split what the parser would not take as models, with the number of the first line."""
-    starts = [match.start() for match in _MODEL.finditer(data)]
-    if len(starts) > _MAX_MODELS:
-        # The parser reads four digits of the number of a model.
-        cuts = [0, *starts[_MAX_MODELS::_MAX_MODELS], len(data)]
-        lines = [1 + data.count(b"\n", 0, cut) for cut in cuts]
-        return [(data[a:b], line) for a, b, line in zip(cuts, cuts[1:], lines, strict=False)]
-    if starts or data.count(b"\nEND") < 2:
-        return [(data, 1)]
-    parts, current, first_line = [], list[bytes](), 1
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        current.append(line)
-        if line.rstrip() in {b"END", b"ENDMDL"}:
-            parts.append((b"\n".join(current), first_line))
-            current, first_line = [], number + 1
-    parts.append((b"\n".join(current), first_line))
-    return [part for part in parts if b"ATOM" in part[0] or b"HETATM" in part[0]]
-
-
-def _numbered(data: bytes) -> bytes:
-    """Number models anew where several have the same number, or a long one."""
-    numbers = _MODEL.findall(data)
-    if len({number[:14] for number in numbers}) == len(numbers):
-        return data
-    counter = itertools.count(1)
-    return _MODEL.sub(lambda _: b"MODEL     %4d" % next(counter), data)
-
-
-def _refuse_bad_coordinates(data: bytes, path: Path, first_line: int) -> None:
-    """Find coordinates that are no numbers, which the parser would take for zero."""
-    model = 1
-    for number, line in enumerate(data.split(b"\n"), start=first_line):
-        if line.startswith((b"ATOM  ", b"HETATM")):
-            try:
-                # The sum is finite only if all three are.
-                total = float(line[30:38]) + float(line[38:46]) + float(line[46:54])
-                if total - total == 0.0:
-                    continue
-            except ValueError:
-                pass
-            text = line.decode("latin-1")
-            raise ValueError(
-                f"{path}: line {number}, model {model}, atom {text[12:16].strip()} of "
-                f"{text[17:20].strip()} {text[22:27].strip()}: coordinates must be numbers, got "
-                f"{text[30:54].strip()!r}: repair that line or leave out the model"
-            )
-        if line.startswith(b"MODEL "):
-            fields = line.split()
-            model = int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else model + 1
-
-
-def _refuse_other_letters(data: bytes, path: Path, first_line: int) -> None:
-    """Refuse names of atoms, chains and segments that the parser cannot give back."""
-    for number, line in enumerate(data.split(b"\n"), start=first_line):
-        named = b""
-        if line.startswith((b"LINK", b"SSBOND")):
-            named = line
-        elif line.startswith((b"ATOM  ", b"HETATM")):
-            named = line[12:27] + (line[72:76] if line[21:22] == b" " else b"")
-        if not named.isascii():
-            raise ValueError(
-                f"{path}: line {number}: names in PDB files are in ASCII, got "
-                f"{named.decode('latin-1').strip()!r}: repair that line"
-            )
 
 
 def _models(structure: Any, path: Path, *, already: int) -> list[Model]:
@@ -402,60 +315,6 @@ def _segments(structure: Any, blank: Strings) -> Strings:
         for _ in range(len(residue))
     ]
     return np.array(segments, dtype=np.str_) if len(segments) == len(blank) else blank
-
-
-def _links(structure: Any, model: Model) -> Ints:
-    """List the covalent links that a file names, as atoms of one of its models."""
-    pairs = [*_conect(structure, model), *_connections(structure, model)]
-    return sorted_bonds([(a, b) for a, b in pairs if _is_covalent(model, a, b)])
-
-
-def _conect(structure: Any, model: Model) -> list[tuple[int, int]]:
-    if not len(structure.conect_map):
-        return []
-    places = {int(serial): place for place, serial in enumerate(model.serials)}
-    if len(places) < len(model.serials):  # numbers that wrap around tell nothing
-        return []
-    return [
-        (places[one], places[other])
-        for one, others in structure.conect_map.items()
-        for other in others
-        if one in places and other in places
-    ]
-
-
-def _connections(structure: Any, model: Model) -> list[tuple[int, int]]:
-    import gemmi
-
-    covalent = (gemmi.ConnectionType.Covale, gemmi.ConnectionType.Disulf)
-    links = [
-        link for link in structure.connections
-        if link.type in covalent and link.asu != gemmi.Asu.Different
-    ]  # fmt: skip
-    if not links:
-        return []
-    places: dict[tuple[str, int, str, str], list[int]] = {}
-    for place, key in enumerate(model.keys()):
-        places.setdefault(key, []).append(place)
-    return [
-        (one, other)
-        for link in links
-        for one in places.get(_partner_key(link.partner1), ())
-        for other in places.get(_partner_key(link.partner2), ())
-        if model.altlocs[one] == model.altlocs[other]
-        or "" in (model.altlocs[one], model.altlocs[other])
-    ]
-
-
-def _partner_key(partner: Any) -> tuple[str, int, str, str]:
-    seqid = partner.res_id.seqid
-    return partner.chain_name, int(seqid.num or 0), seqid.icode.strip(), partner.atom_name
-
-
-def _is_covalent(model: Model, a: int, b: int) -> bool:
-    if a == b or not {str(model.elements[a]), str(model.elements[b])} <= NON_METALS:
-        return False
-    return bool(np.linalg.norm(model.coordinates[a] - model.coordinates[b]) < _MAX_LINK)
 
 
 def _renumbered(links: Ints, kept: Ints, count: int) -> Ints:

@@ -20,6 +20,7 @@ from timme.readers.columns import (
     lay_out,
     listed_columns,
     places_of_numbers,
+    unit_of_columns,
     wanted_columns,
 )
 from timme.readers.text_tables import MISSING, read_text_table, refuse_uneven
@@ -76,6 +77,8 @@ def read_table(path: Path, columns: Columns = None) -> Tracks:
     layout = lay_out(read_text_table(path), columns)
     refuse_uneven(layout.rows, layout.width)
     values, particles = _values_of(layout)
+    if layout.rows.unfinished and np.isnan(values[-1, 2:]).any():
+        raise ValueError(f"{path}: its last row is cut off: copy or write the file again")
     rows = _Rows(str(path), values[:, 0], particles, values[:, 2:], lambda row: f"row {row + 1}")
     tracks = _make_tracks(rows, trackmate=layout.trackmate)
     return replace(tracks, unit=layout.unit, notes=(*_notes_on_text(layout), *tracks.notes))
@@ -84,6 +87,13 @@ def read_table(path: Path, columns: Columns = None) -> Tracks:
 def _notes_on_text(layout: Layout) -> Iterator[str]:
     """Say what was left out of a file, and how its commas were understood."""
     table, (frame, _, *places) = layout.rows, layout.places
+    if table.n_titles:
+        count = "1 line" if table.n_titles == 1 else f"{table.n_titles} lines"
+        yield f"left out {count} above the names of the columns"
+    if layout.guessed:
+        yield f"frame, particle and coordinates are its columns {', '.join(layout.wanted)}"
+    if table.unfinished:
+        yield "its last line has no line end, but all its columns, and is used"
     if table.n_comments:
         yield f"left out {table.n_comments:,} lines that begin with #, as comments"
     numbers = [frame, *places]
@@ -137,7 +147,8 @@ def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
         np.column_stack(values[1:]),
         lambda row: f"row {index[row]}",
     )
-    return _make_tracks(rows, trackmate=is_trackmate([*header, *labels]))
+    tracks = _make_tracks(rows, trackmate=is_trackmate([*header, *labels]))
+    return replace(tracks, unit=unit_of_columns(wanted[2:]))
 
 
 def _refuse_ambiguous(numbers: list[int], labels: list[str]) -> None:

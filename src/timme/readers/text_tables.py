@@ -12,6 +12,7 @@ from timme.readers.files import read_bytes
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
 _SIGNS = (";", "\t", ",")  # a comma last, as it may be a decimal sign where others separate
 _LOOKED_AT = 20  # rows by which the separator is known
+_BEGINNING = 400  # bytes by which an encoding is known
 _QUOTES = "\"'"
 
 
@@ -24,6 +25,8 @@ class TextTable:
     separator: str | None  # None stands for blanks
     remark: str = ""  # the last comment before the first row, where programs write the names
     n_comments: int = 0  # lines after the first row that were left out
+    n_titles: int = 0  # lines before the names that were left out
+    unfinished: bool = False  # whether the last line has no end
 
     def fields(self, line: str) -> list[str]:
         """Take a line apart.
@@ -65,6 +68,24 @@ class TextTable:
         """
         return [field.strip(_QUOTES).strip() for field in self.fields(line)]
 
+    def below(self, count: int) -> TextTable:
+        """Leave out the first lines, which are titles and tell nothing of the separator.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        TextTable
+            The others, with the separator that they have.
+        """
+        rows = self.rows[count:]
+        return replace(
+            self, rows=rows, separator=_find_separator(rows[:_LOOKED_AT]), n_titles=count
+        )
+
     def without_first(self, count: int) -> TextTable:
         """Leave out the first rows, which hold names.
 
@@ -96,7 +117,8 @@ def read_text_table(path: Path) -> TextTable:
         names begin so, # is part of the names of particles.
     """
     rows, comments, remark = list[str](), list[str](), ""
-    for line in _decode(read_bytes(path)).split("\n"):
+    text = _decode(read_bytes(path))
+    for line in text.split("\n"):
         if line.lstrip().startswith("#"):
             remark = remark if rows else line.lstrip().lstrip("#")
             comments += [line] * bool(rows)
@@ -107,7 +129,9 @@ def read_text_table(path: Path) -> TextTable:
     if not rows:
         raise ValueError(f"{path}: the table has no rows: rows of tracked particles are needed")
     separator = _find_separator(rows[:_LOOKED_AT])
-    return TextTable(str(path), rows, separator, remark, len(comments))
+    return TextTable(
+        str(path), rows, separator, remark, len(comments), unfinished=not text.endswith("\n")
+    )
 
 
 def is_number(field: str) -> bool:
@@ -187,6 +211,10 @@ def _count(line: str, sign: str) -> int:
 def _decode(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16").replace("\r\n", "\n").replace("\r", "\n")
+    for place, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):  # some write it without a mark
+        letters = data[place:_BEGINNING:2]
+        if 2 * letters.count(0) > len(letters):
+            return data.decode(encoding, "replace").replace("\r", "\n")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -19,6 +19,7 @@ from timme.readers.files import (
     read_bytes,
     refuse_packed,
 )
+from timme.readers.lammps_data import parser_options
 from timme.readers.mmcif import complete_mmcif
 from timme.readers.numbering import pdb_numbers, without_line_numbers
 from timme.readers.several import refuse_piled_models
@@ -53,7 +54,7 @@ def read_topology(path: Path) -> Topology:
     cleaned = _clean(checked_file(path))
     refuse_packed(path)
     refuse_piled_models(path)
-    parsed_as = "XYZ" if kind(path) == ".xyz" else None
+    parsed_as = {".xyz": "XYZ", ".cif": "MMCIF"}.get(kind(path))
     try:
         known = get_parser_for(str(path), format=parsed_as)
     except (ValueError, TypeError):  # with a list of all that it knows
@@ -61,7 +62,7 @@ def read_topology(path: Path) -> Topology:
     try:
         with quiet():
             with known(cleaned) as parser:
-                topology = parser.parse()
+                topology = parser.parse(**parser_options(path))
             group = MDAnalysis.Universe(topology, to_guess=()).atoms
             atoms, ids = atoms_of_universe(group), _ids(path, group)
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over

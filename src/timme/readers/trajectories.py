@@ -29,7 +29,7 @@ from timme.system.boxes import boxes_of_frames, fault_of
 from timme.system.derived_frames import BoxedFrames, PlainFrames
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
-from timme.system.placeholders import can_be_box, refuse_other_space
+from timme.system.placeholders import can_be_box, plane_box, refuse_other_space
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -303,6 +303,8 @@ class TrajectoryFrames(PlainFrames):
                 if file not in self._open:
                     self._open[file] = open_file(description)
                 found = self._open[file](frame)
+                box = plane_box(found.box, found.positions, description.unit)
+                found = found._replace(box=box)
                 return in_order(found, description.ids, description.names)
         except MemoryError:
             raise

@@ -20,6 +20,7 @@ from timme.readers.gsd import GsdFile
 from timme.readers.h5md import H5mdFile, SeveralGroupsError
 from timme.readers.identity import sorted_ids
 from timme.readers.integrity import TEXTS, layout
+from timme.readers.lammps_data import parser_options
 from timme.readers.layouts import Layout
 from timme.readers.netcdf import NetcdfFile
 from timme.readers.several import refuse_later_models, refuse_piled_models
@@ -215,6 +216,7 @@ def _parser(path: Path, style: str) -> Callable[[BinaryIO, int], RawFrame]:
 def _describe_gsd(path: Path) -> TrajectoryFile:
     try:
         opened = GsdFile(path)
+        types = opened.types()
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001, the library raises what it stumbles over
@@ -222,7 +224,12 @@ def _describe_gsd(path: Path) -> TrajectoryFile:
             f"{path}: not a GSD file that can be read ({one_line(error)}): write it again"
         ) from None
     return TrajectoryFile(
-        str(path), opened.n_atoms, opened.n_frames, has_images=opened.has_images, unit=""
+        str(path),
+        opened.n_atoms,
+        opened.n_frames,
+        names=types,
+        has_images=opened.has_images,
+        unit="",
     )
 
 
@@ -299,7 +306,7 @@ def _refuse_without_reader(path: Path) -> None:
 def _reader(path: str, n_atoms: int) -> Any:
     from MDAnalysis.coordinates.core import get_reader_for
 
-    return get_reader_for(path)(path, n_atoms=n_atoms)
+    return get_reader_for(path)(path, n_atoms=n_atoms, **parser_options(Path(path)))
 
 
 def _stream_of(path: Path) -> Callable[[], BinaryIO]:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
+from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.dcd import DcdFile
 from timme.readers.gsd import GsdFile
 from timme.system.atoms import Atoms, sorted_bonds
@@ -27,7 +28,7 @@ from timme.system.elements import (
 )
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
-from timme.system.placeholders import can_be_box, refuse_other_space
+from timme.system.placeholders import can_be_box, plane_box, refuse_other_space
 
 _UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
 
@@ -67,11 +68,11 @@ class UniverseFrames(PlainFrames):
         coordinates = np.empty((len(frames), *self.shape[1:]), dtype=np.float32)
         boxes = list[Floats | None]()
         before = self.reader.frame
-        find_box = _box_finder(self.reader)
+        find_box = box_finder(self.reader)
         for row, frame in enumerate(frames):
             step = self.reader[frame]
             coordinates[row] = step.positions[self.sites]
-            boxes.append(self._checked(find_box(step), step.frame))
+            boxes.append(self.checked(find_box(step), step.frame))
         if self.shared:
             _ = self.reader[before]
         return coordinates, boxes_of_frames(boxes) if self.periodic else None
@@ -106,6 +107,9 @@ class UniverseFrames(PlainFrames):
         """
         if _lacks_times(self.reader):
             return None
+        clock = _header_clock(self.reader)
+        if clock is not None:
+            return clock(self.chosen[snapshot])
         before = self.reader.frame
         found = time_of_frame(self.reader, self.chosen[snapshot])
         if self.shared:
@@ -158,7 +162,21 @@ class UniverseFrames(PlainFrames):
         yield getattr(self.reader, "coordinate_array", "not in memory")
         yield from marks_of_choice(self.chosen, self.sites)
 
-    def _checked(self, box: Floats | None, frame: int) -> Floats | None:
+    def checked(self, box: Floats | None, frame: int) -> Floats | None:
+        """Refuse the box of a frame that no frame can have, or that others have not.
+
+        Parameters
+        ----------
+        box : ndarray, shape (3, 3), or None
+            Box vectors as rows.
+        frame : int
+            Which one, for the message.
+
+        Returns
+        -------
+        ndarray, shape (3, 3), or None
+            The same.
+        """
         if self.walled is None:
             return None if fault_of(box) else box
         name = f"{getattr(self.reader, 'filename', None) or 'Universe'}: frame {frame + 1}"
@@ -187,7 +205,7 @@ def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
     with quiet():
         reader = own if shared else own.copy()
         before = reader.frame
-        last, find_box = len(reader) - 1, _box_finder(reader)
+        last, find_box = len(reader) - 1, box_finder(reader)
         boxes = [find_box(reader[frame]) for frame in sorted({0, last // 2, last})]
         found = [None if fault_of(box) else box for box in boxes]
         _ = reader[before]
@@ -339,13 +357,33 @@ def _lacks_times(reader: Any) -> bool:
     return file.time(0) is None and bool(np.isclose(reader.ts.dt, file.stated_interval))
 
 
-def _box_finder(reader: Any) -> Callable[[Any], Floats | None]:
+def _header_clock(reader: Any) -> FrameClock | None:
+    """Read times from the headers of frames, where the reader knows where these are."""
+    offsets = getattr(getattr(reader, "_xdr", None), "offsets", None)
+    changed = reader.transformations or "time_offset" in reader.ts.data
+    if offsets is None or changed or not _formats(reader) <= {"XTC", "TRR"}:
+        return None
+    return clock_of(Path(str(reader.filename)), np.asarray(offsets, dtype=np.int64))
+
+
+def box_finder(reader: Any) -> Callable[[Any], Floats | None]:
     """Choose how the box of a time step is found.
 
     MDAnalysis takes the tilts of a GSD box for angles, so that it is read from the file itself.
+
+    Parameters
+    ----------
+    reader : MDAnalysis reader
+        Of one file or several.
+
+    Returns
+    -------
+    callable
+        Returns the box vectors of a time step as rows, or None.
     """
     if "GSD" not in _formats(reader):
-        return box_of
+        unit = unit_of_reader(reader)
+        return lambda step: plane_box(box_of(step), step.positions, unit)
     if reader.transformations or hasattr(reader, "readers"):
         raise ValueError(
             "the boxes of a GSD file are not those of its Universe, and this one is changed on the "

@@ -8,14 +8,21 @@ import numpy as np
 
 from timme._arrays import Coordinates, Ints
 from timme._kernels.space import half_width
+from timme.readers.complexes import links_of_complexes
 from timme.system.ensemble import Ensemble
 from timme.system.followed import centres, follow
 from timme.system.frames import Progress
 from timme.system.images import Images
+from timme.system.residues import is_nucleic, is_protein
 from timme.system.space import Boxes
+from timme.system.units import unit_in_angstrom
 from timme.system.wholes import Trees, WholeFrames, cut_free, endless
 
 _NEAR = 0.5  # of half the box, within which neighbours in a molecule are
+_CA_STEP, _P_STEP = (
+    4.5,
+    8.0,
+)  # Å, at most from one residue to the next: 3.8 and 5.5 to 7.5 are usual
 
 
 def unfolded(ensemble: Ensemble) -> Ensemble:
@@ -38,7 +45,9 @@ def unfolded(ensemble: Ensemble) -> Ensemble:
     return replace(ensemble, frames=frames, notes=(*ensemble.notes, note))
 
 
-def with_whole_molecules(ensemble: Ensemble, *, together: bool = False) -> Ensemble:
+def with_whole_molecules(
+    ensemble: Ensemble, *, together: bool = False, angstrom: float | None = None
+) -> Ensemble:
     """Make molecules whole in every snapshot, so that distances within them are plain.
 
     Parameters
@@ -47,6 +56,9 @@ def with_whole_molecules(ensemble: Ensemble, *, together: bool = False) -> Ensem
         All sites with their bonds.
     together : bool, optional
         Whether sites that are selected later stay where they are in their whole molecules.
+    angstrom : float, optional
+        Length of the unit in Å, where chains that touch are kept beside one another; by default
+        every molecule stays where the file has it.
 
     Returns
     -------
@@ -61,9 +73,14 @@ def with_whole_molecules(ensemble: Ensemble, *, together: bool = False) -> Ensem
     bonds = ensemble.atoms.bonds
     if not len(bonds) and ensemble.molecules is not None:
         bonds = _neighbours(points, boxes, ensemble.molecules)
+    elif not len(bonds):
+        bonds = _trace(ensemble, points, boxes)
     if not len(bonds):
         return ensemble
     trees = Trees.of(bonds, n_sites)
+    if angstrom is not None and ensemble.n_dimensions == 3:
+        parts = ensemble.atoms, points[0], boxes, trees.molecules, angstrom
+        trees = Trees.of(bonds, n_sites, links_of_complexes(*parts))
     through = endless(points[0], boxes, trees, bonds)
     notes = ensemble.notes
     if through.any():
@@ -89,6 +106,27 @@ def _neighbours(points: Coordinates, boxes: Boxes, molecules: Ints) -> Ints:
     apart = np.linalg.norm(boxes.between(points, *pairs.T)[0], axis=1)
     near = bool((apart <= _NEAR * half_width(boxes.inverses[0])).all())
     joined: Ints = pairs if near else pairs[:0]
+    return joined
+
+
+def _trace(ensemble: Ensemble, points: Coordinates, boxes: Boxes) -> Ints:
+    """Join residues that follow one another, where a file has one atom of each and no bonds.
+
+    A chain of Cα is one molecule, and whole in any box that holds it, although nothing is bound.
+    """
+    atoms, length = ensemble.atoms, unit_in_angstrom(ensemble.unit)
+    pairs = np.column_stack([np.arange(len(atoms) - 1), np.arange(1, len(atoms))])
+    if length is None or ensemble.n_dimensions != 3:
+        return pairs[:0]
+    reach = np.zeros(len(atoms))
+    reach[is_protein(atoms) & (atoms.names == "CA")] = _CA_STEP / length
+    reach[is_nucleic(atoms) & (atoms.names == "P")] = _P_STEP / length
+    one, other = pairs.T
+    following = (atoms.chains[one] == atoms.chains[other]) & (reach[one] == reach[other])
+    following &= atoms.resids[other] - atoms.resids[one] == 1
+    pairs = pairs[following]
+    apart = np.linalg.norm(boxes.between(points, *pairs.T)[0], axis=1)
+    joined: Ints = pairs[apart <= reach[pairs[:, 0]]]
     return joined
 
 

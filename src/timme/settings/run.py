@@ -229,7 +229,28 @@ class Settings(Display):
         group="sure",
         usual="yes",
     )
+    chance: bool | None = choose(
+        "Compare particles with walkers that have nothing in common but their steps",
+        group="sure",
+        usual="yes for few particles in open space",
+    )
+    windows: int | None = choose(
+        "Sliding windows in which clusters are found and tracked",
+        group="sure",
+        least=2,
+    )
+    lags: Sequence[int] | None = choose(
+        "Snapshots over which σ is measured again, for each of these times",
+        group="sure",
+        metavar="2,10,50,…",
+        parse=parse_counts,
+    )
     # what is shown
+    trusted: bool = choose(
+        "Draw only clusters that are trusted in structures and scripts",
+        default=False,
+        group="shown",
+    )
     show: str | None = choose_show()
 
     def __post_init__(self) -> None:
@@ -237,6 +258,10 @@ class Settings(Display):
         Display.__post_init__(self)
         if self.memory is not None:
             memory.parse(self.memory, "memory=")
+        if self.trusted and self.confidence is False:
+            raise ValueError(
+                "trusted=True needs to know how sure clusters are: leave out confidence=False"
+            )
 
     def differing(self) -> set[str]:
         """Return the names of the settings that are not at their default.

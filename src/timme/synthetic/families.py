@@ -7,6 +7,7 @@ wanders and relaxes (Ornstein–Uhlenbeck). Tails, loops and free particles belo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -14,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from timme._arrays import Floats, Ints
 from timme.synthetic.answers import Planted
 from timme.synthetic.directions import directions
-from timme.synthetic.packed import APART, ball, radius_of, rod, smooth_between
+from timme.synthetic.packing import APART, ball, radius_of, rod, smooth_between
 from timme.synthetic.relaxing import relaxing
 from timme.system.ensemble import Ensemble
 
@@ -24,7 +25,7 @@ _JITTER_TIME = 2.0
 _TAIL, _TAIL_STEP, _TAIL_TIME = 15, 0.8, 5.0
 
 
-def domains(
+def domains(  # noqa: PLR0913, what is planted, and how it moves
     sizes: Sequence[int] = (40, 40),
     angles: Sequence[float] = (15.0,),
     n_snapshots: int = 100,
@@ -32,6 +33,8 @@ def domains(
     time: float = 10.0,
     jitter: Jitter = 0.15,
     tail: bool = True,
+    low: float = 1.0,
+    scale: float = 1.0,
     seed: int = 0,
 ) -> Planted:
     """Make balls that touch the first of them, each swinging about a hinge low in the interface.
@@ -50,6 +53,10 @@ def domains(
         Root mean square displacement of sites by which they tremble, or its least and largest.
     tail : bool, optional
         Whether a floppy tail of 15 sites, which belongs to no body, hangs on the first.
+    low : float, optional
+        How far below the middle of the interface hinges lie, in its radius: 1 is its rim.
+    scale : float, optional
+        By which the jitter is multiplied.
     seed : int, optional
         Of the random numbers.
 
@@ -70,8 +77,8 @@ def domains(
         places.append(_clear(shape + reach * toward, places, toward))
         axis = np.cross(toward, directions((), rng))
         axis /= np.linalg.norm(axis)
-        low = min(radius_of(sizes[0]), radius_of(len(shape))) * np.cross(axis, toward)
-        hinges.append((radius_of(sizes[0]) * toward - low, axis))
+        below = low * min(radius_of(sizes[0]), radius_of(len(shape))) * np.cross(axis, toward)
+        hinges.append((radius_of(sizes[0]) * toward - below, axis))
     still = np.concatenate(places)
     labels = np.repeat(np.arange(len(sizes)), sizes)
     snapshots = np.tile(still, (n_snapshots, 1, 1))
@@ -81,11 +88,11 @@ def domains(
     if tail:
         snapshots = np.concatenate([snapshots, _tail(still, places[0], n_snapshots, rng)], axis=1)
         labels = np.append(labels, np.full(_TAIL, -1))
-    return _trembling(snapshots, labels, jitter, rng)
+    return _trembling(snapshots, labels, jitter, rng, scale=scale)
 
 
 def soft_chain(
-    n_bodies: int = 6, size: int = 25, n_snapshots: int = 100, *, seed: int = 0
+    n_bodies: int = 6, size: int = 25, n_snapshots: int = 100, *, scale: float = 1.0, seed: int = 0
 ) -> Planted:
     """Make a chain of soft balls that turn about two axes at each joint, and are strained.
 
@@ -93,6 +100,8 @@ def soft_chain(
     ----------
     n_bodies, size, n_snapshots : int, optional
         Sizes.
+    scale : float, optional
+        By which the jitter is multiplied.
     seed : int, optional
         Of the random numbers.
 
@@ -124,11 +133,17 @@ def soft_chain(
         sites = slice(body * size, (body + 1) * size)
         moved = np.einsum("tij,tnj->tni", turn.as_matrix(), strained)
         snapshots[:, sites] = joint[:, None] + moved
-    return _trembling(snapshots, np.repeat(np.arange(n_bodies), size), 0.3, rng)
+    return _trembling(snapshots, np.repeat(np.arange(n_bodies), size), 0.3, rng, scale=scale)
 
 
 def drifting_clusters(
-    n_clusters: int = 5, size: int = 20, n_free: int = 80, n_snapshots: int = 100, *, seed: int = 0
+    n_clusters: int = 5,
+    size: int = 20,
+    n_free: int = 80,
+    n_snapshots: int = 100,
+    *,
+    scale: float = 1.0,
+    seed: int = 0,
 ) -> Planted:
     """Make clusters of touching spheres that drift and turn among free ones that diffuse.
 
@@ -136,6 +151,8 @@ def drifting_clusters(
     ----------
     n_clusters, size, n_free, n_snapshots : int, optional
         Sizes. Spheres have diameter 1.
+    scale : float, optional
+        By which the jitter is multiplied.
     seed : int, optional
         Of the random numbers.
 
@@ -165,16 +182,18 @@ def drifting_clusters(
         _turn(snapshots, own, middle, turns)
         snapshots[:, own] += _walk((1, 3), 0.02, n_snapshots, rng)
     snapshots[:, labels < 0] += _walk((n_free, 3), 0.06, n_snapshots, rng)
-    return _trembling(snapshots, labels, 0.03, rng)
+    return _trembling(snapshots, labels, 0.03, rng, scale=scale)
 
 
-def barrel(n_snapshots: int = 100, *, seed: int = 0) -> Planted:
+def barrel(n_snapshots: int = 100, *, scale: float = 1.0, seed: int = 0) -> Planted:
     """Make one body of 100 sites with a loop of 12 that moves, and belongs to no body.
 
     Parameters
     ----------
     n_snapshots : int, optional
         Number of snapshots.
+    scale : float, optional
+        By which the jitter is multiplied.
     seed : int, optional
         Of the random numbers.
 
@@ -190,10 +209,18 @@ def barrel(n_snapshots: int = 100, *, seed: int = 0) -> Planted:
     loop = np.column_stack([top + 9 * np.sin(along), 9 * np.cos(along), np.zeros(12)])
     sway = 4.0 * relaxing((1, 3), 10.0, rng, n_snapshots=n_snapshots) * np.sin(along)[:, None]
     snapshots = np.concatenate([np.tile(still, (n_snapshots, 1, 1)), loop + sway], axis=1)
-    return _trembling(snapshots, np.append(np.zeros(100, np.int64), np.full(12, -1)), 0.15, rng)
+    labels = np.append(np.zeros(100, np.int64), np.full(12, -1))
+    return _trembling(snapshots, labels, 0.15, rng, scale=scale)
 
 
-def one_body(kind: str = "uniform", n_snapshots: int = 100, *, seed: int = 0) -> Planted:
+def one_body(
+    kind: str = "uniform",
+    n_snapshots: int = 100,
+    *,
+    radius: float = 7.0,
+    scale: float = 1.0,
+    seed: int = 0,
+) -> Planted:
     """Make one body that is no more than that, however its sites tremble.
 
     Parameters
@@ -204,6 +231,10 @@ def one_body(kind: str = "uniform", n_snapshots: int = 100, *, seed: int = 0) ->
         ``bending`` (a rod that bends smoothly).
     n_snapshots : int, optional
         Number of snapshots.
+    radius : float, optional
+        Of rods, Å; the thicker, the shorter.
+    scale : float, optional
+        By which the jitter is multiplied.
     seed : int, optional
         Of the random numbers.
 
@@ -214,53 +245,84 @@ def one_body(kind: str = "uniform", n_snapshots: int = 100, *, seed: int = 0) ->
     """
     rng = np.random.default_rng(seed)
     long = kind in ("gradient", "patchy", "bending")
-    still = rod(120, 7.0, rng) if long else ball(100, rng)
+    still = rod(120, radius, rng) if long else ball(100, rng)
     snapshots = np.tile(still, (n_snapshots, 1, 1))
     labels = np.zeros(len(still), np.int64)
     if kind == "gradient":
         rank = np.argsort(np.argsort(still[:, 0])) / (len(still) - 1)
-        return _trembling(snapshots, labels, 0.1 + 0.5 * rank, rng)
+        return _trembling(snapshots, labels, 0.1 + 0.5 * rank, rng, scale=scale)
     if kind == "patchy":
         field = smooth_between(0.0, 1.0, still, rng)
-        return _trembling(snapshots, labels, np.where(field > 2 / 3, 0.6, 0.15), rng)
+        return _trembling(snapshots, labels, np.where(field > 2 / 3, 0.6, 0.15), rng, scale=scale)
     if kind == "bending":
         u = still[:, 0] / np.abs(still[:, 0]).max()
         waves = np.stack([3 * u**2, 2 * u**2, 1 * u**3])
         strength = relaxing((3,), 50.0, rng, n_snapshots=n_snapshots)
         snapshots[:, :, 1] += strength[:, [0]] * waves[0] + strength[:, [2]] * waves[2]
         snapshots[:, :, 2] += strength[:, [1]] * waves[1]
-        return _trembling(snapshots, labels, 0.15, rng)
+        return _trembling(snapshots, labels, 0.15, rng, scale=scale)
     if kind not in ("slow", "uniform"):
         raise ValueError(f"one body is gradient, patchy, slow, uniform or bending, got {kind!r}")
-    return _trembling(snapshots, labels, 0.2, rng, time=20.0 if kind == "slow" else _JITTER_TIME)
+    time = 20.0 if kind == "slow" else _JITTER_TIME
+    return _trembling(snapshots, labels, 0.2, rng, scale=scale, time=time)
 
 
-FAMILIES: dict[str, Callable[[int, int], Planted]] = {
-    "hinge 15° + tail": lambda n, s: domains(angles=(15.0,), n_snapshots=n, seed=s),
-    "hinge 5° + tail": lambda n, s: domains(angles=(5.0,), n_snapshots=n, seed=s),
-    "hinge 5°, slow": lambda n, s: domains(angles=(5.0,), n_snapshots=n, time=100.0, seed=s),
-    "hinge 15°, unequal jitter": lambda n, s: domains(
-        angles=(15.0,), n_snapshots=n, jitter=(0.1, 0.5), seed=s
-    ),
-    "hinge 5°, unequal jitter": lambda n, s: domains(
-        angles=(5.0,), n_snapshots=n, jitter=(0.1, 0.5), seed=s
-    ),
-    "three domains": lambda n, s: domains(
-        (90, 40, 30), (20.0, 8.0), n, time=20.0, jitter=(0.12, 0.35), tail=False, seed=s
-    ),
-    "four domains": lambda n, s: domains(
-        (120, 80, 60, 40), (12.0, 9.0, 15.0), n, time=20.0, jitter=(0.12, 0.4), tail=False, seed=s
-    ),
-    "six soft bodies": lambda n, s: soft_chain(n_snapshots=n, seed=s),
-    "colloids + free particles": lambda n, s: drifting_clusters(n_snapshots=n, seed=s),
-    "no hinge: two balls": lambda n, s: _as_one(domains(angles=(0.0,), n_snapshots=n, seed=s)),
-    "no hinge: barrel": lambda n, s: barrel(n, seed=s),
-    "no hinge: gradient": lambda n, s: one_body("gradient", n, seed=s),
-    "no hinge: patchy": lambda n, s: one_body("patchy", n, seed=s),
-    "no hinge: slow": lambda n, s: one_body("slow", n, seed=s),
-    "no hinge: uniform": lambda n, s: one_body("uniform", n, seed=s),
-    "smooth bending": lambda n, s: one_body("bending", n, seed=s),
-}
+def families(
+    *, low: float = 1.0, scale: float = 1.0, radius: float = 7.0
+) -> dict[str, Callable[[int, int], Planted]]:
+    """List the families, as they are or read in another way.
+
+    Parameters
+    ----------
+    low : float, optional
+        Where hinges lie, as for :func:`domains`.
+    scale : float, optional
+        By which all jitter is multiplied: √3 where it is told for each axis.
+    radius : float, optional
+        Of long bodies, Å.
+
+    Returns
+    -------
+    dict
+        What makes each of a number of snapshots and a seed, by name.
+    """
+    swinging = partial(domains, low=low, scale=scale)
+    single = partial(one_body, radius=radius, scale=scale)
+    return {
+        "hinge 15° + tail": lambda n, s: swinging(angles=(15.0,), n_snapshots=n, seed=s),
+        "hinge 5° + tail": lambda n, s: swinging(angles=(5.0,), n_snapshots=n, seed=s),
+        "hinge 5°, slow": lambda n, s: swinging(angles=(5.0,), n_snapshots=n, time=100.0, seed=s),
+        "hinge 15°, unequal jitter": lambda n, s: swinging(
+            angles=(15.0,), n_snapshots=n, jitter=(0.1, 0.5), seed=s
+        ),
+        "hinge 5°, unequal jitter": lambda n, s: swinging(
+            angles=(5.0,), n_snapshots=n, jitter=(0.1, 0.5), seed=s
+        ),
+        "three domains": lambda n, s: swinging(
+            (90, 40, 30), (20.0, 8.0), n, time=20.0, jitter=(0.12, 0.35), tail=False, seed=s
+        ),
+        "four domains": lambda n, s: swinging(
+            *((120, 80, 60, 40), (12.0, 9.0, 15.0), n),
+            time=20.0,
+            jitter=(0.12, 0.4),
+            tail=False,
+            seed=s,
+        ),
+        "six soft bodies": lambda n, s: soft_chain(n_snapshots=n, scale=scale, seed=s),
+        "colloids + free particles": lambda n, s: drifting_clusters(
+            n_snapshots=n, scale=scale, seed=s
+        ),
+        "no hinge: two balls": lambda n, s: _as_one(swinging(angles=(0.0,), n_snapshots=n, seed=s)),
+        "no hinge: barrel": lambda n, s: barrel(n, scale=scale, seed=s),
+        "no hinge: gradient": lambda n, s: single("gradient", n, seed=s),
+        "no hinge: patchy": lambda n, s: single("patchy", n, seed=s),
+        "no hinge: slow": lambda n, s: single("slow", n, seed=s),
+        "no hinge: uniform": lambda n, s: single("uniform", n, seed=s),
+        "smooth bending": lambda n, s: single("bending", n, seed=s),
+    }
+
+
+FAMILIES = families()
 """Made of a number of snapshots and a seed, by name."""
 
 
@@ -341,11 +403,13 @@ def _trembling(
     jitter: Jitter | Floats,
     rng: np.random.Generator,
     *,
+    scale: float = 1.0,
     time: float = _JITTER_TIME,
 ) -> Planted:
     """Let sites tremble: by one root mean square displacement, or by one for each."""
     if isinstance(jitter, tuple):
         jitter = smooth_between(*jitter, snapshots[0], rng)
-    noise = relaxing(snapshots.shape[1:], time, rng, n_snapshots=len(snapshots)) / np.sqrt(3)
+    noise = relaxing(snapshots.shape[1:], time, rng, n_snapshots=len(snapshots))
+    noise = scale / np.sqrt(3) * noise
     moved = snapshots + np.broadcast_to(jitter, snapshots.shape[1])[:, None] * noise
     return Planted(Ensemble.from_array(moved, unit="Å"), labels[None])

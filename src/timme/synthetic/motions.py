@@ -12,7 +12,8 @@ from scipy.spatial.transform import Rotation
 from timme._arrays import Floats, Ints
 from timme._html import Described
 from timme.synthetic.directions import directions
-from timme.synthetic.packing import packed, wandering
+from timme.synthetic.packing import ball
+from timme.synthetic.relaxing import relaxing
 from timme.system.ensemble import Ensemble
 
 Kind = Literal["rigid", "translation", "hinge", "screw", "ball", "diffuse"]
@@ -100,10 +101,10 @@ def moving(
         elif kind in {"ball", "diffuse"}:
             points[body] = joints[body]
             wide = np.radians(spans[body - 1]) / 4
-            turns[:, body] = wide * wandering(n_snapshots, 3, rng, memory=memory or 0.0)
+            turns[:, body] = wide * relaxing((3,), memory or 0.0, rng, n_snapshots=n_snapshots)
             if kind == "diffuse":
                 far = wide * float(np.linalg.norm(middles[body]))
-                moves[:, body] = far * wandering(n_snapshots, 3, rng, memory=memory or 0.0)
+                moves[:, body] = far * relaxing((3,), memory or 0.0, rng, n_snapshots=n_snapshots)
     snapshots = np.concatenate(
         [
             _turned(shapes[body] + middles[body], turns[:, body], joints[body])
@@ -145,7 +146,7 @@ def _arranged(
     sizes: Sequence[int], rng: np.random.Generator
 ) -> tuple[list[Floats], Floats, Floats]:
     """Bodies about their middles, these middles, and where each touches the first."""
-    shapes = [packed(size, rng) for size in sizes]
+    shapes = [ball(size, rng) for size in sizes]
     radii = np.array([np.linalg.norm(shape, axis=1).max() for shape in shapes])
     middles = np.zeros((len(sizes), 3))
     for body in range(1, len(sizes)):
@@ -165,7 +166,7 @@ def _arranged(
 def _path(n_snapshots: int, span: float, memory: float | None, rng: np.random.Generator) -> Floats:
     if memory is None:
         return span * np.linspace(-0.5, 0.5, n_snapshots)
-    return span / 4 * wandering(n_snapshots, 1, rng, memory=memory)[:, 0]
+    return span / 4 * relaxing((), memory, rng, n_snapshots=n_snapshots)
 
 
 def _across(vector: Floats, rng: np.random.Generator) -> Floats:

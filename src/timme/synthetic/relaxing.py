@@ -17,7 +17,7 @@ def relaxing(
     shape : tuple of int
         Of the values in each snapshot.
     time : float
-        In snapshots.
+        In snapshots; 0 for values that are independent from the start.
     rng : numpy.random.Generator
         Source of randomness.
     n_snapshots : int
@@ -29,7 +29,7 @@ def relaxing(
         Stationary from the first snapshot on.
     """
     values = rng.normal(size=(n_snapshots, *shape))
-    kept = np.exp(-1 / time)
+    kept = np.exp(-1 / time) if time > 0 else 0.0
     values[1:] *= np.sqrt(1 - kept**2)
     for snapshot in range(1, n_snapshots):
         values[snapshot] += kept * values[snapshot - 1]

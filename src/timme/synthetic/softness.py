@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 
 from timme.synthetic.motions import tumbled
-from timme.synthetic.packing import packed, wandering
+from timme.synthetic.packing import ball
+from timme.synthetic.relaxing import relaxing
 from timme.system.ensemble import Ensemble
 
 Softness = Literal["uniform", "gradient", "slow", "bending"]
@@ -36,16 +37,16 @@ def soft(
     """
     rng = np.random.default_rng(seed)
     long = kind in {"gradient", "bending"}
-    places = packed(n_sites, rng, stretch=3.0 if long else 1.0)
+    places = ball(n_sites, rng, stretch=3.0 if long else 1.0)
     along = places[:, 0] / np.abs(places[:, 0]).max()
     memory = 20.0 if kind == "slow" else 2.0
     jitter = np.full(n_sites, 0.15 if kind == "bending" else 0.2)
     if kind == "gradient":
         jitter = 0.35 + 0.25 * along
-    trembling = wandering(n_snapshots, 3 * n_sites, rng, memory=memory)
-    snapshots = places + jitter[:, None] * trembling.reshape(n_snapshots, n_sites, 3)
+    trembling = relaxing((n_sites, 3), memory, rng, n_snapshots=n_snapshots)
+    snapshots = places + jitter[:, None] * trembling
     if kind == "bending":
-        bends = wandering(n_snapshots, 3, rng, memory=50.0) * np.array([3.0, 2.0, 1.0])
+        bends = relaxing((3,), 50.0, rng, n_snapshots=n_snapshots) * np.array([3.0, 2.0, 1.0])
         snapshots[:, :, 1] += bends[:, :1] * along**2 + bends[:, 2:] * along**3
         snapshots[:, :, 2] += bends[:, 1:2] * along**2
     return Ensemble.from_array(tumbled(snapshots, rng), unit="Å")

@@ -168,6 +168,45 @@ class MappedFrames(PlainFrames):
         return made
 
 
+def source_of(frames: Frames) -> Frames:
+    """Find the frames of which others are made.
+
+    Parameters
+    ----------
+    frames : Frames
+        Any.
+
+    Returns
+    -------
+    Frames
+        Those that are made of no others.
+    """
+    while isinstance(frames, MappedFrames):
+        frames = frames.frames
+    return frames
+
+
+def made_of(frames: Frames, source: Frames) -> Frames:
+    """Make of other frames what was made of those at the source.
+
+    Parameters
+    ----------
+    frames : Frames
+        Any.
+    source : Frames
+        Of the sites of their source, in the place of it.
+
+    Returns
+    -------
+    Frames
+        With molecules made whole, sites selected and boxes left out as in the first.
+    """
+    if not isinstance(frames, MappedFrames):
+        return source
+    made: Frames = replace(cast("Any", frames), frames=made_of(frames.frames, source))
+    return made
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SelectedFrames(MappedFrames):
     """Some of the sites of other frames."""

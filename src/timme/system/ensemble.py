@@ -24,6 +24,7 @@ from timme.system.selection import select_atoms
 # Coordinates of one block of frames held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000
 _BLOCK_FRAMES = 256
+_BLURRED = 1e-3  # of a box, by which a place that is known no better is not known at all
 
 # Coordinates in single precision are summed in it from so many snapshots on: their rounding then
 # averages out to 1e-5 of σ = 0.05 at a distance of 50. Fewer are brought into double precision.
@@ -218,6 +219,7 @@ class Ensemble(Described):
         stop = min(start + self.block_length, self.n_snapshots)
         coordinates, boxes = self.frames.read(start, stop)
         self._refuse_non_finite(coordinates, start)
+        self._refuse_far_away(coordinates, boxes, start)
         weights = np.ones(stop - start) if self.weights is None else self.weights[start:stop]
         complete = not self.gaps and self.weights is None
         single = coordinates.dtype == np.float32 and self.n_snapshots >= SINGLE_FROM
@@ -412,4 +414,23 @@ class Ensemble(Described):
             f"{self.prefix}coordinates must be finite, but atom {self.site_label(int(site))} "
             f"(site {site + 1}) of snapshot {start + frame + 1} is "
             f"{coordinates[frame, site].tolist()}: {remedy}"
+        )
+
+    def _refuse_far_away(self, coordinates: Coordinates, boxes: Floats | None, start: int) -> None:
+        """Refuse places so many boxes away that nobody knows where in the box they are."""
+        if boxes is None or not boxes.any():
+            return
+        ends = (part.reduce(coordinates, axis=(1, 2)) for part in (np.fmin, np.fmax))
+        farthest = np.max(np.abs([*ends]), axis=0)
+        lengths = np.linalg.norm(boxes, axis=2)
+        widths = np.where(lengths > 0, lengths, np.inf).min(axis=1)
+        far = np.flatnonzero(farthest * np.finfo(coordinates.dtype).eps > _BLURRED * widths)
+        if not len(far):
+            return
+        frame = int(far[0])
+        place = int(np.nanargmax(np.abs(coordinates[frame]).max(axis=1)))
+        raise ValueError(
+            f"{self.prefix}atom {self.site_label(place)} (site {place + 1}) of snapshot "
+            f"{start + frame + 1} is at {coordinates[frame, place].tolist()}, too many boxes away "
+            "to tell where in the box: repair or leave out that snapshot"
         )

@@ -20,6 +20,7 @@ from timme.system.space import Boxes
 from timme.system.units import unit_in_angstrom
 
 _SHORTEST = 3.0  # Å: no box of atoms is narrower
+_SLIM = 0.1  # of the other lengths: a third one that is shorter stands for a plane
 _DENSEST = 1.0  # atoms per Å³; diamond has 0.18
 _NEAREST = 0.7  # Å: no two atoms are nearer; molecules of hydrogen have 0.74
 _OVERLAPPING = 0.03  # of all atoms; files have a few that are misplaced
@@ -60,7 +61,44 @@ def can_be_box(box: Floats | None, unit: str) -> bool:
         return False
     angstrom = unit_in_angstrom(unit) if unit else None
     lengths = np.linalg.norm(box, axis=1)
-    return angstrom is None or bool(angstrom * lengths[lengths > 0].min() >= _SHORTEST)
+    shortest = lengths[lengths > 0].min(initial=np.inf)
+    return bool(lengths.any()) and (angstrom is None or bool(angstrom * shortest >= _SHORTEST))
+
+
+def plane_box(box: Floats | None, points: Coordinates, unit: str) -> Floats | None:
+    """Open a box across the plane in which all sites are.
+
+    Programs that simulate in a plane write a third length all the same, often 1, which would make
+    a placeholder of the box.
+
+    Parameters
+    ----------
+    box : ndarray, shape (3, 3), or None
+        Box vectors of a frame as rows.
+    points : ndarray, shape (sites, 3)
+        Positions in that frame.
+    unit : str
+        As for :func:`can_be_box`.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), or None
+        The same, with zeros for a third vector that goes straight across the plane, and is too
+        short for atoms or, where no unit is known, far shorter than the others.
+
+    Examples
+    --------
+    >>> plane_box(np.diag([20.0, 30.0, 1.0]), np.zeros((4, 3)), "Å").diagonal().tolist()
+    [20.0, 30.0, 0.0]
+    """
+    if box is None or not box[2, 2] or box[:2, 2].any() or box[2, :2].any():
+        return box
+    angstrom = unit_in_angstrom(unit) if unit else None
+    height, width = abs(box[2, 2]), np.linalg.norm(box[:2], axis=1).min()
+    short = height < _SLIM * width if angstrom is None else angstrom * height < _SHORTEST
+    opened = box * np.array([[1.0], [1.0], [0.0]])
+    flat = short and can_be_box(opened, unit) and bool((points[:, 2] == points[0, 2]).all())
+    return opened if flat else box
 
 
 def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str) -> None:

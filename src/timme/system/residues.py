@@ -70,6 +70,51 @@ def residue_index(atoms: Atoms) -> Ints:
     return np.cumsum(changes, dtype=np.int64)
 
 
+def gathered_residues(atoms: Atoms) -> Ints:
+    """Number the residues, also those whose atoms do not stand together.
+
+    Some programs write the hydrogens after all other atoms, and others write several chains without
+    names, of which each has a residue 1. So what has the chain, number and name of a residue before
+    it belongs to it, unless it has the name of one of its atoms, too. Residues without names are
+    those of one number, as the molecules of simulations of particles.
+
+    Parameters
+    ----------
+    atoms : Atoms
+        Names of the atoms.
+
+    Returns
+    -------
+    ndarray, shape (atoms,)
+        Number of the residue of each atom, in the order of their first atoms.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> dimer = replace(Atoms.unnamed(4), names=np.array(["N", "C", "N", "C"]),
+    ...                 resids=np.ones(4, int), resnames=np.array(["GLY", "ALA", "GLY", "ALA"]))
+    >>> gathered_residues(dimer).tolist()
+    [0, 1, 2, 3]
+    """
+    runs = residue_index(atoms)
+    starts = np.unique(runs, return_index=True)[1]
+    columns = (atoms.chains, atoms.resids, atoms.icodes, atoms.resnames)
+    keys = list(zip(*(column[starts].tolist() for column in columns), strict=True))
+    if len(set(keys)) == len(keys):
+        return runs
+    known: dict[tuple[str, int, str, str], tuple[int, set[str]]] = {}
+    numbers, count, stops = list[int](), 0, [*starts[1:].tolist(), len(runs)]
+    for key, start, stop in zip(keys, starts.tolist(), stops, strict=True):
+        here = set(atoms.names[start:stop].tolist())
+        number, there = known.get(key, (-1, set[str]()))
+        if number < 0 or (key[-1] and here & there):
+            number, there = count, set[str]()
+            count += 1
+        known[key] = number, here | there
+        numbers.append(number)
+    return np.array(numbers, dtype=np.int64)[runs]
+
+
 def is_water(atoms: Atoms) -> Bools:
     """Tell which atoms are those of waters.
 

@@ -24,9 +24,10 @@ class Trees:
     order: Ints  # (atoms,), every atom after the neighbour from which it is reached
     parents: Ints  # (atoms,), that neighbour, -1 for the first atom of a molecule
     molecules: Ints  # (atoms,), numbers in the order of the first atoms
+    walks: Ints  # (atoms,), those of molecules that are reached from one another, too
 
     @classmethod
-    def of(cls, bonds: Ints, n_atoms: int) -> Self:
+    def of(cls, bonds: Ints, n_atoms: int, links: Ints | None = None) -> Self:
         """Walk along bonds.
 
         Parameters
@@ -35,6 +36,8 @@ class Trees:
             Pairs of atoms.
         n_atoms : int
             Number of atoms.
+        links : ndarray, shape (links, 2), optional
+            Pairs of atoms of different molecules that are put beside one another.
 
         Returns
         -------
@@ -51,7 +54,10 @@ class Trees:
         indptr = np.searchsorted(ends[:, 0], np.arange(n_atoms + 1))
         order, parents, molecules = (np.empty(n_atoms, np.int64) for _ in range(3))
         kernel.grow_trees(indptr, np.array(ends[:, 1]), order, parents, molecules)
-        return cls(order, parents, molecules)
+        if links is None or not len(links):
+            return cls(order, parents, molecules, molecules)
+        linked = cls.of(np.concatenate([bonds.reshape(-1, 2), links]), n_atoms)
+        return replace(linked, molecules=molecules)
 
     def of_some(self, atoms: Ints) -> Trees:
         """Keep whole molecules, or single atoms of them, numbered anew.
@@ -60,7 +66,7 @@ class Trees:
         ----------
         atoms : ndarray of int
             Atoms to keep, ascending. Where the parent of one is not among them, no other of its
-            molecule is.
+            walk is.
 
         Returns
         -------
@@ -75,6 +81,7 @@ class Trees:
             order[order >= 0],
             np.where(parents >= 0, place[parents], -1),
             np.unique(self.molecules[atoms], return_inverse=True)[1],
+            np.unique(self.walks[atoms], return_inverse=True)[1],
         )
 
 
@@ -128,10 +135,10 @@ class WholeFrames(MappedFrames):
             molecule with one site no more than that, if it may stand alone.
         """
         kept = self.kept[sites]
-        molecules = self.trees.molecules
+        walks = self.trees.walks
         fewest = 0 if self.together else 1
-        several = np.bincount(molecules[np.unique(kept)], minlength=len(molecules)) > fewest
-        needed = several[molecules]
+        several = np.bincount(walks[np.unique(kept)], minlength=len(walks)) > fewest
+        needed = several[walks]
         needed[kept] = True
         atoms = np.flatnonzero(needed)
         place = np.cumsum(needed) - 1

@@ -10,12 +10,12 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
+from timme.store import RESULT
 from timme.web.answers import jobs_of, refusals
 from timme.web.folders import INPUTS
 from timme.web.jobs import Jobs, QueueFullError
 from timme.web.models import Comparison, File, JobStatus, Task
 from timme.web.uploads import RefusedError, checked_choices, shown_name
-from timme.workflow.folder import RESULT
 
 _MOST_BYTES = 200_000  # of a request
 _BODY = {

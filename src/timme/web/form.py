@@ -105,6 +105,10 @@ LEFT_OUT = {
         "weights": "a number for each snapshot is for programs",
         "replicas": "a number for each run is for programs",
         "confidence": "it is quick, and said with every result",
+        "trusted": "the page dims what is not trusted, and structures are for programs",
+        "windows": "how clusters change in time is asked by few, and of long trajectories",
+        "lags": "a list of times is for programs",
+        "chance": "it is drawn where it is quick",
     },
     "rigidity": dict[str, str](),
 }

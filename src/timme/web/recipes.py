@@ -235,4 +235,4 @@ def _named_by_user(found: Provenance, job: Job) -> Provenance:
     """Name the result and its inputs as the user does."""
     names = {file.stored: file.name for file in job.files}
     inputs = tuple(replace(entry, name=names.get(entry.name, entry.name)) for entry in found.inputs)
-    return replace(found, inputs=inputs, title=job.title)
+    return replace(found, inputs=inputs, paths=(), title=job.title)  # folders are the server's

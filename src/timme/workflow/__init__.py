@@ -13,7 +13,7 @@ from timme.workflow.folder import (
     write,
 )
 from timme.workflow.gathering import gather
-from timme.workflow.moving import move
+from timme.workflow.moving import correlate, move
 from timme.workflow.recipe import analyse
 from timme.workflow.rigidity import rigid
 
@@ -23,6 +23,7 @@ __all__ = [
     "analyse",
     "analyse_demo",
     "check_folder",
+    "correlate",
     "draw",
     "first_looks",
     "gather",

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from timme import memory
 from timme._kernels.space import TILTED
-from timme.confidence.assessing import MOST_PAIRS, MOST_SHOWN
+from timme.confidence.assessing import MOST_SHOWN
 from timme.confidence.draws import N_PARTS
+from timme.confidence.replicates import MOST_PAIRS
 from timme.fluctuations.crossing import count_site_pairs
 from timme.fluctuations.sums import HELD_BYTES
 from timme.hierarchy.clustering import CANDIDATES, CHUNK
@@ -44,6 +46,7 @@ _FOUND = 48  # for each pair in hand that was found to join clusters, maybe
 _CONTACT = 100  # for each pair in contact, while these are listed
 _PATH = 500  # for each point, where it passes while contacts are searched for
 
+_JUDGED = 8  # pairs for each object that are needed to judge clusters
 _PRUNED_BYTES = 200_000_000  # for pairs in hand, where most are given up before
 _SMALLEST = 10_000  # pairs in a piece: fewer would be read for longer than measured
 _SAMPLE = 2_000  # pairs of objects by which their pairs of sites are counted
@@ -56,6 +59,7 @@ class Plan:
     parts: tuple[tuple[str, int], ...]  # what, and bytes
     chunk: int
     n_pieces: int
+    n_summed: int = 0  # pairs whose sums over parts fit, by which clusters are judged; 0 for none
 
     @property
     def total(self) -> int:
@@ -108,7 +112,8 @@ def plan(
     Returns
     -------
     Plan
-        With pieces of the pairs as large as fit.
+        With pieces of the pairs as large as fit. Clusters are judged by fewer pairs where memory is
+        scarce, and not at all before the run is refused.
     """
     shown = len(compared) if n_shown is None else n_shown
     n_kept = n_drawn = count_drawn(compared, shown)
@@ -125,16 +130,11 @@ def plan(
         ("figures", _DRAWING + _DRAWN * n_drawn),
     ]
     block = _block_bytes(compared)
+    n_summed = 0
     if judged:
-        n_parts = min(N_PARTS, compared.ensemble.n_snapshots) if keep else 0
-        sums = _SUMMED * n_parts * min(n_kept, MOST_PAIRS)
-        if not compared.are_points:  # whose cross pairs are summed first
-            n_crossing = (len(compared.members) / len(compared)) ** 2 * n_kept
-            sums += min(HELD_BYTES, int(_SUMMED * n_parts * n_crossing))
-        levels = _CELL * min(shown, MOST_SHOWN) ** 2 // 2
-        phases.append(
-            ("parts of the snapshots, by which clusters are judged", block + max(sums, levels))
-        )
+        free = _room(limit) - sum(size for _, size in stays) - block
+        n_summed, needed = _judging(compared, n_kept if keep else 0, shown, free)
+        phases.append(("parts of the snapshots, by which clusters are judged", block + needed))
     pruned = not keep and euclidean and _can_be_pruned(compared)
     if pruned:
         phases.append(("coordinates in which pairs are given up", block + _search_bytes(compared)))
@@ -147,6 +147,9 @@ def plan(
     fixed = sum(size for _, size in stays)
     room = _room(limit) - fixed
     least = max(block + int(min(whole, _SMALLEST) * per_pair), *(size for _, size in phases))
+    if room < least and judged:
+        without = partial(plan, compared, partners, keep=keep, limit=limit, n_shown=n_shown)
+        return without(euclidean=euclidean, judged=False)
     if room < least:
         raise ValueError(_refusal(compared, fixed + least, limit))
     chunk = int(min(whole, (room - block) / per_pair))
@@ -155,7 +158,21 @@ def plan(
     n_pieces = -(-n_pairs // chunk)
     if pruned:  # for candidates, for the coordinates in which others are given up, and for these
         n_pieces = -(-CANDIDATES * len(compared) // chunk) + 2
-    return Plan(tuple(part for part in parts if part[1]), chunk, n_pieces)
+    return Plan(tuple(part for part in parts if part[1]), chunk, n_pieces, n_summed)
+
+
+def _judging(compared: Objects, n_kept: int, n_shown: int, free: float) -> tuple[int, int]:
+    """Pairs by which clusters can be judged in so much memory, and how much that takes at least."""
+    levels = _CELL * min(n_shown, MOST_SHOWN) ** 2 // 2
+    per_pair = _SUMMED * min(N_PARTS, compared.ensemble.n_snapshots)
+    crossing = 0
+    if not compared.are_points:  # whose cross pairs are summed first
+        n_crossing = (len(compared.members) / len(compared)) ** 2 * n_kept
+        crossing = min(HELD_BYTES, int(per_pair * n_crossing))
+    fit = int(min(max(free - crossing, 0.0) / per_pair, n_kept, MOST_PAIRS))
+    least = min(n_kept, _JUDGED * len(compared))
+    n_summed = max(fit, least)
+    return max(1, n_summed), max(levels, crossing + per_pair * n_summed)
 
 
 def most_contacts(
@@ -214,12 +231,13 @@ def _refusal(compared: Objects, least: int, limit: str | None) -> str:
 
 
 def _block_bytes(compared: Objects) -> int:
-    """Coordinates as read and checked, and the same laid out."""
+    """Coordinates as read and checked, the same laid out, and those that are read ahead."""
     ensemble = compared.ensemble
     used = compared.centres() if compared.are_points else ensemble
     frames = min(used.block_length, used.n_snapshots)
     itemsize = ensemble.snapshot(0)[0].dtype.itemsize
-    read = (itemsize + 1) * _frame_numbers(ensemble) * frames
+    ahead = min(used.block_length, used.n_snapshots - frames)
+    read = (itemsize + 1) * _frame_numbers(ensemble) * (frames + ahead)
     # Few snapshots are brought into double precision.
     laid = (itemsize if used.n_snapshots >= SINGLE_FROM else 8) * _frame_numbers(used) * frames
     return read + laid

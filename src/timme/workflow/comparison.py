@@ -18,12 +18,13 @@ from timme.output import comparison, comparison_tables
 from timme.output.axes import figure_of, places_of
 from timme.output.colours import PALETTES
 from timme.output.common import NAMES, Names, on_common_sites
-from timme.output.figures import FORMATS, save_figure
+from timme.output.figures import FORMATS, save_both
 from timme.output.side_by_side import write_side_by_side
 from timme.output.structures import Written
 from timme.output.tables import runs_text, short_names
 from timme.settings import CompareSettings
-from timme.workflow.folder import RESULT, check_folder, write_whole
+from timme.store import RESULT
+from timme.workflow.folder import check_folder, write_whole
 from timme.workflow.partition import LEVEL, is_table
 
 MARK = "agreement.csv"  # by which a folder is known
@@ -230,8 +231,7 @@ def _fill(compared: Compared, folder: Path) -> tuple[str, ...]:
     asked = None if cutoffs is None else (cutoffs[0], cutoffs[1])
     heatmap = comparison.heatmap(found, lengths=lengths, names=names, asked=asked)
     for stem, figure in (("dilutions", drawn), ("agreement", figure_of(heatmap))):
-        for kind in FORMATS:
-            save_figure(figure, folder / f"{stem}.{kind}")
+        save_both(figure, folder / stem)
     contents = {
         MARK: comparison_tables.agreement_csv(found, names=names),
         "best-cutoffs.csv": comparison_tables.best_cutoffs_csv(found, names=names),

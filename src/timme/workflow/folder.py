@@ -13,7 +13,7 @@ from typing import Any
 from timme import store
 from timme._files import write_atomically
 from timme.analysis import Analysis, require_analysis, suggestions
-from timme.output import body_scripts, groups, registry, scripts, structures, tables
+from timme.output import body_scripts, groups, mode_scripts, registry, scripts, structures, tables
 from timme.output.axes import Order
 from timme.output.declared import collect
 from timme.output.figures import FORMATS, known_figures, save_figure, save_figures
@@ -26,8 +26,9 @@ from timme.output.scripts import write_scripts
 from timme.output.structures import Written, write_structures
 from timme.output.tables import write_tables
 from timme.settings import Display
+from timme.store import RESULT
 
-RESULT, REPORT = "result.npz", "report.html"
+REPORT = "report.html"
 
 _FORMATS = {".png", ".svg", ".pdf", ".eps", ".jpg", ".tif"}
 
@@ -45,7 +46,8 @@ def known_files() -> dict[str, str]:
         for figure in known_figures().values()
         for kind in FORMATS
     ]
-    written = (structures.FILES, scripts.FILES, groups.FILES, body_scripts.FILES)
+    moving = body_scripts.FILES | mode_scripts.FILES
+    written = (structures.FILES, scripts.FILES, groups.FILES, moving)
     listed = (tables.FILES, registry.known_tables(), *written)
     return collect(
         (
@@ -266,6 +268,7 @@ def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
     write_scripts(analysis, folder, look.cutoff, written, **shared)
     write_groups(analysis, folder, look.cutoff, **shared)
     body_scripts.write_body_scripts(analysis, folder)
+    mode_scripts.write_mode_scripts(analysis, folder)
     return (*notes, *written.notes)
 
 

@@ -171,7 +171,12 @@ def system_of(compared: Objects, shown: Shown) -> System:
 
 
 def complete(
-    made: Analysis, *, command: str, inputs: tuple[Input, ...], notes: Sequence[str]
+    made: Analysis,
+    *,
+    command: str,
+    inputs: tuple[Input, ...],
+    notes: Sequence[str],
+    paths: Sequence[str] = (),
 ) -> Analysis:
     """Say of a result where it came from, and what was noted on the way.
 
@@ -185,13 +190,15 @@ def complete(
         What was read.
     notes : sequence of str
         Added to those of the result, each once.
+    paths : sequence of str, optional
+        Of the inputs, as they were given, by which they can be opened again.
 
     Returns
     -------
     Analysis
         With its provenance and all notes.
     """
-    known = Provenance(version=__version__, command=command, inputs=inputs)
+    known = Provenance(version=__version__, command=command, inputs=inputs, paths=tuple(paths))
     told = tuple(dict.fromkeys((*made.notes, *notes)))
     return replace(made, recipe=replace(made.recipe, provenance=known), notes=told)
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from timme.analysis import Judged, Part, Seen
+import numpy as np
+
+from timme.analysis import QUANTILES, Chance, Judged, Part, Seen, Timed
 from timme.confidence import assess, assess_levels
+from timme.confidence.null import null_band
+from timme.confidence.windows import sigma_by_time, slide
 from timme.engine.moments import Metric
 from timme.engine.run import Run
 from timme.fluctuations.sigma import Fluctuations
@@ -15,6 +19,9 @@ from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
 from timme.settings import Settings
 
+_CHANCE = 20_000_000  # distances in all, up to which walkers by chance are drawn unasked
+_WALK = 20  # and snapshots from which on
+_TIMED_PAIRS = 20_000  # at random, whose σ is measured over shorter times
 _LARGEST_MATRIX = 3_000  # sites of a ready-made matrix whose levels are looked at
 _NAMES = {
     "braced": "braced linkage, which is not the paper's: two count as a pair once they share 4 "
@@ -32,13 +39,14 @@ class Told:
     notes: tuple[str, ...] = ()
 
 
-def judge(
+def judge(  # noqa: PLR0913, what was made so far, and how it is judged
     compared: Objects,
     sigma: Fluctuations,
     seen: Seen,
     chosen: Settings,
     *,
     n_pairs: int,
+    n_summed: int,
     metric: Metric | None,
     run: Run,
 ) -> Told:
@@ -56,6 +64,8 @@ def judge(
         What the user chose.
     n_pairs : int
         Pairs on which the hierarchy stands.
+    n_summed : int
+        Pairs by which clusters can be judged in the memory that there is; 0 for none.
     metric : str, callable or None
         As for :func:`timme.measure`.
     run : Run
@@ -67,8 +77,12 @@ def judge(
         The part, and notes.
     """
     notes = _linkage_notes(chosen)
+    _refuse_windows(chosen, compared.ensemble.n_snapshots)
     if chosen.confidence is False:
         return Told((), notes)
+    if not n_summed:
+        why = "how sure clusters are is not told: there is too little memory for it (memory=)"
+        return Told((), (*notes, why))
     if len(sigma.sigma) < n_pairs:
         found = assess_levels(compared, seen.restricted, shown=seen.shown, metric=metric, run=run)
         why = (
@@ -83,10 +97,124 @@ def judge(
         shown=seen.shown,
         replicas=chosen.replicas,
         linkage=linkage_of(chosen),
+        most_pairs=n_summed,
         metric=metric,
         run=run,
     )
-    return Told((Judged(found),), notes)
+    return Told((Judged(found),), (*notes, *found.notes))
+
+
+def follow(  # noqa: PLR0913, as above
+    compared: Objects,
+    sigma: Fluctuations,
+    seen: Seen,
+    chosen: Settings,
+    told: Told,
+    *,
+    n_pairs: int,
+    metric: Metric | None,
+    run: Run,
+) -> Told:
+    """Tell how clusters and σ change in time, where that is asked for.
+
+    Parameters
+    ----------
+    compared, sigma, seen, chosen
+        As for :func:`judge`.
+    told : Told
+        How sure the hierarchy is, with the level at which windows are cut if none was chosen.
+    n_pairs, metric, run
+        As for :func:`judge`.
+
+    Returns
+    -------
+    Told
+        The same and, if asked for, one part more.
+    """
+    if chosen.windows is None and chosen.lags is None:
+        return told
+    if len(sigma.sigma) < n_pairs:
+        why = f"windows and times are left out: σ of {n_pairs:,} pairs was not kept"
+        return Told(told.parts, (*told.notes, why))
+    cutoff, notes = _cutoff_of(chosen, told), told.notes
+    windows = lags = quantiles = None
+    if chosen.windows is not None and cutoff is None:
+        notes = (*notes, "windows are left out: no level is known at which to cut (cutoff=)")
+    elif chosen.windows is not None and cutoff is not None:
+        windows = slide(
+            *(compared, sigma.pairs, chosen.windows),
+            cutoff=cutoff,
+            shown=seen.shown,
+            metric=metric,
+            run=run,
+        )
+    if chosen.lags is not None:
+        lags = np.unique(np.asarray(chosen.lags, np.int64))
+        some = np.random.default_rng(0).permutation(len(sigma.pairs))[:_TIMED_PAIRS]
+        found = sigma_by_time(compared, sigma.pairs[np.sort(some)], lags.tolist(), metric=metric)
+        quantiles = np.quantile(found, QUANTILES, axis=1).T
+    part = Timed(windows, lags, quantiles, sigma.unit)
+    return Told((*told.parts, part), notes)
+
+
+def by_chance(
+    compared: Objects, sigma: Fluctuations, chosen: Settings, told: Told, *, kind: str
+) -> Told:
+    """Tell what independent walkers would do, where particles are compared and it is cheap.
+
+    Parameters
+    ----------
+    compared, sigma, chosen
+        As for :func:`judge`.
+    told : Told
+        How sure the hierarchy is.
+    kind : str
+        What was compared, as :func:`timme.workflow.defaults.kind_of` tells.
+
+    Returns
+    -------
+    Told
+        The same and, if there is one, the band of chance.
+    """
+    ensemble = compared.ensemble
+    walkers = kind == "particles" and compared.are_points
+    if chosen.chance and not walkers:
+        raise ValueError("chance=True is for particles: leave it out where molecules are compared")
+    n_distances = len(sigma.pairs) * ensemble.n_snapshots
+    small = n_distances <= _CHANCE and ensemble.n_snapshots >= _WALK
+    open_space = ensemble.snapshot(0)[1] is None and not (ensemble.gaps or ensemble.independent)
+    cheap = walkers and small and open_space and chosen.confidence is not False
+    if chosen.chance is False or not (chosen.chance or cheap):
+        return told
+    if chosen.chance and not open_space:
+        raise ValueError(
+            "chance=True needs tracks in open space that are seen in every snapshot: leave it out, "
+            "or give box=False and select what is seen throughout"
+        )
+    band = null_band(compared.centres(), sigma.pairs, large=chosen.large)
+    return Told((*told.parts, Chance(band)), told.notes)
+
+
+def _cutoff_of(chosen: Settings, told: Told) -> float | None:
+    """The cutoff that was chosen, or else that of the first picture."""
+    if chosen.cutoff is not None:
+        return chosen.cutoff
+    for part in told.parts:
+        if isinstance(part, Judged) and part.suggestions():
+            return part.suggestions()[0].cutoff
+    return None
+
+
+def _refuse_windows(chosen: Settings, n_snapshots: int) -> None:
+    """Refuse windows and times for which there are too few snapshots, before any are measured."""
+    if chosen.windows is not None and n_snapshots < 2 * (chosen.windows + 1):
+        raise ValueError(
+            f"windows={chosen.windows} needs at least {2 * (chosen.windows + 1)} snapshots, got "
+            f"{n_snapshots}: choose fewer windows"
+        )
+    if chosen.lags is not None and not 2 <= min(chosen.lags) <= max(chosen.lags) <= n_snapshots:
+        told = ",".join(map(str, chosen.lags))
+        raise ValueError(f"lags= are 2 to {n_snapshots} snapshots each, got {told}")
 
 
 def judge_matrix(sigma: Fluctuations, hierarchy: Hierarchy, chosen: Settings) -> Told:

@@ -7,14 +7,29 @@ from dataclasses import replace
 import numpy as np
 
 from timme._arrays import Ints
-from timme.analysis import Analysis, Moved
-from timme.motion import Motions, describe_motion
+from timme.analysis import Analysis, Modes, Moved
+from timme.motion import (
+    Motions,
+    SplitMotion,
+    block_covariance,
+    describe_motion,
+    distance_components,
+    halves,
+    overlap_with_bodies,
+    principal_components,
+    split_motions,
+)
+from timme.motion.components import kept
+from timme.motion.whole import hold
 from timme.output.tables import runs_text, short_names
 from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein
 
 _FEWEST = 20  # sites in which bodies of ten can be told
 _MOST = 5_000
+_COMPONENTS = 10  # that are kept
+_MOST_DRAWN = 1_000  # sites of a covariance that is drawn
+_HALVES = 8  # snapshots of which both halves say something
 
 
 def with_motion(made: Analysis, ensemble: Ensemble) -> Analysis:
@@ -37,13 +52,45 @@ def with_motion(made: Analysis, ensemble: Ensemble) -> Analysis:
         return made
     sites = made.system.object_sites[made.system.shown]
     try:
-        found = describe_motion(ensemble.select(sites))
+        standing = hold(ensemble.select(sites))
+        found = describe_motion(standing)
+        splits = split_motions(standing, made.shown_hierarchy)
     except ValueError as error:
         return replace(made, notes=(*made.notes, f"no rigid bodies were looked for: {error}"))
-    return replace(made, parts=(*made.parts, moved(found, made)))
+    return replace(made, parts=(*made.parts, moved(found, made, splits)))
 
 
-def moved(found: Motions, made: Analysis) -> Moved:
+def modes(ensemble: Ensemble, found: Motions) -> Modes:
+    """Find the principal components of the shown objects, beside their bodies.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots of the shown objects.
+    found : Motions
+        Their bodies.
+
+    Returns
+    -------
+    Modes
+        The part of the result.
+    """
+    core = found.bodies.members(found.reference)
+    components = kept(principal_components(ensemble, on=core), _COMPONENTS)
+    apart = kept(distance_components(ensemble), _COMPONENTS)
+    drawn = ensemble.n_sites <= _MOST_DRAWN
+    return Modes(
+        components=components,
+        overlap=overlap_with_bodies(components, found.bodies.labels),
+        halves=halves(ensemble, on=core) if ensemble.n_snapshots >= _HALVES else float("nan"),
+        distances=apart.variances,
+        distance_total=apart.total,
+        distance_projections=apart.projections,
+        covariance=block_covariance(ensemble, found.bodies.labels, on=core) if drawn else None,
+    )
+
+
+def moved(found: Motions, made: Analysis, splits: tuple[SplitMotion, ...] = ()) -> Moved:
     """Say bodies in words, as runs of residues.
 
     Parameters
@@ -52,6 +99,8 @@ def moved(found: Motions, made: Analysis) -> Moved:
         Of the shown objects.
     made : Analysis
         Their names.
+    splits : tuple of SplitMotion, optional
+        How the sides of the splits of its shown hierarchy move.
 
     Returns
     -------
@@ -67,7 +116,11 @@ def moved(found: Motions, made: Analysis) -> Moved:
     soft = found.bodies.next_best
     alone = runs_text(found.bodies.unassigned, names) if len(found.bodies.unassigned) else ""
     return Moved(
-        found, in_words(found.bodies.labels), alone, () if soft is None else in_words(soft.labels)
+        found,
+        in_words(found.bodies.labels),
+        alone,
+        () if soft is None else in_words(soft.labels),
+        splits,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ import numpy as np
 
 from timme import objects as make
 from timme._arrays import Ints
-from timme.analysis import Analysis
-from timme.motion import describe_motion, superpose
+from timme.analysis import Analysis, Correlated
+from timme.motion import describe_motion, split_motions, superpose, two_point
+from timme.motion.whole import hold
 from timme.objects import Objects
 from timme.output.ensembles import write_ensemble
-from timme.settings import Settings
+from timme.settings import READING, Settings
 from timme.settings.schema import change
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Progress
@@ -23,11 +25,15 @@ from timme.system.topology import atoms_of_sites
 from timme.workflow.defaults import select
 from timme.workflow.gathering import complete, gather
 from timme.workflow.identity import fingerprints
-from timme.workflow.motion import moved
-from timme.workflow.recipe import read_source
+from timme.workflow.motion import modes, moved
+from timme.workflow.recipe import analyse, read_source
 from timme.workflow.remarks import note_warnings
+from timme.workflow.reopening import reopen
+from timme.workflow.transitions import known_transition
 
-_KEYWORDS = ("trajectories", "settings", "n_bodies", "on", "superposed", "progress")
+_KEYWORDS = (
+    *("trajectories", "settings", "n_bodies", "on", "axis_from", "superposed", "progress"),
+)
 
 
 def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
@@ -37,6 +43,7 @@ def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
     settings: Settings | None = None,
     n_bodies: int | None = None,
     on: str | None = None,
+    axis_from: tuple[str | Path, str | Path] | None = None,
     superposed: str | Path | None = None,
     command: str = "",
     progress: Progress | None = None,
@@ -50,7 +57,8 @@ def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
     Parameters
     ----------
     source : path, array, Universe, Ensemble, …
-        Anything that :func:`timme.analyse` takes but a matrix; 2 snapshots or more in space.
+        Anything that :func:`timme.analyse` takes but a matrix; 2 snapshots or more. Of a result,
+        saved or not, the inputs are opened again, if they are where they were and the same.
     trajectories : path or sequence of paths, optional
         Trajectories that belong to the topology `source`.
     settings : Settings, optional
@@ -59,6 +67,9 @@ def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
         How many bodies are wanted; by default as many as stand out.
     on : str, optional
         A selection of which the body is held still; the largest body by default.
+    axis_from : pair of paths, optional
+        Structures before and after a known transition: the angles of each body are measured about
+        the axis about which it turns there.
     superposed : path, optional
         File for all snapshots, laid onto that body: .pdb, .cif, .xtc or .dcd.
     command : str, optional
@@ -81,11 +92,15 @@ def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
     'rest'
     """
     chosen: Settings = change(settings or Settings(), "move", *_KEYWORDS, **options)
+    if isinstance(source, Analysis) or str(source).lower().endswith(".npz"):
+        (source, *trajectories), chosen = reopen(source, chosen)
     with note_warnings() as noted:
         ensemble = read_source(source, trajectories, chosen, progress)
         compared, sites = _standing(ensemble, chosen)
         still = None if on is None else _held(ensemble, sites, on)
-        found = describe_motion(ensemble.select(sites), n_bodies=n_bodies, reference=still)
+        standing = hold(ensemble.select(sites))
+        known = None if axis_from is None else known_transition(standing, *axis_from)
+        found = describe_motion(standing, n_bodies=n_bodies, reference=still, transition=known)
         made = gather(compared, hierarchy=found.bodies.hierarchy)
         if superposed is not None:
             core = sites[found.bodies.members(found.reference)]
@@ -96,8 +111,51 @@ def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
         settings=look,
         known=((found.bodies.cutoff, "the rigid bodies that stand out"),),
     )
-    made = replace(made, recipe=recipe, parts=(moved(found, made),))
-    return complete(made, command=command, inputs=fingerprints(ensemble.sources), notes=noted)
+    splits = split_motions(standing, found.bodies.hierarchy)
+    parts = (moved(found, made, splits), modes(standing, found))
+    made = replace(made, recipe=recipe, parts=parts)
+    inputs = fingerprints(ensemble.sources)
+    return complete(made, command=command, inputs=inputs, notes=noted, paths=ensemble.sources)
+
+
+def correlate(  # noqa: PLR0913, what is analysed, and what is wanted of it
+    source: Any,
+    trajectories: Any = (),
+    *,
+    distances: Sequence[float],
+    lags: Sequence[int] = (1,),
+    drift: bool = False,
+    settings: Settings | None = None,
+    command: str = "",
+    progress: Progress | None = None,
+    **options: Any,
+) -> Analysis:
+    """Analyse particles by the default recipe, and correlate the displacements of their pairs.
+
+    Parameters
+    ----------
+    source, trajectories
+        As for :func:`timme.analyse`: tracked particles in 2 or 3 dimensions.
+    distances : sequence of float
+        Between which pairs are counted, ascending.
+    lags : sequence of int, optional
+        In snapshots.
+    drift : bool, optional
+        Whether the mean displacement of all particles is taken off first.
+    settings, command, progress, **options
+        As for :func:`timme.analyse`.
+
+    Returns
+    -------
+    Analysis
+        With a part that tells D_rr and D_⊥ against distance and lag.
+    """
+    chosen: Settings = change(settings or Settings(), "correlate", *_KEYWORDS, **options)
+    ensemble = read_source(source, trajectories, chosen, progress)
+    found = two_point(ensemble, distances, lags=lags, drift=drift)
+    read_already = {name: getattr(Settings(), name) for name in (*READING, "select")}
+    made = analyse(ensemble, settings=replace(chosen, **read_already), command=command)
+    return replace(made, parts=(*made.parts, Correlated(found)))
 
 
 def _standing(ensemble: Ensemble, chosen: Settings) -> tuple[Objects, Ints]:

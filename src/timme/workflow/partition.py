@@ -18,7 +18,6 @@ from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import grow
 from timme.readers.files import read_bytes
 from timme.system.atoms import Atoms
-from timme.workflow.folder import RESULT
 
 LEVEL = 0.0  # at which the clusters of a table are there
 _TABLE = "table of clusters"  # what was read, in place of what was compared
@@ -42,7 +41,7 @@ def load_result(path: str | Path) -> Analysis:
     source = Path(path)
     if source.suffix.lower() in {".csv", ".tsv", ".txt"}:
         return read_partition(source)
-    return store.load(source / RESULT if source.is_dir() else source)
+    return store.load(source)
 
 
 def is_table(analysis: Analysis) -> bool:

@@ -31,7 +31,7 @@ from timme.system.ensemble import Ensemble
 from timme.system.frames import Progress
 from timme.system.residues import default_sites
 from timme.system.topology import atoms_of_sites
-from timme.workflow.budget import Tell, plan
+from timme.workflow.budget import Plan, Tell, plan
 from timme.workflow.defaults import (
     Shown,
     choose_length,
@@ -43,7 +43,7 @@ from timme.workflow.defaults import (
 )
 from timme.workflow.gathering import complete, system_of
 from timme.workflow.identity import fingerprints, identity
-from timme.workflow.judging import judge, judge_matrix, linkage_of, refuse_unkept
+from timme.workflow.judging import by_chance, follow, judge, judge_matrix, linkage_of, refuse_unkept
 from timme.workflow.kept_pairs import are_kept, keep_drawn, list_sharing, measure_drawn, note_on
 from timme.workflow.motion import with_motion
 from timme.workflow.own import Own, is_matrix, name_sites
@@ -133,13 +133,17 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
     if "box" in options:  # so that the recipe can be kept
         options["box"] = box_of_library(options["box"])
     chosen: Settings = change(settings or Settings(), "analyse", *_KEYWORDS, **options)
+    paths: tuple[str, ...] = ()
     with note_warnings() as noted:
         if _is_matrix_file(source) or is_matrix(source):
-            inputs = fingerprints([str(source)] if isinstance(source, str | Path) else [])
+            if isinstance(source, str | Path):
+                paths = (str(source),)
+            inputs = fingerprints(paths)
             made = _analyse_matrix(source, _as_list(trajectories), chosen, own)
         else:
             ensemble = read_source(source, trajectories, chosen, progress)
-            inputs = fingerprints(ensemble.sources)
+            paths = ensemble.sources
+            inputs = fingerprints(paths)
             run = Run.of(
                 workers=choose_engine(workers, client), progress=progress, checkpoint=checkpoint
             )
@@ -147,7 +151,7 @@ def analyse(  # noqa: PLR0913, what is analysed, and how the run is watched
                 made = with_motion(
                     _analyse_ensemble(ensemble, chosen, run, tell, own=own), ensemble
                 )
-    made = complete(made, command=command, inputs=inputs, notes=noted)
+    made = complete(made, command=command, inputs=inputs, notes=noted, paths=paths)
     return replace(made, notes=(*made.notes, *remarks_on(made)))
 
 
@@ -228,11 +232,23 @@ def _analyse_ensemble(
         )
     shown = choose_shown(compared, chosen.show)
     listed = list_sharing(compared, partners, chosen.min_overlap)
+    planned = _plan(compared, listed, chosen, tell, shown=shown, metric=own.metric)
     seen, sigma, n_pairs = _measure_and_link(
-        compared, listed, chosen, run, tell, shown=shown, metric=own.metric
+        compared, listed, chosen, run, planned, shown=shown, metric=own.metric
     )
     length, length_name = choose_length(compared, kind, chosen)
-    told = judge(compared, sigma, seen, chosen, n_pairs=n_pairs, metric=own.metric, run=run)
+    told = judge(
+        *(compared, sigma, seen, chosen),
+        n_pairs=n_pairs,
+        n_summed=planned.n_summed,
+        metric=own.metric,
+        run=run,
+    )
+    told = follow(
+        *(compared, sigma, seen, chosen, told), n_pairs=n_pairs, metric=own.metric, run=run
+    )
+    if own.metric is None:
+        told = by_chance(compared, sigma, chosen, told, kind=kind)
     return Analysis(
         system=system_of(compared, shown),
         hierarchy=seen.hierarchy,
@@ -307,33 +323,45 @@ def _analyse_matrix(source: Any, trajectories: list[Any], chosen: Settings, own:
     )
 
 
-def _measure_and_link(
+def _plan(
     compared: Objects,
     partners: Pairs,
     chosen: Settings,
-    run: Run,
     tell: Tell | None,
     *,
     shown: Shown,
     metric: Metric | None,
-) -> tuple[Seen, Fluctuations, int]:
-    """Measure and link; σ is that of all pairs, or of those that pictures need; count the pairs."""
-    keep = are_kept(partners)
-    metric = known_metric(metric, compared.ensemble)
+) -> Plan:
+    """Plan the memory of the run, and say it."""
     planned = plan(
         compared,
         partners,
-        keep=keep,
+        keep=are_kept(partners),
         limit=chosen.memory,
         n_shown=len(shown.objects),
-        euclidean=metric is None,
+        euclidean=known_metric(metric, compared.ensemble) is None,
         judged=chosen.confidence is not False,
     )
     if tell is not None:
         for line in planned.lines():
             tell(line)
+    return planned
+
+
+def _measure_and_link(
+    compared: Objects,
+    partners: Pairs,
+    chosen: Settings,
+    run: Run,
+    planned: Plan,
+    *,
+    shown: Shown,
+    metric: Metric | None,
+) -> tuple[Seen, Fluctuations, int]:
+    """Measure and link; σ is that of all pairs, or of those that pictures need; count the pairs."""
+    metric = known_metric(metric, compared.ensemble)
     overlap = chosen.min_overlap
-    if keep:
+    if are_kept(partners):
         sigma = measure(
             compared,
             partners,

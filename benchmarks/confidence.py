@@ -1,0 +1,79 @@
+"""How sure clusters are: what it costs beside the measurement, in CPU seconds and memory."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+import timme
+from benchmarks.results import Results, Row, seconds
+from timme.confidence import assess
+from timme.engine.run import Run
+from timme.objects import Objects
+from timme.system.ensemble import Ensemble
+
+
+def run(*, quick: bool) -> Results:
+    """Judge the clusters of adenylate kinase, whose trajectory is repeated to make it longer."""
+    from MDAnalysisTests.datafiles import DCD, PSF
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on the header of the file
+        whole = timme.read(PSF, DCD)
+        with_and_without = _usual_run(whole, repetitions=1 if quick else 3)
+    times = (6,) if quick else (6, 60)
+    rows = [_judged(_repeated(whole, count), repetitions=1 if quick else 3) for count in times]
+    return Results([*rows, with_and_without])
+
+
+def _judged(ensemble: Ensemble, *, repetitions: int) -> Row:
+    """CPU seconds of judging beside those of measuring, on one core."""
+    compared: Objects = timme.objects.points(ensemble)
+    pairs = timme.pairs.within(compared, 10.0)
+    alone = Run.of(workers=1)
+    sigma = timme.measure(compared, pairs, workers=1)
+    tree = timme.link(sigma)
+    shown = np.flatnonzero(ensemble.atoms.names[ensemble.site_atoms] == "CA")
+    measured = _cpu(lambda: timme.measure(compared, pairs, workers=1), repetitions)
+    judged = _cpu(lambda: assess(compared, sigma, tree, shown=shown, run=alone), repetitions)
+    name = f"{len(compared):,} atoms, {len(pairs):,} contacts × {ensemble.n_snapshots:,}, CPU time"
+    return Row(
+        f"how sure clusters are: {name}",
+        seconds(judged),
+        f"their σ {seconds(measured)}",
+        judged / measured,
+    )
+
+
+def _usual_run(ensemble: Ensemble, *, repetitions: int) -> Row:
+    """CPU seconds of the whole analysis with and without it."""
+    timme.analyse(ensemble)  # which compiles what is not yet
+    with_it = _cpu(lambda: timme.analyse(ensemble), repetitions)
+    without = _cpu(lambda: timme.analyse(ensemble, confidence=False), repetitions)
+    return Row(
+        f"the whole analysis with it, {ensemble.n_sites:,} atoms × {ensemble.n_snapshots}",
+        seconds(with_it),
+        f"without {seconds(without)}",
+        with_it / without,
+    )
+
+
+def _repeated(ensemble: Ensemble, count: int) -> Ensemble:
+    frames = np.concatenate([block.coordinates for block in ensemble.blocks()])
+    longer = Ensemble.from_array(np.tile(frames, (count, 1, 1)), unit=ensemble.unit)
+    return replace(ensemble, frames=longer.frames)
+
+
+def _cpu(work: Callable[[], object], repetitions: int) -> float:
+    """Least CPU seconds of several runs, the first of which compiles."""
+    work()
+    found = list[float]()
+    for _ in range(repetitions):
+        start = time.process_time()
+        work()
+        found.append(time.process_time() - start)
+    return min(found)

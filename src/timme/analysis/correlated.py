@@ -1,0 +1,97 @@
+"""The part of a result that tells how pairs of particles move with one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from timme._html import Described
+from timme.analysis.system import System
+from timme.hierarchy.tree import Hierarchy
+from timme.motion import TwoPoint
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Correlated(Described):
+    """Two-point correlation of the analysed particles."""
+
+    found: TwoPoint
+    name: ClassVar[str] = "two-point"
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Return what is stored, by name.
+
+        Returns
+        -------
+        dict
+            Correlations with their errors, by lag and distance.
+        """
+        arrays = {each.name: getattr(self.found, each.name) for each in fields(TwoPoint)}
+        return arrays | {"notes": np.array(self.found.notes, dtype=np.str_)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any], system: System, hierarchy: Hierarchy) -> Self:
+        """Make the part of what was stored.
+
+        Parameters
+        ----------
+        arrays : mapping
+            As :meth:`to_arrays` returns them.
+        system : System
+            What was analysed.
+        hierarchy : Hierarchy
+            Of all objects.
+
+        Returns
+        -------
+        Correlated
+            The same.
+        """
+        del system, hierarchy
+        stored = {each.name: arrays[each.name] for each in fields(TwoPoint)}
+        stored["n_dimensions"] = int(stored["n_dimensions"])
+        stored["notes"] = tuple(stored["notes"].tolist())
+        return cls(TwoPoint(**stored))
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Describe it in rows of the summary, whatever the cutoff.
+
+        Returns
+        -------
+        list of (str, str)
+            Correlation of the nearest and the farthest pairs, and what to be careful about.
+        """
+        found = self.found
+        ends = dict.fromkeys((0, len(found.distances) - 1))
+        rows = [("" if end else "two-point", self._told(end)) for end in ends]
+        return [*rows, *(("", note) for note in found.notes)]
+
+    def _told(self, place: int) -> str:
+        """Correlation at one distance and the first lag."""
+        found = self.found
+        along, across = found.along[0, place], found.across[0, place]
+        return (
+            f"at {found.distances[place]:.3g}: D_rr {along:.3g} ± {found.along_error[0, place]:.2g}"
+            f", D_⊥ {across:.3g} ± {found.across_error[0, place]:.2g} (lag {found.lags[0]})"
+        )
+
+    def findings(
+        self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int
+    ) -> list[tuple[str, str]]:
+        """Describe in rows of the summary what it says at a cutoff.
+
+        Parameters
+        ----------
+        hierarchy, cutoff, min_size
+            As for :meth:`Part.findings`.
+
+        Returns
+        -------
+        list of (str, str)
+            None: correlations are the same at all cutoffs.
+        """
+        del hierarchy, cutoff, min_size
+        return []

@@ -1,0 +1,185 @@
+"""Print a figure as pixels and as vectors at once: laid out once, every stroke drawn on both.
+
+Measuring texts, placing ticks and making room for them takes most of the time of saving a figure,
+and is the same for both files. Strokes come in pixels; vectors get them scaled to points.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.backend_bases import FigureCanvasBase, RendererBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.backends.backend_svg import RendererSVG
+from matplotlib.image import imsave
+from matplotlib.transforms import Affine2D, Transform, TransformedBbox, TransformedPath
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_POINTS = 72  # of an inch, the unit of vectors
+
+
+def print_both(figure: Figure, dpi: int) -> dict[str, bytes]:
+    """Draw a figure once.
+
+    Parameters
+    ----------
+    figure : Figure
+        What to print.
+    dpi : int
+        Pixels of an inch.
+
+    Returns
+    -------
+    dict of bytes
+        What its files hold, by their suffixes svg and png; no dates, nor anything else that differs
+        from run to run but what matplotlib's ``svg.hashsalt`` decides.
+    """
+    file, pixels = io.StringIO(), io.BytesIO()
+    own = figure.dpi
+    figure.dpi = dpi
+    try:
+        both = _Canvas(figure, file).renderer
+        _lay_out_shapes(figure)
+        figure.draw(both)
+        both.vectors.finalize()
+    finally:
+        figure.dpi = own
+        FigureCanvasAgg(figure)
+    imsave(pixels, both.pixels.buffer_rgba(), format="png", origin="upper", dpi=dpi)
+    return {"svg": file.getvalue().encode(), "png": pixels.getvalue()}
+
+
+def _lay_out_shapes(figure: Figure) -> None:
+    """Lay a figure out beforehand if its axes have a shape of their own.
+
+    What room such axes leave to others is known only once they have been placed.
+    """
+    engine = figure.get_layout_engine()
+    if engine is not None and any(axes.get_aspect() != "auto" for axes in figure.axes):
+        engine.execute(figure)
+
+
+class _Canvas(FigureCanvasBase):
+    """Whom a figure asks for its renderer while it is laid out."""
+
+    def __init__(self, figure: Figure, file: io.StringIO) -> None:
+        super().__init__(figure)
+        width, height = figure.get_size_inches()
+        dpi, dates = figure.dpi, {"Date": None}
+        size = _POINTS * width, _POINTS * height
+        self.renderer = _Both(
+            _make(RendererAgg, dpi * width, dpi * height, dpi),
+            _make(RendererSVG, *size, file, image_dpi=dpi, metadata=dates),
+        )
+
+    def get_renderer(self) -> _Both:
+        """Return where layouts measure texts."""
+        return self.renderer
+
+
+def _make(renderer: Any, *given: Any, **named: Any) -> Any:
+    """Make one of matplotlib's renderers, which are not typed."""
+    return renderer(*given, **named)
+
+
+def _on_both(name: str) -> Callable[..., None]:
+    """Make the method of that name, whose arguments that are transforms lead to pixels."""
+
+    def draw(self: _Both, gc: Any, *given: Any, **named: Any) -> None:
+        getattr(self.pixels, name)(gc, *given, **named)
+        if self.layer is not None:
+            getattr(self.layer, name)(gc, *given, **named)
+            return
+        scaled = (each + self.to_points if isinstance(each, Transform) else each for each in given)
+        getattr(self.vectors, name)(self.in_points(gc), *scaled, **named)
+
+    return draw
+
+
+class _Both(RendererBase):
+    """Draws on pixels and as vectors, in which a layer of pixels stands for what is rasterised."""
+
+    def __init__(self, pixels: Any, vectors: Any) -> None:
+        super().__init__()
+        self.pixels = pixels
+        self.vectors = vectors
+        self.layer: Any = None
+        self.dpi = pixels.dpi
+        self.scale = _POINTS / pixels.dpi
+        self.to_points = Affine2D().scale(self.scale)
+
+    draw_path = _on_both("draw_path")
+    draw_markers = _on_both("draw_markers")
+    draw_path_collection = _on_both("draw_path_collection")
+    draw_quad_mesh = _on_both("draw_quad_mesh")
+
+    def draw_image(self, gc: Any, x: float, y: float, *given: Any, **named: Any) -> None:
+        """Draw an image, whose pixels are those of the page."""
+        self.pixels.draw_image(gc, x, y, *given, **named)
+        if self.layer is not None:
+            self.layer.draw_image(gc, x, y, *given, **named)
+            return
+        corner = self.scale * x, self.scale * y
+        self.vectors.draw_image(self.in_points(gc), *corner, *given, **named)
+
+    def draw_text(self, gc: Any, x: float, y: float, *given: Any, **named: Any) -> None:
+        """Draw a text, the size of which is in points for both."""
+        self.pixels.draw_text(gc, x, y, *given, **named)
+        corner = self.scale * x, self.scale * y
+        self.vectors.draw_text(self.in_points(gc), *corner, *given, **named)
+
+    def in_points(self, gc: Any) -> Any:
+        """Scale where a stroke is cut off; its width and dashes are in points for both."""
+        scaled = self.vectors.new_gc()
+        scaled.copy_properties(gc)
+        rectangle = gc.get_clip_rectangle()
+        if rectangle is not None:
+            scaled.set_clip_rectangle(TransformedBbox(rectangle, self.to_points))
+        path, transform = gc.get_clip_path()
+        if path is not None:
+            scaled.set_clip_path(TransformedPath(path, transform + self.to_points))
+        return scaled
+
+    def start_rasterizing(self) -> None:
+        """Draw on a layer instead of vectors."""
+        self.layer = _make(RendererAgg, self.pixels.width, self.pixels.height, self.dpi)
+
+    def stop_rasterizing(self) -> None:
+        """Put what was drawn on the layer among the vectors, as an image."""
+        image = np.asarray(self.layer.buffer_rgba())[::-1]  # from the lowest row up
+        self.layer = None
+        rows, columns = (np.flatnonzero(image[..., 3].any(axis=axis)) for axis in (1, 0))
+        if len(rows):
+            left, low = columns[0], rows[0]
+            drawn = image[low : rows[-1] + 1, left : columns[-1] + 1]
+            corner = self.scale * left, self.scale * low
+            self.vectors.draw_image(self.vectors.new_gc(), *corner, drawn)
+
+    def get_text_width_height_descent(self, *given: Any) -> Any:
+        """Measure a text as pixels show it."""
+        return self.pixels.get_text_width_height_descent(*given)
+
+    def points_to_pixels(self, points: Any) -> Any:
+        """Convert lengths."""
+        return self.pixels.points_to_pixels(points)
+
+    def get_canvas_width_height(self) -> Any:
+        """Return the size of the page in pixels."""
+        return self.pixels.get_canvas_width_height()
+
+    def option_image_nocomposite(self) -> bool:
+        """Tell that images are drawn one by one."""
+        return True
+
+    def open_group(self, *given: Any, **named: Any) -> None:
+        """Begin a group, which vectors alone have."""
+        self.vectors.open_group(*given, **named)
+
+    def close_group(self, s: str) -> None:
+        """End a group."""
+        self.vectors.close_group(s)

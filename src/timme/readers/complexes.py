@@ -1,0 +1,86 @@
+"""Complexes: chains and ligands that lie upon one another, kept together where a wall parts them.
+
+Programs put every molecule back into the box by itself, so that two chains of one complex may be a
+box apart, and jump there between two snapshots. Distances through the box do not mind, but pictures
+and superpositions do. Molecules that touch in the first snapshot are put beside one another in all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timme._arrays import Bools, Coordinates, Ints
+from timme.system.atoms import Atoms
+from timme.system.elements import HYDROGENS
+from timme.system.neighbours import pairs_within
+from timme.system.residues import is_ion, is_nucleic, is_protein, is_water
+from timme.system.space import Boxes
+
+_TOUCHING = 4.5  # Å between heavy atoms
+_FEW = 10  # molecules of one name: more are a solvent or a membrane, which has no complex
+
+
+def links_of_complexes(
+    atoms: Atoms, points: Coordinates, boxes: Boxes, molecules: Ints, angstrom: float
+) -> Ints:
+    """Link chains of proteins and nucleic acids, and ligands on them, where these touch.
+
+    Parameters
+    ----------
+    atoms : Atoms
+        Names of the sites.
+    points : ndarray, shape (sites, 3)
+        Positions in the first snapshot.
+    boxes : Boxes
+        Its box.
+    molecules : ndarray of int, shape (sites,)
+        Molecule of each site.
+    angstrom : float
+        Length of the unit in Å.
+
+    Returns
+    -------
+    ndarray of int, shape (links, 2)
+        Nearest sites of molecules that touch, each complex once through: most contacts first.
+    """
+    none = np.zeros((0, 2), np.int64)
+    polymers, guests = _members(atoms, molecules)
+    if not polymers.any() or np.count_nonzero(polymers | guests) < 2:
+        return none
+    heavy = ~np.isin(atoms.elements, HYDROGENS)
+    sites = np.flatnonzero((polymers | guests)[molecules] & heavy)
+    near = sites[pairs_within(points[sites], _TOUCHING / angstrom, boxes)]
+    ends = molecules[near]
+    # Ligands are held by chains, and not by one another.
+    between = (ends[:, 0] != ends[:, 1]) & polymers[ends].any(axis=1)
+    near, ends = near[between], np.sort(ends[between], axis=1)
+    if not len(near):
+        return none
+    vectors = points[near[:, 0]].astype(np.float64) - points[near[:, 1]]
+    lengths = np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1)
+    return _spanning(near[np.argsort(lengths, kind="stable")], molecules)
+
+
+def _members(atoms: Atoms, molecules: Ints) -> tuple[Bools, Bools]:
+    """Tell which molecules are chains, and which of the others may be bound to them."""
+    count = int(molecules.max(initial=-1)) + 1
+    chain, solvent = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    chain[molecules[is_protein(atoms) | is_nucleic(atoms)]] = True
+    solvent[molecules[is_water(atoms) | is_ion(atoms)]] = True
+    first = np.unique(molecules, return_index=True)[1]
+    _, names, counts = np.unique(atoms.resnames[first], return_inverse=True, return_counts=True)
+    return chain, ~chain & ~solvent & (counts[names] <= _FEW)
+
+
+def _spanning(near: Ints, molecules: Ints) -> Ints:
+    """Choose the nearest pair of each two molecules, of those that join all with most contacts."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    ends = np.sort(molecules[near], axis=1)
+    pairs, nearest, contacts = np.unique(ends, axis=0, return_index=True, return_counts=True)
+    size = int(molecules.max()) + 1
+    joined = minimum_spanning_tree(coo_array((1.0 / contacts, pairs.T), shape=(size, size)).tocsr())
+    kept = np.isin(pairs @ (size, 1), np.column_stack(joined.nonzero()) @ (size, 1))
+    links: Ints = near[nearest[kept]]
+    return links
