@@ -725,6 +725,7 @@ def test_the_summary_tells_cutoffs_with_reasons(protein: Path) -> None:
         "pairs",
         "sampling",
         "trusted",
+        "converged",
         "bodies",
         "shown",
         "levels",
