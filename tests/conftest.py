@@ -118,13 +118,13 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def blank_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw all pictures, but save them as empty files: for tests of which there are."""
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_, **__: None)
+    monkeypatch.setattr("timme.output.printing.print_both", lambda *_: {"svg": b"", "png": b""})
 
 
 def leave_out_figures(patch: pytest.MonkeyPatch) -> None:
     """Save no picture of a result or of a comparison."""
     patch.setattr("timme.workflow.folder.save_figures", lambda *_: ())
-    patch.setattr("timme.workflow.comparison.save_figure", lambda *_: None)
+    patch.setattr("timme.workflow.comparison.save_both", lambda *_: ())
 
 
 @pytest.fixture

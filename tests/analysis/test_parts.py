@@ -23,10 +23,8 @@ from timme.analysis import (
     summary,
 )
 from timme.confidence import levels_of_matrix
-from timme.confidence.convergence import Convergence
-from timme.confidence.null import NullBand
+from timme.confidence.findings import Convergence, NullBand, Windows
 from timme.confidence.replicates import resampled_hierarchies
-from timme.confidence.windows import Windows
 from timme.hierarchy import Hierarchy
 from timme.motion import describe_motion, split_motions, two_point
 from timme.output import registry

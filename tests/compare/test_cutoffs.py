@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import timme
 from tests.compare.reference import close, clusters_of, naive_rand, naive_variation, two_graphs
 from tests.output.builders import Graph, graphs, linked, random_graph
 from timme import synthetic
@@ -15,6 +16,13 @@ from timme.compare import Overlap, compare, overlap
 from timme.hierarchy import Hierarchy, Partition, cluster
 from timme.objects import points
 from timme.pairs import all as all_pairs
+
+
+def test_the_module_is_called_as_its_function_is() -> None:
+    bodies = timme.link([[0, 1, 9, 9], [1, 0, 5, 9], [9, 5, 0, 2], [9, 9, 2, 0]])
+    called = getattr(timme, "compare")(bodies, [0, 0, 1, 1], min_size=2)  # noqa: B009, of a module
+    np.testing.assert_array_equal(called.rand, compare(bodies, [0, 0, 1, 1], min_size=2).rand)
+    assert timme.compare.compare is compare
 
 
 @given(two_graphs())

@@ -9,14 +9,9 @@ from hypothesis import strategies as st
 
 import timme
 from tests.confidence import reference
+from timme.confidence.findings import Separation
 from timme.confidence.records import ClusterRecord, is_trusted
-from timme.confidence.separation import (
-    Separation,
-    draw_sides,
-    excess_motion,
-    pairs_to_judge,
-    separate,
-)
+from timme.confidence.separation import draw_sides, excess_motion, pairs_to_judge, separate
 from timme.fluctuations.sums import sum_parts
 from timme.system.ensemble import Ensemble
 

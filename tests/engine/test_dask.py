@@ -20,7 +20,8 @@ from tests.conftest import MakeUniverse
 from tests.patience import LONGEST
 from timme._arrays import Coordinates, Floats
 from timme.cli import main
-from timme.engine.run import Engine, Run
+from timme.engine.protocol import Engine
+from timme.engine.run import Run
 from timme.fluctuations import Fluctuations
 from timme.fluctuations.parts import measure_parts
 from timme.objects import Objects

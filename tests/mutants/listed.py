@@ -291,8 +291,8 @@ MUTANTS = [
         "pairs/test_choices.py pairs/test_contacts.py",
         (
             "one contact more is needed",
-            "contacts.counts >= at_least",
-            "contacts.counts > at_least",
+            "keys[counts >= at_least]",
+            "keys[counts > at_least]",
         ),
     ),
     *_mutants(
@@ -437,9 +437,18 @@ MUTANTS = [
         ),
     ),
     *_mutants(
-        "objects/grouping.py",
-        "objects/test_objects.py",
-        ("residues differ in no insertion code", "        atoms.icodes[chosen],\n", ""),
+        "system/residues.py",
+        "system/test_residues.py objects/test_objects.py",
+        (
+            "residues differ in no insertion code",
+            "for field in (atoms.chains, atoms.resids, atoms.icodes, atoms.resnames):",
+            "for field in (atoms.chains, atoms.resids, atoms.resnames):",
+        ),
+        (
+            "scattered residues differ in no insertion code",
+            "columns = (atoms.chains, atoms.resids, atoms.icodes, atoms.resnames)",
+            "columns = (atoms.chains, atoms.resids, atoms.chains, atoms.resnames)",
+        ),
     ),
     *_mutants(
         "objects/elementary.py",
@@ -803,9 +812,13 @@ MUTANTS = [
         ),
     ),
     *_mutants(
-        "readers/structures.py",
+        "readers/links.py",
         "readers/test_structures.py",
         ("links through half the molecule are bonds", "_MAX_LINK = 3.5", "_MAX_LINK = 35.0"),
+    ),
+    *_mutants(
+        "readers/structures.py",
+        "readers/test_structures.py",
         ("insertion codes are lost", "icodes=first.icodes[kept]", "icodes=first.altlocs[kept]"),
     ),
     *_mutants(

@@ -13,7 +13,7 @@ from tests.page.systems import hinge, turning
 from tests.page.test_page import STATE
 from tests.page.test_sure import TABS, TEXT, open_tab
 from timme.analysis import Moved
-from timme.output.motion import body_colours
+from timme.output.colours import body_colours
 
 WAY = "document.querySelector('.film.way')"
 

@@ -224,7 +224,7 @@ def test_copies_piled_up_where_no_unit_is_stated_are_refused(
 
 def piled_at(number: int, n_frames: int) -> tuple[list[Record], Coordinates]:
     records, places = molecule(n_frames)
-    places[number - 1] *= 0.0
+    places[number - 1] = 5.0
     return records, places
 
 
@@ -247,7 +247,7 @@ def test_clashes_are_found_in_every_model(tmp_path: Path, number: int) -> None:
 def test_clashes_of_a_trajectory_are_found_here_and_there(tmp_path: Path, number: int) -> None:
     records, places = piled_at(number, 30)
     if number == 15:  # as one run among others that went wrong
-        places[10:20] = 0.0
+        places[10:20] = 5.0
     top = write_pdb(tmp_path / "top.pdb", [records])
     with pytest.raises(ValueError, match=r"300 of 300 heavy atoms .* in snapshot \d+, such as"):
         read(top, write_trajectory(tmp_path / "a.xtc", places))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,13 @@ def test_alpha_carbons_stand_for_amino_acids_and_not_calcium() -> None:
 def test_phosphorus_stands_for_nucleotides_and_c4_where_there_is_none() -> None:
     atoms = atoms_of(("DA5", SUGAR), ("DG", ("P", *SUGAR)), ("G", ("P", *SUGAR)))
     assert atoms.names[shown_sites(atoms)].tolist() == ["C4'", "P", "P"]
+
+
+def test_an_insertion_code_alone_parts_two_residues() -> None:
+    atoms = replace(
+        atoms_of(PROTEIN, PROTEIN), resids=np.full(8, 52), icodes=np.array([""] * 4 + ["A"] * 4)
+    )
+    assert residue_index(atoms).tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
 def test_modified_residues_are_known_by_their_backbone() -> None:

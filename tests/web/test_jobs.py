@@ -144,7 +144,7 @@ def test_what_was_uploaded_is_kept_no_longer_than_needed(finished: tuple[Path, s
 
 
 def test_an_error_is_one_line_with_the_name_of_the_user(server: Server, tracks: bytes) -> None:
-    name = server.started("<script>.csv", tracks.replace(b"frame", b"time"))
+    name = server.started("<script>.csv", tracks.replace(b"frame", b"colour"))
     job = server.ended(name)
     assert job["state"] == "failed"
     assert job["error"].startswith("<script>.csv: ")
@@ -199,7 +199,7 @@ def test_a_crash_ends_that_job_only(
 ) -> None:
     server = make_server()
     crashed = server.started("a.npy", long_run, **LONG_SETTINGS)
-    other = server.started("a.csv", tracks.replace(b"frame", b"time"))
+    other = server.started("a.csv", tracks.replace(b"frame", b"colour"))
     server.wait(crashed, "running")
     until(lambda: processes)
     os.kill(processes[0].pid, number)

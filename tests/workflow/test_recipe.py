@@ -452,6 +452,16 @@ def test_more_bonds_are_proposed_than_are_in_force(in_force: int, proposed: int)
     assert f"(min_bonds={proposed}), or bodies instead of points" in note
 
 
+def test_what_is_proposed_without_bonds_is_taken_and_helps() -> None:
+    joints = timme.synthetic.chain(29, 40).coordinates()
+    note = timme.analyse(joints).notes[-1]
+    assert note.startswith("everything shown is one cluster from")
+    assert "min_bonds" not in note
+    assert "(linkage='braced')" in note
+    braced = timme.analyse(joints, linkage="braced")
+    assert not any("one cluster" in told for told in braced.notes)
+
+
 def lammps_data(n_atoms: int, bonds: list[tuple[int, int]]) -> str:
     """A LAMMPS data file of beads on a grid."""
     lines = ["beads", "", f"{n_atoms} atoms", f"{len(bonds)} bonds", "1 atom types"]
@@ -725,6 +735,7 @@ def test_the_summary_tells_cutoffs_with_reasons(protein: Path) -> None:
         "pairs",
         "sampling",
         "trusted",
+        "converged",
         "bodies",
         "shown",
         "levels",

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from timme._arrays import frozen
 from timme._html import Described
 from timme.analysis.system import System
-from timme.confidence.null import NullBand
+from timme.confidence.findings import NullBand
 from timme.hierarchy.tree import Hierarchy
 
 _FIELDS = ("cutoffs", "low", "high", "largest")

@@ -12,11 +12,10 @@ from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
 from timme.analysis.system import System
 from timme.confidence.bridges import Bridge
-from timme.confidence.convergence import Convergence
+from timme.confidence.findings import Convergence, Separation
 from timme.confidence.levels import Level, Silhouettes
 from timme.confidence.records import ClusterRecord, Confidence
 from timme.confidence.sampling import Sampling
-from timme.confidence.separation import Separation
 from timme.hierarchy.condensed import condense
 from timme.hierarchy.tree import Hierarchy
 from timme.statistics import Suggestion

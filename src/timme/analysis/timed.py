@@ -11,7 +11,7 @@ import numpy as np
 from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
 from timme.analysis.system import System
-from timme.confidence.windows import Windows
+from timme.confidence.findings import Windows
 from timme.hierarchy.tree import Hierarchy
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

@@ -11,17 +11,12 @@ from timme._arrays import Bools, Floats, Ints, indices
 from timme.confidence.bridges import Bridge, find_bridges
 from timme.confidence.convergence import converge, cut_lengths
 from timme.confidence.draws import N_DRAWS, Draws, draw
+from timme.confidence.findings import Separation
 from timme.confidence.levels import Silhouettes, silhouettes
 from timme.confidence.records import ClusterRecord, Confidence, is_trusted
 from timme.confidence.replicates import MOST_PAIRS, resampled_hierarchies, sum_what_matters
 from timme.confidence.sampling import Sampling, count_independent
-from timme.confidence.separation import (
-    Separation,
-    Sides,
-    draw_sides,
-    pairs_to_judge,
-    separate,
-)
+from timme.confidence.separation import Sides, draw_sides, pairs_to_judge, separate
 from timme.confidence.support import Matches, intervals, match
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run

@@ -14,6 +14,7 @@ import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, frozen
 from timme.confidence.draws import Draws
+from timme.confidence.findings import Convergence
 from timme.confidence.support import match
 from timme.fluctuations.sums import PartSums
 from timme.hierarchy.tree import Hierarchy
@@ -27,37 +28,6 @@ class Lengths:
 
     fractions: Floats  # (lengths,), of the trajectory
     times: Ints  # (2 lengths + replicas, parts): from the beginning, from the end, without each
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Convergence:
-    """What parts of a trajectory say, beside what all of it says."""
-
-    fractions: Floats  # (lengths,), of the trajectory
-    forward: Floats  # (lengths,), median of σ over that of all snapshots, from the beginning on
-    backward: Floats  # (lengths,), from the end on
-    forward_overlaps: Floats  # (lengths, trusted clusters), how much of each is found
-    backward_overlaps: Floats
-    left_out: Floats  # (replicas, trusted clusters), without one replica; none of a single run
-
-    @property
-    def words(self) -> str:
-        """What halves of the trajectory say, in one sentence."""
-        half = int(np.argmin(np.abs(self.fractions - 0.5)))
-        ratio = self.forward[half], self.backward[half]
-        if not np.isfinite(ratio).all():
-            return (
-                "a half of the trajectory has too few snapshots of any pair to be compared with all"
-            )
-        told = f"σ of the first half is {ratio[0]:.2f}, of the second {ratio[1]:.2f} of that of all"
-        if self.forward_overlaps.shape[1]:
-            least = min(
-                float(self.forward_overlaps[half].min()), float(self.backward_overlaps[half].min())
-            )
-            told += f"; every trusted cluster is found in both, by {least:.2f} at least"
-        if self.left_out.size:
-            told += f"; without any one replica, by {float(self.left_out.min()):.2f} at least"
-        return told
 
 
 def cut_lengths(draws: Draws) -> Lengths:

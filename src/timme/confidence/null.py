@@ -8,11 +8,10 @@ verdict; and for molecules, whose atoms are bonded, it would say nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
+from timme.confidence.findings import NullBand
 from timme.fluctuations.sums import sum_parts
 from timme.hierarchy.tree import grow
 from timme.objects import points
@@ -22,38 +21,6 @@ from timme.system.ensemble import Ensemble
 
 _N_DRAWS = 20
 _N_CUTOFFS = 200
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NullBand:
-    """What independent walkers would show."""
-
-    cutoffs: Floats  # (cutoffs,)
-    low: Floats  # (cutoffs,), P(r ≥ R): 5 % of draws are below
-    high: Floats  # (cutoffs,), and 5 % above
-    largest: Ints  # (draws, cutoffs), sites of the largest cluster
-
-    def words(self, cutoff: float, largest: int) -> str:
-        """Compare the largest cluster at a cutoff with those by chance.
-
-        Parameters
-        ----------
-        cutoff : float
-            In the units of the heights.
-        largest : int
-            Sites of the largest cluster that was found there.
-
-        Returns
-        -------
-        str
-            One sentence without its full stop.
-        """
-        place = int(np.clip(np.searchsorted(self.cutoffs, cutoff, "right") - 1, 0, None))
-        chance = int(np.percentile(self.largest[:, place], 95))
-        return (
-            f"independent walkers with the same steps form clusters of up to {chance} at this "
-            f"cutoff, the largest here has {largest}"
-        )
 
 
 def null_band(

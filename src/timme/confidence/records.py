@@ -11,11 +11,10 @@ import numpy as np
 from timme._arrays import Ints
 from timme._html import Described
 from timme.confidence.bridges import Bridge
-from timme.confidence.convergence import Convergence
 from timme.confidence.draws import Draws
+from timme.confidence.findings import Convergence, Separation
 from timme.confidence.levels import Silhouettes
 from timme.confidence.sampling import Sampling
-from timme.confidence.separation import Separation
 from timme.hierarchy.condensed import CondensedTree
 from timme.hierarchy.tree import Hierarchy
 

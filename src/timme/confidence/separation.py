@@ -15,36 +15,14 @@ import numpy as np
 
 from timme._arrays import Bools, Floats, Ints
 from timme._kernels import excess as kernel
+from timme.confidence.findings import FEW_CONTACTS, Separation
 from timme.fluctuations.sums import PartSums
 from timme.pairs.lists import lower_first
 
 _PARTNERS = 20  # at random, of each site; and pairs of each site to which its motion is fitted
 _MOST_SITES = 400  # of each side, whose partners are drawn
-_FEW_CONTACTS = 5  # crossing pairs below which Q says nothing
 _SWEEPS, _SWEEPS_AGAIN = 200, 20  # from nothing, and from the fit to all snapshots
 _LOW = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Separation:
-    """How much two sides of a split move against one another."""
-
-    across: float  # median σ of pairs that cross
-    inside: float  # median σ inside this side
-    inside_other: float  # and inside the other
-    excess: float  # X: median of σ² over what the motion of single sites explains; NaN unknown
-    excess_low: float  # its 5 % bound over draws
-    n_contacts: int  # compared pairs that cross
-
-    @property
-    def ratio(self) -> float:
-        """Q: median σ across over the larger of the medians inside."""
-        return self.across / max(self.inside, self.inside_other, 1e-300)
-
-    @property
-    def by_excess(self) -> bool:
-        """Whether too few compared pairs cross, so that X decides and not Q."""
-        return self.n_contacts < _FEW_CONTACTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +100,7 @@ def separate(
     n_contacts = int(np.count_nonzero(contacts[rows] & (where == 3)))
     edges = contacts[rows] & ((where == 2) | (where == 4))
     crossing = where == 3
-    if n_contacts >= _FEW_CONTACTS:
+    if n_contacts >= FEW_CONTACTS:
         crossing &= contacts[rows]
     excess, low = _excess(sums, rows[_few_each(sums, rows, edges)], rows[crossing], times)
     return Separation(

@@ -8,44 +8,19 @@ snapshots is what a film of that length would show: it grows with τ until all m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
 from timme.compare.clusters import match_one_to_one
+from timme.confidence.findings import Windows
 from timme.confidence.replicates import resampled_hierarchies
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.sums import sum_parts
 from timme.hierarchy.condensed import MIN_SIZE
 from timme.objects import Objects, points
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Windows:
-    """Who is in which cluster, window after window."""
-
-    windows: tuple[range, ...]  # snapshots of each
-    tracks: Ints  # (windows, shown sites), number of the track of each site; -1 in small clusters
-    cutoff: float
-
-    @property
-    def n_tracks(self) -> int:
-        """How many clusters were ever there."""
-        return int(self.tracks.max(initial=-1)) + 1
-
-    def sizes(self) -> Ints:
-        """Count the sites of each track in each window.
-
-        Returns
-        -------
-        ndarray of int, shape (windows, tracks)
-            0 where a track has ended, or not begun.
-        """
-        held = [row[row >= 0] for row in self.tracks]
-        return np.stack([np.bincount(row, minlength=self.n_tracks) for row in held])
 
 
 def slide(  # noqa: PLR0913, what is compared, and how it is watched

@@ -24,7 +24,7 @@ from timme._version import __version__
 from timme.engine.compile_lock import first_time, merge_tiles
 from timme.engine.connect import LOST
 from timme.engine.moments import Merge, Metric, Moments, Piece, PreparedBlock, pair_tiles
-from timme.engine.run import Window
+from timme.engine.protocol import Window
 from timme.engine.threads import in_order, part_length
 from timme.system.ensemble import Block, Ensemble
 
@@ -71,12 +71,12 @@ class Cluster:
         Parameters
         ----------
         ensemble, pairs, metric, pieces
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
 
         Yields
         ------
         callable
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
         """
         runs = _runs(len(pairs), len(pieces), self._n_threads)
         tasks = self._tasks(ensemble, [pairs[run] for run in runs], metric, pieces)
@@ -103,12 +103,12 @@ class Cluster:
         Parameters
         ----------
         function, shared, ensemble, starts
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
 
         Yields
         ------
         iterable
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
         """
         with closing(self._parts(function, shared, ensemble, starts)) as results:
             for start in starts:
@@ -127,14 +127,14 @@ class Cluster:
         Parameters
         ----------
         prepare, function, shared, ensemble, starts
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
 
         Yields
         ------
         stop : int
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
         results : iterable
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
         """
         search = partial(_search, prepare, function)
         with closing(self._parts(search, shared, ensemble, starts)) as results:
@@ -148,12 +148,12 @@ class Cluster:
         Parameters
         ----------
         function, shared, items
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
 
         Yields
         ------
         object
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
         """
 
         def tasks() -> Iterator[Future[Any]]:

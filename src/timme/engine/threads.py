@@ -45,12 +45,12 @@ class Threads:
         Parameters
         ----------
         ensemble, pairs, metric, pieces
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
 
         Yields
         ------
         callable
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
         """
         with ThreadPoolExecutor(self.threads_here) as pool:
             for prepared in _prepare(ensemble, metric, pieces):
@@ -76,12 +76,12 @@ class Threads:
         Parameters
         ----------
         function, shared, ensemble, starts
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
 
         Yields
         ------
         iterable
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
         """
         count = self.threads_here
         with ThreadPoolExecutor(count) as pool:
@@ -105,14 +105,14 @@ class Threads:
         Parameters
         ----------
         prepare, function, shared, ensemble, starts
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
 
         Yields
         ------
         stop : int
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
         results : iterable
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
         """
         count = self.threads_here
         with ThreadPoolExecutor(count) as pool:
@@ -130,12 +130,12 @@ class Threads:
         Parameters
         ----------
         function, shared, items
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
 
         Yields
         ------
         object
-            As for :class:`timme.engine.run.Engine`.
+            As for :class:`timme.engine.protocol.Engine`.
         """
         count = self.threads_here
         with ThreadPoolExecutor(count) as pool:

@@ -15,8 +15,9 @@ from timme._errors import require
 from timme.engine.checkpoint import Arrays, Checkpoint, take
 from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric, Moments
+from timme.engine.protocol import Engine
 from timme.engine.reduction import code_of, key_of, moments
-from timme.engine.run import DEFAULT, Engine, Run, State
+from timme.engine.run import DEFAULT, Run, State
 from timme.fluctuations.crossing import Crossing
 from timme.fluctuations.dense import measure_at_once
 from timme.fluctuations.limits import refuse_beyond_limits

@@ -20,7 +20,8 @@ from timme._arrays import Coordinates, Ints
 from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
 from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric
-from timme.engine.run import DEFAULT, Engine, Run
+from timme.engine.protocol import Engine
+from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.dense import measure_at_once
 from timme.fluctuations.measuring import (
     key_of_objects,

@@ -10,8 +10,7 @@ from scipy.spatial.transform import Rotation
 from timme._arrays import Floats, Ints
 from timme.analysis import Analysis, Moved
 from timme.motion import Hinge
-from timme.output.colours import Colouring
-from timme.output.motion import body_colours
+from timme.output.colours import Colouring, body_colours
 from timme.output.structures import file_coordinates
 from timme.system.residues import residue_index
 

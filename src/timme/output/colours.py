@@ -97,6 +97,23 @@ def paint(chosen: Ints, palette: Sequence[str]) -> Strings:
     return frozen(np.array([CORE, *palette])[chosen])
 
 
+def body_colours(n_bodies: int) -> Strings:
+    """Return a colour for each body: dark blue for the largest, and grey, last, for none.
+
+    Parameters
+    ----------
+    n_bodies : int
+        How many there are.
+
+    Returns
+    -------
+    ndarray of str, shape (bodies + 1,)
+        As #rrggbb; what is at −1 is that of sites of no body.
+    """
+    others = [WIDE[number % len(WIDE)] for number in range(n_bodies - 1)]
+    return np.array([CORE, *others, REST])
+
+
 def colouring(
     analysis: Analysis,
     cutoff: float,

@@ -50,7 +50,9 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
 
     target = Path(path)
     kind = target.suffix.lower().lstrip(".")
-    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    if kind in FORMATS:
+        return write_atomically(target, _print(figure)[kind])
+    dates = {"pdf": {"CreationDate": None}}
     buffer = io.BytesIO()
     with _saving, mpl.rc_context({"svg.hashsalt": "timme"}):
         figure.savefig(buffer, format=kind, dpi=_DPI, metadata=dates.get(kind))
@@ -72,13 +74,18 @@ def save_both(figure: Figure, stem: str | Path) -> tuple[Path, ...]:
     tuple of Path
         The files written, one for each of :data:`FORMATS`.
     """
+    printed = _print(figure)
+    return tuple(write_atomically(Path(f"{stem}.{kind}"), printed[kind]) for kind in FORMATS)
+
+
+def _print(figure: Figure) -> dict[str, bytes]:
+    """What the files of a figure hold, by format; drawn once, so that all are of one layout."""
     import matplotlib as mpl
 
     from timme.output.printing import print_both
 
     with _saving, mpl.rc_context({"svg.hashsalt": "timme"}):
-        printed = print_both(figure, _DPI)
-    return tuple(write_atomically(Path(f"{stem}.{kind}"), printed[kind]) for kind in FORMATS)
+        return print_both(figure, _DPI)
 
 
 def save_figures(analysis: Analysis, folder: str | Path, look: Look) -> tuple[Path, ...]:

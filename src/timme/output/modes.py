@@ -9,9 +9,9 @@ import numpy as np
 
 from timme.analysis import Analysis, Modes
 from timme.output.axes import COLUMN, new_axes, tick_size
+from timme.output.colours import body_colours
 from timme.output.declared import PartFigure, PartOutput
 from timme.output.look import Look
-from timme.output.motion import body_colours
 from timme.output.tables import csv_text, with_unit
 
 if TYPE_CHECKING:

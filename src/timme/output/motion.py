@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timme._arrays import Strings
 from timme.analysis import Analysis, Moved
 from timme.motion import Hinge
 from timme.output.axes import COLUMN, draw_places, new_axes, places_of, tick_size
-from timme.output.colours import CORE, REST, WIDE
+from timme.output.colours import CORE, body_colours
 from timme.output.declared import PartFigure, PartOutput
 from timme.output.look import Look
 from timme.output.tables import csv_text, runs_text, short_names, with_unit
@@ -26,23 +25,6 @@ _FILES = {
     "bodies-by-number.csv": "gap, separation, rest and explained variance by number of bodies",
 }
 _NO_BODIES = "rigid bodies are looked for among residues in 3 dimensions"
-
-
-def body_colours(n_bodies: int) -> Strings:
-    """Return a colour for each body: dark blue for the largest, and grey, last, for none.
-
-    Parameters
-    ----------
-    n_bodies : int
-        How many there are.
-
-    Returns
-    -------
-    ndarray of str, shape (bodies + 1,)
-        As #rrggbb; what is at −1 is that of sites of no body.
-    """
-    others = [WIDE[number % len(WIDE)] for number in range(n_bodies - 1)]
-    return np.array([CORE, *others, REST])
 
 
 def bodies_csv(part: Moved, analysis: Analysis) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from timme._arrays import Floats, Strings
 from timme.confidence import Confidence
-from timme.confidence.convergence import Convergence
+from timme.confidence.findings import Convergence
 from timme.hierarchy.quantity import SIGMA, Quantity
 from timme.hierarchy.tree import Hierarchy
 from timme.order import stripes

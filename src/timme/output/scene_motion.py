@@ -14,8 +14,8 @@ from timme._arrays import Floats
 from timme.analysis import Analysis, Moved, evenly_chosen
 from timme.motion import Explained, Hinge
 from timme.motion.counting import ENOUGH
+from timme.output.colours import body_colours
 from timme.output.declared import PartOutput
-from timme.output.motion import body_colours
 from timme.output.packing import pack
 
 _MOST_ANGLES = 2_000  # of a body that are drawn

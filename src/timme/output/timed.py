@@ -8,7 +8,7 @@ import numpy as np
 
 from timme._arrays import Bools, Floats, Ints
 from timme.analysis import QUANTILES, Analysis, Timed
-from timme.confidence.windows import Windows
+from timme.confidence.findings import Windows
 from timme.output.axes import COLUMN, new_axes, set_symbol
 from timme.output.colours import CORE, REST
 from timme.output.declared import PartFigure, PartOutput

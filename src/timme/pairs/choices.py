@@ -13,7 +13,8 @@ from scipy import sparse
 from timme._arrays import Ints, frozen
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.metrics import HAVERSINE, known_metric
-from timme.engine.run import Engine, Run
+from timme.engine.protocol import Engine
+from timme.engine.run import Run
 from timme.objects import Objects, require_objects, require_places_on_sphere
 from timme.pairs.contacts import find_contacts
 from timme.pairs.lists import Pairs, lower_first, without

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.files import RawFrame, checked_file, kind
+from timme.readers.holes import may_lie_there, may_lie_there_always, refuse_holes
 from timme.readers.identity import in_order
 from timme.readers.trajectory_files import (
     ReadFrame,
@@ -42,6 +43,7 @@ class TrajectoryFrames(PlainFrames):
     periodic: bool = False
     through: bool = False  # whether atoms are where they went through the walls, as images say
     walled: bool | None = None  # whether every frame must have a box or none must; None for any
+    resting: Ints | None = None  # atoms that may lie at the origin, several at once; all if None
     _open: dict[int, ReadFrame] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=threading.Lock, repr=False)
     _clocks: dict[int, FrameClock] = field(default_factory=dict, repr=False)
@@ -76,6 +78,7 @@ class TrajectoryFrames(PlainFrames):
                 file, place = self._place(frame)
                 found = self._frame(file, place)
                 found = found._replace(box=self._checked(found.box, file, place))
+                refuse_holes(found.positions, self.resting, self.sites, self._name(file, place))
                 positions = _unfolded(found) if self.through else found.positions
                 # No number loses digits that its file has: texts are double, most others single.
                 if positions.dtype.itemsize > coordinates.dtype.itemsize:
@@ -193,18 +196,18 @@ class TrajectoryFrames(PlainFrames):
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to other processes without open files."""
         chosen = self.chosen, self.sites
-        return type(self), (self.files, *chosen, self.periodic, self.through, self.walled)
+        judged = self.periodic, self.through, self.walled, self.resting
+        return type(self), (self.files, *chosen, *judged)
 
     def _checked(self, box: Floats | None, file: int, frame: int) -> Floats | None:
         """Refuse a box that no frame can have, unless those of the files do not count."""
         if self.walled is None:
             return None if fault_of(box) else box
-        described = self.files[file]
-        name = f"{described.path}: frame {frame + 1}"
-        refuse_other_space(box, described.unit, walled=self.walled, name=name)
+        name = self._name(file, frame)
+        refuse_other_space(box, self.files[file].unit, walled=self.walled, name=name)
         return box
 
-    def probed_boxes(self) -> Iterator[tuple[Floats | None, str]]:
+    def probes(self) -> Iterator[tuple[Floats | None, str, Ints | None]]:
         """Look at the first, the middle and the last frame of every file, and at no others.
 
         Yields
@@ -213,13 +216,16 @@ class TrajectoryFrames(PlainFrames):
             Box vectors of a frame as rows.
         unit : str
             Their unit.
+        resting : ndarray of int or None
+            Atoms that may lie at the origin, as far as this frame tells.
         """
         for number, file in enumerate(self.files):
             last = file.n_frames - 1
             for frame in sorted({0, last // 2, last}) if file.n_frames else ():
                 try:
-                    box = self._frame(number, frame).box
-                    yield None if fault_of(box) else box, file.unit
+                    found = self._frame(number, frame)
+                    box = None if fault_of(found.box) else found.box
+                    yield box, file.unit, may_lie_there(Path(file.path), found.positions)
                 except ValueError:
                     if frame == 0:
                         raise
@@ -252,8 +258,10 @@ class TrajectoryFrames(PlainFrames):
         str
             Its file, and its number in it, from 1 on.
         """
-        file, place = self._place(frame)
-        return f"{self.files[file].path}: frame {place + 1}"
+        return self._name(*self._place(frame))
+
+    def _name(self, file: int, frame: int) -> str:
+        return f"{self.files[file].path}: frame {frame + 1}"
 
     def _suspects(self) -> list[int]:
         """Number the frames that may be those before them."""
@@ -364,10 +372,12 @@ def open_trajectories(
     notes.extend(_image_notes(files))
     total = sum(file.n_frames for file in files)
     frames = TrajectoryFrames(tuple(files), range(total))
-    found = list(frames.probed_boxes())
-    walled = any(can_be_box(box, unit) for box, unit in found)
-    periodic = any(box is not None for box, _ in found)
-    frames = replace(frames, periodic=periodic, walled=None if any_boxes else walled)
+    found = list(frames.probes())
+    walled = any(can_be_box(box, unit) for box, unit, _ in found)
+    periodic = any(box is not None for box, *_ in found)
+    resting = may_lie_there_always(sites for *_, sites in found)
+    walls = None if any_boxes else walled
+    frames = replace(frames, periodic=periodic, walled=walls, resting=resting)
     return frames, tuple(notes)
 
 

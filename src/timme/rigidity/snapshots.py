@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen, indices
 from timme._html import Described
-from timme.engine.run import Engine, Run
+from timme.engine.protocol import Engine
+from timme.engine.run import Run
 from timme.hierarchy.linking import link
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy

@@ -174,7 +174,7 @@ def source_of(frames: Frames) -> Frames:
     Parameters
     ----------
     frames : Frames
-        Any.
+        Made of others, or not.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def made_of(frames: Frames, source: Frames) -> Frames:
     Parameters
     ----------
     frames : Frames
-        Any.
+        Made of those at their source, in any number of steps.
     source : Frames
         Of the sites of their source, in the place of it.
 

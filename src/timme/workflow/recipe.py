@@ -13,7 +13,8 @@ from timme.analysis import Analysis, Measured, Recipe, Seen, System
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.metrics import HAVERSINE, known_metric
 from timme.engine.moments import Metric
-from timme.engine.run import Engine, Run
+from timme.engine.protocol import Engine
+from timme.engine.run import Run
 from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.measuring import measure, require_snapshots
 from timme.fluctuations.sigma import Fluctuations

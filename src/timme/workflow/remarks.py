@@ -171,9 +171,14 @@ def remarks_on(made: Analysis) -> Iterator[str]:
 
 
 def _remedy(made: Analysis) -> str:
-    """Propose pairs that are more bonds apart than those compared, and bodies where they help."""
+    """Propose pairs that are more bonds apart than those compared, and bodies where they help.
+
+    Without bonds there are neither.
+    """
     in_force = made.recipe.options.get("min_bonds")
     bonds = in_force if isinstance(in_force, int) else 0
+    if not bonds and not len(made.system.sites.bonds):
+        return "Join by several pairs, not by one (linkage='braced'), or list other pairs (pairs=)"
     bodies = ", or bodies instead of points" if made.recipe.kind == "points" else ""
     return f"Compare pairs more bonds apart (min_bonds={max(MIN_BONDS, bonds + 1)}){bodies}"
 
