@@ -33,7 +33,7 @@ NEWEST_PYTHON ?= $(call first_usable,$(CANDIDATES))
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
 
-demo: $(VENV)/package.stamp  ## Analyse a built-in example and write ./timme-demo
+demo: $(VENV)/package.stamp  ## Analyse a built-in system and write ./timme-demo
 	$(BIN)/timme demo --output timme-demo --overwrite
 
 test: page  ## Run the quick tests, then those of the kernels with the JIT off

@@ -191,11 +191,10 @@ def barnase_rows(source: Source) -> tuple[list[Row], dict[str, timme.Hierarchy]]
         )
     ]
     atoms = {"barnase, atoms, NMR": nmr.hierarchy}
-    if "barnase_md" in timme.data.records():
-        md = quiet(timme.data.path("barnase_md_dense.pdb"), timme.data.path("barnase_md_dense.xtc"))
-        panels.append(Panel("TIMME, MD 0.1 ns", md, run, "σc/a = 0.068"))
-        rows += md_rows(crystal, nmr, md, (energy, models, run))
-        atoms["barnase, atoms, MD"] = md.hierarchy
+    md = quiet(timme.data.barnase_md(dense=True))
+    panels.append(Panel("TIMME, MD 0.1 ns", md, run, "σc/a = 0.068"))
+    rows += md_rows(crystal, nmr, md, (energy, models, run))
+    atoms["barnase, atoms, MD"] = md.hierarchy
     save(draw_panels(panels), "numbers-barnase")
     return rows, atoms
 
@@ -212,7 +211,9 @@ def md_rows(
             "barnase, FIRST with 0.1 ns of MD: cutoffs that agree best",
             "−0.048 kcal/mol, σc/a = 0.068",
             best_pair(crystal, md, (energy, run)),
-            "another force field, water and start",
+            "nearly all is one core in both, and the index hangs on the few sites outside: loops "
+            "57–62 and 77–82 are held by weaker bonds only and yet hardly move in 0.1 ns, while "
+            "the last strand swings; at 0.070 all but two residues are in the core",
         ),
         Row(
             "barnase, NMR with 0.1 ns of MD at 0.04 and 0.068",
@@ -287,9 +288,7 @@ def agreement(at: Overlap) -> str:
 
 def draw_forms(forms: dict[str, Form]) -> None:
     figure, panels = plt.subplots(2, 3, figsize=(9.6, 5), layout="constrained")
-    for axes in panels.flat[len(forms) :]:
-        axes.set_axis_off()
-    for axes, (name, found) in zip(panels.flat, forms.items(), strict=False):
+    for axes, (name, found) in zip(panels.flat, forms.items(), strict=True):
         axes.step(found.cutoffs, found.fraction, where="post", color=CORE)
         axes.plot(found.cutoffs, found.fitted, color="#d62728", linestyle="--")
         verdict = "a sigmoid" if found.is_sigmoid else "no sigmoid"

@@ -26,15 +26,17 @@ class Panel:
 
 def draw_panels(shown: list[Panel]) -> plt.Figure:
     """Draw each as the paper does: a chain in the colours of the clusters of the first."""
-    figure, panels = plt.subplots(1, len(shown), figsize=(9.6, 3.8), layout="constrained")
+    figure, panels = plt.subplots(1, len(shown), figsize=(9.6, 3.1), layout="constrained")
     first = shown[0]
     fixed = places(first.analysis)
     view = np.linalg.svd(fixed)[2]
+    reach = 1.15 * np.abs(fixed @ view.T).max(axis=0)
     for axes, panel in zip(panels, shown, strict=True):
         at = overlap_at(first.analysis, panel.analysis, (first.cutoff, panel.cutoff))
         moving = places(on_common_sites(first.analysis, panel.analysis)[1])
         draw_chain(axes, moving @ turn(moving, fixed) @ view.T, colours_of(at))
         told = "" if panel is first else f", adjusted Rand {minus(at.rand, 2)}"
+        axes.set(aspect="equal", xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]))
         axes.set_title(f"{panel.title}\n{panel.level}{told}", fontsize=9)
     return figure
 
@@ -74,8 +76,6 @@ def draw_chain(axes: plt.Axes, points: np.ndarray, colours: np.ndarray) -> None:
         x, y = tubes[site, :, :2].T
         axes.plot(x, y, color="white", linewidth=7, solid_capstyle="butt")
         axes.plot(x, y, color=colours[site], linewidth=4.5, solid_capstyle="round")
-    reach = np.abs(points[:, :2]).max(axis=0) + 2
-    axes.set(aspect="equal", xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]))
     axes.set_axis_off()
 
 

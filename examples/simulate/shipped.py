@@ -42,24 +42,28 @@ def ship_drop(run: Path, folder: Path) -> None:
     times = np.array([frame.time for frame in everything.trajectory]) - start
     oxygens = everything.select_atoms("name O")
     write(everything.atoms, folder / "water_drop_dense", np.flatnonzero(times < 5.001))
-    whole = np.flatnonzero(np.abs(times - np.round(times)) < 1e-3)
+    whole = np.flatnonzero(every(1.0, times))
     write(oxygens, folder / "water_drop", whole)
     record(run, folder, "water_drop", measure_drop(run, oxygens, whole))
 
 
 def ship_barnase(run: Path, folder: Path) -> None:
-    """All atoms of the protein: every 0.5 ps for 0.1 ns, and every 2 ps after it."""
+    """All atoms of the protein: every ps for the paper's 0.1 ns, and every 2 ps for all 0.5 ns."""
     topology = run / "barnase.pdb"
     files = stages.collect(run, mda.Universe(str(topology)), barnase.TRAJECTORIES)
-    start = began(run, "early")
     universe = mda.Universe(
         str(topology), [str(file) for file in files], to_guess=("types", "masses", "bonds")
     )
-    times = np.array([frame.time for frame in universe.trajectory]) - start
-    steps = np.where(times < 100.001, 0.5, 2.0)
-    kept = np.flatnonzero(np.abs(times / steps - np.round(times / steps)) < 1e-3)
-    write(universe.atoms, folder / "barnase_md", kept)
+    times = np.array([frame.time for frame in universe.trajectory]) - began(run, "early")
+    early = times < 100.001
+    write(universe.atoms, folder / "barnase_md_dense", np.flatnonzero(early & every(1.0, times)))
+    write(universe.atoms, folder / "barnase_md", np.flatnonzero(every(2.0, times)))
     record(run, folder, "barnase_md", measure_barnase(run, universe))
+
+
+def every(interval: float, times: np.ndarray) -> np.ndarray:
+    """Which of some times are whole numbers of an interval."""
+    return np.abs(times / interval - np.round(times / interval)) < 1e-3
 
 
 def write(atoms: mda.AtomGroup, path: Path, frames: np.ndarray) -> None:

@@ -229,14 +229,14 @@ def test_a_process_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
 @pytest.fixture(scope="session")
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("demo")
-    done = process("demo", cwd=place)
+    done = process("demo", "chain", cwd=place)
     assert (done.code, done.err) == (0, "")
     assert "timme-demo-chain/dilution.png" in done.out.replace(os.sep, "/")
     assert [path.name for path in place.iterdir()] == ["timme-demo-chain"]
     return place / "timme-demo-chain"
 
 
-def test_the_demo_is_the_chain_of_the_paper(chain: Path) -> None:
+def test_the_chain_is_that_of_the_paper(chain: Path) -> None:
     without = {"clusters.pdb", *(f"convergence.{kind}" for kind in ("csv", "png", "svg"))}
     assert {path.name for path in chain.iterdir()} >= set(OF_PARTICLES) - without
     made = library.load(chain / "result.npz")
@@ -247,7 +247,7 @@ def test_the_demo_is_the_chain_of_the_paper(chain: Path) -> None:
     assert made.recipe.theory == "freely-jointed chain"
 
 
-def test_the_demo_follows_the_theory(chain: Path) -> None:
+def test_the_chain_follows_the_theory(chain: Path) -> None:
     """P(r ≥ 10) of 10,000 links; clusters of about 10 make some 1000 independent pieces."""
     with (chain / "levels.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -282,6 +282,21 @@ def test_the_hinge_demo_finds_its_bodies(folder: Path, timme: Run, without_figur
     middle = made.hierarchy.heights[-len(set(planted.tolist())) + 1] * 0.999
     labels = made.hierarchy.cut(middle).labels
     assert len(set(zip(labels.tolist(), planted.tolist(), strict=True))) == 3 == labels.max() + 1
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("blank_figures")
+def test_the_first_demo_is_barnase_beside_its_rigid_clusters(folder: Path, timme: Run) -> None:
+    found = timme("demo")
+    assert (found.code, found.err) == (0, "")
+    made = library.load(folder / "timme-demo-barnase" / "result.npz")
+    static = library.load(folder / "timme-demo-barnase" / "rigidity" / "result.npz")
+    assert len(made.shown) == len(static.shown) == 108
+    assert (made.hierarchy.unit, static.hierarchy.unit) == ("Å", "kcal/mol")
+    both = folder / "timme-demo-barnase" / "comparison"
+    assert {"dilutions.png", "agreement.png", "matched.csv"} <= {p.name for p in both.iterdir()}
+    assert "asked for  E = -0.048 kcal/mol with σc = 0.1047 Å (σc/a = 0.068)" in found.out
+    assert timme("demo", "--overwrite").code == 0
 
 
 def test_a_demo_overwrites_only_when_asked(

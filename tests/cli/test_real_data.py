@@ -15,6 +15,8 @@ from tests.cli.conftest import Run
 from tests.cli.test_folder import FILES
 from tests.liquids import Water
 
+BARNASE = library.data.path("barnase_md_dense.pdb"), library.data.path("barnase_md_dense.xtc")
+
 
 def analysed(timme: Run, *arguments: object) -> tuple[library.Analysis, str]:
     found = timme("run", *arguments, "-o", "out")
@@ -23,15 +25,15 @@ def analysed(timme: Run, *arguments: object) -> tuple[library.Analysis, str]:
 
 
 @pytest.mark.usefixtures("blank_figures")
-def test_barnase_is_analysed_as_the_paper_does(folder: Path, timme: Run, shared_data: Path) -> None:
-    made, out = analysed(timme, shared_data / "nmr" / "1bnr.pdb")
+def test_barnase_is_analysed_as_the_paper_does(folder: Path, timme: Run) -> None:
+    made, out = analysed(timme, *BARNASE, "-dt", 5)
     assert sorted(path.name for path in (folder / "out").iterdir()) == FILES
-    for line in ("snapshots  20", "sites      1,727", "objects    1,727 bodies"):
+    for line in ("snapshots  20", "sites      1,700", "objects    1,700 bodies"):
         assert line in out
     assert "in contact within 10 Å in at least 1 snapshot, at least 4 bonds apart" in out
-    assert "shown      110 × Cα" in out
+    assert "shown      108 × Cα" in out
     assert made.system.sites.resids[made.system.object_sites[made.shown]].tolist() == list(
-        range(1, 111)
+        range(3, 111)
     )
     assert made.length == 1.54
     assert len(made.shown_hierarchy.levels) > 50  # it dilutes; one cluster would have few levels
@@ -41,17 +43,17 @@ def test_barnase_is_analysed_as_the_paper_does(folder: Path, timme: Run, shared_
 @pytest.mark.parametrize(
     ("options", "objects", "kind", "shown"),
     [
-        (["-s", "ca"], 76, "points", "76 × Cα"),
-        (["--objects", "points"], 1231, "points", "76 × Cα"),
-        (["--objects", "residues"], 76, "residues", "76 × residue"),
-        (["-s", "backbone"], 305, "bodies", "76 × Cα"),
-        (["-s", "heavy"], 602, "bodies", "76 × Cα"),
+        (["-s", "ca"], 108, "points", "108 × Cα"),
+        (["--objects", "points"], 1700, "points", "108 × Cα"),
+        (["--objects", "residues"], 108, "residues", "108 × residue"),
+        (["-s", "backbone"], 4 * 108 + 1, "bodies", "108 × Cα"),  # one OXT
+        (["-s", "heavy"], 864, "bodies", "108 × Cα"),
     ],
 )
-def test_ubiquitin_is_analysed_in_several_ways(
-    timme: Run, shared_data: Path, options: list[str], objects: int, kind: str, shown: str
+def test_barnase_is_analysed_in_several_ways(
+    timme: Run, options: list[str], objects: int, kind: str, shown: str
 ) -> None:
-    made, out = analysed(timme, shared_data / "nmr" / "1d3z.pdb", *options)
+    made, out = analysed(timme, *BARNASE, "-e", 10, *options)
     assert (made.hierarchy.n_sites, made.system.n_snapshots) == (objects, 10)
     assert made.recipe.options["objects"] == kind
     assert f"shown      {shown}" in out

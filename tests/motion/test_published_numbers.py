@@ -168,11 +168,8 @@ def test_targeted_dynamics_of_adenylate_kinase_give_its_domains() -> None:
     assert overlap_with_domains(found.labels) >= 0.9
 
 
-@pytest.mark.parametrize("name", ["1bnr", "1d3z"])
-def test_single_domains_are_one_body_with_the_gap_of_the_next_best(
-    shared_data: Path, name: str
-) -> None:
-    found = bodies(timme.read(shared_data / "nmr" / f"{name}.pdb").select("name CA"))
+def test_a_single_domain_is_one_body_with_the_gap_of_the_next_best() -> None:
+    found = bodies(timme.data.barnase_md().select("name CA"))
     assert found.n_bodies == 1
     assert found.next_best is not None
     assert found.next_best.gap < 4.5  # of 6.5 asked for

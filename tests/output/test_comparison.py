@@ -382,12 +382,22 @@ def test_particles_are_compared_by_number() -> None:
     assert narrow.shown.tolist() == narrower.shown.tolist() == list(range(40))
 
 
-def test_barnase_in_the_crystal_is_barnase_in_solution(shared_data: Path) -> None:
-    crystal = timme.read(shared_data / "xray" / "1a2p.pdb").atoms
-    solution = timme.read(shared_data / "nmr" / "1bnr.pdb").atoms
+def test_barnase_three_times_in_a_crystal_is_barnase_in_solution(tmp_path: Path) -> None:
+    """Heavy atoms of three chains against all atoms of one, which lacks two residues more."""
+    lines = timme.data.path("barnase_md.pdb").read_text().splitlines()
+    atoms = [line for line in lines if line.startswith("ATOM")]
+    heavy = [line for line in atoms if line[76:78].strip() != "H"]
+    copies = [
+        f"{line[:21]}{chain}{line[22:30]}{float(line[30:38]) + 100 * place:8.3f}{line[38:]}"
+        for place, chain in enumerate("ABC")
+        for line in heavy
+    ]
+    later = [line for line in atoms if int(line[22:26]) > 4]
+    for name, listed in (("crystal", copies), ("solution", later)):
+        (tmp_path / f"{name}.pdb").write_text("\n".join([*listed, "END", ""]))
+    crystal, solution = (timme.read(tmp_path / f"{n}.pdb").atoms for n in ("crystal", "solution"))
     common = common_sites(crystal, solution)
     alpha = common.first[crystal.names[common.first] == "CA"]
     assert set(crystal.chains[common.first].tolist()) == {"A"}
-    # The crystal lacks the first two residues of 110; no residue has another name.
-    assert crystal.resids[alpha].tolist() == list(range(3, 111))
+    assert crystal.resids[alpha].tolist() == list(range(5, 111))
     assert "another name" not in " ".join(common.notes)

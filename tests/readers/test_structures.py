@@ -23,6 +23,7 @@ from tests.readers.builders import (
     write_pdb,
     write_trajectory,
 )
+from timme import data
 from timme._arrays import Coordinates
 from timme.readers import read, read_model
 from timme.system.ensemble import Ensemble
@@ -44,12 +45,12 @@ def test_models_are_snapshots(tmp_path: Path) -> None:
     assert ensemble.atoms.label(1) == "A/ALA 1/CA"
 
 
-def test_barnase_has_the_bonds_of_its_covalent_graph(shared_data: Path) -> None:
-    ensemble = read(shared_data / "nmr" / "1bnr.pdb")
-    assert ensemble.frames.shape == (20, 1727, 3)
+def test_barnase_has_the_bonds_of_its_covalent_graph() -> None:
+    ensemble = read(data.path("barnase_md.pdb"))
+    assert ensemble.frames.shape == (1, 1700, 3)
     # A connected chain has one bond less than atoms, and one more for each ring:
     # 3 Trp (two rings each), 7 Tyr, 4 Phe, 2 His, 3 Pro.
-    assert len(ensemble.atoms.bonds) == 1726 + 22
+    assert len(ensemble.atoms.bonds) == 1699 + 22
     assert not ensemble.notes
 
 

@@ -9,18 +9,28 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from timme._errors import one_line
 from timme._version import __version__
 from timme.cli import options as shared
-from timme.cli.console import engine_for, report, save_checkpoints, show_progress, tell_compiling
+from timme.cli.console import (
+    engine_for,
+    report,
+    report_comparison,
+    save_checkpoints,
+    show_progress,
+    tell_compiling,
+)
 from timme.cli.motion import motion
 from timme.cli.rigidity import compare, rigidity
 from timme.cli.words import in_options
 from timme.settings import DEMOS, Display, ServeSettings, Settings
+
+if TYPE_CHECKING:
+    from timme.analysis import Analysis
 
 _EXAMPLES = """
 \b
@@ -187,6 +197,8 @@ def demo(system: str, output: Path | None, overwrite: bool) -> None:
         analysis = analyse_demo(system, progress=progress)
     written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
+    if system == "barnase":
+        _compare_demo(analysis, folder, overwrite=overwrite)
 
 
 app.add_command(motion)
@@ -317,6 +329,19 @@ def _command_in(given: Sequence[str]) -> click.Command | None:
     """Find the command that was called, before which there are options without values only."""
     first = next((word for word in given if not word.startswith("-")), "")
     return app.commands.get(first)
+
+
+def _compare_demo(analysis: Analysis, folder: Path, *, overwrite: bool) -> None:
+    """Write the rigid clusters of a snapshot, and the comparison, beside those of a trajectory."""
+    from timme.workflow import comparison, write
+    from timme.workflow.demo import compare_demo
+
+    compared = compare_demo(analysis)
+    static, both = folder / "rigidity", folder / "comparison"
+    click.echo("\nrigid clusters of the first snapshot")
+    report(compared.whole[0], static, write(compared.whole[0], static, overwrite=overwrite))
+    click.echo("\nboth compared")
+    report_comparison(compared, both, comparison.write(compared, both, overwrite=overwrite))
 
 
 def _copy(path: Path, folder: Path) -> Path:

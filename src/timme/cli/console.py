@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from timme.engine.checkpoint import Checkpoint
     from timme.output.structures import Written
     from timme.system.frames import Progress
+    from timme.workflow.comparison import Compared
 
 _GRACE = 2.0  # seconds from the second signal to the end
 _INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # name of a variable
@@ -241,6 +242,25 @@ def report(analysis: Analysis, folder: Path, written: Written) -> None:
 
     notes = (*analysis.notes, *written.notes)
     tell(summary(analysis), notes, folder, written.paths, first_looks())
+
+
+def report_comparison(compared: Compared, folder: Path, written: Written) -> None:
+    """Print how far two results agree, and what to look at first.
+
+    Parameters
+    ----------
+    compared : Compared
+        Two results.
+    folder : Path
+        Where the comparison was written.
+    written : Written
+        The files.
+    """
+    from timme.workflow.comparison import rows
+
+    notes = (*compared.notes, *written.notes)
+    pictures = ("dilutions.png", "agreement.png", "matched.csv", "comparison.pml")
+    tell(rows(compared), notes, folder, written.paths, pictures)
 
 
 def tell(

@@ -9,7 +9,13 @@ from typing import Any
 import click
 
 from timme.cli import options as shared
-from timme.cli.console import engine_for, report, show_progress, tell, tell_compiling
+from timme.cli.console import (
+    engine_for,
+    report,
+    report_comparison,
+    show_progress,
+    tell_compiling,
+)
 from timme.settings import CompareSettings, RigidSettings
 
 
@@ -122,7 +128,6 @@ def compare(
         add_cutoffs,
         compare_results,
         name_after_paths,
-        rows,
         write,
     )
     from timme.workflow.folder import check_folder
@@ -134,7 +139,4 @@ def compare(
     look = CompareSettings(**shared.given(options))
     results = load_result(first), load_result(second)
     compared = compare_results(*results, look, names=add_cutoffs(names, *results))
-    written = write(compared, folder, overwrite=overwrite)
-    notes = (*compared.notes, *written.notes)
-    pictures = ("dilutions.png", "agreement.png", "matched.csv", "comparison.pml")
-    tell(rows(compared), notes, folder, written.paths, pictures)
+    report_comparison(compared, folder, write(compared, folder, overwrite=overwrite))

@@ -8,11 +8,12 @@ one by its code.
 from __future__ import annotations
 
 from timme.data.shipped import File, Record, path, records
-from timme.data.systems import crowd, ring_road, spheres, water_drop
+from timme.data.systems import barnase_md, crowd, ring_road, spheres, water_drop
 
 __all__ = [
     "File",
     "Record",
+    "barnase_md",
     "crowd",
     "path",
     "records",

@@ -9,6 +9,22 @@ from timme.readers import read
 from timme.system.ensemble import Ensemble
 
 
+def barnase_md(*, dense: bool = False) -> Ensemble:
+    """Read barnase, simulated in water at 300 K from its crystal structure; the protein alone.
+
+    Parameters
+    ----------
+    dense : bool, optional
+        Every ps for 0.1 ns, as long as the paper's run, instead of every 2 ps for 0.5 ns.
+
+    Returns
+    -------
+    Ensemble
+        All atoms, in open space.
+    """
+    return _trajectory("barnase_md", dense=dense)
+
+
 def water_drop(*, dense: bool = False) -> Ensemble:
     """Read a drop of 1000 molecules of water in vacuum at 273.15 K.
 
@@ -22,8 +38,7 @@ def water_drop(*, dense: bool = False) -> Ensemble:
     Ensemble
         In open space.
     """
-    name = "water_drop_dense" if dense else "water_drop"
-    return read(path(f"{name}.pdb"), path(f"{name}.xtc"))
+    return _trajectory("water_drop", dense=dense)
 
 
 def spheres(*, fluid: bool = False, noisy: bool = False) -> Ensemble:
@@ -68,3 +83,8 @@ def ring_road() -> Ensemble:
     length = records()["ring_road"].measured["length_m"]
     columns = ("frame", "particle", "along")
     return read(path("ring_road.csv"), columns=columns, box=[length], unit="m")
+
+
+def _trajectory(name: str, *, dense: bool) -> Ensemble:
+    stem = name + "_dense" * dense
+    return read(path(f"{stem}.pdb"), path(f"{stem}.xtc"))

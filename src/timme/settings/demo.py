@@ -1,6 +1,7 @@
 """Built-in examples, by name."""
 
 DEMOS = {  # what each is; the first is shown to whoever names none
+    "barnase": "the paper's protein, simulated for 0.5 ns, beside its rigid clusters",
     "chain": "the paper's 10,000 freely jointed links, theory dashed",
     "hinge": "three rigid bodies in a row, joined by hinges",
     "water": "the paper's drop of 1000 molecules, simulated for 9 ps",

@@ -8,11 +8,17 @@ from typing import Any
 
 from timme import data, synthetic
 from timme.analysis import FREELY_JOINTED, Analysis
-from timme.settings import DEMOS
+from timme.settings import DEMOS, CompareSettings
 from timme.system.frames import Progress
+from timme.workflow.comparison import Compared, compare_results
 from timme.workflow.recipe import analyse
+from timme.workflow.rigidity import rigid
 
-_WATER, _SPHERE = 0.96, 1.3  # Å from O to H, µm across: the paper's a
+_CARBON, _WATER, _SPHERE = 1.54, 0.96, 1.3  # Å of C-C and O-H, µm across: the paper's a
+_BARNASE, _ENERGY = (
+    0.068 * _CARBON,
+    -0.048,
+)  # Å, kcal/mol: where the paper sets the two side by side
 
 
 def analyse_demo(system: str, *, progress: Progress | None = None) -> Analysis:
@@ -33,6 +39,30 @@ def analyse_demo(system: str, *, progress: Progress | None = None) -> Analysis:
     if system not in _ANALYSES:
         raise ValueError(f"a demo is one of {', '.join(DEMOS)}, got {system!r}")
     return _ANALYSES[system](command=f"timme demo {system}", progress=progress)
+
+
+def compare_demo(analysis: Analysis) -> Compared:
+    """Find the rigid clusters of the first snapshot of barnase, and compare.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Of the demo of barnase.
+
+    Returns
+    -------
+    Compared
+        Rigid clusters first, those of the trajectory second; at the paper's cutoffs as well.
+    """
+    static = rigid(data.path("barnase_md.pdb"), command="timme demo barnase")
+    look = CompareSettings(cutoffs=(_ENERGY, _BARNASE))
+    names = "hydrogen bonds of one snapshot", "fluctuations over 0.5 ns"
+    return compare_results(static, analysis, look, names=names)
+
+
+def _barnase(**run: Any) -> Analysis:
+    files = data.path("barnase_md.pdb"), data.path("barnase_md.xtc")
+    return _mark(analyse(*files, **run), _BARNASE, "as in the paper's picture of barnase")
 
 
 def _chain(**run: Any) -> Analysis:
@@ -77,6 +107,7 @@ def _mark(analysis: Analysis, cutoff: float, meaning: str) -> Analysis:
 
 
 _ANALYSES: dict[str, Callable[..., Analysis]] = {
+    "barnase": _barnase,
     "chain": _chain,
     "hinge": _hinge,
     "water": _water,
