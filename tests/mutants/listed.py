@@ -689,7 +689,7 @@ MUTANTS = [
         "readers/test_trajectories.py",
         (
             "the box of a trajectory is ignored",
-            "periodic = any(box is not None for box, _ in found)",
+            "periodic = any(box is not None for box, *_ in found)",
             "periodic = False",
         ),
         ("files of other atoms are taken", "file.n_atoms != expected:", "file.n_atoms == -1:"),
