@@ -139,21 +139,15 @@ def test_three_bonds_stay_an_option(protein: Path) -> None:
 
 
 def test_one_cluster_at_every_cutoff_is_explained(tmp_path: Path) -> None:
-    """Cα that keep their distance along the chain, while the whole writhes."""
-    rng = np.random.default_rng(0)
-    models = []
-    for _ in range(6):
-        steps = rng.normal(size=(15, 3))
-        steps *= 3.8 / np.linalg.norm(steps, axis=1)[:, None]
-        models.append(
-            [atom("CA", k + 1, place) for k, place in enumerate(np.cumsum(steps, axis=0))]
-        )
-    path = write_pdb(tmp_path / "a.pdb", models)
-    made = timme.analyse(path, objects="points", radius=100.0, min_bonds=0)
+    """Joints that keep their distance along the chain, while the whole writhes."""
+    joints = timme.synthetic.chain(14, 6)
+    made = timme.analyse(joints, objects="points", radius=100.0, min_bonds=0)
     assert any("one cluster" in note and "min_bonds=4" in note for note in made.notes)
     assert any("or bodies instead of points" in note for note in made.notes)
+    bonds_apart = timme.analyse(joints, objects="points", radius=100.0, min_bonds=4)
+    assert not any("one cluster" in note for note in bonds_apart.notes)
     far = str(write_far_pairs(tmp_path / "far.txt", 15))
-    apart = timme.analyse(path, objects="points", pairs=far, min_bonds=0)
+    apart = timme.analyse(joints, objects="points", pairs=far, min_bonds=0)
     assert not any("one cluster" in note for note in apart.notes)
 
 
