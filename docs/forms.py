@@ -67,9 +67,14 @@ def fit(hierarchy: timme.Hierarchy) -> tuple[Floats, Floats, Floats]:
     seen = fraction[np.searchsorted(counted.cutoffs, cutoffs, side="right") - 1]
     x = np.linspace(0, 1, POINTS)
     half = x[np.argmax(seen >= seen[-1] / 2)]
+
+    def misses(numbers: Floats) -> Floats:
+        missed: Floats = seen[-1] * sigmoid(x, *numbers) - seen
+        return missed
+
     tried = [
         least_squares(
-            lambda p: seen[-1] * sigmoid(x, *p) - seen,
+            misses,
             (half, np.log(width), lean),
             bounds=([-5, -7, -4], [5, 3, 4]),
         )
@@ -83,7 +88,8 @@ def fit(hierarchy: timme.Hierarchy) -> tuple[Floats, Floats, Floats]:
 def sigmoid(x: Floats, middle: float, log_width: float, lean: float) -> Floats:
     """A rise from 0 to 1 that is steeper below or above, as `lean` says."""
     steps = np.clip((middle - x) / np.exp(log_width), -500, 500)
-    return (1 + np.exp(steps)) ** -np.exp(lean)
+    risen: Floats = (1 + np.exp(steps)) ** -np.exp(lean)
+    return risen
 
 
 def rms(values: Floats) -> float:
