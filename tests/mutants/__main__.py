@@ -89,7 +89,7 @@ def _copied(target: Path) -> Path:
 def _refuse_failing(chosen: list[Mutant], copy: Path) -> None:
     """Try all tests unbroken: one that fails anyway would seem to kill."""
     tests = sorted({test for mutant in chosen for test in mutant.tests})
-    if tests and _tested(tests, copy, {}) != 0:
+    if tests and _tested(tests, copy, {}, seconds=_SECONDS * len(tests)) != 0:
         sys.exit("mutants: the tests fail as they are: mend them first")
 
 
@@ -126,7 +126,9 @@ def _kernel_variables(mutant: Mutant, empty: str) -> dict[str, str]:
     return {"NUMBA_CACHE_DIR": empty}
 
 
-def _tested(tests: list[str], copy: Path, variables: dict[str, str]) -> int:
+def _tested(
+    tests: list[str], copy: Path, variables: dict[str, str], seconds: float = _SECONDS
+) -> int:
     """Run tests in a copy; return how pytest ended."""
     options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not long"]
     command = [sys.executable, "-m", "pytest", *options]
@@ -142,7 +144,7 @@ def _tested(tests: list[str], copy: Path, variables: dict[str, str]) -> int:
             env={**os.environ, **own, **variables},
             capture_output=True,
             check=False,
-            timeout=_SECONDS,
+            timeout=seconds,
         ).returncode
     except subprocess.TimeoutExpired:
         return _FAILED
