@@ -105,6 +105,8 @@ def _fate(mutant: Mutant, copy: Path) -> str:
         shutil.copy2(_ROOT / path, copy / path)  # with its time, by which compiled code is known
     if ended in _MISSING:
         return "no tests"
+    if ended < 0:  # by a signal: loops without bounds end the interpreter
+        return "killed"
     return {0: "survived", _FAILED: "killed"}.get(ended, "no run")
 
 
