@@ -13,16 +13,11 @@ from timme.system.ensemble import Ensemble
 from timme.system.followed import centres, follow
 from timme.system.frames import Progress
 from timme.system.images import Images
-from timme.system.residues import is_nucleic, is_protein
 from timme.system.space import Boxes
-from timme.system.units import unit_in_angstrom
+from timme.system.traces import joined_atoms
 from timme.system.wholes import Trees, WholeFrames, cut_free, endless
 
 _NEAR = 0.5  # of half the box, within which neighbours in a molecule are
-_CA_STEP, _P_STEP = (
-    4.5,
-    8.0,
-)  # Å, at most from one residue to the next: 3.8 and 5.5 to 7.5 are usual
 
 
 def unfolded(ensemble: Ensemble) -> Ensemble:
@@ -73,8 +68,7 @@ def with_whole_molecules(
     bonds = ensemble.atoms.bonds
     if not len(bonds) and ensemble.molecules is not None:
         bonds = _neighbours(points, boxes, ensemble.molecules)
-    elif not len(bonds):
-        bonds = _trace(ensemble, points, boxes)
+    bonds = joined_atoms(bonds, ensemble.steps)
     if not len(bonds):
         return ensemble
     trees = Trees.of(bonds, n_sites)
@@ -106,27 +100,6 @@ def _neighbours(points: Coordinates, boxes: Boxes, molecules: Ints) -> Ints:
     apart = np.linalg.norm(boxes.between(points, *pairs.T)[0], axis=1)
     near = bool((apart <= _NEAR * half_width(boxes.inverses[0])).all())
     joined: Ints = pairs if near else pairs[:0]
-    return joined
-
-
-def _trace(ensemble: Ensemble, points: Coordinates, boxes: Boxes) -> Ints:
-    """Join residues that follow one another, where a file has one atom of each and no bonds.
-
-    A chain of Cα is one molecule, and whole in any box that holds it, although nothing is bound.
-    """
-    atoms, length = ensemble.atoms, unit_in_angstrom(ensemble.unit)
-    pairs = np.column_stack([np.arange(len(atoms) - 1), np.arange(1, len(atoms))])
-    if length is None or ensemble.n_dimensions != 3:
-        return pairs[:0]
-    reach = np.zeros(len(atoms))
-    reach[is_protein(atoms) & (atoms.names == "CA")] = _CA_STEP / length
-    reach[is_nucleic(atoms) & (atoms.names == "P")] = _P_STEP / length
-    one, other = pairs.T
-    following = (atoms.chains[one] == atoms.chains[other]) & (reach[one] == reach[other])
-    following &= atoms.resids[other] - atoms.resids[one] == 1
-    pairs = pairs[following]
-    apart = np.linalg.norm(boxes.between(points, *pairs.T)[0], axis=1)
-    joined: Ints = pairs[apart <= reach[pairs[:, 0]]]
     return joined
 
 

@@ -20,6 +20,9 @@ from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames
 from timme.system.images import Images
 from timme.system.selection import select_atoms
+from timme.system.space import Boxes
+from timme.system.traces import find_steps
+from timme.system.units import unit_in_angstrom
 
 # Coordinates of one block of frames held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000
@@ -104,6 +107,9 @@ class Ensemble(Described):
     notes: tuple[str, ...] = field(default=())  # what the reader chose and the user should know
     molecules: Ints | None = None  # (atoms,), as the file numbers them, 0 for none
     numbers: Ints | None = None  # (atoms,), of the user's files, their ids or places in all models
+    steps: Ints | None = (
+        None  # (steps, 3), atoms so many bonds apart through others that are missing
+    )
 
     @classmethod
     def from_array(
@@ -153,7 +159,7 @@ class Ensemble(Described):
                 f"{sites} sites need as many atoms, and bonds between these, got {len(atoms)} atoms"
             )
         box_array = None if boxes is None else box_matrices(boxes, snapshots, dimensions)
-        return cls(
+        made = cls(
             frames=ArrayFrames(frozen(array), box_array),
             atoms=Atoms.unnamed(sites) if atoms is None else atoms,
             site_atoms=np.arange(sites),
@@ -161,6 +167,27 @@ class Ensemble(Described):
             weights=None if weights is None else checked_weights(weights, snapshots),
             gaps=gaps,
         )
+        return made.with_steps()
+
+    def with_steps(self, angstrom: float | None = None) -> Self:
+        """Find neighbours along chains of which one atom of each residue is known.
+
+        Parameters
+        ----------
+        angstrom : float, optional
+            Length of the unit in Å, if it is not what the unit says.
+
+        Returns
+        -------
+        Ensemble
+            With these steps; of all atoms, in the units of molecules, and in space.
+        """
+        length = angstrom or unit_in_angstrom(self.unit)
+        if length is None or self.n_dimensions != 3 or not (self.atoms.names != "").any():
+            return replace(self, steps=None)
+        points, boxes = self.frames.read(0, 1)
+        steps = find_steps(self.atoms, points[0], Boxes.of(boxes, 1, 3), length)
+        return replace(self, steps=steps)
 
     @property
     def n_snapshots(self) -> int:

@@ -28,6 +28,8 @@ from timme.settings.values import MIN_BONDS
 from timme.system.ensemble import Ensemble
 from timme.workflow.kept_pairs import note_on
 
+_APART = 3  # bonds between two Cα of neighbours, or between two of these
+
 
 def notes_on(
     ensemble: Ensemble,
@@ -173,14 +175,17 @@ def remarks_on(made: Analysis) -> Iterator[str]:
 def _remedy(made: Analysis) -> str:
     """Propose pairs that are more bonds apart than those compared, and bodies where they help.
 
-    Without bonds there are neither.
+    Without bonds there are neither. Sites that are not bound to one another, as Cα alone, are three
+    bonds and more apart, so that one more would leave out none of them.
     """
     in_force = made.recipe.options.get("min_bonds")
     bonds = in_force if isinstance(in_force, int) else 0
     if not bonds and not len(made.system.sites.bonds):
         return "Join by several pairs, not by one (linkage='braced'), or list other pairs (pairs=)"
-    bodies = ", or bodies instead of points" if made.recipe.kind == "points" else ""
-    return f"Compare pairs more bonds apart (min_bonds={max(MIN_BONDS, bonds + 1)}){bodies}"
+    bonded = len(made.system.sites.bonds) > 0
+    bodies = ", or bodies instead of points" if bonded and made.recipe.kind == "points" else ""
+    more = max(MIN_BONDS, bonds + (1 if bonded else _APART))
+    return f"Compare pairs more bonds apart (min_bonds={more}){bodies}"
 
 
 def describe_compared(about: str, partners: Pairs, n_measured: int, chosen: Settings) -> str:
