@@ -236,7 +236,7 @@ def _note_unknown_unit(ensemble: Ensemble) -> Ensemble:
     if first is None or ensemble.unit or kind(first) not in DUMPS:
         return ensemble
     note = f"{first}: the unit is not known (unit=)"
-    if "lj" in {file.style for file in getattr(ensemble.frames, "files", ())}:
+    if ensemble.frames.style == "lj":
         note = (
             f"{first}: lengths are in that of its particles, the σ of Lennard-Jones (units lj); "
             "unit= gives it a name on the axes"
