@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -73,8 +75,9 @@ def with_whole_molecules(
         return ensemble
     trees = Trees.of(bonds, n_sites)
     if angstrom is not None and ensemble.n_dimensions == 3:
-        parts = ensemble.atoms, points[0], boxes, trees.molecules, angstrom
-        trees = Trees.of(bonds, n_sites, links_of_complexes(*parts))
+        looked_at = [(points[0], boxes), *_later_snapshots(ensemble)]
+        links = links_of_complexes(ensemble.atoms, looked_at, trees.molecules, angstrom)
+        trees = Trees.of(bonds, n_sites, links)
     through = endless(points[0], boxes, trees, bonds)
     notes = ensemble.notes
     if through.any():
@@ -86,6 +89,15 @@ def with_whole_molecules(
         notes = (*notes, note)
     frames = WholeFrames(ensemble.frames, trees, np.arange(n_sites), together)
     return replace(ensemble, frames=frames, images=Images(trees.molecules), notes=notes)
+
+
+def _later_snapshots(ensemble: Ensemble) -> Iterator[tuple[Coordinates, Boxes]]:
+    """Look at the middle and the last snapshot; one that is damaged is told when it is needed."""
+    last = ensemble.n_snapshots - 1
+    for snapshot in sorted({last // 2, last} - {0}):
+        with suppress(ValueError):
+            points, matrices = ensemble.frames.read(snapshot, snapshot + 1)
+            yield points[0], Boxes.of(matrices, 1, ensemble.n_dimensions)
 
 
 def _neighbours(points: Coordinates, boxes: Boxes, molecules: Ints) -> Ints:
