@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from timme._arrays import Ints, frozen
-from timme.readers.ase import ASE, is_ase, read_ase
+from timme.readers.ase import ASE, is_ase, read_ase, read_ase_file
 from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS, dump_atoms
 from timme.readers.files import (
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Keep = Callable[[int, str, Clock | None, Sequence[int]], Sequence[int]]
 
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
-_BARE = BARE_TRAJECTORIES | {".h5md"}
+_BARE = BARE_TRAJECTORIES | {".h5md", ".rst7"}
 _ROWS = _BARE | {".gsd", ".xyz"}  # formats of which a list is one trajectory, and no structures
 
 _USES = {  # of options that are not for every kind of source
@@ -219,9 +219,9 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
         return _from_row([path, *trajectories], options)
     if trajectories:
         return _from_trajectories(path, trajectories, options)
-    if suffix == ".npy":
+    if suffix in {".npy", ".traj"}:
         _refuse_unused(options, str(path))
-        return _from_npy(path)
+        return _from_npy(path) if suffix == ".npy" else read_ase_file(path)
     if suffix in TABLES:
         from timme.readers.tables import read_table
 

@@ -15,6 +15,7 @@ from timme.readers.files import (
     STRUCTURES,
     checked_file,
     kind,
+    library_format,
     one_line,
     read_bytes,
     refuse_packed,
@@ -54,9 +55,8 @@ def read_topology(path: Path) -> Topology:
     cleaned = _clean(checked_file(path))
     refuse_packed(path)
     refuse_piled_models(path)
-    parsed_as = {".xyz": "XYZ", ".cif": "MMCIF"}.get(kind(path))
     try:
-        known = get_parser_for(str(path), format=parsed_as)
+        known = get_parser_for(str(path), format=library_format(path))
     except (ValueError, TypeError):  # with a list of all that it knows
         raise ValueError(_unread(path, f"nobody knows the kind {kind(path)!r}")) from None
     try:
