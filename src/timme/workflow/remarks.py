@@ -20,7 +20,6 @@ from timme.fluctuations.overlap import (
     shared_with_another,
 )
 from timme.fluctuations.sigma import Fluctuations
-from timme.hierarchy.quantity import SIGMA
 from timme.objects import Objects, points
 from timme.pairs.lists import Pairs
 from timme.settings import Settings
@@ -158,7 +157,7 @@ def remarks_on(made: Analysis) -> Iterator[str]:
     """
     sigma = made.fluctuations
     shown = made.shown_hierarchy
-    if shown.quantity.symbol != SIGMA.symbol:  # of others, no such reason is known
+    if not shown.quantity.of_distances:  # of others, no such reason is known
         return
     if sigma is None or shown.n_sites < 3 or np.count_nonzero(shown.parents < 0) > 1:
         return
