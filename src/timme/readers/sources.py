@@ -96,7 +96,7 @@ def open_source(
         return _from_structures(paths, options, keep)
     ensemble = _from_row(paths, options) if in_a_row else _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
-    doubled, note = _doubled(ensemble.frames)
+    doubled, note = _find_doubled(ensemble.frames)
     kept = keep(count, name, _clock(found, ensemble.frames), doubled)
     if ensemble.frames.in_memory and not ensemble.gaps:
         _refuse_holes(ensemble, kept, name)
@@ -104,7 +104,7 @@ def open_source(
     return Opened(replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes), count)
 
 
-def _doubled(frames: Frames) -> tuple[list[int], str]:
+def _find_doubled(frames: Frames) -> tuple[list[int], str]:
     """Find snapshots of files that are there twice, and say so."""
     doubled = frames.doubled()
     if not doubled:

@@ -67,7 +67,7 @@ def read_topology(path: Path) -> Topology:
             atoms, ids = atoms_of_universe(group), _ids(path, group)
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
         raise ValueError(_unread(path, one_line(error))) from None
-    return Topology(_renumbered(atoms, path), ids)
+    return Topology(_renumber(atoms, path), ids)
 
 
 def _unread(path: Path, reason: str) -> str:
@@ -87,7 +87,7 @@ def _ids(path: Path, group: Any) -> Ints | None:
     return ids
 
 
-def _renumbered(atoms: Atoms, path: Path) -> Atoms:
+def _renumber(atoms: Atoms, path: Path) -> Atoms:
     """Give residues the numbers that the parser does not understand."""
     if kind(path) not in {".pdb", ".ent"}:
         return atoms

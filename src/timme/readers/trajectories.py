@@ -90,7 +90,7 @@ class TrajectoryFrames(PlainFrames):
                 self.resting.refuse_holes(
                     found.positions, place, source=self.files[file].path, sites=self.sites
                 )
-                positions = _unfolded(found) if self.through else found.positions
+                positions = _unfold(found) if self.through else found.positions
                 # No number loses digits that its file has: texts are double, most others single.
                 if positions.dtype.itemsize > coordinates.dtype.itemsize:
                     wider = np.empty(shape, positions.dtype)
@@ -428,7 +428,7 @@ def _refuse_other_ids(ids: Ints, others: Ints, path: str, other_path: str) -> No
         )
 
 
-def _unfolded(found: RawFrame) -> Coordinates:
+def _unfold(found: RawFrame) -> Coordinates:
     if found.images is None or found.box is None:
         return found.positions
     moved: Coordinates = found.positions + found.images @ found.box

@@ -22,7 +22,7 @@ from timme.system.wholes import Trees, WholeFrames, cut_free, endless
 _NEAR = 0.5  # of half the box, within which neighbours in a molecule are
 
 
-def unfolded(ensemble: Ensemble) -> Ensemble:
+def unfold(ensemble: Ensemble) -> Ensemble:
     """Put sites where they went through walls, if the file counts how often they did.
 
     Parameters
@@ -144,7 +144,7 @@ def with_lasting_images(ensemble: Ensemble) -> Ensemble:
     return replace(ensemble, images=Images(molecules, origin, boxes[0]))
 
 
-def followed(ensemble: Ensemble, progress: Progress | None = None) -> Ensemble:
+def follow_molecules(ensemble: Ensemble, progress: Progress | None = None) -> Ensemble:
     """Follow molecules, or sites without bonds, from snapshot to snapshot.
 
     Parameters
@@ -169,7 +169,7 @@ def followed(ensemble: Ensemble, progress: Progress | None = None) -> Ensemble:
     return replace(ensemble, frames=frames)
 
 
-def left_out(ensemble: Ensemble) -> Ensemble:
+def take_away(ensemble: Ensemble) -> Ensemble:
     """Take away the walls through which molecules were made whole.
 
     Parameters
