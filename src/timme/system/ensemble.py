@@ -185,9 +185,14 @@ class Ensemble(Described):
         length = angstrom or unit_in_angstrom(self.unit)
         if length is None or self.n_dimensions != 3 or not (self.atoms.names != "").any():
             return replace(self, steps=None)
-        points, boxes = self.frames.read(0, 1)
-        steps = find_steps(self.atoms, points[0], Boxes.of(boxes, 1, 3), length)
-        return replace(self, steps=steps)
+        points, matrices = self.frames.read(0, 1)
+        boxes = Boxes.of(matrices, 1, 3)
+
+        def measure(one: Ints, other: Ints) -> Floats:
+            apart: Floats = length * np.linalg.norm(boxes.between(points, one, other)[0], axis=1)
+            return apart
+
+        return replace(self, steps=find_steps(self.atoms, measure))
 
     @property
     def n_snapshots(self) -> int:

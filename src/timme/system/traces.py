@@ -6,15 +6,17 @@ not there. How many bonds are between them is known all the same, and that they 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from timme._arrays import Bools, Coordinates, Ints, frozen
+from timme._arrays import Bools, Floats, Ints, frozen
 from timme.system.atoms import Atoms
 from timme.system.residues import is_ion, is_nucleic, is_protein, residue_index
-from timme.system.space import Boxes
+
+Measure = Callable[[Ints, Ints], Floats]
 
 
 class _Kind(NamedTuple):
@@ -34,19 +36,16 @@ _NUCLEIC = tuple(_Kind(names, ("O3'", "O3*"), 6, 8.0, 0.0) for names in (("P",),
 _LEAST = 2.6  # Å; a cis peptide has 2.9
 
 
-def find_steps(atoms: Atoms, points: Coordinates, boxes: Boxes, angstrom: float) -> Ints:
+def find_steps(atoms: Atoms, measure: Measure) -> Ints:
     """Find residues that follow one another where the atoms between their sites are missing.
 
     Parameters
     ----------
     atoms : Atoms
         Their names.
-    points : ndarray, shape (atoms, 3)
-        Positions in the first snapshot, which tells where a chain is broken.
-    boxes : Boxes
-        Its box.
-    angstrom : float
-        Length of the unit in Å.
+    measure : callable
+        Called with two lists of atoms; returns how far each of the one is from that of the other in
+        the first snapshot, in Å, which tells where a chain is broken.
 
     Returns
     -------
@@ -57,10 +56,10 @@ def find_steps(atoms: Atoms, points: Coordinates, boxes: Boxes, angstrom: float)
     protein, nucleic = is_protein(atoms), is_nucleic(atoms)
     # A modified residue is known by its neighbours, as it has no backbone here.
     alpha = np.isin(atoms.names, _ALPHA.names) & np.isin(atoms.elements, ("C", "")) & ~is_ion(atoms)
-    found = [_along(atoms, points, boxes, angstrom, _ALPHA, alpha, protein)]
+    found = [_along(atoms, measure, _ALPHA, alpha, protein)]
     for kind in _NUCLEIC:
         sites = nucleic & np.isin(atoms.names, kind.names)
-        found.append(_along(atoms, points, boxes, angstrom, kind, sites, nucleic))
+        found.append(_along(atoms, measure, kind, sites, nucleic))
     return frozen(np.concatenate(found))
 
 
@@ -117,15 +116,7 @@ def with_missing_atoms(bonds: Ints, steps: Ints | None, n_atoms: int) -> tuple[I
     return np.concatenate([bonds, np.array(ways, np.int64).reshape(-1, 2)]), n_atoms
 
 
-def _along(
-    atoms: Atoms,
-    points: Coordinates,
-    boxes: Boxes,
-    angstrom: float,
-    kind: _Kind,
-    sites: Bools,
-    known: Bools,
-) -> Ints:
+def _along(atoms: Atoms, measure: Measure, kind: _Kind, sites: Bools, known: Bools) -> Ints:
     """Join those of some sites that follow one another, one of which at least is known."""
     chosen = np.flatnonzero(sites)
     one, other = chosen[:-1], chosen[1:]
@@ -136,7 +127,7 @@ def _along(
     one, other = one[following], other[following]
     if not len(one):
         return np.empty((0, 3), np.int64)
-    apart = angstrom * np.linalg.norm(boxes.between(points[None], one, other)[0], axis=1)
+    apart = measure(one, other)
     numbered = np.isin(atoms.resids[other] - atoms.resids[one], (0, 1))
     near = (apart >= _LEAST) & (apart <= np.where(numbered, kind.reach, kind.unnumbered))
     one, other = one[near], other[near]

@@ -16,7 +16,8 @@ from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
 from timme.web.folders import WEIGHTS, archive_name
 from timme.web.guard import FILE_POLICY
 from timme.web.models import ResultFile, ResultFiles
-from timme.workflow import comparison, known_files
+from timme.workflow import comparison
+from timme.workflow.folder import known_files
 
 _TYPES = {
     ".png": "image/png",
