@@ -8,7 +8,7 @@ beside one another in all: partners that bind on the way are as near in the othe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _FEW = 10  # molecules of one name: more are a solvent or a membrane, which has 
 
 def links_of_complexes(
     atoms: Atoms,
-    snapshots: Sequence[tuple[Coordinates, Boxes]],
+    snapshots: Iterable[tuple[Coordinates, Boxes]],
     molecules: Ints,
     angstrom: float,
 ) -> Ints:
@@ -35,8 +35,8 @@ def links_of_complexes(
     ----------
     atoms : Atoms
         Names of the sites.
-    snapshots : sequence of tuple
-        Positions (sites, 3) in some snapshots, each with its box.
+    snapshots : iterable of tuple
+        Positions (sites, 3) in some snapshots, each with its box; read where there are chains.
     molecules : ndarray of int, shape (sites,)
         Molecule of each site.
     angstrom : float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -75,7 +76,7 @@ def with_whole_molecules(
         return ensemble
     trees = Trees.of(bonds, n_sites)
     if angstrom is not None and ensemble.n_dimensions == 3:
-        looked_at = [(points[0], boxes), *_later_snapshots(ensemble)]
+        looked_at = chain([(points[0], boxes)], _later_snapshots(ensemble))
         links = links_of_complexes(ensemble.atoms, looked_at, trees.molecules, angstrom)
         trees = Trees.of(bonds, n_sites, links)
     through = endless(points[0], boxes, trees, bonds)
