@@ -13,6 +13,7 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints, frozen, indices
 from timme._html import Described
 from timme.system.atoms import Atoms
+from timme.system.blocks import Block
 from timme.system.boxes import box_matrices
 from timme.system.checks import checked_coordinates, checked_weights
 from timme.system.frame_choices import rows_of
@@ -32,59 +33,6 @@ _BLURRED = 1e-3  # of a box, by which a place that is known no better is not kno
 # Coordinates in single precision are summed in it from so many snapshots on: their rounding then
 # averages out to 1e-5 of σ = 0.05 at a distance of 50. Fewer are brought into double precision.
 SINGLE_FROM = 256
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Block(Described):
-    """A run of consecutive snapshots."""
-
-    start: int
-    coordinates: Coordinates  # (frames, sites, dimensions)
-    boxes: Floats | None  # (frames, dimensions, dimensions)
-    weights: Floats  # (frames,)
-    complete: bool  # whether every site is seen in every frame, and all weigh the same
-    single: bool  # whether sums over the block may be in single precision
-    images: Images | None = None  # which images sites see, the nearest if None
-
-    def parts(self, length: int, *, first: int = 0) -> Iterator[Block]:
-        """Cut the run into shorter ones.
-
-        Parameters
-        ----------
-        length : int
-            Number of snapshots in each part but the last.
-        first : int, optional
-            Where the first part begins.
-
-        Yields
-        ------
-        Block
-            Consecutive snapshots, in order; nothing is copied.
-        """
-        for begin in range(self.start + first, self.start + len(self.weights), length):
-            yield self.cut(begin, begin + length)
-
-    def cut(self, start: int, stop: int) -> Block:
-        """Take some of the snapshots.
-
-        Parameters
-        ----------
-        start, stop : int
-            Their numbers among all snapshots, as in a slice.
-
-        Returns
-        -------
-        Block
-            A view of them.
-        """
-        part = slice(start - self.start, stop - self.start)
-        return replace(
-            self,
-            start=start,
-            coordinates=self.coordinates[part],
-            boxes=None if self.boxes is None else self.boxes[part],
-            weights=self.weights[part],
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -54,12 +54,17 @@ def may_lie_there(positions: Coordinates) -> Ints | None:
     Returns
     -------
     ndarray of int or None
-        Those that do; None where any may well meet there: on a lattice of whole numbers, on a line
-        or in a plane, and in other spaces than those of two and three dimensions.
+        Those that do, and those that are not seen; None where any may well meet there: on a lattice
+        of whole numbers, on a line or in a plane, and in other spaces than those of two and three
+        dimensions.
     """
-    flat = bool((positions == positions[:1]).all(axis=0).any())
-    whole = np.allclose(positions, np.round(positions), rtol=_ROUNDING, atol=0)
-    return None if positions.shape[1] not in {2, 3} or flat or whole else at_origin(positions)
+    unseen = ~np.isfinite(positions).all(axis=1)
+    seen = positions[~unseen]
+    flat = bool((seen == seen[:1]).all(axis=0).any())
+    whole = np.allclose(seen, np.round(seen), rtol=_ROUNDING, atol=0)
+    if positions.shape[1] not in {2, 3} or flat or whole:
+        return None
+    return np.union1d(at_origin(positions), np.flatnonzero(unseen))
 
 
 def may_lie_there_always(found: Iterable[Ints | None]) -> Ints | None:
