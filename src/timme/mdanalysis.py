@@ -32,6 +32,7 @@ from timme.system.boxes import boxes_of_frames
 from timme.system.derived_frames import made_of, source_of
 from timme.system.ensemble import Ensemble
 from timme.system.held_frames import ArrayFrames, WindowFrames
+from timme.system.holes import Resting
 from timme.workflow import gather
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
 
     def _single_frame(self) -> None:
         box = self._frames.checked(self._find_box(self._ts), self._ts.frame)
-        self._steps.append((self._ts.positions[self._plan.sites], box))
+        self._steps.append((self._frames.places(self._ts), box))
         done = self._frame_index + 1
         if len(self._steps) == self._plan.ensemble.block_length or done == self.n_frames:
             self._plan.merge(self._steps, self._first + done, self.results.moments)
@@ -316,6 +317,7 @@ class _Plan:
     sites: Ints  # atoms of the Universe that are read
     periodic: bool
     walled: bool | None
+    resting: Resting
     pairs: Ints
 
     @classmethod
@@ -324,12 +326,13 @@ class _Plan:
         snapshots, *shape = frames.shape
         elsewhere = WindowFrames(ArrayFrames(np.empty((0, *shape))), 0, snapshots)
         bare = replace(ensemble, frames=made_of(ensemble.frames, elsewhere))
-        return cls(bare, frames.sites, frames.periodic, frames.walled, pairs)
+        judged = frames.walled, frames.resting
+        return cls(bare, frames.sites, frames.periodic, *judged, pairs)
 
     def frames(self, reader: Any) -> UniverseFrames:
         """What is read, by the reader of this process."""
-        shared = True
-        return UniverseFrames(reader, range(0), self.sites, self.periodic, shared, self.walled)
+        shared, judged = True, (self.walled, self.resting)
+        return UniverseFrames(reader, range(0), self.sites, self.periodic, shared, *judged)
 
     def merge(
         self, steps: list[tuple[Coordinates, Floats | None]], stop: int, into: Moments

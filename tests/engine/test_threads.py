@@ -12,7 +12,8 @@ import pytest
 
 from timme.engine.run import engine_of
 from timme.engine.threads import Threads, in_order, read_ahead
-from timme.system.ensemble import Block, Ensemble
+from timme.system.blocks import Block
+from timme.system.ensemble import Ensemble
 
 PATIENCE = 20.0  # seconds until something that should happen is held not to
 ENSEMBLE = Ensemble.from_array(np.random.default_rng(0).normal(size=(300, 7, 3)))

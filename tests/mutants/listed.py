@@ -263,6 +263,25 @@ MUTANTS = [
         ("a gigabyte is binary", '"g": 10**9', '"g": 2**30'),
         ("free memory is what is most", "min(_left()", "max(_left()"),
     ),
+    *_mutants(
+        "system/traces.py",
+        "readers/test_traces.py",
+        ("neighbours along a trace are two bonds apart", '("C",), 3, 4.5', '("C",), 2, 4.5'),
+        ("chains are joined across a break", '("C",), 3, 4.5', '("C",), 3, 9.5'),
+        ("chains run on into others", "(atoms.chains[one] == atoms.chains[other]) &", ""),
+        (
+            "numbers do not matter across a missing loop",
+            "np.where(numbered, kind.reach, kind.unnumbered)",
+            "kind.reach",
+        ),
+    ),
+    *_mutants(
+        "system/holes.py",
+        "readers/test_holes.py",
+        ("walkers may not start", "or (self.points and frame == 0)", ""),
+        ("one corner is a hole", "max(_SEVERAL, count / 2)", "_SEVERAL"),
+        ("what rests is a hole", "holes = np.setdiff1d(holes, self.sites)", ""),
+    ),
     # ---- walls of the box ----------------------------------------------------------------------
     *_mutants(
         "_kernels/wholes.py",

@@ -144,7 +144,8 @@ def test_angstrom_called_nm_is_warned_of(tmp_path: Path) -> None:
 @pytest.mark.parametrize("select", ["name CA", "name O"])
 def test_sparse_files_are_not_warned_of(tmp_path: Path, select: str) -> None:
     records = [record for record in peptide(n_residues=6) if record[0] == select.split()[1]]
-    assert not read(write_pdb(tmp_path / "a.pdb", [records])).notes
+    notes = read(write_pdb(tmp_path / "a.pdb", [records])).notes
+    assert not any("looks like" in note for note in notes)
 
 
 def test_bonds_may_be_left_out_or_taken_from_the_file_only(tmp_path: Path) -> None:

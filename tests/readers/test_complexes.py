@@ -93,6 +93,25 @@ def test_chains_and_ligands_that_touch_are_together_in_every_snapshot(
         np.testing.assert_allclose(found, between(whole, 0, other, MOLECULES), atol=1e-3)
 
 
+@pytest.mark.parametrize("touching", [range(5, 7), range(9, 12)], ids=["half-way", "at the end"])
+def test_chains_that_meet_later_are_together_when_they_do(tmp_path: Path, touching: range) -> None:
+    """Chain B comes from 12 Å away, each molecule put into the box by itself."""
+    records = [*rod("A", np.zeros(3)), *rod("B", BESIDE)]
+    rest = np.array([record[6:9] for record in records])
+    far = np.array([0.0 if frame in touching else 8.0 for frame in range(N_FRAMES)])
+    whole = np.tile(rest, (N_FRAMES, 1, 1)) + np.linspace(0, 60, N_FRAMES)[:, None, None]
+    whole[:, N_CHAIN:, 1] += far[:, None]
+    wrapped = whole.copy()
+    for own in (slice(N_CHAIN), slice(N_CHAIN, None)):
+        wrapped[:, own] -= (np.floor(whole[:, own].mean(axis=1) / BOX) * BOX)[:, None]
+    topology = write_pdb(tmp_path / "a.pdb", [records])
+    cell = [*BOX.tolist(), 90.0, 90.0, 90.0]
+    path = write_trajectory(tmp_path / "a.dcd", wrapped.astype(np.float32), box=cell)
+    found = read(topology, path).coordinates()
+    steps = found[:, N_CHAIN:].mean(axis=1) - found[:, :N_CHAIN].mean(axis=1)
+    np.testing.assert_allclose(steps, far[:, None] * [0, 1, 0] + BESIDE, atol=1e-3)
+
+
 def test_parts_of_a_complex_are_together_whatever_is_selected(tmp_path: Path) -> None:
     topology, path, whole = files(tmp_path, CELLS[0])
     sites = [5, *range(N_CHAIN, 2 * N_CHAIN)]  # one atom of chain A, and chain B

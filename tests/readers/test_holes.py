@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.conftest import MakeUniverse
 from tests.readers.builders import trajectory_positions, waters, write_pdb, write_trajectory
 from timme._arrays import Coordinates
+from timme.mdanalysis import CoMovingClusters
 from timme.readers import read
 
 N_FRAMES, N_ATOMS = 9, 12
@@ -114,3 +117,78 @@ def test_walkers_of_a_text_may_start_at_the_origin(tmp_path: Path) -> None:
     positions[0, :8] = 0
     path = write_trajectory(tmp_path / "a.xyz", positions)
     np.testing.assert_allclose(read(path, bonds="none").coordinates(), positions, atol=2e-3)
+
+
+def in_memory(positions: Coordinates, make_universe: MakeUniverse, kind: str) -> Any:
+    """The same snapshots as a user has them, atoms by name or points without any."""
+    if kind == "universe":
+        return make_universe(positions, names=["C"] * N_ATOMS, resnames=["LIG"] * N_ATOMS)
+    if kind == "ase":
+        return [_AseAtoms(places) for places in positions]
+    return positions
+
+
+class _AseAtoms:
+    """What of ASE's Atoms is looked at."""
+
+    def __init__(self, places: Coordinates) -> None:
+        self._places, self.cell, self.pbc = places, np.zeros((3, 3)), np.zeros(3, bool)
+
+    def get_positions(self) -> Coordinates:
+        return self._places
+
+    def get_chemical_symbols(self) -> list[str]:
+        return ["Ar"] * len(self._places)
+
+
+@pytest.mark.parametrize("frame", [1, 4, 8])
+@pytest.mark.parametrize(
+    ("kind", "count", "name"),
+    [
+        ("universe", 2, "Universe: frame {} has 2 of 12 atoms"),
+        ("ase", 2, "frame {} has 2 of 12 atoms"),
+        ("array", N_ATOMS, "array: frame {} has 12 of 12 points"),
+        ("array", 6, "array: frame {} has 6 of 12 points"),
+    ],
+)
+def test_holes_in_memory_are_named_as_those_of_files(
+    make_universe: MakeUniverse, kind: str, count: int, name: str, frame: int
+) -> None:
+    positions = moving()
+    positions[frame, N_ATOMS - count :] = 0
+    source = in_memory(positions, make_universe, kind)
+    words = rf"{name.format(frame + 1)} at exactly \(0, 0, 0\).*start=, stop="
+    with pytest.raises(ValueError, match=words):
+        read(source, bonds="none").coordinates()
+    before = read(source, bonds="none", stop=frame).coordinates()
+    np.testing.assert_allclose(before, positions[:frame], atol=1e-5)
+
+
+def test_an_array_that_was_never_filled_to_its_end_is_told(tmp_path: Path) -> None:
+    positions = moving()[..., :2]
+    positions[6:] = 0
+    with pytest.raises(ValueError, match=r"array: frame 7 has 12 of 12 points at exactly \(0, 0\)"):
+        read(positions)
+    np.save(tmp_path / "a.npy", positions)
+    with pytest.raises(ValueError, match=r"a\.npy: frame 7 has 12 of 12 points"):
+        read(tmp_path / "a.npy").coordinates()
+    assert len(read(tmp_path / "a.npy", stop=6).coordinates()) == 6
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3, 10])
+def test_points_may_start_at_the_origin_and_meet_there(dimensions: int) -> None:
+    rng = np.random.default_rng(1)
+    steps = rng.normal(size=(20, 8, dimensions))
+    steps[0] = 0
+    walkers = np.cumsum(steps, axis=0)
+    walkers[7, :3] = 0  # as in a corner
+    np.testing.assert_array_equal(read(walkers).coordinates(), walkers)
+
+
+def test_holes_are_seen_in_an_analysis_of_a_universe(make_universe: MakeUniverse) -> None:
+    positions = moving()
+    positions[5, 3:] = 0
+    universe = make_universe(positions, names=["C"] * N_ATOMS, resnames=["LIG"] * N_ATOMS)
+    run = CoMovingClusters(universe, objects="points", pairs="all")
+    with pytest.raises(ValueError, match="Universe: frame 6 has 9 of 12 atoms"):
+        run.run()

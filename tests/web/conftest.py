@@ -126,10 +126,10 @@ def running_server(folder: Path, **limits: Any) -> Iterator[Server]:
 
     from timme.web.app import create_app
     from timme.web.guard import Keys
-    from timme.web.limits import parsed_limits
+    from timme.web.limits import parse_limits
 
     keys = Keys(TOKEN)
-    allowed = replace(parsed_limits(ServeSettings()), **limits)
+    allowed = replace(parse_limits(ServeSettings()), **limits)
     app = create_app(folder, port=PORT, keys=keys, limits=allowed)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with TestClient(app, base_url=BASE, headers=headers) as client:

@@ -19,7 +19,7 @@ from tests.web.conftest import LONG_SETTINGS, everything, until
 from tests.web.served import SOURCE, Served
 from timme.settings import ServeSettings
 from timme.web import parts
-from timme.web.limits import parsed_limits
+from timme.web.limits import parse_limits
 
 __all__ = ["folder", "timme"]
 
@@ -92,7 +92,7 @@ def test_it_says_how_to_get_its_pages_where_they_were_not_built(
         data=tmp_path,
         browser=False,
         tell=said.append,
-        limits=parsed_limits(ServeSettings()),
+        limits=parse_limits(ServeSettings()),
     )
     assert "TIMME is at" in said[0]
     assert said[-1].startswith("there are no pages to look at: ")

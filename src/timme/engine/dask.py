@@ -26,7 +26,8 @@ from timme.engine.connect import LOST
 from timme.engine.moments import Merge, Metric, Moments, Piece, PreparedBlock, pair_tiles
 from timme.engine.protocol import Window
 from timme.engine.threads import in_order, part_length
-from timme.system.ensemble import Block, Ensemble
+from timme.system.blocks import Block
+from timme.system.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -12,7 +12,7 @@ from timme._kernels import metrics as named_kernel
 from timme._kernels import moments as kernel
 from timme._kernels.space import OPEN
 from timme.engine.metrics import NAMED, refuse_undefined
-from timme.system.ensemble import Block
+from timme.system.blocks import Block
 from timme.system.space import Boxes
 
 Metric = Callable[[Coordinates, Coordinates], Coordinates] | str

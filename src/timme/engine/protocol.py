@@ -7,7 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from timme._arrays import Ints
 from timme.engine.moments import Merge, Metric, Piece
-from timme.system.ensemble import Block, Ensemble
+from timme.system.blocks import Block
+from timme.system.ensemble import Ensemble
 
 
 class Window(Protocol):

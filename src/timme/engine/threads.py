@@ -21,7 +21,8 @@ from timme.engine.moments import (
     pair_tiles,
     room_for,
 )
-from timme.system.ensemble import Block, Ensemble
+from timme.system.blocks import Block
+from timme.system.ensemble import Ensemble
 
 _PART_POINTS = 50_000  # points of all snapshots in one part of a block, about
 

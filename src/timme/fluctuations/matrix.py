@@ -32,7 +32,7 @@ def from_matrix(matrix: npt.ArrayLike | sparse.csr_array, *, unit: str = "") -> 
     """
     held: Any = matrix
     if not isinstance(matrix, sparse.sparray | sparse.spmatrix):
-        held = numbers(_unmasked(matrix), "matrices of σ")
+        held = numbers(_unmask(matrix), "matrices of σ")
     if held.dtype.kind not in "fiu":
         raise ValueError(f"a matrix of σ must hold real numbers, got {held.dtype}")
     if held.ndim == 1:
@@ -74,7 +74,7 @@ def has_triangle(length: int) -> bool:
     return length > 0 and size * (size - 1) // 2 == length
 
 
-def _unmasked(matrix: Any) -> Any:
+def _unmask(matrix: Any) -> Any:
     """Put NaN, which is not measured, in place of masked entries, whatever is held behind these."""
     if not isinstance(matrix, np.ma.MaskedArray):
         return matrix

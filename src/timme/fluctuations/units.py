@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Coordinates, Ints
-from timme.system.ensemble import Block, Ensemble
+from timme.system.blocks import Block
+from timme.system.ensemble import Ensemble
 
 _LONGEST = 16  # frames of a unit
 _LANES = 16  # units that vector units take at a time

@@ -23,6 +23,7 @@ class Quantity(Described):
     cutoff: str = ""  # symbol of a cutoff, σc; that of the height by default
     clusters: str = "clusters"  # what a cut consists of: "co-moving clusters"
     is_length: bool = False  # a length in the unit of the coordinates, so that σ/a means something
+    of_distances: bool = False  # 0 for two sites at a fixed distance, as bonds hold them
 
     def __post_init__(self) -> None:
         """Let the symbol stand for what was left out."""
@@ -63,6 +64,7 @@ SIGMA = Quantity(
     cutoff="σc",
     clusters="co-moving clusters",
     is_length=True,
+    of_distances=True,
 )
 
 

@@ -27,7 +27,7 @@ def hold(ensemble: Ensemble) -> Ensemble:
     Ensemble
         The same, in memory; as it was if that would take more than 160 MB in double precision.
     """
-    if isinstance(ensemble.frames, ArrayFrames):
+    if ensemble.frames.in_memory:
         return ensemble
     if ensemble.n_snapshots * ensemble.n_sites * ensemble.n_dimensions > _MOST_HELD:
         return ensemble

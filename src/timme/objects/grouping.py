@@ -15,6 +15,7 @@ from timme.settings.values import CENTRE, MOLECULE_CENTRE, REDUCTION, Centre, Re
 from timme.system.ensemble import Ensemble
 from timme.system.residues import gathered_residues
 from timme.system.topology import adjacency
+from timme.system.traces import joined_atoms
 
 
 def groups(
@@ -168,14 +169,15 @@ def _labelled_groups(
 def _molecule_numbers(ensemble: Ensemble) -> Ints:
     """Number the molecules: pieces that bonds hold together, or as the file does."""
     given = ensemble.molecules
-    if len(ensemble.atoms.bonds) == 0 and given is not None:
+    bonds = joined_atoms(ensemble.atoms.bonds, ensemble.steps)
+    if len(bonds) == 0 and given is not None:
         alone = np.arange(len(given)) + int(given.max()) + 1
         return np.where(given == 0, alone, given)
-    if len(ensemble.atoms.bonds) == 0:
+    if len(bonds) == 0:
         raise ValueError(
             "molecules need covalent bonds, and none are known: read a topology with bonds, "
             "or use residues or points"
         )
-    graph = adjacency(ensemble.atoms.bonds, len(ensemble.atoms))
+    graph = adjacency(bonds, len(ensemble.atoms))
     _, numbers = sparse.csgraph.connected_components(graph, directed=False)
     return numbers.astype(np.int64)

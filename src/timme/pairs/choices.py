@@ -22,6 +22,7 @@ from timme.pairs.nearest import nearest_in_first, nearest_on_average
 from timme.system.frames import Progress
 from timme.system.sphere import in_space, through_the_earth
 from timme.system.topology import within_bonds
+from timme.system.traces import with_missing_atoms
 
 
 def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the paper's word)
@@ -273,14 +274,16 @@ def _count_dropped(dropped: int, kept: int) -> str:
 def _too_near(objects: Objects, min_bonds: int) -> Ints:
     """Pairs of objects fewer bonds apart, counted in the whole covalent graph.
 
-    Objects centred on an atom are counted from it, others from their nearest members.
+    Objects centred on an atom are counted from it, others from their nearest members. Where a chain
+    is known by one atom of each residue, the bonds between these are counted as well.
     """
     if min_bonds < 0:
         raise ValueError(f"bonds apart must not be negative, got {min_bonds}")
     ensemble = objects.ensemble
-    if min_bonds == 0 or len(ensemble.atoms.bonds) == 0:
+    bonds, count = with_missing_atoms(ensemble.atoms.bonds, ensemble.steps, len(ensemble.atoms))
+    if min_bonds == 0 or len(bonds) == 0:
         return np.empty((0, 2), np.int64)
-    near = within_bonds(ensemble.atoms.bonds, len(ensemble.atoms), min_bonds - 1)
+    near = within_bonds(bonds, count, min_bonds - 1)
     if objects.centred_on_sites:
         atoms = ensemble.site_atoms[objects.anchors]
         between = near[atoms][:, atoms]

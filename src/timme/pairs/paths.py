@@ -20,7 +20,7 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints, frozen
 from timme._kernels import paths as kernel
 from timme._kernels.space import OPEN, TILTED, half_width
-from timme.system.ensemble import Block
+from timme.system.blocks import Block
 from timme.system.neighbours import squeeze
 from timme.system.space import Boxes
 

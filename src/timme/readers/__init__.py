@@ -173,7 +173,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap, in_cells=in_cells)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     if unwrap:
-        ensemble = walls.followed(ensemble, progress)
+        ensemble = walls.follow_molecules(ensemble, progress)
         chosen = [number - kept[0] for number in kept]
         ensemble = replace(ensemble, frames=ensemble.frames.keep(chosen))
     return replace(ensemble, weights=wanted.weights_of(weights, count, kept))
@@ -236,7 +236,7 @@ def _note_unknown_unit(ensemble: Ensemble) -> Ensemble:
     if first is None or ensemble.unit or kind(first) not in DUMPS:
         return ensemble
     note = f"{first}: the unit is not known (unit=)"
-    if "lj" in {file.style for file in getattr(ensemble.frames, "files", ())}:
+    if ensemble.frames.style == "lj":
         note = (
             f"{first}: lengths are in that of its particles, the σ of Lennard-Jones (units lj); "
             "unit= gives it a name on the axes"
@@ -276,7 +276,7 @@ def _with_box_and_bonds(
     strange = soundness.geometry_notes(ensemble, scale.angstrom)
     ensemble = replace(ensemble, notes=(*ensemble.notes, *strange))
     if box is False or unwrap:
-        ensemble = walls.unfolded(ensemble)
+        ensemble = walls.unfold(ensemble)
     # What is followed, or unfolded by the file, is not put anywhere else.
     free = not unwrap and (box is not False or ensemble.frames.unfolded() is None)
     ensemble = walls.with_whole_molecules(
@@ -284,7 +284,7 @@ def _with_box_and_bonds(
     )
     if unwrap:
         return walls.with_lasting_images(ensemble)
-    return walls.left_out(ensemble) if box is False else ensemble
+    return walls.take_away(ensemble) if box is False else ensemble
 
 
 def _listed(trajectories: str | Path | Sequence[str | Path]) -> list[str | Path]:

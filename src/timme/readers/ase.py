@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from timme.readers.files import one_line
 from timme.system.atoms import Atoms
 from timme.system.elements import element_masses
 from timme.system.ensemble import Ensemble
@@ -74,6 +76,37 @@ def read_ase(source: Any) -> Ensemble:
         unit="Å",
     )
     return replace(made, sources=(ASE,))
+
+
+def read_ase_file(path: Path) -> Ensemble:
+    """Read a trajectory file of ASE, where that is installed.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Ensemble
+        As :func:`read_ase` gives it.
+    """
+    try:
+        from ase.io.trajectory import Trajectory
+    except ImportError:
+        raise ValueError(
+            f"{path}: trajectories of ASE are read by ASE, which is not installed: pip install "
+            "ase, or write it as extended XYZ, as with ase convert in.traj out.extxyz"
+        ) from None
+    opened: Any = Trajectory
+    try:
+        with opened(str(path)) as file:
+            frames = list(file)
+    except Exception as error:  # noqa: BLE001, the library raises what it stumbles over
+        raise ValueError(
+            f"{path}: not a trajectory of ASE that can be read ({one_line(error)}): write it again"
+        ) from None
+    return replace(read_ase(frames), sources=(str(path),))
 
 
 def _is_atoms(source: object) -> bool:

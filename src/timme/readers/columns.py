@@ -142,13 +142,13 @@ def unit_of_columns(names: Sequence[str]) -> str:
     >>> unit_of_columns(["x [um]", "y [um]"]), unit_of_columns(["x", "y"])
     ('µm', '')
     """
-    units = {_parted(name)[1] for name in names}
+    units = {_part(name)[1] for name in names}
     unit = units.pop() if len(units) == 1 else ""
     unit = unit_label(_UNITS.get(unit, unit))
     return unit if unit in _LENGTHS else ""
 
 
-def _parted(name: str) -> tuple[str, str]:
+def _part(name: str) -> tuple[str, str]:
     """Part the name of a column from the unit that follows it in brackets."""
     found = _IN_BRACKETS.fullmatch(name)
     return (found[1], (found[2] or found[3] or "").strip()) if found else (name, "")
@@ -259,7 +259,7 @@ def _usual_columns(header: Sequence[str]) -> list[str]:
     """Name the columns of TrackMate, of trackpy as the table writes them, or of other programs."""
     if is_trackmate(header):
         return [name for name in TRACKMATE_COLUMNS if name in header]
-    written = {_parted(name)[0].lower(): name for name in reversed(header)}
+    written = {_part(name)[0].lower(): name for name in reversed(header)}
     written |= {name.lower(): name for name in reversed(header)}
     fitting = (names for names in _PROGRAMS if set(names[:3]) <= written.keys())
     wanted = list(next(fitting, TRACKPY_COLUMNS))

@@ -2,10 +2,13 @@
 
 Programs put every molecule back into the box by itself, so that two chains of one complex may be a
 box apart, and jump there between two snapshots. Distances through the box do not mind, but pictures
-and superpositions do. Molecules that touch in the first snapshot are put beside one another in all.
+and superpositions do. Molecules that touch in the first, the middle or the last snapshot are put
+beside one another in all: partners that bind on the way are as near in the others as they can be.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -21,7 +24,10 @@ _FEW = 10  # molecules of one name: more are a solvent or a membrane, which has 
 
 
 def links_of_complexes(
-    atoms: Atoms, points: Coordinates, boxes: Boxes, molecules: Ints, angstrom: float
+    atoms: Atoms,
+    snapshots: Iterable[tuple[Coordinates, Boxes]],
+    molecules: Ints,
+    angstrom: float,
 ) -> Ints:
     """Link chains of proteins and nucleic acids, and ligands on them, where these touch.
 
@@ -29,10 +35,8 @@ def links_of_complexes(
     ----------
     atoms : Atoms
         Names of the sites.
-    points : ndarray, shape (sites, 3)
-        Positions in the first snapshot.
-    boxes : Boxes
-        Its box.
+    snapshots : iterable of tuple
+        Positions (sites, 3) in some snapshots, each with its box; read where there are chains.
     molecules : ndarray of int, shape (sites,)
         Molecule of each site.
     angstrom : float
@@ -41,7 +45,8 @@ def links_of_complexes(
     Returns
     -------
     ndarray of int, shape (links, 2)
-        Nearest sites of molecules that touch, each complex once through: most contacts first.
+        Nearest sites of molecules that touch in any of these, each complex once through: most
+        contacts first.
     """
     none = np.zeros((0, 2), np.int64)
     polymers, guests = _members(atoms, molecules)
@@ -49,16 +54,17 @@ def links_of_complexes(
         return none
     heavy = ~np.isin(atoms.elements, HYDROGENS)
     sites = np.flatnonzero((polymers | guests)[molecules] & heavy)
-    near = sites[pairs_within(points[sites], _TOUCHING / angstrom, boxes)]
-    ends = molecules[near]
-    # Ligands are held by chains, and not by one another.
-    between = (ends[:, 0] != ends[:, 1]) & polymers[ends].any(axis=1)
-    near, ends = near[between], np.sort(ends[between], axis=1)
-    if not len(near):
-        return none
-    vectors = points[near[:, 0]].astype(np.float64) - points[near[:, 1]]
-    lengths = np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1)
-    return _spanning(near[np.argsort(lengths, kind="stable")], molecules)
+    found, apart = [none], [np.zeros(0)]
+    for points, boxes in snapshots:
+        seen = sites[np.isfinite(points[sites]).all(axis=1)]
+        near = seen[pairs_within(points[seen], _TOUCHING / angstrom, boxes)]
+        ends = molecules[near]
+        # Ligands are held by chains, and not by one another.
+        near = near[(ends[:, 0] != ends[:, 1]) & polymers[ends].any(axis=1)]
+        found.append(near)
+        apart.append(np.linalg.norm(boxes.between(points[None], *near.T)[0], axis=1))
+    near, lengths = np.concatenate(found), np.concatenate(apart)
+    return _spanning(near[np.argsort(lengths, kind="stable")], molecules) if len(near) else none
 
 
 def _members(atoms: Atoms, molecules: Ints) -> tuple[Bools, Bools]:

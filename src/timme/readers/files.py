@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import zlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -27,9 +28,23 @@ UNITLESS = frozenset((".gsd", ".xyz", ".lammpstrj", ".dump")) | LAMMPS_DATA
 # Formats that are read here and there, and so from files as they are only.
 _BINARIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".gsd", ".h5md"))
 # Formats of entries of the PDB; what MDAnalysis makes of MMTF is all models piled into one.
-_OTHER_NAMES = {".extxyz": ".xyz", ".netcdf": ".nc", ".ncdf": ".nc", ".pdbx": ".cif"}
+_OTHER_NAMES = {
+    ".extxyz": ".xyz", ".netcdf": ".nc", ".ncdf": ".nc", ".pdbx": ".cif",
+    ".restrt": ".rst7", ".inpcrd": ".rst7", ".rst": ".rst7", ".ncrst": ".rst7",
+}  # fmt: skip
+# Names that programs give to files, without a suffix: those of DL_POLY and Amber.
+_WITHOUT_SUFFIX = {
+    "HISTORY": ".history", "CONFIG": ".config", "REVCON": ".config",
+    "restrt": ".rst7", "inpcrd": ".rst7",
+}  # fmt: skip
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_UNREAD = {".bcif": "BinaryCIF", ".mmtf": "MMTF"}
+_ENTRY = "give the same entry as mmCIF (.cif) or PDB"
+_SDF = "write its conformers as MOL2, as with obabel in.sdf -O out.mol2"
+_UNREAD = {
+    ".bcif": ("BinaryCIF", _ENTRY), ".mmtf": ("MMTF", _ENTRY),
+    ".sdf": ("SDF", _SDF), ".sd": ("SDF", _SDF), ".mol": ("MDL MOL", _SDF.replace("sdf", "mol")),
+    ".tng": ("TNG", "write it as XTC, as with gmx trjconv -f in.tng -o out.xtc"),
+}  # fmt: skip
 
 
 class RawFrame(NamedTuple):
@@ -55,12 +70,13 @@ def kind(path: Path) -> str:
     -------
     str
         Its extension in small letters, without that of a compression: ``.pdb``; ``.xyz`` for an
-        extended XYZ file too, and ``.nc`` for any name of NetCDF.
+        extended XYZ file too, and ``.nc`` for any name of NetCDF. Files that programs write without
+        one are known by their names.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in {".gz", ".bz2"}:
         suffixes.pop()
-    last = suffixes[-1] if suffixes else ""
+    last = suffixes[-1] if suffixes else _WITHOUT_SUFFIX.get(path.name.partition(".")[0], "")
     return _OTHER_NAMES.get(last, last)
 
 
@@ -91,11 +107,27 @@ def checked_file(path: str | Path) -> Path:
         raise PermissionError(f"{path}: the file may not be read: check its permissions") from None
     if empty:
         raise ValueError(f"{path}: the file is empty: make or download it again")
-    if kind(path) in _UNREAD:
-        raise ValueError(
-            f"{path}: {_UNREAD[kind(path)]} is not read: give the same entry as mmCIF (.cif) or PDB"
-        )
+    if kind(path) in _UNREAD and not (kind(path) == ".tng" and find_spec("pytng")):
+        name, remedy = _UNREAD[kind(path)]
+        raise ValueError(f"{path}: {name} is not read: {remedy}")
     return path
+
+
+def library_format(path: Path) -> str | None:
+    """Tell MDAnalysis what a file is, where its name would not.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str or None
+        None where the library knows it by its name.
+    """
+    known = {".xyz": "XYZ", ".cif": "MMCIF", ".history": "HISTORY", ".config": "CONFIG"}
+    return known.get(kind(path))
 
 
 def refuse_packed(path: Path) -> None:

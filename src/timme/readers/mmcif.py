@@ -18,7 +18,7 @@ _FILLED = {
 }
 
 
-def parsed_mmcif(path: Path) -> Any:
+def parse_mmcif(path: Path) -> Any:
     """Read the structure of an mmCIF file.
 
     Parameters
@@ -87,7 +87,7 @@ def _name_by_label(block: Any) -> None:
         label, author = f"label_{name}", f"auth_{name}"
         if f"{_TABLE}{author}" not in tags and f"{_TABLE}{label}" in tags:
             values = list(block.find_loop(f"{_TABLE}{label}"))
-            _add_column(block, author, _numbered(block, values) if name == "seq_id" else values)
+            _add_column(block, author, _number_atoms(block, values) if name == "seq_id" else values)
 
 
 def _fill_in(block: Any) -> None:
@@ -109,7 +109,7 @@ def _add_column(block: Any, name: str, values: list[str]) -> None:
         column[row] = value
 
 
-def _numbered(block: Any, numbers: list[str]) -> list[str]:
+def _number_atoms(block: Any, numbers: list[str]) -> list[str]:
     """Count molecules that have no number, as waters, in their chain.
 
     The next one begins where its name changes, or with an atom that the last one has already; but

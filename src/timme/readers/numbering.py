@@ -93,13 +93,13 @@ def pdb_numbers(text: str) -> tuple[Ints, Strings] | None:
     if not any(field[0].isalpha() or field[4].isdigit() for field in fields):
         return None
     try:
-        resids = np.array([_decoded(field[:4]) for field in fields], dtype=np.int64)
+        resids = np.array([_decode(field[:4]) for field in fields], dtype=np.int64)
     except ValueError:
         return None
     return five_digits(resids, np.array([field[4].strip() for field in fields], dtype=np.str_))
 
 
-def _decoded(field: str) -> int:
+def _decode(field: str) -> int:
     """Read a number, in hybrid base 36 from 10000 (``A000``) on."""
     if not field[0].isalpha():
         return int(field)

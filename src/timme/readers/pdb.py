@@ -42,7 +42,7 @@ def _parse(data: bytes, path: Path, first_line: int) -> Any:
     if not data.isascii():
         _refuse_other_letters(data, path, first_line)
     try:
-        return gemmi.read_pdb_string(_numbered(data))
+        return gemmi.read_pdb_string(_number_lines(data))
     except (RuntimeError, ValueError) as error:
         raise ValueError(f"{path}: not a valid PDB file: {one_line(error)}") from None
 
@@ -67,7 +67,7 @@ def _parts(data: bytes) -> list[tuple[bytes, int]]:
     return [part for part in parts if b"ATOM" in part[0] or b"HETATM" in part[0]]
 
 
-def _numbered(data: bytes) -> bytes:
+def _number_lines(data: bytes) -> bytes:
     """Number models anew where several have the same number, or a long one."""
     numbers = _MODEL.findall(data)
     if len({number[:14] for number in numbers}) == len(numbers):

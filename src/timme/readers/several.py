@@ -51,9 +51,9 @@ def refuse_later_models(path: Path) -> None:
     """
     if kind(path) not in {".cif", ".mmcif"}:
         return
-    from timme.readers.mmcif import parsed_mmcif
+    from timme.readers.mmcif import parse_mmcif
 
-    count = len(parsed_mmcif(path))
+    count = len(parse_mmcif(path))
     if count > 1:
         raise ValueError(
             f"{path}: {count} models, of which only the first would be read after a topology of "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from timme._arrays import Ints, frozen
-from timme.readers.ase import ASE, is_ase, read_ase
+from timme.readers.ase import ASE, is_ase, read_ase, read_ase_file
 from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS, dump_atoms
 from timme.readers.files import (
@@ -29,6 +29,7 @@ from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
+from timme.system.holes import Resting, may_lie_there
 
 if TYPE_CHECKING:
     from timme.readers.trajectory_files import TrajectoryFile
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 Keep = Callable[[int, str, Clock | None, Sequence[int]], Sequence[int]]
 
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
-_BARE = BARE_TRAJECTORIES | {".h5md"}
+_BARE = BARE_TRAJECTORIES | {".h5md", ".rst7"}
 _ROWS = _BARE | {".gsd", ".xyz"}  # formats of which a list is one trajectory, and no structures
 
 _USES = {  # of options that are not for every kind of source
@@ -95,18 +96,18 @@ def open_source(
         return _from_structures(paths, options, keep)
     ensemble = _from_row(paths, options) if in_a_row else _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
-    doubled, note = _doubled(ensemble.frames)
+    doubled, note = _find_doubled(ensemble.frames)
     kept = keep(count, name, _clock(found, ensemble.frames), doubled)
+    if ensemble.frames.in_memory and not ensemble.gaps:
+        _refuse_holes(ensemble, kept, name)
     notes = (*ensemble.notes, note) if note else ensemble.notes
     return Opened(replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes), count)
 
 
-def _doubled(frames: Frames) -> tuple[list[int], str]:
-    """Find snapshots of trajectory files that are there twice, and say so."""
-    from timme.readers.trajectories import TrajectoryFrames
-
-    doubled = frames.doubled() if isinstance(frames, TrajectoryFrames) else []
-    if not isinstance(frames, TrajectoryFrames) or not doubled:
+def _find_doubled(frames: Frames) -> tuple[list[int], str]:
+    """Find snapshots of files that are there twice, and say so."""
+    doubled = frames.doubled()
+    if not doubled:
         return [], ""
     first = frames.name_of(doubled[0])
     said = f"{first} repeats the one before it"
@@ -118,6 +119,23 @@ def _doubled(frames: Frames) -> tuple[list[int], str]:
 def _clock(source: Any, frames: Frames) -> Clock:
     """Find where the times of snapshots stand; those of mdtraj are in ps, too."""
     return source.time.__getitem__ if is_mdtraj(source) else frames.time
+
+
+def _refuse_holes(ensemble: Ensemble, kept: Sequence[int], name: str) -> None:
+    """Refuse snapshots in memory that were never filled, of those that are kept."""
+    resting, frames = _resting(ensemble), ensemble.frames.keep(kept)
+    for start in range(0, len(kept), ensemble.block_length):
+        places = frames.read(start, min(start + ensemble.block_length, len(kept)))[0]
+        for row in np.flatnonzero((places[..., 0] == 0).any(axis=1)).tolist():
+            resting.refuse_holes(places[row], kept[start + row], source=name)
+
+
+def _resting(ensemble: Ensemble) -> Resting:
+    """Judge by the first, the middle and the last snapshot of an array what rests at the origin."""
+    last = ensemble.n_snapshots - 1
+    probes = [ensemble.frames.read(k, k + 1)[0][0] for k in sorted({0, last // 2, last})]
+    points = not (ensemble.atoms.elements != "").any()
+    return Resting.of(map(may_lie_there, probes), points=points)
 
 
 def _structure_files(source: Any, trajectories: list[str | Path]) -> list[Path]:
@@ -201,9 +219,9 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
         return _from_row([path, *trajectories], options)
     if trajectories:
         return _from_trajectories(path, trajectories, options)
-    if suffix == ".npy":
+    if suffix in {".npy", ".traj"}:
         _refuse_unused(options, str(path))
-        return _from_npy(path)
+        return _from_npy(path) if suffix == ".npy" else read_ase_file(path)
     if suffix in TABLES:
         from timme.readers.tables import read_table
 
@@ -374,7 +392,7 @@ def _from_npy(path: Path) -> Ensemble:
     if not array.flags.c_contiguous or array.dtype != ensemble.frames.read(0, 1)[0].dtype:
         return ensemble
     frames = StoredFrames(str(path.absolute()), array.offset, shape, array.dtype, range(len(array)))
-    return replace(ensemble, frames=frames)
+    return replace(ensemble, frames=replace(frames, resting=_resting(ensemble)))
 
 
 def _loaded_array(path: Path) -> np.memmap[Any, Any]:

@@ -16,7 +16,7 @@ from timme.readers.copies import tell_copies_apart
 from timme.readers.files import STRUCTURES, kind
 from timme.readers.links import links_of
 from timme.readers.matching import match_models
-from timme.readers.mmcif import parsed_mmcif
+from timme.readers.mmcif import parse_mmcif
 from timme.readers.models import Model
 from timme.readers.numbering import five_digits
 from timme.readers.pdb import parse_pdb
@@ -90,7 +90,7 @@ def read_structures(
         icodes=first.icodes[kept],
         chains=first.chains[kept],
         masses=element_masses(first.elements[kept]),
-        bonds=_renumbered(links, kept, len(first.names)),
+        bonds=_renumber(links, kept, len(first.names)),
     )
     coordinates = np.stack(
         [model.coordinates[order] for model, order in zip(models, matching.orders, strict=True)]
@@ -216,7 +216,7 @@ def _read_other(path: Path) -> _File:
 def _parse(path: Path) -> tuple[list[Any], list[Floats | None]]:
     """Parse a file, and list the cells without symmetry: one for all models, or one for each."""
     if kind(path) in {".cif", ".mmcif"}:
-        found = parsed_mmcif(path)
+        found = parse_mmcif(path)
         return [found], [_vectors(found.cell.parameters, found.spacegroup_hm)]
     structures, lines = parse_pdb(path)
     return structures, [
@@ -317,7 +317,7 @@ def _segments(structure: Any, blank: Strings) -> Strings:
     return np.array(segments, dtype=np.str_) if len(segments) == len(blank) else blank
 
 
-def _renumbered(links: Ints, kept: Ints, count: int) -> Ints:
+def _renumber(links: Ints, kept: Ints, count: int) -> Ints:
     places = np.full(count, -1)
     places[kept] = np.arange(len(kept))
     pairs = places[links]

@@ -166,7 +166,7 @@ def _refuse_ambiguous(numbers: list[int], labels: list[str]) -> None:
 def _make_tracks(rows: _Rows, *, trackmate: bool) -> Tracks:
     notes = list[str]()
     if trackmate:
-        rows, notes = _tracked(rows)
+        rows, notes = _leave_untracked(rows)
         # Of a plane TrackMate writes a third coordinate that is always the same.
         if rows.positions.shape[1] == 3 and np.ptp(rows.positions[:, 2]) == 0:
             rows = replace(rows, positions=rows.positions[:, :2])
@@ -174,7 +174,7 @@ def _make_tracks(rows: _Rows, *, trackmate: bool) -> Tracks:
     return replace(tracks, notes=(*notes, *tracks.notes))
 
 
-def _tracked(rows: _Rows) -> tuple[_Rows, list[str]]:
+def _leave_untracked(rows: _Rows) -> tuple[_Rows, list[str]]:
     """Keep the spots that belong to a track."""
     kept = ~_are_missing(rows.particles)
     if kept.all():

@@ -15,6 +15,7 @@ from timme.readers.files import (
     STRUCTURES,
     checked_file,
     kind,
+    library_format,
     one_line,
     read_bytes,
     refuse_packed,
@@ -54,9 +55,8 @@ def read_topology(path: Path) -> Topology:
     cleaned = _clean(checked_file(path))
     refuse_packed(path)
     refuse_piled_models(path)
-    parsed_as = {".xyz": "XYZ", ".cif": "MMCIF"}.get(kind(path))
     try:
-        known = get_parser_for(str(path), format=parsed_as)
+        known = get_parser_for(str(path), format=library_format(path))
     except (ValueError, TypeError):  # with a list of all that it knows
         raise ValueError(_unread(path, f"nobody knows the kind {kind(path)!r}")) from None
     try:
@@ -67,7 +67,7 @@ def read_topology(path: Path) -> Topology:
             atoms, ids = atoms_of_universe(group), _ids(path, group)
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
         raise ValueError(_unread(path, one_line(error))) from None
-    return Topology(_renumbered(atoms, path), ids)
+    return Topology(_renumber(atoms, path), ids)
 
 
 def _unread(path: Path, reason: str) -> str:
@@ -87,7 +87,7 @@ def _ids(path: Path, group: Any) -> Ints | None:
     return ids
 
 
-def _renumbered(atoms: Atoms, path: Path) -> Atoms:
+def _renumber(atoms: Atoms, path: Path) -> Atoms:
     """Give residues the numbers that the parser does not understand."""
     if kind(path) not in {".pdb", ".ent"}:
         return atoms

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.files import RawFrame, checked_file, kind
-from timme.readers.holes import may_lie_there, may_lie_there_always, refuse_holes
 from timme.readers.identity import in_order
 from timme.readers.trajectory_files import (
     ReadFrame,
@@ -30,7 +29,11 @@ from timme.system.boxes import boxes_of_frames, fault_of
 from timme.system.derived_frames import BoxedFrames, PlainFrames
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
+from timme.system.holes import ANY, Resting, may_lie_there
 from timme.system.placeholders import can_be_box, plane_box, refuse_other_space
+
+# Formats that are laid out in bytes; in others, particles may start all at the origin.
+_BINARY = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".h5md"))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,10 +46,16 @@ class TrajectoryFrames(PlainFrames):
     periodic: bool = False
     through: bool = False  # whether atoms are where they went through the walls, as images say
     walled: bool | None = None  # whether every frame must have a box or none must; None for any
-    resting: Ints | None = None  # atoms that may lie at the origin, several at once; all if None
+    resting: Resting = ANY
     _open: dict[int, ReadFrame] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=threading.Lock, repr=False)
     _clocks: dict[int, FrameClock] = field(default_factory=dict, repr=False)
+
+    @property
+    def style(self) -> str:
+        """Units of the simulation, where all files have the same."""
+        styles = {file.style for file in self.files}
+        return styles.pop() if len(styles) == 1 else ""
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -78,8 +87,10 @@ class TrajectoryFrames(PlainFrames):
                 file, place = self._place(frame)
                 found = self._frame(file, place)
                 found = found._replace(box=self._checked(found.box, file, place))
-                refuse_holes(found.positions, self.resting, self.sites, self._name(file, place))
-                positions = _unfolded(found) if self.through else found.positions
+                self.resting.refuse_holes(
+                    found.positions, place, source=self.files[file].path, sites=self.sites
+                )
+                positions = _unfold(found) if self.through else found.positions
                 # No number loses digits that its file has: texts are double, most others single.
                 if positions.dtype.itemsize > coordinates.dtype.itemsize:
                     wider = np.empty(shape, positions.dtype)
@@ -225,7 +236,8 @@ class TrajectoryFrames(PlainFrames):
                 try:
                     found = self._frame(number, frame)
                     box = None if fault_of(found.box) else found.box
-                    yield box, file.unit, may_lie_there(Path(file.path), found.positions)
+                    binary = kind(Path(file.path)) in _BINARY
+                    yield box, file.unit, may_lie_there(found.positions) if binary else None
                 except ValueError:
                     if frame == 0:
                         raise
@@ -375,7 +387,7 @@ def open_trajectories(
     found = list(frames.probes())
     walled = any(can_be_box(box, unit) for box, unit, _ in found)
     periodic = any(box is not None for box, *_ in found)
-    resting = may_lie_there_always(sites for *_, sites in found)
+    resting = Resting.of(sites for *_, sites in found)
     walls = None if any_boxes else walled
     frames = replace(frames, periodic=periodic, walled=walls, resting=resting)
     return frames, tuple(notes)
@@ -416,7 +428,7 @@ def _refuse_other_ids(ids: Ints, others: Ints, path: str, other_path: str) -> No
         )
 
 
-def _unfolded(found: RawFrame) -> Coordinates:
+def _unfold(found: RawFrame) -> Coordinates:
     if found.images is None or found.box is None:
         return found.positions
     moved: Coordinates = found.positions + found.images @ found.box

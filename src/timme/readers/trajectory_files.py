@@ -14,7 +14,7 @@ from timme._arrays import Floats, Ints
 from timme.readers.clocks import FrameClock
 from timme.readers.dcd import DcdFile
 from timme.readers.dumps import DUMPS, dump_style, read_dump
-from timme.readers.files import UNITLESS, RawFrame, kind, one_line, open_binary
+from timme.readers.files import UNITLESS, RawFrame, kind, library_format, one_line, open_binary
 from timme.readers.gro import read_gro
 from timme.readers.gsd import GsdFile
 from timme.readers.h5md import H5mdFile, SeveralGroupsError
@@ -23,6 +23,7 @@ from timme.readers.integrity import TEXTS, layout
 from timme.readers.lammps_data import parser_options
 from timme.readers.layouts import Layout
 from timme.readers.netcdf import NetcdfFile
+from timme.readers.restart import RestartFile
 from timme.readers.several import refuse_later_models, refuse_piled_models
 from timme.readers.universes import quiet, time_of, time_of_frame
 from timme.readers.xdr import open_xdr
@@ -38,8 +39,9 @@ _OFFSETS = frozenset((".xtc", ".trr", ".gro", ".xyz")) | DUMPS  # formats that a
 _AMBER_TEXTS = frozenset((".mdcrd", ".trj", ".crdbox"))
 
 # Formats whose files are opened once, and read frame by frame.
-_FILES: dict[str, Callable[[Path], DcdFile | GsdFile | H5mdFile | NetcdfFile]] = {
+_FILES: dict[str, Callable[[Path], DcdFile | GsdFile | H5mdFile | NetcdfFile | RestartFile]] = {
     ".dcd": DcdFile, ".gsd": GsdFile, ".h5md": H5mdFile, ".nc": NetcdfFile, ".ncdf": NetcdfFile,
+    ".rst7": RestartFile,
 }  # fmt: skip
 
 ReadFrame = Callable[[int], RawFrame]
@@ -97,6 +99,8 @@ def describe_file(
         note = f"{path}: {found.damage}; the {len(found.offsets)} whole frames before it are used"
     if suffix == ".gsd":
         return _describe_gsd(path), note
+    if suffix == ".rst7":
+        return _describe_restart(path), note
     if suffix == ".h5md":
         return _describe_h5md(path), note
     if found is None:
@@ -259,6 +263,17 @@ def _describe_h5md(path: Path) -> TrajectoryFile:
     )
 
 
+def _describe_restart(path: Path) -> TrajectoryFile:
+    try:
+        opened = RestartFile(path)
+    except Exception as error:  # noqa: BLE001, the library raises what it stumbles over
+        raise ValueError(
+            f"{path}: not a restart file of Amber that can be read ({one_line(error)}): write it "
+            "again, as with trajout out.rst7 of cpptraj"
+        ) from None
+    return TrajectoryFile(str(path), opened.n_atoms, opened.n_frames)
+
+
 def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
     _refuse_without_reader(path)
     found, reason = None, ""
@@ -289,10 +304,10 @@ def _refuse_without_reader(path: Path) -> None:
     from MDAnalysis.core._get_readers import get_parser_for
 
     try:
-        get_reader_for(str(path))
+        get_reader_for(str(path), format=library_format(path))
     except (ValueError, TypeError):
         try:
-            get_parser_for(str(path))
+            get_parser_for(str(path), format=library_format(path))
         except (ValueError, TypeError):
             reason = f"nobody knows coordinates of the kind {kind(path)!r}"
             remedy = "give a whole XTC, TRR, DCD, NetCDF, GRO, XYZ or LAMMPS dump file"
@@ -306,7 +321,8 @@ def _refuse_without_reader(path: Path) -> None:
 def _reader(path: str, n_atoms: int) -> Any:
     from MDAnalysis.coordinates.core import get_reader_for
 
-    return get_reader_for(path)(path, n_atoms=n_atoms, **parser_options(Path(path)))
+    reader = get_reader_for(path, format=library_format(Path(path)))
+    return reader(path, n_atoms=n_atoms, **parser_options(Path(path)))
 
 
 def _stream_of(path: Path) -> Callable[[], BinaryIO]:

@@ -28,8 +28,10 @@ from timme.system.elements import (
 )
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
+from timme.system.holes import ANY, Resting, may_lie_there
 from timme.system.placeholders import can_be_box, plane_box, refuse_other_space
 
+_TEXTS = frozenset(("DUMP", "GRO", "LAMMPSDUMP", "PDB", "XPDB", "XYZ", "TXYZ", "ARC"))
 _UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
 
 
@@ -43,6 +45,7 @@ class UniverseFrames(PlainFrames):
     periodic: bool
     shared: bool  # with the user, whose frame is put back after reading
     walled: bool | None = None  # whether every frame must have a box or none must; None for any
+    resting: Resting = ANY
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -71,7 +74,7 @@ class UniverseFrames(PlainFrames):
         find_box = box_finder(self.reader)
         for row, frame in enumerate(frames):
             step = self.reader[frame]
-            coordinates[row] = step.positions[self.sites]
+            coordinates[row] = self.places(step)
             boxes.append(self.checked(find_box(step), step.frame))
         if self.shared:
             _ = self.reader[before]
@@ -162,6 +165,27 @@ class UniverseFrames(PlainFrames):
         yield getattr(self.reader, "coordinate_array", "not in memory")
         yield from marks_of_choice(self.chosen, self.sites)
 
+    def places(self, step: Any) -> Coordinates:
+        """Take the places of the sites in a frame, and refuse one with holes.
+
+        Parameters
+        ----------
+        step : Timestep
+            As the reader fills it.
+
+        Returns
+        -------
+        ndarray, shape (sites, 3)
+            Positions.
+        """
+        positions: Coordinates = step.positions
+        self.resting.refuse_holes(positions, step.frame, source=self._source, sites=self.sites)
+        return positions[self.sites]
+
+    @property
+    def _source(self) -> str:
+        return str(getattr(self.reader, "filename", None) or "Universe")
+
     def checked(self, box: Floats | None, frame: int) -> Floats | None:
         """Refuse the box of a frame that no frame can have, or that others have not.
 
@@ -179,7 +203,7 @@ class UniverseFrames(PlainFrames):
         """
         if self.walled is None:
             return None if fault_of(box) else box
-        name = f"{getattr(self.reader, 'filename', None) or 'Universe'}: frame {frame + 1}"
+        name = f"{self._source}: frame {frame + 1}"
         refuse_other_space(box, unit_of_reader(self.reader), walled=self.walled, name=name)
         return box
 
@@ -206,14 +230,21 @@ def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
         reader = own if shared else own.copy()
         before = reader.frame
         last, find_box = len(reader) - 1, box_finder(reader)
-        boxes = [find_box(reader[frame]) for frame in sorted({0, last // 2, last})]
+        boxes, resting = list[Floats | None](), list[Ints | None]()
+        for frame in sorted({0, last // 2, last}):
+            step = reader[frame]
+            boxes.append(find_box(step))
+            resting.append(may_lie_there(step.positions))
         found = [None if fault_of(box) else box for box in boxes]
         _ = reader[before]
+    # Particles of texts may start all at the origin.
+    named = bool((atoms_of_universe(group).elements != "").any())
+    judged = ANY if _formats(reader) & _TEXTS else Resting.of(resting, points=not named)
     sites = np.asarray(group.ix, dtype=np.int64)
     unit = unit_of_reader(reader)
     walled = None if any_boxes else any(can_be_box(box, unit) for box in found)
     periodic = any(box is not None for box in found)
-    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walled)
+    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walled, judged)
 
 
 def atoms_of_universe(group: Any) -> Atoms:

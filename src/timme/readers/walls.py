@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -13,19 +16,14 @@ from timme.system.ensemble import Ensemble
 from timme.system.followed import centres, follow
 from timme.system.frames import Progress
 from timme.system.images import Images
-from timme.system.residues import is_nucleic, is_protein
 from timme.system.space import Boxes
-from timme.system.units import unit_in_angstrom
+from timme.system.traces import joined_atoms
 from timme.system.wholes import Trees, WholeFrames, cut_free, endless
 
 _NEAR = 0.5  # of half the box, within which neighbours in a molecule are
-_CA_STEP, _P_STEP = (
-    4.5,
-    8.0,
-)  # Å, at most from one residue to the next: 3.8 and 5.5 to 7.5 are usual
 
 
-def unfolded(ensemble: Ensemble) -> Ensemble:
+def unfold(ensemble: Ensemble) -> Ensemble:
     """Put sites where they went through walls, if the file counts how often they did.
 
     Parameters
@@ -73,14 +71,14 @@ def with_whole_molecules(
     bonds = ensemble.atoms.bonds
     if not len(bonds) and ensemble.molecules is not None:
         bonds = _neighbours(points, boxes, ensemble.molecules)
-    elif not len(bonds):
-        bonds = _trace(ensemble, points, boxes)
+    bonds = joined_atoms(bonds, ensemble.steps)
     if not len(bonds):
         return ensemble
     trees = Trees.of(bonds, n_sites)
     if angstrom is not None and ensemble.n_dimensions == 3:
-        parts = ensemble.atoms, points[0], boxes, trees.molecules, angstrom
-        trees = Trees.of(bonds, n_sites, links_of_complexes(*parts))
+        looked_at = chain([(points[0], boxes)], _later_snapshots(ensemble))
+        links = links_of_complexes(ensemble.atoms, looked_at, trees.molecules, angstrom)
+        trees = Trees.of(bonds, n_sites, links)
     through = endless(points[0], boxes, trees, bonds)
     notes = ensemble.notes
     if through.any():
@@ -92,6 +90,15 @@ def with_whole_molecules(
         notes = (*notes, note)
     frames = WholeFrames(ensemble.frames, trees, np.arange(n_sites), together)
     return replace(ensemble, frames=frames, images=Images(trees.molecules), notes=notes)
+
+
+def _later_snapshots(ensemble: Ensemble) -> Iterator[tuple[Coordinates, Boxes]]:
+    """Look at the middle and the last snapshot; one that is damaged is told when it is needed."""
+    last = ensemble.n_snapshots - 1
+    for snapshot in sorted({last // 2, last} - {0}):
+        with suppress(ValueError):
+            points, matrices = ensemble.frames.read(snapshot, snapshot + 1)
+            yield points[0], Boxes.of(matrices, 1, ensemble.n_dimensions)
 
 
 def _neighbours(points: Coordinates, boxes: Boxes, molecules: Ints) -> Ints:
@@ -106,27 +113,6 @@ def _neighbours(points: Coordinates, boxes: Boxes, molecules: Ints) -> Ints:
     apart = np.linalg.norm(boxes.between(points, *pairs.T)[0], axis=1)
     near = bool((apart <= _NEAR * half_width(boxes.inverses[0])).all())
     joined: Ints = pairs if near else pairs[:0]
-    return joined
-
-
-def _trace(ensemble: Ensemble, points: Coordinates, boxes: Boxes) -> Ints:
-    """Join residues that follow one another, where a file has one atom of each and no bonds.
-
-    A chain of Cα is one molecule, and whole in any box that holds it, although nothing is bound.
-    """
-    atoms, length = ensemble.atoms, unit_in_angstrom(ensemble.unit)
-    pairs = np.column_stack([np.arange(len(atoms) - 1), np.arange(1, len(atoms))])
-    if length is None or ensemble.n_dimensions != 3:
-        return pairs[:0]
-    reach = np.zeros(len(atoms))
-    reach[is_protein(atoms) & (atoms.names == "CA")] = _CA_STEP / length
-    reach[is_nucleic(atoms) & (atoms.names == "P")] = _P_STEP / length
-    one, other = pairs.T
-    following = (atoms.chains[one] == atoms.chains[other]) & (reach[one] == reach[other])
-    following &= atoms.resids[other] - atoms.resids[one] == 1
-    pairs = pairs[following]
-    apart = np.linalg.norm(boxes.between(points, *pairs.T)[0], axis=1)
-    joined: Ints = pairs[apart <= reach[pairs[:, 0]]]
     return joined
 
 
@@ -159,7 +145,7 @@ def with_lasting_images(ensemble: Ensemble) -> Ensemble:
     return replace(ensemble, images=Images(molecules, origin, boxes[0]))
 
 
-def followed(ensemble: Ensemble, progress: Progress | None = None) -> Ensemble:
+def follow_molecules(ensemble: Ensemble, progress: Progress | None = None) -> Ensemble:
     """Follow molecules, or sites without bonds, from snapshot to snapshot.
 
     Parameters
@@ -184,7 +170,7 @@ def followed(ensemble: Ensemble, progress: Progress | None = None) -> Ensemble:
     return replace(ensemble, frames=frames)
 
 
-def left_out(ensemble: Ensemble) -> Ensemble:
+def take_away(ensemble: Ensemble) -> Ensemble:
     """Take away the walls through which molecules were made whole.
 
     Parameters

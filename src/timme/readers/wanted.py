@@ -99,13 +99,14 @@ def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike, scale: Sca
     """
     atoms = ensemble.atoms
     if not isinstance(bonds, str):
-        return replace(ensemble, atoms=with_bonds(atoms, bonds))
+        return replace(ensemble, atoms=with_bonds(atoms, bonds), steps=None)
     if bonds not in {"auto", "file", "guess", "none"}:
         raise ValueError(
             f"bonds are 'auto', 'file', 'guess', 'none' or pairs of atoms, got {bonds!r}"
         )
     if bonds == "none":
-        return replace(ensemble, atoms=with_bonds(atoms))
+        return replace(ensemble, atoms=with_bonds(atoms), steps=None)
+    ensemble = _with_steps(ensemble, scale)
     if bonds != "file" and is_coarse_grained(atoms.names, atoms.resnames):
         return _without_guess(ensemble)
     if bonds == "guess" and not is_molecular(ensemble):
@@ -165,6 +166,22 @@ def select_sites(
     if group is not None:
         chosen = chosen[np.isin(chosen, group)]
     return ensemble.select(chosen)
+
+
+def _with_steps(ensemble: Ensemble, scale: Scale) -> Ensemble:
+    """Join chains of which the source has one atom of each residue, and say so."""
+    ensemble = ensemble.with_steps(scale.angstrom)
+    if ensemble.steps is None or not len(ensemble.steps):
+        return ensemble
+    counts, sites = np.unique(ensemble.steps[:, 2], return_inverse=True)
+    kinds = {3: "Cα", 6: "nucleotides"}
+    told = " and ".join(
+        f"{np.count_nonzero(sites == number):,} pairs of {kinds[count]} that follow one another "
+        f"count as {count} bonds apart"
+        for number, count in enumerate(counts.tolist())
+    )
+    note = f"{_name(ensemble)}: the atoms between residues are not there: {told}"
+    return replace(ensemble, notes=(*ensemble.notes, note))
 
 
 def _without_guess(ensemble: Ensemble) -> Ensemble:

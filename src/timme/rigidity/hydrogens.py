@@ -88,7 +88,7 @@ def add_hydrogens(ensemble: Ensemble, model: int = 0) -> Ensemble:
             f"no hydrogens were added to {', '.join(unknown)}: "
             "their atoms or bonds are not those of the chemical component dictionary"
         )
-    return _completed(ensemble, snapshot, filled, original, tuple(notes))
+    return _complete(ensemble, snapshot, filled, original, tuple(notes))
 
 
 def _library() -> Any:
@@ -125,12 +125,12 @@ def _parents(resnames: Strings) -> Strings:
 
 
 def _usual_names(atoms: Atoms, parents: Strings) -> Strings:
-    names = _translated(np.char.replace(atoms.names, "*", "'"), _OTHER_NAMES)
+    names = _translate(np.char.replace(atoms.names, "*", "'"), _OTHER_NAMES)
     other = is_protein(atoms) & ((names != "CD") | (parents == "ILE"))
-    return np.where(other, _translated(names, _OTHER_PROTEIN_NAMES), names)
+    return np.where(other, _translate(names, _OTHER_PROTEIN_NAMES), names)
 
 
-def _translated(names: Strings, table: Mapping[str, str]) -> Strings:
+def _translate(names: Strings, table: Mapping[str, str]) -> Strings:
     distinct, inverse = np.unique(names, return_inverse=True)
     return np.array([table.get(str(name), str(name)) for name in distinct])[inverse]
 
@@ -209,7 +209,7 @@ def _cations(atoms: Atoms, types: Ints) -> Bools:
     return found
 
 
-def _completed(
+def _complete(
     ensemble: Ensemble, snapshot: Structure, filled: Any, original: Bools, notes: tuple[str, ...]
 ) -> Ensemble:
     """Make an ensemble of the atoms that were there, as they were, and the new ones."""

@@ -19,7 +19,8 @@ from timme.hierarchy.tree import Hierarchy
 from timme.rigidity.checks import checked_cutoff
 from timme.rigidity.decomposition import decompose
 from timme.rigidity.network import network
-from timme.system.ensemble import Block, Ensemble
+from timme.system.blocks import Block
+from timme.system.ensemble import Ensemble
 from timme.system.frames import Progress
 from timme.system.held_frames import ArrayFrames, WindowFrames
 

@@ -71,7 +71,7 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     full = np.broadcast_to(matrices, (snapshots, dimensions, dimensions)).copy()
     for index, matrix in enumerate(full):
         # A vector and its opposite span the same lattice.
-        full[index] = np.abs(matrix) if _is_diagonal(matrix) else _reduced(_closed(matrix))
+        full[index] = np.abs(matrix) if _is_diagonal(matrix) else _reduce(_close(matrix))
     return frozen(full)
 
 
@@ -148,7 +148,7 @@ def fault_of(box: Floats | None) -> str:
         return ""
     if not np.isfinite(box).all():
         return "has lengths or angles that no box has"
-    if not _is_diagonal(box) and _is_singular(_closed(box)):
+    if not _is_diagonal(box) and _is_singular(_close(box)):
         return "is flat, as its vectors do not span space"
     return ""
 
@@ -201,7 +201,7 @@ def _is_singular(matrix: Floats) -> bool:
     return bool(abs(np.linalg.det(matrix)) < 1e-12 * np.abs(matrix).max() ** len(matrix))
 
 
-def _closed(matrix: Floats) -> Floats:
+def _close(matrix: Floats) -> Floats:
     """Put long vectors across all others where a tilted box is open."""
     is_open = ~matrix.any(axis=1)
     if not is_open.any():
@@ -212,11 +212,11 @@ def _closed(matrix: Floats) -> Floats:
     return full
 
 
-def _reduced(matrix: Floats) -> Floats:
+def _reduce(matrix: Floats) -> Floats:
     """Shorten box vectors until none gets shorter by adding another (Minkowski reduction)."""
     if _is_singular(matrix):
         raise ValueError("a tilted box needs vectors that span space, got a flat one")
-    vectors = _shortened(matrix)
+    vectors = _shorten(matrix)
     changed = True
     while changed:
         changed = False
@@ -248,7 +248,7 @@ def _from_angles(given: Floats) -> Floats:
     return matrix
 
 
-def _shortened(matrix: Floats) -> Floats:
+def _shorten(matrix: Floats) -> Floats:
     """Take whole multiples of shorter vectors off the longer ones."""
     vectors = matrix[np.argsort(np.linalg.norm(matrix, axis=1), kind="stable")]
     for row in range(1, len(vectors)):

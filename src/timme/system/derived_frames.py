@@ -20,6 +20,16 @@ class PlainFrames(Described):
 
     __slots__ = ()
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether all of it is in memory: not that it is known."""
+        return False
+
+    @property
+    def style(self) -> str:
+        """Units of the simulation: unknown."""
+        return ""
+
     def _facts(self) -> Iterable[tuple[str, object]]:
         told: Any = self
         return zip(("snapshots", "sites", "dimensions"), told.shape, strict=True)
@@ -74,6 +84,31 @@ class PlainFrames(Described):
         """
         return None
 
+    def doubled(self) -> list[int]:
+        """Say that no snapshot is there twice, as far as is known.
+
+        Returns
+        -------
+        list of int
+            None of them.
+        """
+        return []
+
+    def name_of(self, frame: int) -> str:
+        """Name a snapshot in messages.
+
+        Parameters
+        ----------
+        frame : int
+            Its number in the source.
+
+        Returns
+        -------
+        str
+            From 1 on.
+        """
+        return f"snapshot {frame + 1}"
+
     def time(self, snapshot: int) -> float | None:  # noqa: ARG002, nobody knows it
         """Tell when a snapshot was taken.
 
@@ -95,6 +130,11 @@ class MappedFrames(PlainFrames):
 
     __slots__ = ()
     frames: Frames
+
+    @property
+    def style(self) -> str:
+        """Units of the simulation, as the frames of which these are made say."""
+        return self.frames.style
 
     def keep(self, snapshots: Sequence[int]) -> Frames:
         """Keep some of the snapshots.

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints, frozen, indices
 from timme._html import Described
 from timme.system.atoms import Atoms
+from timme.system.blocks import Block
 from timme.system.boxes import box_matrices
 from timme.system.checks import checked_coordinates, checked_weights
 from timme.system.frame_choices import rows_of
@@ -20,6 +21,9 @@ from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames
 from timme.system.images import Images
 from timme.system.selection import select_atoms
+from timme.system.space import Boxes
+from timme.system.traces import find_steps
+from timme.system.units import unit_in_angstrom
 
 # Coordinates of one block of frames held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000
@@ -29,59 +33,6 @@ _BLURRED = 1e-3  # of a box, by which a place that is known no better is not kno
 # Coordinates in single precision are summed in it from so many snapshots on: their rounding then
 # averages out to 1e-5 of σ = 0.05 at a distance of 50. Fewer are brought into double precision.
 SINGLE_FROM = 256
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Block(Described):
-    """A run of consecutive snapshots."""
-
-    start: int
-    coordinates: Coordinates  # (frames, sites, dimensions)
-    boxes: Floats | None  # (frames, dimensions, dimensions)
-    weights: Floats  # (frames,)
-    complete: bool  # whether every site is seen in every frame, and all weigh the same
-    single: bool  # whether sums over the block may be in single precision
-    images: Images | None = None  # which images sites see, the nearest if None
-
-    def parts(self, length: int, *, first: int = 0) -> Iterator[Block]:
-        """Cut the run into shorter ones.
-
-        Parameters
-        ----------
-        length : int
-            Number of snapshots in each part but the last.
-        first : int, optional
-            Where the first part begins.
-
-        Yields
-        ------
-        Block
-            Consecutive snapshots, in order; nothing is copied.
-        """
-        for begin in range(self.start + first, self.start + len(self.weights), length):
-            yield self.cut(begin, begin + length)
-
-    def cut(self, start: int, stop: int) -> Block:
-        """Take some of the snapshots.
-
-        Parameters
-        ----------
-        start, stop : int
-            Their numbers among all snapshots, as in a slice.
-
-        Returns
-        -------
-        Block
-            A view of them.
-        """
-        part = slice(start - self.start, stop - self.start)
-        return replace(
-            self,
-            start=start,
-            coordinates=self.coordinates[part],
-            boxes=None if self.boxes is None else self.boxes[part],
-            weights=self.weights[part],
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -104,6 +55,9 @@ class Ensemble(Described):
     notes: tuple[str, ...] = field(default=())  # what the reader chose and the user should know
     molecules: Ints | None = None  # (atoms,), as the file numbers them, 0 for none
     numbers: Ints | None = None  # (atoms,), of the user's files, their ids or places in all models
+    steps: Ints | None = (
+        None  # (steps, 3), atoms so many bonds apart through others that are missing
+    )
 
     @classmethod
     def from_array(
@@ -153,7 +107,7 @@ class Ensemble(Described):
                 f"{sites} sites need as many atoms, and bonds between these, got {len(atoms)} atoms"
             )
         box_array = None if boxes is None else box_matrices(boxes, snapshots, dimensions)
-        return cls(
+        made = cls(
             frames=ArrayFrames(frozen(array), box_array),
             atoms=Atoms.unnamed(sites) if atoms is None else atoms,
             site_atoms=np.arange(sites),
@@ -161,6 +115,32 @@ class Ensemble(Described):
             weights=None if weights is None else checked_weights(weights, snapshots),
             gaps=gaps,
         )
+        return made.with_steps()
+
+    def with_steps(self, angstrom: float | None = None) -> Self:
+        """Find neighbours along chains of which one atom of each residue is known.
+
+        Parameters
+        ----------
+        angstrom : float, optional
+            Length of the unit in Å, if it is not what the unit says.
+
+        Returns
+        -------
+        Ensemble
+            With these steps; of all atoms, in the units of molecules, and in space.
+        """
+        length = angstrom or unit_in_angstrom(self.unit)
+        if length is None or self.n_dimensions != 3 or not (self.atoms.names != "").any():
+            return replace(self, steps=None)
+        points, matrices = self.frames.read(0, 1)
+        boxes = Boxes.of(matrices, 1, 3)
+
+        def measure(one: Ints, other: Ints) -> Floats:
+            apart: Floats = length * np.linalg.norm(boxes.between(points, one, other)[0], axis=1)
+            return apart
+
+        return replace(self, steps=find_steps(self.atoms, measure))
 
     @property
     def n_snapshots(self) -> int:

@@ -167,6 +167,10 @@ def follow(
 ) -> FollowedFrames:
     """Follow every molecule through all snapshots.
 
+    Each goes on from where it was, so that snapshots are read once, in their order: there is
+    nothing to share among workers and nothing to take up again, and of a run nobody but the one who
+    watches it is needed.
+
     Parameters
     ----------
     frames : Frames

@@ -25,6 +25,14 @@ class Frames(Protocol):
     def shape(self) -> tuple[int, int, int]:
         """Numbers of snapshots, sites and dimensions."""
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether all of it is in memory, so that it takes nothing to read it again."""
+
+    @property
+    def style(self) -> str:
+        """Units of the simulation, as the program names them that wrote the source; else ""."""
+
     def read(self, start: int, stop: int) -> tuple[Coordinates, Floats | None]:
         """Return snapshots ``start`` to ``stop`` and their boxes.
 
@@ -104,6 +112,29 @@ class Frames(Protocol):
         -------
         float or None
             In ps; None where the source does not say.
+        """
+
+    def doubled(self) -> list[int]:
+        """Find snapshots that are there twice, as where a run was continued.
+
+        Returns
+        -------
+        list of int
+            Numbers of those that repeat the one before, of all in the source.
+        """
+
+    def name_of(self, frame: int) -> str:
+        """Name a snapshot in messages.
+
+        Parameters
+        ----------
+        frame : int
+            Its number in the source.
+
+        Returns
+        -------
+        str
+            From 1 on, with its file if it has one.
         """
 
     def elsewhere(self) -> Frames | None:

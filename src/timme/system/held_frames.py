@@ -13,6 +13,7 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints
 from timme.system.derived_frames import PlainFrames
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice, rows_of
+from timme.system.holes import ANY, Resting
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -21,6 +22,11 @@ class ArrayFrames(PlainFrames):
 
     coordinates: Coordinates  # (snapshots, sites, dimensions)
     boxes: Floats | None = None  # (snapshots, dimensions, dimensions)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all of it is in memory: it is."""
+        return True
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -96,6 +102,7 @@ class StoredFrames(PlainFrames):
     dtype: np.dtype[np.floating[Any]]
     chosen: Sequence[int]  # frames that count
     sites: Ints | None = None  # that are kept, all if None
+    resting: Resting = ANY
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -127,6 +134,7 @@ class StoredFrames(PlainFrames):
                 if len(found) < count:
                     raise ValueError(f"{self.path}: snapshot {frame + 1} is gone: write it again")
                 places = found.reshape(sites, dimensions)
+                self.resting.refuse_holes(places, frame, source=self.path, sites=self.sites)
                 coordinates[row] = places if self.sites is None else places[self.sites]
         return coordinates, None
 

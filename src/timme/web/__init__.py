@@ -19,7 +19,7 @@ def serve(chosen: ServeSettings, *, tell: Callable[[str], None]) -> None:
         Called with lines for the user.
     """
     try:
-        from timme.web.limits import parsed_limits
+        from timme.web.limits import parse_limits
         from timme.web.server import run
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("timme"):
@@ -32,5 +32,5 @@ def serve(chosen: ServeSettings, *, tell: Callable[[str], None]) -> None:
         data=None if chosen.data is None else Path(chosen.data),
         browser=not chosen.no_browser,
         tell=tell,
-        limits=parsed_limits(chosen),
+        limits=parse_limits(chosen),
     )

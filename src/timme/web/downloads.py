@@ -16,7 +16,8 @@ from timme.web.answers import BINARY, JobId, job_of, jobs_of, refusals
 from timme.web.folders import WEIGHTS, archive_name
 from timme.web.guard import FILE_POLICY
 from timme.web.models import ResultFile, ResultFiles
-from timme.workflow import comparison, known_files
+from timme.workflow import comparison
+from timme.workflow.folder import known_files
 
 _TYPES = {
     ".png": "image/png",
@@ -90,7 +91,7 @@ def _archive(request: Request, job_id: JobId) -> StreamingResponse:
         raise HTTPException(409, f"there is no result: the job is {job.state}")
     name = archive_name(job.title)
     return StreamingResponse(
-        _zipped(name, list(found.values())),
+        _zip(name, list(found.values())),
         media_type="application/zip",
         headers={"Content-Disposition": f'attachment; filename="{name}.zip"'},
     )
@@ -131,7 +132,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
     )
 
 
-def _zipped(folder: str, paths: list[Path]) -> Iterator[bytes]:
+def _zip(folder: str, paths: list[Path]) -> Iterator[bytes]:
     """Write an archive of a folder piece by piece, so that it is never held as a whole."""
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:

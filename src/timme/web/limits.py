@@ -23,7 +23,7 @@ class Limits:
     queue: int  # that wait
 
 
-def parsed_limits(chosen: ServeSettings) -> Limits:
+def parse_limits(chosen: ServeSettings) -> Limits:
     """Read limits as people write them.
 
     Parameters
@@ -38,14 +38,14 @@ def parsed_limits(chosen: ServeSettings) -> Limits:
     """
     return Limits(
         upload=memory.parse(chosen.max_upload, "max_upload="),
-        seconds=parsed_time(chosen.max_time, "max_time="),
+        seconds=parse_time(chosen.max_time, "max_time="),
         memory=memory.parse(chosen.memory, "memory="),
         jobs=chosen.jobs,
         queue=chosen.queue,
     )
 
 
-def parsed_time(text: str, what: str = "a time") -> float:
+def parse_time(text: str, what: str = "a time") -> float:
     """Read a time as people write it.
 
     Parameters
@@ -62,7 +62,7 @@ def parsed_time(text: str, what: str = "a time") -> float:
 
     Examples
     --------
-    >>> parsed_time("30min"), parsed_time("1.5 h")
+    >>> parse_time("30min"), parse_time("1.5 h")
     (1800.0, 5400.0)
     """
     match = _TIME.fullmatch(text.strip().lower())

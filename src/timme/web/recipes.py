@@ -90,7 +90,7 @@ def _auto(folder: Path, job: Job, report: Reporter) -> Outcome:
 
 def _run(folder: Path, job: Job, report: Reporter) -> Outcome:
     from timme.engine.checkpoint import Checkpoint
-    from timme.workflow import analyse
+    from timme.workflow.recipe import analyse
 
     report.stage("reading")
     interval = float(os.environ.get("TIMME_CHECKPOINT_INTERVAL", "30"))
@@ -113,7 +113,7 @@ def _run(folder: Path, job: Job, report: Reporter) -> Outcome:
 
 
 def _rigidity(folder: Path, job: Job, report: Reporter) -> Outcome:
-    from timme.workflow import rigid
+    from timme.workflow.rigidity import rigid
 
     report.stage("decomposing")
     command = _command("rigidity", job.files, job.rigidity)
@@ -168,8 +168,9 @@ def _inputs(folder: Path, job: Job) -> list[str]:
 
 def _write_result(analysis: Analysis, folder: Path, job: Job, report: Reporter) -> dict[str, Any]:
     """Write the files and the scene of a result, and return what is told about it."""
+    from timme.analysis import summary
     from timme.output.scene import scene_json
-    from timme.workflow import scene_of, summary, write
+    from timme.workflow.folder import scene_of, write
 
     report.stage("drawing")
     recipe = analysis.recipe

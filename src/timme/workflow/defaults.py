@@ -23,6 +23,7 @@ from timme.system.ensemble import Ensemble
 from timme.system.residues import is_nucleic, is_protein, is_water, shown_sites
 from timme.system.selection import selector
 from timme.system.topology import atoms_of_sites, site_bonds
+from timme.system.traces import joined_atoms
 from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
 
@@ -227,7 +228,8 @@ def _pairs_wanted(compared: Objects, chosen: Settings, *, molecular: bool) -> st
         elif chosen.neighbours is not None:
             name = "nearest"
     chosen.refuse_unused("{} pairs", name if name in PAIRS else "listed")
-    bonded = len(compared.ensemble.atoms.bonds) > 0
+    ensemble = compared.ensemble
+    bonded = len(joined_atoms(ensemble.atoms.bonds, ensemble.steps)) > 0
     chosen.refuse_unused("sites {} bonds", "with" if bonded else "without")
     return name
 

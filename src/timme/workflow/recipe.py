@@ -170,6 +170,9 @@ def read_source(
 ) -> Ensemble:
     """Read what is analysed, or take what was read.
 
+    There is no run yet but the one who watches it: what its checkpoint belongs to is known by what
+    is read here.
+
     Parameters
     ----------
     source, trajectories

@@ -20,13 +20,14 @@ from timme.fluctuations.overlap import (
     shared_with_another,
 )
 from timme.fluctuations.sigma import Fluctuations
-from timme.hierarchy.quantity import SIGMA
 from timme.objects import Objects, points
 from timme.pairs.lists import Pairs
 from timme.settings import Settings
 from timme.settings.values import MIN_BONDS
 from timme.system.ensemble import Ensemble
 from timme.workflow.kept_pairs import note_on
+
+_APART = 3  # bonds between two Cα of neighbours, or between two of these
 
 
 def notes_on(
@@ -156,7 +157,7 @@ def remarks_on(made: Analysis) -> Iterator[str]:
     """
     sigma = made.fluctuations
     shown = made.shown_hierarchy
-    if shown.quantity.symbol != SIGMA.symbol:  # of others, no such reason is known
+    if not shown.quantity.of_distances:  # of others, no such reason is known
         return
     if sigma is None or shown.n_sites < 3 or np.count_nonzero(shown.parents < 0) > 1:
         return
@@ -173,14 +174,17 @@ def remarks_on(made: Analysis) -> Iterator[str]:
 def _remedy(made: Analysis) -> str:
     """Propose pairs that are more bonds apart than those compared, and bodies where they help.
 
-    Without bonds there are neither.
+    Without bonds there are neither. Sites that are not bound to one another, as Cα alone, are three
+    bonds and more apart, so that one more would leave out none of them.
     """
     in_force = made.recipe.options.get("min_bonds")
     bonds = in_force if isinstance(in_force, int) else 0
     if not bonds and not len(made.system.sites.bonds):
         return "Join by several pairs, not by one (linkage='braced'), or list other pairs (pairs=)"
-    bodies = ", or bodies instead of points" if made.recipe.kind == "points" else ""
-    return f"Compare pairs more bonds apart (min_bonds={max(MIN_BONDS, bonds + 1)}){bodies}"
+    bonded = len(made.system.sites.bonds) > 0
+    bodies = ", or bodies instead of points" if bonded and made.recipe.kind == "points" else ""
+    more = max(MIN_BONDS, bonds + (1 if bonded else _APART))
+    return f"Compare pairs more bonds apart (min_bonds={more}){bodies}"
 
 
 def describe_compared(about: str, partners: Pairs, n_measured: int, chosen: Settings) -> str:

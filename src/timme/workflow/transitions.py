@@ -50,9 +50,9 @@ def _places(ensemble: Ensemble, wanted: Atoms, path: str | Path) -> Floats:
     atoms, places = atoms_of_sites(there), np.asarray(there.snapshot()[0], dtype=np.float64)
     if there.n_dimensions != 3:
         raise ValueError(f"{path}: a known transition is given by structures in 3 dimensions")
-    rows = _matched(wanted, atoms, chains=True)
+    rows = _match(wanted, atoms, chains=True)
     if (rows >= 0).sum() < len(wanted) / 2:
-        rows = _matched(wanted, atoms, chains=False)
+        rows = _match(wanted, atoms, chains=False)
     ours, theirs = unit_in_angstrom(ensemble.unit), unit_in_angstrom(there.unit)
     scale = theirs / ours if ours and theirs else 1.0
     found = np.full((len(wanted), 3), np.nan)
@@ -60,7 +60,7 @@ def _places(ensemble: Ensemble, wanted: Atoms, path: str | Path) -> Floats:
     return found
 
 
-def _matched(wanted: Atoms, atoms: Atoms, *, chains: bool) -> Ints:
+def _match(wanted: Atoms, atoms: Atoms, *, chains: bool) -> Ints:
     """Row of each wanted atom among others, -1 where it is not there; of several, the first."""
 
     def keys(some: Atoms) -> list[tuple[object, ...]]:
