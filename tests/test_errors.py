@@ -127,9 +127,9 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: UNTYPED.link(None),
         "timme.link needs Fluctuations or a matrix, got NoneType: pass timme.measure(objects, pair",
     ),
-    "a comparison of analyses": (
-        lambda: UNTYPED.compare.compare(analysis(), analysis()),
-        "a comparison needs clusters, got Analysis: pass analysis.shown_hierarchy of both",
+    "an overlap of analyses": (
+        lambda: UNTYPED.compare.overlap(analysis(), analysis()),
+        "a comparison needs clusters, got Analysis: cut what it shows, analysis.shown_hierarch",
     ),
     "an overlap of hierarchies": (
         lambda: UNTYPED.compare.overlap(hierarchy(), hierarchy()),

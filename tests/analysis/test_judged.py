@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import timme
-from timme.analysis import Analysis, Judged, suggestions, summary
+from timme.analysis import Analysis, Judged, summary
 from timme.output.confidence import confidence_csv
 from timme.output.look import look_of
 from timme.output.tables import clusters_csv
@@ -30,7 +30,7 @@ def judged(analysis: Analysis) -> Judged:
 
 
 def test_the_first_picture_shows_the_planted_bodies(hinge: Analysis) -> None:
-    first = suggestions(hinge)[0]
+    first = hinge.suggest()[0]
     assert look_of(hinge).cutoff == first.cutoff
     assert first.reason.startswith(
         "2 clusters of 10 or more, stiff inside and apart (silhouette 0."
@@ -41,12 +41,12 @@ def test_the_first_picture_shows_the_planted_bodies(hinge: Analysis) -> None:
 def test_the_demo_of_hinges_shows_its_bodies() -> None:
     made = timme.synthetic.hinged()
     analysis = timme.analyse(made.ensemble)
-    cut = analysis.shown_hierarchy.cut(suggestions(analysis)[0].cutoff)
+    cut = analysis.shown_hierarchy.cut(analysis.suggest()[0].cutoff)
     assert sorted(cut.sizes.tolist()) == [30, 30, 30]
 
 
 def test_the_papers_criterion_comes_last_and_no_cut_twice(hinge: Analysis) -> None:
-    found = suggestions(hinge)
+    found = hinge.suggest()
     assert "steepest rise" in found[-1].reason
     cuts = [tuple(hinge.shown_hierarchy.cut(each.cutoff).labels) for each in found]
     assert len(set(cuts)) == len(cuts)
@@ -59,7 +59,7 @@ def test_the_summary_says_whether_data_suffice_and_what_is_trusted(hinge: Analys
 
 
 def test_clusters_csv_says_of_each_large_cluster_whether_it_is_trusted(hinge: Analysis) -> None:
-    first = suggestions(hinge)[0].cutoff
+    first = hinge.suggest()[0].cutoff
     rows = list(csv.DictReader(io.StringIO(clusters_csv(hinge, [first]))))
     assert [row["trusted"] for row in rows[:2]] == ["yes", "yes"]
     assert all(float(row["support"]) >= 0.85 for row in rows[:2])

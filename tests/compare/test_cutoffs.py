@@ -25,6 +25,27 @@ def test_the_module_is_called_as_its_function_is() -> None:
     assert timme.compare.compare is compare
 
 
+def test_two_results_are_compared_on_the_sites_that_both_show() -> None:
+    coordinates = np.random.default_rng(3).normal(size=(6, 12, 3))
+    first = timme.analyse(coordinates, confidence=False)
+    second = timme.analyse(coordinates[:, :9], confidence=False)
+    found = compare(first, second)
+    kept = np.arange(9)  # unnamed sites are the same by their place
+    np.testing.assert_array_equal(
+        found.rand, compare(first.shown_hierarchy.restrict(kept), second.shown_hierarchy).rand
+    )
+    assert found.n_sites == len(kept)
+    assert "9 sites are in both: 9 of 12 in the first, all of 9 in the second" in found.notes
+
+
+def test_a_result_is_compared_with_labels_as_what_it_shows() -> None:
+    analysis = timme.analyse(np.random.default_rng(3).normal(size=(6, 12, 3)), confidence=False)
+    labels = [0] * 6 + [1] * 6
+    np.testing.assert_array_equal(
+        compare(analysis, labels).rand, compare(analysis.shown_hierarchy, labels).rand
+    )
+
+
 @given(two_graphs())
 def test_every_pair_of_cutoffs_is_that_of_the_cuts(given: tuple[Graph, Graph]) -> None:
     one, other = map(linked, given)

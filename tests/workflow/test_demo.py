@@ -11,14 +11,13 @@ import timme
 from tests.synthetic.test_known_answers import same_clusters
 from timme import statistics
 from timme._arrays import Ints
-from timme.analysis import suggestions
 from timme.settings import DEMOS
 from timme.workflow import analyse_demo, demo, scene_of, summary
 
 
 def first_labels(analysis: timme.Analysis) -> Ints:
     """Clusters at the cutoff that is shown first."""
-    return analysis.hierarchy.cut(suggestions(analysis)[0].cutoff).labels
+    return analysis.hierarchy.cut(analysis.suggest()[0].cutoff).labels
 
 
 def test_every_demo_that_is_named_can_be_analysed() -> None:

@@ -7,7 +7,7 @@ from timme.analysis.modes import Modes
 from timme.analysis.motion import Moved, bodies_text, hinge_text
 from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
 from timme.analysis.recipe import FREELY_JOINTED, Input, Provenance, Recipe
-from timme.analysis.result import Analysis, Seen, require_analysis, suggestions, summary
+from timme.analysis.result import Analysis, Seen, require_analysis, summary
 from timme.analysis.system import System, evenly_chosen
 from timme.analysis.timed import QUANTILES, Timed
 
@@ -35,6 +35,5 @@ __all__ = [
     "evenly_chosen",
     "hinge_text",
     "require_analysis",
-    "suggestions",
     "summary",
 ]

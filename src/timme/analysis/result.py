@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, fields
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.tree import Hierarchy
 from timme.rigidity.network import Network
 from timme.statistics import Suggestion, suggest
+from timme.system.atoms import Atoms
 
 P = TypeVar("P", bound=Part)
 
@@ -76,6 +77,14 @@ class Analysis(Described):
         return self.system.shown
 
     @property
+    def shown_atoms(self) -> Atoms:
+        """Names of the sites that stand for the shown objects; bonds are left out."""
+        atoms, sites = self.system.sites, self.system.object_sites[self.shown]
+        named = {field.name: getattr(atoms, field.name) for field in fields(Atoms)}
+        bonds = named.pop("bonds")[:0]
+        return Atoms(**{name: column[sites] for name, column in named.items()}, bonds=bonds)
+
+    @property
     def length(self) -> float | None:
         """The length a that cutoffs are divided by; None where they are no lengths."""
         return self.recipe.settings.length if self.hierarchy.quantity.is_length else None
@@ -107,6 +116,27 @@ class Analysis(Described):
         """
         return next((part for part in self.parts if isinstance(part, kind)), None)
 
+    def suggest(self) -> tuple[Suggestion, ...]:
+        """List the cutoffs worth looking at, each with its reason, the one of the pictures first.
+
+        Returns
+        -------
+        tuple of Suggestion
+            The user's own cutoff, if there is one, then those that are known to mean something,
+            then levels whose clusters are stiff inside and apart, then long-lived ones, and last
+            the paper's steepest rise.
+        """
+        chosen = self.recipe.settings
+        found = suggest(self.shown_hierarchy, large=chosen.large)
+        judged = self.part(Judged)
+        if judged is not None and judged.suggestions():
+            # The paper's criterion is a point of the curve, and no clusters' own: it comes last.
+            found = _distinct(self.shown_hierarchy, (*judged.suggestions(), *found[1:], *found[:1]))
+        known = (Suggestion(cutoff, meaning) for cutoff, meaning in self.recipe.known)
+        if chosen.cutoff is None:
+            return (*known, *found)
+        return (Suggestion(float(chosen.cutoff), "chosen by the user"), *known, *found)
+
     def _facts(self) -> Iterable[tuple[str, object]]:
         """What needs no work: the cutoffs of the summary do."""
         rows = _facts_of(self)
@@ -137,33 +167,6 @@ def require_analysis(given: Any, step: str) -> None:
     require(given, Analysis, step, remedies)
 
 
-def suggestions(analysis: Analysis) -> tuple[Suggestion, ...]:
-    """List the cutoffs worth looking at, the one of the pictures first.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was analysed.
-
-    Returns
-    -------
-    tuple of Suggestion
-        The user's own cutoff, if there is one, then those that are known to mean something, then
-        levels whose clusters are stiff inside and apart, then long-lived ones, and last the paper's
-        steepest rise.
-    """
-    chosen = analysis.recipe.settings
-    found = suggest(analysis.shown_hierarchy, large=chosen.large)
-    judged = analysis.part(Judged)
-    if judged is not None and judged.suggestions():
-        # The paper's criterion, the steepest rise, is a point of the curve and no clusters' own.
-        found = _distinct(analysis.shown_hierarchy, (*judged.suggestions(), *found[1:], *found[:1]))
-    known = (Suggestion(cutoff, meaning) for cutoff, meaning in analysis.recipe.known)
-    if chosen.cutoff is None:
-        return (*known, *found)
-    return (Suggestion(float(chosen.cutoff), "chosen by the user"), *known, *found)
-
-
 def _distinct(hierarchy: Hierarchy, found: tuple[Suggestion, ...]) -> tuple[Suggestion, ...]:
     """Leave out cutoffs between the same two levels as one before: they cut the same."""
     places = [int(np.searchsorted(hierarchy.levels, each.cutoff, side="right")) for each in found]
@@ -189,7 +192,7 @@ def summary(analysis: Analysis) -> list[tuple[str, str]]:
         rows += part.facts()
     shown = f"{hierarchy.n_sites:,} × {system.shown_name}"
     rows += [("shown", shown), ("levels", f"{len(hierarchy.levels):,}")]
-    found = suggestions(analysis)
+    found = analysis.suggest()
     for number, suggestion in enumerate(found):
         cutoff = hierarchy.quantity.cutoff_text(suggestion.cutoff, analysis.length)
         sizes = hierarchy.cut(suggestion.cutoff).sizes

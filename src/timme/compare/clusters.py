@@ -27,8 +27,8 @@ from timme.settings.values import MIN_SIZE
 _REMEDIES = {
     "Hierarchy": "cut it, hierarchy.cut(cutoff), or compare all cutoffs by timme.compare.compare",
     "Analysis": (
-        "pass analysis.shown_hierarchy of both to timme.compare.compare, where both show the same "
-        "sites; timme.output.common.on_common_sites(first, second) narrows them to these"
+        "cut what it shows, analysis.shown_hierarchy.cut(cutoff), or compare two results at all "
+        "cutoffs by timme.compare(first, second)"
     ),
 }
 

@@ -28,11 +28,13 @@ from timme.compare.clusters import (
     refuse_other_sites,
     variation_of_information,
 )
+from timme.compare.sites import Shown, common_sites
 from timme.hierarchy.agreement import adjusted_rand, count_pairs
 from timme.hierarchy.tree import Hierarchy, Partition, grow
 from timme.settings.values import MIN_SIZE
 
-Comparable = Hierarchy | Partition | npt.ArrayLike  # a list of labels is a partition
+Clusters = Hierarchy | Partition | npt.ArrayLike  # a list of labels is a partition
+Comparable = Clusters | Shown
 
 _DIGITS = 12  # to which two indices must agree to be equally good
 
@@ -87,13 +89,14 @@ def compare(
     outside: float = 0.05,
     most: int = 1000,
 ) -> Comparison:
-    """Compare two hierarchies, or partitions, of the same sites at every pair of cutoffs.
+    """Compare two results, hierarchies or partitions of sites at every pair of cutoffs.
 
     Parameters
     ----------
-    first, second : Hierarchy, Partition or array_like of int
-        Site k of one is site k of the other: see :func:`common_sites`. A list of labels is a
-        partition.
+    first, second : Analysis, Hierarchy, Partition or array_like of int
+        Two results are compared on the sites that both show, found by their names: see
+        :func:`common_sites`. Of anything else, site k of one is site k of the other. A list of
+        labels is a partition.
     cutoffs : tuple of float or None, optional
         Where to compare cluster by cluster. By default at the best pair, each cutoff in the middle
         of the range over which the clusters stay as they are; None leaves one of them there.
@@ -127,7 +130,8 @@ def compare(
             f"got most={most}, clustered={clustered} and outside={outside}"
         )
     refuse_no_size(min_size)
-    one, other = (_Side.of(given, most, min_size) for given in (first, second))
+    both, notes = _on_common_sites(first, second)
+    one, other = (_Side.of(given, most, min_size) for given in both)
     refuse_other_sites(one.hierarchy.n_sites, other.hierarchy.n_sites)
     rand, variation = _agreement(one, other)
     rows, first_notes = _telling(one, clustered, outside, "first")
@@ -149,8 +153,23 @@ def compare(
         clusters=overlap(
             one.hierarchy.cut(chosen[0]), other.hierarchy.cut(chosen[1]), min_size=min_size
         ),
-        notes=(*first_notes, *second_notes),
+        notes=(*notes, *first_notes, *second_notes),
     )
+
+
+def _on_common_sites(
+    first: Comparable, second: Comparable
+) -> tuple[tuple[Clusters, Clusters], tuple[str, ...]]:
+    """Replace results by what they show: two of them on the sites of both, told in notes."""
+    if isinstance(first, Shown) and isinstance(second, Shown):
+        common = common_sites(first.shown_atoms, second.shown_atoms)
+        one = first.shown_hierarchy.restrict(common.first)
+        return (one, second.shown_hierarchy.restrict(common.second)), common.notes
+    return (_clusters_of(first), _clusters_of(second)), ()
+
+
+def _clusters_of(given: Comparable) -> Clusters:
+    return given.shown_hierarchy if isinstance(given, Shown) else given
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +184,7 @@ class _Side:
     clustered: Ints  # (cutoffs,), sites in clusters that count
 
     @classmethod
-    def of(cls, given: Comparable, most: int, min_size: int) -> _Side:
+    def of(cls, given: Clusters, most: int, min_size: int) -> _Side:
         hierarchy, cutoffs = _with_cutoffs(given, most)
         counted = [
             (count_pairs(r).sum(), n_log_n(r).sum(), r[0], r[r >= min_size].sum())
@@ -177,7 +196,7 @@ class _Side:
         )
 
 
-def _with_cutoffs(given: Comparable, most: int) -> tuple[Hierarchy, Floats]:
+def _with_cutoffs(given: Clusters, most: int) -> tuple[Hierarchy, Floats]:
     """Return a hierarchy and the cutoffs to look at; a partition has one level and one cutoff."""
     if isinstance(given, Hierarchy):
         levels = given.levels

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from timme._arrays import Ints, frozen
 from timme._html import Described
+from timme.hierarchy.tree import Hierarchy
 from timme.system.atoms import Atoms
 
 _Name = tuple[str, int, str, str]  # chain, residue number, insertion code, atom name
@@ -28,6 +30,21 @@ class Common(Described):
     first: Ints  # (common sites,), sites of the first
     second: Ints  # (common sites,), the same in the second
     notes: tuple[str, ...]  # how they were found
+
+
+@runtime_checkable
+class Shown(Protocol):
+    """A result with names of the sites that it shows, such as an ``Analysis``."""
+
+    @property
+    def shown_hierarchy(self) -> Hierarchy:
+        """The hierarchy as the shown sites see it."""
+        ...
+
+    @property
+    def shown_atoms(self) -> Atoms:
+        """Names of the shown sites, in the order of that hierarchy."""
+        ...
 
 
 def common_sites(first: Atoms, second: Atoms, *, chains: Mapping[str, str] | None = None) -> Common:

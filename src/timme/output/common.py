@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from timme._arrays import Ints, frozen
 from timme.analysis import Analysis
 from timme.compare import Common, common_sites
-from timme.system.atoms import Atoms
 
 Names = tuple[str, str]  # what the two results are called in pictures
 
@@ -34,20 +33,12 @@ def on_common_sites(
     common : Common
         Which of the shown objects these are, and how they were found.
     """
-    common = common_sites(_shown_atoms(first), _shown_atoms(second), chains=chains)
+    common = common_sites(first.shown_atoms, second.shown_atoms, chains=chains)
     return (
         _showing(first, common.first),
         _showing(second, common.second),
         common,
     )
-
-
-def _shown_atoms(analysis: Analysis) -> Atoms:
-    """Return the names of the sites that stand for the shown objects."""
-    atoms, sites = analysis.system.sites, analysis.system.object_sites[analysis.system.shown]
-    named = {field.name: getattr(atoms, field.name) for field in fields(Atoms)}
-    bonds = named.pop("bonds")[:0]
-    return Atoms(**{name: column[sites] for name, column in named.items()}, bonds=bonds)
 
 
 def _showing(analysis: Analysis, chosen: Ints) -> Analysis:

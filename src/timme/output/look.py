@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from timme.analysis import Analysis, suggestions
+from timme.analysis import Analysis
 from timme.output.axes import Order
 from timme.output.colours import PALETTES, WIDE
 from timme.settings.values import LARGE, MIN_SIZE
@@ -37,7 +37,7 @@ def look_of(analysis: Analysis, order: Order = "auto") -> Look:
     Look
         At the first of the suggested cutoffs, if there is one.
     """
-    chosen, found = analysis.recipe.settings, suggestions(analysis)
+    chosen, found = analysis.recipe.settings, analysis.suggest()
     return Look(
         cutoff=found[0].cutoff if found else None,
         min_size=chosen.min_size,

@@ -12,7 +12,7 @@ from typing import Any
 
 from timme import store
 from timme._files import write_atomically
-from timme.analysis import Analysis, require_analysis, suggestions
+from timme.analysis import Analysis, require_analysis
 from timme.output import body_scripts, groups, mode_scripts, registry, scripts, structures, tables
 from timme.output.axes import Order
 from timme.output.declared import collect
@@ -216,7 +216,7 @@ def scene_of(analysis: Analysis) -> Scene:
     chosen = analysis.recipe.settings
     return scene(
         analysis,
-        suggestions(analysis),
+        analysis.suggest(),
         min_size=chosen.min_size,
         large=chosen.large,
         palette="safe" if chosen.palette == "safe" else "wide",
@@ -252,7 +252,7 @@ def report(analysis: Analysis, path: str | Path, *, overwrite: bool = False) -> 
 
 def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
     look = look_of(analysis)
-    cutoffs = [suggestion.cutoff for suggestion in suggestions(analysis)]
+    cutoffs = [suggestion.cutoff for suggestion in analysis.suggest()]
     shared: dict[str, Any] = {"min_size": look.min_size, "palette": look.palette}
     store.save(analysis, folder / RESULT)
     write_tables(analysis, folder, cutoffs, large=look.large, **shared)
