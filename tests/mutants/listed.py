@@ -647,6 +647,25 @@ MUTANTS = [
     ),
     *_mutants(
         "rigidity/energies.py",
+        "rigidity/test_network.py",
+        ("the order of atoms decides on a plane", "table.names[atoms], ", ""),
+    ),
+    *_mutants(
+        "workflow/comparison.py",
+        "workflow/test_comparison.py",
+        (
+            "one cluster of nearly all is no reason",
+            "if count - largest <= OUTSIDE",
+            "if count < OUTSIDE",
+        ),
+    ),
+    *_mutants(
+        "output/matrices.py",
+        "output/test_matrices.py",
+        ("some pixels are empty", "return_index=True)[1]", "return_index=True)[1] // 2 * 2"),
+    ),
+    *_mutants(
+        "rigidity/energies.py",
         "rigidity/test_published_numbers.py rigidity/test_energies.py",
         ("hydrogen bonds are weaker", "8.0 * _twelve_ten(2.8", "7.0 * _twelve_ten(2.8"),
         ("hydrogen bonds are longer", "_twelve_ten(2.8", "_twelve_ten(2.9"),
