@@ -605,7 +605,7 @@ MUTANTS = [
             "telling &= n_sites - side.largest > outside * n_sites",
             "telling &= True",
         ),
-        ("a twentieth outside is a fifth", "outside: float = 0.05", "outside: float = 0.2"),
+        ("a twentieth outside is a fifth", "OUTSIDE = 0.25, 0.05", "OUTSIDE = 0.25, 0.2"),
     ),
     *_mutants(
         "compare/sites.py",
