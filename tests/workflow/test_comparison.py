@@ -36,12 +36,12 @@ def test_it_is_said_why_a_better_pair_was_not_the_best() -> None:
     asked = CompareSettings(cutoffs=(2.5, 2.5))
     told = [text for _, text in rows(compare_results(made, made, asked, names=("a", "b")))]
     assert told[-1] == (
-        "not among those the best pair is looked for in: "
+        "not looked at for the best pair: "
         "39 of 40 sites of a are one cluster and 39 of 40 sites of b are one cluster"
     )
     inside = CompareSettings(cutoffs=(1.5, 0.5))
     told = [text for _, text in rows(compare_results(made, made, inside, names=("a", "b")))]
-    assert told[-1].endswith("looked for in: 0 of 40 sites of b are in clusters")
+    assert told[-1].endswith("best pair: 0 of 40 sites of b are in clusters")
     inside = CompareSettings(cutoffs=(1.5, 1.5))
     told = [text for _, text in rows(compare_results(made, made, inside))]
     assert told[-1].startswith("adjusted Rand index 1.000")

@@ -242,15 +242,14 @@ def _mark(
     outline = [withStroke(linewidth=2, foreground="black")]
     axes.plot(*place, marker=marker, color="white", markersize=9, path_effects=outline)
     below = place[1] > sum(axes.get_ylim()) / 2
-    left = place[0] > sum(axes.get_xlim()) / 2
     if beside is not None and _near(axes, place, beside):
         below = place[1] < beside[1]
     axes.annotate(
         f"{rand:.2f}",
         place,
-        xytext=(-6 if left else 6, -6 if below else 6),
+        xytext=(0, -7 if below else 7),
         textcoords="offset points",
-        ha="right" if left else "left",
+        ha="center",
         va="top" if below else "bottom",
         color="white",
         fontsize=tick_size(axes),

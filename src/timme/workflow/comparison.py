@@ -52,8 +52,8 @@ FILES = {  # by which an earlier comparison is known, and what each shows
     ),
 }
 _LOOKED_FOR = (
-    f"best where more than {CLUSTERED:.0%} of the sites are in clusters and more than "
-    f"{OUTSIDE:.0%} outside the largest: all in one, or all single, would agree whatever they are"
+    f"looked for where more than {CLUSTERED:.0%} of the sites are in clusters and more than "
+    f"{OUTSIDE:.0%} outside the largest: all in one, or all single, agree whatever they are"
 )
 _LISTED = 4  # pairs of clusters named in the summary
 _WIDTH = 100  # letters within which all sites that are left out are named
@@ -214,7 +214,7 @@ def _outside_text(compared: Compared, at: Overlap) -> list[str]:
             made.append(f"{largest:,} of {count:,} sites of {name} are one cluster")
         elif clustered <= CLUSTERED * count:
             made.append(f"{clustered:,} of {count:,} sites of {name} are in clusters")
-    return [f"not among those the best pair is looked for in: {' and '.join(made)}"] if made else []
+    return [f"not looked at for the best pair: {' and '.join(made)}"] if made else []
 
 
 def _span(low: float, high: float) -> str:
