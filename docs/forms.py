@@ -20,6 +20,7 @@ from timme._arrays import Floats
 POINTS = 200  # equally spaced cutoffs at which a curve is looked at
 MOST = 0.99  # of the fraction's height up to which it is looked at
 MARGIN = 0.1  # of that range, on either side
+TELLING = 0.03  # rms rest that chance must not exceed: what the atoms of a protein leave
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,13 @@ class Form:
         """Whether the rest is no larger than that of chains."""
         return self.rest <= self.chance
 
+    @property
+    def verdict(self) -> str:
+        """Sigmoid or not, where there are sites enough to tell."""
+        if not self.is_sigmoid:
+            return "no sigmoid"
+        return "sigmoid" if self.chance <= TELLING else "too few sites to tell"
+
 
 def form(hierarchy: timme.Hierarchy, *, n_chains: int = 40) -> Form:
     """Fit a sigmoid to a hierarchy's fraction of sites in clusters of ten or more."""
@@ -63,7 +71,7 @@ def fit(hierarchy: timme.Hierarchy) -> tuple[Floats, Floats, Floats]:
     first = counted.cutoffs[np.argmax(fraction > 0)]
     last = counted.cutoffs[np.argmax(fraction >= MOST * fraction[-1])]
     margin = MARGIN * (last - first)
-    cutoffs = np.linspace(first - margin, last + margin, POINTS)
+    cutoffs = np.linspace(max(0.0, first - margin), last + margin, POINTS)  # no σ is below 0
     seen = fraction[np.searchsorted(counted.cutoffs, cutoffs, side="right") - 1]
     x = np.linspace(0, 1, POINTS)
     half = x[np.argmax(seen >= seen[-1] / 2)]

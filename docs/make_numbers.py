@@ -190,13 +190,16 @@ def barnase_rows(source: Source) -> tuple[list[Row], dict[str, timme.Hierarchy]]
             "against-nmr-fluctuations)",
         )
     ]
-    atoms = {"barnase, atoms, NMR": nmr.hierarchy}
     md = quiet(timme.data.barnase_md(dense=True))
     panels.append(Panel("TIMME, MD 0.1 ns", md, run, "σc/a = 0.068"))
     rows += md_rows(crystal, nmr, md, (energy, models, run))
-    atoms["barnase, atoms, MD"] = md.hierarchy
     save(draw_panels(panels), "numbers-barnase")
-    return rows, atoms
+    return rows, {
+        "barnase, Cα, NMR": nmr.shown_hierarchy,
+        "barnase, Cα, MD": md.shown_hierarchy,
+        "barnase, atoms, NMR": nmr.hierarchy,
+        "barnase, atoms, MD": md.hierarchy,
+    }
 
 
 def md_rows(
@@ -287,12 +290,11 @@ def agreement(at: Overlap) -> str:
 
 
 def draw_forms(forms: dict[str, Form]) -> None:
-    figure, panels = plt.subplots(2, 3, figsize=(9.6, 5), layout="constrained")
+    figure, panels = plt.subplots(2, 4, figsize=(11, 5), layout="constrained")
     for axes, (name, found) in zip(panels.flat, forms.items(), strict=True):
         axes.step(found.cutoffs, found.fraction, where="post", color=CORE)
         axes.plot(found.cutoffs, found.fitted, color="#d62728", linestyle="--")
-        verdict = "a sigmoid" if found.is_sigmoid else "no sigmoid"
-        axes.set_title(f"{name}: {verdict}", fontsize=9)
+        axes.set_title(f"{name}:\n{found.verdict}", fontsize=9)
     figure.supxlabel("σc, in the unit of each system", fontsize=9)
     figure.supylabel("Fraction in clusters of 10 or more", fontsize=9)
     save(figure, "numbers-forms")
@@ -304,7 +306,7 @@ def form_table(forms: dict[str, Form]) -> str:
         ["system", "sites", "rms distance from a sigmoid", "95 of 100 chains", "form", "the paper"],
         [
             [name, f"{found.n_sites:,}", f"{found.rest:.3f}", f"{found.chance:.3f}",
-             "sigmoid" if found.is_sigmoid else "no sigmoid", told[name.split(",")[0]]]
+             found.verdict, told[name.split(",")[0]]]
             for name, found in forms.items()
         ],
     )  # fmt: skip

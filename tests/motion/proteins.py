@@ -1,4 +1,4 @@
-"""Planted motions that look like a protein: a Cα for every site."""
+"""Planted motions that look like a protein, a Cα for every site; domains of adenylate kinase."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,6 +7,28 @@ import numpy as np
 
 from timme import Atoms, Ensemble
 from timme.synthetic import moving
+
+CORE = [*range(1, 30), *range(68, 118), *range(161, 215)]
+LID, NMP = [*range(118, 161)], [*range(30, 68)]
+
+
+def of_residues(numbers: list[int]) -> np.ndarray:
+    """Return the places of residues that are counted from 1."""
+    return np.array(numbers) - 1
+
+
+def overlap_with_domains(labels: np.ndarray) -> float:
+    """Mean Jaccard of core, LID and NMP, each with the body that is most like it."""
+    best = []
+    for domain in (CORE, LID, NMP):
+        here = np.isin(np.arange(1, 215), domain)
+        best.append(
+            max(
+                np.sum(here & (labels == body)) / np.sum(here | (labels == body))
+                for body in range(labels.max() + 1)
+            )
+        )
+    return float(np.mean(best))
 
 
 def planted_protein(n_snapshots: int = 20, **options: Any) -> Ensemble:

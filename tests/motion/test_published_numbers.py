@@ -1,6 +1,8 @@
 """Adenylate kinase and others: screws, bodies, fluctuation and components with known numbers.
 
 Screws are those of DynDom and Hingefind, as far as Cα alone reproduce them; angles in degrees.
+Where the entries of the PDB that these programs were run on are not at hand, screws planted in a
+kinase (test_copies.py) and minimised structures of the same crystals (below) are measured.
 """
 
 from pathlib import Path
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import timme
+from tests.motion.proteins import CORE, LID, NMP, of_residues, overlap_with_domains
 from timme import Ensemble
 from timme.motion import (
     bodies,
@@ -20,14 +23,6 @@ from timme.motion import (
     screw,
     superpose,
 )
-from timme.motion.counting import ENOUGH, SOFT
-
-CORE = [*range(1, 30), *range(68, 118), *range(161, 215)]
-LID, NMP = [*range(118, 161)], [*range(30, 68)]
-
-
-def of_residues(numbers: list[int]) -> np.ndarray:
-    return np.array(numbers) - 1
 
 
 def alpha_carbons(path: Path, chain: str) -> dict[int, np.ndarray]:
@@ -129,19 +124,6 @@ def test_maltose_binding_protein_closes_as_published(shared_data: Path) -> None:
     assert abs(turned.shift) == pytest.approx(0.551, abs=0.25)
 
 
-def overlap_with_domains(labels: np.ndarray) -> float:
-    best = []
-    for domain in (CORE, LID, NMP):
-        here = np.isin(np.arange(1, 215), domain)
-        best.append(
-            max(
-                np.sum(here & (labels == body)) / np.sum(here | (labels == body))
-                for body in range(labels.max() + 1)
-            )
-        )
-    return float(np.mean(best))
-
-
 def test_two_structures_of_adenylate_kinase_give_its_domains() -> None:
     files = pytest.importorskip("MDAnalysisTests.datafiles", reason="needs MDAnalysisTests")
     both = timme.read([files.PDB_small, files.PDB_closed], common_atoms=True)
@@ -173,41 +155,6 @@ def test_a_single_domain_is_one_body_with_the_gap_of_the_next_best() -> None:
     assert found.n_bodies == 1
     assert found.next_best is not None
     assert found.next_best.gap < 4.5  # of 6.5 asked for
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "chains"),
-    [
-        ("4ake", "4ake", "AB"),
-        ("1ake", "1ake", "AB"),
-        ("1a2p", "1a2p", "AB"),
-        ("1a2p", "1a2p", "AC"),
-        ("1a2p", "1a2p", "BC"),
-    ],
-)
-def test_two_copies_in_a_crystal_are_one_body(
-    shared_data: Path, first: str, second: str, chains: str
-) -> None:
-    found = bodies(Ensemble.from_array(pair(shared_data, first, second, chains), unit="Å"))
-    assert found.n_bodies == 1
-    assert all(level.gap < ENOUGH for level in found.levels[1:])
-
-
-def test_domains_that_hardly_differ_are_soft_parts(shared_data: Path) -> None:
-    found = bodies(Ensemble.from_array(pair(shared_data, "4ake", "4ake", "AB"), unit="Å"))
-    assert found.next_best is not None
-    assert SOFT <= found.next_best.gap < ENOUGH
-    assert overlap_with_domains(found.next_best.labels) > 0.8
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ["1bnr", "1d3z"])
-@pytest.mark.parametrize("part", [np.s_[::2], np.s_[1::2], np.s_[:5], np.s_[5:10], np.s_[-10:]])
-def test_some_models_of_a_single_domain_are_one_body(
-    shared_data: Path, name: str, part: slice
-) -> None:
-    models = timme.read(shared_data / "nmr" / f"{name}.pdb").select("name CA")
-    assert bodies(models[part]).n_bodies == 1
 
 
 @pytest.mark.thorough

@@ -624,7 +624,7 @@ MUTANTS = [
             "telling &= n_sites - side.largest > outside * n_sites",
             "telling &= True",
         ),
-        ("a twentieth outside is a fifth", "outside: float = 0.05", "outside: float = 0.2"),
+        ("a twentieth outside is a fifth", "OUTSIDE = 0.25, 0.05", "OUTSIDE = 0.25, 0.2"),
     ),
     *_mutants(
         "compare/sites.py",
@@ -663,6 +663,25 @@ MUTANTS = [
         ("longer bonds are nitriles", "_NITRILE = 1.25", "_NITRILE = 1.30"),
         ("less flat is flat", "_FLAT = 0.4", "_FLAT = 0.5"),
         ("longer amides are locked", '("C", "N"): 1.39', '("C", "N"): 1.41'),
+    ),
+    *_mutants(
+        "rigidity/energies.py",
+        "rigidity/test_network.py",
+        ("the order of atoms decides on a plane", "table.names[atoms], ", ""),
+    ),
+    *_mutants(
+        "workflow/comparison.py",
+        "workflow/test_comparison.py",
+        (
+            "one cluster of nearly all is no reason",
+            "if count - largest <= OUTSIDE",
+            "if count < OUTSIDE",
+        ),
+    ),
+    *_mutants(
+        "output/matrices.py",
+        "output/test_matrices.py",
+        ("some pixels are empty", "return_index=True)[1]", "return_index=True)[1] // 2 * 2"),
     ),
     *_mutants(
         "rigidity/energies.py",

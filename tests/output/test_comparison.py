@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 import timme
 from tests.compare.reference import clusters_of, two_graphs
@@ -272,6 +273,28 @@ def test_the_best_pair_is_marked() -> None:
         compared.best_cutoffs, (axes.get_xlim(), axes.get_ylim()), strict=True
     ):
         assert low < cutoff < high
+
+
+def test_the_best_pair_is_looked_for_in_the_frame() -> None:
+    """30 in a row: of the first all but one stray join at 4, of the second ten and twenty at 5."""
+    one, other = bodies({0: 6.0, 9: 3.0, 24: 4.0}), bodies({9: 5.0})
+    axes = heatmap(compare(one, other))
+    (frame,) = (patch for patch in axes.patches if isinstance(patch, Rectangle))
+    assert frame.get_x() == 1  # 9, 15 and 5 sites, and one stray
+    assert frame.get_x() + frame.get_width() == 4
+    assert frame.get_y() == 1
+    assert frame.get_y() + frame.get_height() == 5
+
+
+def test_what_is_written_at_two_marks_side_by_side_is_apart() -> None:
+    compared = compare(left_tree(), right_tree())
+    best = compared.best_cutoffs
+    axes = heatmap(compared, asked=(best[0] * 1.01, best[1] * 1.01))
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    first, second = (text.get_window_extent() for text in axes.texts)
+    assert not first.overlaps(second)
 
 
 @pytest.mark.parametrize(

@@ -39,3 +39,16 @@ def test_together_is_one_on_the_diagonal_and_what_is_not_apart_elsewhere() -> No
 def test_a_matrix_without_pairs_is_drawn_empty(n_sites: int) -> None:
     (image,) = matrices.sigma_matrix(fluctuations((n_sites, [], []))).images
     assert np.ma.getmaskarray(np.ma.asarray(image.get_array())).all()
+
+
+@pytest.mark.parametrize("n_sites", [1, 499, 500, 501, 991, 3000])
+def test_one_site_of_each_pixel_fills_the_matrix(n_sites: int) -> None:
+    """Evenly spread sites would leave some pixels empty, which looked like lines across it."""
+    chosen = matrices.one_of_each_pixel(n_sites)
+    assert len(chosen) == min(n_sites, 500)
+    one, other = np.triu_indices(len(chosen), 1)
+    pairs = np.column_stack([chosen[one], chosen[other]])
+    drawn = matrices.binned_means(
+        fluctuations((n_sites, pairs, np.ones(len(pairs)))), np.arange(n_sites)
+    )
+    assert np.isfinite(drawn[~np.eye(len(drawn), dtype=bool)]).all()

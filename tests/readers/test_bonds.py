@@ -180,6 +180,17 @@ def test_masses_of_unknown_elements_are_one() -> None:
     )
 
 
+def test_guessed_bonds_are_those_of_a_force_field() -> None:
+    """Of adenylate kinase with its hydrogens, 3341 atoms: bonds that CHARMM lists for it."""
+    import MDAnalysis as mda
+
+    files = pytest.importorskip("MDAnalysisTests.datafiles", reason="needs MDAnalysisTests")
+    known = np.sort(mda.Universe(files.PSF, files.PDB_small).bonds.indices, axis=1)
+    found = read(files.PDB_small, bonds="guess").atoms.bonds
+    assert {tuple(pair) for pair in found.tolist()} == {tuple(pair) for pair in known.tolist()}
+    assert len(known) > 3341
+
+
 def test_guessed_bonds_are_those_of_another_program(shared_data: Path, tmp_path: Path) -> None:
     lines = (shared_data / "proflex" / "1bck_withH_proflexdataset").read_text().split("\n")
     real = [

@@ -1,4 +1,15 @@
-"""Another program's answer for 1bck: its constraints, and its rigid clusters along the dilution."""
+"""Another program's answer for 1bck: its constraints, and its rigid clusters along the dilution.
+
+Where its files are not at hand, the tests that need them are skipped, and each claim is guarded by
+others all the same:
+
+- covalent and locked bonds: tests/readers/test_bonds.py holds guessed bonds to those of CHARMM, and
+  the rest of test_chemistry.py has a molecule made for every rule;
+- energies: the published function and the slow reference of test_energies.py, on barnase and water;
+- hydrogen bonds at a cutoff, tethers, bars: barnase in test_network.py, against the rule itself;
+- modes, hinges, clusters along a dilution: the rank of the rigidity matrix (test_decomposition.py,
+  test_decomposition_exact.py) and counts by hand, test_published_numbers.py.
+"""
 
 import itertools
 from dataclasses import dataclass

@@ -62,6 +62,48 @@ def bck() -> Ensemble:
 
 
 @cache
+def barnase() -> Ensemble:
+    """The first snapshot of barnase that comes with the package, with its hydrogens."""
+    return timme.read(timme.data.path("barnase_md.pdb"))
+
+
+@cache
+def barnase_in_water() -> Ensemble:
+    """The same with twelve waters, each with a hydrogen 1.85 Å before an oxygen of the backbone."""
+    dry = barnase()
+    places, names = dry.snapshot()[0], dry.atoms.names
+    heavy = places[dry.atoms.elements != "H"]
+    lines = timme.data.path("barnase_md.pdb").read_text().splitlines()
+    kept = [line for line in lines if line.startswith("ATOM")]
+    for oxygen in np.flatnonzero(names == "O"):
+        carbon = oxygen - 1
+        along = places[oxygen] - places[carbon]
+        along /= np.linalg.norm(along)
+        centre = places[oxygen] + 2.81 * along
+        if np.sort(np.linalg.norm(heavy - centre, axis=1))[1] < 3.2:
+            continue  # no room for a water
+        across = np.cross(along, np.eye(3)[np.abs(along).argmin()])
+        across /= np.linalg.norm(across)
+        for name, place in (
+            ("O", centre),
+            ("H1", centre - 0.96 * along),
+            ("H2", centre + 0.24 * along + 0.93 * across),
+        ):
+            number, water = len(kept) + 1, (len(kept) - dry.n_sites) // 3 + 1
+            x, y, z = place
+            kept.append(
+                f"HETATM{number:5d}  {name:<3s} HOH W{water:4d}    {x:8.3f}{y:8.3f}{z:8.3f}"
+                f"  1.00  0.00          {name[0]:>2s}"
+            )
+        if len(kept) == dry.n_sites + 36:
+            break
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "watered.pdb"
+        path.write_text("\n".join([*kept, "END", ""]))
+        return timme.read(path)
+
+
+@cache
 def listed() -> Listed:
     """Its lists of covalent, locked and hydrogen bonds, and the ends of its tethers."""
     pairs: dict[str, list[Pair]] = {"CF": [], "TF": []}

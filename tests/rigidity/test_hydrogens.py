@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import timme
 from tests.readers.builders import atom, peptide, write_pdb
 from tests.rigidity.oracle import needs_oracle
-from tests.rigidity.structures import bck
+from tests.rigidity.structures import barnase, bck
 from timme._arrays import Bools, Floats
 from timme.rigidity.chemistry import chemistry
 from timme.rigidity.hydrogens import add_hydrogens
@@ -150,13 +151,15 @@ def test_barnase_gets_hydrogens_in_place_and_the_same_every_time() -> None:
 
 
 @pytest.mark.usefixtures("library")
-@needs_oracle
-def test_most_strong_bonds_of_1bck_come_back_when_its_hydrogens_are_placed_anew() -> None:
+@pytest.mark.parametrize("given", [pytest.param(bck, marks=needs_oracle), barnase])
+def test_most_strong_bonds_come_back_when_hydrogens_are_placed_anew(
+    given: Callable[[], Ensemble],
+) -> None:
     """Turns of hydroxyls and forms of histidine are not in the heavy atoms, so a few may differ."""
-    dry = bck().atoms.resnames != "HOH"
-    heavy = np.flatnonzero((bck().atoms.elements != "H") & dry)
-    anew = add_hydrogens(bck().select(heavy))
-    before, after = (strong_bonds(one) for one in (bck(), anew))
+    dry = given().atoms.resnames != "HOH"
+    heavy = np.flatnonzero((given().atoms.elements != "H") & dry)
+    anew = add_hydrogens(given().select(heavy))
+    before, after = (strong_bonds(one) for one in (given(), anew))
     assert len(before & after) >= 0.9 * len(before)
     assert len(after - before) <= 0.1 * len(before)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,18 @@ from hypothesis import given, settings
 import timme
 from tests.readers.builders import atom, peptide, write_pdb
 from tests.rigidity.oracle import FOLDER, needs_oracle
-from tests.rigidity.structures import METHANE, bck, joined, listed, molecule, moved, pairs_of, ring
+from tests.rigidity.structures import (
+    METHANE,
+    barnase,
+    barnase_in_water,
+    bck,
+    joined,
+    listed,
+    molecule,
+    moved,
+    pairs_of,
+    ring,
+)
 from timme.rigidity.network import Network, network
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
@@ -63,14 +75,13 @@ def test_all_tethers_of_1bck_are_those_of_the_other_program() -> None:
     assert len(listed().tethers) == 121
 
 
-@needs_oracle
-def test_a_tether_is_left_out_only_where_both_atoms_have_a_shorter_one() -> None:
-    """That program keeps all 121, FIRST the shortest of each atom to each residue: 118."""
-    found = network(bck())
+def assert_shortest_are_kept(ensemble: Ensemble, every: set[tuple[int, int]]) -> None:
+    """Of all tethers, those are left out whose atoms both have a shorter one to that residue."""
+    found = network(ensemble)
     kept = pairs_of(found.bonds[found.of_kind("tether")])
-    places, residues = bck().snapshot()[0], bck().atoms.resids
-    lengths = {pair: np.linalg.norm(np.subtract(*places[list(pair)])) for pair in listed().tethers}
-    for pair in listed().tethers:
+    places, residues = ensemble.snapshot()[0], ensemble.atoms.resids
+    lengths = {pair: np.linalg.norm(np.subtract(*places[list(pair)])) for pair in every}
+    for pair in every:
         shortest = [
             min(
                 lengths[other]
@@ -80,27 +91,74 @@ def test_a_tether_is_left_out_only_where_both_atoms_have_a_shorter_one() -> None
             for one in pair
         ]
         assert (pair in kept) == (lengths[pair] in shortest)
-    assert len(kept) == 118
+    assert 0 < len(kept) < len(every)
 
 
 @needs_oracle
+def test_a_tether_of_1bck_is_left_out_only_where_both_atoms_have_a_shorter_one() -> None:
+    """That program keeps all 121, FIRST the shortest of each atom to each residue: 118."""
+    assert_shortest_are_kept(bck(), listed().tethers)
+    assert network(bck()).of_kind("tether").sum() == 118
+
+
+# ---- the same and more on barnase, simulated: for these no list is needed ------------------------
+
+
+def test_a_tether_is_left_out_only_where_both_atoms_have_a_shorter_one() -> None:
+    every = network(barnase(), tethers="all")
+    assert_shortest_are_kept(barnase(), pairs_of(every.bonds[every.of_kind("tether")]))
+
+
+def test_all_tethers_of_barnase_are_those_of_the_rule() -> None:
+    """C or S bonded to C, S and H only, in other residues, four bonds apart, within radii + 0.5."""
+    atoms, places = barnase().atoms, barnase().snapshot()[0]
+    neighbours = [set[int]() for _ in range(len(atoms))]
+    for one, other in atoms.bonds.tolist():
+        neighbours[one].add(other)
+        neighbours[other].add(one)
+    elements = atoms.elements
+    greasy = [
+        k
+        for k in range(len(atoms))
+        if elements[k] in {"C", "S"} and {elements[n] for n in neighbours[k]} <= {"C", "S", "H"}
+    ]
+    radii = {"C": 1.7, "S": 1.8}
+
+    def within_three(start: int) -> set[int]:
+        reached = {start}
+        for _ in range(3):
+            reached |= {n for one in reached for n in neighbours[one]}
+        return reached
+
+    expected = {
+        (one, other)
+        for one, other in itertools.combinations(greasy, 2)
+        if atoms.resids[one] != atoms.resids[other]
+        and np.linalg.norm(places[one] - places[other])
+        < radii[elements[one]] + radii[elements[other]] + 0.5
+        and other not in within_three(one)
+    }
+    every = network(barnase(), tethers="all")
+    assert pairs_of(every.bonds[every.of_kind("tether")]) == expected
+    assert len(expected) > 50
+
+
 def test_every_kind_of_bond_has_its_bars() -> None:
-    found = network(bck(), waters=True)
+    found = network(barnase_in_water(), waters=True)
     for kind, bars in zip(found.kinds.tolist(), found.bars.tolist(), strict=True):
         assert bars == BARS[kind]
     noncovalent = found.of_kind("hydrogen bond", "salt bridge")
     assert np.isfinite(found.energies[noncovalent]).all()
     assert np.isnan(found.energies[~noncovalent]).all()
-    light = bck().atoms.elements[found.bonds[noncovalent]]
+    light = barnase_in_water().atoms.elements[found.bonds[noncovalent]]
     assert (light[:, 0] == "H").all()
 
 
-@needs_oracle
 @settings(max_examples=5)
 @given(st.integers(0, 10_000))
 def test_the_network_does_not_depend_on_where_and_in_which_order_atoms_are(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    before = bck()
+    before = barnase()
     order = np.lexsort((rng.random(before.n_sites), before.atoms.resids))
     turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     places = before.snapshot()[0][order] @ turn + rng.normal(size=3)
@@ -124,27 +182,25 @@ def test_the_network_does_not_depend_on_where_and_in_which_order_atoms_are(seed:
         np.testing.assert_allclose(found.energies[weak], one.energies[weak], rtol=1e-5, atol=1e-8)
 
 
-@needs_oracle
 def test_nanometres_give_the_same_network() -> None:
-    places = bck().snapshot()[0][None] / 10
-    one, other = network(bck()), network(Ensemble.from_array(places, atoms=bck().atoms, unit="nm"))
+    places = barnase().snapshot()[0][None] / 10
+    small = Ensemble.from_array(places, atoms=barnase().atoms, unit="nm")
+    one, other = network(barnase()), network(small)
     assert (one.bonds == other.bonds).all()
     np.testing.assert_allclose(one.energies, other.energies, atol=1e-9)
 
 
-@needs_oracle
 def test_waters_are_bodies_and_make_hydrogen_bonds_only_if_asked_to() -> None:
-    without, with_them = network(bck()), network(bck(), waters=True)
-    water = np.flatnonzero(bck().atoms.resnames == "HOH")
+    watered = barnase_in_water()
+    without, with_them = network(watered), network(watered, waters=True)
+    water = np.flatnonzero(watered.atoms.resnames == "HOH")
     weak = without.of_kind("hydrogen bond", "salt bridge")
-    assert without.n_bodies == bck().n_sites
+    assert without.n_bodies == watered.n_sites
     assert not np.isin(without.bonds[weak], water).any()
-    assert np.isin(with_them.bonds, water).any(axis=1).sum() > len(water)
+    bonded = with_them.bonds[with_them.of_kind("hydrogen bond")]
+    assert np.isin(water[watered.atoms.names[water] == "H1"], bonded).all()
     assert any("12 waters" in note for note in without.notes)
     assert not any("water" in note for note in with_them.notes)
-
-
-# ---- small molecules -----------------------------------------------------------------------------
 
 
 def test_disulphides_have_a_kind_of_their_own() -> None:

@@ -39,7 +39,16 @@ def test_the_cutoff_of_a_demo_is_known_and_not_chosen_by_the_user(tmp_path: Path
         assert first.startswith("σc = 0.04")
         assert "the three bodies are side by side" in first
         assert "user" not in str(rows)
-        assert scene_of(shown)["suggestions"][0]["cutoff"] == 0.04
+        scene = scene_of(shown)
+        assert scene["suggestions"][0]["cutoff"] == 0.04
+        assert scene["title"] == "Three bodies joined by hinges"
+
+
+def test_half_of_the_chain_is_in_large_clusters_where_it_is_shown_first() -> None:
+    """To three standard errors: about 10,000 / 37 clusters, of which each counts or does not."""
+    made = analyse_demo("chain")
+    sizes = made.hierarchy.cut(made.suggest()[0].cutoff).sizes
+    assert sizes[sizes >= 10].sum() / 10_000 == pytest.approx(0.5, abs=0.06)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from timme.settings.values import MIN_SIZE
 Clusters = Hierarchy | Partition | npt.ArrayLike  # a list of labels is a partition
 Comparable = Clusters | Shown
 
+CLUSTERED, OUTSIDE = 0.25, 0.05  # more of the sites than these, at a cutoff that may be the best
 _DIGITS = 12  # to which two indices must agree to be equally good
 
 
@@ -53,7 +54,8 @@ class Comparison(Described):
     second_cutoffs: Floats  # (second cutoffs,)
     rand: Floats  # (first cutoffs, second cutoffs), adjusted Rand index
     variation: Floats  # (first cutoffs, second cutoffs), variation of information, in nats
-    best: tuple[int, int]  # place in the grid where the two agree most
+    telling: tuple[Bools, Bools]  # (first cutoffs,), (second cutoffs,): which may be the best
+    best: tuple[int, int]  # place in the grid, of these, where the two agree most
     clusters: Overlap  # at the best pair of cutoffs, or at those asked for
     notes: tuple[str, ...]
 
@@ -71,6 +73,20 @@ class Comparison(Described):
         )
 
     @property
+    def looked_for(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Cutoffs of each from which, and up to which, the best pair is looked for."""
+        first, second = (
+            (float(cutoffs[telling][0]), _life(of, float(cutoffs[telling][-1]))[1])
+            for of, cutoffs, telling in zip(
+                (self.first, self.second),
+                (self.first_cutoffs, self.second_cutoffs),
+                self.telling,
+                strict=True,
+            )
+        )
+        return first, second
+
+    @property
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Cutoffs from which, and up to which, the clusters of each stay as they are."""
         return (
@@ -85,8 +101,8 @@ def compare(
     *,
     cutoffs: tuple[float | None, float | None] | None = None,
     min_size: int = MIN_SIZE,
-    clustered: float = 0.25,
-    outside: float = 0.05,
+    clustered: float = CLUSTERED,
+    outside: float = OUTSIDE,
     most: int = 1000,
 ) -> Comparison:
     """Compare two results, hierarchies or partitions of sites at every pair of cutoffs.
@@ -149,6 +165,7 @@ def compare(
         second_cutoffs=frozen(other.cutoffs),
         rand=frozen(rand),
         variation=frozen(variation),
+        telling=(frozen(rows), frozen(columns)),
         best=best,
         clusters=overlap(
             one.hierarchy.cut(chosen[0]), other.hierarchy.cut(chosen[1]), min_size=min_size

@@ -329,6 +329,8 @@ def draw_places(axes: Axes, places: Places | None, n_sites: int) -> None:
 
 
 def _draw_scaled_axis(axes: Axes, which: Literal["x", "y"], length: float, label: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     def divide(cutoff: npt.ArrayLike) -> npt.ArrayLike:
         return np.asarray(cutoff) / length
 
@@ -337,6 +339,8 @@ def _draw_scaled_axis(axes: Axes, which: Literal["x", "y"], length: float, label
 
     if which == "x":
         opposite = axes.secondary_xaxis("top", functions=(divide, multiply))
+        # Divided, round cutoffs have more digits, and there is no more room for them.
+        opposite.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     else:
         opposite = axes.secondary_yaxis("right", functions=(divide, multiply))
     own = axes.xaxis if which == "x" else axes.yaxis

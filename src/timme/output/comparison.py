@@ -94,6 +94,8 @@ def heatmap(
 ) -> Axes:
     """Draw the adjusted Rand index over both cutoffs, and mark the best pair by a +.
 
+    The best pair is looked for in the dashed frame: see :func:`timme.compare.compare`.
+
     Parameters
     ----------
     compared : Comparison
@@ -141,11 +143,12 @@ def heatmap(
         xlabel=f"{_plain(names[0])}: {axes.get_xlabel()}",
         ylabel=f"{_plain(names[1])}: {axes.get_ylabel()}",
     )
+    _frame(axes, compared)
     if np.isfinite(best).all():
         _mark(axes, best, compared.rand[compared.best], "+")
     if asked is not None:
         cuts = (of.cut(cutoff) for of, cutoff in zip(hierarchies, asked, strict=True))
-        _mark(axes, asked, overlap(*cuts).rand, "x")
+        _mark(axes, asked, overlap(*cuts).rand, "x", beside=best)
     bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.03)
     bar.set_label("Adjusted Rand index", size=axes.xaxis.label.get_fontsize())
     bar.ax.tick_params(labelsize=tick_size(axes), width=0.6, length=2.5)
@@ -202,21 +205,59 @@ def _trivial(compared: Comparison) -> Bools:
     return both
 
 
-def _mark(axes: Axes, best: tuple[float, float], rand: float, marker: str) -> None:
+def _frame(axes: Axes, compared: Comparison) -> None:
+    """Draw the frame within which the best pair is looked for, as far as it is seen."""
+    from matplotlib.patches import Rectangle
+
+    (left, right), (low, high) = (
+        (max(start, limits[0]), min(end, limits[1]))
+        for (start, end), limits in zip(
+            compared.looked_for, (axes.get_xlim(), axes.get_ylim()), strict=True
+        )
+    )
+    axes.add_patch(
+        Rectangle(
+            (left, low),
+            right - left,
+            high - low,
+            fill=False,
+            edgecolor="white",
+            linewidth=0.8,
+            linestyle=(0, (4, 3)),
+        )
+    )
+
+
+def _mark(
+    axes: Axes,
+    place: tuple[float, float],
+    rand: float,
+    marker: str,
+    *,
+    beside: tuple[float, float] | None = None,
+) -> None:
+    """Mark a pair of cutoffs, its index written towards the middle, or away from a mark near by."""
     from matplotlib.patheffects import withStroke
 
     outline = [withStroke(linewidth=2, foreground="black")]
-    axes.plot(*best, marker=marker, color="white", markersize=9, path_effects=outline)
-    below = best[1] > sum(axes.get_ylim()) / 2
-    left = best[0] > sum(axes.get_xlim()) / 2
+    axes.plot(*place, marker=marker, color="white", markersize=9, path_effects=outline)
+    below = place[1] > sum(axes.get_ylim()) / 2
+    if beside is not None and _near(axes, place, beside):
+        below = place[1] < beside[1]
     axes.annotate(
         f"{rand:.2f}",
-        best,
-        xytext=(-6 if left else 6, -6 if below else 6),
+        place,
+        xytext=(0, -7 if below else 7),
         textcoords="offset points",
-        ha="right" if left else "left",
+        ha="center",
         va="top" if below else "bottom",
         color="white",
         fontsize=tick_size(axes),
         path_effects=[withStroke(linewidth=1.5, foreground="black")],
     )
+
+
+def _near(axes: Axes, one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether two marks are so close that what is written at one would cover the other."""
+    spans = np.ptp(axes.get_xlim()), np.ptp(axes.get_ylim())
+    return bool((np.abs(np.subtract(one, other)) < 0.25 * np.array(spans)).all())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timme.analysis import Analysis, Judged, evenly_chosen
+from timme.analysis import Analysis, Judged
 from timme.confidence import ClusterRecord
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.condensed import CondensedTree
@@ -24,7 +24,6 @@ from timme.output.tables import SURE, csv_text, runs_text, short_names, sure_col
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_SITES = 500  # along a side of a matrix
 _LETTERS = 100  # of the members in a sentence of the page, which lists them beside it
 
 
@@ -255,7 +254,7 @@ def _joining(part: Judged, analysis: Analysis, look: Look) -> Axes:
     del part
     tree, places = analysis.shown_hierarchy, places_of(analysis, look.order)
     order = tree.order if places is None else places.order
-    chosen = order[evenly_chosen(len(order), min(len(order), _MOST_SITES))]
+    chosen = order[matrices.one_of_each_pixel(len(order))]
     one, other = np.triu_indices(len(chosen), 1)
     heights = heights_between(tree, np.column_stack([chosen[one], chosen[other]]))
     index = np.column_stack([chosen[one], chosen[other]])

@@ -119,10 +119,10 @@ def binned_means(fluctuations: Fluctuations, along: Ints, *, most: int = _MOST_P
     ndarray, shape (pixels, pixels)
         Means; NaN where no pair was measured.
     """
-    n_sites = len(along)
-    size = min(n_sites, most)
+    pixels = _pixels(len(along), most)
+    size = int(pixels[-1]) + 1 if len(pixels) else 0
     place = np.full(fluctuations.n_objects, -1)
-    place[along] = np.arange(n_sites) * size // n_sites
+    place[along] = pixels
     ends = place[fluctuations.pairs]
     kept = (ends >= 0).all(axis=1) & np.isfinite(fluctuations.sigma)
     rows, columns = np.concatenate([ends[kept], ends[kept][:, ::-1]]).T
@@ -133,6 +133,28 @@ def binned_means(fluctuations: Fluctuations, along: Ints, *, most: int = _MOST_P
     mean = np.full(size * size, np.nan)
     np.divide(sums, counts, out=mean, where=counts > 0)
     return mean.reshape(size, size)
+
+
+def one_of_each_pixel(n_sites: int) -> Ints:
+    """Choose one site of each pixel of a matrix, so that none is empty and no more is computed.
+
+    Parameters
+    ----------
+    n_sites : int
+        Along the axis.
+
+    Returns
+    -------
+    ndarray of int, shape (pixels,)
+        Places along the axis, ascending; all of them where there is a pixel for each.
+    """
+    firsts: Ints = np.unique(_pixels(n_sites, _MOST_PIXELS), return_index=True)[1]
+    return firsts
+
+
+def _pixels(n_sites: int, most: int) -> Ints:
+    """Return the pixel along a side in which each place is drawn."""
+    return np.arange(n_sites) * min(n_sites, most) // max(n_sites, 1)
 
 
 def _draw_matrix(

@@ -271,7 +271,9 @@ def _acceptor_planes(
 ) -> tuple[Ints, Ints, Ints]:
     """List for each bond the neighbours of its acceptor, and an atom to span a plane with each.
 
-    The third atom is the acceptor itself, and the plane none, where there is no other.
+    The third atom is the acceptor itself, and the plane none, where there is no other. Of several
+    it is the lightest, and of equal ones, such as the two sides of a ring, the first by its name:
+    a file may have its atoms in any order.
     """
     heavy = ~chemistry.hydrogens
     bonds, bases = _neighbours(chemistry, acceptors)
@@ -285,7 +287,8 @@ def _acceptor_planes(
     farther = np.repeat([0, 1], [len(beside[0]), len(beyond[0])])
     usable = heavy[atoms] & (atoms != ends[rows]) & (atoms != bases[rows])
     rows, atoms, farther = rows[usable], atoms[usable], farther[usable]
-    order = np.lexsort((atoms, structure.atoms.masses[atoms], farther, rows))
+    table = structure.atoms
+    order = np.lexsort((atoms, table.names[atoms], table.masses[atoms], farther, rows))
     rows, first = np.unique(rows[order], return_index=True)
     others = ends.copy()
     others[rows] = atoms[order][first]

@@ -14,6 +14,7 @@ from timme._html import Described
 from timme.analysis import Analysis
 from timme.compare import Common, Comparison, Overlap, overlap
 from timme.compare import compare as compare_hierarchies
+from timme.compare.cutoffs import CLUSTERED, OUTSIDE
 from timme.output import comparison, comparison_tables
 from timme.output.axes import figure_of, places_of
 from timme.output.colours import PALETTES
@@ -37,7 +38,10 @@ FILES = {  # by which an earlier comparison is known, and what each shows
         _DILUTIONS,
         "both dilutions, matched clusters in one colour; dashed are the cutoffs that agree best",
     ),
-    **dict.fromkeys(_AGREEMENT, "adjusted Rand index over both cutoffs; + is the best pair"),
+    **dict.fromkeys(
+        _AGREEMENT,
+        "adjusted Rand index over both cutoffs; + is the best pair of those in the dashed frame",
+    ),
     "matched.csv": "which cluster is which",
     "matched-asked.csv": "which cluster is which at the cutoffs that were asked for",
     "best-cutoffs.csv": "the best partner of each cutoff",
@@ -47,6 +51,10 @@ FILES = {  # by which an earlier comparison is known, and what each shows
         "the structure coloured by both, with scripts for the viewers",
     ),
 }
+_LOOKED_FOR = (
+    f"looked for where more than {CLUSTERED:.0%} of the sites are in clusters and more than "
+    f"{OUTSIDE:.0%} outside the largest: all in one, or all single, agree whatever they are"
+)
 _LISTED = 4  # pairs of clusters named in the summary
 _WIDTH = 100  # letters within which all sites that are left out are named
 _FIRST = 10  # of others, so many
@@ -184,10 +192,29 @@ def rows(compared: Compared) -> list[tuple[str, str]]:
     made.append(("", f"the same clusters {' and '.join(spans)}"))
     made.append(("", _agreement_text(found.clusters)))
     made += [("", text) for text in _matched_text(compared)]
+    made.append(("", _LOOKED_FOR))
     if compared.asked is not None:
         made.append(("asked for", _pair_text(compared, compared.asked)))
         made.append(("", _agreement_text(compared.asked)))
+        made += [("", text) for text in _outside_text(compared, compared.asked)]
     return made
+
+
+def _outside_text(compared: Compared, at: Overlap) -> list[str]:
+    """Say why a pair of cutoffs could not have been the best one, however well it agrees."""
+    made, count = [], compared.found.n_sites
+    for name, analysis, part in zip(
+        compared.names, compared.whole, (at.first, at.second), strict=True
+    ):
+        largest = int(part.sizes[0])
+        clustered = int(part.sizes[part.sizes >= compared.look.min_size].sum())
+        if is_table(analysis):
+            continue
+        if count - largest <= OUTSIDE * count:
+            made.append(f"{largest:,} of {count:,} sites of {name} are one cluster")
+        elif clustered <= CLUSTERED * count:
+            made.append(f"{clustered:,} of {count:,} sites of {name} are in clusters")
+    return [f"not looked at for the best pair: {' and '.join(made)}"] if made else []
 
 
 def _span(low: float, high: float) -> str:
