@@ -19,6 +19,7 @@ from tests.liquids import write_water
 from tests.readers.builders import as_mmcif, pdb_text, write_pdb, write_trajectory
 from tests.readers.test_box_kinds import as_dump, as_gsd, as_xyz
 from tests.readers.test_formats import h5md
+from tests.readers.test_restart import restart
 from tests.workflow.test_recipe import lammps_data
 from timme._arrays import Floats
 
@@ -105,6 +106,11 @@ MAKERS: dict[str, Callable[[Path], object]] = {
     ),
     "open.pdb": lambda path: write_pdb(path, PROTEIN[:1]),
     "closed.pdb": lambda path: write_pdb(path, [PROTEIN[1][:-1]]),
+    "alphas.pdb": lambda path: write_pdb(
+        path, [[record for record in model if record[0] == "CA"] for model in PROTEIN]
+    ),
+    "first.rst7": lambda path: restart(path, places(PROTEIN[0])),
+    "second.rst7": lambda path: restart(path, places(PROTEIN[1])),
     "protein.pdb": lambda path: write_pdb(path, PROTEIN[:1]),
     "protein.gro": lambda path: protein_trajectory(path, [60.0, 60, 60, 90, 90, 90], count=1),
     "protein.psf": psf,

@@ -282,6 +282,17 @@ MUTANTS = [
         ("one corner is a hole", "max(_SEVERAL, count / 2)", "_SEVERAL"),
         ("what rests is a hole", "holes = np.setdiff1d(holes, self.sites)", ""),
     ),
+    *_mutants(
+        "readers/restart.py",
+        "readers/test_restart.py",
+        ("velocities of a restart are its box", "len(rest) in {1, rows + 1}", "rest"),
+        ("the box of a restart is lost", "if len(numbers) not in {3, 6}:", "if True:"),
+    ),
+    *_mutants(
+        "readers/walls.py",
+        "readers/test_complexes.py",
+        ("chains that meet at the end are parted", "{last // 2, last} - {0}", "{last // 2} - {0}"),
+    ),
     # ---- walls of the box ----------------------------------------------------------------------
     *_mutants(
         "_kernels/wholes.py",

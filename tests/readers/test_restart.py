@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from timme._arrays import Floats
+from timme._arrays import Coordinates, Floats
 from timme.readers import read, read_model
 
 PLACES = np.random.default_rng(4).uniform(-20, 20, size=(5, 3)).round(7)
 CELL = np.array([37.1332590, 35.4106700, 34.4705580, 90.0, 90.0, 90.0])
 
 
-def row(numbers: Floats) -> str:
+def row(numbers: Coordinates) -> str:
     return "".join(f"{number:12.7f}" for number in numbers)
 
 
 def restart(
-    path: Path, places: Floats, *, velocities: bool = False, cell: Floats | None = None
+    path: Path, places: Coordinates, *, velocities: bool = False, cell: Floats | None = None
 ) -> Path:
     """As the manual of Amber has them: 6F12.7, two atoms a line."""
     lines = ["a title", f"{len(places):5d}  0.3000000E+02"]
