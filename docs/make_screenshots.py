@@ -86,8 +86,13 @@ def _save(page: Page, name: str) -> None:
 
 
 def _store(shot: Image.Image, name: str) -> None:
-    """Save a picture in 256 colours, rare ones kept: a third of the space, and no eye sees it."""
-    few = shot.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    """Save a picture in 256 colours, a third of the space: half the commonest, half that differ."""
+    counted = sorted(shot.getcolors(shot.width * shot.height), reverse=True)
+    common = [level for _, colour in counted[:128] for level in colour]
+    rare = shot.quantize(128, Image.Quantize.MAXCOVERAGE).getpalette()
+    palette = Image.new("P", (1, 1))
+    palette.putpalette((common + rare)[: 3 * 256])
+    few = shot.quantize(palette=palette, dither=Image.Dither.NONE)
     few.save(IMAGES / f"{name}.png", optimize=True)
 
 

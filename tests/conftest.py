@@ -67,10 +67,10 @@ def clients() -> Iterator[dict[int, Any]]:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Folder of real structures and trajectories, which is not part of the project."""
+    """Folder of structures that other programs were run on, and their answers: not ours to ship."""
     folder = Path(__file__).parents[2] / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip("needs the real data in ../shared/data, which is not here")
+        pytest.skip("needs another program's answer in ../shared/data, which is not here")
     return folder
 
 
