@@ -99,6 +99,7 @@ class Judged(Described):
             tuple(arrays["replicas"].tolist()),
             bool(independent),
         )
+        shares = tree.shares
         records = tuple(
             _record(
                 row,
@@ -107,6 +108,7 @@ class Judged(Described):
                 parent=int(tree.parents[cluster]),
                 birth=float(tree.births[cluster]),
                 death=float(tree.deaths[cluster]),
+                share=None if tree.parents[cluster] < 0 else float(shares[cluster]),
             )
             for cluster, row in enumerate(rows)
         )

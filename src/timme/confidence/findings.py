@@ -12,6 +12,7 @@ import numpy as np
 from timme._arrays import Floats, Ints
 
 FEW_CONTACTS = 5  # crossing pairs below which Q says nothing
+EXCESS = 1.2  # X, which is 1 of one body whose sites tremble; its bound where few pairs cross
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Separation:
     def by_excess(self) -> bool:
         """Whether too few compared pairs cross, so that X decides and not Q."""
         return self.n_contacts < FEW_CONTACTS
+
+    @property
+    def explained(self) -> bool:
+        """Whether sites move across no more than each trembles by itself; False if unknown."""
+        return self.excess < EXCESS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
