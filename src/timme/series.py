@@ -83,7 +83,7 @@ def correlation_time(
     values = _rows(series)
     correlation = autocorrelation(values, replicas=replicas)
     time = _sum_initial(correlation)
-    if not corrected:
+    if not corrected or time <= 1.0:  # what is independent, or never changes, has nothing to lose
         return time
     lengths = _lengths(replicas, values.shape[1])
     seen = (~np.isnan(values)).astype(np.float64)
