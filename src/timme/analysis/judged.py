@@ -170,8 +170,9 @@ class Judged(Described):
 
     def _reason(self, level: Level) -> str:
         count, least = len(level.sizes), self.confidence.tree.min_size
-        told = f"{count} cluster{'s' * (count != 1)} of {least} or more, stiff inside and apart"
-        return f"{told} (silhouette {level.silhouette:.2f})"
+        told = "stiff inside and apart" if level.stands_out else "hardly apart"
+        many = f"{count} cluster{'s' * (count != 1)} of {least} or more"
+        return f"{many}, {told} (silhouette {level.silhouette:.2f})"
 
     def record_at(self, hierarchy: Hierarchy, cutoff: float) -> list[ClusterRecord | None]:
         """Find the record of each cluster at a cutoff.
@@ -199,7 +200,7 @@ class Judged(Described):
 
 
 def _trusted_text(found: Confidence) -> str:
-    n_judged = sum(record.support is not None for record in found.records)
+    n_judged = sum(record.separation is not None for record in found.records)
     if not found.trusted:
         return f"none of {n_judged} clusters of {found.tree.min_size} or more"
     sizes = ", ".join(str(record.size) for record in found.trusted[:8])
