@@ -349,7 +349,7 @@ MUTANTS = [
     *_mutants(
         "confidence/findings.py",
         "confidence/test_separation.py",
-        ("what single sites explain is separate", "self.excess < EXCESS", "False"),
+        ("what single sites explain is separate", "self.excess_all < EXCESS", "False"),
     ),
     *_mutants(
         "confidence/levels.py",

@@ -25,6 +25,7 @@ class Separation:
     excess: float  # X: median of σ² over what the motion of single sites explains; NaN unknown
     excess_low: float  # its 5 % bound over draws
     n_contacts: int  # compared pairs that cross
+    excess_all: float = np.nan  # X over all pairs that cross, compared or drawn
 
     @property
     def ratio(self) -> float:
@@ -38,8 +39,11 @@ class Separation:
 
     @property
     def explained(self) -> bool:
-        """Whether sites move across no more than each trembles by itself; False if unknown."""
-        return self.excess < EXCESS
+        """Whether sites move across no more than each trembles by itself; False if unknown.
+
+        All pairs are asked: a stray between two bodies may be all that is in contact with both.
+        """
+        return self.excess_all < EXCESS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,9 +20,7 @@ from timme.hierarchy.tree import Hierarchy
 
 SOLID, HATCHED = 0.85, 0.75  # support from which on a cluster is drawn so
 BODY, SOFT = 2.0, 1.3  # separation Q; provisional, as they rest on few real proteins
-# From this Q on, clusters that are mostly found again may be believed. Of 294 planted ones whose X
-# was sure, 14 were wrong; of 71 with a lower Q, 21, all of them parts of a bending rod.
-CLEAR = 1.8
+CLEAR = 3.0  # X over all pairs, from which on being mostly found again is enough
 WHOLE = 0.8  # of what is split that is on its sides, from which on they are more than kernels
 
 Look = Literal["solid", "hatched", "faded", "plain"]
@@ -118,7 +116,8 @@ class ClusterRecord:
         if moving.by_excess:
             why = f", by excess motion ({moving.excess:.2g} ×), as few pairs cross"
         elif moving.explained:
-            why = f", as the trembling of single sites explains it (excess {moving.excess:.2g} ×)"
+            why = ", as the trembling of single sites explains it"
+            why += f" (excess {moving.excess_all:.2g} ×)"
         return f"{told} ({times} ×): {self.kind}{why}"
 
     def _found_again(self) -> str:
@@ -143,9 +142,10 @@ def is_trusted(
     Without a small part, most of a cluster is found again in any case: the whole overlaps with it.
     So what a much larger cluster splits from must be found again as well.
 
-    Draws blur the rim of a body whose motion they all show. Where that motion is large and its
-    excess sure, and hardly a site is left that joins neither side first, so that these are bodies
-    and not kernels of them, being mostly found again is enough.
+    Draws blur the rim of a body whose motion they all show. Where that motion is three times what
+    single sites explain, as hardly ever of parts of one body that bends, and few sites are left
+    that join neither side first, so that these are bodies and not kernels of them, being mostly
+    found again is enough.
 
     Parameters
     ----------
@@ -161,14 +161,13 @@ def is_trusted(
     Returns
     -------
     bool
-        True if it is separate and support is at least 0.85; or 0.75, where Q is at least 1.8, the
-        lower bound of X above 1.2, and the share at least 0.8.
+        True if it is separate and support is at least 0.85; or 0.75, where X over all pairs is at
+        least 3, and the share at least 0.8.
     """
     if separation is None or not is_separate(separation):
         return False
-    clear = separation.ratio >= CLEAR and not separation.by_excess
-    sure = clear and separation.excess_low > EXCESS
-    enough = HATCHED if sure and share is not None and share >= WHOLE else SOLID
+    clear = separation.excess_all >= CLEAR and not separation.by_excess
+    enough = HATCHED if clear and share is not None and share >= WHOLE else SOLID
     return all(value is None or value >= enough for value in (support, sibling_support))
 
 
