@@ -25,15 +25,7 @@ def show(name: str, analysis: timme.Analysis, *figures: str) -> None:
         made.savefig(IMAGES / f"sure-{name}-{figure}.png", dpi=150)
     print(f"== {name}")
     for row, text in summary(analysis):
-        if row in {
-            "sampling",
-            "trusted",
-            "level",
-            "convergence",
-            "by chance",
-            "windows",
-            "cutoffs",
-        }:
+        if row in ROWS:
             print(f"{row:12} {text}")
     part: Any = analysis.part(Judged)
     for record in () if part is None else part.confidence.trusted:

@@ -592,9 +592,28 @@ def autocorrelation(series: Floats, replicas: Sequence[int]) -> list[float]:
     return [sum(values) / len(found) for values in zip(*found, strict=True)]
 
 
-def correlation_time(series: Floats, replicas: Sequence[int]) -> float:
-    """1 + 2 Σ ρ(k), summed in couples of lags (0, 1), (2, 3), … while these are above 0."""
+def correlation_time(series: Floats, replicas: Sequence[int], *, corrected: bool = False) -> float:
+    """1 + 2 Σ ρ(k), summed in couples of lags (0, 1), (2, 3), … while these are above 0.
+
+    Corrected: the variance about the mean lacks that of the mean, a share τ / n of all; so much is
+    added to every product that there is, and all are divided by that of lag 0 again.
+    """
     rho = autocorrelation(series, replicas)
+    if not corrected:
+        return initial_sum(rho)
+    n = sum(replicas)
+    share = min(0.5, initial_sum(rho) / n)
+    if share * n <= 1:
+        return 1.0
+    added = share / (1 - share)
+    for k in range(len(rho)):
+        products = sum(max(0, length - k) for length in replicas)
+        rho[k] = (rho[k] + added * products / n) / (1 + added)
+    return initial_sum(rho)
+
+
+def initial_sum(rho: Sequence[float]) -> float:
+    """1 + 2 Σ ρ(k) up to the first couple of lags that is not above 0, at least 1."""
     total = -1.0
     for k in range(0, len(rho) - 1, 2):
         if rho[k] + rho[k + 1] <= 0:

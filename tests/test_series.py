@@ -50,9 +50,10 @@ def test_autocorrelation_and_its_time_are_those_of_the_definition(
         naive.autocorrelation(series, replicas),
         atol=1e-9,
     )
-    assert correlation_time(series, replicas=replicas) == pytest.approx(
-        naive.correlation_time(series, replicas), abs=1e-7
-    )
+    for corrected in (False, True):
+        assert correlation_time(series, replicas=replicas, corrected=corrected) == pytest.approx(
+            naive.correlation_time(series, replicas, corrected=corrected), abs=1e-7
+        )
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,36 @@ def test_effective_size_of_relaxing_values_is_right_within_a_factor_of_two(
 @pytest.mark.parametrize("seed", range(5))
 def test_two_independent_values_are_told_as_fewer_than_eight(seed: int) -> None:
     assert effective_size(relaxing(200, 1000, 250.0, seed)) < 8
+
+
+@pytest.mark.parametrize(("time", "truth"), [(100.0, 5), (50.0, 10), (25.0, 20)])
+def test_what_the_mean_takes_along_is_given_back(time: float, truth: float) -> None:
+    """Each series is judged by itself, so that nothing is known but what it shows."""
+    values = relaxing(300, 1000, time)
+    found = np.median([effective_size(row, corrected=True) for row in values])
+    plain = np.median([effective_size(row) for row in values])
+    # Medians of 300, whose logarithms scatter by 0.5, are sure to within 0.04.
+    assert found < plain * 0.95
+    assert abs(np.log(found / truth)) < abs(np.log(plain / truth)) + 0.04
+
+
+@pytest.mark.parametrize("n_snapshots", [20, 100, 1000])
+def test_what_is_given_back_makes_two_independent_values_clearly_fewer_than_eight(
+    n_snapshots: int,
+) -> None:
+    for seed in range(20):
+        values = relaxing(30, n_snapshots, n_snapshots / 4, seed)
+        assert effective_size(values, corrected=True) < 7
+
+
+def test_what_is_given_back_is_the_same_of_values_seen_now_and_then() -> None:
+    always = relaxing(300, 400, 20.0)
+    seen = np.random.default_rng(1).random(always.shape) < 0.5
+    found = effective_size(np.where(seen, always, np.nan), corrected=True)
+    assert found == pytest.approx(effective_size(always, corrected=True), rel=0.15)
+    assert (
+        effective_size(np.full((5, 30), 2.5), corrected=True) == 30
+    )  # and nothing, where it rests
 
 
 def test_frozen_replicas_hold_one_value_each() -> None:

@@ -59,20 +59,42 @@ def autocorrelation(series: npt.ArrayLike, *, replicas: Sequence[int] | None = N
     return found
 
 
-def correlation_time(series: npt.ArrayLike, *, replicas: Sequence[int] | None = None) -> float:
+def correlation_time(
+    series: npt.ArrayLike, *, replicas: Sequence[int] | None = None, corrected: bool = False
+) -> float:
     """Tell how many snapshots apart values are as good as independent.
+
+    Deviations are from the mean of the series itself, which has followed what moves slowly. What it
+    took along, τ / n of the variance, is missing from every product, and τ comes out too short: by
+    a third where a motion was seen five times.
 
     Parameters
     ----------
     series, replicas
         As for :func:`autocorrelation`.
+    corrected : bool, optional
+        Whether what the mean took along is given back, with τ as it is found without.
 
     Returns
     -------
     float
         τ = 1 + 2 Σ ρ(k) in snapshots, at least 1: for ρ(k) = exp(−k/t) about 2 t.
     """
-    correlation = autocorrelation(series, replicas=replicas)
+    values = _rows(series)
+    correlation = autocorrelation(values, replicas=replicas)
+    time = _sum_initial(correlation)
+    if not corrected or time <= 1.0:  # what is independent, or never changes, has nothing to lose
+        return time
+    lengths = _lengths(replicas, values.shape[1])
+    seen = (~np.isnan(values)).astype(np.float64)
+    products = _lagged_products(seen if (seen == 0).any() else seen[:1], lengths)
+    taken = min(0.5, time * len(seen) / max(float(seen.sum()), 1.0))
+    given_back = taken / (1 - taken) * products / max(float(products[0]), 1.0)
+    return _sum_initial((correlation + given_back) / (1 + given_back[0]))
+
+
+def _sum_initial(correlation: Floats) -> float:
+    """1 + 2 Σ ρ(k) up to where two neighbouring lags add up to nothing, at least 1."""
     couples = correlation[: len(correlation) // 2 * 2].reshape(-1, 2).sum(axis=1)
     ended = np.flatnonzero(couples <= 0)
     initial = couples[: ended[0]] if len(ended) else couples
@@ -84,6 +106,7 @@ def effective_size(
     *,
     replicas: Sequence[int] | None = None,
     weights: npt.ArrayLike | None = None,
+    corrected: bool = False,
 ) -> float:
     """Count the independent values that series hold.
 
@@ -93,6 +116,8 @@ def effective_size(
         As for :func:`autocorrelation`.
     weights : array_like, shape (snapshots,), optional
         How much each snapshot counts; (Σ w)² / Σ w² snapshots then count in place of all.
+    corrected : bool, optional
+        As for :func:`correlation_time`.
 
     Returns
     -------
@@ -110,7 +135,7 @@ def effective_size(
     n_seen = float(np.mean(np.count_nonzero(~np.isnan(values), axis=1)))
     if weights is not None:
         n_seen *= _kish(np.asarray(weights, np.float64)) / values.shape[1]
-    time = correlation_time(values, replicas=replicas)
+    time = correlation_time(values, replicas=replicas, corrected=corrected)
     # Products of what was not seen are missing from τ as they are from the variance of the mean.
     return max(1.0, n_seen / time)
 

@@ -38,6 +38,24 @@ def test_the_first_picture_shows_the_planted_bodies(hinge: Analysis) -> None:
     assert set(hinge.shown_hierarchy.cut(first.cutoff).sizes[:2]) >= {40}
 
 
+def test_free_walkers_are_told_as_nothing_but_chance() -> None:
+    rng = np.random.default_rng(4)
+    steps = 0.06 * rng.normal(size=(60, 100, 3))
+    walkers = timme.analyse(rng.uniform(0, 8, (100, 3)) + steps.cumsum(axis=0), radius=1.6)
+    rows = dict(summary(walkers))
+    assert rows["trusted"].startswith("none of ")
+    by_silhouette = [each.reason for each in suggestions(walkers) if "silhouette" in each.reason]
+    assert by_silhouette[0].startswith("no level stands out")
+    assert all("hardly apart" in reason for reason in by_silhouette)
+
+
+def test_pieces_of_their_own_are_among_the_clusters_that_are_judged() -> None:
+    made = timme.synthetic.FAMILIES["colloids + free particles"](60, 1)
+    told = dict(summary(timme.analyse(made.ensemble, radius=1.6)))["trusted"]
+    trusted, judged = (int(word) for word in told.split(" clusters")[0].split(" of "))
+    assert 4 <= trusted <= judged
+
+
 def test_the_demo_of_hinges_shows_its_bodies() -> None:
     made = timme.synthetic.hinged()
     analysis = timme.analyse(made.ensemble)

@@ -41,7 +41,7 @@ def test_two_domains_on_a_hinge_are_found_and_told_apart() -> None:
     assert bodies_hit(made, found) == 1.0
     for record in found.trusted:
         assert record.support is not None
-        assert record.support >= 0.85
+        assert record.support >= 0.75
         assert record.look == "solid"
     assert found.silhouettes.levels[0].stands_out
 
@@ -49,6 +49,15 @@ def test_two_domains_on_a_hinge_are_found_and_told_apart() -> None:
 @pytest.mark.parametrize("family", ["no hinge: gradient", "no hinge: patchy", "no hinge: slow"])
 def test_what_only_trembles_unequally_or_slowly_is_not_cut(family: str) -> None:
     assert not assessed(FAMILIES[family](100, 5)).trusted
+
+
+@pytest.mark.parametrize("seed", [2, 500])
+def test_patches_that_tremble_more_are_found_again_and_explained_by_their_sites(seed: int) -> None:
+    found = assessed(FAMILIES["no hinge: patchy"](100, seed))
+    assert not found.trusted
+    parted = [r for r in found.records if (r.support or 0) > 0.9 and r.separation is not None]
+    # By Q alone they would be bodies: four times the jitter on one side of the patch.
+    assert any(r.separation.ratio > 2 and r.separation.explained for r in parted if r.separation)
 
 
 def test_drifting_clusters_are_told_from_free_particles() -> None:
@@ -127,6 +136,7 @@ def test_models_of_nmr_count_as_independent_and_are_no_thermal_sample() -> None:
         ("hinge 15°, unequal jitter", 100, 0.6),
         ("three domains", 1000, 0.5),
         ("six soft bodies", 1000, 0.8),
+        ("six soft bodies", 100, 0.45),
     ],
 )
 def test_bodies_are_found_as_often_as_was_told(family: str, n_snapshots: int, least: float) -> None:
@@ -135,3 +145,16 @@ def test_bodies_are_found_as_often_as_was_told(family: str, n_snapshots: int, le
         for made in (FAMILIES[family](n_snapshots, seed) for seed in range(6))
     ]
     assert np.mean(recall) >= least
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name.startswith("no hinge")])
+def test_one_body_is_not_cut(family: str) -> None:
+    for seed in range(5):
+        made = FAMILIES[family](100, seed)
+        body = set(np.flatnonzero(made.labels[0] == 0))
+        found = assessed(made)
+        for record in found.trusted:
+            siblings = found.tree.siblings(record.cluster)
+            sides = [set(record.sites), *(set(found.tree.members(k)) for k in siblings)]
+            assert len(sides) == 1 or any(10 * len(side & body) <= 9 * len(side) for side in sides)

@@ -16,8 +16,10 @@ from timme.fluctuations.sums import sum_parts
 from timme.system.ensemble import Ensemble
 
 
-def separation(ratio: float, low: float = np.nan, n_contacts: int = 50) -> Separation:
-    return Separation(ratio, 1.0, 0.5, 2.0, low, n_contacts)
+def separation(
+    ratio: float, low: float = np.nan, n_contacts: int = 50, excess: float = 2.0
+) -> Separation:
+    return Separation(ratio, 1.0, 0.5, 0.9, low, n_contacts, excess)
 
 
 @given(st.integers(0, 2**31))
@@ -101,6 +103,45 @@ def test_what_is_trusted_was_found_again_and_is_separate(
 ) -> None:
     # The bars are those of the definitions: 0.85, 1.3, and 1.2 where fewer than 5 pairs cross.
     assert is_trusted(support, judged) is trusted
+
+
+@pytest.mark.parametrize(("excess", "trusted"), [(1.19, False), (1.21, True), (np.nan, True)])
+def test_what_the_trembling_of_single_sites_explains_is_not_separate(
+    excess: float, trusted: bool
+) -> None:
+    # One body has X = 1, however its sites tremble; where it is not known, Q is asked alone.
+    judged = separation(3.0, low=1.0, excess=excess)
+    record = ClusterRecord(1, np.arange(12), 0, 0.1, 0.3, support=0.99, separation=judged)
+    assert record.trusted is trusted
+    assert (record.kind == "not separate") is not trusted
+    told = "as the trembling of single sites explains it (excess 1.2 ×)"
+    assert (told in record.sentence("1-12")) is not trusted
+
+
+@pytest.mark.parametrize(
+    ("support", "sibling", "judged", "share", "trusted"),
+    [
+        (0.76, None, separation(1.31, excess=3.1), 0.81, True),
+        (0.74, None, separation(1.31, excess=3.1), 0.81, False),
+        (0.76, None, separation(1.29, excess=3.1), 0.81, False),
+        (0.76, None, separation(1.31, excess=2.9), 0.81, False),
+        (0.76, None, separation(1.31, excess=3.1), 0.79, False),
+        (0.76, None, separation(1.31, excess=3.1), None, False),
+        (0.76, None, separation(1.31, low=1.3, excess=3.1, n_contacts=4), 0.81, False),
+        (0.99, 0.76, separation(1.31, excess=3.1), 0.81, True),
+        (0.99, 0.74, separation(1.31, excess=3.1), 0.81, False),
+        (0.99, 0.84, separation(1.31, excess=2.9), 0.81, False),
+    ],
+)
+def test_mostly_found_again_is_enough_for_whole_bodies_that_move_much(
+    support: float,
+    sibling: float | None,
+    judged: Separation,
+    share: float | None,
+    trusted: bool,
+) -> None:
+    # The bars are those that the page about them gives: 0.75, 3 and 0.8.
+    assert is_trusted(support, judged, sibling_support=sibling, share=share) is trusted
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,11 @@ def test_parents_come_first_and_hold_their_parts(
         assert np.flatnonzero(masks[place]).tolist() == found.members(place).tolist()
         assert above < place
         if above < 0:
+            assert np.isnan(found.shares[place])
             continue
         siblings = found.siblings(place)
+        sides = masks[[place, *siblings]].any(axis=0)
+        assert found.shares[place] == pytest.approx(sides.sum() / masks[above].sum())
         assert len(siblings) >= 1
         assert (found.parents[siblings] == above).all()
         assert not (masks[siblings] & masks[place]).any()

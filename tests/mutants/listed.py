@@ -345,6 +345,11 @@ MUTANTS = [
             "fft.next_fast_len(length, real=True)",
         ),
         ("runs cross from one replica into another", "np.cumsum(counts) - counts", "0 * counts"),
+        (
+            "what the mean takes along is given back at lag 0 alone",
+            "/ (1 + given_back[0])",
+            "",
+        ),
         ("weights leave all snapshots", "_kish(np.asarray(weights, np.float64))", "len(weights)"),
     ),
     *_mutants(
@@ -360,7 +365,21 @@ MUTANTS = [
     *_mutants(
         "confidence/records.py",
         "confidence/test_assessing.py",
-        ("what is not found again is trusted", "return found and is_sep", "return is_sep"),
+        ("what is not found again is trusted", "value is None or value >= enough", "True"),
+    ),
+    *_mutants(
+        "confidence/records.py",
+        "confidence/test_separation.py",
+        (
+            "kernels that are mostly found again are trusted",
+            "share is not None and share >= WHOLE",
+            "share is not None",
+        ),
+    ),
+    *_mutants(
+        "confidence/findings.py",
+        "confidence/test_separation.py",
+        ("what single sites explain is separate", "self.excess_all < EXCESS", "False"),
     ),
     *_mutants(
         "confidence/levels.py",

@@ -25,6 +25,7 @@ Rows = list[tuple[str, str]]
 
 _JUDGED = ("across", "inside", "inside_other", "excess", "excess_low", "n_contacts")
 _COLUMNS = ("support", "sibling_support", "birth_low", "birth_high", "death_low", "death_high")
+_ALL = 1  # X over all pairs, which came last
 _HANGING = ("one", "other", "larger", "smaller")  # what a cluster hangs on, and parts without it
 _LENGTHS = (
     *("fractions", "forward", "backward"),
@@ -56,7 +57,7 @@ class Judged(Described):
             "replicas": np.array(sampling.replicas, np.int64),
             "snapshots": np.array([sampling.n_snapshots, sampling.independent], np.int64),
             "records": np.array([_numbers(record) for record in found.records]).reshape(
-                -1, len(_COLUMNS) + len(_JUDGED) + len(_HANGING)
+                -1, len(_COLUMNS) + len(_JUDGED) + len(_HANGING) + _ALL
             ),
             "cutoffs": levels.cutoffs,
             "silhouettes": levels.values,
@@ -99,6 +100,7 @@ class Judged(Described):
             tuple(arrays["replicas"].tolist()),
             bool(independent),
         )
+        shares = tree.shares
         records = tuple(
             _record(
                 row,
@@ -107,6 +109,7 @@ class Judged(Described):
                 parent=int(tree.parents[cluster]),
                 birth=float(tree.births[cluster]),
                 death=float(tree.deaths[cluster]),
+                share=None if tree.parents[cluster] < 0 else float(shares[cluster]),
             )
             for cluster, row in enumerate(rows)
         )
@@ -168,8 +171,9 @@ class Judged(Described):
 
     def _reason(self, level: Level) -> str:
         count, least = len(level.sizes), self.confidence.tree.min_size
-        told = f"{count} cluster{'s' * (count != 1)} of {least} or more, stiff inside and apart"
-        return f"{told} (silhouette {level.silhouette:.2f})"
+        told = "stiff inside and apart" if level.stands_out else "hardly apart"
+        many = f"{count} cluster{'s' * (count != 1)} of {least} or more"
+        return f"{many}, {told} (silhouette {level.silhouette:.2f})"
 
     def record_at(self, hierarchy: Hierarchy, cutoff: float) -> list[ClusterRecord | None]:
         """Find the record of each cluster at a cutoff.
@@ -197,7 +201,7 @@ class Judged(Described):
 
 
 def _trusted_text(found: Confidence) -> str:
-    n_judged = sum(record.support is not None for record in found.records)
+    n_judged = sum(record.separation is not None for record in found.records)
     if not found.trusted:
         return f"none of {n_judged} clusters of {found.tree.min_size} or more"
     sizes = ", ".join(str(record.size) for record in found.trusted[:8])
@@ -214,7 +218,7 @@ def _numbers(record: ClusterRecord) -> list[float]:
     hanging: tuple[int | None, ...] = (None,) * len(_HANGING)
     if record.bridge is not None:
         hanging = (record.bridge.sites[0], record.bridge.sites[-1], *record.bridge.sizes)
-    values = (*known, *judged, *hanging)
+    values = (*known, *judged, *hanging, None if moving is None else moving.excess_all)
     return [np.nan if value is None else float(value) for value in values]
 
 
@@ -223,8 +227,10 @@ def _record(row: Floats, **known: Any) -> ClusterRecord:
     support, sibling, *bounds = values[: len(_COLUMNS)]
     last = len(_COLUMNS) + len(_JUDGED)
     judged = dict(zip(_JUDGED, row[len(_COLUMNS) : last].tolist(), strict=True))
-    one, other, larger, smaller = row[last:].tolist()
+    one, other, larger, smaller, *excess_all = row[last:].tolist()  # older results end before it
     n_contacts = judged.pop("n_contacts")
+    if excess_all:
+        judged["excess_all"] = excess_all[0]
     moving = None if np.isnan(n_contacts) else Separation(**judged, n_contacts=int(n_contacts))
     return ClusterRecord(
         **known,

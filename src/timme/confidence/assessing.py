@@ -282,6 +282,7 @@ def _separations(  # noqa: PLR0913, what is judged, and by which pairs and draws
     summed = sum_parts(objects, near, draws.parts, metric=metric, run=run)
     sums = replace(summed, pairs=index)  # numbered as the shown objects are
     bodies = np.arange(len(tree))[:, None] * masks - ~masks  # of the sites of each cluster
+    shares = tree.shares
     for cluster in range(len(tree) - 1, -1, -1):
         split = sides[cluster]
         if split is None:
@@ -291,8 +292,12 @@ def _separations(  # noqa: PLR0913, what is judged, and by which pairs and draws
             own = np.where(split.other, len(tree), own)
         found[cluster] = separate(split, sums, contacts=compared, times=draws.times, bodies=own)
         above = tree.parents[cluster]
-        known = float(support[cluster]), found[cluster], sibling_support(tree, support, cluster)
-        if above >= 0 and is_trusted(*known):
+        if above >= 0 and is_trusted(
+            float(support[cluster]),
+            found[cluster],
+            sibling_support=sibling_support(tree, support, cluster),
+            share=float(shares[cluster]),
+        ):
             bodies[above] = np.where(split.side | split.other, own, -1)
     return found
 
@@ -363,6 +368,7 @@ def _records(
 ) -> tuple[ClusterRecord, ...]:
     births = intervals(tree.births, matches.births, matches.overlaps, reach=reach)
     deaths = intervals(tree.deaths, matches.deaths, matches.overlaps, reach=reach)
+    shares = tree.shares
     return tuple(
         ClusterRecord(
             cluster=cluster,
@@ -374,6 +380,7 @@ def _records(
             death_interval=deaths[cluster],
             support=float(matches.support[cluster]) if tree.parents[cluster] >= 0 else None,
             sibling_support=sibling_support(tree, matches.support, cluster),
+            share=None if tree.parents[cluster] < 0 else float(shares[cluster]),
             separation=separations[cluster],
             bridge=bridges[cluster],
         )

@@ -12,6 +12,7 @@ import numpy as np
 from timme._arrays import Floats, Ints
 
 FEW_CONTACTS = 5  # crossing pairs below which Q says nothing
+EXCESS = 1.2  # X, which is 1 of one body whose sites tremble; its bound where few pairs cross
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Separation:
     excess: float  # X: median of σ² over what the motion of single sites explains; NaN unknown
     excess_low: float  # its 5 % bound over draws
     n_contacts: int  # compared pairs that cross
+    excess_all: float = np.nan  # X over all pairs that cross, compared or drawn
 
     @property
     def ratio(self) -> float:
@@ -34,6 +36,14 @@ class Separation:
     def by_excess(self) -> bool:
         """Whether too few compared pairs cross, so that X decides and not Q."""
         return self.n_contacts < FEW_CONTACTS
+
+    @property
+    def explained(self) -> bool:
+        """Whether sites move across no more than each trembles by itself; False if unknown.
+
+        All pairs are asked: a stray between two bodies may be all that is in contact with both.
+        """
+        return self.excess_all < EXCESS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ from timme._arrays import Ints
 from timme._html import Described
 from timme.confidence.bridges import Bridge
 from timme.confidence.draws import Draws
-from timme.confidence.findings import Convergence, Separation
+from timme.confidence.findings import EXCESS, Convergence, Separation
 from timme.confidence.levels import Silhouettes
 from timme.confidence.sampling import Sampling
 from timme.hierarchy.condensed import CondensedTree
@@ -20,7 +20,8 @@ from timme.hierarchy.tree import Hierarchy
 
 SOLID, HATCHED = 0.85, 0.75  # support from which on a cluster is drawn so
 BODY, SOFT = 2.0, 1.3  # separation Q; provisional, as they rest on few real proteins
-EXCESS = 1.2  # lower bound of X where too few compared pairs cross
+CLEAR = 3.0  # X over all pairs, from which on being mostly found again is enough
+WHOLE = 0.8  # of what is split that is on its sides, from which on they are more than kernels
 
 Look = Literal["solid", "hatched", "faded", "plain"]
 Kind = Literal["a separate body", "a soft part", "not separate", ""]
@@ -39,6 +40,7 @@ class ClusterRecord:
     death_interval: tuple[float, float] | None = None
     support: float | None = None  # mean overlap with resampled clusters; None of whole trees
     sibling_support: float | None = None  # of what it splits from, if that is less than half of it
+    share: float | None = None  # of what was split that is on its sides; None of whole trees
     separation: Separation | None = None  # from its sibling; of a tree of several, from all else
     bridge: Bridge | None = None  # the object or pair on which it hangs; None if on more than one
 
@@ -61,21 +63,17 @@ class ClusterRecord:
         """What the separation says it is."""
         if self.separation is None or np.isnan(self.separation.ratio):
             return ""
-        if self.separation.by_excess:
-            return "a separate body" if is_separate(self.separation) else "not separate"
-        ratio = self.separation.ratio
-        return (
-            "a separate body"
-            if ratio >= BODY
-            else "a soft part"
-            if ratio >= SOFT
-            else "not separate"
-        )
+        if not is_separate(self.separation):
+            return "not separate"
+        much = self.separation.by_excess or self.separation.ratio >= BODY
+        return "a separate body" if much else "a soft part"
 
     @property
     def trusted(self) -> bool:
         """Whether it would be found again, and moves by itself."""
-        return is_trusted(self.support, self.separation, self.sibling_support)
+        return is_trusted(
+            self.support, self.separation, sibling_support=self.sibling_support, share=self.share
+        )
 
     def sentence(self, members: str, unit: str = "", name: str = "sites") -> str:
         """Say how sure it is, as a biologist would want to know.
@@ -114,8 +112,13 @@ class ClusterRecord:
         told = f"; inside ±{moving.inside:.2g}{unit}, against the rest ±{moving.across:.2g}{unit}"
         if not self.kind:
             return f"{told} ({times} ×)"
-        why = f", by excess motion ({moving.excess:.2g} ×), as few pairs cross"
-        return f"{told} ({times} ×): {self.kind}{why * moving.by_excess}"
+        why = ""
+        if moving.by_excess:
+            why = f", by excess motion ({moving.excess:.2g} ×), as few pairs cross"
+        elif moving.explained:
+            why = ", as the trembling of single sites explains it"
+            why += f" (excess {moving.excess_all:.2g} ×)"
+        return f"{told} ({times} ×): {self.kind}{why}"
 
     def _found_again(self) -> str:
         if self.support is None:
@@ -128,12 +131,21 @@ class ClusterRecord:
 
 
 def is_trusted(
-    support: float | None, separation: Separation | None, sibling_support: float | None = None
+    support: float | None,
+    separation: Separation | None,
+    *,
+    sibling_support: float | None = None,
+    share: float | None = None,
 ) -> bool:
     """Tell whether a cluster would be found again, and moves by itself.
 
     Without a small part, most of a cluster is found again in any case: the whole overlaps with it.
     So what a much larger cluster splits from must be found again as well.
+
+    Draws blur the rim of a body whose motion they all show. Where that motion is three times what
+    single sites explain, as hardly ever of parts of one body that bends, and few sites are left
+    that join neither side first, so that these are bodies and not kernels of them, being mostly
+    found again is enough.
 
     Parameters
     ----------
@@ -143,15 +155,20 @@ def is_trusted(
         From its sibling; without one, nothing is believed.
     sibling_support : float, optional
         Support of the sibling, where that is less than half of the cluster.
+    share : float, optional
+        Of the sites of what was split, those on its sides.
 
     Returns
     -------
     bool
-        True if support is at least 0.85 and Q at least 1.3, or the lower bound of X above 1.2 where
-        too few compared pairs cross.
+        True if it is separate and support is at least 0.85; or 0.75, where X over all pairs is at
+        least 3, and the share at least 0.8.
     """
-    found = all(value is None or value >= SOLID for value in (support, sibling_support))
-    return found and is_separate(separation)
+    if separation is None or not is_separate(separation):
+        return False
+    clear = separation.excess_all >= CLEAR and not separation.by_excess
+    enough = HATCHED if clear and share is not None and share >= WHOLE else SOLID
+    return all(value is None or value >= enough for value in (support, sibling_support))
 
 
 def is_separate(separation: Separation | None) -> bool:
@@ -165,13 +182,14 @@ def is_separate(separation: Separation | None) -> bool:
     Returns
     -------
     bool
-        By Q or, where too few compared pairs cross, by X.
+        By Q, unless X says that the trembling of single sites explains it; where too few compared
+        pairs cross, by the lower bound of X.
     """
     if separation is None:
         return False
     if separation.by_excess:
         return separation.excess_low > EXCESS
-    return separation.ratio >= SOFT
+    return separation.ratio >= SOFT and not separation.explained
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

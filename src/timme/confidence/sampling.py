@@ -115,7 +115,7 @@ def count_independent(
         return Sampling(n_snapshots, float(n_snapshots), runs, independent=True)
     pairs = slowest_pairs(sigma, n_snapshots=n_snapshots, seed=seed)
     series = distances(objects.centres(), pairs, metric=metric)
-    found = effective_size(series, replicas=runs, weights=ensemble.weights)
+    found = effective_size(series, replicas=runs, weights=ensemble.weights, corrected=True)
     return Sampling(n_snapshots, found, runs, independent=False)
 
 

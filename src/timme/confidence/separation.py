@@ -100,9 +100,11 @@ def separate(
     n_contacts = int(np.count_nonzero(contacts[rows] & (where == 3)))
     edges = contacts[rows] & ((where == 2) | (where == 4))
     crossing = where == 3
+    near = rows[_few_each(sums, rows, edges)]
+    everything_across, _ = _excess(sums, near, rows[crossing], times[:0])
     if n_contacts >= FEW_CONTACTS:
         crossing &= contacts[rows]
-    excess, low = _excess(sums, rows[_few_each(sums, rows, edges)], rows[crossing], times)
+    excess, low = _excess(sums, near, rows[crossing], times)
     return Separation(
         across=_median(sigma[where == 3]),
         inside=_median(sigma[where == 2]),
@@ -110,6 +112,7 @@ def separate(
         excess=excess,
         excess_low=low,
         n_contacts=n_contacts,
+        excess_all=everything_across,
     )
 
 
@@ -149,12 +152,14 @@ def excess_motion(
     if not held.any():
         return np.full(len(squares), np.nan), sites
     one, other = crossing[held].T
-    explained = np.maximum(sites[:, one] + sites[:, other], 1e-300)
-    return np.median(crossing_squares[:, held] / explained, axis=1), sites
+    explained = sites[:, one] + sites[:, other]
+    across = crossing_squares[:, held]
+    ratios = np.divide(across, explained, out=np.full_like(across, np.inf), where=explained > 0)
+    return np.median(ratios, axis=1), sites
 
 
 def _excess(sums: PartSums, edges: Ints, crossing: Ints, times: Ints) -> tuple[float, float]:
-    """X of all snapshots, and the bound that 5 % of draws fall below."""
+    """X of all snapshots, and the bound that 5 % of draws fall below; NaN without draws."""
     if not len(edges) or not len(crossing):
         return np.nan, np.nan
     rows = np.concatenate([edges, crossing])
@@ -166,8 +171,8 @@ def _excess(sums: PartSums, edges: Ints, crossing: Ints, times: Ints) -> tuple[f
     squares[~np.isfinite(squares)] = 0.0
     near, far = squares[:, : len(edges)], squares[:, len(edges) :]
     whole, start = excess_motion(inside, near[:1], across, far[:1], np.zeros(len(sites)))
-    if np.isnan(whole[0]):
-        return np.nan, np.nan
+    if np.isnan(whole[0]) or not len(times):
+        return float(whole[0]), np.nan
     drawn, _ = excess_motion(inside, near[1:], across, far[1:], start[0])
     return float(whole[0]), float(np.quantile(drawn, _LOW))
 

@@ -50,6 +50,16 @@ class CondensedTree(Described):
         return self.hierarchy.sizes[self.nodes]
 
     @property
+    def shares(self) -> Floats:
+        """Share of what was split that is on its sides, not stray sites; NaN for roots."""
+        inner = self.parents >= 0
+        above = self.parents[inner]
+        held = np.bincount(above, weights=self.sizes[inner], minlength=len(self))
+        found = np.full(len(self), np.nan)
+        found[inner] = held[above] / self.sizes[above]
+        return found
+
+    @property
     def splits(self) -> list[Ints]:
         """Places of the parts of each split, largest first; the highest split comes first."""
         found = [np.flatnonzero(self.parents == above) for above in np.unique(self.parents)]
