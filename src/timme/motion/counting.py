@@ -30,6 +30,7 @@ from timme.motion.seeds import patches
 
 ENOUGH = 6.5  # G of bodies
 SOFT = ENOUGH / 2  # G of soft parts
+SHARP = 1.0  # S of bodies: below it, one body that bends
 JITTER = 1.3  # separation below which bodies move less than they jitter
 LEAST = 10  # sites of a body
 _PART = 5  # sites of a part into which a body is cut
@@ -42,8 +43,14 @@ class Level(Described):
     n_bodies: int
     gap: float  # G, NaN for one body
     separation: float  # Q, the least of any two bodies; NaN for one
+    sharpness: float  # S, of turning by steps; NaN for one, or where there is no telling
     rest: float  # rms distance of sites from their places
     labels: Ints  # (sites,), body of each, 0 the largest; -1 for those of none
+
+    @property
+    def bends(self) -> bool:
+        """Whether its parts turn evenly along the whole, rather than by steps at hinges."""
+        return self.sharpness < SHARP
 
 
 def gap(
@@ -125,9 +132,10 @@ def choose(levels: tuple[Level, ...]) -> int:
     Returns
     -------
     int
-        Place of the largest number whose gap is wide enough; 0, one body, if none is.
+        Place of the largest number whose gap is wide enough and that does not merely bend; 0, one
+        body, if none is.
     """
-    wide = [place for place, level in enumerate(levels) if level.gap >= ENOUGH]
+    wide = [place for place, level in enumerate(levels) if level.gap >= ENOUGH and not level.bends]
     return max(wide, default=0)
 
 
