@@ -50,7 +50,7 @@ from timme.analysis.motion_arrays import (
 from timme.analysis.system import System
 from timme.hierarchy.tree import Hierarchy
 from timme.motion import Bodies, Hinge, Motions, SplitMotion
-from timme.motion.counting import ENOUGH, JITTER, SOFT
+from timme.motion.counting import ENOUGH, JITTER, SOFT, bends
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -158,12 +158,12 @@ class Moved(Described):
 
     def _next_best(self) -> list[str]:
         """Say what the next best number of bodies would be."""
-        level = self.found.bodies.next_best
+        levels, level = self.found.bodies.levels, self.found.bodies.next_best
         if level is None:
             return []
         parts = " | ".join(self.next_members)
         soft = "soft parts" if level.gap >= SOFT else "no parts of their own"
-        if level.gap >= ENOUGH and level.bends:
+        if level.gap >= ENOUGH and bends(levels, levels.index(level)):
             soft = f"parts of a body that bends evenly, S {level.sharpness:.2g} where 1 is asked for"
         less = ", moving less than they jitter" if level.separation < JITTER else ""
         times = f"{level.gap:.2g} × as much as parts inside them do, {ENOUGH:g} × is asked for"

@@ -12,8 +12,9 @@ Both sides of the ratio are sums of squares of the same kind, so that it has no 
 (two open crystal structures of adenylate kinase, whose domains differ by 4° to 7°; single domains
 4.4 at most) and 8.1 at least (whole transitions). Half of that makes soft parts. Bending a rod
 smoothly costs 32 times as much as it gains to cut a half again, by theory, so that a body that
-bends far is cut: nothing tried tells it from a hinge. The page on bodies lists what was tried, and
-which of it was held out.
+bends far is cut by G alone. The page on bodies lists what was tried, and
+which of it was held out. Bodies are therefore asked for sharpness as well
+(:mod:`timme.motion.sharpness`).
 """
 
 from __future__ import annotations
@@ -46,11 +47,6 @@ class Level(Described):
     sharpness: float  # S, of turning by steps; NaN for one, or where there is no telling
     rest: float  # rms distance of sites from their places
     labels: Ints  # (sites,), body of each, 0 the largest; -1 for those of none
-
-    @property
-    def bends(self) -> bool:
-        """Whether its parts turn evenly along the whole, rather than by steps at hinges."""
-        return self.sharpness < SHARP
 
 
 def gap(
@@ -135,8 +131,27 @@ def choose(levels: tuple[Level, ...]) -> int:
         Place of the largest number whose gap is wide enough and that does not merely bend; 0, one
         body, if none is.
     """
-    wide = [place for place, level in enumerate(levels) if level.gap >= ENOUGH and not level.bends]
-    return max(wide, default=0)
+    wide = [place for place, level in enumerate(levels) if level.gap >= ENOUGH]
+    return max((place for place in wide if not bends(levels, place)), default=0)
+
+
+def bends(levels: tuple[Level, ...], place: int) -> bool:
+    """Tell whether bodies are parts of one that bends evenly.
+
+    Parameters
+    ----------
+    levels : tuple of Level
+        For one body and more.
+    place : int
+        Which of them.
+
+    Returns
+    -------
+    bool
+        Whether its parts turn evenly rather than by steps, and those of the next number too: of
+        three bodies that are told as two, one turns by a step, which a slope may describe better.
+    """
+    return all(level.sharpness < SHARP for level in levels[place : place + 2])
 
 
 def _best_cut(snapshots: Floats, pieces: Ints) -> float:
