@@ -164,7 +164,7 @@ class Moved(Described):
         parts = " | ".join(self.next_members)
         soft = "soft parts" if level.gap >= SOFT else "no parts of their own"
         if level.gap >= ENOUGH and bends(levels, levels.index(level)):
-            soft = f"parts of a body that bends evenly, S {level.sharpness:.2g} where 1 is asked for"
+            soft = f"parts of one that bends evenly, S {level.sharpness:.2g} where 1 is asked for"
         less = ", moving less than they jitter" if level.separation < JITTER else ""
         times = f"{level.gap:.2g} × as much as parts inside them do, {ENOUGH:g} × is asked for"
         return [f"next best, {level.n_bodies}: {soft} ({parts}), {times}{less}"]

@@ -22,7 +22,7 @@ from timme.hierarchy.tree import Hierarchy, grow
 from timme.motion.counting import LEAST, Level, choose, gap, separation
 from timme.motion.crowd import Crowd, assign, follow, stillness
 from timme.motion.merging import merges
-from timme.motion.seeds import floppy, patches, seeded
+from timme.motion.seeds import floppy, patches, sow
 from timme.motion.sharpness import sharpness
 from timme.motion.whole import whole_snapshots
 from timme.series import effective_size
@@ -189,7 +189,7 @@ class _Search:
         inner = np.ascontiguousarray(snapshots[:, kept])
         pieces = patches(inner[0])
         if seeds is not None:
-            pieces = seeded(pieces, seeds[kept], least=_LEAST_SEED)
+            pieces = sow(pieces, seeds[kept], least=_LEAST_SEED)
         base = assign(inner, pieces, least=_LEAST_SEED)
         kept, base = _take_back(snapshots, kept, base)
         inner = np.ascontiguousarray(snapshots[:, kept])

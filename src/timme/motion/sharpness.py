@@ -73,7 +73,7 @@ def _turns(small: Crowd, whole: Crowd) -> Floats:
 
 
 def _left(turns: Floats, model: Floats, weights: Floats) -> float:
-    """Squares that the best of a linear model leaves, by its degrees of freedom; NaN without any."""
+    """Squares that the best of a linear model leaves, by degrees of freedom; NaN without any."""
     share = np.sqrt(weights)[:, None]
     basis, values, _ = np.linalg.svd(model * share, full_matrices=False)
     basis = basis[:, values > 1e-9 * values[0]]
