@@ -29,22 +29,35 @@ def best_rotation(x: Floats, y: Floats, weights: Floats) -> Floats:
     return Rotation.from_quat([*rest, w0]).as_matrix()
 
 
-def rest_of(snapshots: npt.NDArray[np.floating[Any]], weights: Floats | None = None) -> float:
-    """Σ of squared distances from the mean shape: fit one by one, average, again and again."""
-    given = np.ones(snapshots.shape[1]) if weights is None else weights
-    mean = snapshots[0]
+def onto_mean(
+    snapshots: npt.NDArray[np.floating[Any]], weights: Floats
+) -> tuple[list[Floats], Floats, Floats]:
+    """Turns of snapshots onto their mean shape, snapshots laid onto it, and the shape itself.
+
+    They are fitted one by one, and averaged, again and again.
+    """
+    mean = snapshots[0] - np.average(snapshots[0], axis=0, weights=weights)
     for _ in range(500):
-        fitted = []
-        for places in snapshots:
-            turn = best_rotation(places, mean, given)
-            middle = np.average(places, axis=0, weights=given)
-            fitted.append((places - middle) @ turn.T)
-        after = np.mean(fitted, axis=0)
-        moved = np.abs(after - (mean - np.average(mean, axis=0, weights=given))).max()
+        turns = [best_rotation(places, mean, weights) for places in snapshots]
+        laid = np.array(
+            [
+                (places - np.average(places, axis=0, weights=weights)) @ turn.T
+                for places, turn in zip(snapshots, turns, strict=True)
+            ]
+        )
+        after = laid.mean(axis=0)
+        moved = np.abs(after - mean).max()
         mean = after
         if moved < 1e-12:
             break
-    return float(sum(((places - mean) ** 2).sum() for places in fitted))
+    return turns, laid, mean
+
+
+def rest_of(snapshots: npt.NDArray[np.floating[Any]], weights: Floats | None = None) -> float:
+    """Σ of squared distances from the mean shape."""
+    given = np.ones(snapshots.shape[1]) if weights is None else weights
+    _, laid, mean = onto_mean(snapshots, given)
+    return float(((laid - mean) ** 2).sum())
 
 
 def screw_of(rotation: Floats, move: Floats, middle: Floats) -> tuple[float, Floats, float, Floats]:
@@ -58,6 +71,36 @@ def screw_of(rotation: Floats, move: Floats, middle: Floats) -> tuple[float, Flo
     wanted = shift * axis - middle - move + rotation @ middle
     point, *_ = np.linalg.lstsq(rotation - np.eye(3), wanted, rcond=1e-9)
     return angle, axis, shift, point
+
+
+def sharpness(
+    snapshots: Floats, labels: npt.NDArray[np.int64], parts: list[npt.NDArray[np.int64]], least: int
+) -> float:
+    """What turns of small parts leave of a slope in space, over what they leave of one turn a body."""
+    whole, _, shape = onto_mean(snapshots, np.ones(snapshots.shape[1]))
+    turns, middles, owners, sizes = [], [], [], []
+    for body, numbers in enumerate(parts):
+        members = np.flatnonzero(labels == body)
+        for number in range(numbers.max() + 1):
+            sites = members[numbers == number]
+            if len(sites) < least:
+                continue
+            own, *_ = onto_mean(snapshots[:, sites], np.ones(len(sites)))
+            seen = [around @ turn.T for around, turn in zip(whole, own, strict=True)]
+            mean = Rotation.from_matrix(seen).mean()
+            turns.append((Rotation.from_matrix(seen) * mean.inv()).as_rotvec().ravel())
+            middles.append(shape[sites].mean(axis=0))
+            owners.append(body)
+            sizes.append(len(sites))
+    slope = np.column_stack([np.ones(len(turns)), np.array(middles)])
+    steps = np.eye(len(parts))[owners]
+    left = []
+    for model in (slope, steps):
+        share = np.sqrt(sizes)[:, None]
+        solution, *_ = np.linalg.lstsq(model * share, np.array(turns) * share, rcond=None)
+        rest = (np.array(turns) - model @ solution) * share
+        left.append((rest**2).sum() / (len(turns) - model.shape[1]))
+    return float(left[0] / left[1])
 
 
 def rmsf(snapshots: Floats) -> Floats:

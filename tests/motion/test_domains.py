@@ -12,10 +12,14 @@ from tests.motion import reference
 from tests.strategies import seeds
 from timme import Ensemble
 from timme.motion import Bodies, bodies, describe_motion
+from timme.motion.counting import SHARP, Level, choose
 from timme.motion.crowd import follow, stillness
 from timme.motion.merging import all_pairs, increases, merges
 from timme.motion.rotations import nearest_rotations
+from timme.motion.seeds import patches
+from timme.motion.sharpness import sharpness
 from timme.synthetic import moving, soft
+from timme.synthetic.families import one_body
 
 
 def jaccard(labels: np.ndarray, planted: np.ndarray) -> float:
@@ -218,6 +222,68 @@ def test_nothing_to_compare_is_refused() -> None:
     snapshots[0] = np.random.default_rng(0).normal(size=(10, 3))
     with pytest.raises(ValueError, match="at least 2 snapshots in which the same 4 sites"):
         bodies(Ensemble.from_array(snapshots, gaps=True))
+
+
+@pytest.mark.parametrize("kind", ["bending", "further"])
+def test_a_body_that_bends_evenly_stays_one(kind: str) -> None:
+    """By G alone, 7 and 10 of these 10 would be cut."""
+    whole = [
+        bodies(soft("bending", 40, seed=seed)).n_bodies == 1
+        if kind == "bending"
+        else bodies(one_body("bending", 40, seed=seed).ensemble).n_bodies == 1
+        for seed in range(10)
+    ]
+    assert sum(whole) >= 8
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("span", [15.0, 8.0])
+@pytest.mark.parametrize("n_snapshots", [2, 20])
+def test_narrow_hinges_are_no_bending(span: float, n_snapshots: int) -> None:
+    for seed in range(10):
+        found = bodies(moving((60, 40), n_snapshots, spans=[span], seed=seed).ensemble)
+        assert found.n_bodies == 2
+        assert found.levels[1].sharpness > SHARP
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_small_bodies_beside_wide_hinges_are_found(seed: int) -> None:
+    """Most of their sites have neighbours that turn with another body, and follow none of them."""
+    planted = moving((25,) * 6, 20, spans=(60.0,) * 5, seed=seed)
+    found = bodies(planted.ensemble)
+    assert found.n_bodies == 6
+    assert jaccard(found.labels, planted.labels) > 0.95
+
+
+@pytest.mark.parametrize("bent", [True, False])
+def test_sharpness_is_what_a_slope_leaves_over_what_steps_leave(bent: bool) -> None:
+    made = soft("bending", 12, seed=3) if bent else moving((60, 40), 12, spans=[20.0]).ensemble
+    snapshots = made.coordinates().astype(np.float64)
+    whole = follow(snapshots, np.zeros(100, np.int64))
+    labels = (whole.places[:, 0] > np.median(whole.places[:, 0])).astype(np.int64)
+    crowd = follow(snapshots, labels)
+    found = sharpness(snapshots, crowd, whole)
+    parts = [patches(whole.places[labels == body]) for body in (0, 1)]
+    expected = reference.sharpness(snapshots, labels, parts, least=4)
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+def test_one_body_is_neither_sharp_nor_even() -> None:
+    snapshots = soft("uniform", 5).coordinates().astype(np.float64)
+    whole = follow(snapshots, np.zeros(100, np.int64))
+    assert np.isnan(sharpness(snapshots, whole, whole))
+
+
+def test_three_bodies_told_as_two_are_asked_for_the_next_number() -> None:
+    def level(n_bodies: int, gap: float, sharp: float) -> Level:
+        return Level(n_bodies, gap, 2.0, sharp, 1.0, np.zeros(1, np.int64))
+
+    one, uneven = level(1, np.nan, np.nan), level(3, 3.0, 1.5)
+    assert choose((one, level(2, 12.0, 0.9), uneven)) == 1
+    assert choose((one, level(2, 12.0, 0.9), level(3, 3.0, 0.9))) == 0
+    assert choose((one, level(2, 12.0, 0.9))) == 0
+    assert choose((one, level(2, 12.0, np.nan))) == 1
+    assert choose((one, level(2, 12.0, 1.1), level(3, 8.0, 0.9))) == 1
 
 
 # What bodies are made of

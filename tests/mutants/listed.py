@@ -424,6 +424,26 @@ MUTANTS = [
             "max(cutting, _of_noise(crowd, n_effective),",
             "max(_of_noise(crowd, n_effective),",
         ),
+        (
+            "two of three bodies are told as one that bends",
+            "levels[place : place + 2])",
+            "levels[place : place + 1])",
+        ),
+    ),
+    *_mutants(
+        "motion/sharpness.py",
+        "motion/test_domains.py",
+        ("a slope is free", "return smooth / max(", "return 0.5 * smooth / max("),
+        ("degrees of freedom do not count", "/ free) if free", ") if free"),
+    ),
+    *_mutants(
+        "motion/domains.py",
+        "motion/test_domains.py",
+        (
+            "sites beside a wide hinge follow nothing",
+            "kept, base = _take_back(snapshots, kept, base)",
+            "kept, base = kept, base",
+        ),
     ),
     *_mutants(
         "motion/variance.py",

@@ -69,6 +69,8 @@ def test_scripts_draw_bodies_and_axes(made: Analysis, tmp_path: Path) -> None:
     assert "shape cylinder" in written["bodies.cxc"]
     assert "graphics top cylinder" in written["bodies.tcl"]
     assert "bodies.cif" in written["bodies.pml"]
+    # What is drawn last draws PyMOL's camera to itself: the whole has to come after it.
+    assert written["bodies.pml"].splitlines()[-2:] == ["orient timme", "zoom all"]
 
 
 def cgo_shapes(text: str) -> dict[str, list[int]]:

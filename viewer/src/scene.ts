@@ -135,7 +135,7 @@ export interface Motion {
   colours: string[]; // of each body, and of none
   reference: number; // the body that is held still
   hinges: Hinge[];
-  levels: [bodies: number, gap: number | null, separation: number | null, rest: number | null][];
+  levels: [bodies: number, gap: number | null, separation: number | null, sharpness: number | null, rest: number | null][];
   chosen: number; // place among these
   enough: number; // the gap that is asked for
   explained: Explained;

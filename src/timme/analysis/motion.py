@@ -6,9 +6,10 @@ system; places and directions are in the frame of the reference body as it is in
 
 ``found.bodies``
     ``labels`` (body of each site, 0 the largest, -1 for none), ``levels`` (for one body and more:
-    ``n_bodies``, ``gap`` G, ``separation`` Q, ``rest`` and ``labels``), ``chosen`` (place of the
-    level that was taken), ``next_best`` (another level, or None), ``agreement`` of alternate blocks
-    (``counts`` and ``rand``, None of fewer than 4 snapshots), ``n_effective``, ``n_snapshots``.
+    ``n_bodies``, ``gap`` G, ``separation`` Q, ``sharpness`` S, ``rest`` and ``labels``), ``chosen``
+    (place of the level that was taken), ``next_best`` (another level, or None), ``agreement`` of
+    alternate blocks (``counts`` and ``rand``, None of fewer than 4 snapshots), ``n_effective``,
+    ``n_snapshots``.
 ``found.reference``, ``found.moving``
     Number of the body that is held still, and those of the others.
 ``found.hinges``
@@ -49,7 +50,7 @@ from timme.analysis.motion_arrays import (
 from timme.analysis.system import System
 from timme.hierarchy.tree import Hierarchy
 from timme.motion import Bodies, Hinge, Motions, SplitMotion
-from timme.motion.counting import ENOUGH, JITTER, SOFT
+from timme.motion.counting import ENOUGH, JITTER, SOFT, bends
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -157,11 +158,13 @@ class Moved(Described):
 
     def _next_best(self) -> list[str]:
         """Say what the next best number of bodies would be."""
-        level = self.found.bodies.next_best
+        levels, level = self.found.bodies.levels, self.found.bodies.next_best
         if level is None:
             return []
         parts = " | ".join(self.next_members)
         soft = "soft parts" if level.gap >= SOFT else "no parts of their own"
+        if level.gap >= ENOUGH and bends(levels, levels.index(level)):
+            soft = f"parts of one that bends evenly, S {level.sharpness:.2g} where 1 is asked for"
         less = ", moving less than they jitter" if level.separation < JITTER else ""
         times = f"{level.gap:.2g} × as much as parts inside them do, {ENOUGH:g} × is asked for"
         return [f"next best, {level.n_bodies}: {soft} ({parts}), {times}{less}"]

@@ -60,6 +60,7 @@ def motions_to_arrays(motions: Motions) -> dict[str, Any]:
         "levels": np.array(
             [(each.n_bodies, each.gap, each.separation, each.rest) for each in bodies.levels]
         ),
+        "sharpness": np.array([each.sharpness for each in bodies.levels]),
         "reference": motions.reference,
         "moving": np.array(motions.moving, dtype=np.int64),
         "fluctuation": motions.fluctuation,
@@ -168,13 +169,16 @@ def _agreement(bodies: Bodies) -> Any:
 def _bodies(arrays: Mapping[str, Any]) -> Bodies:
     agreed = arrays["agreement"].tolist()
     quantity = replace(REST, unit=str(arrays["unit"]))
-    levels = zip(arrays["levels"].tolist(), arrays["level_labels"], strict=True)
+    # Results written before sharpness was told have none.
+    sharp = arrays.get("sharpness", np.full(len(arrays["levels"]), np.nan)).tolist()
+    levels = zip(arrays["levels"].tolist(), sharp, arrays["level_labels"], strict=True)
     return Bodies(
         labels=arrays["labels"],
         hierarchy=Hierarchy(arrays["parents"], arrays["heights"], quantity),
         cutoff=float(arrays["cutoff"]),
         levels=tuple(
-            Level(int(n), gap, apart, rest, labels) for (n, gap, apart, rest), labels in levels
+            Level(int(n), gap, apart, sharp, rest, labels)
+            for (n, gap, apart, rest), sharp, labels in levels
         ),
         chosen=int(arrays["chosen"]),
         n_effective=float(arrays["n_effective"]),

@@ -12,8 +12,9 @@ Both sides of the ratio are sums of squares of the same kind, so that it has no 
 (two open crystal structures of adenylate kinase, whose domains differ by 4° to 7°; single domains
 4.4 at most) and 8.1 at least (whole transitions). Half of that makes soft parts. Bending a rod
 smoothly costs 32 times as much as it gains to cut a half again, by theory, so that a body that
-bends far is cut: nothing tried tells it from a hinge. The page on bodies lists what was tried, and
-which of it was held out.
+bends far is cut by G alone. The page on bodies lists what was tried, and
+which of it was held out. Bodies are therefore asked for sharpness as well
+(:mod:`timme.motion.sharpness`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from timme.motion.seeds import patches
 
 ENOUGH = 6.5  # G of bodies
 SOFT = ENOUGH / 2  # G of soft parts
+SHARP = 1.0  # S of bodies: below it, one body that bends
 JITTER = 1.3  # separation below which bodies move less than they jitter
 LEAST = 10  # sites of a body
 _PART = 5  # sites of a part into which a body is cut
@@ -42,6 +44,7 @@ class Level(Described):
     n_bodies: int
     gap: float  # G, NaN for one body
     separation: float  # Q, the least of any two bodies; NaN for one
+    sharpness: float  # S, of turning by steps; NaN for one, or where there is no telling
     rest: float  # rms distance of sites from their places
     labels: Ints  # (sites,), body of each, 0 the largest; -1 for those of none
 
@@ -125,10 +128,30 @@ def choose(levels: tuple[Level, ...]) -> int:
     Returns
     -------
     int
-        Place of the largest number whose gap is wide enough; 0, one body, if none is.
+        Place of the largest number whose gap is wide enough and that does not merely bend; 0, one
+        body, if none is.
     """
     wide = [place for place, level in enumerate(levels) if level.gap >= ENOUGH]
-    return max(wide, default=0)
+    return max((place for place in wide if not bends(levels, place)), default=0)
+
+
+def bends(levels: tuple[Level, ...], place: int) -> bool:
+    """Tell whether bodies are parts of one that bends evenly.
+
+    Parameters
+    ----------
+    levels : tuple of Level
+        For one body and more.
+    place : int
+        Which of them.
+
+    Returns
+    -------
+    bool
+        Whether its parts turn evenly rather than by steps, and those of the next number too: of
+        three bodies that are told as two, one turns by a step, which a slope may describe better.
+    """
+    return all(level.sharpness < SHARP for level in levels[place : place + 2])
 
 
 def _best_cut(snapshots: Floats, pieces: Ints) -> float:

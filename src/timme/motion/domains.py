@@ -22,7 +22,8 @@ from timme.hierarchy.tree import Hierarchy, grow
 from timme.motion.counting import LEAST, Level, choose, gap, separation
 from timme.motion.crowd import Crowd, assign, follow, stillness
 from timme.motion.merging import merges
-from timme.motion.seeds import floppy, patches, seeded
+from timme.motion.seeds import floppy, patches, sow
+from timme.motion.sharpness import sharpness
 from timme.motion.whole import whole_snapshots
 from timme.series import effective_size
 from timme.system.ensemble import Ensemble
@@ -188,8 +189,10 @@ class _Search:
         inner = np.ascontiguousarray(snapshots[:, kept])
         pieces = patches(inner[0])
         if seeds is not None:
-            pieces = seeded(pieces, seeds[kept], least=_LEAST_SEED)
+            pieces = sow(pieces, seeds[kept], least=_LEAST_SEED)
         base = assign(inner, pieces, least=_LEAST_SEED)
+        kept, base = _take_back(snapshots, kept, base)
+        inner = np.ascontiguousarray(snapshots[:, kept])
         crowds = _crowds(inner, base)
         if n_effective is None:
             n_effective = _independent(inner, crowds[-1], ordered=ordered)
@@ -200,6 +203,7 @@ class _Search:
                 n_bodies=crowd.n_bodies,
                 gap=gap(inner, crowd, base.labels, n_effective=n_effective, known=known),
                 separation=separation(sigma, crowd.labels),
+                sharpness=sharpness(inner, crowd, crowds[0]),
                 rest=float(np.sqrt(crowd.rests.sum() / inner[:, :, 0].size)),
                 labels=crowd.labels,
             )
@@ -209,12 +213,7 @@ class _Search:
 
     def with_floppy(self, crowd: Crowd) -> Ints:
         """Bodies of all sites; floppy ones join where they are still enough."""
-        moved = stillness(self.snapshots, _of_all_sites(crowd, self.kept, self.snapshots.shape[1]))
-        best = moved.argmin(axis=1)
-        limits = _STILL**2 * crowd.rests / crowd.sizes
-        labels = np.where(moved[np.arange(len(best)), best] <= limits[best], best, -1)
-        labels[self.kept] = crowd.labels
-        return labels
+        return _join_still(self.snapshots, self.kept, crowd)
 
 
 def _checked_seeds(seeds: npt.ArrayLike, n_sites: int) -> Ints:
@@ -225,6 +224,25 @@ def _checked_seeds(seeds: npt.ArrayLike, n_sites: int) -> Ints:
             f"{given.shape}"
         )
     return given.astype(np.int64)
+
+
+def _join_still(snapshots: Floats, kept: Ints, crowd: Crowd) -> Ints:
+    """Bodies of all sites: what was set aside joins where it is still enough."""
+    moved = stillness(snapshots, _of_all_sites(crowd, kept, snapshots.shape[1]))
+    best = moved.argmin(axis=1)
+    limits = _STILL**2 * crowd.rests / crowd.sizes
+    labels = np.where(moved[np.arange(len(best)), best] <= limits[best], best, -1)
+    labels[kept] = crowd.labels
+    return labels
+
+
+def _take_back(snapshots: Floats, kept: Ints, base: Crowd) -> tuple[Ints, Crowd]:
+    """Keep sites after all that are still in a piece: beside a wide hinge, neighbours part."""
+    labels = _join_still(snapshots, kept, base)
+    again = np.flatnonzero(labels >= 0)
+    if len(again) == len(kept):
+        return kept, base
+    return again, assign(snapshots[:, again], labels[again], least=_LEAST_SEED)
 
 
 def _crowds(snapshots: Floats, base: Crowd) -> tuple[Crowd, ...]:

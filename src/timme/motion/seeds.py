@@ -42,7 +42,7 @@ def patches(places: Floats) -> Ints:
     return labels
 
 
-def seeded(pieces: Ints, seeds: Ints, *, least: int) -> Ints:
+def sow(pieces: Ints, seeds: Ints, *, least: int) -> Ints:
     """Put given pieces in the place of patches, where they are large enough.
 
     Parameters
@@ -61,7 +61,7 @@ def seeded(pieces: Ints, seeds: Ints, *, least: int) -> Ints:
 
     Examples
     --------
-    >>> seeded(np.array([0, 0, 0, 1, 1]), np.array([-1, 7, 7, 7, 2]), least=3)
+    >>> sow(np.array([0, 0, 0, 1, 1]), np.array([-1, 7, 7, 7, 2]), least=3)
     array([0, 2, 2, 2, 1])
     """
     numbers, which, counts = np.unique(seeds, return_inverse=True, return_counts=True)

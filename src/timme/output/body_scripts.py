@@ -87,6 +87,8 @@ def pymol_arrows(arrows: tuple[Arrow, ...]) -> str:
             )
         if each.arc is not None:
             lines += _pymol_arc(each, each.arc, paint)
+    if lines:  # every new object draws PyMOL's camera to itself
+        lines += ["set float_labels, on", "orient timme", "zoom all"]
     return "\n".join([*lines, ""])
 
 

@@ -164,14 +164,16 @@ def numbers_csv(part: Moved, analysis: Analysis) -> str:
     """
     shares = part.found.explained
     header = [
-        *("bodies", "gap G", "separation Q", with_unit("rest", analysis.system.unit)),
+        *("bodies", "gap G", "separation Q", "sharpness S"),
+        with_unit("rest", analysis.system.unit),
         *("degrees of freedom", "explained", "explained linearly", "explained, held out"),
         *("by components", "by components, held out"),
     ]
     rows = []
     for row, level in enumerate(part.found.bodies.levels):
         numbers = [
-            *(level.gap, level.separation, level.rest, shares.freedom[row], shares.finite[row]),
+            *(level.gap, level.separation, level.sharpness, level.rest),
+            *(shares.freedom[row], shares.finite[row]),
             *(shares.linear[row], shares.held_out[row], shares.components[row]),
             shares.components_held_out[row],
         ]

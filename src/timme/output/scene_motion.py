@@ -37,7 +37,10 @@ def _panel(part: Moved, analysis: Analysis) -> dict[str, Any]:
         "reference": found.reference,
         "hinges": [_hinge(body, each) for body, each in moving],
         "levels": [
-            [level.n_bodies, *map(_known, (level.gap, level.separation, level.rest))]
+            [
+                level.n_bodies,
+                *map(_known, (level.gap, level.separation, level.sharpness, level.rest)),
+            ]
             for level in bodies.levels
         ],
         "chosen": bodies.chosen,

@@ -116,11 +116,11 @@ def moving(
     labels = np.repeat(np.arange(n_bodies), sizes)
     places = np.concatenate([shapes[body] + middles[body] for body in range(n_bodies)])
     snapshots += rng.normal(0.0, noise, snapshots.shape)
-    ensemble = Ensemble.from_array(tumbled(snapshots, rng), unit="Å")
+    ensemble = Ensemble.from_array(tumble(snapshots, rng), unit="Å")
     return PlantedMotion(ensemble, labels, places, axes, points, angles, shifts)
 
 
-def tumbled(snapshots: Floats, rng: np.random.Generator) -> Floats:
+def tumble(snapshots: Floats, rng: np.random.Generator) -> Floats:
     """Turn and shift every snapshot but the first as a whole, at random.
 
     Parameters

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from timme.synthetic.motions import tumbled
+from timme.synthetic.motions import tumble
 from timme.synthetic.packing import ball
 from timme.synthetic.relaxing import relaxing
 from timme.system.ensemble import Ensemble
@@ -49,4 +49,4 @@ def soft(
         bends = relaxing((3,), 50.0, rng, n_snapshots=n_snapshots) * np.array([3.0, 2.0, 1.0])
         snapshots[:, :, 1] += bends[:, :1] * along**2 + bends[:, 2:] * along**3
         snapshots[:, :, 2] += bends[:, 1:2] * along**2
-    return Ensemble.from_array(tumbled(snapshots, rng), unit="Å")
+    return Ensemble.from_array(tumble(snapshots, rng), unit="Å")

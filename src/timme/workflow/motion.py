@@ -57,7 +57,7 @@ def with_motion(made: Analysis, ensemble: Ensemble) -> Analysis:
         splits = split_motions(standing, made.shown_hierarchy)
     except ValueError as error:
         return replace(made, notes=(*made.notes, f"no rigid bodies were looked for: {error}"))
-    return replace(made, parts=(*made.parts, moved(found, made, splits)))
+    return replace(made, parts=(*made.parts, tell_bodies(found, made, splits)))
 
 
 def modes(ensemble: Ensemble, found: Motions) -> Modes:
@@ -90,7 +90,7 @@ def modes(ensemble: Ensemble, found: Motions) -> Modes:
     )
 
 
-def moved(found: Motions, made: Analysis, splits: tuple[SplitMotion, ...] = ()) -> Moved:
+def tell_bodies(found: Motions, made: Analysis, splits: tuple[SplitMotion, ...] = ()) -> Moved:
     """Say bodies in words, as runs of residues.
 
     Parameters

@@ -25,7 +25,7 @@ from timme.system.topology import atoms_of_sites
 from timme.workflow.defaults import select
 from timme.workflow.gathering import complete, gather
 from timme.workflow.identity import fingerprints
-from timme.workflow.motion import modes, moved
+from timme.workflow.motion import modes, tell_bodies
 from timme.workflow.recipe import analyse, read_source
 from timme.workflow.remarks import note_warnings
 from timme.workflow.reopening import reopen
@@ -112,7 +112,7 @@ def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
         known=((found.bodies.cutoff, "the rigid bodies that stand out"),),
     )
     splits = split_motions(standing, found.bodies.hierarchy)
-    parts = (moved(found, made, splits), modes(standing, found))
+    parts = (tell_bodies(found, made, splits), modes(standing, found))
     made = replace(made, recipe=recipe, parts=parts)
     inputs = fingerprints(ensemble.sources)
     return complete(made, command=command, inputs=inputs, notes=noted, paths=ensemble.sources)
