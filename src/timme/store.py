@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import zipfile
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,6 +22,7 @@ from timme.system.atoms import Atoms
 FORMAT = 3
 RESULT = "result.npz"  # in the folder of a run
 _MARK = "timme result"
+_LEVEL = 3  # of compression; numpy's, 6, takes 2.5 × as long and saves a fifteenth
 _NEEDED = ("shown", "names", "object_sites", "site_objects", "coordinates")  # of the system
 _OPTIONAL = ("box", "film", "atom_numbers")
 _PLAIN = ("shown_name", "sequential", "n_snapshots", "unit")
@@ -59,11 +61,11 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
         "notes": analysis.notes,
     }
     arrays["text"] = np.frombuffer(json.dumps(text, ensure_ascii=False).encode(), dtype=np.uint8)
-    if isinstance(file, str | Path):
-        with Path(file).open("wb") as handle:
-            np.savez_compressed(handle, **arrays)
-    else:
-        np.savez_compressed(file, **arrays)
+    packed = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
+    with packed as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
 
 
 def load(path: str | Path) -> Analysis:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from timme.cli.console import (
     report,
     report_comparison,
     save_checkpoints,
+    say,
     show_progress,
     tell_compiling,
 )
@@ -48,6 +49,10 @@ Examples
   timme plot timme-1bnr/result.npz --cutoff 0.06 -o dilution.pdf
 """
 
+# Libraries make many objects as they are imported and as figures are drawn, few of them garbage:
+# to look for it as often as Python does takes a twentieth of a short run.
+_RARELY = 50_000, 20, 50
+
 
 class _Group(click.Group):
     """Commands in the order in which a new user meets them."""
@@ -70,6 +75,7 @@ def app() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every error becomes one line and exit code 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    gc.set_threshold(*_RARELY)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console without σ or Å shows a ? instead
@@ -152,12 +158,12 @@ def run(
     TOPOLOGY is an ensemble (PDB, mmCIF, .npy, a table of tracks), a structure or topology followed
     by trajectories, pdb:CODE, or a matrix of σ (.npy, .mtx, PAE .json).
     """
-    from timme.workflow import analyse, check_folder, write
-
     folder = output or Path(f"timme-{shared.stem(topology)}")
-    check_folder(folder, overwrite=overwrite)
     settings = Settings(**shared.given(options))
     command = shlex.join(["timme", *click.get_current_context().obj])
+    with show_progress(meanwhile="starting"):
+        from timme.workflow import analyse, check_folder, write
+    check_folder(folder, overwrite=overwrite)
     with save_checkpoints(folder, resume=resume, overwrite=overwrite) as checkpoint:
         with (
             tell_compiling(verbose=verbose),
@@ -171,10 +177,11 @@ def run(
                 command=command,
                 progress=progress,
                 checkpoint=checkpoint,
-                tell=partial(click.echo, err=True) if verbose else None,
+                tell=say if verbose else None,
                 **engine,
             )
-        written = write(analysis, folder, overwrite=overwrite)
+        with show_progress(meanwhile="writing"):
+            written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
     if resume and not checkpoint.resumed:
         click.echo(f"note: {checkpoint.path} is not there: nothing to resume, all was measured")
@@ -189,13 +196,14 @@ def run(
 @shared.debug
 def demo(system: str, output: Path | None, overwrite: bool) -> None:
     """Analyse a built-in SYSTEM, which needs no file and no network."""
-    from timme.workflow import analyse_demo, check_folder, write
-
     folder = output or Path(f"timme-demo-{system}")
+    with show_progress(meanwhile="starting"):
+        from timme.workflow import analyse_demo, check_folder, write
     check_folder(folder, overwrite=overwrite)
     with tell_compiling(verbose=False), show_progress("measuring") as progress:
         analysis = analyse_demo(system, progress=progress)
-    written = write(analysis, folder, overwrite=overwrite)
+    with show_progress(meanwhile="writing"):
+        written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
     if system == "barnase":
         _compare_demo(analysis, folder, overwrite=overwrite)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _GRACE = 2.0  # seconds from the second signal to the end
 _INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # name of a variable
+_PATIENCE = 0.8  # seconds for which nothing needs to be said
+_TICK = 0.5  # seconds between two looks at the clock
 
 
 @contextmanager
@@ -165,7 +167,7 @@ def tell_compiling(*, verbose: bool) -> Iterator[None]:
         def on_start(self, _: object) -> None:
             if not self.told:
                 self.told = True
-                click.echo("compiling, once after installation …", err=True)
+                say("compiling, once after installation …")
 
         def on_end(self, _: object) -> None:
             pass
@@ -200,13 +202,15 @@ def engine_for(workers: int | None, cluster: str | None) -> Iterator[dict[str, A
 
 
 @contextmanager
-def show_progress(what: str) -> Iterator[Progress]:
-    """Show a bar with the time left, once something takes longer than two seconds.
+def show_progress(what: str = "", *, meanwhile: str = "working") -> Iterator[Progress]:
+    """Show a bar with the time left, once a second has passed; without a bar, the time taken.
 
     Parameters
     ----------
-    what : str
-        What is done.
+    what : str, optional
+        What is done, where the work is told.
+    meanwhile : str, optional
+        What is done while nothing is told about it.
 
     Yields
     ------
@@ -215,15 +219,57 @@ def show_progress(what: str) -> Iterator[Progress]:
     """
     from tqdm import tqdm
 
-    with tqdm(desc=what, delay=2.0, leave=False, disable=None, unit_scale=True) as bar:
+    waiting = f"{meanwhile} … {{elapsed}}"
+    bar = tqdm(
+        desc=what, delay=_PATIENCE, leave=False, disable=None, unit_scale=True, bar_format=waiting
+    )
 
-        def progress(done: int, total: int) -> None:
-            if done < bar.n:  # another stretch of work, with its own time left
-                bar.reset(total)
-            bar.total = total
-            bar.update(done - bar.n)
+    def progress(done: int, total: int) -> None:
+        if done < bar.n:  # another stretch of work, with its own time left
+            bar.reset(total)
+        bar.total = total
+        bar.bar_format = None if done < total else waiting
+        bar.update(done - bar.n)
 
+    with bar, _refreshed(bar):
         yield progress
+
+
+@contextmanager
+def _refreshed(bar: Any) -> Iterator[None]:
+    """Show a bar after a while and let its clock go on, whether or not it is told anything."""
+    ended = threading.Event()
+
+    def refresh() -> None:
+        pause = _PATIENCE
+        while not ended.wait(pause):
+            bar.delay = 0.0  # it is seen now, and to be wiped out in the end
+            bar.refresh()
+            pause = _TICK
+
+    if bar.disable:
+        yield
+        return
+    watching = threading.Thread(target=refresh, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watching.join()
+
+
+def say(line: str) -> None:
+    """Print a line where errors go, above a bar if there is one.
+
+    Parameters
+    ----------
+    line : str
+        What to say.
+    """
+    from tqdm import tqdm
+
+    tqdm.write(line, file=sys.stderr)
 
 
 def report(analysis: Analysis, folder: Path, written: Written) -> None:

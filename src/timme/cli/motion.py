@@ -82,7 +82,8 @@ def motion(
     every snapshot, and how surely. How many bodies there are is told by how much more they move
     against one another than parts inside them do.
     """
-    from timme.workflow import check_folder, correlate, move, write
+    with show_progress(meanwhile="starting"):
+        from timme.workflow import check_folder, correlate, move, write
 
     folder = output or Path(f"timme-motion-{_stem(topology)}")
     check_folder(folder, overwrite=overwrite)
@@ -112,7 +113,8 @@ def motion(
                 progress=progress,
                 **both,
             )
-    written = write(analysis, folder, overwrite=overwrite)
+    with show_progress(meanwhile="writing"):
+        written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
 
 

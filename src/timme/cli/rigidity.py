@@ -60,7 +60,8 @@ def rigidity(
     snapshots, with an energy as its height. Hydrogens are added where there are none; waters are
     left out; metals stay.
     """
-    from timme.workflow import check_folder, rigid, write
+    with show_progress(meanwhile="starting"):
+        from timme.workflow import check_folder, rigid, write
 
     folder = output or Path(f"timme-rigidity-{shared.stem(structure)}")
     check_folder(folder, overwrite=overwrite)
@@ -81,7 +82,8 @@ def rigidity(
             progress=progress,
             **engine,
         )
-    written = write(analysis, folder, overwrite=overwrite)
+    with show_progress(meanwhile="writing"):
+        written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
 
 
@@ -123,20 +125,23 @@ def compare(
     compared on the sites that both show, which are matched by chain, residue number, insertion
     code and atom name.
     """
-    from timme.workflow.comparison import (
-        MARK,
-        add_cutoffs,
-        compare_results,
-        name_after_paths,
-        write,
-    )
-    from timme.workflow.folder import check_folder
-    from timme.workflow.partition import load_result
+    with show_progress(meanwhile="starting"):
+        from timme.workflow.comparison import (
+            MARK,
+            add_cutoffs,
+            compare_results,
+            name_after_paths,
+            write,
+        )
+        from timme.workflow.folder import check_folder
+        from timme.workflow.partition import load_result
 
     names = name_after_paths(first, second)
     folder = output or Path(f"timme-compare-{names[0]}-{names[1]}")
     check_folder(folder, overwrite=overwrite, mark=MARK)
     look = CompareSettings(**shared.given(options))
-    results = load_result(first), load_result(second)
-    compared = compare_results(*results, look, names=add_cutoffs(names, *results))
-    report_comparison(compared, folder, write(compared, folder, overwrite=overwrite))
+    with show_progress(meanwhile="comparing"):
+        results = load_result(first), load_result(second)
+        compared = compare_results(*results, look, names=add_cutoffs(names, *results))
+        written = write(compared, folder, overwrite=overwrite)
+    report_comparison(compared, folder, written)

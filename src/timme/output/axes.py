@@ -106,7 +106,9 @@ def new_axes(width: float = COLUMN, height: float = 2.5) -> Axes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    from timme.output.layout import Room
+
+    figure = Figure(figsize=(width, height), layout=Room())
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     for spine in axes.spines.values():
