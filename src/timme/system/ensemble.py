@@ -26,9 +26,9 @@ _BLOCK_BYTES = 150_000_000
 _BLOCK_FRAMES = 256
 _BLURRED = 1e-3  # of a box, by which a place that is known no better is not known at all
 
-# Coordinates in single precision are summed in it from so many snapshots on: their rounding then
-# averages out to 1e-5 of σ = 0.05 at a distance of 50. Fewer are brought into double precision.
-SINGLE_FROM = 256
+# Coordinates in single precision are summed in it from so many snapshots on, where that gives σ to
+# 1e-5 (see the argument in _kernels/moments.py). Fewer are brought into double precision.
+SINGLE_FROM = 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
