@@ -241,7 +241,7 @@ def test_sums_in_single_precision_give_sigma_to_1e_5(
     array[0] += rng.choice([0.0, 30 * 10.0**-stiff]) * rng.normal(size=array[0].shape)
     array = (unit * array).astype(np.float32)
     exact = sigmas(Ensemble.from_array(array.astype(np.float64)))
-    # What is left of σ is rounding of double precision if sites move by less than a number is known.
+    # Of sites that move by less than a number is known, σ is the rounding of double precision.
     assert sigmas(Ensemble.from_array(array)) == pytest.approx(exact, rel=1e-5, abs=1e-13 * unit)
 
 

@@ -243,7 +243,7 @@ def test_coordinates_whose_squares_cannot_be_held_are_refused(scale: float, comp
 @pytest.mark.parametrize("scale", [1e21, 1e-22])
 @pytest.mark.parametrize("gaps", [True, False])
 def test_squares_beyond_single_precision_are_summed_in_double(scale: float, gaps: bool) -> None:
-    array = (scale * np.random.default_rng(0).normal(size=(300, 4, 2))).astype(np.float32)
+    array: Any = (scale * np.random.default_rng(0).normal(size=(300, 4, 2))).astype(np.float32)
     found = measured(points_of(array, gaps=gaps)).sigma
     plain = measured(points_of(array.astype(np.float64))).sigma
     assert found.tolist() == close(plain.tolist(), 0)
