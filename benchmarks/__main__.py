@@ -1,10 +1,12 @@
-"""Measure everything side by side: ``python -m benchmarks [--quick] [--only NAME]``."""
+"""Measure everything side by side: ``python -m benchmarks``, with ``--help`` for what it takes."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
@@ -16,6 +18,8 @@ from benchmarks import (
     kernel,
     large,
     motion,
+    plan,
+    reading,
     report,
     rigidity,
     scaling,
@@ -31,7 +35,9 @@ _SECTIONS: dict[str, Callable[..., Results]] = {
     "scaling": scaling.run,
     "large": large.run,
     "streaming": streaming.run,
+    "reading": reading.run,
     "cluster": cluster.run,
+    "plan": plan.run,
     "contacts": contacts.run,
     "rigidity": rigidity.run,
     "motion": motion.run,
@@ -43,16 +49,25 @@ _SECTIONS: dict[str, Callable[..., Results]] = {
 @click.command()
 @click.option("--quick", is_flag=True, help="Small sizes, to see that all runs; writes nothing.")
 @click.option("--only", type=click.Choice(list(_SECTIONS)), multiple=True, help="Some sections.")
-def main(*, quick: bool, only: tuple[str, ...]) -> None:
+@click.option(
+    "--keep",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Note finished sections in a file, and go on after those that it has.",
+)
+def main(*, quick: bool, only: tuple[str, ...], keep: Path | None) -> None:
     """Print a table of ratios; a whole run also writes docs/benchmarks.md with its plot."""
+    kept = json.loads(keep.read_text("utf-8")) if keep is not None and keep.exists() else {}
     rows: list[Row] = []
     curves: list[Curve] = []
     for name, section in _SECTIONS.items():
         if only and name not in only:
             continue
         start = time.perf_counter()
-        found = section(quick=quick)
+        found = Results.from_plain(kept[name]) if name in kept else section(quick=quick)
         click.echo(f"{name} ({time.perf_counter() - start:.0f} s)", err=True)
+        if keep is not None:
+            kept[name] = found.to_plain()
+            keep.write_text(json.dumps(kept), "utf-8")
         rows += found.rows
         curves += found.curves
     report.print_table(rows)

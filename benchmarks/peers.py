@@ -66,8 +66,40 @@ def contacts_with_mdanalysis(snapshots: Snapshots, radius: float) -> set[tuple[i
     return found
 
 
+def bodies_with_mdanalysis(
+    snapshots: Snapshots, membership: Any, radius: float, left_out: set[tuple[int, int]]
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Bodies around atoms that meet: contacts and σ of all atoms by MDAnalysis, then M S Mᵀ.
+
+    ``membership`` is the sparse matrix M, whose rows add up to 1.
+    """
+    from MDAnalysis.lib.distances import self_distance_array
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    found = np.array(sorted(contacts_with_mdanalysis(snapshots, radius) - left_out))
+    n_sites = snapshots.shape[1]
+    distances = np.empty(_n_pairs(snapshots))
+
+    def measured(points: Snapshots) -> Floats:
+        self_distance_array(points, result=distances, backend="OpenMP")
+        return distances
+
+    variance = np.zeros((n_sites, n_sites))
+    variance[np.triu_indices(n_sites, 1)] = _variance(measured(points) for points in snapshots)
+    both = membership @ (membership @ (variance + variance.T)).T
+    sigma = np.sqrt(both[found[:, 0], found[:, 1]])
+    minimum_spanning_tree(coo_array((sigma, found.T), shape=variance.shape))
+    return found, sigma
+
+
 def _linked(frames: Iterable[Floats]) -> Floats:
     """Link σ from the sums of distances and of their squares."""
+    linked: Floats = linkage(np.sqrt(_variance(frames)), "single")
+    return linked
+
+
+def _variance(frames: Iterable[Floats]) -> Floats:
     n_frames, total, squares = 0, np.zeros(1), np.zeros(1)
     for distances in frames:
         if n_frames == 0:
@@ -75,9 +107,7 @@ def _linked(frames: Iterable[Floats]) -> Floats:
         n_frames += 1
         total += distances
         squares += distances * distances
-    variance = squares / n_frames - (total / n_frames) ** 2
-    linked: Floats = linkage(np.sqrt(np.maximum(variance, 0.0)), "single")
-    return linked
+    return np.maximum(squares / n_frames - (total / n_frames) ** 2, 0.0)
 
 
 def _n_pairs(snapshots: Snapshots) -> int:

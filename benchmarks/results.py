@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,19 @@ class Results:
 
     rows: Sequence[Row]
     curves: Sequence[Curve] = field(default=())
+
+    def to_plain(self) -> dict[str, list[dict[str, Any]]]:
+        """Return all of it as data that JSON can hold."""
+        return {"rows": [*map(asdict, self.rows)], "curves": [*map(asdict, self.curves)]}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, list[dict[str, Any]]]) -> Results:
+        """Make it again of what :meth:`to_plain` gave."""
+        curves = [
+            Curve(curve["name"], tuple(curve["sizes"]), tuple(curve["seconds"]))
+            for curve in plain["curves"]
+        ]
+        return cls([Row(**row) for row in plain["rows"]], curves)
 
 
 def seconds(value: float) -> str:

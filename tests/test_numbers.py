@@ -106,9 +106,9 @@ def test_pairs_beyond_nine_tenths_of_half_the_box_are_warned_of(
 
 @pytest.mark.parametrize(
     ("kind", "n_snapshots", "single"),
-    [(np.float32, 255, False), (np.float32, 256, True), (np.float64, 256, False)],
+    [(np.float32, 63, False), (np.float32, 64, True), (np.float64, 64, False)],
 )
-def test_single_coordinates_are_summed_in_single_precision_from_256_snapshots(
+def test_single_coordinates_are_summed_in_single_precision_from_64_snapshots(
     kind: type, n_snapshots: int, single: bool
 ) -> None:
     ensemble = Ensemble.from_array(np.zeros((n_snapshots, 2, 3), kind))

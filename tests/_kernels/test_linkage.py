@@ -50,6 +50,17 @@ def test_joining_edges_span_what_all_edges_span(listed: PairList) -> None:
     assert named == set(everything)
 
 
+@given(pair_lists())
+def test_rounds_of_lowest_edges_give_the_tree_of_sorted_ones(listed: PairList) -> None:
+    kept = linkage.joining_in_rounds(listed.n_sites, listed.pairs, listed.sigmas)
+    seen = np.isfinite(listed.sigmas)
+    parents, heights = tree(listed.n_sites, listed.pairs[seen], listed.sigmas[seen])
+    ranked = kept[np.argsort(listed.sigmas[kept], kind="stable")]
+    found = canonical_tree(listed.n_sites, listed.pairs[ranked], listed.sigmas[ranked])
+    assert found[0].tolist() == parents.tolist()
+    assert found[1].tolist() == heights.tolist()
+
+
 @given(pair_lists(), seeds, st.data())
 def test_the_tree_never_depends_on_order_or_orientation_of_edges(
     listed: PairList, seed: int, data: st.DataObject

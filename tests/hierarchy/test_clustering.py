@@ -35,6 +35,7 @@ def prune_anything(patch: pytest.MonkeyPatch) -> None:
     """Prune few sites too, and where it does not pay."""
     patch.setattr(clustering, "_FEWEST", 3)
     patch.setattr(clustering, "_MOST_FOUND", 1.0)
+    patch.setattr(clustering, "_MOST_FRAMES", 1.0)
 
 
 @pytest.fixture
@@ -152,6 +153,7 @@ def test_where_nothing_can_be_given_up_it_is_told_before_much_is_lost(
         return find(search, band)
 
     monkeypatch.setattr(clustering, "find_survivors", counting)
+    monkeypatch.setattr(clustering, "_MOST_FRAMES", 1.0)
     monkeypatch.setattr(kernel, "MOST_FRAMES", 32)  # whose sums stay below any bound
     noise = np.random.default_rng(0).normal(size=(200, 1280, 3)).astype(np.float32)
     objects = points(Ensemble.from_array(noise))
@@ -159,6 +161,27 @@ def test_where_nothing_can_be_given_up_it_is_told_before_much_is_lost(
         found = cluster(objects, all_pairs(objects), workers=1)
     assert same(found, link(measure(objects, all_pairs(objects))))
     assert len(looked_at) < 5  # of 10 bands
+
+
+@pytest.mark.parametrize(("n_frames", "alike"), [(64, True), (256, True), (100, False)])
+def test_nothing_is_looked_for_where_pairs_are_alike(
+    n_frames: int, alike: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Uncorrelated points are all measured; of those that move together most pairs are not."""
+    looked_at: list[int] = []
+    find = pruning.find_survivors
+
+    def counting(search: pruning.Search, band: int) -> object:
+        looked_at.append(band)
+        return find(search, band)
+
+    monkeypatch.setattr(clustering, "find_survivors", counting)
+    noise = np.random.default_rng(0).normal(size=(n_frames, 640, 3))
+    array = noise if alike else moving(7, (n_frames, 640, 3))
+    objects = points(Ensemble.from_array(array.astype(np.float32)))
+    found = cluster(objects, all_pairs(objects), workers=1)
+    assert same(found, link(measure(objects, all_pairs(objects))))
+    assert bool(looked_at) != alike
 
 
 def test_one_site_far_away_costs_the_others_no_digits(given_up: list[float]) -> None:

@@ -67,6 +67,17 @@ MUTANTS = [
             "m2 + other_m2",
         ),
         (
+            "far pairs are summed in single precision",
+            "_FARTHEST, _MOST_SHIFTED, _LEAST = 64.0,",
+            "_FARTHEST, _MOST_SHIFTED, _LEAST = 1e9,",
+        ),
+        (
+            "a first snapshot far from the others is not minded",
+            "second < _MOST_SHIFTED * left",
+            "second < 1e30 * left",
+        ),
+        ("squares that vanish are trusted", "(_LEAST * n_frames < left)", "(left >= 0.0)"),
+        (
             "weights of snapshots are ignored",
             "weight = weights[frame] if seen else 0.0",
             "weight = 1.0 if seen else 0.0",
@@ -608,7 +619,7 @@ MUTANTS = [
     *_mutants(
         "hierarchy/pruning.py",
         "hierarchy/test_clustering.py",
-        ("pairs that matter are given up", "_MARGIN = 1 + 1e-3", "_MARGIN = 0.5"),
+        ("pairs that matter are given up", "_MARGIN = 1 + 2e-3", "_MARGIN = 0.5"),
         (
             "coordinates are not rounded to single precision",
             "rounding = (9 + n_dimensions) * _UNIT",
@@ -993,7 +1004,7 @@ MUTANTS = [
     *_mutants(
         "system/ensemble.py",
         "test_numbers.py",
-        ("few snapshots are summed in single precision", "SINGLE_FROM = 256", "SINGLE_FROM = 2"),
+        ("few snapshots are summed in single precision", "SINGLE_FROM = 64", "SINGLE_FROM = 2"),
     ),
     *_mutants(
         "fluctuations/measuring.py",

@@ -37,6 +37,45 @@ def joining_edges(n_sites, edges, order):
 
 
 @compiled
+def joining_in_rounds(n_sites, edges, heights):
+    """Which edges join clusters: in each round, the lowest of every cluster (Borůvka's way).
+
+    Of equal edges the first counts as the lowest everywhere, so that no ring is closed. Edges of
+    infinite height join nothing.
+    """
+    leader, cluster = np.arange(n_sites), np.arange(n_sites)
+    best, lowest = np.empty(n_sites, np.int64), np.empty(n_sites)
+    joining = np.empty(max(n_sites - 1, 0), np.int64)
+    left, n_left, count = np.arange(len(heights)), len(heights), 0
+    while n_left > 0:
+        best[:] = -1
+        lowest[:] = np.inf
+        n_across = 0
+        for k in range(n_left):
+            edge, height = left[k], heights[left[k]]
+            one, other = cluster[edges[edge, 0]], cluster[edges[edge, 1]]
+            if one == other or not height < np.inf:
+                continue
+            left[n_across] = edge
+            n_across += 1
+            for end in (one, other):
+                if height < lowest[end]:
+                    best[end], lowest[end] = edge, height
+        n_left = n_across
+        for edge in best:
+            if edge < 0:
+                continue
+            first, second = find(leader, edges[edge, 0]), find(leader, edges[edge, 1])
+            if first != second:
+                leader[max(first, second)] = min(first, second)
+                joining[count] = edge
+                count += 1
+        for site in range(n_sites):
+            cluster[site] = find(leader, site)
+    return joining[:count]
+
+
+@compiled
 def edges_up_to(heights, limit, chosen):
     """List edges no higher than a limit in ``chosen``, which has room for all; return how many."""
     count = 0

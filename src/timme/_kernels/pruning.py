@@ -25,7 +25,7 @@ coordinates into the box, or around their mean, before they are rounded.
    together (3 + d/2) uR. In a straight box the difference that is rounded is the one before its
    image is taken, and the length of the box is rounded as well: (5 + d/2) uR; a pair at half the
    box may take its other image, as long but for rounding: (9 + d/2) uR. Where the ordinary way,
-   too, computes in single precision (coordinates in it, of 256 snapshots or more in open space),
+   too, computes in single precision (coordinates in it, of 64 snapshots or more in open space),
    its r is off by (2 + d/2) ur, and the two are at most (5 + d) uR apart. The caller's ``slacks``
    of two sites add up to e = (9 + d) uR, which covers all of these, and to the root of the smallest
    number, since squares below that number are lost.
@@ -43,13 +43,12 @@ coordinates into the box, or around their mean, before they are rounded.
 4. Groups. The mean of the sums of k × l pairs of sites takes k + l - 2 additions and less than four
    other steps; 2u (k + l) are taken off. The largest of them takes none.
 5. Bounds. The ordinary way, too, rounds its sums, and a σ that it finds may be a little below that
-   of its distances. For this the caller raises all bounds: by 1e-3, where 1e-10 would be enough, if
-   sums are in double precision; by 2e-2 if they are in single (coordinates in it, of 256 snapshots
-   or more). There a block of n ≤ 256 frames is summed about its first distance: by step 3, its S is
-   off by less than (3n + 25) u = 5e-5 of that sum. The first deviation is one of those that make up
-   S, and its square no larger than S, so that the sum about it is at most (n + 1) S: 1.3e-2 of S in
-   all. Means of blocks are off by (n + 1) u √(n + 1) of √(S/n), by which the sum of squares between
-   blocks changes by less than 1e-3 S; they are merged in double precision.
+   of its distances. For this the caller raises all bounds by 2e-3. In double precision 1e-10 would
+   be enough. In single, a block of n ≤ 256 frames is summed about its first distance: by step 3,
+   its S is off by less than (3n + 25) u = 5e-5 of that sum, which is below 16 S, or else the pair
+   is summed in double precision (``moments.py`` opens with that argument): 8e-4 of S in all. Means
+   of blocks are off by 4 (n + 1) u of √(S/n), by which the sum of squares between blocks changes
+   by less than 2e-4 S; they are merged in double precision.
 """
 
 from __future__ import annotations

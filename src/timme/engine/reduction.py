@@ -80,7 +80,7 @@ def moments_by_part(
         Pairs of sites.
     parts : sequence of range
         Runs of consecutive snapshots, in any order and of any lengths; they may leave snapshots
-        out, and overlap. A part of fewer than 256 is summed in double precision, as an ensemble of
+        out, and overlap. A part of fewer than 64 is summed in double precision, as an ensemble of
         so few would be.
     reduce : callable, optional
         Called with the number of a part and its moments when these are complete; returns the arrays

@@ -7,9 +7,7 @@ import numpy as np
 from timme._arrays import Floats, Ints
 from timme.system.ensemble import Ensemble
 
-# Coordinates below these have squares of deviations that are rounded to nothing: in double
-# precision, and where sums are in single precision.
-_SMALLEST, _SMALLEST_SINGLE = 1e-145, 1e-14
+_SMALLEST = 1e-145  # coordinates below have squares of deviations that are rounded to nothing
 
 
 def refuse_beyond_limits(ensemble: Ensemble, pairs: Ints, sigma: Floats) -> None:
@@ -29,26 +27,24 @@ def refuse_beyond_limits(ensemble: Ensemble, pairs: Ints, sigma: Floats) -> None
         one, other = (pairs[~finite][0] + 1).tolist()
         raise ValueError(
             f"{ensemble.prefix}σ of {np.count_nonzero(~finite):,} pairs, objects {one} and {other} "
-            f"first, is too large for a number: coordinates reach {_extent(ensemble)[0]:.3g}, give "
+            f"first, is too large for a number: coordinates reach {_extent(ensemble):.3g}, give "
             "them in a larger unit"
         )
     # Only then are all snapshots looked at once more.
-    if not len(sigma) or sigma.max() >= _SMALLEST_SINGLE:
+    if not len(sigma) or sigma.max() >= _SMALLEST:
         return
-    largest, smallest = _extent(ensemble)
-    if 0 < largest < smallest:
+    largest = _extent(ensemble)
+    if 0 < largest < _SMALLEST:
         raise ValueError(
             f"{ensemble.prefix}coordinates of at most {largest:.3g} are too small, as their "
             "squares are rounded to nothing, and σ with them: give them in a smaller unit"
         )
 
 
-def _extent(ensemble: Ensemble) -> tuple[float, float]:
-    """Size of the largest coordinate, and what it must be at least."""
-    largest, single = 0.0, False
+def _extent(ensemble: Ensemble) -> float:
+    """Size of the largest coordinate."""
+    largest = 0.0
     for block in ensemble.blocks():
         seen = np.abs(block.coordinates[~np.isnan(block.coordinates)])
         largest = max(largest, float(seen.max(initial=0.0)))
-        # With gaps, weights or boxes every sum is in double precision.
-        single = single or (block.single and block.complete and block.boxes is None)
-    return largest, _SMALLEST_SINGLE if single else _SMALLEST
+    return largest

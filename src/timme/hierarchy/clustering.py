@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timme._arrays import Coordinates, Ints
+from timme._arrays import Coordinates, Floats, Ints
 from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
 from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric
@@ -56,6 +56,9 @@ from timme.system.space import Boxes
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
+Edges = tuple[Ints, Floats]
+"""Pairs of objects, and σ of each."""
+
 CHUNK = 4_000_000  # pairs of sites whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
 _NEAREST, _RANDOM = 6, 4
@@ -63,6 +66,8 @@ CANDIDATES = _NEAREST + _RANDOM  # of each object
 _MOST_FOUND = 0.5  # of the pairs looked at, above which it takes less to measure all
 _MOST_PASSED = 100  # left out that are passed over on the way to the nearest
 _FEWEST_LOOKED_AT = 0.05  # of the pairs, before it is judged whether it pays
+_SAMPLE = 256  # pairs by which it is judged beforehand
+_MOST_FRAMES = 0.4  # of a pair's, on average, until it is given up, above which it does not pay
 
 
 def cluster(  # noqa: PLR0913, as for measure
@@ -144,7 +149,9 @@ def cluster_and_count(
     if sharing.index is None and len(objects) >= _FEWEST:
         try:
             refuse_what_cannot_be_pruned(objects, metric)
-            _add_what_matters(forest, objects, pairs, run)
+            if not _add_what_matters(forest, objects, pairs, run):
+                forest.clear()
+                forest.add(pairs, run)
         except CannotBePrunedError as reason:
             forest.clear()
             warnings.warn(
@@ -193,8 +200,12 @@ class _Forest:
         found = take(kept, "found", np.int64, (None, 2), below=n_objects)
         return int(take(kept, "n_found", np.int64)), [found]
 
-    def add(self, pairs: Pairs, run: Run) -> None:
-        """Measure pairs piece by piece; of each piece, only those that join clusters stay."""
+    def add(self, pairs: Pairs, run: Run, *, every: int | None = None) -> Edges:
+        """Measure pairs piece by piece; of each piece, only those that join clusters stay.
+
+        One of so many is returned with its σ, none by default.
+        """
+        sample = [(np.empty((0, 2), np.int64), np.empty(0))]
         parts = measure_at_once(self._objects, pairs, self._metric, run, size=self.chunk)
         if parts is not None:
             self._count_near(0, len(pairs))
@@ -213,6 +224,10 @@ class _Forest:
                 np.concatenate([self._edges, part.pairs]),
                 np.concatenate([self._heights, part.sigma]),
             )
+            if every is not None:
+                sample.append((part.pairs[::every], part.sigma[::every]))
+        edges, heights = zip(*sample, strict=True)
+        return np.concatenate(edges), np.concatenate(heights)
 
     def _count_near(self, n_near: int, n_pairs: int) -> None:
         self.n_near += n_near
@@ -271,17 +286,20 @@ def _nearest(places: Coordinates, tree: cKDTree, left_out: Ints, threads: int) -
     return index[rank < _NEAREST]
 
 
-def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run) -> None:
-    """Measure candidates, and then the pairs that may change their hierarchy.
+def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run) -> bool:
+    """Measure candidates, and then the pairs that may change their hierarchy, if that pays.
 
     Whenever a chunk of these is found, it is measured and what joins clusters is kept, so that no
     more of them are held at a time.
     """
     candidates = _candidates(objects, pairs.left_out, run)
     unwatched = Run(run.engine)
-    forest.add(given(objects, candidates), unwatched)
+    every = max(1, len(candidates) // (8 * _SAMPLE))
+    sample = forest.add(given(objects, candidates), unwatched, every=every)
     measured = np.concatenate([pairs.left_out, candidates])
     tree = forest.hierarchy()
+    if objects.are_points and _share_of_frames(tree, *sample) > _MOST_FRAMES:
+        return False
     search = lay_out(objects, tree)
     n_objects = len(tree.order)
     n_pairs = n_objects * (n_objects - 1) // 2
@@ -316,6 +334,26 @@ def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run)
                 _refuse_too_many(n_found, looked_at(band), n_pairs)
                 loop.advance(looked_at(band), state)
         forest.add(listed(), replace(run, progress=None))  # the rest is quick
+    return True
+
+
+def _share_of_frames(tree: Hierarchy, pairs: Ints, sigma: Floats) -> float:
+    """Judge what share of its frames a pair is looked at in before it is given up, on average.
+
+    Squared deviations add up with the frames, so that those of a pair pass its bound, σ² of the
+    highest gap between its objects, after about the share that this is of its own. Of candidates,
+    those are like most pairs that stand far apart in leaf order.
+    """
+    places = np.empty(len(tree.order), np.int64)
+    places[tree.order] = np.arange(len(places))
+    low, high = np.sort(places[pairs], axis=1).T
+    far = np.flatnonzero(high - low > len(places) // 8)
+    far = far[:: max(1, len(far) // _SAMPLE)]
+    gaps = tree.gaps
+    bounds = np.array([gaps[low[k] : high[k]].max() for k in far])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(bounds < sigma[far], (bounds / sigma[far]) ** 2, 1.0)
+    return float(shares.mean()) if len(far) else 0.0
 
 
 def _refuse_too_many(n_found: int, looked_at: int, n_pairs: int) -> None:

@@ -36,8 +36,9 @@ def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, F
     while len(heights) > 2 * few:
         n_before = len(heights)
         edges, heights = _without_inner(n_sites, edges, heights, few)
-        if len(heights) > n_before // 2:
-            break
+        if len(heights) > n_before // 2:  # the lowest are all within one core
+            joining = linkage.joining_in_rounds(n_sites, edges, heights)
+            edges, heights = edges[joining], heights[joining]
     edges, heights, _ = _join(n_sites, edges, heights)
     return edges, heights
 

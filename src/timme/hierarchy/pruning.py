@@ -39,8 +39,7 @@ _BAND_SITES = 8 * kernel.LANES  # of groups in a band: as many squared sums are 
 _ROOM = 4 * kernel.LANES**2  # pairs of points that are listed at a time: a tile has a quarter
 _SMALL = 1e-12  # coordinates whose squares would be lost in single precision
 _FAINT = 1e-25  # weights, of the largest, that would
-_MARGIN = 1 + 1e-3  # far above the rounding of σ: see step 5 of the kernel
-_SINGLE_MARGIN = 1 + 2e-2  # the same where σ is summed in single precision
+_MARGIN = 1 + 2e-3  # above the rounding of σ: see step 5 of the kernel
 _UNIT = 2.0**-24  # by which a step in single precision rounds, at most
 
 
@@ -261,10 +260,9 @@ def _lay_out_frames(
     lengths = np.zeros((len(chosen), n_dimensions), np.float32)
     weights = np.empty(len(chosen))
     padded = np.pad(sites, (0, n_lanes - len(sites)), mode="edge")
-    largest, total, margin = np.zeros((n_tiles, kernel.LANES)), 0.0, _MARGIN
+    largest, total = np.zeros((n_tiles, kernel.LANES)), 0.0
     for block in ensemble.blocks():
         total += float(block.weights.sum())
-        margin = _SINGLE_MARGIN if block.single else margin
         boxes = _usable_boxes(block.boxes, ensemble, len(block.weights))
         for frame in np.flatnonzero(place[block.start : block.start + len(block.weights)] >= 0):
             rank = place[block.start + frame]
@@ -278,7 +276,7 @@ def _lay_out_frames(
     heaviest = weights.max() or 1.0
     weights = np.where(weights < _FAINT * heaviest, 0.0, weights / heaviest)
     with np.errstate(over="ignore"):
-        bounds = (tree.gaps**2 * (total / heaviest) * margin).astype(np.float32)
+        bounds = (tree.gaps**2 * (total / heaviest) * _MARGIN).astype(np.float32)
     bounds = np.where(tree.gaps > 0, np.maximum(bounds, np.finfo(np.float32).tiny), np.float32(0.0))
     # Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴; and
     # squares of less than the square root of the smallest number are lost.

@@ -204,7 +204,8 @@ def _read(opened: Any, check: Callable[[int, int], _Packed | None] | None, frame
 
 def _refuse_other_limits(places: Any, packed: _Packed) -> None:
     """Refuse coordinates that do not reach from the least to the most that were announced."""
-    found = np.array([places.min(axis=0), places.max(axis=0)], np.float64) * packed.precision
+    axes = np.ascontiguousarray(places.T)  # along which it takes a tenth of the time
+    found = np.array([axes.min(axis=1), axes.max(axis=1)], np.float64) * packed.precision
     announced = np.array([packed.least, packed.most], np.float64)
     # Within a step of the grid, and what single precision rounds.
     if not (np.abs(found - announced) <= 1.0 + 1e-6 * np.abs(announced)).all():

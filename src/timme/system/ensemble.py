@@ -30,9 +30,9 @@ _BLOCK_BYTES = 150_000_000
 _BLOCK_FRAMES = 256
 _BLURRED = 1e-3  # of a box, by which a place that is known no better is not known at all
 
-# Coordinates in single precision are summed in it from so many snapshots on: their rounding then
-# averages out to 1e-5 of σ = 0.05 at a distance of 50. Fewer are brought into double precision.
-SINGLE_FROM = 256
+# Coordinates in single precision are summed in it from so many snapshots on, where that gives σ to
+# 1e-5 (see the argument in _kernels/moments.py). Fewer are brought into double precision.
+SINGLE_FROM = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -400,8 +400,9 @@ class Ensemble(Described):
         """Refuse places so many boxes away that nobody knows where in the box they are."""
         if boxes is None or not boxes.any():
             return
-        ends = (part.reduce(coordinates, axis=(1, 2)) for part in (np.fmin, np.fmax))
-        farthest = np.max(np.abs([*ends]), axis=0)
+        ways = (np.fmin, np.fmax) if self.gaps else (np.minimum, np.maximum)  # which are quicker
+        ends = [way.reduce(coordinates.reshape(len(coordinates), -1), axis=1) for way in ways]
+        farthest = np.max(np.abs(ends), axis=0)
         lengths = np.linalg.norm(boxes, axis=2)
         widths = np.where(lengths > 0, lengths, np.inf).min(axis=1)
         far = np.flatnonzero(farthest * np.finfo(coordinates.dtype).eps > _BLURRED * widths)

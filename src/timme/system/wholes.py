@@ -118,7 +118,10 @@ class WholeFrames(MappedFrames):
         if boxes.kind != OPEN:
             coordinates = np.array(coordinates)
             make_whole(coordinates, boxes, self.trees)
-        return coordinates[:, self.kept], matrices
+        every = np.arange(coordinates.shape[1])
+        if np.array_equal(self.kept, every):
+            return coordinates, matrices
+        return np.take(coordinates, self.kept, axis=1), matrices
 
     def select(self, sites: Ints) -> WholeFrames:
         """Keep some of the sites.
