@@ -44,7 +44,7 @@ def test_free_walkers_are_told_as_nothing_but_chance() -> None:
     walkers = timme.analyse(rng.uniform(0, 8, (100, 3)) + steps.cumsum(axis=0), radius=1.6)
     rows = dict(summary(walkers))
     assert rows["trusted"].startswith("none of ")
-    by_silhouette = [each.reason for each in suggestions(walkers) if "silhouette" in each.reason]
+    by_silhouette = [each.reason for each in walkers.suggest() if "silhouette" in each.reason]
     assert by_silhouette[0].startswith("no level stands out")
     assert all("hardly apart" in reason for reason in by_silhouette)
 
