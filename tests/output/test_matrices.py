@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -46,9 +48,7 @@ def test_one_site_of_each_pixel_fills_the_matrix(n_sites: int) -> None:
     """Evenly spread sites would leave some pixels empty, which looked like lines across it."""
     chosen = matrices.one_of_each_pixel(n_sites)
     assert len(chosen) == min(n_sites, 500)
-    one, other = np.triu_indices(len(chosen), 1)
-    pairs = np.column_stack([chosen[one], chosen[other]])
-    drawn = matrices.binned_means(
-        fluctuations((n_sites, pairs, np.ones(len(pairs)))), np.arange(n_sites)
-    )
+    pairs = list(itertools.combinations(chosen.tolist(), 2))
+    whole = fluctuations((n_sites, pairs, [1.0] * len(pairs)))
+    drawn = matrices.binned_means(whole, np.arange(n_sites))
     assert np.isfinite(drawn[~np.eye(len(drawn), dtype=bool)]).all()
