@@ -5,9 +5,9 @@ ten minutes of a processor. ``--kept FILE`` keeps every score in a file as it is
 none anew that is there: what was interrupted goes on, and several processes may share the work
 (``--families`` and ``--frames`` name their parts of it; the last one, with all, writes the table).
 Delete the file when a rule has changed. ``--seeds 2 --frames 20`` makes less of it,
-``--seeds 20 20 10`` fewer of the longest, ``--first 99`` begins with another seed, and ``--print`` only prints it.
-``--literal`` reads the families in another way: hinges half-way down the interface instead of at
-its rim, jitter along each axis instead of in all, thicker rods.
+``--seeds 20 20 10`` fewer of the longest, ``--first 99`` begins with another seed, and ``--print``
+only prints it. ``--literal`` reads the families in another way: hinges half-way down the interface
+instead of at its rim, jitter along each axis instead of in all, thicker rods.
 """
 
 from __future__ import annotations
