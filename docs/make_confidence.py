@@ -4,10 +4,10 @@
 ten minutes of a processor. ``--kept FILE`` keeps every score in a file as it is made, and makes
 none anew that is there: what was interrupted goes on, and several processes may share the work
 (``--families`` and ``--frames`` name their parts of it; the last one, with all, writes the table).
-Delete the file when a rule has changed. ``--seeds 2 --frames 20`` makes less of it, ``--first 99``
-begins with another seed, and ``--print`` only prints it. ``--literal`` reads the families in
-another way: hinges half-way down the interface instead of at its rim, jitter along each axis
-instead of in all, thicker rods.
+Delete the file when a rule has changed. ``--seeds 2 --frames 20`` makes less of it,
+``--seeds 20 20 10`` fewer of the longest, ``--first 99`` begins with another seed, and ``--print``
+only prints it. ``--literal`` reads the families in another way: hinges half-way down the interface
+instead of at its rim, jitter along each axis instead of in all, thicker rods.
 """
 
 from __future__ import annotations
@@ -123,13 +123,13 @@ def cell(name: str, found: list[Score]) -> str:
     return f"{recall:.2f} / {precision:.2f}"
 
 
-def table(frames: list[int], seeds: range, names: list[str], scores: Scores) -> str:
+def table(frames: list[int], seeds: list[range], names: list[str], scores: Scores) -> str:
     lines = [
         "| family | " + " | ".join(f"{n} frames" for n in frames) + " |",
         "|---" * (len(frames) + 1) + "|",
     ]
     for name in names:
-        row = [cell(name, scores.of(name, n, seeds)) for n in frames]
+        row = [cell(name, scores.of(name, *each)) for each in zip(frames, seeds, strict=True)]
         lines.append(f"| {name} | " + " | ".join(row) + " |")
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines)
@@ -137,7 +137,7 @@ def table(frames: list[int], seeds: range, names: list[str], scores: Scores) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[20])
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--literal", action="store_true")
     parser.add_argument("--frames", type=int, nargs="+", default=list(FRAMES))
@@ -145,7 +145,8 @@ def main() -> None:
     parser.add_argument("--kept", type=Path)
     parser.add_argument("--print", action="store_true")
     chosen = parser.parse_args()
-    seeds = range(chosen.first, chosen.first + chosen.seeds)
+    counts = chosen.seeds * len(chosen.frames) if len(chosen.seeds) == 1 else chosen.seeds
+    seeds = [range(chosen.first, chosen.first + count) for count in counts]
     scores = Scores(chosen.literal, chosen.kept)
     made = table(chosen.frames, seeds, chosen.families, scores)
     if chosen.print:
