@@ -34,6 +34,7 @@ REST = Quantity(
 _FRAMES = 100
 _LEAST_SEED = 5  # sites of a piece to begin with
 _MOST_BODIES = 6
+_BESIDE = 2.0  # times the rms of a piece, up to which a site beside a hinge belongs to it
 _STILL = 3.0  # times the rms of a body, up to which a floppy site belongs to it
 
 
@@ -213,7 +214,8 @@ class _Search:
 
     def with_floppy(self, crowd: Crowd) -> Ints:
         """Bodies of all sites; floppy ones join where they are still enough."""
-        return _join_still(self.snapshots, self.kept, crowd)
+        limits = _STILL**2 * crowd.rests / crowd.sizes
+        return _join_still(self.snapshots, self.kept, crowd, limits)
 
 
 def _checked_seeds(seeds: npt.ArrayLike, n_sites: int) -> Ints:
@@ -226,11 +228,10 @@ def _checked_seeds(seeds: npt.ArrayLike, n_sites: int) -> Ints:
     return given.astype(np.int64)
 
 
-def _join_still(snapshots: Floats, kept: Ints, crowd: Crowd) -> Ints:
-    """Bodies of all sites: what was set aside joins where it is still enough."""
+def _join_still(snapshots: Floats, kept: Ints, crowd: Crowd, limits: Floats) -> Ints:
+    """Bodies of all sites: what was set aside joins where it moves by no more than the limit."""
     moved = stillness(snapshots, _of_all_sites(crowd, kept, snapshots.shape[1]))
     best = moved.argmin(axis=1)
-    limits = _STILL**2 * crowd.rests / crowd.sizes
     labels = np.where(moved[np.arange(len(best)), best] <= limits[best], best, -1)
     labels[kept] = crowd.labels
     return labels
@@ -238,7 +239,10 @@ def _join_still(snapshots: Floats, kept: Ints, crowd: Crowd) -> Ints:
 
 def _take_back(snapshots: Floats, kept: Ints, base: Crowd) -> tuple[Ints, Crowd]:
     """Keep sites after all that are still in a piece: beside a wide hinge, neighbours part."""
-    labels = _join_still(snapshots, kept, base)
+    squares = base.rests / base.sizes
+    # Pieces of a tail move much themselves: they must not gather the rest of it.
+    limits = _BESIDE**2 * np.minimum(squares, np.median(squares))
+    labels = _join_still(snapshots, kept, base, limits)
     again = np.flatnonzero(labels >= 0)
     if len(again) == len(kept):
         return kept, base
