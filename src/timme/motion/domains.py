@@ -19,7 +19,7 @@ from timme._html import Described
 from timme.hierarchy.agreement import rand_index
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
-from timme.motion.counting import LEAST, Level, choose, gap, separation
+from timme.motion.counting import LEAST, Level, choose, deciding, gap, separation
 from timme.motion.crowd import Crowd, assign, follow, stillness
 from timme.motion.merging import merges
 from timme.motion.seeds import floppy, patches, sow
@@ -199,16 +199,19 @@ class _Search:
             n_effective = _independent(inner, crowds[-1], ordered=ordered)
         sigma = _sigma(inner)
         known = dict[bytes, float]()
+        gaps = [
+            gap(inner, crowd, base.labels, n_effective=n_effective, known=known) for crowd in crowds
+        ]
         levels = tuple(
             Level(
                 n_bodies=crowd.n_bodies,
-                gap=gap(inner, crowd, base.labels, n_effective=n_effective, known=known),
+                gap=wide,
                 separation=separation(sigma, crowd.labels),
-                sharpness=sharpness(inner, crowd, crowds[0]),
+                sharpness=sharpness(inner, crowd, crowds[0]) if asked else float("nan"),
                 rest=float(np.sqrt(crowd.rests.sum() / inner[:, :, 0].size)),
                 labels=crowd.labels,
             )
-            for crowd in crowds
+            for crowd, wide, asked in zip(crowds, gaps, deciding(gaps), strict=True)
         )
         return cls(snapshots, kept, base.labels, crowds, levels, n_effective)
 
