@@ -76,7 +76,7 @@ def screw_of(rotation: Floats, move: Floats, middle: Floats) -> tuple[float, Flo
 def sharpness(
     snapshots: Floats, labels: npt.NDArray[np.int64], parts: list[npt.NDArray[np.int64]], least: int
 ) -> float:
-    """What turns of parts leave of a slope in space, over what they leave of one turn a body."""
+    """What a slope in space leaves of turns of small parts, over what one turn a body leaves."""
     whole, _, shape = onto_mean(snapshots, np.ones(snapshots.shape[1]))
     turns, middles, owners, sizes = [], [], [], []
     for body, numbers in enumerate(parts):

@@ -97,9 +97,13 @@ def test_the_panel_tells_bodies_numbers_and_the_next_best(look: Open) -> None:
         f"{level.n_bodies}{' ✓' * (k == part.found.bodies.chosen)}"
         for k, level in enumerate(levels)
     ]
-    assert [float(row[3]) for row in rows] == pytest.approx(
+    assert [float(row[4]) for row in rows] == pytest.approx(
         [each.rest for each in levels], rel=5e-3
     )
+    sharp = [each.sharpness for each in levels]
+    told = [float("nan") if row[3] == "–" else float(row[3]) for row in rows]
+    assert told == pytest.approx(sharp, rel=5e-3, nan_ok=True)
+    assert np.isfinite(sharp).any()
     for figure in ("angles", "variance"):
         assert page.evaluate(f"timme.page.svg('{figure}')").count("<polyline") > 4
 

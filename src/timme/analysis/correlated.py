@@ -65,9 +65,17 @@ class Correlated(Described):
             Correlation of the nearest and the farthest pairs, and what to be careful about.
         """
         found = self.found
-        ends = dict.fromkeys((0, len(found.distances) - 1))
-        rows = [("" if end else "two-point", self._told(end)) for end in ends]
-        return [*rows, *(("", note) for note in found.notes)]
+        met = np.flatnonzero(np.isfinite(found.along[0]))
+        if not len(met):
+            return [("two-point", "no pair is seen at these distances"), *self._notes()]
+        rows = [
+            ("" if row else "two-point", self._told(int(end)))
+            for row, end in enumerate(dict.fromkeys(met[[0, -1]].tolist()))
+        ]
+        return [*rows, *self._notes()]
+
+    def _notes(self) -> list[tuple[str, str]]:
+        return [("", note) for note in self.found.notes]
 
     def _told(self, place: int) -> str:
         """Correlation at one distance and the first lag."""

@@ -44,7 +44,7 @@ class Level(Described):
     n_bodies: int
     gap: float  # G, NaN for one body
     separation: float  # Q, the least of any two bodies; NaN for one
-    sharpness: float  # S, of turning by steps; NaN for one, or where there is no telling
+    sharpness: float  # S, of turning by steps; NaN where it decides nothing or cannot be told
     rest: float  # rms distance of sites from their places
     labels: Ints  # (sites,), body of each, 0 the largest; -1 for those of none
 
@@ -133,6 +133,23 @@ def choose(levels: tuple[Level, ...]) -> int:
     """
     wide = [place for place, level in enumerate(levels) if level.gap >= ENOUGH]
     return max((place for place in wide if not bends(levels, place)), default=0)
+
+
+def deciding(gaps: list[float]) -> list[bool]:
+    """Say for which numbers of bodies sharpness decides.
+
+    Parameters
+    ----------
+    gaps : list of float
+        For one body and more.
+
+    Returns
+    -------
+    list of bool
+        True where the gap is wide enough, and for the number after it.
+    """
+    wide = [gap >= ENOUGH for gap in gaps]
+    return [here or before for here, before in zip(wide, [False, *wide], strict=False)]
 
 
 def bends(levels: tuple[Level, ...], place: int) -> bool:

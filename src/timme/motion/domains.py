@@ -19,7 +19,7 @@ from timme._html import Described
 from timme.hierarchy.agreement import rand_index
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
-from timme.motion.counting import LEAST, Level, choose, gap, separation
+from timme.motion.counting import LEAST, Level, choose, deciding, gap, separation
 from timme.motion.crowd import Crowd, assign, follow, stillness
 from timme.motion.merging import merges
 from timme.motion.seeds import floppy, patches, sow
@@ -34,6 +34,7 @@ REST = Quantity(
 _FRAMES = 100
 _LEAST_SEED = 5  # sites of a piece to begin with
 _MOST_BODIES = 6
+_BESIDE = 2.0  # times the rms of a piece, up to which a site beside a hinge belongs to it
 _STILL = 3.0  # times the rms of a body, up to which a floppy site belongs to it
 
 
@@ -198,22 +199,26 @@ class _Search:
             n_effective = _independent(inner, crowds[-1], ordered=ordered)
         sigma = _sigma(inner)
         known = dict[bytes, float]()
+        gaps = [
+            gap(inner, crowd, base.labels, n_effective=n_effective, known=known) for crowd in crowds
+        ]
         levels = tuple(
             Level(
                 n_bodies=crowd.n_bodies,
-                gap=gap(inner, crowd, base.labels, n_effective=n_effective, known=known),
+                gap=wide,
                 separation=separation(sigma, crowd.labels),
-                sharpness=sharpness(inner, crowd, crowds[0]),
+                sharpness=sharpness(inner, crowd, crowds[0]) if asked else float("nan"),
                 rest=float(np.sqrt(crowd.rests.sum() / inner[:, :, 0].size)),
                 labels=crowd.labels,
             )
-            for crowd in crowds
+            for crowd, wide, asked in zip(crowds, gaps, deciding(gaps), strict=True)
         )
         return cls(snapshots, kept, base.labels, crowds, levels, n_effective)
 
     def with_floppy(self, crowd: Crowd) -> Ints:
         """Bodies of all sites; floppy ones join where they are still enough."""
-        return _join_still(self.snapshots, self.kept, crowd)
+        limits = _STILL**2 * crowd.rests / crowd.sizes
+        return _join_still(self.snapshots, self.kept, crowd, limits)
 
 
 def _checked_seeds(seeds: npt.ArrayLike, n_sites: int) -> Ints:
@@ -226,11 +231,10 @@ def _checked_seeds(seeds: npt.ArrayLike, n_sites: int) -> Ints:
     return given.astype(np.int64)
 
 
-def _join_still(snapshots: Floats, kept: Ints, crowd: Crowd) -> Ints:
-    """Bodies of all sites: what was set aside joins where it is still enough."""
+def _join_still(snapshots: Floats, kept: Ints, crowd: Crowd, limits: Floats) -> Ints:
+    """Bodies of all sites: what was set aside joins where it moves by no more than the limit."""
     moved = stillness(snapshots, _of_all_sites(crowd, kept, snapshots.shape[1]))
     best = moved.argmin(axis=1)
-    limits = _STILL**2 * crowd.rests / crowd.sizes
     labels = np.where(moved[np.arange(len(best)), best] <= limits[best], best, -1)
     labels[kept] = crowd.labels
     return labels
@@ -238,7 +242,10 @@ def _join_still(snapshots: Floats, kept: Ints, crowd: Crowd) -> Ints:
 
 def _take_back(snapshots: Floats, kept: Ints, base: Crowd) -> tuple[Ints, Crowd]:
     """Keep sites after all that are still in a piece: beside a wide hinge, neighbours part."""
-    labels = _join_still(snapshots, kept, base)
+    squares = base.rests / base.sizes
+    # Pieces of a tail move much themselves: they must not gather the rest of it.
+    limits = _BESIDE**2 * np.minimum(squares, np.median(squares))
+    labels = _join_still(snapshots, kept, base, limits)
     again = np.flatnonzero(labels >= 0)
     if len(again) == len(kept):
         return kept, base
