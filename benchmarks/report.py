@@ -43,7 +43,9 @@ power laws through the larger half of the sizes.*
   precision that is used; sums held from block to block must give the same bits.
 - **Uncorrelated**: points of which no pair can be given up early, beside brute force.
 - **Bodies**: an atom with its bonded neighbours, pairs within 10 Å and all pairs, four bonds apart
-  or more; `timme.cluster` must equal brute force.
+  or more; `timme.cluster` must equal brute force. What a user would write is
+  `self_capped_distance` with a set of pairs, σ² of all atoms by running sums, the membership
+  matrix on both sides of it, and SciPy's spanning tree: the same pairs, and σ to 1e-6 Å.
 - **Single linkage of ready-made σ**: the last step alone, beside libraries that take a
   matrix. `timme.cluster` never makes one.
 - **All pairs, large**: `timme.synthetic.elastic`, whose slow waves move neighbours together. Brute
@@ -51,6 +53,10 @@ power laws through the larger half of the sizes.*
   own, counted from after imports and compiling: coordinates included.
 - **Streaming**: a trajectory on disk, analysed by a process whose address space is limited, and
   by another that holds all of it in memory: to the same bits.
+- **XTC**: CPU time of reading solvated adenylate kinase, whose numbers must be those that others
+  read; ours walks through the compressed bits once more, as damaged ones would be read as well.
+- **Plan**: what the engine would submit for a million sites and frames, counted by a client that
+  computes nothing.
 - **Workers**: `timme.cluster` on a dask scheduler with worker processes of one thread each, beside
   as many threads of one process; hierarchies must be the same bits. Transfer is what the task
   stream of dask counts as such.
