@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,10 +12,15 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).parent.parent
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"  # would make our sources, not theirs, compiled every time
 
 
 def race(
-    contenders: Mapping[str, Callable[[], object]], repetitions: int, *, warm_up: bool = True
+    contenders: Mapping[str, Callable[[], object]],
+    repetitions: int,
+    *,
+    warm_up: bool = True,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
     """Call all in turn, round after round; return the median seconds of each."""
     if warm_up:
@@ -23,21 +29,28 @@ def race(
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(repetitions):
         for name, contender in contenders.items():
-            taken[name].append(timed(contender))
+            taken[name].append(timed(contender, clock))
     return {name: median(times) for name, times in taken.items()}
 
 
-def timed(function: Callable[[], object]) -> float:
+def timed(function: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
     """Return the seconds of one call."""
-    start = time.perf_counter()
+    start = clock()
     function()
-    return time.perf_counter() - start
+    return clock() - start
+
+
+def spent_by_processes() -> float:
+    """Return the seconds that processes started from here have computed, waiting left out."""
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 def python(*arguments: str) -> str:
     """Run this interpreter anew; return what it prints."""
     command = [sys.executable, *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    kept = {name: value for name, value in os.environ.items() if name != _NO_BYTECODE}
+    done = subprocess.run(command, cwd=ROOT, env=kept, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
     return done.stdout

@@ -15,7 +15,8 @@ def write_atomically(path: str | Path, content: str | bytes) -> Path:
     path : str or Path
         Where the file is to be; whatever is there is replaced.
     content : str or bytes
-        Text is written in UTF-8, with its line ends as they are.
+        Text is written in UTF-8, with its line ends as they are; with a ? for every byte of a name
+        that is of no known encoding.
 
     Returns
     -------
@@ -23,7 +24,7 @@ def write_atomically(path: str | Path, content: str | bytes) -> Path:
         The file written.
     """
     target = Path(path)
-    data = content.encode() if isinstance(content, str) else content
+    data = content.encode(errors="replace") if isinstance(content, str) else content
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

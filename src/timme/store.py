@@ -60,7 +60,7 @@ def save(analysis: Analysis, file: str | Path | IO[bytes]) -> None:
         "parts": [part.name for part in analysis.parts],
         "notes": analysis.notes,
     }
-    arrays["text"] = np.frombuffer(json.dumps(text, ensure_ascii=False).encode(), dtype=np.uint8)
+    arrays["text"] = np.frombuffer(json.dumps(text).encode(), dtype=np.uint8)
     packed = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
     with packed as archive:
         for name, array in arrays.items():

@@ -27,6 +27,7 @@ from tests.readers.builders import (
     write_pdb,
     write_trajectory,
 )
+from timme.cli import main
 
 Build = Callable[[Path], list[object]]
 CASES: list[Any] = []
@@ -676,8 +677,10 @@ def test_a_failure_while_writing_leaves_nothing(
     monkeypatch.setattr("timme.workflow.folder.write_scripts", fail)
     monkeypatch.setattr("timme.workflow.folder.save_figures", lambda *_: ())
     path = protein(folder)
-    assert "No space left on device" in refused("run", path, "-o", "out")
-    assert "No space left on device" in refused("run", path, "-o", "new/deep/out")
+    assert "out cannot be written: there is no space left on its disk: make room" in refused(
+        "run", path, "-o", "out"
+    )
+    assert "no space left on its disk" in refused("run", path, "-o", "new/deep/out")
 
 
 @pytest.mark.parametrize(
@@ -925,3 +928,49 @@ class TestReadable:
             (folder / name).write_text(json.dumps(content))
             made, _ = result(timme, folder / name, output=f"out-{name}")
             np.testing.assert_array_equal(made.hierarchy.heights, expected)
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_any_work(
+    folder: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(*_: object, **__: object) -> None:
+        raise AssertionError("it has begun")
+
+    monkeypatch.setattr("timme.workflow.analyse", work)
+    (folder / "a-file").write_text("")
+    asked = "run", protein(folder), "-o", "a-file/out"
+    assert "a-file/out cannot be written (Not a directory): choose another folder (-o)" in refused(
+        *asked
+    )
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_unknown_options_point_to_the_help_of_their_command(refused: Refused) -> None:
+    said = refused("run", "a.pdb", "--objetcs", "points")
+    assert "Did you mean '--objects'? (timme run --help shows how)" in said
+
+
+def test_an_interrupt_within_a_kernel_is_an_interrupt(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("timme.workflow.analyse", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(protein(folder)), "-o", str(folder / "out")])
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "timme: interrupted, nothing was written\n"
+
+
+def test_a_file_name_of_no_known_encoding_is_analysed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    named = folder / os.fsdecode(b"lat\xe9.pdb")
+    try:
+        protein(folder).rename(named)
+    except OSError:
+        pytest.skip("this disk knows no such names")
+    main(["run", str(named), "-o", "out", "--no-confidence"])
+    assert (folder / "out" / "report.html").exists()

@@ -703,6 +703,27 @@ MUTANTS = [
         ("lines that differ share a colour", "jaccard[ranked] > _SAME_LINE", "jaccard[ranked] > 0"),
         ("colours of the first are taken", "spared=of_first[drawn]", "spared=()"),
     ),
+    *_mutants(
+        "output/layout.py",
+        "output/test_layout.py",
+        ("titles lie on their numbers", "(reach + axis.labelpad) / _POINTS", "reach / _POINTS / 2"),
+        ("what is beside a plot is cut off", "yield from _measure(child, renderer)", "pass"),
+        ("legends are cut off", "yield from _measure_beside(axes, renderer)", "pass"),
+    ),
+    *_mutants(
+        "workflow/folder.py",
+        "cli/test_bad_input.py",
+        ("what cannot be written is refused late", "    _refuse_unwritable(target)\n", ""),
+    ),
+    *_mutants(
+        "cli/console.py",
+        "cli/test_bad_input.py",
+        (
+            "an interrupt within a kernel is an error",
+            "isinstance(error.__cause__, KeyboardInterrupt)",
+            "False",
+        ),
+    ),
     # ---- rigidity ------------------------------------------------------------------------------
     *_mutants(
         "rigidity/network.py",

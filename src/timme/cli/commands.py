@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -24,6 +24,7 @@ from timme.cli.console import (
     say,
     show_progress,
     tell_compiling,
+    was_interrupted,
 )
 from timme.cli.motion import motion
 from timme.cli.rigidity import compare, rigidity
@@ -88,12 +89,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except click.ClickException as error:
         text = " ".join(error.format_message().split())
-        click.echo(f"timme: error: {text} (timme --help shows how)", err=True)
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "timme"
+        click.echo(f"timme: error: {text} ({command} --help shows how)", err=True)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("timme: interrupted, nothing was written", err=True)
-        sys.exit(130)
+        _end_interrupted()
     except Exception as error:
+        if was_interrupted(error):
+            _end_interrupted()
         if "--debug" in given:
             raise
         click.echo(
@@ -331,6 +335,11 @@ def completion(shell: str) -> None:
 
 
 # ---- helpers -----------------------------------------------------------------------------------
+
+
+def _end_interrupted() -> NoReturn:
+    click.echo("timme: interrupted, nothing was written", err=True)
+    sys.exit(130)
 
 
 def _command_in(given: Sequence[str]) -> click.Command | None:

@@ -74,7 +74,9 @@ def save_checkpoints(folder: Path, *, resume: bool, overwrite: bool) -> Iterator
             _end_when_told_twice(signal.SIGINT, signal.SIGTERM),
         ):
             yield checkpoint
-    except KeyboardInterrupt:
+    except BaseException as error:
+        if not (received or was_interrupted(error)):
+            raise
         hope = (
             f"call the same again with --resume to go on ({path})"
             if path.exists()
@@ -82,6 +84,22 @@ def save_checkpoints(folder: Path, *, resume: bool, overwrite: bool) -> Iterator
         )
         click.echo(f"timme: interrupted, {hope}", err=True)
         sys.exit(128 + (received or [signal.SIGINT])[0])
+
+
+def was_interrupted(error: BaseException) -> bool:
+    """Tell whether a user made it happen: within a kernel, an interrupt becomes another error.
+
+    Parameters
+    ----------
+    error : BaseException
+        What was raised.
+
+    Returns
+    -------
+    bool
+        Whether it is an interrupt, or was caused by one.
+    """
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
 
 
 def _interval() -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 from collections.abc import Callable, Collection
@@ -128,10 +129,15 @@ def write_whole(
             made.rmdir()
         else:
             made.replace(target)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(made, ignore_errors=True)
         for parent in new_parents:
             parent.rmdir()
+        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise OSError(
+                f"{target} cannot be written: there is no space left on its disk: make room, "
+                "or choose another folder (folder=)"
+            ) from None
         raise
     return Written(tuple(target / name for name in names), notes)
 
@@ -163,7 +169,19 @@ def check_folder(folder: str | Path, *, overwrite: bool, mark: str = RESULT) -> 
             )
         if not (target / mark).is_file():
             raise FileExistsError(f"{target} holds no result of timme: choose another (folder=)")
+    _refuse_unwritable(target)
     return target
+
+
+def _refuse_unwritable(target: Path) -> None:
+    """Refuse what will not be written hours later: a folder is made where it would be, for now."""
+    there = next(parent for parent in target.absolute().parents if parent.exists())
+    try:
+        Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=there)).rmdir()
+    except OSError as error:
+        raise PermissionError(
+            f"{target} cannot be written ({error.strerror}): choose another folder (folder=)"
+        ) from None
 
 
 def draw(
