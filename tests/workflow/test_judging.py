@@ -119,7 +119,7 @@ def test_sums_of_what_matters_give_the_hierarchies_of_all_pairs() -> None:
     made = timme.synthetic.hinged(3, 80, 600)
     points = timme.objects.points(made.ensemble)
     sigma = timme.measure(points, timme.pairs.all(points))
-    draws = draw(600, 200.0, n_draws=10)
+    draws = draw(600, 30.0, n_draws=10)  # in runs of 4 parts
     assert len(sigma.pairs) > 20_000  # from which on pairs are left out
     few, _ = sum_what_matters(points, sigma, draws)
     assert len(few.pairs) < 0.7 * len(sigma.pairs)  # two thirds are between bodies
