@@ -140,37 +140,6 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     return Confidence(sampling, tree, records, found, draws, tuple(trees), notes, told)
 
 
-def assess_levels(
-    objects: Objects,
-    hierarchy: Hierarchy,
-    *,
-    shown: Ints | None = None,
-    min_size: int = MIN_SIZE,
-    metric: Metric | None = None,
-    run: Run = DEFAULT,
-) -> Confidence:
-    """Find levels worth looking at, without a word on how sure clusters are.
-
-    Parameters
-    ----------
-    objects, hierarchy, shown, min_size, metric, run
-        As for :func:`assess`.
-
-    Returns
-    -------
-    Confidence
-        Records that know nothing but cutoffs.
-    """
-    n_snapshots = objects.ensemble.n_snapshots
-    seen = np.arange(len(objects)) if shown is None else indices(shown, len(objects), "shown")
-    tree = condense(_restrict(hierarchy, seen, len(objects)), min_size=min_size)
-    found = suggest_levels(
-        objects, tree.hierarchy, shown=seen, min_size=min_size, metric=metric, run=run
-    )
-    sampling = Sampling(n_snapshots, np.nan, (n_snapshots,), objects.ensemble.independent)
-    return Confidence(sampling, tree, _unjudged(tree), found)
-
-
 def levels_of_matrix(
     matrix: Floats, hierarchy: Hierarchy, *, min_size: int = MIN_SIZE
 ) -> Confidence:

@@ -7,7 +7,7 @@ million pairs, and every hierarchy is exactly that of all pairs.
 
 Sums over parts are not made of all pairs to find that out. The tree of all snapshots, each of whose
 edges is as high as in the draw where it is highest, bounds where pairs are joined in any draw; what
-:func:`timme.fluctuations.floors.floors` says can never be as low is left out first: 95 of 100. What it leaves
+:func:`timme.fluctuations.floors.floors` says can never be as low is left out first. What it leaves
 out has its largest σ above that bound, too, and is no part of the spanning tree of largest σ: in
 the end the same few pairs remain.
 """

@@ -417,7 +417,9 @@ def _resample(shared: tuple[PartSums, Singles], rows: Any) -> Singles:
         return np.maximum(squares, 0.0, out=squares)
     seen = sums.seen[rows]
     weight = _multiply(seen, counts)
-    often = weight >= 0.5 * seen.sum(axis=1, keepdims=True)
+    # A draw of a tenth of the snapshots should see a tenth of what is seen in all of them.
+    drawn = (sums.totals @ counts) / sums.totals.sum()
+    often = weight >= 0.5 * drawn.astype(np.float32) * seen.sum(axis=1, keepdims=True)
     weight = np.maximum(weight, 1e-30)
     squares = _multiply(second, counts) / weight
     if sums.first is not None:
