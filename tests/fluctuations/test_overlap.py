@@ -192,7 +192,7 @@ def test_of_a_large_crowd_only_pairs_that_meet_are_measured() -> None:
     steps = list[int]()
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # no word about all pairs, which are not measured
-        hierarchy, n_measured = cluster_and_count(
+        hierarchy, _, n_measured = cluster_and_count(
             people,
             timme.pairs.all(people),
             min_overlap=5,

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import timme
+from timme._arrays import Floats
 from timme.analysis import Chance, Judged, Timed, summary
 from timme.confidence.draws import draw
 from timme.confidence.replicates import resampled_hierarchies, sum_what_matters
@@ -119,7 +120,7 @@ def test_sums_of_what_matters_give_the_hierarchies_of_all_pairs() -> None:
     made = timme.synthetic.hinged(3, 80, 600)
     points = timme.objects.points(made.ensemble)
     sigma = timme.measure(points, timme.pairs.all(points))
-    draws = draw(600, 200.0, n_draws=10)
+    draws = draw(600, 30.0, n_draws=10)  # in runs of 4 parts
     assert len(sigma.pairs) > 20_000  # from which on pairs are left out
     few, _ = sum_what_matters(points, sigma, draws)
     assert len(few.pairs) < 0.7 * len(sigma.pairs)  # two thirds are between bodies
@@ -131,3 +132,103 @@ def test_sums_of_what_matters_give_the_hierarchies_of_all_pairs() -> None:
     ):
         assert one.parents.tolist() == other.parents.tolist()
         np.testing.assert_allclose(one.heights, other.heights, rtol=1e-5)
+
+
+def judged(analysis: timme.Analysis) -> Judged:
+    """How sure a result is, as it tells."""
+    (part,) = (part for part in analysis.parts if isinstance(part, Judged))
+    return part
+
+
+def test_clusters_of_more_pairs_than_are_kept_are_judged_by_those_that_matter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = timme.synthetic.hinged(3, 40, 200)
+    whole = timme.analyse(made.ensemble, objects="points", pairs="all")
+    monkeypatch.setattr("timme.workflow.kept_pairs.KEPT_PAIRS", 100)
+    monkeypatch.setattr("timme.workflow.kept_pairs._MOST", 60)  # of 120 points along an axis
+    few = timme.analyse(made.ensemble, objects="points", pairs="all")
+    one, other = (judged(analysis).confidence for analysis in (whole, few))
+    assert any("is told by" in note and "of 7,140 pairs" in note for note in few.notes)
+    sites = [{tuple(record.sites) for record in found.trusted} for found in (one, other)]
+    assert sites[0] == sites[1]
+    assert len(sites[0]) >= 3
+
+
+def tracks(kind: str) -> tuple[Any, dict[str, Any]]:
+    """Two bodies that swing, in every form in which σ can be measured."""
+    array = timme.synthetic.hinged(2, 24, 80).ensemble.coordinates().astype(np.float64)
+    options: dict[str, Any] = {"objects": "points", "pairs": "all", "chance": False}
+    rng = np.random.default_rng(0)
+    if kind == "gaps":
+        array[rng.random(array.shape[:2]) < 0.05] = np.nan
+        options["gaps"] = True
+    elif kind == "weights":
+        options["weights"] = np.linspace(0.5, 2.0, len(array))
+    elif kind == "box":
+        options["box"] = [200.0] * 3
+    elif kind == "metric":
+        options["metric"] = "cityblock"
+    elif kind == "groups":
+        options["objects"] = np.arange(48) // 2
+    elif kind == "two snapshots":
+        array = array[[0, 40]]
+    return array, options
+
+
+@pytest.mark.parametrize(
+    "kind", ["plain", "gaps", "weights", "box", "metric", "groups", "two snapshots"]
+)
+def test_confidence_works_wherever_sigma_does_with_any_number_of_threads(kind: str) -> None:
+    array, options = tracks(kind)
+    found = [
+        judged(timme.analyse(array, workers=workers, **options)).confidence for workers in (1, 2)
+    ]
+    if kind == "two snapshots":
+        assert "no confidence can be given" in found[0].sampling.words
+        return
+    assert found[0].sampling.n_effective > 1
+    assert any(record.support is not None for record in found[0].records)
+    told = [
+        [(r.sites.tolist(), r.support, r.birth_interval, r.death_interval) for r in each.records]
+        for each in found
+    ]
+    assert told[0] == told[1]
+
+
+def parted(n_snapshots: int = 80) -> Floats:
+    """Two bodies of 12 sites that tremble by 0.02, 20 apart and to and fro by 1, every 8 snapshots.
+
+    σ of two sites of one body is about 0.03, and across about 0.7.
+    """
+    rng = np.random.default_rng(1)
+    array = rng.uniform(0, 4, (24, 3)) + rng.normal(0, 0.02, (n_snapshots, 24, 3))
+    array[:, 12:, 0] += 20 + np.sin(np.arange(n_snapshots) * np.pi / 4)[:, None]
+    return array
+
+
+@pytest.mark.parametrize("kind", ["plain", "gaps", "box"])
+def test_windows_are_told_of_tracks_with_gaps_and_in_boxes(kind: str) -> None:
+    array, options = parted(), dict[str, Any]()
+    if kind == "gaps":
+        array[np.random.default_rng(0).random(array.shape[:2]) < 0.05] = np.nan
+        options["gaps"] = True
+    if kind == "box":
+        options["box"] = [100.0] * 3
+    asked = {"windows": 4, "cutoff": 0.2, "confidence": False, "objects": "points", "pairs": "all"}
+    found = timme.analyse(array, **asked, **options)
+    (timed,) = (part for part in found.parts if isinstance(part, Timed))
+    assert timed.windows is not None
+    assert timed.windows.tracks.tolist() == [[0] * 12 + [1] * 12] * 4
+
+
+def test_a_window_in_which_a_pair_is_hardly_seen_does_not_join_it() -> None:
+    array = parted()
+    array[:50, 12:] = np.nan  # the second body comes late
+    options = {"gaps": True, "min_overlap": 20, "cutoff": 0.2, "confidence": False}
+    found = timme.analyse(array, windows=4, objects="points", pairs="all", **options)
+    (timed,) = (part for part in found.parts if isinstance(part, Timed))
+    assert timed.windows is not None
+    assert timed.windows.tracks[:, :12].tolist() == [[0] * 12] * 4
+    assert (timed.windows.tracks[0, 12:] == -1).all()
+    assert (timed.windows.tracks[-1, 12:] == 1).all()

@@ -76,6 +76,36 @@ def joining_in_rounds(n_sites, edges, heights):
 
 
 @compiled
+def joining_shown(edges, order, number, n_shown):
+    """Take edges in some order: which of them join clusters of shown sites.
+
+    ``number`` is the place of every site among those that are shown, or -1. Also returns a shown
+    site of either cluster, by its number.
+    """
+    leader = np.arange(len(number))
+    shown = number.copy()  # of each leader, a shown site of its cluster, or -1
+    joining = np.empty(max(n_shown - 1, 0), np.int64)
+    ends = np.empty((len(joining), 2), np.int64)
+    count = 0
+    for index in order:
+        if count == len(joining):
+            break
+        first = find(leader, edges[index, 0])
+        second = find(leader, edges[index, 1])
+        if first == second:
+            continue
+        if shown[first] >= 0 and shown[second] >= 0:
+            joining[count] = index
+            ends[count, 0] = shown[first]
+            ends[count, 1] = shown[second]
+            count += 1
+        low = min(first, second)
+        leader[max(first, second)] = low
+        shown[low] = max(shown[first], shown[second])
+    return joining[:count], ends[:count]
+
+
+@compiled
 def edges_up_to(heights, limit, chosen):
     """List edges no higher than a limit in ``chosen``, which has room for all; return how many."""
     count = 0
@@ -161,3 +191,33 @@ def leaf_starts(parents, sizes, ranked):
         if parents[node] >= 0:
             starts[node] += starts[parents[node]]
     return starts
+
+
+@compiled
+def highest_between(values, ends, found):
+    """Find the highest of values between the two places of each pair, that of the later excluded.
+
+    Maxima over spans of 1, 2, 4, … values are made once: two spans cover whatever is between.
+    """
+    n_values = len(values)
+    n_powers = 1
+    while 1 << n_powers <= n_values:
+        n_powers += 1
+    maxima = np.empty((n_powers, n_values))
+    for k in range(n_values):
+        maxima[0, k] = values[k]
+    for power in range(1, n_powers):
+        half = 1 << (power - 1)
+        for k in range(n_values - 2 * half + 1):
+            maxima[power, k] = max(maxima[power - 1, k], maxima[power - 1, k + half])
+    powers = np.zeros(n_values + 1, np.int64)  # the largest span within so many values
+    for k in range(2, n_values + 1):
+        powers[k] = powers[k // 2] + 1
+    for p in range(len(ends)):
+        low = min(ends[p, 0], ends[p, 1])
+        high = max(ends[p, 0], ends[p, 1])
+        if low == high:
+            found[p] = -np.inf
+            continue
+        power = powers[high - low]
+        found[p] = max(maxima[power, low], maxima[power, high - (1 << power)])

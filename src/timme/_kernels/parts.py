@@ -72,65 +72,188 @@ def add_part_sums(xyz, pairs, owners, lengths, origin, first, second):
         np.empty(n_units, xyz.dtype),
         np.empty(n_units, xyz.dtype),
     )
+    shifted, shifted_squares = np.empty(n_units), np.empty(n_units)
     for p in range(len(pairs)):
         _sum_units(xyz, pairs[p, 0], pairs[p, 1], begin, own, squares)
         for u in range(n_units):
             shift = np.float64(begin[u]) - origin[p]
             both = 2.0 * np.float64(own[u]) + lengths[u] * shift
-            first[p, owners[u]] += own[u] + lengths[u] * shift
-            second[p, owners[u]] += squares[u] + shift * both
+            shifted[u] = own[u] + lengths[u] * shift
+            shifted_squares[u] = squares[u] + shift * both
+        for u in range(n_units):  # apart, as what is scattered is not done side by side
+            first[p, owners[u]] += shifted[u]
+            second[p, owners[u]] += shifted_squares[u]
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
-def add_masses(xyz, pairs, lengths, masses, ladder, rounding, base, heavy):
-    """Add up the snapshots of units within which r moves by more than each step of a ladder.
+def _add_neighbours(parts, replicas, length, values, fours, sums):
+    """Add up so many consecutive parts from every place on, after the last of a replica its first.
 
-    ``lengths`` of the ``masses`` snapshots of each unit are in ``xyz``, laid out as for
-    :func:`add_part_sums`. Steps are ``ladder`` times ``base``, which a pair takes from the first
-    block in which it moves; ``heavy`` is (pairs, steps). What rounding of r may add is taken off:
-    of a norm w that is known to within e, w² is at least 63/64 of what was found, less 63 e².
+    ``values`` has room for all of them one after another, ``length`` - 1 of each replica again, and
+    ``fours`` for as many: four at a time are added first, so that fewer are added in all.
     """
+    place = 0
+    begin = 0
+    for count in replicas:
+        for k in range(count):
+            values[place + k] = parts[begin + k]
+        for k in range(length - 1):
+            values[place + count + k] = values[place + k]
+        place += count + length - 1
+        begin += count
+    n_fours = length // 4
+    for k in range(len(sums)):
+        sums[k] = 0.0
+    if n_fours:
+        for k in range(place - 3):
+            fours[k] = values[k] + values[k + 1] + values[k + 2] + values[k + 3]
+        for step in range(n_fours):
+            for k in range(len(sums)):
+                sums[k] += fours[k + 4 * step]
+    for step in range(4 * n_fours, length):
+        for k in range(len(sums)):
+            sums[k] += values[k + step]
+
+
+@compiled(fastmath=_FAST, error_model="numpy")
+def _quietest(first, second, middle, squared, windows, weights, inside_only, rounding, room):
+    """Return the least variance of r within any window, from sums over parts of one pair.
+
+    Deviations are those from the mean of the window, or from ``middle``, that of all parts. Of a
+    norm that is known to within e, the square is at least 63/64 of what was found, less 63 e²:
+    this, and what sums may be off by, is taken off, so that nothing is told too high.
+    """
+    replicas, length, totals, outside = windows
+    weight, share = weights
+    far, off = rounding
+    values, fours, own, square = room
+    _add_neighbours(first, replicas, length, values, fours, own)
+    _add_neighbours(second, replicas, length, values, fours, square)
+    most = first.dtype.type(63.0 / 64.0)
+    low = first.dtype.type(np.inf)
+    for w in range(len(totals)):
+        within = own[w] * own[w] * share[w] * inside_only
+        within += middle * (own[w] + own[w] - weight[w] * middle)
+        lost = far * (weight[w] * squared + square[w]) + off * square[w]
+        found = (most * (square[w] - within) - lost) * totals[w] + outside[w]
+        low = min(low, found)
+    return low if low > 0.0 else first.dtype.type(0.0)
+
+
+@compiled(error_model="numpy")
+def _room_for(windows):
+    """Arrays that are used again for every pair."""
+    n_windows = len(windows[2])
+    n_values = n_windows + windows[1] - 1
+    return (
+        np.empty(n_values, np.float32),
+        np.empty(n_values, np.float32),
+        np.empty(n_windows, np.float32),
+        np.empty(n_windows, np.float32),
+    )
+
+
+@compiled(error_model="numpy")
+def _weigh(seen, windows, room):
+    """Weight of what is seen in each window, and one over it."""
+    weight = np.empty(len(windows[2]), np.float32)
+    share = np.empty(len(windows[2]), np.float32)
+    _add_neighbours(seen, windows[0], windows[1], room[0], room[1], weight)
+    for w in range(len(weight)):
+        share[w] = 1.0 / max(weight[w], 1e-30)
+    return weight, share
+
+
+@compiled(error_model="numpy")
+def least_within(sums, seen, origin, windows, errors, about_mean, least):
+    """Find the least variance of r within any window of consecutive parts.
+
+    Parameters
+    ----------
+    sums : tuple of ndarray of float32, shape (pairs, parts)
+        Of r - origin and of its square.
+    seen : ndarray of float32, shape (1, parts) or (pairs, parts)
+        Weight of what was summed.
+    origin : ndarray, shape (pairs,)
+        From which r was counted.
+    windows : tuple
+        Parts of each replica; how many parts a window has; and, from every place on, one over the
+        weight of so many parts, and what is added: inf where they are no window.
+    errors : tuple of float
+        Relative errors of r, and of sums.
+    about_mean : bool
+        Whether deviations are those from the mean over all parts, and not from that of the window.
+    least : ndarray, shape (pairs,)
+        What is found.
+    """
+    first, second = sums
+    n_parts = first.shape[1]
+    room = _room_for(windows)
+    rounding = np.float32(126.0 * errors[0] * errors[0]), np.float32(errors[1])
+    inside_only = np.float32(0.0 if about_mean else 1.0)
+    own, square = np.empty(n_parts, np.float32), np.empty(n_parts, np.float32)
+    weights = _weigh(seen[0], windows, room)
+    for p in range(len(first)):
+        row = min(p, len(seen) - 1)
+        if row > 0:
+            weights = _weigh(seen[row], windows, room)
+        mean = 0.0
+        total = 1e-30
+        for k in range(n_parts):
+            own[k] = first[p, k]
+            square[k] = second[p, k]
+            mean += first[p, k]
+            total += seen[row, k]
+        middle = np.float32(mean / total if about_mean else 0.0)
+        squared = np.float32(origin[p] * origin[p])
+        least[p] = _quietest(
+            own, square, middle, squared, windows, weights, inside_only, rounding, room
+        )
+
+
+@compiled(fastmath=_FAST, error_model="numpy")
+def least_within_units(xyz, pairs, owners, lengths, windows, errors, about_mean, least):
+    """The same from frames themselves, all of which are laid out; sums never leave the cache."""
     n_units = xyz.shape[3]
-    begin, own, squares, inside = (
-        np.empty(n_units, xyz.dtype),
+    n_parts = windows[0].sum()
+    room = _room_for(windows)
+    rounding = np.float32(126.0 * errors[0] * errors[0]), np.float32(errors[1])
+    inside_only = np.float32(0.0 if about_mean else 1.0)
+    seen = np.zeros(n_parts, np.float32)
+    for u in range(n_units):
+        seen[owners[u]] += lengths[u]
+    n_seen = lengths.sum()
+    weights = _weigh(seen, windows, room)
+    begin, own, squares = (
         np.empty(n_units, xyz.dtype),
         np.empty(n_units, xyz.dtype),
         np.empty(n_units, xyz.dtype),
     )
-    none = xyz.dtype.type(0.0)
-    least = xyz.dtype.type(63.0 / 64.0)
-    error = xyz.dtype.type(63.0 * rounding * rounding)
-    n_whole = xyz.dtype.type(masses.sum())
+    first, second = np.empty(n_parts, np.float32), np.empty(n_parts, np.float32)
     for p in range(len(pairs)):
         _sum_units(xyz, pairs[p, 0], pairs[p, 1], begin, own, squares)
-        whole = none
+        origin = begin[0]
+        total = xyz.dtype.type(0.0)
         for u in range(n_units):
-            far = squares[u] + begin[u] * (own[u] + own[u] + lengths[u] * begin[u])  # sum of r²
-            moved = least * (squares[u] - own[u] * own[u] / lengths[u]) - error * far
-            inside[u] = max(moved, none)
-            whole += inside[u]
-        if base[p] == 0.0:
-            base[p] = whole / n_whole
-        for step in range(len(ladder)):
-            bar = ladder[step] * base[p]
-            total = none
+            shift = begin[u] - origin
+            squares[u] += shift * (own[u] + own[u] + lengths[u] * shift)
+            own[u] += lengths[u] * shift
+            total += own[u]
+        if n_units == n_parts:  # side by side, as each part is one unit
+            for k in range(n_parts):
+                first[k] = own[k]
+                second[k] = squares[k]
+        else:
+            first[:] = 0.0
+            second[:] = 0.0
             for u in range(n_units):
-                total += masses[u] if inside[u] >= bar * masses[u] else none
-            heavy[p, step] += total
-
-
-@compiled(error_model="numpy")
-def least_squares(base, heavy, rises, entry, shares):
-    """Add up the layers of a ladder: each rise times the least share of the snapshots above it."""
-    found = np.empty(len(base))
-    for p in range(len(base)):
-        total = 0.0
-        for step in range(len(rises)):
-            # Weights are sums in single precision: a little less is safe.
-            place = int(0.999999 * heavy[p, step] / entry)
-            total += rises[step] * shares[min(place, len(shares) - 1)]
-        found[p] = base[p] * total
-    return found
+                first[owners[u]] += own[u]
+                second[owners[u]] += squares[u]
+        middle = np.float32(total / n_seen if about_mean else 0.0)
+        squared = np.float32(origin * origin)
+        least[p] = _quietest(
+            first, second, middle, squared, windows, weights, inside_only, rounding, room
+        )
 
 
 @compiled(error_model="numpy")
@@ -150,6 +273,28 @@ def centre_sums(totals, first, second):
             centred = second[p, k] - mean * (2.0 * before - totals[k] * mean)
             second[p, k] = max(centred, 0.0)
             first[p, k] = before - totals[k] * mean
+
+
+@compiled(fastmath={"contract"}, error_model="numpy")
+def multiply(rows, counts, products):
+    """Multiply two matrices, the second of which is small, adding up in the same order anywhere.
+
+    Libraries start threads of their own, which wait for one another where others do the same.
+    """
+    n_parts, n_draws = counts.shape
+    whole = n_parts - n_parts % 4
+    for p in range(len(rows)):
+        for d in range(n_draws):
+            products[p, d] = 0.0
+        for k in range(0, whole, 4):  # four at a time, as each time sums are read and written
+            one, two, three, four = rows[p, k], rows[p, k + 1], rows[p, k + 2], rows[p, k + 3]
+            for d in range(n_draws):
+                products[p, d] += (one * counts[k, d] + two * counts[k + 1, d]) + (
+                    three * counts[k + 2, d] + four * counts[k + 3, d]
+                )
+        for k in range(whole, n_parts):
+            for d in range(n_draws):
+                products[p, d] += rows[p, k] * counts[k, d]
 
 
 @compiled(error_model="numpy")

@@ -1,6 +1,6 @@
 """Which clusters to believe: enough data, support, separation, and levels worth looking at."""
 
-from timme.confidence.assessing import assess, assess_levels, levels_of_matrix
+from timme.confidence.assessing import assess, levels_of_matrix
 from timme.confidence.records import ClusterRecord, Confidence
 from timme.confidence.sampling import Sampling, count_independent
 
@@ -9,7 +9,6 @@ __all__ = [
     "Confidence",
     "Sampling",
     "assess",
-    "assess_levels",
     "count_independent",
     "levels_of_matrix",
 ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.measuring import measure_in_chunks
 from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import sum_parts
+from timme.fluctuations.sums import PartSums, lay_out_once, sum_parts
 from timme.hierarchy.condensed import MIN_SIZE, CondensedTree, condense
 from timme.hierarchy.linkages import Linkage
 from timme.hierarchy.tree import Hierarchy
@@ -111,8 +112,15 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         n_draws=n_draws,
         seed=seed,
     )
+    layout = lay_out_once(objects, draws.parts, metric)
+    summed = partial(sum_parts, objects, parts=draws.parts, metric=metric, layout=layout, run=run)
     sums, notes = sum_what_matters(
-        objects, sigma, draws, linkage=linkage, most=most_pairs, metric=metric, run=run
+        *(objects, sigma, draws),
+        linkage=linkage,
+        most=most_pairs,
+        metric=metric,
+        layout=layout,
+        run=run,
     )
     lengths = cut_lengths(draws)
     trees, shorter = (  # apart, as more pairs matter in short ones
@@ -121,48 +129,15 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     )
     del sums
     matches = match(tree.masks(), trees)
-    separations = _separations(
-        objects, tree, seen, sigma.pairs, draws, support=matches.support, metric=metric, run=run
-    )
+    contacts = _among(sigma.pairs, seen, len(objects))
+    separations = _separations(tree, seen, contacts, draws, support=matches.support, summed=summed)
     reach = draws.reach(sampling.n_effective)
     bridges = _bridges(tree, sigma, seen, linkage)
     records = _records(tree, matches, separations, bridges, reach)
     trusted = tree.masks()[[record.cluster for record in records if record.trusted]]
     some = np.random.default_rng(seed).permutation(len(sigma.pairs))[:_SAMPLE]
-    sample = sum_parts(objects, sigma.pairs[np.sort(some)], draws.parts, metric=metric, run=run)
-    told = converge(lengths, shorter, trusted, sample)
+    told = converge(lengths, shorter, trusted, summed(sigma.pairs[np.sort(some)]))
     return Confidence(sampling, tree, records, found, draws, tuple(trees), notes, told)
-
-
-def assess_levels(
-    objects: Objects,
-    hierarchy: Hierarchy,
-    *,
-    shown: Ints | None = None,
-    min_size: int = MIN_SIZE,
-    metric: Metric | None = None,
-    run: Run = DEFAULT,
-) -> Confidence:
-    """Find levels worth looking at, without a word on how sure clusters are.
-
-    Parameters
-    ----------
-    objects, hierarchy, shown, min_size, metric, run
-        As for :func:`assess`.
-
-    Returns
-    -------
-    Confidence
-        Records that know nothing but cutoffs.
-    """
-    n_snapshots = objects.ensemble.n_snapshots
-    seen = np.arange(len(objects)) if shown is None else indices(shown, len(objects), "shown")
-    tree = condense(_restrict(hierarchy, seen, len(objects)), min_size=min_size)
-    found = suggest_levels(
-        objects, tree.hierarchy, shown=seen, min_size=min_size, metric=metric, run=run
-    )
-    sampling = Sampling(n_snapshots, np.nan, (n_snapshots,), objects.ensemble.independent)
-    return Confidence(sampling, tree, _unjudged(tree), found)
 
 
 def levels_of_matrix(
@@ -255,16 +230,14 @@ def _sigma_of_all(objects: Objects, chosen: Ints, metric: Metric | None, run: Ru
     return matrix
 
 
-def _separations(  # noqa: PLR0913, what is judged, and by which pairs and draws
-    objects: Objects,
+def _separations(
     tree: CondensedTree,
     shown: Ints,
-    pairs: Ints,
+    contacts: Ints,
     draws: Draws,
     *,
     support: Floats,
-    metric: Metric | None,
-    run: Run,
+    summed: Callable[[Ints], PartSums],
 ) -> list[Separation | None]:
     """Separation of each cluster from its siblings, or of a tree from all else; None of one alone.
 
@@ -276,11 +249,9 @@ def _separations(  # noqa: PLR0913, what is judged, and by which pairs and draws
     found: list[Separation | None] = [None] * len(tree)
     if not asked:
         return found
-    contacts = _among(pairs, shown, len(objects))
     index, compared = pairs_to_judge(asked, contacts, len(shown))
     near = np.sort(shown[index], axis=1)
-    summed = sum_parts(objects, near, draws.parts, metric=metric, run=run)
-    sums = replace(summed, pairs=index)  # numbered as the shown objects are
+    sums = replace(summed(near), pairs=index)  # numbered as the shown objects are
     bodies = np.arange(len(tree))[:, None] * masks - ~masks  # of the sites of each cluster
     shares = tree.shares
     for cluster in range(len(tree) - 1, -1, -1):

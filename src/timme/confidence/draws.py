@@ -10,6 +10,7 @@ import numpy as np
 from scipy import special
 
 from timme._arrays import Floats, Ints, frozen
+from timme.fluctuations.floors import Runs
 from timme.series import count_drawn, draw_runs
 
 N_PARTS = 64
@@ -23,7 +24,13 @@ class Draws:
     parts: tuple[range, ...]  # in their order, without gaps; none is in two replicas
     replicas: tuple[int, ...]  # parts of each replica
     length: int  # parts of a run
+    drawn: Ints  # (draws, parts), numbers of parts in the order in which runs were drawn
     times: Ints  # (draws, parts)
+
+    @property
+    def runs(self) -> Runs:
+        """How draws are made of parts."""
+        return Runs(self.replicas, self.length, self.drawn)
 
     def reach(self, n_effective: float) -> float:
         """Return how many standard deviations of draws lie on either side of an interval of 90 %.
@@ -127,5 +134,5 @@ def draw(
     n_parts = len(parts)
     wanted = round(2 * n_parts / max(n_effective, 1.0))
     length = int(np.clip(wanted, 1, max(1, n_parts // 3)))
-    times = count_drawn(draw_runs(counts, length, n_draws=n_draws, seed=seed), n_parts)
-    return Draws(parts, counts, length, frozen(times))
+    drawn = draw_runs(counts, length, n_draws=n_draws, seed=seed)
+    return Draws(parts, counts, length, frozen(drawn), frozen(count_drawn(drawn, n_parts)))

@@ -14,11 +14,12 @@ the end the same few pairs remain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
-from timme._arrays import Floats, Ints
+from timme._arrays import Floats, Ints, indices
 from timme.confidence.draws import Draws
 from timme.engine.metrics import known_metric
 from timme.engine.moments import Metric
@@ -26,10 +27,11 @@ from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.floors import floors
 from timme.fluctuations.sigma import Fluctuations
 from timme.fluctuations.sums import PartSums, is_plain, sum_parts
+from timme.fluctuations.units import Layout
 from timme.hierarchy.forest import spanning_forest
-from timme.hierarchy.joining import heights_between
+from timme.hierarchy.joining import grow_shown, heights_between
 from timme.hierarchy.linkages import Linkage, grow_by
-from timme.hierarchy.quantity import SIGMA, Quantity
+from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
 from timme.hierarchy.tree import Hierarchy, grow
 from timme.objects import Objects
 
@@ -37,11 +39,11 @@ _AT_A_TIME = 20_000_000  # σ of all pairs and draws that are held
 _ROUNDING = 1e-5  # products of matrices in single precision, of other shapes, differ by less
 _MARGIN = 0.02  # of σ² in single precision, where pairs are left out before they are resampled
 _FEW = 20_000  # pairs that are summed without asking which of them matter
-_LONG = 4  # snapshots of a part from which on there is much to be found within it
+_LONG = 4  # snapshots of a window from which on there is much to be found within it
 MOST_PAIRS = 1_500_000  # whose sums over 64 parts take less than 1 GB
 
 
-def sum_what_matters(
+def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carried out
     objects: Objects,
     sigma: Fluctuations,
     draws: Draws,
@@ -49,6 +51,7 @@ def sum_what_matters(
     linkage: Linkage = "single",
     most: int = MOST_PAIRS,
     metric: Metric | None = None,
+    layout: Layout | None = None,
     run: Run = DEFAULT,
 ) -> tuple[PartSums, tuple[str, ...]]:
     """Sum the pairs that can be in the tree of some draw over parts of the snapshots.
@@ -67,6 +70,8 @@ def sum_what_matters(
         Pairs of which sums can be held.
     metric : str or callable, optional
         As for :func:`timme.measure`.
+    layout : Layout, optional
+        As for :func:`timme.fluctuations.sums.sum_parts`.
     run : Run, optional
         How it is carried out.
 
@@ -80,12 +85,15 @@ def sum_what_matters(
     """
     pairs, n_pairs = sigma.pairs, len(sigma.pairs)
     # In boxes and with gaps, the pass that tells what matters costs as much as that which sums, and
-    # parts of very few snapshots say little of how much moves within them.
+    # windows of very few snapshots say little of how much moves within them.
+    summed = partial(sum_parts, objects, parts=draws.parts, metric=metric, layout=layout, run=run)
     plain = is_plain(objects.ensemble, known_metric(metric, objects.ensemble))
-    quick = plain and objects.ensemble.n_snapshots >= _LONG * len(draws.parts)
-    if linkage == "single" and n_pairs > (min(most, _FEW) if quick else most):
-        bounds = _bounds(objects, sigma, draws, metric, run)
-        least = floors(objects, pairs, draws.parts, draws.times, metric=metric, run=run)
+    n_inside = objects.ensemble.n_snapshots * draws.runs.window // len(draws.parts)
+    if linkage == "single" and n_pairs > (min(most, _FEW) if plain and n_inside >= _LONG else most):
+        bounds = _bounds(sigma, draws, summed)
+        least = floors(
+            objects, pairs, draws.parts, draws.runs, metric=metric, layout=layout, run=run
+        )
         pairs = pairs[least <= (1 + _MARGIN) * bounds]
     notes = tuple[str, ...]()
     if len(pairs) > most:
@@ -94,15 +102,13 @@ def sum_what_matters(
         joined = joining_heights(sigma.n_objects, sigma.pairs, sigma.sigma)
         excess = sigma.sigma / np.maximum(joined, 1e-300)
         pairs = sigma.pairs[np.sort(np.argpartition(excess, most)[:most])]
-    return sum_parts(objects, pairs, draws.parts, metric=metric, run=run), notes
+    return summed(pairs), notes
 
 
-def _bounds(
-    objects: Objects, sigma: Fluctuations, draws: Draws, metric: Metric | None, run: Run
-) -> Floats:
+def _bounds(sigma: Fluctuations, draws: Draws, summed: Callable[[Ints], PartSums]) -> Floats:
     """Height, as σ², below which each pair is joined in every draw."""
     edges = np.sort(spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)[0], axis=1)
-    sums = sum_parts(objects, edges, draws.parts, metric=metric, run=run)
+    sums = summed(edges)
     highest = [squares.max(axis=1) for _, squares in sums.resample(draws.times)]
     heights = np.concatenate([np.empty(0), *highest])
     return heights_between(grow(sigma.n_objects, edges, heights), sigma.pairs)
@@ -146,10 +152,11 @@ def resampled_hierarchies(
         for some in np.array_split(times, -(-len(times) * len(edges) // _AT_A_TIME) or 1)
         for heights in sums.sigma(some, rows=matter).astype(np.float64).T
     )
-    grown = (
-        grow_by(linkage, sums.n_objects, edges, heights, unit=sums.unit, quantity=quantity)
-        for heights in drawn
-    )
+    unit = as_quantity(quantity, sums.unit)
+    if linkage == "single" and shown is not None:
+        seen = indices(shown, sums.n_objects, "shown sites")
+        return [grow_shown(sums.n_objects, edges, each, seen, quantity=unit) for each in drawn]
+    grown = (grow_by(linkage, sums.n_objects, edges, each, quantity=unit) for each in drawn)
     return [tree if shown is None else tree.restrict(shown) for tree in grown]
 
 

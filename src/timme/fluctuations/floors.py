@@ -1,58 +1,71 @@
-"""The least that σ² of a pair can be in any of many draws, from one pass that keeps little of it.
+"""The least that σ² of a pair can be in any of many draws, from one pass that keeps none of it.
 
-Snapshots are cut into units, each within one part. A draw that counts the parts c times has at
-least the variance within units, and of a unit of m snapshots within which Σ (r − r̄)² is w, at least
-that of some of its snapshots:
+A draw is made of runs of consecutive parts of the snapshots. Cut each run into windows of as many
+parts as the shortest has; what is left over is less than a window. A distance varies over a draw by
+no less than within its windows, and within each by no less than within the quietest of all:
 
-    σ² ≥ Σ c w / Σ c m.
+    σ² ≥ Σ n v / N ≥ c min v,
 
-Which units a draw leaves out is not known before it is looked at, but how much of them is: of any
-units with H snapshots together, a draw counts no fewer than its most neglected H. Call the least
-share of a draw that they are, over all draws, ρ(H). With a ladder of steps 0 = θ₀ < θ₁ < …, and Hᵢ
-the snapshots of units with w ≥ θᵢ m,
-
-    σ² ≥ Σᵢ (θᵢ − θᵢ₋₁) ρ(Hᵢ)    for every draw,
-
-as w is at least m times the highest step below it. Only the Hᵢ of a pair are kept. Of objects of
-several sites, the mean (or the largest) of such bounds over cross pairs is a bound, too.
+n and v being the snapshots of a window and the variance within it, N the snapshots of the draw, and
+c the least share of a draw that windows cover. Windows are few, as they begin with a part, and only
+the least v of a pair is kept. Deviations of objects of several sites are those from the mean over
+all snapshots, as :mod:`timme.fluctuations.sums` resamples them: they are no smaller. Of these
+objects, the mean (or the largest) of such bounds over cross pairs is a bound, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 
 from timme._arrays import Floats, Ints
 from timme._kernels import parts as kernel
 from timme.engine.metrics import known_metric
-from timme.engine.moments import Metric, Moments
-from timme.engine.reduction import Kept, moments_by_part
+from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
 from timme.engine.threads import Threads
 from timme.fluctuations.crossing import Crossing, Singles
-from timme.fluctuations.sums import is_plain, run_all
-from timme.fluctuations.units import Units, lay_out
+from timme.fluctuations.sums import (
+    first_distances,
+    lay_out_once,
+    run_all,
+    sum_anything,
+    takes_largest,
+    weights_of,
+)
+from timme.fluctuations.units import Layout, Units
 from timme.objects import Objects
-from timme.system.ensemble import Ensemble
 
-_LADDER = np.array(
-    [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0], np.float32
-)  # steps, in a pair's mean over units
-_LONGEST, _MOST = 32, 8  # snapshots of a unit, and of these the ones that are looked at
-_ROUNDING = 4.0  # of r, in units of the last place
-_TILE = 4096  # pairs that a thread takes at a time
-_PIECE = 4_000_000  # pairs of sites for which something is held
+_OF_R = 4.0  # by which r may be off, in units of its last place
+_OF_SUMS = 1e-4  # by which sums in single precision may be, of a thousand numbers and more
+_TILE = 8192  # pairs that a thread takes at a time
+_PIECE = 500_000  # pairs of sites whose sums are held where frames are not
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Parts of the snapshots, in the order in which draws were made of them."""
+
+    replicas: Sequence[int]  # parts of each replica, none of whose runs leads into another
+    length: int  # parts of a run, or all of a replica that has fewer
+    drawn: Ints  # (draws, parts), numbers of parts
+
+    @property
+    def window(self) -> int:
+        """Parts of a window: no more than any run has."""
+        return min(self.length, *self.replicas)
 
 
 def floors(
     objects: Objects,
     index: Ints,
     parts: Sequence[range],
-    times: Ints,
+    runs: Runs,
     *,
     metric: Metric | None = None,
+    layout: Layout | None = None,
     run: Run = DEFAULT,
 ) -> Floats:
     """Find the least that σ² of pairs of objects can be in any draw.
@@ -65,10 +78,12 @@ def floors(
         Who with whom, the lower first.
     parts : sequence of range
         Runs of consecutive snapshots, in their order.
-    times : ndarray of int, shape (draws, parts)
-        How often each part counts in each draw.
+    runs : Runs
+        How draws are made of them.
     metric : str or callable, optional
         As for :func:`timme.measure`.
+    layout : Layout, optional
+        Frames of the ensemble, if they were laid out before.
     run : Run, optional
         How it is carried out.
 
@@ -79,97 +94,140 @@ def floors(
     """
     ensemble = objects.ensemble
     metric = known_metric(metric, ensemble)
-    shares = least_shares(ensemble, parts, times)
+    totals = weights_of(ensemble, parts)
+    covered = least_cover(runs, totals)
+    if ensemble.gaps and not objects.are_points:
+        return np.zeros(len(index))  # whose cross pairs are seen in other snapshots each
+    layout = layout or lay_out_once(objects, parts, metric)
     per_pair = 1.0 if objects.are_points else (len(objects.members) / len(objects)) ** 2
     n_pieces = max(1, round(len(index) * per_pair / _PIECE))
-    found = [
-        _floors_of(Crossing.of(objects, piece), parts, shares, metric, run)
-        for piece in np.array_split(index, n_pieces)
-    ]
+    found = list[Floats]()
+    for piece in np.array_split(index, n_pieces):
+        crossing = Crossing.of(objects, piece)
+        search = _Search.of(crossing, runs, totals)
+        if layout is not None:
+            least = _search_plainly(search, layout, run)
+        else:
+            first, second, seen = sum_anything(ensemble, search.pairs, parts, metric, run)
+            least = search.least(slice(None), (first, second), seen)
+        found.append(covered * crossing.reduce_squares(least))
     return np.concatenate(found)
 
 
-def least_shares(ensemble: Ensemble, parts: Sequence[range], times: Ints) -> tuple[float, Floats]:
-    """Tell which share of every draw some of the snapshots are at least, whichever these are.
+def least_cover(runs: Runs, totals: Floats) -> float:
+    """Tell which share of a draw lies in windows, at least.
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Whose weights count.
-    parts : sequence of range
-        Snapshots of each part.
-    times : ndarray of int, shape (draws, parts)
-        How often each part counts in each draw.
+    runs : Runs
+        How draws are made of parts.
+    totals : ndarray, shape (parts,)
+        Weight of each part.
 
     Returns
     -------
     float
-        Weight by which entries of the table rise.
-    ndarray, shape (entries,)
-        The least share of no snapshots, of that weight, of twice that, and so on, up to all. It
-        never falls, so that of what is in between it is no less than of the entry below.
+        From 0 to 1, if no run is cut short.
+
+    Examples
+    --------
+    >>> least_cover(Runs([4], 2, np.array([[3, 0, 1, 1], [0, 1, 2, 3]])), np.ones(4))
+    0.5
     """
-    weights = ensemble.weights
-    masses = np.array(
-        [len(part) if weights is None else weights[part.start : part.stop].sum() for part in parts],
-        np.float64,
-    )
-    held = np.linspace(0.0, masses.sum(), 4 * len(parts) + 1)
-    least = np.full(len(held), np.inf)
-    for counts in times:
-        ranked = np.argsort(counts, kind="stable")  # the most neglected first
-        seen = np.concatenate([[0.0], np.cumsum(masses[ranked])])
-        drawn = np.concatenate([[0.0], np.cumsum((masses * counts)[ranked])])
-        least = np.minimum(least, np.interp(held, seen, drawn) / drawn[-1])
-    return float(held[1]), least
+    count = np.repeat(runs.replicas, runs.replicas)
+    begin = np.repeat(np.cumsum(runs.replicas) - runs.replicas, runs.replicas)
+    following = begin + (np.arange(len(count)) - begin + 1) % count
+    least = 1.0
+    for drawn in runs.drawn:
+        breaks = np.flatnonzero(following[drawn[:-1]] != drawn[1:]) + 1
+        chains = np.split(drawn, breaks)
+        whole = [chain[: len(chain) // runs.window * runs.window] for chain in chains]
+        share = totals[np.concatenate(whole)].sum() / totals[drawn].sum()
+        least = min(least, float(share))
+    return least
 
 
-def _floors_of(
-    crossing: Crossing,
-    parts: Sequence[range],
-    shares: tuple[float, Floats],
-    metric: Metric | None,
-    run: Run,
-) -> Floats:
-    """Least σ² of some pairs of objects, by that of their cross pairs."""
-    ensemble, pairs = crossing.ensemble, crossing.site_pairs
-    gather = _gather_plainly if is_plain(ensemble, metric) else partial(_gather, metric=metric)
-    base, heavy = gather(ensemble, pairs, parts, run=run)
-    rises = np.diff(_LADDER, prepend=np.float32(0.0))
-    return crossing.reduce_squares(kernel.least_squares(base, heavy, rises, *shares))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """Pairs of sites whose quietest window is looked for, and what windows are."""
+
+    pairs: Ints  # (site pairs, 2)
+    windows: tuple[Ints, int, Singles, Singles]  # as the kernel needs them
+    totals: Floats  # (parts,)
+    about_mean: bool
+
+    @classmethod
+    def of(cls, crossing: Crossing, runs: Runs, totals: Floats) -> _Search:
+        take, outside, begin, window = [], [], 0, runs.window
+        for count in runs.replicas:  # after the last of a replica comes its first
+            take.append(begin + np.arange(count + window - 1) % count)
+            outside.append(np.repeat([0.0, np.inf], [count, window - 1]))
+            begin += count
+        parts = np.concatenate(take)
+        n_windows = len(parts) - window + 1
+        weights = np.lib.stride_tricks.sliding_window_view(totals[parts], window).sum(axis=1)
+        ends = np.concatenate(outside)[:n_windows]
+        objects = crossing.objects
+        about_mean = not (objects.are_points or takes_largest(objects))
+        known = (
+            np.array(runs.replicas),
+            window,
+            (1 / weights).astype(np.float32),
+            ends.astype(np.float32),
+        )
+        return cls(crossing.site_pairs, known, totals, about_mean)
+
+    def least(
+        self,
+        tile: slice,
+        sums: tuple[Singles, Singles],
+        seen: Singles | None = None,
+        *,
+        origin: Floats | None = None,
+        of_r: float = 0.0,
+    ) -> Floats:
+        """Least variance within a window of some of the pairs, from sums over parts."""
+        weights = self.totals[None].astype(np.float32) if seen is None else seen
+        found = np.empty(len(self.pairs[tile]))
+        counted = np.zeros(len(found)) if origin is None else origin
+        errors = (of_r, _OF_SUMS)
+        kernel.least_within(sums, weights, counted, self.windows, errors, self.about_mean, found)
+        return found
 
 
-def _gather_plainly(
-    ensemble: Ensemble, pairs: Ints, parts: Sequence[range], *, run: Run
-) -> tuple[Singles, Singles]:
-    """Mean motion within units, and snapshots in which it is above each step, in open space."""
-    base = np.zeros(len(pairs), np.float32)
-    heavy = np.zeros((len(pairs), len(_LADDER)), np.float32)
+def _search_plainly(search: _Search, layout: Layout, run: Run) -> Floats:
+    """Find the quietest windows in open space, all frames seen and of weight 1."""
+    pairs = search.pairs
+    found = np.empty(len(pairs))
     tiles = [slice(k, k + _TILE) for k in range(0, len(pairs), _TILE)]
     threads = Threads(run.engine.threads_here)
 
+    def look(units: Units, tile: slice) -> None:
+        frames = units.xyz, np.array(pairs[tile]), units.owners, units.lengths
+        errors = (_error_of(units), _OF_SUMS)
+        kernel.least_within_units(*frames, search.windows, errors, search.about_mean, found[tile])
+
+    if layout.held is not None:
+        run_all(threads.map(look, layout.held, tiles))
+        return found
+    origin, of_r = first_distances(layout.ensemble, pairs), 0.0
+    shape = (len(pairs), len(layout.parts))
+    first, second = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+
     def add(units: Units, tile: slice) -> None:
-        rounding = _ROUNDING * float(np.finfo(units.xyz.dtype).eps)
-        known = np.maximum(units.lengths, 1), units.masses, _LADDER, rounding
-        kernel.add_masses(units.xyz, np.array(pairs[tile]), *known, base[tile], heavy[tile])
+        known = units.owners, units.lengths, origin[tile]
+        kernel.add_part_sums(units.xyz, np.array(pairs[tile]), *known, first[tile], second[tile])
 
-    for units in lay_out(ensemble, parts, longest=_LONGEST, most=_MOST):
+    def finish(of_r: float, tile: slice) -> None:
+        sums = first[tile], second[tile]
+        found[tile] = search.least(tile, sums, origin=origin[tile], of_r=of_r)
+
+    for units in layout:
+        of_r = _error_of(units)
         run_all(threads.map(add, units, tiles))
-    return base, heavy
+    run_all(threads.map(finish, of_r, tiles))
+    return found
 
 
-def _gather(
-    ensemble: Ensemble, pairs: Ints, parts: Sequence[range], *, metric: Metric | None, run: Run
-) -> tuple[Singles, Singles]:
-    """The same in boxes, with gaps and weights, by any metric: units are parts as a whole."""
-    base = np.zeros(len(pairs), np.float32)
-    heavy = np.zeros((len(pairs), len(_LADDER)), np.float32)
-
-    def add(_: int, found: Moments) -> Kept:
-        inside = np.where(found.weight > 0, found.m2 / np.maximum(found.weight, 1e-30), 0.0)
-        base[:] = np.where(base > 0, base, inside)
-        heavy[:] += np.where(inside[:, None] >= _LADDER * base[:, None], found.weight[:, None], 0)
-        return ()
-
-    moments_by_part(ensemble, pairs, parts, add, metric=metric, run=Run(run.engine))
-    return base, heavy
+def _error_of(units: Units) -> float:
+    return _OF_R * float(np.finfo(units.xyz.dtype).eps)

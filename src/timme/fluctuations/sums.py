@@ -27,7 +27,7 @@ from timme.engine.reduction import Kept, moments_by_part, require_parts
 from timme.engine.run import DEFAULT, Run
 from timme.engine.threads import Threads
 from timme.fluctuations.crossing import Crossing, Singles, count_site_pairs
-from timme.fluctuations.units import Units, lay_out
+from timme.fluctuations.units import Layout, Units, hold
 from timme.objects import Objects
 from timme.system.ensemble import Ensemble
 
@@ -126,6 +126,7 @@ def sum_parts(
     parts: Sequence[range],
     *,
     metric: Metric | None = None,
+    layout: Layout | None = None,
     run: Run = DEFAULT,
 ) -> PartSums:
     """Sum the distances of pairs of objects over parts of the snapshots.
@@ -140,6 +141,8 @@ def sum_parts(
         Runs of consecutive snapshots that do not overlap, in their order.
     metric : str or callable, optional
         As for :func:`timme.measure`.
+    layout : Layout, optional
+        Frames of the ensemble, if they were laid out in these parts before.
     run : Run, optional
         How it is carried out: with the threads of this process.
 
@@ -158,7 +161,7 @@ def sum_parts(
         held = 8 * len(parts) * count_site_pairs(objects, index)
         n_pieces = min(len(index), -(-held // HELD_BYTES)) or 1
     made = [
-        _sum_piece(Crossing.of(objects, piece), parts, metric, run)
+        _sum_piece(Crossing.of(objects, piece), parts, metric, layout, run)
         for piece in np.array_split(index, n_pieces)
     ]
     first, second, seen = (_join(arrays) for arrays in zip(*made, strict=True))
@@ -167,12 +170,12 @@ def sum_parts(
         n_objects=len(objects),
         pairs=frozen(index),
         parts=tuple(parts),
-        totals=frozen(_weights(ensemble, parts)),
+        totals=frozen(weights_of(ensemble, parts)),
         second=second,
         first=first,
         seen=seen,
         unit=unit_of_distances(metric, ensemble.unit),
-        largest_of=Crossing.of(objects, index) if _takes_largest(objects) else None,
+        largest_of=Crossing.of(objects, index) if takes_largest(objects) else None,
     )
 
 
@@ -182,25 +185,43 @@ def _join(pieces: Sequence[Singles | None]) -> Singles | None:
     return held[0] if len(held) == 1 else np.concatenate(held) if held else None
 
 
-def _takes_largest(objects: Objects) -> bool:
+def takes_largest(objects: Objects) -> bool:
+    """Tell whether the largest of all cross pairs counts, so that sums are those of sites.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+
+    Returns
+    -------
+    bool
+        False for points, which have one.
+    """
     return not objects.are_points and objects.reduction == "max"
 
 
 def _sum_piece(
-    crossing: Crossing, parts: Sequence[range], metric: Metric | None, run: Run
+    crossing: Crossing,
+    parts: Sequence[range],
+    metric: Metric | None,
+    layout: Layout | None,
+    run: Run,
 ) -> tuple[Singles | None, Singles, Singles | None]:
     """Sums of r − r̄, of its square, and of weights, for a piece of the pairs."""
     ensemble = crossing.ensemble
     if is_plain(ensemble, metric):
-        first, second = _sum_plainly(ensemble, crossing.site_pairs, parts, run)
+        first, second = _sum_plainly(
+            layout or Layout(ensemble, parts, None), crossing.site_pairs, run
+        )
         seen = None
     else:
-        first, second, seen = _sum_anything(ensemble, crossing.site_pairs, parts, metric, run)
+        first, second, seen = sum_anything(ensemble, crossing.site_pairs, parts, metric, run)
     if crossing.objects.are_points:
         return first, second, seen
     rigid = crossing.rigid_site_pairs()
     first[rigid], second[rigid] = 0.0, 0.0
-    if _takes_largest(crossing.objects):
+    if takes_largest(crossing.objects):
         return first, second, seen
     del first
     if seen is not None:
@@ -212,6 +233,31 @@ def _sum_piece(
         seen.max() - seen, crossing.index, largest=True, run=run
     )
     return None, reduced * weight, weight
+
+
+def lay_out_once(
+    objects: Objects, parts: Sequence[range], metric: Metric | None = None
+) -> Layout | None:
+    """Lay the frames of objects out for several sums over the same parts.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    parts : sequence of range
+        As for :func:`sum_parts`.
+    metric : str or callable, optional
+        As for :func:`timme.measure`.
+
+    Returns
+    -------
+    Layout or None
+        None where sums are made another way.
+    """
+    ensemble = objects.ensemble
+    if not is_plain(ensemble, known_metric(metric, ensemble)):
+        return None
+    return hold(objects.centres() if objects.are_points else ensemble, parts)
 
 
 def is_plain(ensemble: Ensemble, metric: Metric | None) -> bool:
@@ -233,16 +279,15 @@ def is_plain(ensemble: Ensemble, metric: Metric | None) -> bool:
     return plain and ensemble.snapshot(0)[1] is None
 
 
-def _sum_plainly(
-    ensemble: Ensemble, pairs: Ints, parts: Sequence[range], run: Run
-) -> tuple[Singles, Singles]:
+def _sum_plainly(layout: Layout, pairs: Ints, run: Run) -> tuple[Singles, Singles]:
     """Sums over parts in open space, all frames seen and of weight 1."""
-    shape = (len(pairs), len(parts))
+    shape = (len(pairs), len(layout.parts))
     first, second = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
     used = np.unique(pairs)
-    if 0 < 2 * len(used) < ensemble.n_sites:  # only these are laid out
-        ensemble, pairs = ensemble.select(used), np.searchsorted(used, pairs)
-    origin = _first_distances(ensemble, pairs)
+    if layout.held is None and 0 < 2 * len(used) < layout.ensemble.n_sites:  # these are laid out
+        layout = Layout(layout.ensemble.select(used), layout.parts, None)
+        pairs = np.searchsorted(used, pairs)
+    origin = first_distances(layout.ensemble, pairs)
     tiles = [slice(k, k + _TILE) for k in range(0, len(pairs), _TILE)]
     threads = Threads(run.engine.threads_here)
 
@@ -250,9 +295,9 @@ def _sum_plainly(
         known = units.owners, units.lengths, origin[tile]
         kernel.add_part_sums(units.xyz, np.array(pairs[tile]), *known, first[tile], second[tile])
 
-    for units in lay_out(ensemble, parts):
+    for units in layout:
         run_all(threads.map(add, units, tiles))
-    totals = np.array([float(len(part)) for part in parts])
+    totals = np.array([float(len(part)) for part in layout.parts])
     run_all(threads.map(partial(_centre, totals), (first, second), tiles))
     return first, second
 
@@ -269,8 +314,21 @@ def run_all(results: Iterable[Any]) -> None:
         pass
 
 
-def _first_distances(ensemble: Ensemble, pairs: Ints) -> Floats:
-    """Distances in the first snapshot, from which those of all are counted."""
+def first_distances(ensemble: Ensemble, pairs: Ints) -> Floats:
+    """Measure the distances in the first snapshot, from which those of all are counted.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots in open space.
+    pairs : ndarray of int, shape (pairs, 2)
+        Sites.
+
+    Returns
+    -------
+    ndarray, shape (pairs,)
+        In double precision.
+    """
     points = np.asarray(ensemble.snapshot(0)[0], np.float64)
     apart: Floats = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
     return apart
@@ -281,10 +339,33 @@ def _centre(totals: Floats, sums: tuple[Singles, Singles], tile: slice) -> None:
     kernel.centre_sums(totals, first[tile], second[tile])
 
 
-def _sum_anything(
+def sum_anything(
     ensemble: Ensemble, pairs: Ints, parts: Sequence[range], metric: Metric | None, run: Run
 ) -> tuple[Singles, Singles, Singles | None]:
-    """The same in boxes, with gaps and weights, by any metric: through the one reduction."""
+    """Sum distances over parts in boxes, with gaps and weights, by any metric.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    pairs : ndarray of int, shape (pairs, 2)
+        Sites.
+    parts : sequence of range
+        Snapshots of each part.
+    metric : callable, str or None
+        As :func:`timme.engine.metrics.known_metric` returns it.
+    run : Run
+        How it is carried out: through the one reduction.
+
+    Returns
+    -------
+    ndarray of float32, shape (pairs, parts)
+        Sums of r − r̄.
+    ndarray of float32, shape (pairs, parts)
+        Sums of its square.
+    ndarray of float32, shape (pairs, parts), or None
+        Weight of what is seen; None if all is.
+    """
     summed = partial(moments_by_part, ensemble, pairs, metric=metric, run=Run(run.engine))
     (one,) = summed([range(parts[0].start, parts[0].start + 1)])
     origin = Moments(*one).mean
@@ -304,8 +385,21 @@ def _sum_anything(
     return weight * mean, second, weight if ensemble.gaps else None
 
 
-def _weights(ensemble: Ensemble, parts: Sequence[range]) -> Floats:
-    """Weight of the snapshots of each part."""
+def weights_of(ensemble: Ensemble, parts: Sequence[range]) -> Floats:
+    """Add up the weights of the snapshots of each part.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    parts : sequence of range
+        Which are in each part.
+
+    Returns
+    -------
+    ndarray, shape (parts,)
+        Their number, where all weigh the same.
+    """
     if ensemble.weights is None:
         return np.array([float(len(part)) for part in parts])
     return np.array([float(ensemble.weights[part.start : part.stop].sum()) for part in parts])
@@ -314,18 +408,27 @@ def _weights(ensemble: Ensemble, parts: Sequence[range]) -> Floats:
 def _resample(shared: tuple[PartSums, Singles], rows: Any) -> Singles:
     """σ² of some pairs for every draw: two products of matrices, or one."""
     sums, counts = shared
+    second = sums.second[rows]
     if sums.seen is None:
         share = counts / np.maximum(sums.totals.astype(np.float32) @ counts, 1e-30)
-        squares: Singles = sums.second[rows] @ share
+        squares = _multiply(second, share)
         if sums.first is not None:
-            squares -= (sums.first[rows] @ share) ** 2
+            squares -= _multiply(sums.first[rows], share) ** 2
         return np.maximum(squares, 0.0, out=squares)
     seen = sums.seen[rows]
-    weight = seen @ counts
-    often = weight >= 0.5 * seen.sum(axis=1, keepdims=True)
+    weight = _multiply(seen, counts)
+    # A draw of a tenth of the snapshots should see a tenth of what is seen in all of them.
+    drawn = (sums.totals @ counts) / sums.totals.sum()
+    often = weight >= 0.5 * drawn.astype(np.float32) * seen.sum(axis=1, keepdims=True)
     weight = np.maximum(weight, 1e-30)
-    squares = sums.second[rows] @ counts / weight
+    squares = _multiply(second, counts) / weight
     if sums.first is not None:
-        squares -= (sums.first[rows] @ counts / weight) ** 2
+        squares -= (_multiply(sums.first[rows], counts) / weight) ** 2
     found: Singles = np.where(often, np.maximum(squares, 0.0), np.float32(np.inf))
     return found
+
+
+def _multiply(rows: Singles, counts: Singles) -> Singles:
+    products = np.empty((len(rows), counts.shape[1]), np.float32)
+    kernel.multiply(np.ascontiguousarray(rows), np.ascontiguousarray(counts), products)
+    return products

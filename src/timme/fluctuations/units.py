@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Coordinates, Ints
-from timme.system.blocks import Block
 from timme.system.ensemble import Ensemble
 
 _LONGEST = 16  # frames of a unit
 _LANES = 16  # units that vector units take at a time
-_HELD_BYTES = 32_000_000  # of frames that are laid out together, or those of one block
+_TOGETHER = 32_000_000  # bytes of frames that are laid out together, or those of one block
+MOST_HELD = 64_000_000  # bytes of frames that stay laid out from one pass to the next
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,25 +22,30 @@ class Units:
 
     xyz: Coordinates  # (sites, dimensions, frames of a unit, units); short ones repeat their first
     owners: Ints  # (units,), the part that each belongs to
-    lengths: Coordinates  # (units,), frames that are laid out; 0 of those that fill up a row
-    masses: Coordinates  # (units,), frames for which they stand
+    lengths: Coordinates  # (units,), frames; 0 of those that fill up a row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Unit:
     frames: Coordinates  # (frames, sites, dimensions)
     owner: int
-    mass: int
 
 
-def lay_out(
-    ensemble: Ensemble,
-    parts: Sequence[range],
-    *,
-    longest: int = _LONGEST,
-    most: int | None = None,
-) -> Iterator[Units]:
-    """Lay all frames out in units, as many at a time as fit into the cache of a large machine.
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """All frames in units, to be gone through again and again."""
+
+    ensemble: Ensemble
+    parts: Sequence[range]
+    held: Units | None  # None where they are too many, and laid out anew each time
+
+    def __iter__(self) -> Iterator[Units]:
+        """Go through all units, in their order."""
+        return lay_out(self.ensemble, self.parts) if self.held is None else iter((self.held,))
+
+
+def hold(ensemble: Ensemble, parts: Sequence[range]) -> Layout:
+    """Lay frames out once for many passes, if they are few enough to be held.
 
     Parameters
     ----------
@@ -48,21 +53,40 @@ def lay_out(
         Snapshots.
     parts : sequence of range
         Snapshots of each part, in their order.
-    longest : int, optional
-        Frames of a unit, at most; parts are cut into units of about the same length.
-    most : int, optional
-        Frames of each unit that are laid out, spread evenly over it; all by default.
+
+    Returns
+    -------
+    Layout
+        The same units in every pass, from memory or from where the snapshots are.
+    """
+    itemsize = ensemble.snapshot(0)[0].dtype.itemsize
+    small = itemsize * np.prod(ensemble.frames.shape, dtype=np.float64) <= MOST_HELD
+    if not small:
+        return Layout(ensemble, parts, None)
+    frames = np.concatenate([block.coordinates for block in ensemble.blocks()])
+    return Layout(ensemble, parts, _side_by_side(list(_cut(frames, 0, parts))))
+
+
+def lay_out(ensemble: Ensemble, parts: Sequence[range]) -> Iterator[Units]:
+    """Lay all frames out in units, as many at a time as fit into the cache of a large machine.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    parts : sequence of range
+        Snapshots of each part, in their order; they are cut into units of about the same length.
 
     Yields
     ------
     Units
-        In their order. None is in two blocks.
+        In their order. None is in two blocks, where they are not all held.
     """
     held, size = list[_Unit](), 0
     for block in ensemble.blocks():
-        found = list(_cut(block, parts, longest, most))
+        found = list(_cut(block.coordinates, block.start, parts))
         added = sum(unit.frames.nbytes for unit in found)
-        if held and size + added > _HELD_BYTES:
+        if held and size + added > _TOGETHER:
             yield _side_by_side(held)
             held, size = [], 0
         held, size = held + found, size + added
@@ -70,17 +94,15 @@ def lay_out(
         yield _side_by_side(held)
 
 
-def _cut(block: Block, parts: Sequence[range], longest: int, most: int | None) -> Iterator[_Unit]:
-    """Cut a block where parts begin and end, and where units grow too long."""
-    end = block.start + len(block.weights)
+def _cut(block: Coordinates, begin: int, parts: Sequence[range]) -> Iterator[_Unit]:
+    """Cut frames from one on where parts begin and end, and where units grow too long."""
+    end = begin + len(block)
     for number, part in enumerate(parts):
-        start, stop = max(part.start, block.start), min(part.stop, end)
+        start, stop = max(part.start, begin), min(part.stop, end)
         if start >= stop:
             continue
-        for frames in np.array_split(np.arange(start, stop), -(-(stop - start) // longest)):
-            taken = len(frames) if most is None else min(most, len(frames))
-            spread = np.linspace(0, len(frames) - 1, taken).round().astype(np.int64)
-            yield _Unit(block.coordinates[frames[spread] - block.start], number, len(frames))
+        for frames in np.array_split(np.arange(start, stop), -(-(stop - start) // _LONGEST)):
+            yield _Unit(block[frames[0] - begin : frames[-1] + 1 - begin], number)
 
 
 def _side_by_side(units: list[_Unit]) -> Units:
@@ -97,5 +119,4 @@ def _side_by_side(units: list[_Unit]) -> Units:
         xyz.reshape(*xyz.shape[:2], *index.shape),
         np.append([unit.owner for unit in units], empty),
         np.append(lengths, empty).astype(xyz.dtype),
-        np.append([unit.mass for unit in units], empty).astype(xyz.dtype),
     )

@@ -122,8 +122,8 @@ def cluster_and_count(
     min_overlap: Overlap = None,
     metric: Metric | None = None,
     run: Run = DEFAULT,
-) -> tuple[Hierarchy, int]:
-    """Measure and link in one step, and count the pairs that share enough snapshots.
+) -> tuple[Hierarchy, Ints, int]:
+    """Measure and link in one step; tell what joins clusters, and count the pairs compared.
 
     Parameters
     ----------
@@ -136,6 +136,8 @@ def cluster_and_count(
     -------
     Hierarchy
         That of :func:`cluster`.
+    ndarray of int, shape (joins, 2)
+        Pairs by which its clusters are joined, the lower first.
     int
         Pairs on which it stands: all, but for those that share too few snapshots.
     """
@@ -166,7 +168,8 @@ def cluster_and_count(
         refuse_unmeasured(objects, pairs, overlap)
     warn_near_half_box(forest.n_near, forest.n_measured)
     # Without gaps, pairs that were never measured to the end count too: they change nothing.
-    return forest.hierarchy(), forest.n_measured if objects.ensemble.gaps else len(pairs)
+    n_compared = forest.n_measured if objects.ensemble.gaps else len(pairs)
+    return forest.hierarchy(), forest.edges, n_compared
 
 
 class _Forest:
@@ -184,6 +187,11 @@ class _Forest:
     def clear(self) -> None:
         self._edges, self._heights = np.empty((0, 2), np.int64), np.empty(0)
         self.n_near = self.n_measured = 0  # pairs near half the box, of those that were measured
+
+    @property
+    def edges(self) -> Ints:
+        """Pairs that join clusters, the lower first."""
+        return np.sort(self._edges, axis=1)
 
     @property
     def state(self) -> dict[str, Any]:

@@ -43,6 +43,34 @@ def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, F
     return edges, heights
 
 
+def shown_forest(edges: Ints, heights: Floats, n_sites: int, shown: Ints) -> tuple[Ints, Floats]:
+    """Keep what holds clusters of some of the sites together, along whatever others.
+
+    Parameters
+    ----------
+    edges : ndarray, shape (edges, 2)
+        Pairs of sites.
+    heights : ndarray, shape (edges,)
+        Height of each; edges of infinite height join nothing.
+    n_sites : int
+        Number of sites.
+    shown : ndarray of int
+        Sites that count, each once, numbered in this order.
+
+    Returns
+    -------
+    edges : ndarray, shape (joins, 2)
+        At most ``len(shown) - 1``, between shown sites.
+    heights : ndarray, shape (joins,)
+        Their heights, ascending.
+    """
+    number = np.full(n_sites, -1)
+    number[shown] = np.arange(len(shown))
+    ranked = _ranked(heights)
+    joining, ends = linkage.joining_shown(_writeable(edges), ranked, number, len(shown))
+    return ends, heights[joining]
+
+
 def canonical_tree(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats]:
     """Build the tree that does not depend on the order of equal edges.
 
@@ -92,10 +120,16 @@ def _without_inner(n_sites: int, edges: Ints, heights: Floats, few: int) -> tupl
 
 def _join(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats, Ints]:
     """Edges that join clusters, sorted by height, their heights, and the cluster of each site."""
+    joining, cluster = linkage.joining_edges(n_sites, _writeable(edges), _ranked(heights))
+    return edges[joining], heights[joining], cluster
+
+
+def _ranked(heights: Floats) -> Ints:
+    """Edges by height, without those that join nothing."""
     ranked = np.argsort(heights, kind="stable")
     ends = heights[ranked[:1]], heights[ranked[-1:]]
-    if not np.isfinite(ends).all():
-        ranked = ranked[np.isfinite(heights[ranked])]
-    writeable = edges if edges.flags.writeable else edges.copy()  # what loops are compiled for
-    joining, cluster = linkage.joining_edges(n_sites, writeable, ranked)
-    return edges[joining], heights[joining], cluster
+    return ranked if np.isfinite(ends).all() else ranked[np.isfinite(heights[ranked])]
+
+
+def _writeable(edges: Ints) -> Ints:
+    return edges if edges.flags.writeable else edges.copy()  # what loops are compiled for

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from timme._arrays import Floats, Ints, highest_between
-from timme.hierarchy.tree import Hierarchy
+from timme._arrays import Floats, Ints
+from timme._kernels import linkage
+from timme.hierarchy.forest import shown_forest
+from timme.hierarchy.quantity import SIGMA, Quantity
+from timme.hierarchy.tree import Hierarchy, from_forest
 
 
 def heights_between(tree: Hierarchy, pairs: Ints) -> Floats:
@@ -30,13 +33,9 @@ def heights_between(tree: Hierarchy, pairs: Ints) -> Floats:
     >>> heights_between(tree, np.array([[0, 1], [0, 2]]))
     array([1., 5.])
     """
-    levels, rank = np.unique(tree.gaps, return_inverse=True)
     place = np.argsort(tree.order)
-    low, high = np.sort(place[pairs], axis=1).T
-    apart = low < high
-    found = np.full(len(pairs), -np.inf)
-    if apart.any():
-        found[apart] = levels[highest_between(rank.astype(np.int64), low[apart], high[apart])]
+    found = np.empty(len(pairs))
+    linkage.highest_between(tree.gaps, np.ascontiguousarray(place[pairs]), found)
     return found
 
 
@@ -66,3 +65,35 @@ def heights_to_core(tree: Hierarchy) -> Floats:
     found = np.empty(tree.n_sites)
     found[tree.order] = np.concatenate([highest[:1], highest]) if len(highest) else np.inf
     return found
+
+
+def grow_shown(
+    n_sites: int,
+    edges: Ints,
+    heights: Floats,
+    shown: Ints,
+    *,
+    quantity: str | Quantity = SIGMA,
+) -> Hierarchy:
+    """Grow a hierarchy as some of the sites see it, and of nothing else.
+
+    Parameters
+    ----------
+    n_sites, edges, heights, quantity
+        As for :func:`timme.hierarchy.tree.grow`.
+    shown : ndarray of int
+        Sites that count, each once, numbered in this order.
+
+    Returns
+    -------
+    Hierarchy
+        The same as ``grow(…).restrict(shown)``.
+
+    Examples
+    --------
+    >>> edges = np.array([[0, 1], [1, 2], [2, 3]])
+    >>> grow_shown(4, edges, np.array([1.0, 3.0, 2.0]), np.array([0, 3])).heights.tolist()
+    [3.0]
+    """
+    forest = shown_forest(edges, heights, n_sites, shown)
+    return from_forest(len(shown), *forest, quantity=quantity)

@@ -133,7 +133,7 @@ def plan(
     n_summed = 0
     if judged:
         free = _room(limit) - sum(size for _, size in stays) - block
-        n_summed, needed = _judging(compared, n_kept if keep else 0, shown, free)
+        n_summed, needed = _judging(compared, n_kept, shown, free)
         phases.append(("parts of the snapshots, by which clusters are judged", block + needed))
     pruned = not keep and euclidean and _can_be_pruned(compared)
     if pruned:

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from timme.analysis import QUANTILES, Chance, Judged, Part, Seen, Timed
-from timme.confidence import assess, assess_levels
+from timme.confidence import assess
 from timme.confidence.null import null_band
 from timme.confidence.windows import sigma_by_time, slide
 from timme.engine.moments import Metric
@@ -83,13 +83,13 @@ def judge(  # noqa: PLR0913, what was made so far, and how it is judged
     if not n_summed:
         why = "how sure clusters are is not told: there is too little memory for it (memory=)"
         return Told((), (*notes, why))
-    if len(sigma.sigma) < n_pairs:
-        found = assess_levels(compared, seen.restricted, shown=seen.shown, metric=metric, run=run)
-        why = (
-            f"how sure clusters are is not told: σ of {n_pairs:,} pairs was not kept; levels worth "
-            "looking at are"
+    if len(sigma.sigma) < n_pairs:  # of which those that are drawn were kept
+        notes = (
+            *notes,
+            f"how sure clusters are is told by {len(sigma.sigma):,} of {n_pairs:,} pairs, those by "
+            "which they are joined and those that pictures need: in resampled trajectories, others "
+            "might join them a little sooner",
         )
-        return Told((Judged(found),), (*notes, why))
     found = assess(
         compared,
         sigma,

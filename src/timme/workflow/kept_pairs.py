@@ -77,19 +77,21 @@ def count_drawn(compared: Objects, n_shown: int) -> int:
         Pairs of objects.
     """
     n_axis = min(n_shown, _along_axis(compared))
-    return n_axis * (n_axis - 1) // 2 + _NEAREST * len(compared) * _has_sticks(compared)
+    n_near = _NEAREST * len(compared) * _has_sticks(compared)
+    return n_axis * (n_axis - 1) // 2 + n_near + len(compared)
 
 
 def measure_drawn(
     compared: Objects,
     partners: Pairs,
     axis: Ints,
+    joining: Ints,
     *,
     min_overlap: Overlap,
     metric: Metric | None = None,
     run: Run,
 ) -> Fluctuations:
-    """Measure what pictures need of all pairs.
+    """Measure what pictures need of all pairs, and what clusters are judged by.
 
     Parameters
     ----------
@@ -99,6 +101,8 @@ def measure_drawn(
         All pairs, but for those left out.
     axis : ndarray of int
         The objects that are drawn, in the order of an axis.
+    joining : ndarray of int, shape (joins, 2)
+        Pairs by which clusters are joined.
     min_overlap : int, "auto" or None
         As for :func:`timme.measure`.
     metric : str or callable, optional
@@ -109,11 +113,11 @@ def measure_drawn(
     Returns
     -------
     Fluctuations
-        Of all pairs of objects at even steps along the axis, and of neighbours that sticks may
-        join.
+        Of all pairs of objects at even steps along the axis, of neighbours that sticks may join,
+        and of those by which clusters are joined.
     """
     chosen = _at_even_steps(axis, _along_axis(compared))
-    index = chosen[np.column_stack(np.triu_indices(len(chosen), 1))]
+    index = np.concatenate([chosen[np.column_stack(np.triu_indices(len(chosen), 1))], joining])
     if _has_sticks(compared):
         near = nearest(compared, min(_NEAREST, len(compared) - 1), by="first")
         index = np.concatenate([index, *near.chunks(len(near))])

@@ -377,12 +377,14 @@ def _measure_and_link(
         hierarchy = link(sigma, quantity=sigma_by(metric), linkage=linkage_of(chosen))
         return Seen(hierarchy, shown.objects), sigma, len(sigma.sigma)
     refuse_unkept(chosen, len(partners))
-    hierarchy, n_pairs = cluster_and_count(
+    hierarchy, joining, n_pairs = cluster_and_count(
         compared, partners, chunk=planned.chunk, min_overlap=overlap, metric=metric, run=run
     )
     seen = Seen(hierarchy, shown.objects)
     axis = shown.objects if shown.sequential else shown.objects[seen.restricted.order]
-    drawn = measure_drawn(compared, partners, axis, min_overlap=overlap, metric=metric, run=run)
+    drawn = measure_drawn(
+        compared, partners, axis, joining, min_overlap=overlap, metric=metric, run=run
+    )
     return seen, drawn, n_pairs
 
 
