@@ -123,3 +123,18 @@ def test_other_linkages_are_never_silent() -> None:
         timme.analyse(made, pairs="contact", radius=10.0, linkage="average")
     averaged = timme.analyse(made, pairs="all", linkage="average")
     assert any("average linkage, which is not" in note for note in averaged.notes)
+
+
+def test_older_results_that_know_the_excess_of_compared_pairs_alone_are_read(
+    hinge: Analysis,
+) -> None:
+    arrays = judged(hinge).to_arrays()
+    arrays["records"] = arrays["records"][:, :-1]
+    read = Judged.from_arrays(arrays, hinge.system, hinge.hierarchy)
+    for before, after in zip(
+        judged(hinge).confidence.records, read.confidence.records, strict=True
+    ):
+        assert after.support == before.support
+        assert after.share == before.share
+        assert (after.separation is None) == (before.separation is None)
+        assert after.separation is None or np.isnan(after.separation.excess_all)

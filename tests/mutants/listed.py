@@ -375,12 +375,8 @@ MUTANTS = [
     ),
     *_mutants(
         "confidence/records.py",
-        "confidence/test_assessing.py",
-        ("what is not found again is trusted", "value is None or value >= enough", "True"),
-    ),
-    *_mutants(
-        "confidence/records.py",
         "confidence/test_separation.py",
+        ("what is not found again is trusted", "value is None or value >= enough", "True"),
         (
             "kernels that are mostly found again are trusted",
             "share is not None and share >= WHOLE",
