@@ -32,7 +32,13 @@ class Room(ConstrainedLayoutEngine):
     _adjust_compatible = True  # matplotlib asks engines for it
 
     def execute(self, fig: Any) -> None:
-        """Place the plot of a figure, and the titles of its axes."""
+        """Place the plot of a figure, and the titles of its axes.
+
+        Parameters
+        ----------
+        fig : Figure
+            What is about to be drawn.
+        """
         if not is_single(fig):
             super().execute(fig)
             return
