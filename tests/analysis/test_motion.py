@@ -7,7 +7,8 @@ import pytest
 
 import timme
 from tests.motion.proteins import planted_protein
-from timme.analysis import Analysis, Moved, summary
+from timme.analysis import Analysis, Correlated, Moved, summary
+from timme.motion import two_point
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +68,14 @@ def test_the_hierarchy_is_that_of_the_rest(made: Analysis) -> None:
     assert made.hierarchy.quantity.symbol == "rest"
     sizes = made.shown_hierarchy.cut(part.found.bodies.cutoff).sizes
     assert sizes.tolist() == [60, 40]
+
+
+def test_distances_at_which_no_pair_is_seen_are_not_told_as_numbers() -> None:
+    walkers = np.cumsum(np.random.default_rng(0).normal(size=(30, 20, 3)), axis=0) * 0.1
+    walkers += np.random.default_rng(1).uniform(0, 20, (20, 3))
+    ensemble = timme.Ensemble.from_array(walkers)
+    far = Correlated(two_point(ensemble, [0.0, 40.0, 900.0])).facts()
+    assert [name for name, _ in far][:1] == ["two-point"]
+    assert not any("nan" in text for _, text in far)
+    none = Correlated(two_point(ensemble, [500.0, 600.0])).facts()
+    assert none[0] == ("two-point", "no pair is seen at these distances")
