@@ -516,7 +516,7 @@ MUTANTS = [
     *_mutants(
         "fluctuations/limits.py",
         "fluctuations/test_measuring.py",
-        ("squares may vanish", "if 0 < largest < smallest:", "if False:"),
+        ("squares may vanish", "if 0 < largest < _SMALLEST:", "if False:"),
     ),
     *_mutants(
         "fluctuations/crossing.py",
