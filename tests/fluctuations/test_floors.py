@@ -13,9 +13,10 @@ from tests import naive
 from timme import objects, pairs
 from timme._arrays import Floats
 from timme.confidence.draws import draw
-from timme.fluctuations.floors import Runs, floors, least_cover
+from timme.fluctuations.floors import floors, least_cover
 from timme.fluctuations.sums import sum_parts
 from timme.objects import Objects
+from timme.series import Runs
 from timme.system.ensemble import Ensemble
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import special
 
 from timme._arrays import Floats, Ints, frozen
-from timme.fluctuations.floors import Runs
-from timme.series import count_drawn, draw_runs
+from timme.series import Runs, count_drawn, draw_runs
 
 N_PARTS = 64
 N_DRAWS = 100

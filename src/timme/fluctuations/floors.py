@@ -37,25 +37,12 @@ from timme.fluctuations.sums import (
 )
 from timme.fluctuations.units import Layout, Units
 from timme.objects import Objects
+from timme.series import Runs
 
 _OF_R = 4.0  # by which r may be off, in units of its last place
 _OF_SUMS = 1e-4  # by which sums in single precision may be, of a thousand numbers and more
 _TILE = 8192  # pairs that a thread takes at a time
 _PIECE = 500_000  # pairs of sites whose sums are held where frames are not
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Runs:
-    """Parts of the snapshots, in the order in which draws were made of them."""
-
-    replicas: Sequence[int]  # parts of each replica, none of whose runs leads into another
-    length: int  # parts of a run, or all of a replica that has fewer
-    drawn: Ints  # (draws, parts), numbers of parts
-
-    @property
-    def window(self) -> int:
-        """Parts of a window: no more than any run has."""
-        return min(self.length, *self.replicas)
 
 
 def floors(
