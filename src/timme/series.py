@@ -202,6 +202,20 @@ def draw_runs(
     return np.array([_draw(rng, length, size, first, wrap=wrap) for _ in range(n_draws)])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Parts of the snapshots, in the order in which draws were made of them."""
+
+    replicas: Sequence[int]  # parts of each replica, none of whose runs leads into another
+    length: int  # parts of a run, or all of a replica that has fewer
+    drawn: Ints  # (draws, parts), numbers of parts
+
+    @property
+    def window(self) -> int:
+        """Parts of a window: no more than any run has."""
+        return min(self.length, *self.replicas)
+
+
 def count_drawn(drawn: Ints, n_blocks: int) -> Ints:
     """Count how often each block was drawn.
 

@@ -215,8 +215,8 @@ def test_windows_are_told_of_tracks_with_gaps_and_in_boxes(kind: str) -> None:
         options["gaps"] = True
     if kind == "box":
         options["box"] = [100.0] * 3
-    asked = {"windows": 4, "cutoff": 0.2, "confidence": False, "objects": "points", "pairs": "all"}
-    found = timme.analyse(array, **asked, **options)
+    options |= {"windows": 4, "cutoff": 0.2, "confidence": False, "objects": "points"}
+    found = timme.analyse(array, pairs="all", **options)
     (timed,) = (part for part in found.parts if isinstance(part, Timed))
     assert timed.windows is not None
     assert timed.windows.tracks.tolist() == [[0] * 12 + [1] * 12] * 4
@@ -225,7 +225,7 @@ def test_windows_are_told_of_tracks_with_gaps_and_in_boxes(kind: str) -> None:
 def test_a_window_in_which_a_pair_is_hardly_seen_does_not_join_it() -> None:
     array = parted()
     array[:50, 12:] = np.nan  # the second body comes late
-    options = {"gaps": True, "min_overlap": 20, "cutoff": 0.2, "confidence": False}
+    options = dict[str, Any](gaps=True, min_overlap=20, cutoff=0.2, confidence=False)
     found = timme.analyse(array, windows=4, objects="points", pairs="all", **options)
     (timed,) = (part for part in found.parts if isinstance(part, Timed))
     assert timed.windows is not None

@@ -79,10 +79,12 @@ def grow_shown(
 
     Parameters
     ----------
-    n_sites, edges, heights, quantity
+    n_sites, edges, heights
         As for :func:`timme.hierarchy.tree.grow`.
     shown : ndarray of int
         Sites that count, each once, numbered in this order.
+    quantity : str or Quantity, optional
+        What the heights are, or its symbol.
 
     Returns
     -------

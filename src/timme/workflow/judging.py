@@ -84,12 +84,12 @@ def judge(  # noqa: PLR0913, what was made so far, and how it is judged
         why = "how sure clusters are is not told: there is too little memory for it (memory=)"
         return Told((), (*notes, why))
     if len(sigma.sigma) < n_pairs:  # of which those that are drawn were kept
-        notes = (
-            *notes,
+        told = (
             f"how sure clusters are is told by {len(sigma.sigma):,} of {n_pairs:,} pairs, those by "
             "which they are joined and those that pictures need: in resampled trajectories, others "
-            "might join them a little sooner",
+            "might join them a little sooner"
         )
+        notes = (*notes, told)
     found = assess(
         compared,
         sigma,
