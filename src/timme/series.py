@@ -22,20 +22,6 @@ from timme._arrays import Floats, Ints, numbers
 _AT_A_TIME = 4_000_000  # values that are transformed at a time
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Runs:
-    """Parts of the snapshots, in the order in which draws were made of them."""
-
-    replicas: Sequence[int]  # parts of each replica, none of whose runs leads into another
-    length: int  # parts of a run, or all of a replica that has fewer
-    drawn: Ints  # (draws, parts), numbers of parts
-
-    @property
-    def window(self) -> int:
-        """Parts of a window: no more than any run has."""
-        return min(self.length, *self.replicas)
-
-
 def autocorrelation(series: npt.ArrayLike, *, replicas: Sequence[int] | None = None) -> Floats:
     """Correlate series with themselves, and average over all of them.
 
