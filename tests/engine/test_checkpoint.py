@@ -16,7 +16,7 @@ import pytest
 
 from tests.killing import KilledError, kill_at
 from tests.readers.builders import write_trajectory
-from timme import analyse, objects, pairs, read
+from timme import analyse, objects, pairs, read, synthetic
 from timme._arrays import Floats
 from timme.analysis import Analysis
 from timme.engine.checkpoint import Checkpoint, Interrupted, digest
@@ -116,14 +116,19 @@ def tree_in_pieces(**options: Any) -> Hierarchy:
     return cluster(chosen, pairs.all(chosen), chunk=50, **options)
 
 
+def bodies() -> Objects:
+    """Points of which most pairs are given up."""
+    return objects.points(synthetic.hinged(4, 150, 300).ensemble)
+
+
 def pruned_tree(**options: Any) -> Hierarchy:
-    chosen = points(300, 600)
+    chosen = bodies()
     return cluster(chosen, pairs.all(chosen), **options)
 
 
 def pruned_tree_in_pieces(**options: Any) -> Hierarchy:
-    chosen = points(300, 600)
-    return cluster(chosen, pairs.all(chosen), chunk=2000, **options)
+    chosen = bodies()
+    return cluster(chosen, pairs.all(chosen), chunk=200, **options)
 
 
 def contacts(**options: Any) -> Pairs:
