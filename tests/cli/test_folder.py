@@ -35,7 +35,11 @@ OF_JUDGED = [
     *("confidence.csv", "confidence.json", "convergence.csv"),
 ]
 OF_BODIES = [
-    *(f"{figure}.{suffix}" for figure in ("bodies", "variance") for suffix in ("svg", "png")),
+    *(
+        f"{figure}.{suffix}"
+        for figure in ("bodies", "variance", "angles")
+        for suffix in ("svg", "png")
+    ),
     *("bodies.csv", "motions.csv", "angles.csv", "splits.csv", "bodies-by-number.csv"),
     *("bodies.cif", "bodies.pml", "bodies.cxc", "bodies.tcl"),
 ]

@@ -436,9 +436,9 @@ MUTANTS = [
             "max(_of_noise(crowd, n_effective),",
         ),
         (
-            "two of three bodies are told as one that bends",
-            "levels[place : place + 2])",
-            "levels[place : place + 1])",
+            "bending is told by less than a clear slope",
+            "SHARP = 0.7",
+            "SHARP = 1.0",
         ),
     ),
     *_mutants(

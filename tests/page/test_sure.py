@@ -39,7 +39,7 @@ def judged_of(analysis: Analysis) -> Judged:
 
 @pytest.mark.parametrize(
     ("make", "colour"),
-    [(hinge, "green"), (ensemble, None), (tailed, "amber")],
+    [(hinge, "green"), (ensemble, None), (tailed, "red")],
     ids=["hinge", "ensemble", "tailed"],
 )
 def test_a_banner_says_whether_there_is_data_enough(

@@ -50,7 +50,7 @@ from timme.analysis.motion_arrays import (
 from timme.analysis.system import System
 from timme.hierarchy.tree import Hierarchy
 from timme.motion import Bodies, Hinge, Motions, SplitMotion
-from timme.motion.counting import ENOUGH, JITTER, SOFT, bends
+from timme.motion.counting import ENOUGH, JITTER, SHARP, SOFT
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -158,13 +158,14 @@ class Moved(Described):
 
     def _next_best(self) -> list[str]:
         """Say what the next best number of bodies would be."""
-        levels, level = self.found.bodies.levels, self.found.bodies.next_best
+        level = self.found.bodies.next_best
         if level is None:
             return []
         parts = " | ".join(self.next_members)
         soft = "soft parts" if level.gap >= SOFT else "no parts of their own"
-        if level.gap >= ENOUGH and bends(levels, levels.index(level)):
-            soft = f"parts of one that bends evenly, S {level.sharpness:.2g} where 1 is asked for"
+        if level.gap >= ENOUGH and level.bends:
+            soft = "parts of one that bends evenly"
+            soft += f", S {level.sharpness:.2g} where {SHARP:g} is asked for"
         less = ", moving less than they jitter" if level.separation < JITTER else ""
         times = f"{level.gap:.2g} × as much as parts inside them do, {ENOUGH:g} × is asked for"
         return [f"next best, {level.n_bodies}: {soft} ({parts}), {times}{less}"]

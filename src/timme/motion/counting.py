@@ -30,7 +30,7 @@ from timme.motion.seeds import patches
 
 ENOUGH = 6.5  # G of bodies
 SOFT = ENOUGH / 2  # G of soft parts
-SHARP = 1.0  # S of bodies: below it, one body that bends
+SHARP = 0.7  # S of bodies: below it, one body that bends; known domains have 0.84 and more
 JITTER = 1.3  # separation below which bodies move less than they jitter
 LEAST = 10  # sites of a body
 _PART = 5  # sites of a part into which a body is cut
@@ -46,6 +46,11 @@ class Level(Described):
     sharpness: float  # S, of turning by steps; NaN where it decides nothing or cannot be told
     rest: float  # rms distance of sites from their places
     labels: Ints  # (sites,), body of each, 0 the largest; -1 for those of none
+
+    @property
+    def bends(self) -> bool:
+        """Whether bodies are parts of one that bends evenly; False where it cannot be told."""
+        return self.sharpness < SHARP
 
 
 def gap(
@@ -131,43 +136,7 @@ def choose(levels: tuple[Level, ...]) -> int:
         body, if none is.
     """
     wide = [place for place, level in enumerate(levels) if level.gap >= ENOUGH]
-    return max((place for place in wide if not bends(levels, place)), default=0)
-
-
-def deciding(gaps: list[float]) -> list[bool]:
-    """Say for which numbers of bodies sharpness decides.
-
-    Parameters
-    ----------
-    gaps : list of float
-        For one body and more.
-
-    Returns
-    -------
-    list of bool
-        True where the gap is wide enough, and for the number after it.
-    """
-    wide = [gap >= ENOUGH for gap in gaps]
-    return [here or before for here, before in zip(wide, [False, *wide], strict=False)]
-
-
-def bends(levels: tuple[Level, ...], place: int) -> bool:
-    """Tell whether bodies are parts of one that bends evenly.
-
-    Parameters
-    ----------
-    levels : tuple of Level
-        For one body and more.
-    place : int
-        Which of them.
-
-    Returns
-    -------
-    bool
-        Whether its parts turn evenly rather than by steps, and those of the next number too: of
-        three bodies that are told as two, one turns by a step, which a slope may describe better.
-    """
-    return all(level.sharpness < SHARP for level in levels[place : place + 2])
+    return max((place for place in wide if not levels[place].bends), default=0)
 
 
 def _best_cut(snapshots: Floats, pieces: Ints) -> float:

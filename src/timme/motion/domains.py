@@ -19,7 +19,7 @@ from timme._html import Described
 from timme.hierarchy.agreement import rand_index
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
-from timme.motion.counting import LEAST, Level, choose, deciding, gap, separation
+from timme.motion.counting import ENOUGH, LEAST, Level, choose, gap, separation
 from timme.motion.crowd import Crowd, assign, follow, stillness
 from timme.motion.merging import merges
 from timme.motion.seeds import floppy, patches, sow
@@ -207,11 +207,11 @@ class _Search:
                 n_bodies=crowd.n_bodies,
                 gap=wide,
                 separation=separation(sigma, crowd.labels),
-                sharpness=sharpness(inner, crowd, crowds[0]) if asked else float("nan"),
+                sharpness=sharpness(inner, crowd, crowds[0]) if wide >= ENOUGH else float("nan"),
                 rest=float(np.sqrt(crowd.rests.sum() / inner[:, :, 0].size)),
                 labels=crowd.labels,
             )
-            for crowd, wide, asked in zip(crowds, gaps, deciding(gaps), strict=True)
+            for crowd, wide in zip(crowds, gaps, strict=True)
         )
         return cls(snapshots, kept, base.labels, crowds, levels, n_effective)
 

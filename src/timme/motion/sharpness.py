@@ -6,7 +6,8 @@ of one body turn alike, and those of the other by a step more; along a rod that 
 evenly with the place. Both are linear models of the same turns, one with a turn for each body, one
 that is affine in the place. Sharpness is what the even one leaves over what the steps leave, each
 by its degrees of freedom: a step is described badly by a slope, and a slope as badly by steps, so
-that 1 lies between both and needs no tuning.
+that 1 lies between both. Where parts turn little beside how well their turning is known, as in two
+copies of one crystal, it comes near 1 whatever they do: only what is clearly below tells bending.
 """
 
 from __future__ import annotations
