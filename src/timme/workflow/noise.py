@@ -101,9 +101,13 @@ def note_on_noise(
             "than snapshots counts as error)"
         )
     share = f"{n_clipped:,} of {len(sigma.sigma):,} pairs"
+    # σ² that n errors make has a standard error of √(2 / (n − 1)) of it.
+    seen = max(float(np.median(sigma.common)) - 1, 1.0)
+    floor = np.sqrt(2 * errors.squares.mean() * np.sqrt(2 / seen))
     return (
         f"{told}{how} was taken off σ², and as much off σ² of resampled trajectories; {share} "
-        "fluctuate by no more than it, and have σ = 0"
+        f"fluctuate by no more than it, and have σ = 0; σ below about {floor:.2g}{unit} cannot be "
+        "told from 0"
     )
 
 
