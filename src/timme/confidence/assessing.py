@@ -346,8 +346,11 @@ def _bridges(
     if linkage != "single":  # others do not join by single pairs
         return found
     living = np.flatnonzero(np.isfinite(tree.deaths)).tolist()
-    middle = np.sqrt(np.maximum(tree.births, 0.0) * tree.deaths)
-    asked = [(int(shown[tree.members(k)[0]]), float(middle[k])) for k in living]
+    middle = np.sqrt(np.maximum(tree.births[living], 0.0) * tree.deaths[living])
+    asked = [
+        (int(shown[tree.members(k)[0]]), float(height))
+        for k, height in zip(living, middle, strict=True)
+    ]
     each = find_bridges(sigma, asked, shown=shown, min_size=tree.min_size)
     for cluster, bridge in zip(living, each, strict=True):
         found[cluster] = bridge
