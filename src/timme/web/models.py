@@ -62,7 +62,8 @@ def _type(setting: Setting) -> Any:
         kind = Annotated[str, Field(max_length=letters)]
         if setting.many:  # one text, or several
             kind = kind | Annotated[list[kind], Field(max_length=letters)]
-    return kind | Literal[False] | None if setting.name == "box" else kind | None
+    besides = {"box": Literal[False], "noise": _Number}.get(setting.name)
+    return kind | None if besides is None else kind | besides | None
 
 
 def _field(setting: Setting) -> Any:
