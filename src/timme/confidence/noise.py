@@ -55,14 +55,9 @@ class PositionErrors:
         ndarray, shape (pairs,)
             Of infinitely many snapshots.
         """
-        found = np.empty(len(pairs))
-        length = max(1, _AT_A_TIME // (self.points.n_dimensions * self.points.block_length))
-        for start in range(0, len(pairs), length):
-            some = slice(start, start + length)
-            errors = self.squares[pairs[some]].sum(axis=1)
-            true = np.maximum(_mean_squares(self.points, pairs[some]) - errors, 0.0)
-            found[some] = variance_of_length(true, errors)
-        return found
+        errors = self.squares[pairs].sum(axis=1)
+        true = np.maximum(_mean_squares(self.points, pairs) - errors, 0.0)
+        return variance_of_length(true, errors)
 
 
 def take_off(sigma: Fluctuations, noise: NoiseVariance) -> tuple[Fluctuations, int]:
@@ -198,13 +193,16 @@ def _too_few(n_snapshots: int) -> ValueError:
 def _mean_squares(ensemble: Ensemble, pairs: Ints) -> Floats:
     """Mean of the squared components between points, over the snapshots in which both are seen."""
     total, count = np.zeros((len(pairs), ensemble.n_dimensions)), np.zeros((len(pairs), 1))
-    for block in ensemble.blocks():
+    length = max(1, _AT_A_TIME // (ensemble.n_dimensions * ensemble.block_length))
+    for block in ensemble.blocks():  # each is read once, and looked at piece by piece
         boxes = Boxes.of(
             block.boxes, len(block.weights), ensemble.n_dimensions, images=ensemble.images
         )
-        vectors = boxes.between(block.coordinates, *pairs.T)
-        total += np.nansum(vectors**2, axis=0)
-        count += np.count_nonzero(~np.isnan(vectors[:, :, :1]), axis=0)
+        for start in range(0, len(pairs), length):
+            some = slice(start, start + length)
+            vectors = boxes.between(block.coordinates, *pairs[some].T)
+            total[some] += np.nansum(vectors**2, axis=0)
+            count[some] += np.count_nonzero(~np.isnan(vectors[:, :, :1]), axis=0)
     found: Floats = total / np.maximum(count, 1)
     return found
 
