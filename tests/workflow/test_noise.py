@@ -214,3 +214,9 @@ def test_errors_of_models_and_atoms_are_not_estimated(tmp_path: Path) -> None:
     for objects, text in told.items():
         with pytest.raises(ValueError, match=text):
             timme.analyse(models, objects=objects, noise="auto", **QUICK)
+
+
+def test_more_pairs_than_are_kept_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timme.workflow.kept_pairs.KEPT_PAIRS", 100)
+    with pytest.raises(ValueError, match="needs σ of all pairs at once, and 276 are too many"):
+        timme.analyse(PLACES, noise=0.1, **QUICK)
