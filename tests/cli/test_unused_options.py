@@ -81,6 +81,9 @@ def test_an_option_without_effect_is_refused(
         ("array", "--gaps --min-overlap 3 --radius 5 --contacts 2 --min-bonds 0"),
         ("table", "--columns frame,particle,x,y --min-overlap 3"),
         ("trajectory", "--allow-truncated --pairs sequence --neighbours 2 --bonds none"),
+        ("table", "--noise 0.03"),
+        ("array", "--noise 0.03,0.03,0.06 --linkage braced"),
+        ("array", "--noise auto"),
     ],
 )
 def test_an_option_with_an_effect_is_taken(
@@ -88,6 +91,21 @@ def test_an_option_with_an_effect_is_taken(
 ) -> None:
     found = timme("run", *inputs[source], *options.split(), "-o", "out")
     assert (found.code, found.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "expected"),
+    [
+        ("models", "--noise 0.1", "--noise is for points and centres: σ of bodies is that of many"),
+        ("models", "--objects points --noise auto", "--noise auto needs snapshots in their order"),
+        ("table", "--noise 0.1,0.1,0.2", "--noise takes one error, or one for each of 2 axes, go"),
+        ("array", "--noise far", "--noise takes an error such as 0.03, one for each axis such as"),
+    ],
+)
+def test_an_error_that_cannot_be_taken_off_is_refused(
+    inputs: dict[str, list[Path]], refused: Refused, source: str, options: str, expected: str
+) -> None:
+    assert expected in refused("run", *inputs[source], *options.split())
 
 
 def test_an_ensemble_is_not_read_again() -> None:

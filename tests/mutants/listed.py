@@ -412,9 +412,38 @@ MUTANTS = [
         "confidence/noise.py",
         "confidence/test_noise.py",
         (
-            "the error of both ends of a step is one's",
-            "2 * one - two, 0.0) / 2",
-            "2 * one - two, 0.0)",
+            "a step that is longer makes the next one longer",
+            "(-covariance - variance / count)",
+            "(covariance - variance / count)",
+        ),
+        (
+            "few snapshots have all of the error",
+            "noise(sigma.pairs) * (1 - 1 / sigma.common)",
+            "noise(sigma.pairs)",
+        ),
+        ("near pairs are corrected as far ones", "_FAR = 12.0", "_FAR = 0.0"),
+        (
+            "errors are the same along all axes",
+            "along, along_square = (share * errors)",
+            "along, along_square = (errors / errors.shape[1])",
+        ),
+    ),
+    *_mutants(
+        "fluctuations/sums.py",
+        "workflow/test_noise.py",
+        (
+            "draws keep the error of positions",
+            "squares -= (sums.noise[rows][:, None] * share)",
+            "squares -= 0 * (sums.noise[rows][:, None] * share)",
+        ),
+    ),
+    *_mutants(
+        "confidence/replicates.py",
+        "workflow/test_noise.py",
+        (
+            "what was measured is held against what is corrected",
+            "bounds = bounds + noise(pairs)",
+            "bounds = bounds + 0.5 * noise(pairs)",
         ),
     ),
     *_mutants(

@@ -41,6 +41,7 @@ EXPECTED = {
     (Settings, "min_overlap"): "half of all",
     (Settings, "cutoff"): "the first that is suggested",
     (Settings, "length"): "1.54 Å with carbon, 0.96 Å for water, their mean for links",
+    (Settings, "noise"): "none",
     (Settings, "replicas"): "one run",
     (Settings, "confidence"): "yes",
     (Settings, "chance"): "yes for few particles in open space",

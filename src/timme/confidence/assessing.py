@@ -14,6 +14,7 @@ from timme.confidence.convergence import converge, cut_lengths
 from timme.confidence.draws import N_DRAWS, Draws, draw
 from timme.confidence.findings import Separation
 from timme.confidence.levels import Silhouettes, silhouettes
+from timme.confidence.noise import take_off
 from timme.confidence.records import ClusterRecord, Confidence, is_trusted
 from timme.confidence.replicates import MOST_PAIRS, resampled_hierarchies, sum_what_matters
 from timme.confidence.sampling import Sampling, count_independent
@@ -23,7 +24,7 @@ from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.measuring import measure_in_chunks
 from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import PartSums, lay_out_once, sum_parts
+from timme.fluctuations.sums import NoiseVariance, PartSums, lay_out_once, sum_parts
 from timme.hierarchy.condensed import MIN_SIZE, CondensedTree, condense
 from timme.hierarchy.linkages import Linkage
 from timme.hierarchy.tree import Hierarchy
@@ -47,6 +48,7 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     linkage: Linkage = "single",
     most_pairs: int = MOST_PAIRS,
     metric: Metric | None = None,
+    noise: NoiseVariance | None = None,
     seed: int = 0,
     run: Run = DEFAULT,
 ) -> Confidence:
@@ -76,6 +78,9 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         the result notes.
     metric : str or callable, optional
         As for :func:`timme.measure`.
+    noise : callable, optional
+        What errors of positions add to σ² of pairs of points, if it was taken off `sigma`: it is
+        taken off σ² of every draw as well.
     seed : int, optional
         Of the random numbers.
     run : Run, optional
@@ -101,7 +106,13 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     tree = condense(_restrict(hierarchy, seen, len(objects)), min_size=min_size)
     sampling = count_independent(objects, sigma, replicas=replicas, metric=metric, seed=seed)
     found = suggest_levels(
-        objects, tree.hierarchy, shown=seen, min_size=min_size, metric=metric, seed=seed, run=run
+        *(objects, tree.hierarchy),
+        shown=seen,
+        min_size=min_size,
+        metric=metric,
+        noise=noise,
+        seed=seed,
+        run=run,
     )
     if np.isnan(sampling.n_effective):
         return Confidence(sampling, tree, _unjudged(tree), found)
@@ -113,13 +124,16 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         seed=seed,
     )
     layout = lay_out_once(objects, draws.parts, metric)
-    summed = partial(sum_parts, objects, parts=draws.parts, metric=metric, layout=layout, run=run)
+    summed = partial(
+        sum_parts, objects, parts=draws.parts, metric=metric, layout=layout, noise=noise, run=run
+    )
     sums, notes = sum_what_matters(
         *(objects, sigma, draws),
         linkage=linkage,
         most=most_pairs,
         metric=metric,
         layout=layout,
+        noise=noise,
         run=run,
     )
     lengths = cut_lengths(draws)
@@ -164,13 +178,14 @@ def levels_of_matrix(
     return Confidence(Sampling(0, np.nan, (), independent=False), tree, _unjudged(tree), found)
 
 
-def suggest_levels(
+def suggest_levels(  # noqa: PLR0913, as above
     objects: Objects,
     hierarchy: Hierarchy,
     *,
     shown: Ints,
     min_size: int = MIN_SIZE,
     metric: Metric | None = None,
+    noise: NoiseVariance | None = None,
     seed: int = 0,
     run: Run = DEFAULT,
 ) -> Silhouettes:
@@ -188,6 +203,8 @@ def suggest_levels(
         Sites that a cluster needs to count.
     metric : str or callable, optional
         As for :func:`timme.measure`.
+    noise : callable, optional
+        As for :func:`assess`.
     seed : int, optional
         Of the random numbers, by which 1200 of more shown objects are chosen.
     run : Run, optional
@@ -202,11 +219,17 @@ def suggest_levels(
     chosen = np.arange(n_shown)
     if n_shown > MOST_SHOWN:
         chosen = np.sort(np.random.default_rng(seed).permutation(n_shown)[:MOST_SHOWN])
-    matrix = _sigma_of_all(objects, shown[chosen], metric, run)
+    matrix = _sigma_of_all(objects, shown[chosen], metric, noise, run)
     return silhouettes(hierarchy, matrix, sites=chosen, min_size=min_size)
 
 
-def _sigma_of_all(objects: Objects, chosen: Ints, metric: Metric | None, run: Run) -> Floats:
+def _sigma_of_all(
+    objects: Objects,
+    chosen: Ints,
+    metric: Metric | None,
+    noise: NoiseVariance | None,
+    run: Run,
+) -> Floats:
     """σ of all pairs of some objects as a matrix; NaN where two are never seen together."""
     matrix = np.full((len(chosen), len(chosen)), np.nan)
     np.fill_diagonal(matrix, 0.0)
@@ -226,7 +249,8 @@ def _sigma_of_all(objects: Objects, chosen: Ints, metric: Metric | None, run: Ru
         near=lambda *_: None,  # which was told when the pairs that are linked were measured
     ):
         one, other = place[part.pairs].T
-        matrix[one, other] = matrix[other, one] = part.sigma
+        sigma = part if noise is None else take_off(part, noise)[0]
+        matrix[one, other] = matrix[other, one] = sigma.sigma
     return matrix
 
 
@@ -322,8 +346,11 @@ def _bridges(
     if linkage != "single":  # others do not join by single pairs
         return found
     living = np.flatnonzero(np.isfinite(tree.deaths)).tolist()
-    middle = np.sqrt(np.maximum(tree.births, 0.0) * tree.deaths)
-    asked = [(int(shown[tree.members(k)[0]]), float(middle[k])) for k in living]
+    middle = np.sqrt(np.maximum(tree.births[living], 0.0) * tree.deaths[living])
+    asked = [
+        (int(shown[tree.members(k)[0]]), float(height))
+        for k, height in zip(living, middle, strict=True)
+    ]
     each = find_bridges(sigma, asked, shown=shown, min_size=tree.min_size)
     for cluster, bridge in zip(living, each, strict=True):
         found[cluster] = bridge

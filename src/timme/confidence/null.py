@@ -8,11 +8,13 @@ verdict; and for molecules, whose atoms are bonded, it would say nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
 from timme.confidence.findings import NullBand
-from timme.fluctuations.sums import sum_parts
+from timme.fluctuations.sums import NoiseVariance, sum_parts
 from timme.hierarchy.tree import grow
 from timme.objects import points
 from timme.settings.values import LARGE
@@ -30,6 +32,7 @@ def null_band(
     *,
     large: int = LARGE,
     n_draws: int = _N_DRAWS,
+    noise: NoiseVariance | None = None,
     seed: int = 0,
 ) -> NullBand:
     """Link walkers that have nothing in common but their steps.
@@ -46,6 +49,8 @@ def null_band(
         The R of P(r ≥ R).
     n_draws : int, optional
         How many times tracks are shifted.
+    noise : callable, optional
+        What errors of positions add to σ² of pairs, which is taken off: walkers have them, too.
     seed : int, optional
         Of the random numbers.
 
@@ -61,7 +66,8 @@ def null_band(
     rng = np.random.default_rng(seed)
     places = np.asarray(ensemble.coordinates(), np.float64)
     box = None if ensemble.snapshot(0)[1] is None else ensemble.block(0).boxes
-    drawn = [_sigma_of(_shifted(places, rng), box, pairs) for _ in range(n_draws)]
+    errors = None if noise is None else noise(pairs)
+    drawn = [_sigma_of(_shifted(places, rng), box, pairs, errors) for _ in range(n_draws)]
     top = max(float(sigma.max(initial=0.0)) for sigma in drawn)
     grid = np.linspace(0.0, top, _N_CUTOFFS) if cutoffs is None else np.asarray(cutoffs)
     counted = [
@@ -84,7 +90,7 @@ def _shifted(places: Floats, rng: np.random.Generator) -> Floats:
     return walked
 
 
-def _sigma_of(places: Floats, boxes: Floats | None, pairs: Ints) -> Floats:
+def _sigma_of(places: Floats, boxes: Floats | None, pairs: Ints, errors: Floats | None) -> Floats:
     made = points(Ensemble.from_array(places, boxes=None if boxes is None else boxes[0]))
-    found = sum_parts(made, pairs, [range(len(places))]).sigma([[1]])[:, 0]
-    return found.astype(np.float64)
+    sums = replace(sum_parts(made, pairs, [range(len(places))]), noise=errors)
+    return sums.sigma([[1]])[:, 0].astype(np.float64)

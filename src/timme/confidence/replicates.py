@@ -26,7 +26,7 @@ from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.floors import floors
 from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import PartSums, is_plain, sum_parts
+from timme.fluctuations.sums import NoiseVariance, PartSums, is_plain, sum_parts
 from timme.fluctuations.units import Layout
 from timme.hierarchy.forest import spanning_forest
 from timme.hierarchy.joining import grow_shown, heights_between
@@ -52,6 +52,7 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
     most: int = MOST_PAIRS,
     metric: Metric | None = None,
     layout: Layout | None = None,
+    noise: NoiseVariance | None = None,
     run: Run = DEFAULT,
 ) -> tuple[PartSums, tuple[str, ...]]:
     """Sum the pairs that can be in the tree of some draw over parts of the snapshots.
@@ -72,6 +73,8 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
         As for :func:`timme.measure`.
     layout : Layout, optional
         As for :func:`timme.fluctuations.sums.sum_parts`.
+    noise : callable, optional
+        As for :func:`timme.fluctuations.sums.sum_parts`; it was taken off `sigma`, too.
     run : Run, optional
         How it is carried out.
 
@@ -86,7 +89,9 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
     pairs, n_pairs = sigma.pairs, len(sigma.pairs)
     # In boxes and with gaps, the pass that tells what matters costs as much as that which sums, and
     # windows of very few snapshots say little of how much moves within them.
-    summed = partial(sum_parts, objects, parts=draws.parts, metric=metric, layout=layout, run=run)
+    summed = partial(
+        sum_parts, objects, parts=draws.parts, metric=metric, layout=layout, noise=noise, run=run
+    )
     plain = is_plain(objects.ensemble, known_metric(metric, objects.ensemble))
     n_inside = objects.ensemble.n_snapshots * draws.runs.window // len(draws.parts)
     if linkage == "single" and n_pairs > (min(most, _FEW) if plain and n_inside >= _LONG else most):
@@ -94,6 +99,8 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
         least = floors(
             objects, pairs, draws.parts, draws.runs, metric=metric, layout=layout, run=run
         )
+        if noise is not None:  # floors are those of what was measured
+            bounds = bounds + noise(pairs)
         pairs = pairs[least <= (1 + _MARGIN) * bounds]
     notes = tuple[str, ...]()
     if len(pairs) > most:

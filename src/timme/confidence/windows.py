@@ -18,7 +18,7 @@ from timme.confidence.findings import Windows
 from timme.confidence.replicates import resampled_hierarchies
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
-from timme.fluctuations.sums import sum_parts
+from timme.fluctuations.sums import NoiseVariance, sum_parts
 from timme.hierarchy.condensed import MIN_SIZE
 from timme.objects import Objects, points
 
@@ -32,6 +32,7 @@ def slide(  # noqa: PLR0913, what is compared, and how it is watched
     shown: Ints | None = None,
     min_size: int = MIN_SIZE,
     metric: Metric | None = None,
+    noise: NoiseVariance | None = None,
     run: Run = DEFAULT,
 ) -> Windows:
     """Find the clusters of sliding windows, and track them.
@@ -52,6 +53,8 @@ def slide(  # noqa: PLR0913, what is compared, and how it is watched
         Sites that a cluster needs to be tracked.
     metric : str or callable, optional
         As for :func:`timme.measure`.
+    noise : callable, optional
+        What errors of positions add to σ² of pairs of points, which is taken off.
     run : Run, optional
         How it is carried out.
 
@@ -70,7 +73,7 @@ def slide(  # noqa: PLR0913, what is compared, and how it is watched
     halves = [range(a, b) for a, b in pairwise(bounds)]
     times = np.eye(n_windows, n_windows + 1, dtype=np.int64)
     times += np.eye(n_windows, n_windows + 1, 1, dtype=np.int64)
-    sums = sum_parts(objects, index, halves, metric=metric, run=run)
+    sums = sum_parts(objects, index, halves, metric=metric, noise=noise, run=run)
     trees = resampled_hierarchies(sums, times, shown=shown)
     tracks = np.stack([_large(tree.cut(cutoff).labels, min_size) for tree in trees])
     n_tracks = 0
@@ -82,7 +85,12 @@ def slide(  # noqa: PLR0913, what is compared, and how it is watched
 
 
 def sigma_by_time(
-    objects: Objects, index: Ints, times: Sequence[int], *, metric: Metric | None = None
+    objects: Objects,
+    index: Ints,
+    times: Sequence[int],
+    *,
+    metric: Metric | None = None,
+    noise: NoiseVariance | None = None,
 ) -> Floats:
     """Measure how σ depends on the time over which snapshots are compared.
 
@@ -96,6 +104,8 @@ def sigma_by_time(
         Snapshots of a window, 2 at least.
     metric : str or callable, optional
         As for :func:`timme.measure`.
+    noise : callable, optional
+        As for :func:`slide`.
 
     Returns
     -------
@@ -107,6 +117,7 @@ def sigma_by_time(
         raise ValueError(f"windows have 2 to {n_snapshots} snapshots, got {list(times)}")
     centres = points(objects.centres())
     found = []
+    errors = 0.0 if noise is None else noise(index)
     for time in times:
         parts = [range(k, k + time) for k in range(0, n_snapshots - time + 1, time)]
         sums = sum_parts(centres, index, parts, metric=metric)
@@ -114,7 +125,8 @@ def sigma_by_time(
         shift = 0.0 if sums.first is None else sums.first.astype(np.float64) ** 2 / weight
         inside = sums.second.astype(np.float64) - shift
         total = sums.totals.sum() if sums.seen is None else sums.seen.sum(axis=1)
-        found.append(np.sqrt(np.maximum(inside.sum(axis=1) / total, 0.0)))
+        squares = inside.sum(axis=1) / total - (1 - 1 / time) * errors
+        found.append(np.sqrt(np.maximum(squares, 0.0)))
     return np.stack(found)
 
 

@@ -9,7 +9,7 @@ held in single precision, 8 bytes for each pair and part, or 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -34,6 +34,9 @@ from timme.system.ensemble import Ensemble
 HELD_BYTES = 300_000_000  # sums of site pairs that are held at a time, where objects have several
 _TILE = 8192  # pairs that a thread takes at a time
 
+NoiseVariance = Callable[[Ints], Floats]
+"""Tells what errors of positions add to σ² of pairs of points, over very many snapshots."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PartSums(Described):
@@ -48,6 +51,7 @@ class PartSums(Described):
     seen: Singles | None  # (pairs, parts), weight where both are seen; None if always
     unit: str = ""
     largest_of: Crossing | None = None  # where the largest cross pair counts, and sums are theirs
+    noise: Floats | None = None  # (pairs,), taken off σ², less 1/n of it for n snapshots
 
     def resample(
         self, times: npt.ArrayLike, *, rows: Ints | None = None, workers: int | None = None
@@ -127,6 +131,7 @@ def sum_parts(
     *,
     metric: Metric | None = None,
     layout: Layout | None = None,
+    noise: NoiseVariance | None = None,
     run: Run = DEFAULT,
 ) -> PartSums:
     """Sum the distances of pairs of objects over parts of the snapshots.
@@ -143,6 +148,8 @@ def sum_parts(
         As for :func:`timme.measure`.
     layout : Layout, optional
         Frames of the ensemble, if they were laid out in these parts before.
+    noise : callable, optional
+        What errors of positions add to σ² of pairs of points, which is taken off every draw.
     run : Run, optional
         How it is carried out: with the threads of this process.
 
@@ -176,6 +183,7 @@ def sum_parts(
         seen=seen,
         unit=unit_of_distances(metric, ensemble.unit),
         largest_of=Crossing.of(objects, index) if takes_largest(objects) else None,
+        noise=None if noise is None else frozen(noise(index)),
     )
 
 
@@ -414,6 +422,7 @@ def _resample(shared: tuple[PartSums, Singles], rows: Any) -> Singles:
         squares = _multiply(second, share)
         if sums.first is not None:
             squares -= _multiply(sums.first[rows], share) ** 2
+        _take_off_noise(sums, rows, squares, sums.totals @ counts)
         return np.maximum(squares, 0.0, out=squares)
     seen = sums.seen[rows]
     weight = _multiply(seen, counts)
@@ -424,8 +433,16 @@ def _resample(shared: tuple[PartSums, Singles], rows: Any) -> Singles:
     squares = _multiply(second, counts) / weight
     if sums.first is not None:
         squares -= (_multiply(sums.first[rows], counts) / weight) ** 2
+    _take_off_noise(sums, rows, squares, weight)
     found: Singles = np.where(often, np.maximum(squares, 0.0), np.float32(np.inf))
     return found
+
+
+def _take_off_noise(sums: PartSums, rows: Any, squares: Singles, n_snapshots: Any) -> None:
+    """Take what errors of positions add off σ² over so many snapshots, which all weigh the same."""
+    if sums.noise is not None:
+        share = 1 - 1 / np.maximum(n_snapshots, 1.0)
+        squares -= (sums.noise[rows][:, None] * share).astype(np.float32)
 
 
 def _multiply(rows: Singles, counts: Singles) -> Singles:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 from timme import memory
 from timme.settings.display import Display
@@ -17,7 +18,13 @@ from timme.settings.shared import (
     choose_stop,
     choose_truncated,
 )
-from timme.settings.texts import parse_counts, parse_names, parse_numbers, read_weights
+from timme.settings.texts import (
+    parse_counts,
+    parse_errors,
+    parse_names,
+    parse_numbers,
+    read_weights,
+)
 from timme.settings.values import (
     ALL_PAIRS,
     ALONG,
@@ -210,6 +217,17 @@ class Settings(Display):
         group="running",
         server=False,  # which sets it itself
     )
+    noise: str | float | tuple[float, ...] | None = choose(
+        "Error of positions, one for all axes or one for each, which is taken off σ; auto "
+        "estimates it from the steps of each particle",
+        group="sure",
+        usual="none",
+        metavar="0.03|0.03,0.03,0.06|auto",
+        parse=parse_errors,
+        words={"auto": "auto"},
+        such="an error such as 0.03, one for each axis such as 0.03,0.03,0.06, or auto",
+        example="0.03",
+    )
     # how it is linked, and how sure it is
     linkage: str = choose(
         "How pairs are joined: single is the paper's",
@@ -256,6 +274,7 @@ class Settings(Display):
     def __post_init__(self) -> None:
         """Understand texts, and refuse what means nothing."""
         Display.__post_init__(self)
+        object.__setattr__(self, "noise", _checked_errors(self.noise))
         if self.memory is not None:
             memory.parse(self.memory, "memory=")
         if self.trusted and self.confidence is False:
@@ -300,3 +319,13 @@ class Settings(Display):
                 raise ValueError(
                     f"{name}= is for {uses}, not for {what.format(chosen)}: leave it out"
                 )
+
+
+def _checked_errors(given: Any) -> Any:
+    """Numbers of one or more errors; None where there are none. Words stay as they are."""
+    if given is None or isinstance(given, str):
+        return given
+    errors = tuple(map(float, given if hasattr(given, "__iter__") else [given]))
+    if not errors or not all(0 <= error < math.inf for error in errors):
+        raise ValueError(f"noise= must be 0 or more along each axis, got {given}")
+    return errors if any(errors) else None

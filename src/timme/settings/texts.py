@@ -83,6 +83,27 @@ def parse_numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
+def parse_errors(text: str) -> tuple[float, ...]:
+    """Take errors along axes apart.
+
+    Parameters
+    ----------
+    text : str
+        One for all, or one for each with commas between them.
+
+    Returns
+    -------
+    tuple of float
+        In their order.
+
+    Examples
+    --------
+    >>> parse_errors("0.03,0.03,0.06")
+    (0.03, 0.03, 0.06)
+    """
+    return tuple(parse_numbers(text))
+
+
 def parse_counts(text: str) -> list[int]:
     """Take whole numbers apart.
 

@@ -71,6 +71,7 @@ PARTS = (
             "contacts": "Snapshots in contact",
             "min_overlap": "Snapshots shared",
             "linkage": "How pairs are joined",
+            "noise": "Error of positions",
         },
     ),
     _Part(

@@ -27,7 +27,7 @@ _Number = Annotated[float, Field(allow_inf_nan=False)]
 
 # How much is taken of whom.
 _KINDS: dict[type, Any] = {bool: bool, int: _Whole, float: _Number, str: _Text}
-_LONGEST = {"unit": 40, "chain": 1000}  # letters
+_LONGEST = {"unit": 40, "chain": 1000, "noise": 200}  # letters
 _LISTS = {"box": 9, "weights": 100_000, "columns": 20, "cutoffs": 2}  # entries
 _Name = Annotated[str, Field(max_length=40)]
 _Names = Annotated[dict[_Name, _Name], Field(max_length=1000)]
@@ -62,7 +62,8 @@ def _type(setting: Setting) -> Any:
         kind = Annotated[str, Field(max_length=letters)]
         if setting.many:  # one text, or several
             kind = kind | Annotated[list[kind], Field(max_length=letters)]
-    return kind | Literal[False] | None if setting.name == "box" else kind | None
+    besides = {"box": Literal[False], "noise": _Number}.get(setting.name)
+    return kind | None if besides is None else kind | besides | None
 
 
 def _field(setting: Setting) -> Any:

@@ -14,6 +14,7 @@ from timme.confidence.windows import sigma_by_time, slide
 from timme.engine.moments import Metric
 from timme.engine.run import Run
 from timme.fluctuations.sigma import Fluctuations
+from timme.fluctuations.sums import NoiseVariance
 from timme.hierarchy.linkages import Linkage
 from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
@@ -48,6 +49,7 @@ def judge(  # noqa: PLR0913, what was made so far, and how it is judged
     n_pairs: int,
     n_summed: int,
     metric: Metric | None,
+    noise: NoiseVariance | None = None,
     run: Run,
 ) -> Told:
     """Tell how sure a hierarchy of snapshots is.
@@ -68,6 +70,8 @@ def judge(  # noqa: PLR0913, what was made so far, and how it is judged
         Pairs by which clusters can be judged in the memory that there is; 0 for none.
     metric : str, callable or None
         As for :func:`timme.measure`.
+    noise : callable, optional
+        What errors of positions add to σ² of pairs, if it was taken off.
     run : Run
         How it is carried out.
 
@@ -99,6 +103,7 @@ def judge(  # noqa: PLR0913, what was made so far, and how it is judged
         linkage=linkage_of(chosen),
         most_pairs=n_summed,
         metric=metric,
+        noise=noise,
         run=run,
     )
     return Told((Judged(found),), (*notes, *found.notes))
@@ -113,6 +118,7 @@ def follow(  # noqa: PLR0913, as above
     *,
     n_pairs: int,
     metric: Metric | None,
+    noise: NoiseVariance | None = None,
     run: Run,
 ) -> Told:
     """Tell how clusters and σ change in time, where that is asked for.
@@ -123,7 +129,7 @@ def follow(  # noqa: PLR0913, as above
         As for :func:`judge`.
     told : Told
         How sure the hierarchy is, with the level at which windows are cut if none was chosen.
-    n_pairs, metric, run
+    n_pairs, metric, noise, run
         As for :func:`judge`.
 
     Returns
@@ -146,19 +152,28 @@ def follow(  # noqa: PLR0913, as above
             cutoff=cutoff,
             shown=seen.shown,
             metric=metric,
+            noise=noise,
             run=run,
         )
     if chosen.lags is not None:
         lags = np.unique(np.asarray(chosen.lags, np.int64))
         some = np.random.default_rng(0).permutation(len(sigma.pairs))[:_TIMED_PAIRS]
-        found = sigma_by_time(compared, sigma.pairs[np.sort(some)], lags.tolist(), metric=metric)
+        found = sigma_by_time(
+            *(compared, sigma.pairs[np.sort(some)], lags.tolist()), metric=metric, noise=noise
+        )
         quantiles = np.quantile(found, QUANTILES, axis=1).T
     part = Timed(windows, lags, quantiles, sigma.unit)
     return Told((*told.parts, part), notes)
 
 
 def by_chance(
-    compared: Objects, sigma: Fluctuations, chosen: Settings, told: Told, *, kind: str
+    compared: Objects,
+    sigma: Fluctuations,
+    chosen: Settings,
+    told: Told,
+    *,
+    kind: str,
+    noise: NoiseVariance | None = None,
 ) -> Told:
     """Tell what independent walkers would do, where particles are compared and it is cheap.
 
@@ -170,6 +185,8 @@ def by_chance(
         How sure the hierarchy is.
     kind : str
         What was compared, as :func:`timme.workflow.defaults.kind_of` tells.
+    noise : callable, optional
+        As for :func:`judge`.
 
     Returns
     -------
@@ -191,7 +208,7 @@ def by_chance(
             "chance=True needs tracks in open space that are seen in every snapshot: leave it out, "
             "or give box=False and select what is seen throughout"
         )
-    band = null_band(compared.centres(), sigma.pairs, large=chosen.large)
+    band = null_band(compared.centres(), sigma.pairs, large=chosen.large, noise=noise)
     return Told((*told.parts, Chance(band)), told.notes)
 
 

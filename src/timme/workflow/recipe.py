@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from timme.analysis import Analysis, Measured, Recipe, Seen, System
+from timme.confidence.noise import take_off
 from timme.engine.checkpoint import Checkpoint
 from timme.engine.metrics import HAVERSINE, known_metric
 from timme.engine.moments import Metric
@@ -18,6 +19,7 @@ from timme.engine.run import Run
 from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.measuring import measure, require_snapshots
 from timme.fluctuations.sigma import Fluctuations
+from timme.fluctuations.sums import NoiseVariance
 from timme.hierarchy.clustering import cluster_and_count
 from timme.hierarchy.linking import link, quantity_of
 from timme.hierarchy.quantity import as_quantity, sigma_by
@@ -47,6 +49,7 @@ from timme.workflow.identity import fingerprints, identity
 from timme.workflow.judging import by_chance, follow, judge, judge_matrix, linkage_of, refuse_unkept
 from timme.workflow.kept_pairs import are_kept, keep_drawn, list_sharing, measure_drawn, note_on
 from timme.workflow.motion import with_motion
+from timme.workflow.noise import choose_noise, note_on_noise
 from timme.workflow.own import Own, is_matrix, name_sites
 from timme.workflow.remarks import (
     describe_compared,
@@ -237,8 +240,10 @@ def _analyse_ensemble(
     shown = choose_shown(compared, chosen.show)
     listed = list_sharing(compared, partners, chosen.min_overlap)
     planned = _plan(compared, listed, chosen, tell, shown=shown, metric=own.metric)
-    seen, sigma, n_pairs = _measure_and_link(
-        compared, listed, chosen, run, planned, shown=shown, metric=own.metric
+    errors = choose_noise(compared, listed, chosen, kind=kind, metric=own.metric)
+    noise = None if errors is None else errors.variance
+    seen, sigma, n_pairs, n_clipped = _measure_and_link(
+        compared, listed, chosen, run, planned, shown=shown, metric=own.metric, noise=noise
     )
     length, length_name = choose_length(compared, kind, chosen)
     told = judge(
@@ -246,13 +251,18 @@ def _analyse_ensemble(
         n_pairs=n_pairs,
         n_summed=planned.n_summed,
         metric=own.metric,
+        noise=noise,
         run=run,
     )
     told = follow(
-        *(compared, sigma, seen, chosen, told), n_pairs=n_pairs, metric=own.metric, run=run
+        *(compared, sigma, seen, chosen, told),
+        n_pairs=n_pairs,
+        metric=own.metric,
+        noise=noise,
+        run=run,
     )
     if own.metric is None:
-        told = by_chance(compared, sigma, chosen, told, kind=kind)
+        told = by_chance(compared, sigma, chosen, told, kind=kind, noise=noise)
     return Analysis(
         system=system_of(compared, shown),
         hierarchy=seen.hierarchy,
@@ -268,6 +278,7 @@ def _analyse_ensemble(
         notes=(
             *ensemble.notes,
             *notes_on(ensemble, compared, partners, sigma, n_pairs, chosen),
+            *(() if errors is None else (note_on_noise(errors, sigma, n_clipped, chosen),)),
             *told.notes,
         ),
         parts=(Measured(sigma), *told.parts),
@@ -352,7 +363,7 @@ def _plan(
     return planned
 
 
-def _measure_and_link(
+def _measure_and_link(  # noqa: PLR0913, as for measure, and what is taken off
     compared: Objects,
     partners: Pairs,
     chosen: Settings,
@@ -361,8 +372,13 @@ def _measure_and_link(
     *,
     shown: Shown,
     metric: Metric | None,
-) -> tuple[Seen, Fluctuations, int]:
-    """Measure and link; σ is that of all pairs, or of those that pictures need; count the pairs."""
+    noise: NoiseVariance | None,
+) -> tuple[Seen, Fluctuations, int, int]:
+    """Measure and link; σ is that of all pairs, or of those that pictures need; count the pairs.
+
+    Errors of positions are taken off before pairs are linked; those that have nothing left are
+    counted as well.
+    """
     metric = known_metric(metric, compared.ensemble)
     overlap = chosen.min_overlap
     if are_kept(partners):
@@ -374,8 +390,11 @@ def _measure_and_link(
             metric=metric,
             **run.options,
         )
+        n_clipped = 0
+        if noise is not None:
+            sigma, n_clipped = take_off(sigma, noise)
         hierarchy = link(sigma, quantity=sigma_by(metric), linkage=linkage_of(chosen))
-        return Seen(hierarchy, shown.objects), sigma, len(sigma.sigma)
+        return Seen(hierarchy, shown.objects), sigma, len(sigma.sigma), n_clipped
     refuse_unkept(chosen, len(partners))
     hierarchy, joining, n_pairs = cluster_and_count(
         compared, partners, chunk=planned.chunk, min_overlap=overlap, metric=metric, run=run
@@ -385,7 +404,7 @@ def _measure_and_link(
     drawn = measure_drawn(
         compared, partners, axis, joining, min_overlap=overlap, metric=metric, run=run
     )
-    return seen, drawn, n_pairs
+    return seen, drawn, n_pairs, 0
 
 
 def choose_engine(workers: int | str | None, client: Any) -> int | str | Engine | None:

@@ -157,7 +157,8 @@ def remarks_on(made: Analysis) -> Iterator[str]:
     """
     sigma = made.fluctuations
     shown = made.shown_hierarchy
-    if not shown.quantity.of_distances:  # of others, no such reason is known
+    taken_off = made.recipe.options.get("noise")  # which leaves pairs at 0 that are not held
+    if not shown.quantity.of_distances or taken_off:  # of others, no such reason is known
         return
     if sigma is None or shown.n_sites < 3 or np.count_nonzero(shown.parents < 0) > 1:
         return
