@@ -478,6 +478,13 @@ MUTANTS = [
         ("molecules see images by their sites", "[0, numbers]", "[0, numbers] * 0 + points[0]"),
     ),
     *_mutants(
+        "readers/replicas.py",
+        "readers/test_replicas.py",
+        ("times that overlap go on", "if begin < last - slack:", "if begin < first - slack:"),
+        ("other intervals go on", "same = any(", "same = True or any("),
+        ("files without times are one run", "return _step(", "return 0 * _step("),
+    ),
+    *_mutants(
         "readers/snapshots.py",
         "readers/test_times.py readers/test_arrays.py",
         ("the end is ignored", "range(count)[first:end]", "range(count)[first:]"),
