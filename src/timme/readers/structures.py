@@ -64,8 +64,9 @@ def read_structures(
     any_boxes : bool, optional
         Let some models have a box and others none, where that of the files does not count.
     keep : callable, optional
-        Called with the number of models, the name of the first file, no times and none that are
-        there twice or begin a run; returns those to keep, all by default. Others may have other atoms.
+        Called with the number of models, the name of the first file, no times, none that are
+        there twice, and none with which another run begins; returns those to keep, all by default.
+        Others may have other atoms.
 
     Returns
     -------

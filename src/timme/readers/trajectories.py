@@ -400,7 +400,7 @@ def open_trajectories(
     frames = TrajectoryFrames(tuple(files), range(total))
     found = list(frames.probes())
     walled = any(can_be_box(box, unit) for box, unit, _ in found)
-    periodic = any(box is not None for box, *_ in found)
+    periodic = any(box is not None and box.any() for box, *_ in found)
     resting = Resting.of(sites for *_, sites in found)
     walls = None if any_boxes else walled
     frames = replace(frames, periodic=periodic, walled=walls, resting=resting)
