@@ -10,11 +10,13 @@ import MDAnalysis
 import numpy as np
 import pytest
 
+from tests.conftest import MakeUniverse
 from tests.naive import rms_change_of_distances
 from timme._arrays import Floats
 from timme.analysis import Judged, summary
 from timme.readers import read, read_model
 from timme.readers.replicas import _sample_pairs, _step
+from timme.synthetic import FAMILIES
 from timme.system.ensemble import Ensemble
 from timme.workflow import analyse
 
@@ -154,6 +156,21 @@ def test_a_run_judges_by_the_replicas_that_were_found_or_given(
     assert ("2 replicas" in dict(summary(found))["sampling"]) == bool(n_left_out)
 
 
-def test_other_words_are_no_replicas(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="numbers of snapshots such as 500,500, or one, got 'two'"):
-        analyse(runs_at(tmp_path, range(9), range(9)), replicas="two")
+def test_files_are_left_out_one_after_another(tmp_path: Path, make_universe: MakeUniverse) -> None:
+    paths = [tmp_path / f"{seed}.xtc" for seed in (3, 4)]
+    for path in paths:
+        swinging = FAMILIES["hinge 15° + tail"](40, int(path.stem)).ensemble.coordinates()
+        make_universe(swinging).atoms.write(path, frames="all")
+    found = analyse(paths, pairs="contact", radius=10.0)
+    judged = found.part(Judged)
+    assert judged is not None
+    assert judged.confidence.convergence is not None
+    assert judged.confidence.convergence.left_out.shape == (2, len(judged.confidence.trusted))
+    assert "without any one replica" in dict(summary(found))["converged"]
+
+
+@pytest.mark.parametrize("given", ["two", 2])
+def test_other_words_are_no_replicas(tmp_path: Path, given: object) -> None:
+    told = f"numbers of snapshots such as 500,500, or one, got {given!r}"
+    with pytest.raises(ValueError, match=told):
+        analyse(runs_at(tmp_path, range(9), range(9)), replicas=given)

@@ -61,8 +61,12 @@ def test_an_interruption_anywhere_changes_no_bit_of_it(
         path = tmp_path / f"{call}.checkpoint"
         try:
             with Checkpoint(path, interval=0.0) as checkpoint:
-                options = {"progress": kill_at(call), "checkpoint": checkpoint} | KINDS[kind]
-                timme.analyse(source, workers=1, **options)
+                watched: dict[str, Any] = {
+                    "progress": kill_at(call),
+                    "checkpoint": checkpoint,
+                    "workers": 1,
+                }
+                timme.analyse(source, **watched, **KINDS[kind])
             break
         except KilledError:
             n_killed += 1
