@@ -486,8 +486,9 @@ MUTANTS = [
     ),
     *_mutants(
         "readers/snapshots.py",
-        "readers/test_times.py readers/test_arrays.py",
+        "readers/test_times.py readers/test_arrays.py readers/test_replicas.py",
         ("the end is ignored", "range(count)[first:end]", "range(count)[first:]"),
+        ("times of all runs are those of the first", "clock(first + number)", "clock(number)"),
     ),
     *_mutants(
         "settings/texts.py",
@@ -816,7 +817,7 @@ MUTANTS = [
         "readers/test_trajectories.py",
         (
             "the box of a trajectory is ignored",
-            "periodic = any(box is not None for box, *_ in found)",
+            "periodic = any(box is not None and box.any() for box, *_ in found)",
             "periodic = False",
         ),
         ("files of other atoms are taken", "file.n_atoms != expected:", "file.n_atoms == -1:"),
