@@ -84,8 +84,8 @@ def sphere_rows() -> tuple[list[Row], dict[str, timme.Hierarchy]]:
             f"{steepest(gel) / SPHERE:.3f} in a gel",
             "the paper's suspension is known by a name only. Where spheres stick, bonds swing by "
             "0.01 a and less than a microscope sees; where they crowd, σ grows with the time from "
-            "snapshot to snapshot, here as long as tracking allows but for a few steps. Compared are "
-            "pairs within 1.1 a, in files with errors of places",
+            "snapshot to snapshot, here as long as tracking allows but for a few steps. Compared "
+            "are pairs within 1.1 a, in files with errors of places",
         ),
         Row(
             "spheres: largest cluster at 0.146",

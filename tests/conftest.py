@@ -70,7 +70,7 @@ def shared_data() -> Path:
     """Folder of structures that other programs were run on, and their answers: not ours to ship."""
     folder = Path(__file__).parents[2] / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip("needs real data or another program's answer in ../shared/data, which is not here")
+        pytest.skip("needs data in ../shared/data that are not ours to ship")
     return folder
 
 

@@ -626,3 +626,13 @@ def drawn_snapshots(snapshots: Floats, parts: Sequence[range], times: Sequence[i
     """The snapshots of each part, one after another, as often as the part counts."""
     rows = [t for part, count in zip(parts, times, strict=True) for t in list(part) * int(count)]
     return snapshots[rows]
+
+
+def rms_change_of_distances(before: Floats, after: Floats, pairs: Iterable[Any]) -> float:
+    """How much the distances of pairs change from one snapshot to another."""
+    squares = []
+    for one, other in pairs:
+        then = math.dist(before[one], before[other])
+        now = math.dist(after[one], after[other])
+        squares.append((now - then) ** 2)
+    return math.sqrt(sum(squares) / len(squares))

@@ -19,6 +19,7 @@ import timme
 from tests.conftest import MakeUniverse
 from tests.patience import LONGEST
 from timme._arrays import Coordinates, Floats
+from timme.analysis import Judged
 from timme.cli import main
 from timme.engine.protocol import Engine
 from timme.engine.run import Run
@@ -153,6 +154,19 @@ def test_sums_over_parts_are_the_same(
     for name in ("common", "weight", "variance", "origin", "shift"):
         one, other = getattr(serial, name), getattr(found, name)
         assert np.array_equal(one, other, equal_nan=True)
+
+
+@pytest.mark.parametrize("system", ["points", "bodies", "gapped", "streaming"])
+def test_how_sure_a_run_is_is_the_same(
+    system: str, clients: dict[int, Client], tmp_path: Path, make_universe: MakeUniverse
+) -> None:
+    objects = objects_of(system, tmp_path, make_universe)
+    serial = timme.analyse(objects, pairs="all", min_bonds=0, workers=1).part(Judged)
+    found = timme.analyse(objects, pairs="all", min_bonds=0, client=clients[2]).part(Judged)
+    assert serial is not None
+    assert found is not None
+    for name, values in serial.to_arrays().items():
+        np.testing.assert_array_equal(found.to_arrays()[name], values)
 
 
 def test_a_metric_travels_to_workers(clients: dict[int, Client]) -> None:

@@ -507,9 +507,17 @@ MUTANTS = [
         ("molecules see images by their sites", "[0, numbers]", "[0, numbers] * 0 + points[0]"),
     ),
     *_mutants(
+        "readers/replicas.py",
+        "readers/test_replicas.py",
+        ("times that overlap go on", "if begin < last - slack:", "if begin < first - slack:"),
+        ("other intervals go on", "same = any(", "same = True or any("),
+        ("files without times are one run", "return _step(", "return 0 * _step("),
+    ),
+    *_mutants(
         "readers/snapshots.py",
-        "readers/test_times.py readers/test_arrays.py",
+        "readers/test_times.py readers/test_arrays.py readers/test_replicas.py",
         ("the end is ignored", "range(count)[first:end]", "range(count)[first:]"),
+        ("times of all runs are those of the first", "clock(first + number)", "clock(number)"),
     ),
     *_mutants(
         "settings/texts.py",
@@ -838,7 +846,7 @@ MUTANTS = [
         "readers/test_trajectories.py",
         (
             "the box of a trajectory is ignored",
-            "periodic = any(box is not None for box, *_ in found)",
+            "periodic = any(box is not None and box.any() for box, *_ in found)",
             "periodic = False",
         ),
         ("files of other atoms are taken", "file.n_atoms != expected:", "file.n_atoms == -1:"),

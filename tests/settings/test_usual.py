@@ -42,7 +42,7 @@ EXPECTED = {
     (Settings, "cutoff"): "the first that is suggested",
     (Settings, "length"): "1.54 Å with carbon, 0.96 Å for water, their mean for links",
     (Settings, "noise"): "none",
-    (Settings, "replicas"): "one run",
+    (Settings, "replicas"): "one, or trajectory files that do not go on from the one before",
     (Settings, "confidence"): "yes",
     (Settings, "chance"): "yes for few particles in open space",
     (Settings, "show"): "Cα of proteins, P or C4' of nucleic acids",

@@ -65,7 +65,7 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     shown : array_like of int, optional
         Objects in which clusters are counted; all by default.
     replicas : sequence of int, optional
-        Snapshots of each independent run, in their order; one run by default.
+        Snapshots of each independent run, in their order; by default, those that were read.
     min_size : int, optional
         Shown objects that both sides of a split need to be judged.
     n_draws : int, optional
@@ -119,7 +119,7 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     draws = draw(
         objects.ensemble.n_snapshots,
         np.inf if sampling.independent else sampling.n_effective,
-        replicas=replicas,
+        replicas=sampling.replicas,
         n_draws=n_draws,
         seed=seed,
     )

@@ -95,7 +95,7 @@ def count_independent(
     sigma : Fluctuations
         σ of pairs, to find the slowest.
     replicas : sequence of int, optional
-        Snapshots of each independent run, in their order; one run by default.
+        Snapshots of each independent run, in their order; by default, those that were read.
     metric : str or callable, optional
         As for :func:`timme.measure`.
     seed : int, optional
@@ -108,7 +108,7 @@ def count_independent(
     """
     ensemble = objects.ensemble
     n_snapshots = ensemble.n_snapshots
-    runs = (n_snapshots,) if replicas is None else tuple(replicas)
+    runs = ensemble.replicas if replicas is None else tuple(replicas)
     if n_snapshots < 3:
         return Sampling(n_snapshots, np.nan, runs, ensemble.independent)
     if ensemble.independent:

@@ -16,6 +16,7 @@ from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS
 from timme.readers.files import kind
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
+from timme.readers.replicas import tell_replicas
 from timme.readers.scale import judge_scale
 from timme.readers.snapshots import Clock, kept_snapshots, one_snapshot
 from timme.readers.sources import Options, atom_group, open_source
@@ -154,16 +155,27 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
     kept: Sequence[int] = ()
 
-    def keep(count: int, name: str, clock: Clock | None, doubled: Sequence[int]) -> Sequence[int]:
+    def keep(
+        count: int,
+        name: str,
+        clock: Clock | None,
+        doubled: Sequence[int],
+        begins: Sequence[int],
+    ) -> Sequence[int]:
         nonlocal kept
         kept = kept_snapshots(
-            count, name, clock, start=start, stop=stop, step=step, doubled=doubled
+            *(count, name, clock),
+            start=start,
+            stop=stop,
+            step=step,
+            doubled=doubled,
+            begins=begins,
         )
         return range(kept[0], kept[-1] + 1) if unwrap else kept  # followed through all of them
 
     # Where the box is not that of the file, it does not matter which snapshots have one.
     options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
-    ensemble, count, in_cells = open_source(source, _listed(trajectories), options, keep)
+    ensemble, count, joints, in_cells = open_source(source, _listed(trajectories), options, keep)
     ensemble = replace(
         ensemble,
         unit=ensemble.unit if unit is None else unit_label(unit),
@@ -176,6 +188,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         ensemble = walls.follow_molecules(ensemble, progress)
         chosen = [number - kept[0] for number in kept]
         ensemble = replace(ensemble, frames=ensemble.frames.keep(chosen))
+    ensemble = tell_replicas(ensemble, joints, kept)
     return replace(ensemble, weights=wanted.weights_of(weights, count, kept))
 
 
@@ -217,15 +230,26 @@ def read_model(
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
     every: Sequence[int] = ()
 
-    def keep(count: int, name: str, clock: Clock | None, doubled: Sequence[int]) -> Sequence[int]:
+    def keep(
+        count: int,
+        name: str,
+        clock: Clock | None,
+        doubled: Sequence[int],
+        begins: Sequence[int],
+    ) -> Sequence[int]:
         nonlocal every
         every = kept_snapshots(
-            count, name, clock, start=start, stop=stop, step=step, doubled=doubled
+            *(count, name, clock),
+            start=start,
+            stop=stop,
+            step=step,
+            doubled=doubled,
+            begins=begins,
         )
         return one_snapshot(every, name, model)
 
     options = Options(None, common_atoms=False, allow_truncated=allow_truncated)
-    ensemble, _, in_cells = open_source(source, _listed(trajectories), options, keep)
+    ensemble, _, _, in_cells = open_source(source, _listed(trajectories), options, keep)
     ensemble = _with_box_and_bonds(ensemble, None, "auto", in_cells=in_cells)
     return wanted.select_sites(ensemble, None, atom_group(source)), len(every)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Literal
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,7 +17,7 @@ Clock = Callable[[int], float | None]  # of a snapshot, its time in ps
 _SLACK = 0.01  # of the time between snapshots; files round their times
 
 
-def kept_snapshots(
+def kept_snapshots(  # noqa: PLR0913, what there is, what is asked for, and where it is broken
     count: int,
     source: str,
     clock: Clock | None,
@@ -25,6 +26,7 @@ def kept_snapshots(
     stop: int | str | None = None,
     step: int | str | None = None,
     doubled: Sequence[int] = (),
+    begins: Sequence[int] = (),
 ) -> Sequence[int]:
     """Choose snapshots as a slice does, or by times.
 
@@ -40,6 +42,8 @@ def kept_snapshots(
         Bounds and stride; or times such as ``10ns``, of which the last one is included.
     doubled : sequence of int, optional
         Snapshots that repeat the one before, as where a run was continued, and are left out.
+    begins : sequence of int, optional
+        Those with which another run begins, whose clock is its own: times are those of every run.
 
     Returns
     -------
@@ -54,6 +58,8 @@ def kept_snapshots(
     given = {"start": start, "stop": stop, "step": step}
     _refuse_no_number(given)
     said = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
+    if begins and clock is not None and any(isinstance(value, str) for value in given.values()):
+        return _kept_of_runs(count, source, clock, given, doubled, begins)
     times = cache(lambda: _Times(count, source, clock))
     first = times().index(start, "left") if isinstance(start, str) else start
     end = times().index(stop, "right") if isinstance(stop, str) else stop
@@ -70,6 +76,34 @@ def kept_snapshots(
         asked = f" with {said}" if said else ""
         raise ValueError(f"{source}: zero snapshots are left of {count}{asked}: choose others")
     return kept
+
+
+def _kept_of_runs(
+    count: int,
+    source: str,
+    clock: Clock,
+    given: dict[str, Any],
+    doubled: Sequence[int],
+    begins: Sequence[int],
+) -> Sequence[int]:
+    """Choose by times in each of several runs."""
+    numbers = [name for name in ("start", "stop") if isinstance(given[name], int)]
+    if numbers:
+        raise ValueError(
+            f"{source}: of several runs, each with times of its own, {numbers[0]}= as a number "
+            "does not go with times: give all as times, or all as numbers"
+        )
+    kept = list[int]()
+    for first, end in pairwise([0, *begins, count]):
+        inside = [number - first for number in doubled if first <= number < end]
+        own = _own_clock(clock, first)
+        chosen = kept_snapshots(end - first, source, own, **given, doubled=inside)
+        kept += [first + number for number in chosen]
+    return kept
+
+
+def _own_clock(clock: Clock, first: int) -> Clock:
+    return lambda number: clock(first + number)
 
 
 def one_snapshot(kept: Sequence[int], source: str, model: int) -> Sequence[int]:

@@ -24,6 +24,7 @@ from timme.readers.files import (
     one_line,
 )
 from timme.readers.libraries import MDTRAJ, is_mdtraj
+from timme.readers.replicas import Joint, begins_of, find_joints
 from timme.readers.snapshots import Clock
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
@@ -34,8 +35,9 @@ from timme.system.holes import Resting, may_lie_there
 if TYPE_CHECKING:
     from timme.readers.trajectory_files import TrajectoryFile
 
-# Of a number of snapshots, their source, times, and those that are there twice, which to keep.
-Keep = Callable[[int, str, Clock | None, Sequence[int]], Sequence[int]]
+# Of a number of snapshots, their source, times, those that are there twice, and those with which
+# another run begins, which to keep.
+Keep = Callable[[int, str, Clock | None, Sequence[int], Sequence[int]], Sequence[int]]
 
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
 _BARE = BARE_TRAJECTORIES | {".h5md", ".rst7"}
@@ -53,6 +55,7 @@ class Opened(NamedTuple):
 
     ensemble: Ensemble  # the snapshots that are kept; bonds are those that the source gives
     n_snapshots: int  # all that there are
+    joints: tuple[Joint, ...] = ()  # where one trajectory file follows another
     in_cells: bool = False  # whether molecules are made whole in its boxes, and no more
 
 
@@ -81,8 +84,8 @@ def open_source(
         How files are read.
     keep : callable
         Called with the number of snapshots, what they are called in messages, how to find their
-        times, and which repeat the one before; returns those to keep. Of structure files, no
-        others are matched.
+        times, which repeat the one before, and with which other runs begin; returns those to keep.
+        Of structure files, no others are matched.
 
     Returns
     -------
@@ -97,11 +100,12 @@ def open_source(
     ensemble = _from_row(paths, options) if in_a_row else _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
     doubled, note = _find_doubled(ensemble.frames)
-    kept = keep(count, name, _clock(found, ensemble.frames), doubled)
+    joints = find_joints(ensemble.frames)
+    kept = keep(count, name, _clock(found, ensemble.frames), doubled, begins_of(joints))
     if ensemble.frames.in_memory and not ensemble.gaps:
         _refuse_holes(ensemble, kept, name)
     notes = (*ensemble.notes, note) if note else ensemble.notes
-    return Opened(replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes), count)
+    return Opened(replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes), count, joints)
 
 
 def _find_doubled(frames: Frames) -> tuple[list[int], str]:
@@ -264,7 +268,7 @@ def _from_structures(paths: list[Path], options: Options, keep: Keep) -> Opened:
         sources=tuple(str(path) for path in paths),
         notes=found.notes,
     )
-    return Opened(ensemble, found.n_models, found.are_cells)
+    return Opened(ensemble, found.n_models, in_cells=found.are_cells)
 
 
 def _from_trajectories(topology: Path | None, paths: list[Path], options: Options) -> Ensemble:

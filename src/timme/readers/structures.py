@@ -51,7 +51,7 @@ def read_structures(
     *,
     common_atoms: bool = False,
     any_boxes: bool = False,
-    keep: Callable[[int, str, None, Sequence[int]], Sequence[int]] | None = None,
+    keep: Callable[[int, str, None, Sequence[int], Sequence[int]], Sequence[int]] | None = None,
 ) -> Structures:
     """Read models of PDB and mmCIF files and match their atoms.
 
@@ -64,8 +64,9 @@ def read_structures(
     any_boxes : bool, optional
         Let some models have a box and others none, where that of the files does not count.
     keep : callable, optional
-        Called with the number of models, the name of the first file, no times and none that are
-        there twice; returns those to keep, all by default. Others may have other atoms.
+        Called with the number of models, the name of the first file, no times, none that are
+        there twice, and none with which another run begins; returns those to keep, all by default.
+        Others may have other atoms.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def read_structures(
     """
     files = [_read(path) for path in paths]
     every = [(file, model) for file in files for model in file.models]
-    chosen = range(len(every)) if keep is None else keep(len(every), str(paths[0]), None, ())
+    chosen = range(len(every)) if keep is None else keep(len(every), str(paths[0]), None, (), ())
     models = [every[number][1] for number in chosen]
     cells = _cells(models) if len(every) > 1 else None
     notes = _cell_notes(files, cells) if len(models) > 1 else ()

@@ -257,6 +257,16 @@ class TrajectoryFrames(PlainFrames):
         """
         return [frame for frame in self._suspects() if self._repeats(frame)]
 
+    def first_of_files(self) -> list[int]:
+        """Number the frames with which files begin.
+
+        Returns
+        -------
+        list of int
+            Of all frames of all files.
+        """
+        return [int(first) for first in self._firsts[:-1]]
+
     def name_of(self, frame: int) -> str:
         """Name a frame in messages.
 
@@ -300,9 +310,13 @@ class TrajectoryFrames(PlainFrames):
 
     def _place(self, frame: int) -> tuple[int, int]:
         """Return in which file a frame is, and where in it."""
-        firsts = np.cumsum([0] + [file.n_frames for file in self.files])
-        file = int(np.searchsorted(firsts, frame, side="right")) - 1
-        return file, int(frame - firsts[file])
+        file = int(np.searchsorted(self._firsts, frame, side="right")) - 1
+        return file, int(frame - self._firsts[file])
+
+    @property
+    def _firsts(self) -> Ints:
+        """Number of the first frame of each file, and of all frames."""
+        return np.cumsum([0] + [file.n_frames for file in self.files])
 
     def _clock(self, file: int) -> FrameClock:
         """Find the quickest way to tell the times of the frames of a file."""
@@ -386,7 +400,7 @@ def open_trajectories(
     frames = TrajectoryFrames(tuple(files), range(total))
     found = list(frames.probes())
     walled = any(can_be_box(box, unit) for box, unit, _ in found)
-    periodic = any(box is not None for box, *_ in found)
+    periodic = any(box is not None and box.any() for box, *_ in found)
     resting = Resting.of(sites for *_, sites in found)
     walls = None if any_boxes else walled
     frames = replace(frames, periodic=periodic, walled=walls, resting=resting)

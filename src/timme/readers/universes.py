@@ -243,7 +243,7 @@ def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
     sites = np.asarray(group.ix, dtype=np.int64)
     unit = unit_of_reader(reader)
     walled = None if any_boxes else any(can_be_box(box, unit) for box in found)
-    periodic = any(box is not None for box in found)
+    periodic = any(box is not None and box.any() for box in found)
     return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walled, judged)
 
 

@@ -235,12 +235,14 @@ class Settings(Display):
         group="pairs",
         choices=LINKAGES,
     )
-    replicas: Sequence[int] | None = choose(
-        "Snapshots of each independent run, in their order",
+    replicas: Sequence[int] | Literal["one"] | None = choose(
+        "Snapshots of each independent run, in their order, or one for a single run",
         group="sure",
-        usual="one run",
-        metavar="500,500,…",
+        usual="one, or trajectory files that do not go on from the one before",
+        metavar="500,500,…|one",
         parse=parse_counts,
+        words={"one": "one"},
+        such="numbers of snapshots such as 500,500, or one",
     )
     confidence: bool | None = choose(
         "Resample the trajectory to tell which clusters to believe",

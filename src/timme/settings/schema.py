@@ -141,6 +141,9 @@ class Setting:
         about = self.about
         if value is None or (isinstance(value, str) and self.kind is not str):
             return  # such a text was understood
+        if self.many and self.kind is int and isinstance(value, int):
+            wanted = about.such or "whole numbers"
+            raise ValueError(f"{self.name}= takes {wanted}, got {value}")
         if about.least is not None and not value >= about.least:
             raise ValueError(f"{self.name}= must be at least {about.least}, got {value}")
         if about.most is not None and not value <= about.most:

@@ -94,6 +94,16 @@ class PlainFrames(Described):
         """
         return []
 
+    def first_of_files(self) -> list[int]:
+        """Say that these are no files in a row.
+
+        Returns
+        -------
+        list of int
+            None of them.
+        """
+        return []
+
     def name_of(self, frame: int) -> str:
         """Name a snapshot in messages.
 

@@ -49,6 +49,7 @@ class Ensemble(Described):
     weights: Floats | None = None  # (snapshots,)
     gaps: bool = False  # NaN coordinates mean "not seen in this snapshot"
     independent: bool = False  # snapshots without an order in time, such as NMR models
+    runs: Ints | None = None  # (snapshots,), number of the run that each is of; None for one run
     images: Images | None = None  # which images sites see in boxes, the nearest if None
     rounding: float = 0.0  # spacing of the grid on which the file stores coordinates; 0 unknown
     sources: tuple[str, ...] = ()
@@ -151,6 +152,13 @@ class Ensemble(Described):
     def n_counting(self) -> int:
         """Number of snapshots that count: those of weight above 0."""
         return self.n_snapshots if self.weights is None else int(np.count_nonzero(self.weights))
+
+    @property
+    def replicas(self) -> tuple[int, ...]:
+        """Numbers of snapshots of each independent run, in their order."""
+        if self.runs is None:
+            return (self.n_snapshots,)
+        return tuple(np.unique(self.runs, return_counts=True)[1].tolist())
 
     @property
     def n_sites(self) -> int:
@@ -257,7 +265,8 @@ class Ensemble(Described):
         weights = self.weights
         if weights is not None:
             weights = checked_weights(rows_of(weights, kept), len(kept))
-        return replace(self, frames=self.frames.keep(kept), weights=weights)
+        runs = None if self.runs is None else rows_of(self.runs, kept)
+        return replace(self, frames=self.frames.keep(kept), weights=weights, runs=runs)
 
     __iter__ = None  # what one step of a walk would be is asked for by name: a block, a snapshot
 

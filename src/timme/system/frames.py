@@ -123,6 +123,15 @@ class Frames(Protocol):
             Numbers of those that repeat the one before, of all in the source.
         """
 
+    def first_of_files(self) -> list[int]:
+        """Number the snapshots with which files begin, where several stand in a row.
+
+        Returns
+        -------
+        list of int
+            Of all in the source; none where they are of no files, or of one.
+        """
+
     def name_of(self, frame: int) -> str:
         """Name a snapshot in messages.
 

@@ -28,6 +28,7 @@ from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers import GivenMatrix, read, read_given
 from timme.readers.libraries import box_of_library
+from timme.readers.replicas import as_one_run
 from timme.settings import DISPLAY, READING, Settings
 from timme.settings.schema import change
 from timme.system.ensemble import Ensemble
@@ -199,10 +200,12 @@ def read_source(
             if isinstance(source, Ensemble):
                 told = "an Ensemble is analysed as it was read"
             raise ValueError(f"{told}: leave out {what}")
-        return source.ensemble if isinstance(source, Objects) else _select(source, chosen)
+        given = source.ensemble if isinstance(source, Objects) else _select(source, chosen)
+        return given if chosen.replicas is None else as_one_run(given)
     options = {name: getattr(chosen, name) for name in READING}
     narrow = partial(_select, chosen=chosen)
-    return read(source, trajectories, select=narrow, progress=progress, **options)
+    found = read(source, trajectories, select=narrow, progress=progress, **options)
+    return found if chosen.replicas is None else as_one_run(found)
 
 
 def _select(ensemble: Ensemble, chosen: Settings) -> Ensemble:

@@ -1,0 +1,201 @@
+"""Replicas: which of several trajectory files are runs of their own, and no continuation.
+
+Clocks tell it where there are any: a file whose times begin again, lie among those of the file
+before, or are another interval apart is another run; after a gap it is the same one still. Where
+nobody knows times, the first snapshot of a run that goes on is about one step away from the last
+one before it, and that of another run is much farther. How far is told by the distances within a
+sample of pairs, which no rigid motion changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from timme._arrays import Floats, Ints, frozen
+from timme.system.ensemble import Ensemble
+from timme.system.frames import Frames
+from timme.system.space import Boxes
+
+_SLACK = 0.01  # of an interval; files round their times
+_PAIRS = 300  # of sites, whose distances tell how far a snapshot is from the next
+_STEPS = 40  # of a file, at most, that tell how far that is usually
+_FAR = 3.0  # times the 95th percentile of these
+_USUAL = 95.0
+_BY_PLACES = "they begin far from where the one before ends"
+
+
+class Joint(NamedTuple):
+    """Where a trajectory file follows another."""
+
+    frame: int  # the first of the later file, of all in the source
+    why: str | None  # it is another run; "" where it goes on, None where no times tell
+
+
+def find_joints(frames: Frames) -> tuple[Joint, ...]:
+    """Hold the clocks of files in a row against one another.
+
+    Parameters
+    ----------
+    frames : Frames
+        All snapshots of a source.
+
+    Returns
+    -------
+    tuple of Joint
+        In their order. Files of a single snapshot, which have no interval, go on.
+    """
+    files = [range(*ends) for ends in pairwise([*frames.first_of_files(), frames.shape[0]])]
+    return tuple(
+        Joint(after.start, _compare_clocks(_clock(frames, before), _clock(frames, after)))
+        for before, after in pairwise(files)
+        if min(len(before), len(after)) > 1
+    )
+
+
+def begins_of(joints: Sequence[Joint]) -> list[int]:
+    """Number the frames at which, as times tell, another run begins.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        Where files follow one another.
+
+    Returns
+    -------
+    list of int
+        Of all frames of the source.
+    """
+    return [joint.frame for joint in joints if joint.why]
+
+
+def tell_replicas(ensemble: Ensemble, joints: Sequence[Joint], kept: Sequence[int]) -> Ensemble:
+    """Number the runs to which snapshots belong, and say so where there are several.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The snapshots that are kept, of the sites that are.
+    joints : sequence of Joint
+        Where files follow one another.
+    kept : sequence of int
+        Which snapshots these are, of all in the source.
+
+    Returns
+    -------
+    Ensemble
+        The same; of several runs, with the number of each snapshot's and a note.
+    """
+    if ensemble.independent or not joints:
+        return ensemble
+    places = np.searchsorted(kept, [joint.frame for joint in joints]).tolist()
+    ends = [0, *places, len(kept)]
+    found = list[tuple[int, str]]()
+    for number, (place, joint) in enumerate(zip(places, joints, strict=True)):
+        why = joint.why
+        if why is None:
+            far = _begins_far(ensemble, range(ends[number], place), range(place, ends[number + 2]))
+            why = _BY_PLACES if far else ""
+        if why and 0 < place < len(kept):
+            found.append((place, why))
+    if not found:
+        return ensemble
+    begins = np.unique([place for place, _ in found])
+    runs = np.searchsorted(begins, np.arange(len(kept)), side="right")
+    reasons = " or ".join(dict.fromkeys(why for _, why in found))
+    note = _note(len(begins) + 1, reasons)
+    return replace(ensemble, runs=frozen(runs), notes=(*ensemble.notes, note))
+
+
+def as_one_run(ensemble: Ensemble) -> Ensemble:
+    """Forget which run snapshots belong to, where the user says it.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        As it was read.
+
+    Returns
+    -------
+    Ensemble
+        One run, without the note that there are several.
+    """
+    if ensemble.runs is None:
+        return ensemble
+    said = _note(len(ensemble.replicas), "")
+    notes = tuple(note for note in ensemble.notes if not note.startswith(said.partition(",")[0]))
+    return replace(ensemble, runs=None, notes=notes)
+
+
+def _note(count: int, reasons: str) -> str:
+    return f"{count} trajectories count as replicas, as {reasons}: replicas='one' joins them"
+
+
+def _clock(frames: Frames, file: range) -> Floats | None:
+    """Take the first and the last time of a file, its first interval and the mean of all.
+
+    None where it tells no times, or, as programs do that know none, the same for all frames.
+    """
+    try:
+        times = [frames.time(frame) for frame in (file[0], file[1], file[-1])]
+    except ValueError:  # of a damaged frame, which is told when it is needed
+        return None
+    found = np.array(times, dtype=np.float64)  # of None, NaN
+    first, second, last = found
+    if not np.isfinite(found).all() or not last > first:
+        return None
+    return np.array([first, last, second - first, (last - first) / (len(file) - 1)])
+
+
+def _compare_clocks(before: Floats | None, after: Floats | None) -> str | None:
+    """Say how the later file does not go on; nothing where it does, None where nobody knows."""
+    if before is None or after is None:
+        return None
+    first, last, *intervals = before
+    begin, end, *others = after
+    largest = np.float32(np.abs([first, last, begin, end]).max())  # as most files round them
+    slack = _SLACK * min(intervals[1], others[1]) + 2 * float(np.spacing(largest))
+    if begin <= first + slack:
+        return "their times start again"
+    if begin < last - slack:
+        return "their times overlap"
+    # One alone may be off: the first one after a minimisation, the mean where frames are missing.
+    same = any(abs(one - other) <= slack for one, other in zip(intervals, others, strict=True))
+    return "" if same else "their intervals differ"
+
+
+def _begins_far(ensemble: Ensemble, before: range, after: range) -> bool:
+    """Tell whether the step from one file to the next is much longer than those within both."""
+    if ensemble.n_sites < 2 or not len(before) or not len(after):
+        return False
+    usual = [*_spread(before), *_spread(after)]
+    if not usual:
+        return False
+    pairs = _sample_pairs(ensemble.n_sites)
+    steps = [_step(ensemble, snapshot, pairs) for snapshot in usual]
+    return _step(ensemble, before[-1], pairs) > _FAR * float(np.percentile(steps, _USUAL))
+
+
+def _spread(file: range) -> list[int]:
+    """Choose snapshots of a file that have a next one in it."""
+    chosen = np.linspace(file.start, file.stop - 2, min(_STEPS, len(file) - 1))
+    return np.unique(np.rint(chosen).astype(np.int64)).tolist() if len(file) > 1 else []
+
+
+def _sample_pairs(n_sites: int) -> Ints:
+    rng = np.random.default_rng(0)
+    one = rng.integers(0, n_sites, _PAIRS)
+    other = (one + rng.integers(1, n_sites, _PAIRS)) % n_sites  # any but itself
+    return np.stack([one, other])
+
+
+def _step(ensemble: Ensemble, snapshot: int, pairs: Ints) -> float:
+    """Return the root mean square change of distances from a snapshot to the next."""
+    places, matrices = ensemble.frames.read(snapshot, snapshot + 2)
+    boxes = Boxes.of(matrices, 2, ensemble.n_dimensions, ensemble.images)
+    lengths = np.linalg.norm(boxes.between(places, *pairs), axis=2)
+    return float(np.sqrt(np.mean((lengths[1] - lengths[0]) ** 2)))
