@@ -99,7 +99,7 @@ def estimate_errors(ensemble: Ensemble, *, replicas: Sequence[int] | None = None
     ensemble : Ensemble
         Tracks; NaN where a particle is not seen.
     replicas : sequence of int, optional
-        Snapshots of each independent run, in their order; one run by default.
+        Snapshots of each independent run, in their order; as they were read by default.
 
     Returns
     -------
@@ -110,8 +110,8 @@ def estimate_errors(ensemble: Ensemble, *, replicas: Sequence[int] | None = None
     if ensemble.n_snapshots < LEAST_SNAPSHOTS:
         raise _too_few(ensemble.n_snapshots)
     steps = _steps(ensemble)
-    if replicas is not None:
-        steps[np.cumsum(replicas)[:-1] - 1] = np.nan  # from one run to the next is no step
+    runs = ensemble.replicas if replicas is None else replicas
+    steps[np.cumsum(runs)[:-1] - 1] = np.nan  # from one run to the next is no step
     n_steps = np.count_nonzero(~np.isnan(steps), axis=0)
     off = steps - _mean(steps)
     covariance, variance = _mean(off[1:] * off[:-1]), _mean(off**2)

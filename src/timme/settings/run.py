@@ -301,6 +301,23 @@ class Settings(Display):
             if not np.array_equal(getattr(self, field.name), getattr(default, field.name))
         }
 
+    def runs_of(self, n_snapshots: int) -> Sequence[int] | None:
+        """Count the snapshots of each independent run, as the user says.
+
+        Parameters
+        ----------
+        n_snapshots : int
+            All there are.
+
+        Returns
+        -------
+        sequence of int or None
+            None for those that were read.
+        """
+        if isinstance(self.replicas, str):  # "one", as all other words are refused
+            return [n_snapshots]
+        return self.replicas
+
     def refuse_unused(self, what: str, chosen: str) -> None:
         """Refuse settings that were given and have no effect on what was chosen.
 

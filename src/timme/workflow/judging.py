@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -100,7 +99,7 @@ def judge(  # noqa: PLR0913, what was made so far, and how it is judged
         sigma,
         seen.restricted,
         shown=seen.shown,
-        replicas=_replicas_of(chosen, compared.ensemble.n_snapshots),
+        replicas=chosen.runs_of(compared.ensemble.n_snapshots),
         linkage=linkage_of(chosen),
         most_pairs=n_summed,
         metric=metric,
@@ -211,13 +210,6 @@ def by_chance(
         )
     band = null_band(compared.centres(), sigma.pairs, large=chosen.large, noise=noise)
     return Told((*told.parts, Chance(band)), told.notes)
-
-
-def _replicas_of(chosen: Settings, n_snapshots: int) -> Sequence[int] | None:
-    """Snapshots of each run as the user says; None for those that were read."""
-    if isinstance(chosen.replicas, str):  # "one", as all other words are refused
-        return [n_snapshots]
-    return chosen.replicas
 
 
 def _cutoff_of(chosen: Settings, told: Told) -> float | None:

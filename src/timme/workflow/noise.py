@@ -61,7 +61,7 @@ def choose_noise(
     points = compared.centres()
     if chosen.noise == "auto":
         _refuse_to_estimate(compared, kind)
-        squares = estimate_errors(points, replicas=chosen.replicas) ** 2
+        squares = estimate_errors(points, replicas=chosen.runs_of(ensemble.n_snapshots)) ** 2
     else:
         squares = _given_squares(compared, np.asarray(chosen.noise, np.float64))
     return PositionErrors(points, squares)
