@@ -304,6 +304,11 @@ MUTANTS = [
         ("the box of a restart is lost", "if len(numbers) not in {3, 6}:", "if True:"),
     ),
     *_mutants(
+        "readers/__init__.py",
+        "readers/test_complexes.py",
+        ("what leaves is put back", "not unwrap and not as_in_file", "not unwrap"),
+    ),
+    *_mutants(
         "readers/walls.py",
         "readers/test_complexes.py",
         ("chains that meet at the end are parted", "{last // 2, last} - {0}", "{last // 2} - {0}"),

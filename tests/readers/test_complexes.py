@@ -131,11 +131,28 @@ def test_fluctuations_through_the_box_are_the_same_wherever_chains_are(tmp_path:
     np.testing.assert_allclose(sigma, expected, rtol=1e-4)
 
 
-def test_without_a_box_chains_do_not_jump(tmp_path: Path) -> None:
-    topology, path, whole = files(tmp_path, CELLS[0])
-    ensemble = read(topology, path, box=False)
-    found = between(ensemble.coordinates(), 0, 1, MOLECULES[ensemble.site_atoms])
-    np.testing.assert_allclose(found, between(whole, 0, 1, MOLECULES), atol=1e-3)
+def test_without_a_box_a_ligand_that_leaves_is_where_the_file_has_it(tmp_path: Path) -> None:
+    """It begins at the chain, and goes farther than half of the box, through no wall."""
+    records = [*rod("A", np.zeros(3)), *ligand(BESIDE)]
+    rest = np.array([record[6:9] for record in records])
+    places = np.tile(rest, (N_FRAMES, 1, 1))
+    places[:, N_CHAIN:, 1] += np.linspace(0, 35, N_FRAMES)[:, None]
+    topology = write_pdb(tmp_path / "a.pdb", [records])
+    path = write_trajectory(tmp_path / "a.dcd", places.astype(np.float32), box=CELLS[0])
+    ensemble = read(topology, path, select="all", box=False)
+    np.testing.assert_allclose(ensemble.coordinates(), places, atol=1e-3)
+    objects = timme.objects.points(ensemble)
+    sigma = timme.measure(objects, timme.pairs.given(objects, [(5, N_CHAIN + 1)])).sigma
+    expected = np.linalg.norm(places[:, 5] - places[:, N_CHAIN + 1], axis=1).std()
+    np.testing.assert_allclose(sigma, [expected], rtol=1e-4)
+
+
+def test_without_a_box_molecules_are_whole_and_stay_where_the_file_has_them(
+    tmp_path: Path,
+) -> None:
+    topology, path, _ = files(tmp_path, CELLS[0])
+    ensemble = read(topology, path, select="all", box=False)
+    np.testing.assert_allclose(ensemble.coordinates(), drifting(CELLS[0])[1], atol=1e-3)
 
 
 def test_what_is_followed_is_not_put_beside_anything(tmp_path: Path) -> None:

@@ -252,6 +252,7 @@ def _with_box_and_bonds(
     unwrap: bool = False,
     in_cells: bool = False,
 ) -> Ensemble:
+    as_in_file = box is False
     if in_cells and box is None:
         if unwrap:
             raise ValueError(
@@ -277,8 +278,8 @@ def _with_box_and_bonds(
     ensemble = replace(ensemble, notes=(*ensemble.notes, *strange))
     if box is False or unwrap:
         ensemble = walls.unfold(ensemble)
-    # What is followed, or unfolded by the file, is not put anywhere else.
-    free = not unwrap and (box is not False or ensemble.frames.unfolded() is None)
+    # Without a box, molecules are whole and where the file has them, or where they are followed.
+    free = not unwrap and not as_in_file
     ensemble = walls.with_whole_molecules(
         ensemble, together=unwrap, angstrom=scale.angstrom if free else None
     )
