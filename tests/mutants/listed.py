@@ -304,6 +304,20 @@ MUTANTS = [
         ("the box of a restart is lost", "if len(numbers) not in {3, 6}:", "if True:"),
     ),
     *_mutants(
+        "readers/sources.py",
+        "readers/test_formats.py",
+        (
+            "snapshots in memory mix spaces",
+            "walls=walls, name=",
+            "walls=count_walls(boxes[frame], unit), name=",
+        ),
+    ),
+    *_mutants(
+        "system/boxes.py",
+        "readers/test_formats.py",
+        ("tilted boxes are never open", "np.count_nonzero(lengths < far)", "len(lengths)"),
+    ),
+    *_mutants(
         "readers/__init__.py",
         "readers/test_complexes.py",
         ("what leaves is put back", "not unwrap and not as_in_file", "not unwrap"),

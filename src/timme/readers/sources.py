@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from timme._arrays import Ints, frozen
+from timme._arrays import Floats, Ints, frozen
 from timme.readers.ase import ASE, is_ase, read_ase, read_ase_file
 from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS, dump_atoms
@@ -30,6 +30,7 @@ from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
 from timme.system.holes import Resting, may_lie_there
+from timme.system.placeholders import count_walls, refuse_other_space
 
 if TYPE_CHECKING:
     from timme.readers.trajectory_files import TrajectoryFile
@@ -100,6 +101,8 @@ def open_source(
     kept = keep(count, name, _clock(found, ensemble.frames), doubled)
     if ensemble.frames.in_memory and not ensemble.gaps:
         _refuse_holes(ensemble, kept, name)
+    if isinstance(ensemble.frames, ArrayFrames) and not options.any_boxes:
+        _refuse_other_spaces(ensemble.frames.boxes, ensemble.unit, kept, name)
     notes = (*ensemble.notes, note) if note else ensemble.notes
     return Opened(replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes), count)
 
@@ -128,6 +131,15 @@ def _refuse_holes(ensemble: Ensemble, kept: Sequence[int], name: str) -> None:
         places = frames.read(start, min(start + ensemble.block_length, len(kept)))[0]
         for row in np.flatnonzero((places[..., 0] == 0).any(axis=1)).tolist():
             resting.refuse_holes(places[row], kept[start + row], source=name)
+
+
+def _refuse_other_spaces(boxes: Floats | None, unit: str, kept: Sequence[int], name: str) -> None:
+    """Refuse snapshots in memory that have no box where others that are kept have one."""
+    if boxes is None:
+        return
+    walls = max(count_walls(boxes[frame], unit) for frame in kept)
+    for frame in kept:
+        refuse_other_space(boxes[frame], unit, walls=walls, name=f"{name}: frame {frame + 1}")
 
 
 def _resting(ensemble: Ensemble) -> Resting:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
-from timme.system.boxes import fault_of
+from timme.system.boxes import fault_of, periodic_directions
 from timme.system.elements import HYDROGENS
 from timme.system.neighbours import have_partners, pairs_within
 from timme.system.space import Boxes
@@ -65,6 +65,27 @@ def can_be_box(box: Floats | None, unit: str) -> bool:
     return bool(lengths.any()) and (angstrom is None or bool(angstrom * shortest >= _SHORTEST))
 
 
+def count_walls(box: Floats | None, unit: str) -> int:
+    """Count the directions in which a frame is periodic.
+
+    Parameters
+    ----------
+    box, unit
+        As for :func:`can_be_box`.
+
+    Returns
+    -------
+    int
+        0 for frames without a box, or with what cannot be one.
+
+    Examples
+    --------
+    >>> count_walls(np.diag([20.0, 30.0, 0.0]), "Å"), count_walls(np.eye(3), "Å")
+    (2, 0)
+    """
+    return periodic_directions(box) if box is not None and can_be_box(box, unit) else 0
+
+
 def plane_box(box: Floats | None, points: Coordinates, unit: str) -> Floats | None:
     """Open a box across the plane in which all sites are.
 
@@ -101,8 +122,8 @@ def plane_box(box: Floats | None, points: Coordinates, unit: str) -> Floats | No
     return opened if flat else box
 
 
-def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str) -> None:
-    """Refuse a frame that has no box where others have one, or the other way round, or a false one.
+def refuse_other_space(box: Floats | None, unit: str, *, walls: int, name: str) -> None:
+    """Refuse a frame that has no box where others have one, or another kind of it, or a false one.
 
     Parameters
     ----------
@@ -110,8 +131,8 @@ def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str
         Box vectors of the frame as rows.
     unit : str
         Their unit, as for :func:`can_be_box`.
-    walled : bool
-        Whether other frames have a box.
+    walls : int
+        In how many directions other frames are periodic, as :func:`count_walls` tells it.
     name : str
         The file and the frame, for the message.
 
@@ -127,13 +148,18 @@ def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str
     fault = fault_of(box)
     if fault:
         raise ValueError(f"{name} has a box that {fault}: {remedy}")
-    if can_be_box(box, unit) == walled:
+    own = count_walls(box, unit)
+    if own == walls:
         return
+    if own and walls:
+        raise ValueError(
+            f"{name} is periodic in {own} directions, and other frames in {walls}: {remedy}"
+        )
     found = "no box"
     if box is not None and box.any():
         lengths = " × ".join(f"{length:.4g}" for length in np.linalg.norm(box, axis=1))
         found = f"a box of {lengths} {unit}".rstrip()
-    others = "a true box" if walled else "none"
+    others = "a true box" if walls else "none"
     raise ValueError(f"{name} has {found}, and other frames have {others}: {remedy}")
 
 
