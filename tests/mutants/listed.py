@@ -318,6 +318,11 @@ MUTANTS = [
         ("tilted boxes are never open", "np.count_nonzero(lengths < far)", "len(lengths)"),
     ),
     *_mutants(
+        "system/placeholders.py",
+        "readers/test_species.py",
+        ("boxes by default count", "axis=0) > _SPAN).any()", "axis=0) > np.inf).any()"),
+    ),
+    *_mutants(
         "readers/__init__.py",
         "readers/test_complexes.py",
         ("what leaves is put back", "not unwrap and not as_in_file", "not unwrap"),

@@ -30,7 +30,7 @@ from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
 from timme.system.holes import Resting, may_lie_there
-from timme.system.placeholders import count_walls, refuse_other_space
+from timme.system.placeholders import count_walls, is_outgrown, refuse_other_space
 
 if TYPE_CHECKING:
     from timme.readers.trajectory_files import TrajectoryFile
@@ -55,6 +55,7 @@ class Opened(NamedTuple):
     ensemble: Ensemble  # the snapshots that are kept; bonds are those that the source gives
     n_snapshots: int  # all that there are
     in_cells: bool = False  # whether molecules are made whole in its boxes, and no more
+    outgrown: bool = False  # whether its box is one by default, which does not hold particles
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,20 @@ def open_source(
     if isinstance(ensemble.frames, ArrayFrames) and not options.any_boxes:
         _refuse_other_spaces(ensemble.frames.boxes, ensemble.unit, kept, name)
     notes = (*ensemble.notes, note) if note else ensemble.notes
-    return Opened(replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes), count)
+    outgrown = _has_outgrown_box(ensemble.frames)
+    ensemble = replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes)
+    return Opened(ensemble, count, outgrown=outgrown)
+
+
+def _has_outgrown_box(frames: Frames) -> bool:
+    """Judge by the first frame of all: what is not put back into a box may be far away later."""
+    if frames.unfolded() is not None:
+        return False
+    try:
+        points, boxes = frames.read(0, 1)
+    except ValueError:  # which is told if that frame is kept
+        return False
+    return boxes is not None and is_outgrown(boxes[0], points[0])
 
 
 def _find_doubled(frames: Frames) -> tuple[list[int], str]:

@@ -31,6 +31,7 @@ _DOUBT = 20.0  # neighbours in open space that it takes to tell what is usual
 _SURE, _CLEAR = 9.0, 0.5  # how much likelier chance must be, as logarithms, in all and for each
 _BONDED = 2.4  # Å: atoms that are nearer are bound, if they are of one molecule
 _USUAL_BONDS, _STRETCH = (0.01, 0.99), 0.1  # of their lengths, and Å beyond
+_SPAN = 3.0  # lengths of the box; of particles that a program put into it, the first are within one
 _BEYOND = 1.05  # of the box; what is bound through its walls in all directions may reach a bit out
 
 
@@ -219,6 +220,37 @@ def is_placeholder(box: Floats, points: Coordinates, elements: Strings | None = 
     if np.count_nonzero(boxed & ~alone) > max(2, _OVERLAPPING * len(solid)):
         return True
     return len(solid) > 1 and _reach_beyond(solid, boxes) and _meet_by_chance(solid, boxes)
+
+
+def is_outgrown(box: Floats, points: Coordinates) -> bool:
+    """Tell whether a box is the 1 × 1 × 1 that programs write by default, and particles mind none.
+
+    Of what are no atoms nobody knows how long a box must be. But a simulation starts within its
+    box, also where its program does not put particles back that leave it later.
+
+    Parameters
+    ----------
+    box : ndarray, shape (dimensions, dimensions)
+        Box vectors as rows, zeros in open directions.
+    points : ndarray, shape (sites, dimensions)
+        Positions in the first frame of the source, as it has them.
+
+    Returns
+    -------
+    bool
+        True if they span more than three boxes in a direction in which it is periodic.
+
+    Examples
+    --------
+    >>> line = np.outer(np.arange(5.0), [1.0, 0.0, 0.0])
+    >>> [is_outgrown(length * np.eye(3), line) for length in (1, 2)]
+    [True, False]
+    """
+    periodic = box.any(axis=1)
+    seen = points[np.isfinite(points).all(axis=1)]
+    if not periodic.any() or not len(seen) or not np.array_equal(box, np.diag(periodic * 1.0)):
+        return False
+    return bool((np.ptp(seen[:, periodic], axis=0) > _SPAN).any())
 
 
 def _solid(points: Coordinates, elements: Strings | None) -> Floats:
