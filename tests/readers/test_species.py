@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ def names_of(kinds: str) -> list[str]:
     return [kinds[k % len(kinds)] for k in range(SIDE**3)]
 
 
-WRITERS = {".gsd": gsd_file, ".xyz": xyz_file}
+WRITERS: dict[str, Callable[[Path, Floats, list[str]], Path]] = {".gsd": gsd_file, ".xyz": xyz_file}
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
