@@ -11,6 +11,7 @@ import timme
 from tests.readers.builders import Record, atom, write_pdb, write_trajectory
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers import read
+from timme.readers.universes import quiet
 
 BOX = np.array([40.0, 41.0, 42.0])
 TILTED = [40.0, 41.0, 42.0, 80.0, 75.0, 100.0]
@@ -153,6 +154,23 @@ def test_without_a_box_molecules_are_whole_and_stay_where_the_file_has_them(
     topology, path, _ = files(tmp_path, CELLS[0])
     ensemble = read(topology, path, select="all", box=False)
     np.testing.assert_allclose(ensemble.coordinates(), drifting(CELLS[0])[1], atol=1e-3)
+
+
+def test_without_a_box_no_molecule_goes_through_a_placeholder(tmp_path: Path) -> None:
+    """One frame has a box of 1 Å, shorter than the bonds."""
+    import MDAnalysis
+
+    whole = drifting(CELLS[0])[0].astype(np.float32)
+    topology = write_pdb(tmp_path / "a.pdb", [STRUCTURE])
+    universe = MDAnalysis.Universe(str(topology))
+    with quiet(), MDAnalysis.Writer(str(tmp_path / "a.trr"), len(STRUCTURE)) as writer:
+        for number, places in enumerate(whole):
+            universe.atoms.positions = places
+            universe.trajectory.ts.dimensions = [1.0] * 3 + [90.0] * 3 if number == 4 else CELLS[0]
+            writer.write(universe.atoms)
+    for source in ((topology, tmp_path / "a.trr"), (universe.load_new(str(tmp_path / "a.trr")),)):
+        found = read(*source, select="all", box=False).coordinates()
+        np.testing.assert_allclose(found, whole, atol=1e-3)
 
 
 def test_what_is_followed_is_not_put_beside_anything(tmp_path: Path) -> None:

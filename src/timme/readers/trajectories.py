@@ -30,7 +30,7 @@ from timme.system.derived_frames import BoxedFrames, PlainFrames
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
 from timme.system.holes import ANY, Resting, may_lie_there
-from timme.system.placeholders import count_walls, plane_box, refuse_other_space
+from timme.system.placeholders import can_be_box, count_walls, plane_box, refuse_other_space
 
 # Formats that are laid out in bytes; in others, particles may start all at the origin.
 _BINARY = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".h5md"))
@@ -212,10 +212,10 @@ class TrajectoryFrames(PlainFrames):
 
     def _checked(self, box: Floats | None, file: int, frame: int) -> Floats | None:
         """Refuse a box that no frame can have, unless those of the files do not count."""
-        if self.walls is None:
-            return None if fault_of(box) else box
-        name = self._name(file, frame)
-        refuse_other_space(box, self.files[file].unit, walls=self.walls, name=name)
+        unit = self.files[file].unit
+        if self.walls is None:  # no molecule is made whole through what is no box
+            return None if fault_of(box) or not can_be_box(box, unit) else box
+        refuse_other_space(box, unit, walls=self.walls, name=self._name(file, frame))
         return box
 
     def probes(self) -> Iterator[tuple[Floats | None, str, Ints | None]]:

@@ -29,7 +29,7 @@ from timme.system.elements import (
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
 from timme.system.holes import ANY, Resting, may_lie_there
-from timme.system.placeholders import count_walls, plane_box, refuse_other_space
+from timme.system.placeholders import can_be_box, count_walls, plane_box, refuse_other_space
 
 _TEXTS = frozenset(("DUMP", "GRO", "LAMMPSDUMP", "PDB", "XPDB", "XYZ", "TXYZ", "ARC"))
 _UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
@@ -201,10 +201,10 @@ class UniverseFrames(PlainFrames):
         ndarray, shape (3, 3), or None
             The same.
         """
-        if self.walls is None:
-            return None if fault_of(box) else box
-        name = f"{self._source}: frame {frame + 1}"
-        refuse_other_space(box, unit_of_reader(self.reader), walls=self.walls, name=name)
+        unit, name = unit_of_reader(self.reader), f"{self._source}: frame {frame + 1}"
+        if self.walls is None:  # no molecule is made whole through what is no box
+            return None if fault_of(box) or not can_be_box(box, unit) else box
+        refuse_other_space(box, unit, walls=self.walls, name=name)
         return box
 
 
