@@ -342,6 +342,14 @@ def test_a_snapshot_of_ase_in_another_space_is_refused(
         assert read(frames, bonds="none", **options).n_snapshots >= 2
 
 
+def test_a_placeholder_of_ase_folds_no_molecule_where_no_box_is_wanted() -> None:
+    places = np.outer(np.arange(8), [1.4, 0.0, 0.0])
+    frames = [ase_like(places, symbols="C") for _ in range(30)]
+    for number, frame in enumerate(frames):
+        frame.cell = (1.0 if number == 7 else 20.0) * np.eye(3)
+    np.testing.assert_allclose(positions_of(read(frames, box=False)), [places] * 30, atol=1e-9)
+
+
 def test_atoms_of_ase_that_differ_are_refused() -> None:
     frames = [ase_like(walks()[0]), ase_like(walks()[1], symbols="N")]
     with pytest.raises(ValueError, match="ASE Atoms: snapshot 2 has not the 8 elements"):

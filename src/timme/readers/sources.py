@@ -30,7 +30,7 @@ from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
 from timme.system.holes import Resting, may_lie_there
-from timme.system.placeholders import count_walls, is_outgrown, refuse_other_space
+from timme.system.placeholders import can_be_box, count_walls, is_outgrown, refuse_other_space
 
 if TYPE_CHECKING:
     from timme.readers.trajectory_files import TrajectoryFile
@@ -102,8 +102,13 @@ def open_source(
     kept = keep(count, name, _clock(found, ensemble.frames), doubled)
     if ensemble.frames.in_memory and not ensemble.gaps:
         _refuse_holes(ensemble, kept, name)
-    if isinstance(ensemble.frames, ArrayFrames) and not options.any_boxes:
-        _refuse_other_spaces(ensemble.frames.boxes, ensemble.unit, kept, name)
+    if isinstance(ensemble.frames, ArrayFrames) and ensemble.frames.boxes is not None:
+        boxes = ensemble.frames.boxes
+        if options.any_boxes:
+            boxes = _without_placeholders(boxes, ensemble.unit)
+            ensemble = replace(ensemble, frames=ensemble.frames.with_boxes(boxes))
+        else:
+            _refuse_other_spaces(boxes, ensemble.unit, kept, name)
     notes = (*ensemble.notes, note) if note else ensemble.notes
     outgrown = _has_outgrown_box(ensemble.frames)
     ensemble = replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes)
@@ -147,10 +152,14 @@ def _refuse_holes(ensemble: Ensemble, kept: Sequence[int], name: str) -> None:
             resting.refuse_holes(places[row], kept[start + row], source=name)
 
 
-def _refuse_other_spaces(boxes: Floats | None, unit: str, kept: Sequence[int], name: str) -> None:
+def _without_placeholders(boxes: Floats, unit: str) -> Floats:
+    """Open snapshots through whose box no molecule can be made whole."""
+    true = np.array([can_be_box(box, unit) for box in boxes])
+    return frozen(boxes * true[:, None, None])
+
+
+def _refuse_other_spaces(boxes: Floats, unit: str, kept: Sequence[int], name: str) -> None:
     """Refuse snapshots in memory that have no box where others that are kept have one."""
-    if boxes is None:
-        return
     walls = max(count_walls(boxes[frame], unit) for frame in kept)
     for frame in kept:
         refuse_other_space(boxes[frame], unit, walls=walls, name=f"{name}: frame {frame + 1}")
