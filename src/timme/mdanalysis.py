@@ -316,7 +316,7 @@ class _Plan:
     ensemble: Ensemble
     sites: Ints  # atoms of the Universe that are read
     periodic: bool
-    walled: bool | None
+    walls: int | None
     resting: Resting
     pairs: Ints
 
@@ -326,12 +326,12 @@ class _Plan:
         snapshots, *shape = frames.shape
         elsewhere = WindowFrames(ArrayFrames(np.empty((0, *shape))), 0, snapshots)
         bare = replace(ensemble, frames=made_of(ensemble.frames, elsewhere))
-        judged = frames.walled, frames.resting
+        judged = frames.walls, frames.resting
         return cls(bare, frames.sites, frames.periodic, *judged, pairs)
 
     def frames(self, reader: Any) -> UniverseFrames:
         """What is read, by the reader of this process."""
-        shared, judged = True, (self.walled, self.resting)
+        shared, judged = True, (self.walls, self.resting)
         return UniverseFrames(reader, range(0), self.sites, self.periodic, shared, *judged)
 
     def merge(

@@ -304,6 +304,30 @@ MUTANTS = [
         ("the box of a restart is lost", "if len(numbers) not in {3, 6}:", "if True:"),
     ),
     *_mutants(
+        "readers/sources.py",
+        "readers/test_formats.py",
+        (
+            "snapshots in memory mix spaces",
+            "walls=walls, name=",
+            "walls=count_walls(boxes[frame], unit), name=",
+        ),
+    ),
+    *_mutants(
+        "system/boxes.py",
+        "readers/test_formats.py",
+        ("tilted boxes are never open", "np.count_nonzero(lengths < far)", "len(lengths)"),
+    ),
+    *_mutants(
+        "system/placeholders.py",
+        "readers/test_species.py",
+        ("boxes by default count", "axis=0) > _SPAN).any()", "axis=0) > np.inf).any()"),
+    ),
+    *_mutants(
+        "readers/__init__.py",
+        "readers/test_complexes.py",
+        ("what leaves is put back", "not unwrap and not as_in_file", "not unwrap"),
+    ),
+    *_mutants(
         "readers/walls.py",
         "readers/test_complexes.py",
         ("chains that meet at the end are parted", "{last // 2, last} - {0}", "{last // 2} - {0}"),

@@ -189,6 +189,22 @@ def test_an_mdtraj_trajectory_is_in_nm(tmp_path: Path) -> None:
     np.testing.assert_array_equal(ensemble.atoms.bonds, read(path).atoms.bonds)
 
 
+@pytest.mark.parametrize(
+    ("length", "said"), [(0.0, "no box"), (0.1, "a box of 0.1 × 0.1 × 0.1 nm")]
+)
+def test_a_frame_of_mdtraj_in_another_space_is_refused(
+    tmp_path: Path, length: float, said: str
+) -> None:
+    mdtraj = pytest.importorskip("mdtraj")
+    trajectory = mdtraj.load(str(write_pdb(tmp_path / "a.pdb", [waters(4)] * 12)))
+    lengths = np.full((12, 3), 3.0, np.float32)
+    lengths[7] = length
+    trajectory.unitcell_lengths, trajectory.unitcell_angles = lengths, np.full((12, 3), 90.0)
+    with pytest.raises(ValueError, match=f"frame 8 has {said}, and other frames have a true box"):
+        read(trajectory)
+    assert read(trajectory, stop=7).n_snapshots == 7
+
+
 def test_boxes_of_an_mdtraj_trajectory_are_those_of_the_snapshots_that_are_kept(
     tmp_path: Path,
 ) -> None:

@@ -11,6 +11,7 @@ import timme
 from tests.readers.builders import Record, atom, write_pdb, write_trajectory
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers import read
+from timme.readers.universes import quiet
 
 BOX = np.array([40.0, 41.0, 42.0])
 TILTED = [40.0, 41.0, 42.0, 80.0, 75.0, 100.0]
@@ -131,11 +132,45 @@ def test_fluctuations_through_the_box_are_the_same_wherever_chains_are(tmp_path:
     np.testing.assert_allclose(sigma, expected, rtol=1e-4)
 
 
-def test_without_a_box_chains_do_not_jump(tmp_path: Path) -> None:
-    topology, path, whole = files(tmp_path, CELLS[0])
-    ensemble = read(topology, path, box=False)
-    found = between(ensemble.coordinates(), 0, 1, MOLECULES[ensemble.site_atoms])
-    np.testing.assert_allclose(found, between(whole, 0, 1, MOLECULES), atol=1e-3)
+def test_without_a_box_a_ligand_that_leaves_is_where_the_file_has_it(tmp_path: Path) -> None:
+    """It begins at the chain, and goes farther than half of the box, through no wall."""
+    records = [*rod("A", np.zeros(3)), *ligand(BESIDE)]
+    rest = np.array([record[6:9] for record in records])
+    places = np.tile(rest, (N_FRAMES, 1, 1))
+    places[:, N_CHAIN:, 1] += np.linspace(0, 35, N_FRAMES)[:, None]
+    topology = write_pdb(tmp_path / "a.pdb", [records])
+    path = write_trajectory(tmp_path / "a.dcd", places.astype(np.float32), box=CELLS[0])
+    ensemble = read(topology, path, select="all", box=False)
+    np.testing.assert_allclose(ensemble.coordinates(), places, atol=1e-3)
+    objects = timme.objects.points(ensemble)
+    sigma = timme.measure(objects, timme.pairs.given(objects, [(5, N_CHAIN + 1)])).sigma
+    expected = np.linalg.norm(places[:, 5] - places[:, N_CHAIN + 1], axis=1).std()
+    np.testing.assert_allclose(sigma, [expected], rtol=1e-4)
+
+
+def test_without_a_box_molecules_are_whole_and_stay_where_the_file_has_them(
+    tmp_path: Path,
+) -> None:
+    topology, path, _ = files(tmp_path, CELLS[0])
+    ensemble = read(topology, path, select="all", box=False)
+    np.testing.assert_allclose(ensemble.coordinates(), drifting(CELLS[0])[1], atol=1e-3)
+
+
+def test_without_a_box_no_molecule_goes_through_a_placeholder(tmp_path: Path) -> None:
+    """One frame has a box of 1 Å, shorter than the bonds."""
+    import MDAnalysis
+
+    whole = drifting(CELLS[0])[0].astype(np.float32)
+    topology = write_pdb(tmp_path / "a.pdb", [STRUCTURE])
+    universe = MDAnalysis.Universe(str(topology))
+    with quiet(), MDAnalysis.Writer(str(tmp_path / "a.trr"), len(STRUCTURE)) as writer:
+        for number, places in enumerate(whole):
+            universe.atoms.positions = places
+            universe.trajectory.ts.dimensions = [1.0] * 3 + [90.0] * 3 if number == 4 else CELLS[0]
+            writer.write(universe.atoms)
+    for source in ((topology, tmp_path / "a.trr"), (universe.load_new(str(tmp_path / "a.trr")),)):
+        found = read(*source, select="all", box=False).coordinates()
+        np.testing.assert_allclose(found, whole, atol=1e-3)
 
 
 def test_what_is_followed_is_not_put_beside_anything(tmp_path: Path) -> None:

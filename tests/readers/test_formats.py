@@ -320,6 +320,36 @@ def test_trajectories_of_ase_are_snapshots(tmp_path: Path) -> None:
         read(iter(frames), columns="1,2,3")
 
 
+OTHER_SPACES: list[tuple[dict[str, Any], str]] = [
+    ({"pbc": np.zeros(3, np.bool_)}, "has no box, and other frames have a true box"),
+    ({"cell": np.eye(3)}, "has a box of 1 × 1 × 1 Å, and other frames have a true box"),
+    ({"pbc": np.array([True, True, False])}, "is periodic in 2 directions, and other frames in 3"),
+]
+
+
+@pytest.mark.parametrize(("changes", "said"), OTHER_SPACES, ids=["open", "placeholder", "film"])
+@pytest.mark.parametrize("tilt", [0.0, 1.0])
+def test_a_snapshot_of_ase_in_another_space_is_refused(
+    changes: dict[str, Any], said: str, tilt: float
+) -> None:
+    frames = [ase_like(frame) for frame in walks()]
+    for frame in frames:
+        frame.cell = np.diag([9.0, 10.0, 11.0]) + tilt * np.eye(3, k=-1)
+    frames[3] = SimpleNamespace(**{**vars(frames[3]), **changes})
+    with pytest.raises(ValueError, match=f"ASE Atoms: frame 4 {said}: give the true box"):
+        read(frames, bonds="none")
+    for options in ({"stop": 3}, {"start": 4}, {"box": False}, {"box": [9.0, 10.0, 11.0]}):
+        assert read(frames, bonds="none", **options).n_snapshots >= 2
+
+
+def test_a_placeholder_of_ase_folds_no_molecule_where_no_box_is_wanted() -> None:
+    places = np.outer(np.arange(8), [1.4, 0.0, 0.0])
+    frames = [ase_like(places, symbols="C") for _ in range(30)]
+    for number, frame in enumerate(frames):
+        frame.cell = (1.0 if number == 7 else 20.0) * np.eye(3)
+    np.testing.assert_allclose(positions_of(read(frames, box=False)), [places] * 30, atol=1e-9)
+
+
 def test_atoms_of_ase_that_differ_are_refused() -> None:
     frames = [ase_like(walks()[0]), ase_like(walks()[1], symbols="N")]
     with pytest.raises(ValueError, match="ASE Atoms: snapshot 2 has not the 8 elements"):

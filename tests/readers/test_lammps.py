@@ -273,3 +273,18 @@ def test_a_number_that_is_none_names_the_file(tmp_path: Path, word: str) -> None
         path.write_text(text.replace(old, f"{old}{word}", 1))
         with pytest.raises(ValueError, match=r"a\.dump: .*could not convert string"):
             read(path)
+
+
+@pytest.mark.parametrize("tilt", [(), (2.0, 1.0, 0.5)], ids=["straight", "tilted"])
+def test_a_frame_of_a_dump_that_is_open_in_one_direction_more_is_refused(
+    tmp_path: Path, tilt: Sequence[float]
+) -> None:
+    positions = trajectory_positions(7, N_ATOMS)
+    texts = [
+        dump_text(positions[k : k + 1], bounds="pp pp ff" if k == 2 else "pp pp pp", tilt=tilt)
+        for k in range(7)
+    ]
+    path = tmp_path / "a.lammpstrj"
+    path.write_text("".join(texts))
+    with pytest.raises(ValueError, match="frame 3 is periodic in 2 directions, and other frames"):
+        read(path).coordinates()

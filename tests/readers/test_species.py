@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import timme
 from tests.readers.builders import peptide
 from timme._arrays import Floats
 from timme.readers import read
@@ -23,7 +26,9 @@ def lattice(spacing: float = 1.2, n_frames: int = 4) -> Floats:
     return np.asarray(grid + noise - grid.mean(axis=0), dtype=np.float64)
 
 
-def gsd_file(path: Path, places: Floats, types: list[str]) -> Path:
+def gsd_file(
+    path: Path, places: Floats, types: list[str], box: Sequence[float] | None = (100, 100, 100)
+) -> Path:
     hoomd = pytest.importorskip("gsd.hoomd")
     with hoomd.open(str(path), "w") as file:
         for frame in places:
@@ -32,15 +37,16 @@ def gsd_file(path: Path, places: Floats, types: list[str]) -> Path:
             made.particles.position = frame.astype(np.float32)
             made.particles.types = list(dict.fromkeys(types))
             made.particles.typeid = [made.particles.types.index(name) for name in types]
-            made.configuration.box = [100, 100, 100, 0, 0, 0]
+            if box is not None:
+                made.configuration.box = [*box, 0, 0, 0]
             file.append(made)
     return path
 
 
-def xyz_file(path: Path, places: Floats, names: list[str]) -> Path:
+def xyz_file(path: Path, places: Floats, names: list[str], title: str = "") -> Path:
     lines = list[str]()
     for frame in places:
-        lines += [str(len(names)), ""]
+        lines += [str(len(names)), title]
         lines += [f"{name} {x} {y} {z}" for name, (x, y, z) in zip(names, frame, strict=True)]
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -50,7 +56,7 @@ def names_of(kinds: str) -> list[str]:
     return [kinds[k % len(kinds)] for k in range(SIDE**3)]
 
 
-WRITERS = {".gsd": gsd_file, ".xyz": xyz_file}
+WRITERS: dict[str, Callable[[Path, Floats, list[str]], Path]] = {".gsd": gsd_file, ".xyz": xyz_file}
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -91,6 +97,52 @@ def test_molecules_keep_their_bonds(tmp_path: Path, suffix: str, scale: float) -
     ensemble = read(WRITERS[suffix](tmp_path / f"a{suffix}", places, elements))
     assert ensemble.atoms.elements.tolist() == elements
     assert len(ensemble.atoms.bonds) == len(records) - 1
+
+
+def default_gsd(path: Path, places: Floats) -> Path:
+    """Without a box, for which readers take one of length 1."""
+    return gsd_file(path, places, ["A"] * len(places[0]), box=None)
+
+
+def unit_lattice(path: Path, places: Floats) -> Path:
+    return xyz_file(path, places, ["A"] * len(places[0]), 'Lattice="1 0 0 0 1 0 0 0 1"')
+
+
+DEFAULTS = {".gsd": default_gsd, ".xyz": unit_lattice}
+
+
+def sigma_of(path: Path, **options: Any) -> Floats:
+    objects = timme.objects.points(read(path, **options))
+    return timme.measure(objects, timme.pairs.all(objects)).sigma
+
+
+@pytest.mark.parametrize("suffix", DEFAULTS)
+def test_a_box_of_length_1_around_particles_that_span_several_is_none(
+    tmp_path: Path, suffix: str
+) -> None:
+    rng = np.random.default_rng(3)
+    steps = rng.normal(scale=0.05, size=(30, 12, 3)).cumsum(axis=0)
+    places = rng.uniform(-4, 4, (12, 3)) + steps
+    path = DEFAULTS[suffix](tmp_path / f"a{suffix}", places)
+    one, other = np.triu_indices(12, 1)
+    expected = np.linalg.norm(places[:, one] - places[:, other], axis=2).std(axis=0)
+    np.testing.assert_allclose(sigma_of(path), expected, atol=1e-5)
+    assert any("span several boxes of length 1" in note for note in read(path).notes)
+    given = read(path, box=[1.0, 1.0, 1.0])
+    assert given.snapshot()[1] is not None
+
+
+@pytest.mark.parametrize("suffix", DEFAULTS)
+@pytest.mark.parametrize("start", [0, 29])
+def test_a_box_of_length_1_that_particles_leave_later_counts(
+    tmp_path: Path, suffix: str, start: int
+) -> None:
+    rng = np.random.default_rng(4)
+    away = np.linspace(0, 8, 30)[:, None, None] * rng.normal(size=(12, 3))
+    path = DEFAULTS[suffix](tmp_path / f"a{suffix}", rng.uniform(-0.5, 0.5, (12, 3)) + away)
+    ensemble = read(path, start=start)
+    assert ensemble.snapshot()[1] is not None
+    assert not any("placeholder" in note for note in ensemble.notes)
 
 
 def test_a_user_who_asks_for_bonds_gets_them(tmp_path: Path) -> None:

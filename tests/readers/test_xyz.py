@@ -155,3 +155,14 @@ def test_a_mark_of_the_byte_order_does_not_matter(tmp_path: Path, kind: str, pac
     marked.write_bytes(gzip.compress(data) if packed else data)
     found, plain = (read(each, bonds="none").frames.read(0, 4)[0] for each in (marked, path))
     np.testing.assert_array_equal(found, plain)
+
+
+def test_a_frame_that_is_open_in_one_direction_more_is_refused(tmp_path: Path) -> None:
+    box = f'Lattice="{STRAIGHT}"'
+    titles = [f'{box} pbc="T T {z}"' for z in "TTTFTTT"]
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(7, 5), *titles)
+    with pytest.raises(
+        ValueError, match=r"a\.xyz: frame 4 is periodic in 2 directions, and other frames in 3"
+    ):
+        read(path, bonds="none").coordinates()
+    assert read(path, bonds="none", stop=3).coordinates().shape == (3, 5, 3)

@@ -19,7 +19,7 @@ from timme.readers.matrices import GivenMatrix, read_given, read_matrix
 from timme.readers.replicas import tell_replicas
 from timme.readers.scale import judge_scale
 from timme.readers.snapshots import Clock, kept_snapshots, one_snapshot
-from timme.readers.sources import Options, atom_group, open_source
+from timme.readers.sources import Opened, Options, atom_group, open_source
 from timme.settings import Settings
 from timme.settings.schema import understand
 from timme.system.ensemble import Ensemble
@@ -175,14 +175,15 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
 
     # Where the box is not that of the file, it does not matter which snapshots have one.
     options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
-    ensemble, count, joints, in_cells = open_source(source, _listed(trajectories), options, keep)
+    opened = open_source(source, _listed(trajectories), options, keep)
+    ensemble, count, joints = opened.ensemble, opened.n_snapshots, opened.joints
     ensemble = replace(
         ensemble,
         unit=ensemble.unit if unit is None else unit_label(unit),
         gaps=ensemble.gaps if gaps is None else gaps,
     )
     ensemble = _note_unknown_unit(ensemble)
-    ensemble = _with_box_and_bonds(ensemble, box, bonds, unwrap=unwrap, in_cells=in_cells)
+    ensemble = _with_box_and_bonds(opened._replace(ensemble=ensemble), box, bonds, unwrap=unwrap)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     if unwrap:
         ensemble = walls.follow_molecules(ensemble, progress)
@@ -249,8 +250,8 @@ def read_model(
         return one_snapshot(every, name, model)
 
     options = Options(None, common_atoms=False, allow_truncated=allow_truncated)
-    ensemble, _, _, in_cells = open_source(source, _listed(trajectories), options, keep)
-    ensemble = _with_box_and_bonds(ensemble, None, "auto", in_cells=in_cells)
+    opened = open_source(source, _listed(trajectories), options, keep)
+    ensemble = _with_box_and_bonds(opened, None, "auto")
     return wanted.select_sites(ensemble, None, atom_group(source)), len(every)
 
 
@@ -269,13 +270,14 @@ def _note_unknown_unit(ensemble: Ensemble) -> Ensemble:
 
 
 def _with_box_and_bonds(
-    ensemble: Ensemble,
+    opened: Opened,
     box: npt.ArrayLike | Literal[False] | None,
     bonds: str | npt.ArrayLike,
     *,
     unwrap: bool = False,
-    in_cells: bool = False,
 ) -> Ensemble:
+    ensemble, in_cells = opened.ensemble, opened.in_cells
+    as_in_file = box is False
     if in_cells and box is None:
         if unwrap:
             raise ValueError(
@@ -288,7 +290,7 @@ def _with_box_and_bonds(
     scale = judge_scale(ensemble)
     if box is None or box is False:
         notes = ensemble.notes
-        ensemble = soundness.without_placeholder(ensemble, scale.angstrom)
+        ensemble = soundness.without_placeholder(ensemble, scale.angstrom, outgrown=opened.outgrown)
         ensemble = replace(ensemble, notes=notes) if in_cells else ensemble
     if box is False and unwrap:
         raise ValueError("unwrap=True follows sites through a box, and box=False leaves it out")
@@ -301,8 +303,8 @@ def _with_box_and_bonds(
     ensemble = replace(ensemble, notes=(*ensemble.notes, *strange))
     if box is False or unwrap:
         ensemble = walls.unfold(ensemble)
-    # What is followed, or unfolded by the file, is not put anywhere else.
-    free = not unwrap and (box is not False or ensemble.frames.unfolded() is None)
+    # Without a box, molecules are whole and where the file has them, or where they are followed.
+    free = not unwrap and not as_in_file
     ensemble = walls.with_whole_molecules(
         ensemble, together=unwrap, angstrom=scale.angstrom if free else None
     )

@@ -4,6 +4,7 @@ Programs put every molecule back into the box by itself, so that two chains of o
 box apart, and jump there between two snapshots. Distances through the box do not mind, but pictures
 and superpositions do. Molecules that touch in the first, the middle or the last snapshot are put
 beside one another in all: partners that bind on the way are as near in the others as they can be.
+Not so where the user wants no box: distances are plain then, and would be other than in the file.
 """
 
 from __future__ import annotations

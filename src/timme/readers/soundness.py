@@ -27,7 +27,9 @@ _STRETCHED = 1.15  # of that sum: longer than any bond that the refinement of a 
 _TOUCHING = 0.25  # Å beyond that sum, within which only bonded atoms are
 
 
-def without_placeholder(ensemble: Ensemble, angstrom: float | None) -> Ensemble:
+def without_placeholder(
+    ensemble: Ensemble, angstrom: float | None, *, outgrown: bool = False
+) -> Ensemble:
     """Leave out boxes that cannot hold the atoms, and say so.
 
     Parameters
@@ -36,12 +38,16 @@ def without_placeholder(ensemble: Ensemble, angstrom: float | None) -> Ensemble:
         All atoms, in the boxes of the source.
     angstrom : float or None
         Length of the unit in Å; None for what are no atoms, which fit into any box.
+    outgrown : bool, optional
+        Whether the source has a box by default only, as far as its first frame tells.
 
     Returns
     -------
     Ensemble
         In open space if the box of the first or the last snapshot is a placeholder.
     """
+    if outgrown and not (ensemble.atoms.elements != "").any():
+        return _without_default(ensemble)
     if angstrom is None:
         return ensemble
     found = _placeholder(ensemble, 0, angstrom)
@@ -54,6 +60,15 @@ def without_placeholder(ensemble: Ensemble, angstrom: float | None) -> Ensemble:
     note = (
         f"{ensemble.prefix}a box of {lengths} {ensemble.unit or 'Å'} cannot hold the atoms and "
         "was taken for a placeholder: space is open; give the true box (box=) if there is one"
+    )
+    frames = ensemble.frames.with_boxes(None)
+    return replace(ensemble, frames=frames, notes=(*ensemble.notes, note))
+
+
+def _without_default(ensemble: Ensemble) -> Ensemble:
+    note = (
+        f"{ensemble.prefix}the particles span several boxes of length 1, which was taken for a "
+        "placeholder: space is open; give the true box (box=) if there is one"
     )
     frames = ensemble.frames.with_boxes(None)
     return replace(ensemble, frames=frames, notes=(*ensemble.notes, note))

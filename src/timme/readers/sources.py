@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from timme._arrays import Ints, frozen
+from timme._arrays import Floats, Ints, frozen
 from timme.readers.ase import ASE, is_ase, read_ase, read_ase_file
 from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS, dump_atoms
@@ -31,6 +31,7 @@ from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
 from timme.system.holes import Resting, may_lie_there
+from timme.system.placeholders import can_be_box, count_walls, is_outgrown, refuse_other_space
 
 if TYPE_CHECKING:
     from timme.readers.trajectory_files import TrajectoryFile
@@ -57,6 +58,7 @@ class Opened(NamedTuple):
     n_snapshots: int  # all that there are
     joints: tuple[Joint, ...] = ()  # where one trajectory file follows another
     in_cells: bool = False  # whether molecules are made whole in its boxes, and no more
+    outgrown: bool = False  # whether its box is one by default, which does not hold particles
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,28 @@ def open_source(
     kept = keep(count, name, _clock(found, ensemble.frames), doubled, begins_of(joints))
     if ensemble.frames.in_memory and not ensemble.gaps:
         _refuse_holes(ensemble, kept, name)
+    if isinstance(ensemble.frames, ArrayFrames) and ensemble.frames.boxes is not None:
+        boxes = ensemble.frames.boxes
+        if options.any_boxes:
+            boxes = _without_placeholders(boxes, ensemble.unit)
+            ensemble = replace(ensemble, frames=ensemble.frames.with_boxes(boxes))
+        else:
+            _refuse_other_spaces(boxes, ensemble.unit, kept, name)
     notes = (*ensemble.notes, note) if note else ensemble.notes
-    return Opened(replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes), count, joints)
+    outgrown = _has_outgrown_box(ensemble.frames)
+    ensemble = replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes)
+    return Opened(ensemble, count, joints, outgrown=outgrown)
+
+
+def _has_outgrown_box(frames: Frames) -> bool:
+    """Judge by the first frame of all: what is not put back into a box may be far away later."""
+    if frames.unfolded() is not None:
+        return False
+    try:
+        points, boxes = frames.read(0, 1)
+    except ValueError:  # which is told if that frame is kept
+        return False
+    return boxes is not None and is_outgrown(boxes[0], points[0])
 
 
 def _find_doubled(frames: Frames) -> tuple[list[int], str]:
@@ -132,6 +154,19 @@ def _refuse_holes(ensemble: Ensemble, kept: Sequence[int], name: str) -> None:
         places = frames.read(start, min(start + ensemble.block_length, len(kept)))[0]
         for row in np.flatnonzero((places[..., 0] == 0).any(axis=1)).tolist():
             resting.refuse_holes(places[row], kept[start + row], source=name)
+
+
+def _without_placeholders(boxes: Floats, unit: str) -> Floats:
+    """Open snapshots through whose box no molecule can be made whole."""
+    true = np.array([can_be_box(box, unit) for box in boxes])
+    return frozen(boxes * true[:, None, None])
+
+
+def _refuse_other_spaces(boxes: Floats, unit: str, kept: Sequence[int], name: str) -> None:
+    """Refuse snapshots in memory that have no box where others that are kept have one."""
+    walls = max(count_walls(boxes[frame], unit) for frame in kept)
+    for frame in kept:
+        refuse_other_space(boxes[frame], unit, walls=walls, name=f"{name}: frame {frame + 1}")
 
 
 def _resting(ensemble: Ensemble) -> Resting:

@@ -30,7 +30,7 @@ from timme.system.derived_frames import BoxedFrames, PlainFrames
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
 from timme.system.holes import ANY, Resting, may_lie_there
-from timme.system.placeholders import can_be_box, plane_box, refuse_other_space
+from timme.system.placeholders import can_be_box, count_walls, plane_box, refuse_other_space
 
 # Formats that are laid out in bytes; in others, particles may start all at the origin.
 _BINARY = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".h5md"))
@@ -45,7 +45,7 @@ class TrajectoryFrames(PlainFrames):
     sites: Ints | None = None  # atoms that are kept, all if None
     periodic: bool = False
     through: bool = False  # whether atoms are where they went through the walls, as images say
-    walled: bool | None = None  # whether every frame must have a box or none must; None for any
+    walls: int | None = None  # directions in which every frame must be periodic; None for any
     resting: Resting = ANY
     _open: dict[int, ReadFrame] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=threading.Lock, repr=False)
@@ -144,7 +144,7 @@ class TrajectoryFrames(PlainFrames):
         Frames
             The same coordinates in these boxes; nobody asks which the files have.
         """
-        return BoxedFrames(replace(self, walled=None), boxes)
+        return BoxedFrames(replace(self, walls=None), boxes)
 
     def time(self, snapshot: int) -> float | None:
         """Tell when a snapshot was taken.
@@ -207,15 +207,15 @@ class TrajectoryFrames(PlainFrames):
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to other processes without open files."""
         chosen = self.chosen, self.sites
-        judged = self.periodic, self.through, self.walled, self.resting
+        judged = self.periodic, self.through, self.walls, self.resting
         return type(self), (self.files, *chosen, *judged)
 
     def _checked(self, box: Floats | None, file: int, frame: int) -> Floats | None:
         """Refuse a box that no frame can have, unless those of the files do not count."""
-        if self.walled is None:
-            return None if fault_of(box) else box
-        name = self._name(file, frame)
-        refuse_other_space(box, self.files[file].unit, walled=self.walled, name=name)
+        unit = self.files[file].unit
+        if self.walls is None:  # no molecule is made whole through what is no box
+            return None if fault_of(box) or not can_be_box(box, unit) else box
+        refuse_other_space(box, unit, walls=self.walls, name=self._name(file, frame))
         return box
 
     def probes(self) -> Iterator[tuple[Floats | None, str, Ints | None]]:
@@ -399,11 +399,12 @@ def open_trajectories(
     total = sum(file.n_frames for file in files)
     frames = TrajectoryFrames(tuple(files), range(total))
     found = list(frames.probes())
-    walled = any(can_be_box(box, unit) for box, unit, _ in found)
+    walls = (
+        None if any_boxes else max((count_walls(box, unit) for box, unit, _ in found), default=0)
+    )
     periodic = any(box is not None and box.any() for box, *_ in found)
     resting = Resting.of(sites for *_, sites in found)
-    walls = None if any_boxes else walled
-    frames = replace(frames, periodic=periodic, walled=walls, resting=resting)
+    frames = replace(frames, periodic=periodic, walls=walls, resting=resting)
     return frames, tuple(notes)
 
 

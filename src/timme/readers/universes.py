@@ -29,7 +29,7 @@ from timme.system.elements import (
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
 from timme.system.holes import ANY, Resting, may_lie_there
-from timme.system.placeholders import can_be_box, plane_box, refuse_other_space
+from timme.system.placeholders import can_be_box, count_walls, plane_box, refuse_other_space
 
 _TEXTS = frozenset(("DUMP", "GRO", "LAMMPSDUMP", "PDB", "XPDB", "XYZ", "TXYZ", "ARC"))
 _UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
@@ -44,7 +44,7 @@ class UniverseFrames(PlainFrames):
     sites: Ints
     periodic: bool
     shared: bool  # with the user, whose frame is put back after reading
-    walled: bool | None = None  # whether every frame must have a box or none must; None for any
+    walls: int | None = None  # directions in which every frame must be periodic; None for any
     resting: Resting = ANY
 
     @property
@@ -93,7 +93,7 @@ class UniverseFrames(PlainFrames):
         Frames
             The same coordinates in these boxes; nobody asks which the trajectory has.
         """
-        return BoxedFrames(replace(self, walled=None), boxes)
+        return BoxedFrames(replace(self, walls=None), boxes)
 
     def time(self, snapshot: int) -> float | None:
         """Tell when a snapshot was taken.
@@ -201,10 +201,10 @@ class UniverseFrames(PlainFrames):
         ndarray, shape (3, 3), or None
             The same.
         """
-        if self.walled is None:
-            return None if fault_of(box) else box
-        name = f"{self._source}: frame {frame + 1}"
-        refuse_other_space(box, unit_of_reader(self.reader), walled=self.walled, name=name)
+        unit, name = unit_of_reader(self.reader), f"{self._source}: frame {frame + 1}"
+        if self.walls is None:  # no molecule is made whole through what is no box
+            return None if fault_of(box) or not can_be_box(box, unit) else box
+        refuse_other_space(box, unit, walls=self.walls, name=name)
         return box
 
 
@@ -242,9 +242,9 @@ def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
     judged = ANY if _formats(reader) & _TEXTS else Resting.of(resting, points=not named)
     sites = np.asarray(group.ix, dtype=np.int64)
     unit = unit_of_reader(reader)
-    walled = None if any_boxes else any(can_be_box(box, unit) for box in found)
+    walls = None if any_boxes else max(count_walls(box, unit) for box in found)
     periodic = any(box is not None and box.any() for box in found)
-    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walled, judged)
+    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walls, judged)
 
 
 def atoms_of_universe(group: Any) -> Atoms:

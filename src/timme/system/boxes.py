@@ -153,6 +153,31 @@ def fault_of(box: Floats | None) -> str:
     return ""
 
 
+def periodic_directions(box: Floats) -> int:
+    """Count the directions in which a box is periodic.
+
+    Parameters
+    ----------
+    box : ndarray, shape (dimensions, dimensions)
+        Box vectors as rows, as a file has them or as :func:`box_matrices` returns them.
+
+    Returns
+    -------
+    int
+        Without those that are open.
+
+    Examples
+    --------
+    >>> tilted = np.array([[4.0, 0.0, 0.0], [1.0, 5.0, 0.0], [0.0, 0.0, 0.0]])
+    >>> periodic_directions(tilted), periodic_directions(box_matrices(tilted, 1, 3)[0])
+    (2, 2)
+    """
+    lengths = np.linalg.norm(box, axis=1)
+    lengths = lengths[lengths > 0]
+    far = np.inf if _is_diagonal(box) else 0.5 * _FAR * lengths.min()  # vectors across open ones
+    return int(np.count_nonzero(lengths < far))
+
+
 def box_or_none(box: Floats) -> Floats | None:
     """Take a box of zeros as what files mean by it: none.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
-from timme.system.boxes import fault_of
+from timme.system.boxes import fault_of, periodic_directions
 from timme.system.elements import HYDROGENS
 from timme.system.neighbours import have_partners, pairs_within
 from timme.system.space import Boxes
@@ -31,6 +31,7 @@ _DOUBT = 20.0  # neighbours in open space that it takes to tell what is usual
 _SURE, _CLEAR = 9.0, 0.5  # how much likelier chance must be, as logarithms, in all and for each
 _BONDED = 2.4  # Å: atoms that are nearer are bound, if they are of one molecule
 _USUAL_BONDS, _STRETCH = (0.01, 0.99), 0.1  # of their lengths, and Å beyond
+_SPAN = 3.0  # lengths of the box; of particles that a program put into it, the first are within one
 _BEYOND = 1.05  # of the box; what is bound through its walls in all directions may reach a bit out
 
 
@@ -63,6 +64,27 @@ def can_be_box(box: Floats | None, unit: str) -> bool:
     lengths = np.linalg.norm(box, axis=1)
     shortest = lengths[lengths > 0].min(initial=np.inf)
     return bool(lengths.any()) and (angstrom is None or bool(angstrom * shortest >= _SHORTEST))
+
+
+def count_walls(box: Floats | None, unit: str) -> int:
+    """Count the directions in which a frame is periodic.
+
+    Parameters
+    ----------
+    box, unit
+        As for :func:`can_be_box`.
+
+    Returns
+    -------
+    int
+        0 for frames without a box, or with what cannot be one.
+
+    Examples
+    --------
+    >>> count_walls(np.diag([20.0, 30.0, 0.0]), "Å"), count_walls(np.eye(3), "Å")
+    (2, 0)
+    """
+    return periodic_directions(box) if box is not None and can_be_box(box, unit) else 0
 
 
 def plane_box(box: Floats | None, points: Coordinates, unit: str) -> Floats | None:
@@ -101,8 +123,8 @@ def plane_box(box: Floats | None, points: Coordinates, unit: str) -> Floats | No
     return opened if flat else box
 
 
-def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str) -> None:
-    """Refuse a frame that has no box where others have one, or the other way round, or a false one.
+def refuse_other_space(box: Floats | None, unit: str, *, walls: int, name: str) -> None:
+    """Refuse a frame that has no box where others have one, or another kind of it, or a false one.
 
     Parameters
     ----------
@@ -110,8 +132,8 @@ def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str
         Box vectors of the frame as rows.
     unit : str
         Their unit, as for :func:`can_be_box`.
-    walled : bool
-        Whether other frames have a box.
+    walls : int
+        In how many directions other frames are periodic, as :func:`count_walls` tells it.
     name : str
         The file and the frame, for the message.
 
@@ -127,13 +149,18 @@ def refuse_other_space(box: Floats | None, unit: str, *, walled: bool, name: str
     fault = fault_of(box)
     if fault:
         raise ValueError(f"{name} has a box that {fault}: {remedy}")
-    if can_be_box(box, unit) == walled:
+    own = count_walls(box, unit)
+    if own == walls:
         return
+    if own and walls:
+        raise ValueError(
+            f"{name} is periodic in {own} directions, and other frames in {walls}: {remedy}"
+        )
     found = "no box"
     if box is not None and box.any():
         lengths = " × ".join(f"{length:.4g}" for length in np.linalg.norm(box, axis=1))
         found = f"a box of {lengths} {unit}".rstrip()
-    others = "a true box" if walled else "none"
+    others = "a true box" if walls else "none"
     raise ValueError(f"{name} has {found}, and other frames have {others}: {remedy}")
 
 
@@ -193,6 +220,37 @@ def is_placeholder(box: Floats, points: Coordinates, elements: Strings | None = 
     if np.count_nonzero(boxed & ~alone) > max(2, _OVERLAPPING * len(solid)):
         return True
     return len(solid) > 1 and _reach_beyond(solid, boxes) and _meet_by_chance(solid, boxes)
+
+
+def is_outgrown(box: Floats, points: Coordinates) -> bool:
+    """Tell whether a box is the 1 × 1 × 1 that programs write by default, and particles mind none.
+
+    Of what are no atoms nobody knows how long a box must be. But a simulation starts within its
+    box, also where its program does not put particles back that leave it later.
+
+    Parameters
+    ----------
+    box : ndarray, shape (dimensions, dimensions)
+        Box vectors as rows, zeros in open directions.
+    points : ndarray, shape (sites, dimensions)
+        Positions in the first frame of the source, as it has them.
+
+    Returns
+    -------
+    bool
+        True if they span more than three boxes in a direction in which it is periodic.
+
+    Examples
+    --------
+    >>> line = np.outer(np.arange(5.0), [1.0, 0.0, 0.0])
+    >>> [is_outgrown(length * np.eye(3), line) for length in (1, 2)]
+    [True, False]
+    """
+    periodic = box.any(axis=1)
+    seen = points[np.isfinite(points).all(axis=1)]
+    if not periodic.any() or not len(seen) or not np.array_equal(box, np.diag(periodic * 1.0)):
+        return False
+    return bool((np.ptp(seen[:, periodic], axis=0) > _SPAN).any())
 
 
 def _solid(points: Coordinates, elements: Strings | None) -> Floats:
