@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from timme._arrays import Floats, Ints
+from timme._arrays import Bools, Floats, Ints
+from timme.readers.boundaries import box_within, periodic_directions
 from timme.readers.clocks import FrameClock
 from timme.readers.dcd import DcdFile
 from timme.readers.dumps import DUMPS, dump_style, read_dump
@@ -28,7 +29,6 @@ from timme.readers.several import refuse_later_models, refuse_piled_models
 from timme.readers.universes import quiet, time_of, time_of_frame
 from timme.readers.xdr import open_xdr
 from timme.readers.xyz import read_xyz
-from timme.system.boxes import box_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -126,7 +126,8 @@ def open_file(file: TrajectoryFile) -> ReadFrame:
     if kind(Path(file.path)) in _FILES:
         return _FILES[kind(Path(file.path))](Path(file.path)).read
     if file.offsets is None:
-        return partial(_read_frame, _reader(file.path, file.n_atoms))
+        periodic = _periodic(Path(file.path))
+        return partial(_read_frame, _reader(file.path, file.n_atoms), periodic)
     path, offsets = Path(file.path), file.offsets
     if kind(path) in TEXTS:
         return partial(_read_text, _stream_of(path), offsets, _parser(path, file.style))
@@ -293,6 +294,7 @@ def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
             f"{path}: not a trajectory that can be read ({reason}): "
             "give a whole XTC, TRR, DCD, NetCDF, GRO, XYZ or LAMMPS dump file"
         )
+    _periodic(path)  # refuses cells that are not read
     rounding = 0.001 if kind(path) in {".pdb", ".ent"} else 0.0
     unit = "" if kind(path) in UNITLESS else "Å"
     return TrajectoryFile(str(path), *found, rounding=rounding, unit=unit)
@@ -343,6 +345,10 @@ def _read_text(
         return read(stream, int(offsets[frame]))
 
 
-def _read_frame(reader: Any, frame: int) -> RawFrame:
+def _periodic(path: Path) -> Bools:
+    return periodic_directions(path, library_format(path) or "")
+
+
+def _read_frame(reader: Any, periodic: Bools, frame: int) -> RawFrame:
     step = reader[frame]
-    return RawFrame(step.positions, box_of(step), time=time_of(step))
+    return RawFrame(step.positions, box_within(step, periodic), time=time_of(step))
