@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from timme._arrays import Bools, Floats, Ints
+from timme.readers.amber import AMBER_TEXTS
 from timme.readers.boundaries import box_within, periodic_directions
 from timme.readers.clocks import FrameClock
 from timme.readers.dcd import DcdFile
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
 _NM = 10.0  # Å
 _OFFSETS = frozenset((".xtc", ".trr", ".gro", ".xyz")) | DUMPS  # formats that are read by place
-
-_AMBER_TEXTS = frozenset((".mdcrd", ".trj", ".crdbox"))
+# Formats whose frames are counted here, and read by MDAnalysis.
+_COUNTED = AMBER_TEXTS | {".arc", ".txyz"}
 
 # Formats whose files are opened once, and read frame by frame.
 _FILES: dict[str, Callable[[Path], DcdFile | GsdFile | H5mdFile | NetcdfFile | RestartFile]] = {
@@ -88,7 +89,7 @@ def describe_file(
         What the user should know of it, "" if nothing.
     """
     suffix = kind(path)
-    found = layout(path, suffix)
+    found = layout(path, suffix, n_atoms)
     note = f"{path}: {found.remark}" if found is not None and found.remark else ""
     if found is not None and found.damage:
         if not allow_truncated:
@@ -107,6 +108,8 @@ def describe_file(
         refuse_piled_models(path)
         refuse_later_models(path)
         return _describe_by_reader(path, n_atoms), note
+    if suffix in _COUNTED:
+        return replace(_describe_by_reader(path, n_atoms), n_frames=len(found.offsets)), note
     return _describe_by_layout(path, found), note
 
 
@@ -284,7 +287,7 @@ def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
                 found = int(reader.n_atoms), int(reader.n_frames)
         except Exception as error:  # noqa: BLE001, readers raise what they stumble over
             reason = one_line(error)
-    if found is None and kind(path) in _AMBER_TEXTS:
+    if found is None and kind(path) in AMBER_TEXTS:
         raise ValueError(
             f"{path}: not a text of Amber that can be read, as with a line for the box in every "
             "frame: write it as NetCDF, as with trajout a.nc of cpptraj"
