@@ -882,6 +882,27 @@ MUTANTS = [
         ("truncated files are taken", "if not allow_truncated:", "if False:"),
     ),
     *_mutants(
+        "readers/boundaries.py",
+        "readers/test_boundaries.py",
+        ("a slab has walls along z", "boundary not in {0, _SLAB}", "boundary != 0"),
+        ("a Universe forgets what is open", "else header.periodic", "else np.ones(3, np.bool_)"),
+    ),
+    *_mutants(
+        "readers/amber.py",
+        "readers/test_line_formats.py",
+        ("half a number counts", "if len(line.rstrip()) != width:", "if not line.rstrip():"),
+    ),
+    *_mutants(
+        "readers/tinker.py",
+        "readers/test_line_formats.py",
+        ("half a number counts", "else _PLACED + 1", "else _PLACED"),
+    ),
+    *_mutants(
+        "readers/columns.py",
+        "readers/test_program_tables.py",
+        ("units are mixed", " > 1 and units & _LENGTHS:", " > 9:"),
+    ),
+    *_mutants(
         "readers/dcd.py",
         "readers/test_integrity.py readers/test_binaries.py readers/test_box_kinds.py",
         ("other frames than announced go unsaid", "header.announced != whole:", "False:"),

@@ -57,7 +57,7 @@ def coordinates(ensemble: Ensemble) -> Coordinates:
     return ensemble.frames.read(0, ensemble.n_snapshots)[0]
 
 
-@pytest.mark.parametrize("suffix", ["lammpstrj", "dump"])
+@pytest.mark.parametrize("suffix", ["lammpstrj", "dump", "lammpsdump", "atom", "LAMMPSDUMP.bz2"])
 @pytest.mark.parametrize("places", ["x y z", "xs ys zs", "xu yu zu", "xsu ysu zsu"])
 @pytest.mark.parametrize("tilt", [(), (4.0, -3.0, 2.0)])
 def test_a_dump_alone_is_read_with_any_kind_of_coordinates(
@@ -65,7 +65,8 @@ def test_a_dump_alone_is_read_with_any_kind_of_coordinates(
 ) -> None:
     positions = trajectory_positions(4, N_ATOMS)
     path = tmp_path / f"a.{suffix}"
-    path.write_text(dump_text(positions, places=places, tilt=tilt))
+    text = dump_text(positions, places=places, tilt=tilt).encode()
+    path.write_bytes(bz2.compress(text) if suffix.endswith("bz2") else text)
     ensemble = read(path)
     np.testing.assert_allclose(coordinates(ensemble), positions, atol=2e-5)
     assert "without a topology" in ensemble.notes[0]
@@ -121,8 +122,9 @@ def test_ids_are_needed_once_and_alike_in_all_files(tmp_path: Path) -> None:
         read(twice)
 
 
-def test_open_directions_have_no_length(tmp_path: Path) -> None:
-    path = tmp_path / "a.dump"
+@pytest.mark.parametrize("suffix", ["dump", "lammpsdump"])
+def test_open_directions_have_no_length(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
     path.write_text(dump_text(trajectory_positions(2, N_ATOMS), bounds="pp fs mm"))
     box = read(path).snapshot()[1]
     assert box is not None

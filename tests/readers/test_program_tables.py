@@ -62,7 +62,8 @@ def test_titles_above_the_names_are_left_out(
         ("frame,particle,x (pixel),y (pixel)", "px"),
         ("Frame,Particle,X [nm],Y [nm]", "nm"),
         ("frame,particle,x (raw),y (raw)", ""),
-        ("frame,particle,x [mm],y [cm]", ""),
+        ("frame,particle,x [µm],y [um]", "µm"),
+        ("frame,particle,x [µm],y", ""),
     ],
 )
 def test_units_stand_in_brackets_after_names(tmp_path: Path, names: str, unit: str) -> None:
@@ -73,6 +74,19 @@ def test_units_stand_in_brackets_after_names(tmp_path: Path, names: str, unit: s
         ensemble = read(source)
         check(ensemble)
         assert ensemble.unit == unit
+
+
+@pytest.mark.parametrize("units", [("mm", "cm"), ("nm", "µm"), ("px", "inch")])
+def test_coordinates_in_different_units_are_refused(tmp_path: Path, units: tuple[str, str]) -> None:
+    import pandas as pd
+
+    one, other = units
+    path = written(tmp_path, f"frame,particle,x [{one}],y [{other}]\n{lines()}")
+    for source in (path, pd.read_csv(path)):
+        for columns in (None, f"frame,particle,x [{one}],y [{other}]", "1,2,3,4"):
+            with pytest.raises(ValueError, match=rf"one unit, got .*{other}\]': convert them"):
+                read(source, columns=columns)
+    read(path, columns=f"frame,particle,x [{one}]")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])

@@ -73,12 +73,13 @@ def test_snapshots_that_are_left_out_are_followed_through(step: int) -> None:
     np.testing.assert_allclose(ratio, ratio[0])
 
 
+@pytest.mark.parametrize("suffix", ["lammpstrj", "lammpsdump"])
 @pytest.mark.parametrize("columns", ["x y z ix iy iz", "xu yu zu"])
 def test_what_a_file_says_of_walls_is_believed_however_long_the_steps(
-    tmp_path: Path, columns: str
+    tmp_path: Path, columns: str, suffix: str
 ) -> None:
     places = walks(scale=4.0)
-    path = dump(tmp_path / "a.lammpstrj", places, columns)
+    path = dump(tmp_path / f"a.{suffix}", places, columns)
     read = timme.read(path, unwrap=True, bonds="none")
     assert any("how often sites went through the walls" in note for note in read.notes)
     # Molecules have numbers in the file, but are no molecules: all is everywhere.

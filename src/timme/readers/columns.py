@@ -107,7 +107,7 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
         wanted = wanted_columns(header, chosen, table.source)
         places = [header.index(name) for name in wanted]
     rows = table.without_first(int(named))
-    trackmate, unit = is_trackmate(header), unit_of_columns(wanted[2:])
+    trackmate, unit = is_trackmate(header), unit_of_columns(wanted[2:], table.source)
     if trackmate:
         rows, unit = _without_more_names(rows, places)
     if not rows.rows:
@@ -124,27 +124,39 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
     return Layout(rows, wanted, places, width, trackmate, unit, guessed)
 
 
-def unit_of_columns(names: Sequence[str]) -> str:
+def unit_of_columns(names: Sequence[str], source: str = "table") -> str:
     """Find the unit that names of columns state in brackets, as x [µm] and y [µm] do.
 
     Parameters
     ----------
     names : sequence of str
         Of the coordinates.
+    source : str, optional
+        What the table is called in messages.
 
     Returns
     -------
     str
-        Their unit, "" where they state none, several, or what is no unit of length.
+        Their unit, "" where not all state one, or what they state is no unit of length.
+
+    Raises
+    ------
+    ValueError
+        If they state different ones.
 
     Examples
     --------
     >>> unit_of_columns(["x [um]", "y [um]"]), unit_of_columns(["x", "y"])
     ('µm', '')
     """
-    units = {_part(name)[1] for name in names}
+    stated = [_part(name)[1] for name in names]
+    units = {unit_label(_UNITS.get(unit, unit)) for unit in stated}
+    if len(units - {""}) > 1 and units & _LENGTHS:
+        raise ValueError(
+            f"{source}: coordinates need one unit, got {', '.join(map(repr, names))}: "
+            "convert them to the same"
+        )
     unit = units.pop() if len(units) == 1 else ""
-    unit = unit_label(_UNITS.get(unit, unit))
     return unit if unit in _LENGTHS else ""
 
 

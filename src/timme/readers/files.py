@@ -19,8 +19,11 @@ STRUCTURES = frozenset((".pdb", ".ent", ".cif", ".mmcif"))
 TABLES = frozenset((".csv", ".tsv", ".txt", ".dat"))
 # Formats that hold coordinates only: names come from a topology.
 BARE_TRAJECTORIES = frozenset(
-    (".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".netcdf", ".lammpstrj", ".dump")
-)
+    (
+        ".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".netcdf",
+        ".lammpstrj", ".lammpsdump", ".dump", ".atom",
+    )
+)  # fmt: skip
 
 LAMMPS_DATA = frozenset((".data", ".lmp"))
 # Formats in which lengths are numbers of any unit, which only the user knows.
@@ -30,6 +33,7 @@ _BINARIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".gsd", ".h5md"))
 # Formats of entries of the PDB; what MDAnalysis makes of MMTF is all models piled into one.
 _OTHER_NAMES = {
     ".extxyz": ".xyz", ".netcdf": ".nc", ".ncdf": ".nc", ".pdbx": ".cif",
+    ".lammpsdump": ".lammpstrj", ".atom": ".lammpstrj",
     ".restrt": ".rst7", ".inpcrd": ".rst7", ".rst": ".rst7", ".ncrst": ".rst7",
 }  # fmt: skip
 # Names that programs give to files, without a suffix: those of DL_POLY and Amber.
@@ -70,8 +74,8 @@ def kind(path: Path) -> str:
     -------
     str
         Its extension in small letters, without that of a compression: ``.pdb``; ``.xyz`` for an
-        extended XYZ file too, and ``.nc`` for any name of NetCDF. Files that programs write without
-        one are known by their names.
+        extended XYZ file too, ``.nc`` for any name of NetCDF and ``.lammpstrj`` for other names of
+        LAMMPS dumps. Files that programs write without one are known by their names.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in {".gz", ".bz2"}:

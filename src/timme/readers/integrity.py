@@ -8,25 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
+from timme.readers.amber import AMBER_TEXTS, walk_amber
 from timme.readers.dcd import walk_dcd
 from timme.readers.dumps import DUMPS, dump_header
 from timme.readers.files import open_binary, refuse_packed
 from timme.readers.gro import gro_width, is_gro_box
 from timme.readers.layouts import DamageError, Layout, walk
 from timme.readers.netcdf import walk_netcdf
+from timme.readers.tinker import walk_tinker
 from timme.readers.xdr import walk_trr, walk_xtc
 from timme.readers.xyz import xyz_count
 
 TEXTS = frozenset((".xyz", ".gro")) | DUMPS  # that are followed in compressed files too
 
 
-def layout(path: Path, suffix: str) -> Layout | None:
+def layout(path: Path, suffix: str, n_atoms: int | None = None) -> Layout | None:
     """Follow the frames of a file.
 
     Parameters
@@ -35,21 +38,26 @@ def layout(path: Path, suffix: str) -> Layout | None:
         Trajectory.
     suffix : str
         Kind of the file: ``.xtc``, ``.trr``, ``.dcd``, ``.nc``, ``.ncdf``, ``.xyz``, ``.gro``,
-        ``.lammpstrj`` or ``.dump``.
+        ``.lammpstrj``, ``.dump``, ``.arc``, ``.txyz``, or one of a text of Amber.
+    n_atoms : int, optional
+        Number of its atoms, which texts of Amber do not tell.
 
     Returns
     -------
     Layout or None
-        Where its frames are, None for other kinds.
+        Where its frames are, None for other kinds, or if nobody knows the number of atoms.
     """
     refuse_packed(path)
-    if suffix not in _WALKERS:
+    follow = _WALKERS.get(suffix)
+    if suffix in AMBER_TEXTS and n_atoms:
+        follow = partial(walk_amber, n_atoms=n_atoms)
+    if follow is None:
         return None
     with open_binary(path) as stream:
         size = stream.seek(0, 2)
         stream.seek(0)
         try:
-            found = _WALKERS[suffix](stream, size)
+            found = follow(stream, size)
         except DamageError as error:
             raise ValueError(f"{path}: {error}: copy or write the file again") from None
     if not len(found.offsets):
@@ -180,5 +188,7 @@ _WALKERS: dict[str, Callable[[BinaryIO, int], Layout]] = {
     ".ncdf": walk_netcdf,
     ".xyz": _walk_xyz,
     ".gro": _walk_gro,
+    ".arc": walk_tinker,
+    ".txyz": walk_tinker,
     **dict.fromkeys(DUMPS, _walk_dump),
 }

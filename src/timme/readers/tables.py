@@ -148,7 +148,7 @@ def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
         lambda row: f"row {index[row]}",
     )
     tracks = _make_tracks(rows, trackmate=is_trackmate([*header, *labels]))
-    return replace(tracks, unit=unit_of_columns(wanted[2:]))
+    return replace(tracks, unit=unit_of_columns(wanted[2:], "DataFrame"))
 
 
 def _refuse_ambiguous(numbers: list[int], labels: list[str]) -> None:

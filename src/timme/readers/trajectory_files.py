@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from timme._arrays import Floats, Ints
+from timme._arrays import Bools, Floats, Ints
+from timme.readers.amber import AMBER_TEXTS
+from timme.readers.boundaries import box_within, periodic_directions
 from timme.readers.clocks import FrameClock
 from timme.readers.dcd import DcdFile
 from timme.readers.dumps import DUMPS, dump_style, read_dump
@@ -28,15 +30,14 @@ from timme.readers.several import refuse_later_models, refuse_piled_models
 from timme.readers.universes import quiet, time_of, time_of_frame
 from timme.readers.xdr import open_xdr
 from timme.readers.xyz import read_xyz
-from timme.system.boxes import box_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 _NM = 10.0  # Å
 _OFFSETS = frozenset((".xtc", ".trr", ".gro", ".xyz")) | DUMPS  # formats that are read by place
-
-_AMBER_TEXTS = frozenset((".mdcrd", ".trj", ".crdbox"))
+# Formats whose frames are counted here, and read by MDAnalysis.
+_COUNTED = AMBER_TEXTS | {".arc", ".txyz"}
 
 # Formats whose files are opened once, and read frame by frame.
 _FILES: dict[str, Callable[[Path], DcdFile | GsdFile | H5mdFile | NetcdfFile | RestartFile]] = {
@@ -88,7 +89,7 @@ def describe_file(
         What the user should know of it, "" if nothing.
     """
     suffix = kind(path)
-    found = layout(path, suffix)
+    found = layout(path, suffix, n_atoms)
     note = f"{path}: {found.remark}" if found is not None and found.remark else ""
     if found is not None and found.damage:
         if not allow_truncated:
@@ -107,6 +108,8 @@ def describe_file(
         refuse_piled_models(path)
         refuse_later_models(path)
         return _describe_by_reader(path, n_atoms), note
+    if suffix in _COUNTED:
+        return replace(_describe_by_reader(path, n_atoms), n_frames=len(found.offsets)), note
     return _describe_by_layout(path, found), note
 
 
@@ -126,7 +129,8 @@ def open_file(file: TrajectoryFile) -> ReadFrame:
     if kind(Path(file.path)) in _FILES:
         return _FILES[kind(Path(file.path))](Path(file.path)).read
     if file.offsets is None:
-        return partial(_read_frame, _reader(file.path, file.n_atoms))
+        periodic = _periodic(Path(file.path))
+        return partial(_read_frame, _reader(file.path, file.n_atoms), periodic)
     path, offsets = Path(file.path), file.offsets
     if kind(path) in TEXTS:
         return partial(_read_text, _stream_of(path), offsets, _parser(path, file.style))
@@ -283,7 +287,7 @@ def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
                 found = int(reader.n_atoms), int(reader.n_frames)
         except Exception as error:  # noqa: BLE001, readers raise what they stumble over
             reason = one_line(error)
-    if found is None and kind(path) in _AMBER_TEXTS:
+    if found is None and kind(path) in AMBER_TEXTS:
         raise ValueError(
             f"{path}: not a text of Amber that can be read, as with a line for the box in every "
             "frame: write it as NetCDF, as with trajout a.nc of cpptraj"
@@ -293,6 +297,7 @@ def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
             f"{path}: not a trajectory that can be read ({reason}): "
             "give a whole XTC, TRR, DCD, NetCDF, GRO, XYZ or LAMMPS dump file"
         )
+    _periodic(path)  # refuses cells that are not read
     rounding = 0.001 if kind(path) in {".pdb", ".ent"} else 0.0
     unit = "" if kind(path) in UNITLESS else "Å"
     return TrajectoryFile(str(path), *found, rounding=rounding, unit=unit)
@@ -343,6 +348,10 @@ def _read_text(
         return read(stream, int(offsets[frame]))
 
 
-def _read_frame(reader: Any, frame: int) -> RawFrame:
+def _periodic(path: Path) -> Bools:
+    return periodic_directions(path, library_format(path) or "")
+
+
+def _read_frame(reader: Any, periodic: Bools, frame: int) -> RawFrame:
     step = reader[frame]
-    return RawFrame(step.positions, box_of(step), time=time_of(step))
+    return RawFrame(step.positions, box_within(step, periodic), time=time_of(step))

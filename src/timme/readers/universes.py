@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
+from timme.readers.boundaries import box_within, directions_of_reader
 from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.dcd import DcdFile
 from timme.readers.gsd import GsdFile
 from timme.system.atoms import Atoms, sorted_bonds
-from timme.system.boxes import box_of, boxes_of_frames, fault_of
+from timme.system.boxes import boxes_of_frames, fault_of
 from timme.system.derived_frames import BoxedFrames, PlainFrames
 from timme.system.elements import (
     element_masses,
@@ -413,8 +414,8 @@ def box_finder(reader: Any) -> Callable[[Any], Floats | None]:
         Returns the box vectors of a time step as rows, or None.
     """
     if "GSD" not in _formats(reader):
-        unit = unit_of_reader(reader)
-        return lambda step: plane_box(box_of(step), step.positions, unit)
+        unit, periodic = unit_of_reader(reader), directions_of_reader(reader)
+        return lambda step: plane_box(box_within(step, periodic), step.positions, unit)
     if reader.transformations or hasattr(reader, "readers"):
         raise ValueError(
             "the boxes of a GSD file are not those of its Universe, and this one is changed on the "
