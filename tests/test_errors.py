@@ -148,8 +148,8 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         "timme.analyse has no keyword worker=: do you mean workers=?",
     ),
     "a keyword of nothing": (
-        lambda: UNTYPED.analyse(ENSEMBLE, nonsense=1),
-        "timme.analyse has no keyword nonsense=: help(timme.analyse) tells of all",
+        lambda: UNTYPED.analyse(ENSEMBLE, whatever=1),
+        "timme.analyse has no keyword whatever=: help(timme.analyse) tells of all",
     ),
     "a keyword of another step": (
         lambda: UNTYPED.analyse(ENSEMBLE, overwrite=True),
