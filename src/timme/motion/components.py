@@ -160,7 +160,7 @@ def overlap_with_bodies(found: Components, labels: npt.ArrayLike) -> Floats:
     Returns
     -------
     ndarray, shape (components, bodies)
-        |P v|² of the rigid motions P of each body; the sum over bodies is at most 1.
+        Squared length of what the rigid motions of each body hold of a mode; at most 1 in all.
     """
     given = np.asarray(labels, dtype=np.int64)
     shares = []
