@@ -19,7 +19,7 @@ from timme.motion.rotations import nearest_rotations
 from timme.motion.seeds import patches
 from timme.motion.sharpness import sharpness
 from timme.synthetic import moving, soft
-from timme.synthetic.families import one_body
+from timme.synthetic.families import one_body, soft_chain
 
 
 def jaccard(labels: np.ndarray, planted: np.ndarray) -> float:
@@ -113,6 +113,20 @@ def test_as_many_bodies_as_are_asked_for() -> None:
     assert bodies(ensemble, n_bodies=1).n_bodies == 1
     with pytest.raises(ValueError, match="were not found, only"):
         bodies(ensemble, n_bodies=40)
+
+
+@pytest.mark.parametrize("n_bodies", [8, 12])
+def test_a_long_chain_of_bodies_is_told_whatever_their_number(n_bodies: int) -> None:
+    planted = soft_chain(n_bodies, 20, 60, scale=0.5, seed=n_bodies)
+    found = bodies(planted.ensemble)
+    assert found.n_bodies == n_bodies
+    assert jaccard(found.labels, planted.labels[0]) > 0.95
+
+
+def test_more_bodies_than_are_looked_at_may_be_asked_for() -> None:
+    ensemble = soft_chain(12, 20, 20, scale=0.5).ensemble
+    assert 9 not in [level.n_bodies for level in bodies(ensemble).levels]
+    assert bodies(ensemble, n_bodies=9).n_bodies == 9
 
 
 def test_clusters_of_sigma_may_be_the_seeds() -> None:

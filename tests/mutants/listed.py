@@ -508,6 +508,16 @@ MUTANTS = [
             "kept, base = _take_back(snapshots, kept, base)",
             "kept, base = kept, base",
         ),
+        (
+            "many bodies are never looked at",
+            "or number == asked or following >= SOFT * last",
+            "or number == asked",
+        ),
+        (
+            "a wish for many bodies is not heard",
+            "number == asked or following",
+            "following",
+        ),
     ),
     *_mutants(
         "motion/variance.py",

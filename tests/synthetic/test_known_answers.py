@@ -6,6 +6,7 @@ import pytest
 from timme import objects, pairs, synthetic
 from timme._arrays import Ints
 from timme.hierarchy import cluster
+from timme.synthetic.families import domains
 from timme.system.ensemble import Ensemble
 
 
@@ -132,3 +133,8 @@ def test_an_elastic_solid_of_nothing_is_refused(arguments: tuple[int, int, float
     n_sites, n_snapshots, density = arguments
     with pytest.raises(ValueError, match="an elastic solid needs"):
         synthetic.elastic(n_sites, n_snapshots, density=density)
+
+
+def test_bodies_around_another_need_room_there() -> None:
+    with pytest.raises(ValueError, match="5 bodies find room"):
+        domains((40,) * 6, (15.0,) * 5)

@@ -8,8 +8,9 @@ given out again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from timme._html import Described
 from timme.hierarchy.agreement import rand_index
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
-from timme.motion.counting import ENOUGH, LEAST, Level, choose, gap, separation
+from timme.motion.counting import ENOUGH, LEAST, SOFT, Level, choose, gap, separation
 from timme.motion.crowd import Crowd, assign, follow, stillness
 from timme.motion.merging import merges
 from timme.motion.seeds import floppy, patches, sow
@@ -33,7 +34,7 @@ REST = Quantity(
 )
 _FRAMES = 100
 _LEAST_SEED = 5  # sites of a piece to begin with
-_MOST_BODIES = 6
+_FEW_BODIES = 6  # up to which every number of bodies is looked at
 _BESIDE = 2.0  # times the rms of a piece, up to which a site beside a hinge belongs to it
 _STILL = 3.0  # times the rms of a body, up to which a floppy site belongs to it
 
@@ -144,7 +145,7 @@ def bodies(
     """
     snapshots, seen, ordered = whole_snapshots(ensemble, _FRAMES)
     given = None if seeds is None else _checked_seeds(seeds, ensemble.n_sites)[seen]
-    found = _Search.of(snapshots, ordered=ordered, seeds=given)
+    found = _Search.of(snapshots, ordered=ordered, seeds=given, asked=n_bodies)
     chosen = choose(found.levels) if n_bodies is None else _asked(found.levels, n_bodies)
     crowd = found.crowds[chosen]
     labels = np.full(ensemble.n_sites, -1)
@@ -185,6 +186,7 @@ class _Search:
         ordered: bool,
         n_effective: float | None = None,
         seeds: Ints | None = None,
+        asked: int | None = None,
     ) -> _Search:
         kept = np.flatnonzero(~floppy(snapshots))
         inner = np.ascontiguousarray(snapshots[:, kept])
@@ -194,7 +196,7 @@ class _Search:
         base = assign(inner, pieces, least=_LEAST_SEED)
         kept, base = _take_back(snapshots, kept, base)
         inner = np.ascontiguousarray(snapshots[:, kept])
-        crowds = _crowds(inner, base)
+        crowds = _crowds(inner, base, asked)
         if n_effective is None:
             n_effective = _independent(inner, crowds[-1], ordered=ordered)
         sigma = _sigma(inner)
@@ -252,16 +254,26 @@ def _take_back(snapshots: Floats, kept: Ints, base: Crowd) -> tuple[Ints, Crowd]
     return again, assign(snapshots[:, again], labels[again], least=_LEAST_SEED)
 
 
-def _crowds(snapshots: Floats, base: Crowd) -> tuple[Crowd, ...]:
+def _crowds(snapshots: Floats, base: Crowd, asked: int | None) -> tuple[Crowd, ...]:
     """Bodies by their number, from one up; sites are given out again after each merge."""
     n_sites = snapshots.shape[1]
     found = {1: follow(snapshots, np.zeros(n_sites, np.int64))}
-    for found_so_far in (base.labels, *(merge.labels for merge in merges(base))):
-        labels = np.unique(found_so_far, return_inverse=True)[1]
-        if 1 < labels.max() + 1 <= _MOST_BODIES:
-            crowd = assign(snapshots, labels, least=min(LEAST, n_sites))
-            found.setdefault(crowd.n_bodies, crowd)
+    for labels in _worth_a_look(base, asked):
+        crowd = assign(snapshots, labels, least=min(LEAST, n_sites))
+        found.setdefault(crowd.n_bodies, crowd)
     return tuple(found[number] for number in sorted(found))
+
+
+def _worth_a_look(base: Crowd, asked: int | None) -> Iterator[Ints]:
+    """Yield bodies on the way from all pieces to two: few, asked for, or hard to merge further."""
+    joined = list(merges(base))
+    labels = [base.labels, *(merge.labels for merge in joined[:-1])]
+    growths = [np.inf, *(merge.growth for merge in joined)]
+    for after, (last, following) in zip(labels, pairwise(growths), strict=False):
+        own = np.unique(after, return_inverse=True)[1]
+        number = own.max() + 1
+        if number <= _FEW_BODIES or number == asked or following >= SOFT * last:
+            yield own
 
 
 def _independent(snapshots: Floats, crowd: Crowd, *, ordered: bool) -> float:

@@ -16,9 +16,9 @@ from timme.output.structures import file_coordinates
 from timme.system.ensemble import Ensemble
 
 FILES = {
-    "porcupine.pml": "script for PyMOL: where the largest component takes each site",
-    "porcupine.bild": "the same arrows for ChimeraX",
-    "porcupine.tcl": "the same arrows for VMD",
+    "porcupine.pml": "script for PyMOL: where the largest component takes each site of the bodies",
+    "porcupine.bild": "the same arrows for ChimeraX, to be opened after bodies.cxc",
+    "porcupine.tcl": "the same arrows for VMD, and the bodies",
     "mode.pdb": "film along the largest component: 21 models of the shown sites",
 }
 _COLOUR = "#d55e00"
@@ -86,7 +86,7 @@ def mode_arrows(part: Modes, analysis: Analysis) -> tuple[Arrow, ...]:
 
 
 def porcupine_pymol(arrows: tuple[Arrow, ...]) -> str:
-    """Say arrows as one object of PyMOL.
+    """Say arrows as one object of PyMOL, beside the bodies.
 
     Parameters
     ----------
@@ -96,14 +96,14 @@ def porcupine_pymol(arrows: tuple[Arrow, ...]) -> str:
     Returns
     -------
     str
-        A ``.pml`` script.
+        A ``.pml`` script, which draws that of the bodies first and hides their axes.
     """
     paint = ", ".join(f"{part:.3f}" for part in rgb(_COLOUR))
     cones = ", ".join(
         f"27.0, {joined(each.start)}, {joined(each.end)}, 0.35, 0.0, {paint}, {paint}, 1.0, 1.0"
         for each in arrows
     )
-    return f"/cmd.load_cgo([{cones}], 'mode_1')\n"
+    return f"@bodies.pml\ndisable axis_*\n/cmd.load_cgo([{cones}], 'mode_1')\nzoom all\n"
 
 
 def porcupine_bild(arrows: tuple[Arrow, ...]) -> str:
@@ -135,10 +135,11 @@ def porcupine_vmd(arrows: tuple[Arrow, ...]) -> str:
     Returns
     -------
     str
-        A ``.tcl`` script, in a molecule of its own.
+        A ``.tcl`` script, in a molecule of its own beside the bodies.
     """
     lines = [
         f"graphics top cone {braced(each.start)} {braced(each.end)} radius 0.35 resolution 12"
         for each in arrows
     ]
-    return "\n".join(["mol new", "mol rename top mode_1", "graphics top color orange", *lines, ""])
+    own = ["source bodies.tcl", "mol new", "mol rename top mode_1", "graphics top color orange"]
+    return "\n".join([*own, *lines, ""])

@@ -23,6 +23,7 @@ Jitter = float | tuple[float, float]  # rms, Å, of all sites; or from … to, s
 
 _JITTER_TIME = 2.0
 _TAIL, _TAIL_STEP, _TAIL_TIME = 15, 0.8, 5.0
+_AROUND = 5  # balls, the one in the middle included
 
 
 def domains(  # noqa: PLR0913, what is planted, and how it moves
@@ -67,6 +68,8 @@ def domains(  # noqa: PLR0913, what is planted, and how it moves
     """
     if len(angles) != len(sizes) - 1:
         raise ValueError(f"{len(sizes)} bodies have {len(sizes) - 1} hinges, got {len(angles)}")
+    if len(sizes) > _AROUND:
+        raise ValueError(f"{_AROUND} bodies find room, one in the middle, got {len(sizes)}")
     rng = np.random.default_rng(seed)
     shapes = [ball(size, rng) for size in sizes]
     where = _spread(len(angles), rng)
@@ -336,7 +339,7 @@ def _spread(count: int, rng: np.random.Generator) -> Floats:
     while True:
         toward = directions((count,), rng)
         cosine = toward @ toward.T - 2 * np.eye(count)
-        if cosine.max() < -0.2 or count < 2:
+        if cosine.max() < -0.2 or count < 2:  # 102 degrees apart, as four can be and five cannot
             return toward
 
 
