@@ -520,6 +520,12 @@ MUTANTS = [
         ),
     ),
     *_mutants(
+        "motion/gaps.py",
+        "motion/test_gaps.py",
+        ("a gap is filled from any snapshot", "best = int(rests.argmin())", "best = 0"),
+        ("what is seldom seen is filled in", "_MOSTLY = 0.75", "_MOSTLY = 0.1"),
+    ),
+    *_mutants(
         "motion/variance.py",
         "motion/test_variance.py",
         (

@@ -53,12 +53,12 @@ function bodyList({ bodies, colours }: Motion): HTMLElement {
 }
 
 /** What each number of bodies would be like; the one that was chosen is marked. */
-function numbersTable({ levels, chosen, unit, enough }: Motion): HTMLElement {
+function numbersTable({ levels, chosen, unit, enough, sharp }: Motion): HTMLElement {
   const heads: [string, string][] = [
     ["Bodies", ""],
     ["G", "gap: how much more they move than parts inside them do"],
     ["Q", "separation: motion across over that inside"],
-    ["S", "sharpness: 1 or more where parts turn by steps, less where all bends evenly"],
+    ["S", "sharpness: high where parts turn by steps, low where all bends evenly"],
     [unit ? `Rest (${unit})` : "Rest", "what rigid bodies leave, root mean square"],
   ];
   const rows = levels.map(([count, ...values], place) => {
@@ -69,7 +69,7 @@ function numbersTable({ levels, chosen, unit, enough }: Motion): HTMLElement {
   return h(
     "table",
     { "aria-label": "By number of bodies" },
-    h("caption", {}, `The largest number with a gap G of ${enough} or more (provisional) and a sharpness S of 1 or more, or one.`),
+    h("caption", {}, `The largest number with a gap G of ${enough} or more (provisional) and a sharpness S of ${sharp} or more, or one.`),
     h("thead", {}, h("tr", {}, ...heads.map(([name, about]) => h("th", { scope: "col", title: about }, name)))),
     h("tbody", {}, ...rows),
   );

@@ -138,6 +138,7 @@ export interface Motion {
   levels: [bodies: number, gap: number | null, separation: number | null, sharpness: number | null, rest: number | null][];
   chosen: number; // place among these
   enough: number; // the gap that is asked for
+  sharp: number; // and the sharpness
   explained: Explained;
 }
 

@@ -43,6 +43,7 @@ const motion: Motion = {
   levels: [],
   chosen: 0,
   enough: 5,
+  sharp: 0.7,
   explained: { n_bodies: [], freedom: [], finite: [], linear: [], held_out: [], components: [], components_held_out: [] },
 };
 const scene = sceneOf(treeNamed("a chain"));

@@ -211,7 +211,8 @@ def hinge_text(found: Hinge) -> str:
     Returns
     -------
     str
-        Kind, angle and axis with their errors, and what to be careful about.
+        Kind, angle and axis, or the centre of rotation in a plane, with their errors, and what to
+        be careful about.
     """
     careful = f" ({found.verdict})" if found.verdict else ""
     if found.kind == "undefined":
@@ -221,6 +222,12 @@ def hinge_text(found: Hinge) -> str:
         return told[found.kind] + careful
     if found.states is not None:
         careful = f", in two states {found.states.angle:.1f}° apart{careful}"
+    if found.in_a_plane:
+        x, y, _ = found.point
+        return (
+            f"{found.kind}, {found.range:.1f}° about the point ({x:.4g}, {y:.4g}) "
+            f"± {found.point_error:.2g}{careful}"
+        )
     sure = f" ± {found.axis_error:.1f}°" if np.isfinite(found.axis_cone) else ""
     axis = ", ".join(f"{part:.2f}" for part in found.axis)
     rise = (

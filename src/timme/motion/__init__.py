@@ -16,6 +16,7 @@ from timme.motion.correlations import TwoPoint, two_point
 from timme.motion.counting import Level
 from timme.motion.domains import Agreement, Bodies, bodies
 from timme.motion.fits import Poses, Shape, fit, shape_of
+from timme.motion.gaps import fill_gaps
 from timme.motion.hinges import Hinge, hinge
 from timme.motion.overview import Motions, describe_motion
 from timme.motion.screws import (
@@ -54,6 +55,7 @@ __all__ = [
     "distance_components",
     "effective_rotation",
     "explained_variance",
+    "fill_gaps",
     "fit",
     "halves",
     "hinge",

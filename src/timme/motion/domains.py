@@ -22,6 +22,7 @@ from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
 from timme.motion.counting import ENOUGH, LEAST, SOFT, Level, choose, gap, separation
 from timme.motion.crowd import Crowd, assign, follow, stillness
+from timme.motion.gaps import fill_gaps
 from timme.motion.merging import merges
 from timme.motion.seeds import floppy, patches, sow
 from timme.motion.sharpness import sharpness
@@ -143,7 +144,7 @@ def bodies(
     >>> found.n_bodies, bool((found.labels == planted.labels).mean() > 0.95)
     (2, True)
     """
-    snapshots, seen, ordered = whole_snapshots(ensemble, _FRAMES)
+    snapshots, seen, ordered = whole_snapshots(fill_gaps(ensemble), _FRAMES)
     given = None if seeds is None else _checked_seeds(seeds, ensemble.n_sites)[seen]
     found = _Search.of(snapshots, ordered=ordered, seeds=given, asked=n_bodies)
     chosen = choose(found.levels) if n_bodies is None else _asked(found.levels, n_bodies)

@@ -61,6 +61,11 @@ class Hinge(Described):
         """Root mean square of the angles about their mean, in degrees."""
         return float(np.std(self.angles)) if len(self.angles) else float("nan")
 
+    @property
+    def in_a_plane(self) -> bool:
+        """Whether snapshots lie in a plane: there, and nowhere else, the axis has no error."""
+        return self.axis_error == 0
+
     def _facts(self) -> Iterable[tuple[str, object]]:
         return (
             ("kind", self.kind),

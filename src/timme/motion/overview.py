@@ -12,6 +12,7 @@ from timme._arrays import Bools, Floats, Ints, frozen
 from timme._html import Described
 from timme.motion.domains import Bodies, bodies
 from timme.motion.fits import fit
+from timme.motion.gaps import fill_gaps
 from timme.motion.hinges import Hinge, hinge
 from timme.motion.screws import Screw, screw
 from timme.motion.superposition import rmsf, superpose
@@ -50,7 +51,8 @@ def describe_motion(
     Parameters
     ----------
     ensemble : Ensemble
-        At least 2 snapshots in 2 or 3 dimensions; of a protein, select its Cα first.
+        At least 2 snapshots in 2 or 3 dimensions; of a protein, select its Cα first. Short gaps are
+        filled (see :func:`fill_gaps`).
     n_bodies : int, optional
         How many bodies are wanted; by default as many as stand out.
     reference : array_like of int, optional
@@ -66,7 +68,7 @@ def describe_motion(
     Motions
         Of one body, nothing moves against anything.
     """
-    ensemble = hold(ensemble)
+    ensemble = fill_gaps(hold(ensemble))
     found = bodies(ensemble, n_bodies=n_bodies)
     still = 0 if reference is None else _body_of(found, np.asarray(reference))
     others = tuple(body for body in range(found.n_bodies) if body != still)

@@ -13,7 +13,7 @@ import numpy as np
 from timme._arrays import Floats
 from timme.analysis import Analysis, Moved, evenly_chosen
 from timme.motion import Explained, Hinge
-from timme.motion.counting import ENOUGH
+from timme.motion.counting import ENOUGH, SHARP
 from timme.output.colours import body_colours
 from timme.output.declared import PartOutput
 from timme.output.packing import pack
@@ -45,6 +45,7 @@ def _panel(part: Moved, analysis: Analysis) -> dict[str, Any]:
         ],
         "chosen": bodies.chosen,
         "enough": ENOUGH,
+        "sharp": SHARP,
         "explained": _shares(found.explained),
     }
 

@@ -20,6 +20,7 @@ from timme.motion import (
     split_motions,
 )
 from timme.motion.components import kept
+from timme.motion.gaps import fill_gaps
 from timme.motion.whole import hold
 from timme.output.tables import runs_text, short_names
 from timme.system.ensemble import Ensemble
@@ -52,7 +53,7 @@ def with_motion(made: Analysis, ensemble: Ensemble) -> Analysis:
         return made
     sites = made.system.object_sites[made.system.shown]
     try:
-        standing = hold(ensemble.select(sites))
+        standing = fill_gaps(hold(ensemble.select(sites)))
         found = describe_motion(standing)
         splits = split_motions(standing, made.shown_hierarchy)
     except ValueError as error:

@@ -12,7 +12,7 @@ import numpy as np
 from timme import objects as make
 from timme._arrays import Ints
 from timme.analysis import Analysis, Correlated
-from timme.motion import describe_motion, split_motions, superpose, two_point
+from timme.motion import describe_motion, fill_gaps, split_motions, superpose, two_point
 from timme.motion.whole import hold
 from timme.objects import Objects
 from timme.output.ensembles import write_ensemble
@@ -98,7 +98,7 @@ def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
         ensemble = read_source(source, trajectories, chosen, progress)
         compared, sites = _standing(ensemble, chosen)
         still = None if on is None else _held(ensemble, sites, on)
-        standing = hold(ensemble.select(sites))
+        standing = fill_gaps(hold(ensemble.select(sites)))
         known = None if axis_from is None else known_transition(standing, *axis_from)
         found = describe_motion(standing, n_bodies=n_bodies, reference=still, transition=known)
         made = gather(compared, hierarchy=found.bodies.hierarchy)
@@ -166,7 +166,7 @@ def _standing(ensemble: Ensemble, chosen: Settings) -> tuple[Objects, Ints]:
     atoms = atoms_of_sites(ensemble)
     sites = shown_sites(atoms) if chosen.show is None else select(ensemble, chosen.show)
     if not len(sites):
-        sites = np.arange(ensemble.n_sites)
+        return make.points(ensemble), np.arange(ensemble.n_sites)
     residue = residue_index(atoms)
     if np.array_equal(residue[sites], np.arange(residue.max() + 1)):
         return make.residues(ensemble), sites
