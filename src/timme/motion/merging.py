@@ -96,7 +96,7 @@ def merges(crowd: Crowd, *, within: Ints | None = None) -> Iterator[Merge]:
             masked = growth
         first, second = divmod(int(masked.argmin()), len(masked))
         added = growth[first, second] * scale
-        crowd = _merged(crowd, first, second, growth[first, second])
+        crowd = _merge(crowd, first, second, growth[first, second])
         growth[second], growth[:, second], alive[second] = np.inf, np.inf, False
         others = np.flatnonzero(alive)
         others = others[others != first]
@@ -127,7 +127,7 @@ def _unite(crowd: Crowd, pairs: Ints, steps: int) -> tuple[Floats, Floats]:
     return grown, union.reshape(len(pairs), n_snapshots, 3, 3)
 
 
-def _merged(crowd: Crowd, first: int, second: int, growth: float) -> Crowd:
+def _merge(crowd: Crowd, first: int, second: int, growth: float) -> Crowd:
     """Make one body of two; the number of the second is left empty."""
     both = np.array([first, second])
     rotation = _unite(crowd, both[None], 30)[1][0]

@@ -131,7 +131,7 @@ def build(sites_per_piece: int, n_legs: int, rng: np.random.Generator) -> Framew
     joints = np.concatenate([upper, lower])
     legs = len(joints) + np.arange(3 * n_legs).reshape(-1, 3)
     joints = np.concatenate([joints, *map(_waist, joints[tips], joints[partners])])
-    bars = [_braced(np.arange(size)), _braced(np.arange(size, 2 * size))]
+    bars = [_brace(np.arange(size)), _brace(np.arange(size, 2 * size))]
     for waist, tip, partner in zip(legs, tips, partners, strict=True):
         bars.append(np.column_stack([waist, np.roll(waist, 1)]))
         bars.extend(np.column_stack([waist, np.full(3, end)]) for end in (tip, partner))
@@ -162,7 +162,7 @@ def move(framework: Framework, n_snapshots: int, rng: np.random.Generator) -> Fl
     for frame in range(n_snapshots):
         for _ in range(_KICKS):
             kick = rng.normal(0.0, _KICK, joints.shape)
-            joints = _restored(joints + _allowed(kick, joints, bars), bars, lengths)
+            joints = _restore(joints + _allowed(kick, joints, bars), bars, lengths)
         joints = joints - joints.mean(axis=0)
         snapshots[frame] = joints
     return snapshots
@@ -191,7 +191,7 @@ def _waist(tip: Floats, partner: Floats) -> Floats:
     return waist
 
 
-def _braced(joints: Ints) -> Ints:
+def _brace(joints: Ints) -> Ints:
     """Bars of a rigid piece: a triangle, and three bars from it to each other joint."""
     corners = joints[:3]
     others = np.column_stack([np.repeat(joints[3:], 3), np.tile(corners, len(joints) - 3)])
@@ -204,7 +204,7 @@ def _allowed(kick: Floats, joints: Floats, bars: Ints) -> Floats:
     return kick - _least(slopes, slopes @ kick.ravel()).reshape(kick.shape)
 
 
-def _restored(joints: Floats, bars: Ints, lengths: Floats) -> Floats:
+def _restore(joints: Floats, bars: Ints, lengths: Floats) -> Floats:
     """Move joints as little as need be until all bars have their lengths, by Newton's method."""
     for _ in range(_MOST_STEPS):
         excess = _lengths(joints, bars) - lengths

@@ -80,7 +80,7 @@ def moving(
     if len(spans) != len(sizes) - 1:
         raise ValueError(f"{len(sizes)} bodies need {len(sizes) - 1} spans, got {len(spans)}")
     rng = np.random.default_rng(seed)
-    shapes, middles, joints = _arranged(sizes, rng)
+    shapes, middles, joints = _arrange(sizes, rng)
     n_bodies = len(sizes)
     turns = np.zeros((n_snapshots, n_bodies, 3))
     moves = np.zeros((n_snapshots, n_bodies, 3))
@@ -107,7 +107,7 @@ def moving(
                 moves[:, body] = far * relaxing((3,), memory or 0.0, rng, n_snapshots=n_snapshots)
     snapshots = np.concatenate(
         [
-            _turned(shapes[body] + middles[body], turns[:, body], joints[body])
+            _turn(shapes[body] + middles[body], turns[:, body], joints[body])
             + moves[:, body, None]
             for body in range(n_bodies)
         ],
@@ -142,7 +142,7 @@ def tumble(snapshots: Floats, rng: np.random.Generator) -> Floats:
     return moved
 
 
-def _arranged(
+def _arrange(
     sizes: Sequence[int], rng: np.random.Generator
 ) -> tuple[list[Floats], Floats, Floats]:
     """Bodies about their middles, these middles, and where each touches the first."""
@@ -176,7 +176,7 @@ def _across(vector: Floats, rng: np.random.Generator) -> Floats:
     return unit
 
 
-def _turned(places: Floats, turns: Floats, joint: Floats) -> Floats:
+def _turn(places: Floats, turns: Floats, joint: Floats) -> Floats:
     """Places in every snapshot, turned about a joint by rotation vectors."""
     matrices = Rotation.from_rotvec(turns).as_matrix()
     moved: Floats = (places - joint) @ matrices.swapaxes(1, 2) + joint
