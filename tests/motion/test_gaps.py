@@ -69,6 +69,19 @@ def test_places_are_filled_to_within_what_sites_tremble(n_dimensions: Literal[2,
     assert np.sqrt(np.mean(np.sort(error)[: int(0.9 * len(error))] ** 2)) < 3 * NOISE
 
 
+def test_a_gap_is_filled_from_when_neighbours_stood_alike() -> None:
+    """Half of what is around a site shifts with it every other snapshot."""
+    rng = np.random.default_rng(8)
+    places = np.tile(rng.uniform(-5, 5, (13, 3)), (20, 1, 1))
+    places[1::2, :7] += (3, 0, 0)
+    places += rng.normal(0, 0.01, places.shape)
+    seen = places.copy()
+    seen[10, 0] = np.nan
+    with pytest.warns(UserWarning, match="1 of 260 places"):
+        filled = fill_gaps(Ensemble.from_array(seen, gaps=True)).coordinates()
+    np.testing.assert_allclose(filled[10, 0], places[10, 0], atol=0.1)
+
+
 def test_what_is_seldom_seen_stays_away() -> None:
     gapped, _, _ = planted(3, 0.05, 4)
     places = np.array(gapped.coordinates())
