@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import sys
 from hashlib import sha256
@@ -279,6 +280,19 @@ def test_the_fluid_is_as_dense_as_planned_and_can_be_tracked(fluid: tuple[Floats
     steps = np.linalg.norm(np.diff(frames, axis=0), axis=2)
     assert (steps > 0.5).mean() < 1e-3
     assert steps.max() < 1
+
+
+def test_spheres_that_are_alone_diffuse_freely(shipped: tuple[Floats, Floats]) -> None:
+    """6 D t from snapshot to snapshot, of spheres away from others and from the walls."""
+    frames, box = shipped
+    room, squares = np.array([*box[:2], 100.0]), list[Floats]()
+    for before, after in itertools.pairwise(frames):
+        nearest = np.asarray(cKDTree(before % room, boxsize=room).query(before % room, k=2)[0])
+        alone = (nearest[:, 1] > 2.0) & (before[:, 2] > 1.5) & (before[:, 2] < 8.5)
+        squares.append(((after - before)[alone] ** 2).sum(axis=1))
+    found = np.concatenate(squares)
+    assert len(found) > 500
+    assert found.mean() == pytest.approx(6 * 0.0045, rel=4 * np.sqrt(2 / 3 / len(found)))
 
 
 def test_a_network_is_at_rest_while_other_spheres_move(shipped: tuple[Floats, Floats]) -> None:
