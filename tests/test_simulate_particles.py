@@ -1,4 +1,4 @@
-"""Scripts of examples/simulate that need no other library: spheres, a crowd, a ring road."""
+"""Scripts of examples/simulate that need no other library: spheres, a crowd, a road, planted."""
 
 from __future__ import annotations
 
@@ -204,6 +204,34 @@ def test_tables_are_read_and_show_who_goes_together(
     hierarchy = timme.analyse(path, unit="m", **settings).hierarchy
     known = np.array([together[number] for number in sorted(together)])
     assert any(same_clusters(hierarchy.cut(c).labels, known) for c in hierarchy.levels)
+
+
+def test_planted_clusters_are_written_with_their_answer(tmp_path: Path) -> None:
+    """The motion of the finest level is small beside distances: √2 · 0.05, over 100 snapshots."""
+    module("planted").main([str(tmp_path), "--short"])
+    told = {
+        name: json.loads((tmp_path / f"{name}.json").read_text())["measured"]
+        for name in ("noncontiguous", "fifty_dimensions")
+    }
+    pieces, points = told["noncontiguous"], told["fifty_dimensions"]
+    assert pieces["sigma_between_the_pieces_largest"] < 0.03  # the noise, of 0.01 a coordinate
+    assert pieces["sigma_to_what_is_between_smallest"] > 0.03
+    fine = points["sigma_mean_within_parts_of_parts"]
+    assert fine == pytest.approx(np.sqrt(2) * 0.05, rel=0.05)
+    assert fine < points["sigma_mean_within_parts"] / 3 < points["sigma_mean_between_parts"] / 3
+
+
+@pytest.mark.parametrize(
+    ("name", "cutoff", "level"), [("noncontiguous", 0.03, 0), ("fifty_dimensions", 0.12, 1)]
+)
+def test_planted_clusters_are_found_in_the_files(
+    name: str, cutoff: float, level: int, tmp_path: Path
+) -> None:
+    module("planted").main([str(tmp_path)])
+    with np.load(tmp_path / f"{name}.npz") as kept:
+        places, known = kept["positions"], kept["clusters"][level]
+    labels = timme.analyse(places, pairs="all").hierarchy.cut(cutoff).labels
+    assert same_clusters(labels, known)
 
 
 # ---- the run that comes with TIMME ---------------------------------------------------------
