@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import timme
 from timme._arrays import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAGE = Path(__file__).parent / "data.md"
 IMAGES = Path(__file__).parent / "images"
@@ -29,7 +33,7 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def draw_displacements() -> plt.Figure:
+def draw_displacements() -> Figure:
     """Draw how many spheres get how far in 46 snapshots, of the gel and of the fluid."""
     figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", sharey=True)
     for axes, fluid in zip(panels, (False, True), strict=True):
@@ -55,9 +59,8 @@ def draw_displacements() -> plt.Figure:
 
 def displacements(ensemble: timme.Ensemble) -> Floats:
     """How far each sphere gets from the first snapshot to the last, in diameters."""
-    places, box = ensemble.block(0).coordinates.astype(float), ensemble.snapshot()[1]
-    assert box is not None
-    widths = np.diag(box)[:2]
+    places = ensemble.block(0).coordinates.astype(float)
+    widths = np.diag(np.asarray(ensemble.snapshot()[1]))[:2]
     steps = np.diff(places, axis=0)
     steps[..., :2] -= widths * np.rint(steps[..., :2] / widths)  # none is half a box long
     moved: Floats = np.linalg.norm(steps.sum(axis=0), axis=1) / DIAMETER

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,6 +25,9 @@ from timme import statistics
 from timme.compare import Comparison, Overlap
 from timme.output.colours import CORE
 from timme.output.common import on_common_sites
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 HERE = Path(__file__).parent
 PAGE, IMAGES = HERE / "numbers.md", HERE / "images"
@@ -164,7 +168,7 @@ def window_rows(
 
 
 def mean_cells(windows: list[np.ndarray], radius: float) -> tuple[str, str]:
-    """Largest cluster at the paper's cutoff, and the steepest rise, of molecules within a radius."""
+    """Largest cluster at the paper's cutoff, and the steepest rise, within a radius."""
     found = [near(timme.read(positions, unit="Å"), radius) for positions in windows]
     largest = [float(hierarchy.cut(0.54 * WATER).sizes[0]) for hierarchy in found]
     rises = [steepest(hierarchy) / WATER for hierarchy in found]
@@ -341,7 +345,7 @@ def near(ensemble: timme.Ensemble, radius: float) -> timme.Hierarchy:
     return timme.cluster(points, timme.pairs.within(points, radius))
 
 
-def quiet(source: object, *trajectories: object, **options: object) -> timme.Analysis:
+def quiet(source: Any, *trajectories: Any, **options: Any) -> timme.Analysis:
     """Analyse without judging, which no number here needs."""
     return timme.analyse(source, trajectories, confidence=False, **options)
 
@@ -364,7 +368,7 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def save(figure: plt.Figure, name: str) -> None:
+def save(figure: Figure, name: str) -> None:
     figure.savefig(IMAGES / f"{name}.png", dpi=150)
     plt.close(figure)
 

@@ -34,7 +34,7 @@ def keep(path: Path, made: timme.synthetic.Planted, measured: dict[str, Any]) ->
 
 
 def measure_pieces(made: timme.synthetic.Planted) -> dict[str, Any]:
-    """How far two plates of ten sites move against one another, and what is between against both."""
+    """How far two plates of ten sites move against one another, and all else against both."""
     sigma = every_sigma(made.ensemble)
     upper, lower, rest = slice(0, 10), slice(10, 20), slice(20, None)
     return {

@@ -87,7 +87,8 @@ def test_its_bonds_tremble_as_at_300_kelvin(
     """The variance of a spring is kT / 2K; what else acts on a bond changes it by some 5 %."""
     ensemble = timme.data.barnase_md(dense=dense)
     atoms, places = ensemble.atoms, ensemble.block(0).coordinates.astype(float)
-    where = {(int(n), name): k for k, (n, name) in enumerate(zip(atoms.resids, atoms.names))}
+    names = zip(atoms.resids.tolist(), atoms.names.tolist(), strict=True)
+    where = {name: k for k, name in enumerate(names)}
     bonds = [
         (where[number, first], where[number + step, second])
         for number in range(3, 110)  # but for rings of proline

@@ -268,8 +268,9 @@ def _corner(box: Floats, points: Floats, usual: Floats) -> Floats:
 def _frames(analysis: Analysis) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_], Floats]:
     """Return (frames, sites, 3), who is not seen, and the centre from which places are measured.
 
-    A site that is not seen stands where it was last, and is hidden by the page. The centre, that of the first frame, leaves
-    single precision to what differs between sites, however far from the origin all of them are.
+    A site that is not seen stands where it was last, and is hidden by the page. The centre, that
+    of the first frame, leaves single precision to what differs between sites, however far from the
+    origin all of them are.
     """
     reference = _in_space(analysis.system.coordinates, analysis)
     seen = np.isfinite(reference).all(axis=1)
