@@ -23,6 +23,7 @@ from benchmarks import (
     report,
     rigidity,
     scaling,
+    shipped,
     startup,
     streaming,
 )
@@ -42,6 +43,7 @@ _SECTIONS: dict[str, Callable[..., Results]] = {
     "rigidity": rigidity.run,
     "motion": motion.run,
     "confidence": confidence.run,
+    "shipped": shipped.run,
     "startup": startup.run,
 }
 

@@ -66,6 +66,8 @@ power laws through the larger half of the sizes.*
 - **Rigidity**: solvated adenylate kinase of MDAnalysisTests, and spheres of whole molecules at a
   corner of its box, with the hydrogen bonds of all waters from -1 kcal/mol down. Barnase, with
   hydrogens added, gets its hydrogen bonds one by one.
+- **Shipped systems**: those of `timme.data`, from coordinates in memory to clusters and how sure
+  they are, on one core, beside σ of their sites alone.
 - **Start-up**: new interpreters from start to end.
 
 Equal results from threads, clusters and resumed runs are held by `make check` and `make test-long`.

@@ -1,13 +1,23 @@
-"""Write the table of shipped files into data.md: python docs/make_data.py."""
+"""Write the table of shipped files into data.md, and draw the figure: python docs/make_data.py."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib.pyplot as plt
+import numpy as np
 
 import timme
+from timme._arrays import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAGE = Path(__file__).parent / "data.md"
+IMAGES = Path(__file__).parent / "images"
 BEGIN, END = "<!-- files: written by make_data.py -->", "<!-- end of files -->"
+DIAMETER = 1.3  # µm
 
 
 def table() -> str:
@@ -17,15 +27,52 @@ def table() -> str:
         versions = ", ".join(f"{name} {number}" for name, number in record.versions.items())
         lines += [
             f"| `{file.name}` | {file.bytes / 1000:.0f} | `{record.script}` | {record.seed} | "
-            f"{versions} | {record.licence} | `{file.sha256[:16]}…` |"
+            f"{versions} | {record.licence} | `{file.sha256}` |"
             for file in record.files
         ]
     return "\n".join(lines)
 
 
+def draw_displacements() -> Figure:
+    """Draw how many spheres get how far in 46 snapshots, of the gel and of the fluid."""
+    figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", sharey=True)
+    for axes, fluid in zip(panels, (False, True), strict=True):
+        record = timme.data.records()["spheres_fluid" if fluid else "spheres"]
+        modes, width = record.measured["log_displacements"], 0.08
+        moved = np.log10(displacements(timme.data.spheres(fluid=fluid)))
+        bins = np.arange(-2.2, 0.9, width)
+        axes.hist(moved, bins, color="0.8")
+        x = np.linspace(bins[0], bins[-1], 300)
+        places = zip(modes["means"], modes["spreads"], modes["shares"], strict=True)
+        for mean, spread, share in places:  # of natural logarithms
+            middle, wide = mean / np.log(10), spread / np.log(10)
+            height = share * len(moved) * width / (wide * np.sqrt(2 * np.pi))
+            axes.plot(x, height * np.exp(-(((x - middle) / wide) ** 2) / 2))
+        name = "Dense fluid, data.spheres(fluid=True)" if fluid else "Gel, data.spheres()"
+        axes.set_title(f"{name}\nAshman's D = {modes['ashman_d']:.1f}", fontsize=10)
+        axes.set_xticks([-2, -1, 0], ["0.01", "0.1", "1"])
+        axes.set_xlabel("displacement / diameter")
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("Spheres")
+    return figure
+
+
+def displacements(ensemble: timme.Ensemble) -> Floats:
+    """How far each sphere gets from the first snapshot to the last, in diameters."""
+    places = ensemble.block(0).coordinates.astype(float)
+    widths = np.diag(np.asarray(ensemble.snapshot()[1]))[:2]
+    steps = np.diff(places, axis=0)
+    steps[..., :2] -= widths * np.rint(steps[..., :2] / widths)  # none is half a box long
+    moved: Floats = np.linalg.norm(steps.sum(axis=0), axis=1) / DIAMETER
+    return moved
+
+
 def main() -> None:
     head, rest = PAGE.read_text("utf-8").split(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n{table()}\n{END}{rest.split(END)[1]}", "utf-8")
+    figure = draw_displacements()
+    figure.savefig(IMAGES / "data-spheres.png", dpi=150)
+    plt.close(figure)
 
 
 if __name__ == "__main__":

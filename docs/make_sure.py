@@ -1,7 +1,7 @@
 """Make the pictures of `trusted.md`: python docs/make_sure.py NMR WATER_PDB WATER_XTC TRACKS.
 
 NMR is 1bnr.pdb, WATER a trajectory of liquid water with its topology, TRACKS a table of particles;
-adenylate kinase comes from MDAnalysisTests, the spheres are made. What each run says is printed.
+adenylate kinase comes from MDAnalysisTests, spheres come with TIMME. What each run says is printed.
 """
 
 import sys
@@ -39,6 +39,7 @@ if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     show("barnase", timme.analyse(nmr), "dilution", "mobility")
     show("kinase", timme.analyse(PSF, DCD, windows=6), "dilution", "convergence", "windows")
-    show("spheres", analyse_demo("spheres"), "dilution")
+    for name in ("spheres", "fluid"):
+        show(name, analyse_demo(name), "dilution")
     show("tracks", timme.analyse(tracks, gaps=True, unit="px"), "dilution")
     show("water", timme.analyse(water_pdb, water_xtc), "dilution")

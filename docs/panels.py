@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,6 +13,10 @@ import timme
 from timme.compare import Overlap, overlap
 from timme.output.colours import CORE, REST, WIDE
 from timme.output.common import on_common_sites
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Panel:
     level: str  # the cutoff in words
 
 
-def draw_panels(shown: list[Panel]) -> plt.Figure:
+def draw_panels(shown: list[Panel]) -> Figure:
     """Draw each as the paper does: a chain in the colours of the clusters of the first."""
     figure, panels = plt.subplots(1, len(shown), figsize=(9.6, 3.1), layout="constrained")
     first = shown[0]
@@ -45,14 +50,14 @@ def places(analysis: timme.Analysis) -> np.ndarray:
     """Shown sites about their middle."""
     system = analysis.system
     found = system.coordinates[system.object_sites[system.shown]].astype(float)
-    return found - found.mean(axis=0)
+    return np.asarray(found - found.mean(axis=0))
 
 
 def turn(moving: np.ndarray, fixed: np.ndarray) -> np.ndarray:
     """Rotation that lays one set of centred points onto another."""
     left, _, right = np.linalg.svd(moving.T @ fixed)
     flip = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
-    return left @ flip @ right
+    return np.asarray(left @ flip @ right)
 
 
 def colours_of(at: Overlap) -> np.ndarray:
@@ -67,7 +72,7 @@ def colours_of(at: Overlap) -> np.ndarray:
     return np.array(chosen)[at.second.labels]
 
 
-def draw_chain(axes: plt.Axes, points: np.ndarray, colours: np.ndarray) -> None:
+def draw_chain(axes: Axes, points: np.ndarray, colours: np.ndarray) -> None:
     """Draw a chain of Cα as a smooth tube, the near over the far."""
     along = CubicSpline(np.arange(len(points)), points)
     pieces = np.arange(len(points))[:, None] + np.linspace(-0.55, 0.55, 8)

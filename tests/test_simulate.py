@@ -251,6 +251,21 @@ def test_a_short_barnase_is_whole_and_has_its_frames(tmp_path: Path) -> None:
     assert universe.select_atoms("protein").n_atoms == universe.atoms.n_atoms
     assert universe.residues.n_residues == 8
     assert module("checks").longest_bond(universe) < 2.2  # Å: S–S are longest, and swing by 0.1
+    assert_energies_are_those_of_water(tmp_path)
+
+
+def assert_energies_are_those_of_water(folder: Path) -> None:
+    """Bulk TIP3P has -9.5 to -9.9 kcal/mol for each molecule, and protein and ions some 5 % more.
+
+    A picosecond brings the temperature of what was relaxed to 300 K but for some 5 %.
+    """
+    lines = module("shipped").log(folder, "production")
+    start = app.PDBxFile(str(folder / "start.cif")).topology
+    waters = sum(residue.name == "HOH" for residue in start.residues())
+    assert -9.9 * 1.05 < lines["potential_kJ_mol"].mean() / waters / 4.184 < -9.5
+    assert lines["temperature_K"].mean() == pytest.approx(300.0, rel=0.05)
+    kinetic = lines["kinetic_kJ_mol"] / lines["temperature_K"]  # by degrees of freedom alone
+    assert kinetic == pytest.approx(kinetic[0], rel=1e-4)
 
 
 def test_the_full_barnase_equilibrates_and_counts_for_half_a_nanosecond() -> None:

@@ -1,8 +1,9 @@
-"""Scripts of examples/simulate that need no other library: spheres, a crowd, a ring road."""
+"""Scripts of examples/simulate that need no other library: spheres, a crowd, a road, planted."""
 
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import sys
 from hashlib import sha256
@@ -205,6 +206,34 @@ def test_tables_are_read_and_show_who_goes_together(
     assert any(same_clusters(hierarchy.cut(c).labels, known) for c in hierarchy.levels)
 
 
+def test_planted_clusters_are_written_with_their_answer(tmp_path: Path) -> None:
+    """The motion of the finest level is small beside distances: √2 · 0.05, over 100 snapshots."""
+    module("planted").main([str(tmp_path), "--short"])
+    told = {
+        name: json.loads((tmp_path / f"{name}.json").read_text())["measured"]
+        for name in ("noncontiguous", "fifty_dimensions")
+    }
+    pieces, points = told["noncontiguous"], told["fifty_dimensions"]
+    assert pieces["sigma_between_the_pieces_largest"] < 0.03  # the noise, of 0.01 a coordinate
+    assert pieces["sigma_to_what_is_between_smallest"] > 0.03
+    fine = points["sigma_mean_within_parts_of_parts"]
+    assert fine == pytest.approx(np.sqrt(2) * 0.05, rel=0.05)
+    assert fine < points["sigma_mean_within_parts"] / 3 < points["sigma_mean_between_parts"] / 3
+
+
+@pytest.mark.parametrize(
+    ("name", "cutoff", "level"), [("noncontiguous", 0.03, 0), ("fifty_dimensions", 0.12, 1)]
+)
+def test_planted_clusters_are_found_in_the_files(
+    name: str, cutoff: float, level: int, tmp_path: Path
+) -> None:
+    module("planted").main([str(tmp_path)])
+    with np.load(tmp_path / f"{name}.npz") as kept:
+        places, known = kept["positions"], kept["clusters"][level]
+    labels = timme.analyse(places, pairs="all").hierarchy.cut(cutoff).labels
+    assert same_clusters(labels, known)
+
+
 # ---- the run that comes with TIMME ---------------------------------------------------------
 
 
@@ -279,6 +308,19 @@ def test_the_fluid_is_as_dense_as_planned_and_can_be_tracked(fluid: tuple[Floats
     steps = np.linalg.norm(np.diff(frames, axis=0), axis=2)
     assert (steps > 0.5).mean() < 1e-3
     assert steps.max() < 1
+
+
+def test_spheres_that_are_alone_diffuse_freely(shipped: tuple[Floats, Floats]) -> None:
+    """6 D t from snapshot to snapshot, of spheres away from others and from the walls."""
+    frames, box = shipped
+    room, squares = np.array([*box[:2], 100.0]), list[Floats]()
+    for before, after in itertools.pairwise(frames):
+        nearest = np.asarray(cKDTree(before % room, boxsize=room).query(before % room, k=2)[0])
+        alone = (nearest[:, 1] > 2.0) & (before[:, 2] > 1.5) & (before[:, 2] < 8.5)
+        squares.append(((after - before)[alone] ** 2).sum(axis=1))
+    found = np.concatenate(squares)
+    assert len(found) > 500
+    assert found.mean() == pytest.approx(6 * 0.0045, rel=4 * np.sqrt(2 / 3 / len(found)))
 
 
 def test_a_network_is_at_rest_while_other_spheres_move(shipped: tuple[Floats, Floats]) -> None:

@@ -39,6 +39,7 @@ def ship_drop(run: Path, folder: Path) -> None:
     files = stages.collect(run, mda.Universe(str(topology)), water_drop.TRAJECTORIES)
     start = began(run, "dense")
     everything = mda.Universe(str(topology), [str(file) for file in files])
+    number_molecules(everything)
     times = np.array([frame.time for frame in everything.trajectory]) - start
     oxygens = everything.select_atoms("name O")
     write(everything.atoms, folder / "water_drop_dense", np.flatnonzero(times < 5.001))
@@ -59,6 +60,13 @@ def ship_barnase(run: Path, folder: Path) -> None:
     write(universe.atoms, folder / "barnase_md_dense", np.flatnonzero(early & every(1.0, times)))
     write(universe.atoms, folder / "barnase_md", np.flatnonzero(every(2.0, times)))
     record(run, folder, "barnase_md", measure_barnase(run, universe))
+
+
+def number_molecules(universe: mda.Universe) -> None:
+    """Number molecules from 1 on as chain A, not by their places in the box they were cut from."""
+    universe.residues.resids = np.arange(1, len(universe.residues) + 1)
+    universe.atoms.chainIDs = "A"
+    universe.segments.segids = "A"
 
 
 def every(interval: float, times: np.ndarray) -> np.ndarray:
@@ -84,8 +92,10 @@ def measure_drop(run: Path, oxygens: mda.AtomGroup, frames: np.ndarray) -> dict[
     positions = positions.astype(float)
     centres = positions.mean(axis=1, keepdims=True)
     far = np.linalg.norm(positions - centres, axis=2) > 30
+    lines = log(run, "production")
     return {
-        "temperature_K": mean_and_error(log(run, "production")["temperature_K"]),
+        "potential_kJ_mol": mean_and_error(lines["potential_kJ_mol"]),
+        "temperature_K": mean_and_error(lines["temperature_K"]),
         "density_within_12_Å_g_cm3": mean_and_error(checks.inner_density(positions, 12.0)),
         "diffusion_within_12_Å_m2_s": checks.diffusion(positions, 1.0, (2, 8), 12.0),
         "molecules_beyond_30_Å_mean": float(far.sum(axis=1).mean()),
@@ -99,6 +109,7 @@ def measure_barnase(run: Path, universe: mda.Universe) -> dict[str, Any]:
     apart = checks.rmsd(universe, crystal, "name CA")
     return {
         "time_ps": lines["time_ps"][-1] - began(run, "early"),
+        "potential_kJ_mol": mean_and_error(lines["potential_kJ_mol"]),
         "temperature_K": mean_and_error(lines["temperature_K"]),
         "density_g_cm3": mean_and_error(lines["density_g_cm3"]),
         "longest_bond_Å": checks.longest_bond(universe),

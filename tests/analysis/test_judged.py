@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,10 @@ def test_every_judged_cluster_has_a_row_and_a_sentence(hinge: Analysis) -> None:
     rows = list(csv.DictReader(io.StringIO(confidence_csv(judged(hinge), hinge))))
     assert len(rows) == len(judged(hinge).confidence.records)
     assert rows[0]["in words"].endswith(": the whole")
+    whole = hinge.shown_hierarchy.n_sites
+    assert rows[0]["in words"].startswith(f"{whole} sites (")
+    traced = replace(hinge, system=replace(hinge.system, shown_name="Cα"))
+    assert confidence_csv(judged(hinge), traced).count(f"{whole} Cα (") == 1
     for row in rows[1:]:
         assert "resampled data" in row["in words"]
         if row["joined low (Å)"]:

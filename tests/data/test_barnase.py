@@ -70,6 +70,39 @@ def test_it_is_whole_in_every_snapshot(barnase: Any) -> None:
     assert checks().longest_bond(barnase) < 2.2  # Å: no bond is longer, and the box is 50
 
 
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize(
+    ("first", "second", "step", "constant"),  # kcal/(mol Å²) of E = K (b - b₀)², as ff14SB has them
+    [
+        ("N", "CA", 0, 337.0),
+        ("CA", "C", 0, 317.0),
+        ("CA", "CB", 0, 310.0),
+        ("C", "O", 0, 570.0),
+        ("C", "N", 1, 490.0),
+    ],
+)
+def test_its_bonds_tremble_as_at_300_kelvin(
+    first: str, second: str, step: int, constant: float, dense: bool
+) -> None:
+    """The variance of a spring is kT / 2K; what else acts on a bond changes it by some 5 %."""
+    ensemble = timme.data.barnase_md(dense=dense)
+    atoms, places = ensemble.atoms, ensemble.block(0).coordinates.astype(float)
+    names = zip(atoms.resids.tolist(), atoms.names.tolist(), strict=True)
+    where = {name: k for k, name in enumerate(names)}
+    bonds = [
+        (where[number, first], where[number + step, second])
+        for number in range(3, 110)  # but for rings of proline
+        if (number + step, second) in where and atoms.resnames[where[number, first]] != "PRO"
+    ]
+    one, other = np.array(bonds).T
+    lengths = np.linalg.norm(places[:, one] - places[:, other], axis=2)
+    rounding = 2 * 0.01**2 / 12  # of two places, to 0.01 Å
+    spread = lengths.var(axis=0, ddof=1).mean() - rounding
+    noise = np.sqrt(2 / lengths.size)
+    kelvin = 2 * constant * spread / 0.0019872
+    assert kelvin == pytest.approx(300.0, rel=0.05 + 3 * noise)
+
+
 def test_it_was_at_300_kelvin_in_water_of_1_atmosphere() -> None:
     """Kinetic energies of steps of 4 fs are some half a per cent off, and the box is small.
 

@@ -92,3 +92,17 @@ def test_it_was_at_273_kelvin_to_its_standard_error() -> None:
     found = timme.data.records()["water_drop"].measured["temperature_K"]
     assert found["error"] < 1.0
     assert found["mean"] == pytest.approx(273.15, abs=3 * found["error"])
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_molecules_are_numbered_from_1_to_1000(dense: bool) -> None:
+    ensemble = timme.data.water_drop(dense=dense)
+    assert ensemble.atoms.resids.tolist() == np.repeat(np.arange(1, 1001), 1 + 2 * dense).tolist()
+    assert set(ensemble.atoms.chains) == {"A"}
+    first, _ = ensemble.snapshot(0)
+    told = [
+        [float(line[start : start + 8]) for start in (30, 38, 46)]
+        for line in timme.data.path(f"water_drop{'_dense' * dense}.pdb").read_text().splitlines()
+        if line.startswith("HETATM")
+    ]
+    np.testing.assert_allclose(first, told, atol=1e-3)  # the PDB file is the first snapshot

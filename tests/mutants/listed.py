@@ -1112,6 +1112,11 @@ MUTANTS = [
             "1.0 if True",
         ),
         ("names end the script", r'.replace("<", "\\u003c")', ""),
+        (
+            "who is away is drawn",
+            'pack(np.flatnonzero(absent), "i4")',
+            'pack(np.flatnonzero(absent[:0]), "i4")',
+        ),
     ),
     *_mutants(
         "store.py",
@@ -1150,6 +1155,16 @@ MUTANTS = [
         "output/colours.py",
         "test_numbers.py",
         ("the core is not dark blue", '"#00008b"', '"#8b0000"'),
+    ),
+    *_mutants(
+        "workflow/remarks.py",
+        "workflow/test_recipe.py",
+        ("no pair is told to share fewer", "if few == 0:", "if few < 0:"),
+    ),
+    *_mutants(
+        "output/confidence.py",
+        "analysis/test_judged.py",
+        ("many sites are told as one", "if name.isascii() and name.islower()", "if False"),
     ),
     *_mutants(
         "output/scene.py",

@@ -148,6 +148,7 @@ def test_frames_are_snapshots_evenly_chosen_and_filled() -> None:
     assert space["snapshots"] == [1, 3, 5]
     assert frames[..., 2].tolist() == np.zeros((3, 3)).tolist()
     assert frames[1, 1, :2].tolist() == track[0, 1].tolist()  # where it was last seen
+    assert unpacked(space["absent"]).tolist() == [1 * 3 + 1]  # and told to be away
     assert frames[2, :, :2].tolist() == track[4].tolist()
 
 

@@ -89,6 +89,31 @@ def test_the_view_opens_at_the_sites_not_at_an_empty_box(show: Open) -> None:
     assert boxed == pytest.approx(alone, rel=1e-3)  # single precision and rounding of the camera
 
 
+def test_who_is_not_seen_in_a_snapshot_is_not_drawn_in_it(show: Open) -> None:
+    """Of four who go together, one comes late and one leaves early; most are there in between."""
+    tracks = np.arange(4.0)[:, None] + np.linspace(0.0, 6.0, 12)[:, None, None] * [1.0, 0.2]
+    tracks = tracks + np.random.default_rng(0).normal(0.0, 0.01, tracks.shape)
+    tracks[:5, 0], tracks[7:, 3] = np.nan, np.nan
+    page = show(analyse(tracks, gaps=True, pairs="all", min_overlap=2))
+    assert page.evaluate("document.querySelector('.film .count').textContent") == "6 of 12"
+    for frame in (0, 4, 5, 6, 7, 11):
+        page.evaluate(f"timme.page.setFrame({frame})")
+        drawn = np.array(page.evaluate("timme.page.atomSizes()")) > 0
+        assert drawn.tolist() == np.isfinite(tracks[frame, :, 0]).tolist()
+        sticks = {site for pair in page.evaluate("timme.page.sticks()") for site in pair}
+        assert sticks <= set(np.flatnonzero(drawn).tolist())
+
+
+def test_a_room_between_two_walls_is_in_the_middle_of_the_view(show: Open) -> None:
+    """Its box is open across the walls, and says nothing of where sites are along that way."""
+    places = np.random.default_rng(1).uniform(0.0, [10.0, 10.0, 40.0], (5, 60, 3))
+    page = show(analyse(places, box=[10.0, 10.0, 0.0], radius=4.0))
+    seen = seen_at(page, list(range(60)))
+    stage = "document.querySelector('.stage')"
+    size = np.array(page.evaluate(f"[{stage}.clientWidth, {stage}.clientHeight]"))
+    assert np.abs(seen.mean(axis=0) - size / 2).max() < 0.1 * size.min()
+
+
 def test_the_view_does_not_mind_how_far_from_the_origin_sites_are(show: Open) -> None:
     near = swarm(60)
     assert near.system.film is not None

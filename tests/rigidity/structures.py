@@ -68,6 +68,12 @@ def barnase() -> Ensemble:
 
 
 @cache
+def late_barnase() -> Ensemble:
+    """The last snapshot, half a nanosecond later: other turns of side chains and hydroxyls."""
+    return timme.data.barnase_md()[-1:]
+
+
+@cache
 def barnase_in_water() -> Ensemble:
     """The same with twelve waters, each with a hydrogen 1.85 Å before an oxygen of the backbone."""
     dry = barnase()

@@ -11,8 +11,7 @@ import pytest
 
 import timme
 from tests.readers.builders import atom, peptide, write_pdb
-from tests.rigidity.oracle import needs_oracle
-from tests.rigidity.structures import barnase, bck
+from tests.rigidity.structures import barnase, late_barnase
 from timme._arrays import Bools, Floats
 from timme.rigidity.chemistry import chemistry
 from timme.rigidity.hydrogens import add_hydrogens
@@ -151,7 +150,7 @@ def test_barnase_gets_hydrogens_in_place_and_the_same_every_time() -> None:
 
 
 @pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("given", [pytest.param(bck, marks=needs_oracle), barnase])
+@pytest.mark.parametrize("given", [barnase, late_barnase])
 def test_most_strong_bonds_come_back_when_hydrogens_are_placed_anew(
     given: Callable[[], Ensemble],
 ) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import timme
+from docs.make_data import displacements
 from tests.synthetic.test_known_answers import same_clusters
 from timme import statistics
 from timme._arrays import Ints
@@ -73,9 +74,26 @@ def test_the_largest_cluster_of_the_drop_is_about_as_large_as_in_the_paper() -> 
 
 
 @pytest.mark.thorough
-def test_large_clusters_of_spheres_rise_where_they_do_in_the_paper() -> None:
-    """At 0.147 a there: to a tenth, which is how well packing and times of the two agree."""
+def test_spheres_that_stick_are_one_arrested_piece_among_free_ones() -> None:
+    """Displacements have a valley at a third of a diameter: who is below is in the core.
+
+    Who is outside of it is above. Some of those above are in the core: they roll over its surface,
+    at one distance from a sphere of it.
+    """
     made = analyse_demo("spheres")
+    assert (made.hierarchy.n_sites, made.system.n_snapshots) == (991, 46)
+    labels = first_labels(made)
+    core = labels == np.bincount(labels).argmax()
+    moved = displacements(timme.data.spheres())
+    assert core[moved < 0.3].mean() > 0.99
+    assert (moved[~core] > 0.3).mean() > 0.9
+    assert 5 / 6 < core.mean() < 0.95
+
+
+@pytest.mark.thorough
+def test_large_clusters_of_the_dense_fluid_rise_where_they_do_in_the_paper() -> None:
+    """At 0.147 a there: to a tenth, which is how well packing and times of the two agree."""
+    made = analyse_demo("fluid")
     assert (made.hierarchy.n_sites, made.system.n_snapshots) == (991, 46)
     assert made.hierarchy.unit == "µm"
     steepest = statistics.inflection(statistics.curves(made.hierarchy))

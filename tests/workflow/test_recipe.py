@@ -518,8 +518,15 @@ def test_gaps_are_compared_where_both_are_seen(tmp_path: Path) -> None:
     expected = naive_sigma(snapshots[3:9, [1, 2]])[0, 1]
     assert sigma_of(made, 1, 2) == pytest.approx(expected, rel=1e-6)
     assert any("left out 1 of 6 sites" in note and "5 of 10" in note for note in made.notes)
-    assert any("at least 5; 0 pairs share fewer" in note for note in made.notes)
+    assert any(note.endswith("both are seen, at least 5, as all pairs do") for note in made.notes)
     assert np.isfinite(made.system.coordinates).all()
+
+
+def test_a_single_pair_that_shares_too_few_snapshots_is_told_as_one(tmp_path: Path) -> None:
+    early, late = [(frame, 1) for frame in range(4)], [(frame, 2) for frame in range(6, 10)]
+    path = write_tracks(tmp_path / "a.csv", wandering(10, 4, 2), unseen=[*early, *late])
+    made = timme.analyse(path)
+    assert any(note.endswith("at least 5; 1 pair shares fewer") for note in made.notes)
 
 
 def test_the_overlap_may_be_chosen(tmp_path: Path) -> None:

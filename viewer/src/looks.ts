@@ -16,6 +16,9 @@ const VDW: Record<string, number> = { H: 1.1, C: 1.7, N: 1.55, O: 1.52, F: 1.47,
 const NODE = 0.3;
 const JOINT = 0.2;
 const SMALL = 0.12;
+// And at least this part of how far all of them reach, or else few in a wide room are hardly seen.
+const LEAST_NODE = 0.011;
+const LEAST_SMALL = 0.008;
 
 export const SPAN = 3; // distance of neighbouring particles in the units of the view
 const FADE = 0.8; // how far what is not looked at is mixed with the background
@@ -24,6 +27,14 @@ const FADE = 0.8; // how far what is not looked at is mixed with the background
 export interface Groups {
   of: Int32Array; // (sites,), -1 for none
   colours: string[];
+}
+
+/** What is looked at: how far sites reach, how many they are, which of them are in view, and other groups of them. */
+export interface Seen {
+  width: number;
+  nSites: number;
+  here(site: number): boolean;
+  others(): Groups | null;
 }
 
 export class Looks {
@@ -45,9 +56,9 @@ export class Looks {
     private readonly model: Model,
     private readonly space: Space,
     private readonly ink: () => Ink,
-    nSites: number,
-    private readonly others: () => Groups | null,
+    private readonly seen: Seen,
   ) {
+    const { nSites } = seen;
     this.bonds = wholes(this.space.bonds);
     this.contacts = wholes(this.space.contacts);
     this.sticks = Int32Array.from([...this.bonds, ...this.contacts]);
@@ -70,7 +81,7 @@ export class Looks {
     const { highlight, hierarchy, cut } = model;
     const rest = rgb(model.scene.palettes.rest);
     const paper = rgb(this.ink().paper);
-    const others = this.others();
+    const others = this.seen.others();
     const known = (others?.colours ?? cut.clusters.map(({ family }) => model.colour(family))).map(rgb);
     const lit = highlight ? rgb(model.colour(highlight.family)) : rest;
     for (let site = 0; site < this.radius.length; site++) {
@@ -90,14 +101,14 @@ export class Looks {
 
   /** Number of the cluster of a site, or of what else it is coloured by; -1 for none. */
   private groupOf(site: number): number {
-    const others = this.others();
+    const others = this.seen.others();
     return (others ? others.of[site] : this.model.siteLabel(site)) ?? -1;
   }
 
-  /** Sites without a position have no size. */
-  sizeSites(positions: Float32Array): void {
+  /** Sites that are not in view have no size. */
+  sizeSites(): void {
     for (let site = 0; site < this.radius.length; site++) {
-      this.radius[site] = Number.isFinite(positions[3 * site]) ? this.sizeOf(site) : 0;
+      this.radius[site] = this.seen.here(site) ? this.sizeOf(site) : 0;
     }
   }
 
@@ -107,7 +118,8 @@ export class Looks {
     eachPair(sticks, (a, b, k) => {
       copyPoint(colours, a, this.from, k);
       copyPoint(colours, b, this.to, k);
-      const hidden = this.crossing[k] || (this.model.style === "cartoon" && this.ribbon[a] && this.ribbon[b]);
+      const unseen = !this.seen.here(a) || !this.seen.here(b);
+      const hidden = unseen || this.crossing[k] || (this.model.style === "cartoon" && this.ribbon[a] && this.ribbon[b]);
       stickRadius[k] = hidden ? 0 : this.thickness(k, a, b);
     });
   }
@@ -121,7 +133,9 @@ export class Looks {
     if (model.style !== "clusters") return molecular ? (this.bonded[site] ? STICK : this.lone) : JOINT * unit;
     const inside = this.groupOf(site) >= 0;
     if (molecular && this.bonds.length) return inside ? THICK : THIN;
-    return (inside ? NODE : SMALL) * (molecular ? space.spacing : unit);
+    if (molecular) return (inside ? NODE : SMALL) * space.spacing;
+    const { width } = this.seen;
+    return inside ? Math.max(NODE * unit, LEAST_NODE * width) : Math.max(SMALL * unit, LEAST_SMALL * width);
   }
 
   private get lone(): number {

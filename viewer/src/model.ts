@@ -2,6 +2,7 @@
 
 import { at, type Run } from "./arrays";
 import { type Cluster, type Cut, Hierarchy } from "./hierarchy";
+import { Presence } from "./presence";
 import { type PaletteName, type Scene, wholes, words } from "./scene";
 import { Judgements } from "./sure";
 import { neighbours } from "./text";
@@ -33,7 +34,7 @@ export class Model {
   colouring: Colouring = "clusters";
   window = 0; // of those in which clusters were found, the one in view
   turn: number | null = null; // how far bodies are moved along their screws, from 0 to 1; null for a snapshot
-  frame = 0;
+  frame = 0; // in view; at first, one in which most sites are seen
   anchor = -1; // a shown object of the selected cluster
   fixed = false; // whether the selected cluster, or else the core, is kept in place
   highlight: Highlight | null = null;
@@ -51,6 +52,8 @@ export class Model {
     this.minSize = scene.minSize;
     this.palette = scene.palette;
     this.axis = scene.axis ? "natural" : "label";
+    const { space } = scene;
+    if (space) this.frame = new Presence(space, space.snapshots.length, wholes(scene.sites.objects).length).fullest();
     this.style = scene.space?.cartoon ? "cartoon" : "clusters";
     this.cut = this.hierarchy.cut(scene.suggestions[0]?.cutoff ?? scene.limits[1], this.minSize);
   }

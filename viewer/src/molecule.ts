@@ -11,6 +11,7 @@ import { type Groups, Looks, SPAN } from "./looks";
 import type { Change, Model } from "./model";
 import { CanvasPainter } from "./painter";
 import { Periodic, Wholeness } from "./periodic";
+import { Presence } from "./presence";
 import { type Space, singles } from "./scene";
 import { Bodies, labelsOfSites } from "./screw";
 import { endStage, makeStage } from "./stage";
@@ -39,6 +40,7 @@ export class Molecule {
   private readonly frames: Float32Array[]; // positions of all sites, in the units of the view
   private readonly first: Float32Array; // those of the first frame
   private readonly nSites: number;
+  private readonly presence: Presence;
   private readonly looks: Looks;
   private readonly periodic: Periodic | null;
   private readonly wholeness: Wholeness | null;
@@ -68,9 +70,11 @@ export class Molecule {
     this.frames = space.snapshots.map((_, k) => all.subarray(count * k, count * (k + 1)));
     this.first = at(this.frames, 0);
     this.nSites = count / 3;
+    this.presence = new Presence(space, this.frames.length, this.nSites);
     const { motion } = model.scene;
     this.bodies = motion ? new Bodies(model.scene, motion, space, scale, widthOf(this.first)) : null;
-    this.looks = new Looks(model, space, ink, this.nSites, () => this.groups);
+    const here = (site: number): boolean => this.isHere(site);
+    this.looks = new Looks(model, space, ink, { width: widthOf(this.first), nSites: this.nSites, here, others: () => this.groups });
     const scaled = (vector: number[]): number[] => vector.map((x) => x * scale);
     this.periodic = space.box ? new Periodic(space.box.map(scaled), scaled(space.origin)) : null;
     const { bonds, contacts } = this.looks;
@@ -84,8 +88,9 @@ export class Molecule {
     this.camera = new Camera(this.stage, space.molecular ? 2 : 0.6 * SPAN);
     [this.spheres, this.cylinders] = this.makeBuffers();
     if (space.cartoon) void this.makeCartoon();
-    this.filled = this.periodic?.filledBy(this.seen().map((site) => this.pointOf(site))) ?? false;
-    this.boxRepr = this.periodic && this.filled ? this.drawBox(this.periodic) : null;
+    const points = this.points();
+    this.filled = this.periodic?.filledBy(points) ?? false;
+    this.boxRepr = this.periodic && this.filled ? this.drawBox(this.periodic.edges(points)) : null;
     const { turning = [] } = this.bodies ?? {};
     const unit = space.molecular ? 1 : SPAN / 4;
     const drawn = { colours: motion?.colours ?? [], first: this.first, unit };
@@ -120,8 +125,8 @@ export class Molecule {
   /** Look at all sites, with the box where they fill it: from above, somewhat tilted, or with principal axes level. */
   reset(): void {
     this.stage.handleResize();
-    const points = this.seen().map((site) => this.pointOf(site));
-    const corners = this.filled && this.periodic ? this.periodic.corners() : [];
+    const points = this.points();
+    const corners = this.filled && this.periodic ? this.periodic.corners(points) : [];
     if (this.flat) this.camera.level();
     else if (corners.length) this.camera.tilt();
     else this.camera.align(points);
@@ -130,7 +135,8 @@ export class Molecule {
 
   /** Move the camera to some sites. */
   lookAt(sites: number[]): void {
-    const points = sites.map((site) => this.pointOf(site));
+    const here = sites.filter((site) => this.isHere(site));
+    const points = (here.length ? here : sites).map((site) => this.pointOf(site));
     this.camera.look(points, points, MOTION);
   }
 
@@ -202,7 +208,7 @@ export class Molecule {
     const { looks } = this;
     this.groups = this.chosenGroups();
     looks.colourSites();
-    looks.sizeSites(this.positions);
+    looks.sizeSites();
     this.spheres.setAttributes({ color: looks.colours, radius: looks.radius });
     this.repaintSticks();
     if (this.model.style === "cartoon") this.cartoon?.recolour();
@@ -262,7 +268,7 @@ export class Molecule {
       return frame === 0 ? here : superposed(here, this.first, this.bodies.still, this.flat);
     }
     if (frame === 0 || !this.kept) return here;
-    const chosen = this.fixedSites();
+    const chosen = this.fixedSites().filter((site) => this.presence.has(frame, site));
     return chosen.length < 2 ? here : superposed(here, this.first, chosen, this.flat);
   }
 
@@ -275,16 +281,23 @@ export class Molecule {
 
   private fixedSites(): number[] {
     const { start, stop } = this.keptRun();
-    return this.sitesOf(start, stop).filter((site) => this.isSeen(site));
+    return this.sitesOf(start, stop).filter((site) => this.isKnown(site));
   }
 
-  private seen(): number[] {
-    return Array.from({ length: this.nSites }, (_, site) => site).filter((site) => this.isSeen(site));
+  /** Where sites are, or were last, or will be first. */
+  private points(): Point[] {
+    const sites = Array.from({ length: this.nSites }, (_, site) => site);
+    return sites.filter((site) => this.isKnown(site)).map((site) => this.pointOf(site));
   }
 
-  /** Whether a site has a position from the first frame on. */
-  private isSeen(site: number): boolean {
+  /** Whether a site is ever seen. */
+  private isKnown(site: number): boolean {
     return Number.isFinite(this.first[3 * site]);
+  }
+
+  /** Whether a site is seen in the frame in view. */
+  private isHere(site: number): boolean {
+    return this.isKnown(site) && this.presence.has(this.model.frame, site);
   }
 
   private move(): void {
@@ -294,7 +307,9 @@ export class Molecule {
       const [position1, position2] = this.ends();
       this.cylinders.setAttributes({ position1, position2 });
     }
-    if (this.findCrossing()) this.repaintSticks();
+    const crossing = this.findCrossing();
+    if (this.presence.gapped) this.repaint();
+    else if (crossing) this.repaintSticks();
     this.cartoon?.move(this.positions, this.model.style === "cartoon");
   }
 
@@ -352,8 +367,7 @@ export class Molecule {
     this.stage.viewer.requestRender();
   }
 
-  private drawBox(periodic: Periodic): NGL.RepresentationElement {
-    const ends = periodic.edges();
+  private drawBox(ends: [Point, Point][]): NGL.RepresentationElement {
     const longest = Math.max(...ends.map(([low, high]) => Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2])));
     const grey = rgb(this.model.scene.palettes.rest).map((part) => part / 255);
     const colour = Float32Array.from(ends.flatMap(() => grey));
@@ -386,6 +400,7 @@ export class Molecule {
   private pick(x: number, y: number): number {
     let [best, nearest] = [-1, Infinity];
     for (let site = 0; site < this.nSites; site++) {
+      if (!this.isHere(site)) continue;
       const [sx, sy, depth, pixels] = this.camera.project(this.pointOf(site));
       if (!(depth > 0) || depth >= nearest) continue;
       const drawn = this.looks.radius[site] || (this.looks.ribbon[site] ? RIBBON : 0);

@@ -42,15 +42,24 @@ export class Periodic {
     });
   }
 
-  corners(): Point[] {
+  /** Corners of the box about points: where space is open, as far as these reach. */
+  corners(points: Point[]): Point[] {
     const which = [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => [bits & 1, (bits >> 1) & 1, bits >> 2] as const);
+    const origin = [...this.origin];
+    const sides = this.box.map((vector, axis) => {
+      if (vector.some((part) => part !== 0)) return vector;
+      const [low, high] = reach(points, axis);
+      origin[axis] = low;
+      return [0, 1, 2].map((d) => (d === axis ? high - low : 0));
+    });
     const along = (on: readonly number[], d: number): number =>
-      this.box.reduce((sum, vector, k) => sum + at(on, k) * at(vector, d), at(this.origin, d));
+      sides.reduce((sum, side, k) => sum + at(on, k) * at(side, d), at(origin, d));
     return which.map((on) => [along(on, 0), along(on, 1), along(on, 2)]);
   }
 
-  edges(): [Point, Point][] {
-    const corners = this.corners();
+  /** Edges along the directions that are periodic, of the box about points. */
+  edges(points: Point[]): [Point, Point][] {
+    const corners = this.corners(points);
     const ends: [Point, Point][] = [];
     corners.forEach((corner, bits) => {
       this.box.forEach((vector, axis) => {
@@ -60,6 +69,12 @@ export class Periodic {
     });
     return ends;
   }
+}
+
+/** From where to where points reach along an axis. */
+function reach(points: Point[], axis: number): [number, number] {
+  const along = points.map((point) => at(point, axis));
+  return [along.reduce((least, x) => Math.min(least, x), Infinity), along.reduce((most, x) => Math.max(most, x), -Infinity)];
 }
 
 function dot(one: Point, other: Point): number {

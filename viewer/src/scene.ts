@@ -195,6 +195,7 @@ export interface Space {
   snapshots: number[];
   nSnapshots: number;
   frames: Packed;
+  absent: Packed; // frame · number of sites + site, of those that are not seen there and stand where they were last
 }
 
 export type PaletteName = "wide" | "safe";

@@ -45,10 +45,14 @@ test("a step of more than half the box crosses it, unless space is open there", 
 
 test("a box has its corners and the edges of its periodic directions", () => {
   const periodic = new Periodic(BOX, [1, 2, 3]);
-  assert.deepEqual(periodic.corners().slice(0, 4), [[1, 2, 3], [11, 2, 3], [1, 10, 3], [11, 10, 3]]);
-  const edges = periodic.edges();
-  assert.equal(edges.length, 8);
-  assert.deepEqual(edges[0], [[1, 2, 3], [11, 2, 3]]);
+  const points: [number, number, number][] = [[2, 3, 7], [4, 4, -5]]; // as far as which the box reaches along z
+  const [low, high] = [periodic.corners(points).slice(0, 4), periodic.corners(points).slice(4)];
+  assert.deepEqual(low, [[1, 2, -5], [11, 2, -5], [1, 10, -5], [11, 10, -5]]);
+  assert.deepEqual(high, low.map(([x, y]) => [x, y, 7]));
+  const edges = periodic.edges(points);
+  assert.equal(edges.length, 8); // four about each end, and none along z
+  assert.deepEqual(edges[0], [[1, 2, -5], [11, 2, -5]]);
+  assert.ok(edges.every(([from, to]) => from[2] === to[2]));
   assert.ok(periodic.filledBy([[1, 2, 0], [9.5, 9, 0]]));
   assert.ok(!periodic.filledBy([[1, 2, 0], [9.5, 8, 0]]));
 });

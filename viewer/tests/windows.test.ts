@@ -9,7 +9,7 @@ import { palettes, sceneOf, treeNamed } from "./golden";
 
 const scene: Scene = {
   ...sceneOf(treeNamed("a chain")),
-  space: { snapshots: [1, 11, 21, 31, 41] } as Space, // of 41, those that the page has
+  space: { snapshots: [1, 11, 21, 31, 41], absent: "i4:" } as Space, // of 41, those that the page has
   windows: { cutoff: 1, windows: [[0, 20], [10, 30], [20, 41]], tracks: [[0, 0, 0, -1, -1, -1, -1], [0, 0, 0, 1, 1, -1, -1], [-1, -1, -1, 1, 1, 1, 1]] },
 };
 

@@ -199,7 +199,9 @@ def sentence(
     members = runs_text(record.sites, names)
     if letters is not None:
         members = shorten(members, letters, placeholder=" …")
-    return record.sentence(members, analysis.hierarchy.unit, analysis.system.shown_name)
+    name = analysis.system.shown_name
+    several = f"{name}s" if name.isascii() and name.islower() else name  # sites, residues; but Cα
+    return record.sentence(members, analysis.hierarchy.unit, several)
 
 
 def _panel(part: Judged, analysis: Analysis) -> dict[str, Any]:

@@ -223,7 +223,7 @@ def _space(analysis: Analysis) -> Scene | None:
     dimensions = analysis.system.coordinates.shape[1]
     if dimensions == 0:
         return None
-    frames, centre = _frames(analysis)
+    frames, absent, centre = _frames(analysis)
     first = frames[0].astype(np.float64)
     seen = np.isfinite(first).all(axis=1)
     contacts, heights = _contacts(analysis)
@@ -248,6 +248,7 @@ def _space(analysis: Analysis) -> Scene | None:
         "snapshots": (evenly_chosen(max(1, analysis.system.n_snapshots), len(frames)) + 1).tolist(),
         "nSnapshots": analysis.system.n_snapshots,
         "frames": pack(frames, "f4"),
+        "absent": pack(np.flatnonzero(absent), "i4"),
     }
 
 
@@ -264,11 +265,12 @@ def _corner(box: Floats, points: Floats, usual: Floats) -> Floats:
     return corner
 
 
-def _frames(analysis: Analysis) -> tuple[npt.NDArray[np.float32], Floats]:
-    """Return (frames, sites, 3) and the centre from which they are measured.
+def _frames(analysis: Analysis) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_], Floats]:
+    """Return (frames, sites, 3), who is not seen, and the centre from which places are measured.
 
-    A site that is not seen stands where it was last. The centre, that of the first frame, leaves
-    single precision to what differs between sites, however far from the origin all of them are.
+    A site that is not seen stands where it was last, and is hidden by the page. The centre, that
+    of the first frame, leaves single precision to what differs between sites, however far from the
+    origin all of them are.
     """
     reference = _in_space(analysis.system.coordinates, analysis)
     seen = np.isfinite(reference).all(axis=1)
@@ -277,12 +279,14 @@ def _frames(analysis: Analysis) -> tuple[npt.NDArray[np.float32], Floats]:
         analysis.system.coordinates[None] if analysis.system.film is None else analysis.system.film
     )
     frames = np.empty((*taken.shape[:2], 3), dtype=np.float32)
+    absent = np.empty(taken.shape[:2], dtype=np.bool_)
     last = reference - centre
-    for frame, given in zip(frames, taken, strict=True):
+    for frame, unseen, given in zip(frames, absent, taken, strict=True):
         here = _in_space(given, analysis) - centre
-        last = np.where(np.isnan(here).any(axis=1, keepdims=True), last, here)
+        unseen[:] = np.isnan(here).any(axis=1)
+        last = np.where(unseen[:, None], last, here)
         frame[:] = last
-    return frames, centre
+    return frames, absent, centre
 
 
 def _in_space(coordinates: npt.ArrayLike, analysis: Analysis) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from timme import data, synthetic
@@ -84,9 +85,9 @@ def _water(**run: Any) -> Analysis:
     return _mark(made, 0.54 * _WATER, "as in the paper's picture of a drop")
 
 
-def _spheres(**run: Any) -> Analysis:
+def _spheres(*, fluid: bool = False, **run: Any) -> Analysis:
     """Spheres touch, or nearly so, when their centres are 10 % farther apart."""
-    ensemble = data.spheres(fluid=True, noisy=True)
+    ensemble = data.spheres(fluid=fluid, noisy=True)
     made = analyse(ensemble, radius=1.1 * _SPHERE, length=_SPHERE, **run)
     return _mark(made, 0.146 * _SPHERE, "as in the paper's picture of spheres")
 
@@ -113,7 +114,8 @@ _ANALYSES: dict[str, tuple[str, Callable[..., Analysis]]] = {  # what the page i
     "chain": ("A freely jointed chain, two snapshots", _chain),
     "hinge": ("Three bodies joined by hinges", _hinge),
     "water": ("A drop of water, simulated for 9 ps", _water),
-    "spheres": ("Spheres in a dense suspension", _spheres),
+    "spheres": ("Spheres that stick: an arrested gel among free ones", _spheres),
+    "fluid": ("Spheres in a dense suspension", partial(_spheres, fluid=True)),
     "crowd": ("A crowd that crosses a square", _crowd),
     "road": ("Cars on a ring road", _road),
 }

@@ -62,14 +62,20 @@ def notes_on(
     """
     yield from notes_on_snapshots(ensemble)
     if ensemble.gaps:
-        few = len(partners) - n_measured
         yield (
             "σ is taken over the snapshots in which both are seen, at least "
-            f"{chosen.min_overlap}; {few:,} pairs share fewer"
+            f"{chosen.min_overlap}{_sharing(len(partners) - n_measured)}"
         )
     if len(sigma.sigma) < n_measured:
         yield note_on(n_measured, sigma)
     yield from notes_on_pieces(compared, partners)
+
+
+def _sharing(few: int) -> str:
+    """Tell how many pairs share too few snapshots, if any do."""
+    if few == 0:
+        return ", as all pairs do"
+    return f"; {few:,} pairs share fewer" if few > 1 else "; 1 pair shares fewer"
 
 
 def notes_on_snapshots(ensemble: Ensemble) -> Iterator[str]:
