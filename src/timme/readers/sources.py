@@ -102,7 +102,7 @@ def open_source(
     ensemble = _from_row(paths, options) if in_a_row else _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
     doubled, note = _find_doubled(ensemble.frames)
-    joints = find_joints(ensemble.frames)
+    joints = find_joints(ensemble.frames, doubled)
     kept = keep(count, name, _clock(found, ensemble.frames), doubled, begins_of(joints))
     if ensemble.frames.in_memory and not ensemble.gaps:
         _refuse_holes(ensemble, kept, name)
@@ -202,8 +202,10 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
     if isinstance(source, Iterator):  # such as ase.io.iread, which gives each snapshot once
         source = list(source)
     if libraries.is_atom_group(source):
+        from timme.readers.universe_files import read_universe
+
         _refuse_unused(options, "Universe")
-        return _from_universe(source, options)
+        return read_universe(source.universe, any_boxes=options.any_boxes)
     if is_mdtraj(source):
         _refuse_unused(options, MDTRAJ)
         return _from_mdtraj(source)
@@ -386,20 +388,6 @@ def _bare_atoms(path: Path, count: int) -> tuple[Atoms, Ints | None, str]:
             ) from None
     note = f"{path}: without a topology, sites have no names and no bonds"
     return Atoms.unnamed(count), None, note
-
-
-def _from_universe(source: Any, options: Options) -> Ensemble:
-    from timme.readers.universes import atoms_of_universe, unit_of_reader, universe_frames
-
-    everything = source.universe.atoms
-    files = (source.universe.filename, getattr(source.universe.trajectory, "filename", None))
-    return Ensemble(
-        frames=universe_frames(everything, any_boxes=options.any_boxes),
-        atoms=atoms_of_universe(everything),
-        site_atoms=np.arange(len(everything)),
-        unit=unit_of_reader(source.universe.trajectory),
-        sources=tuple(dict.fromkeys(str(name) for name in files if name)) or ("Universe",),
-    )
 
 
 def _from_mdtraj(source: Any) -> Ensemble:

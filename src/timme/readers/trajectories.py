@@ -246,8 +246,8 @@ class TrajectoryFrames(PlainFrames):
     def doubled(self) -> list[int]:
         """Find frames that are there twice, as where a run was continued.
 
-        The last frame of a run is the first of its continuation: both have the same time, where
-        the files have times, and the same atoms at the same places. Where files follow one another
+        The last frame of a run is the first of its continuation: the same atoms at the same places,
+        and the same time, unless the continuation counts its own. Where files follow one another
         this is looked for in any case, within a file where a time does not grow.
 
         Returns
@@ -303,8 +303,8 @@ class TrajectoryFrames(PlainFrames):
             one, other = (self._frame(*self._place(number)) for number in (frame - 1, frame))
         except ValueError:  # which is told when that frame is needed
             return False
-        if one.time is not None and other.time is not None and one.time != other.time:
-            return False
+        if one.time is not None and other.time is not None and one.time < other.time:
+            return False  # nothing moved in this time
         here, there = (np.zeros((3, 3)) if k.box is None else k.box for k in (one, other))
         return np.array_equal(one.positions, other.positions) and np.array_equal(here, there)
 
