@@ -394,7 +394,7 @@ def test_images_of_the_file_unfold_its_universe(
 
 
 def test_images_are_not_counted_twice_where_the_universe_has_used_them(tmp_path: Path) -> None:
-    places, wrapped, images = walk()
+    _, wrapped, images = walk()
     (path,) = as_dump(tmp_path / "a.lammpstrj", wrapped, boxes_of("orthorhombic"), images)
     lengths = boxes_of("orthorhombic")[0].diagonal()
     universe = universe_of(path, unwrap_images=True)

@@ -49,7 +49,7 @@ def read_universe(universe: Any, *, any_boxes: bool = False) -> Ensemble:
     shown = universe_frames(everything, any_boxes=any_boxes)
     behind, notes = _files_behind(shown, trajectory, any_boxes=any_boxes)
     files = () if behind is None else behind.files
-    named = [file.path for file in files] or [getattr(trajectory, "filename", None)]
+    named: list[Any] = [file.path for file in files] or [getattr(trajectory, "filename", None)]
     units = {file.unit for file in files}
     return Ensemble(
         frames=shown if behind is None else behind,
