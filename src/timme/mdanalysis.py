@@ -25,7 +25,7 @@ from timme.hierarchy.linking import link
 from timme.notebook import view
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
-from timme.readers import read
+from timme.readers import read_shown
 from timme.readers.universes import UniverseFrames, box_finder
 from timme.settings.values import MIN_BONDS, RADIUS
 from timme.system.boxes import boxes_of_frames
@@ -220,7 +220,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         return view(self.gather(**display), height=height)
 
     def _compared(self, frames: Any) -> Objects:
-        ensemble = read(self._atoms)
+        ensemble = read_shown(self._atoms)
         numbers = np.arange(ensemble.n_snapshots)[frames].tolist()
         maker: Callable[[Ensemble], Objects] = getattr(make, self._objects)
         return maker(replace(ensemble, frames=ensemble.frames.keep(numbers)))
@@ -316,7 +316,7 @@ class _Plan:
     ensemble: Ensemble
     sites: Ints  # atoms of the Universe that are read
     periodic: bool
-    walls: int | None
+    walls: tuple[bool, ...] | None
     resting: Resting
     pairs: Ints
 

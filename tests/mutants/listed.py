@@ -309,7 +309,7 @@ MUTANTS = [
         (
             "snapshots in memory mix spaces",
             "walls=walls, name=",
-            "walls=count_walls(boxes[frame], unit), name=",
+            "walls=walls_of(boxes[frame], unit), name=",
         ),
     ),
     *_mutants(

@@ -323,7 +323,10 @@ def test_trajectories_of_ase_are_snapshots(tmp_path: Path) -> None:
 OTHER_SPACES: list[tuple[dict[str, Any], str]] = [
     ({"pbc": np.zeros(3, np.bool_)}, "has no box, and other frames have a true box"),
     ({"cell": np.eye(3)}, "has a box of 1 × 1 × 1 Å, and other frames have a true box"),
-    ({"pbc": np.array([True, True, False])}, "is periodic in 2 directions, and other frames in 3"),
+    (
+        {"pbc": np.array([True, True, False])},
+        "is periodic along x, y, and other frames along x, y, z",
+    ),
 ]
 
 

@@ -244,9 +244,7 @@ def test_missing_atoms_are_put_between() -> None:
 def helix(n_residues: int) -> npt.NDArray[np.float64]:
     """Places of Cα, 3.8 Å from one to the next and 5.4 Å to the next but one."""
     turns = np.radians(100.0) * np.arange(n_residues)
-    return np.column_stack(
-        [2.3 * np.cos(turns), 2.3 * np.sin(turns), 1.5 * np.arange(n_residues)]
-    )
+    return np.column_stack([2.3 * np.cos(turns), 2.3 * np.sin(turns), 1.5 * np.arange(n_residues)])
 
 
 def trembling(places: npt.NDArray[np.float64], n_snapshots: int = 6) -> npt.NDArray[np.float64]:
@@ -262,7 +260,16 @@ def write_psf(path: Path, bonds: list[tuple[int, int]], n_atoms: int, resname: s
     ]
     numbers = [f"{number + 1:8d}" for bond in bonds for number in bond]
     rows = ["".join(numbers[start : start + 8]) for start in range(0, len(numbers), 8)]
-    lines = ["PSF", "", f"{1:8d} !NTITLE", " REMARKS a model", "", f"{n_atoms:8d} !NATOM", *atoms, ""]
+    lines = [
+        "PSF",
+        "",
+        f"{1:8d} !NTITLE",
+        " REMARKS a model",
+        "",
+        f"{n_atoms:8d} !NATOM",
+        *atoms,
+        "",
+    ]
     lines += [f"{len(bonds):8d} !NBOND: bonds", *rows, "", f"{0:8d} !NTHETA: angles", "", ""]
     path.write_text("\n".join(lines))
     return path

@@ -157,12 +157,22 @@ def test_a_mark_of_the_byte_order_does_not_matter(tmp_path: Path, kind: str, pac
     np.testing.assert_array_equal(found, plain)
 
 
+def test_a_frame_that_is_open_in_another_direction_is_refused(tmp_path: Path) -> None:
+    """As many are periodic, but others."""
+    box = f'Lattice="{STRAIGHT}"'
+    titles = [f'{box} pbc="{flags}"' for flags in ("T T F", "T T F", "T F T", "T T F")]
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(4, 5), *titles)
+    told = r"a\.xyz: frame 3 is periodic along x, z, and other frames along x, y:"
+    with pytest.raises(ValueError, match=told):
+        read(path, bonds="none").coordinates()
+
+
 def test_a_frame_that_is_open_in_one_direction_more_is_refused(tmp_path: Path) -> None:
     box = f'Lattice="{STRAIGHT}"'
     titles = [f'{box} pbc="T T {z}"' for z in "TTTFTTT"]
     path = write_xyz(tmp_path / "a.xyz", trajectory_positions(7, 5), *titles)
     with pytest.raises(
-        ValueError, match=r"a\.xyz: frame 4 is periodic in 2 directions, and other frames in 3"
+        ValueError, match=r"a\.xyz: frame 4 is periodic along x, y, and other frames along x, y, z"
     ):
         read(path, bonds="none").coordinates()
     assert read(path, bonds="none", stop=3).coordinates().shape == (3, 5, 3)

@@ -37,6 +37,7 @@ __all__ = [
     "read_given",
     "read_matrix",
     "read_model",
+    "read_shown",
     "select_atoms",
     "shown_sites",
 ]
@@ -253,6 +254,25 @@ def read_model(
     opened = open_source(source, _listed(trajectories), options, keep)
     ensemble = _with_box_and_bonds(opened, None, "auto")
     return wanted.select_sites(ensemble, None, atom_group(source)), len(every)
+
+
+def read_shown(group: Any) -> Ensemble:
+    """Read what a Universe shows, frame by frame, whatever else its files tell.
+
+    Parameters
+    ----------
+    group : Universe or AtomGroup
+        Of MDAnalysis.
+
+    Returns
+    -------
+    Ensemble
+        All its frames, of these atoms.
+    """
+    options = Options(None, common_atoms=False, allow_truncated=False, as_shown=True)
+    opened = open_source(group, [], options, lambda count, *_: range(count))
+    ensemble = _with_box_and_bonds(opened, None, "auto")
+    return wanted.select_sites(ensemble, None, atom_group(group))
 
 
 def _note_unknown_unit(ensemble: Ensemble) -> Ensemble:

@@ -31,7 +31,13 @@ from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
 from timme.system.holes import Resting, may_lie_there
-from timme.system.placeholders import can_be_box, count_walls, is_outgrown, refuse_other_space
+from timme.system.placeholders import (
+    can_be_box,
+    is_outgrown,
+    max_walls,
+    refuse_other_space,
+    walls_of,
+)
 
 if TYPE_CHECKING:
     from timme.readers.trajectory_files import TrajectoryFile
@@ -69,6 +75,7 @@ class Options:
     common_atoms: bool
     allow_truncated: bool
     any_boxes: bool = False  # whether some snapshots may have a box and others none
+    as_shown: bool = False  # whether frames are those of a Universe, whatever its files tell
 
 
 def open_source(
@@ -164,7 +171,7 @@ def _without_placeholders(boxes: Floats, unit: str) -> Floats:
 
 def _refuse_other_spaces(boxes: Floats, unit: str, kept: Sequence[int], name: str) -> None:
     """Refuse snapshots in memory that have no box where others that are kept have one."""
-    walls = max(count_walls(boxes[frame], unit) for frame in kept)
+    walls = max_walls(walls_of(boxes[frame], unit) for frame in kept)
     for frame in kept:
         refuse_other_space(boxes[frame], unit, walls=walls, name=f"{name}: frame {frame + 1}")
 
@@ -205,7 +212,9 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
         from timme.readers.universe_files import read_universe
 
         _refuse_unused(options, "Universe")
-        return read_universe(source.universe, any_boxes=options.any_boxes)
+        return read_universe(
+            source.universe, any_boxes=options.any_boxes, as_shown=options.as_shown
+        )
     if is_mdtraj(source):
         _refuse_unused(options, MDTRAJ)
         return _from_mdtraj(source)

@@ -30,7 +30,7 @@ _ROUNDING = 1e-5  # of the largest coordinate; the library holds all in single p
 _BOX_ROUNDING = 1e-4  # as its boxes are angles
 
 
-def read_universe(universe: Any, *, any_boxes: bool = False) -> Ensemble:
+def read_universe(universe: Any, *, any_boxes: bool = False, as_shown: bool = False) -> Ensemble:
     """Take all atoms and frames of a Universe.
 
     Parameters
@@ -39,6 +39,8 @@ def read_universe(universe: Any, *, any_boxes: bool = False) -> Ensemble:
         Of MDAnalysis.
     any_boxes : bool, optional
         As for :func:`timme.readers.trajectories.open_trajectories`.
+    as_shown : bool, optional
+        Take its frames and no others.
 
     Returns
     -------
@@ -47,7 +49,9 @@ def read_universe(universe: Any, *, any_boxes: bool = False) -> Ensemble:
     """
     everything, trajectory = universe.atoms, universe.trajectory
     shown = universe_frames(everything, any_boxes=any_boxes)
-    behind, notes = _files_behind(shown, trajectory, any_boxes=any_boxes)
+    behind, notes = None, tuple[str, ...]()
+    if not as_shown:
+        behind, notes = _files_behind(shown, trajectory, any_boxes=any_boxes)
     files = () if behind is None else behind.files
     named: list[Any] = [file.path for file in files] or [getattr(trajectory, "filename", None)]
     units = {file.unit for file in files}

@@ -30,7 +30,7 @@ from timme.system.elements import (
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
 from timme.system.holes import ANY, Resting, may_lie_there
-from timme.system.placeholders import can_be_box, count_walls, plane_box, refuse_other_space
+from timme.system.placeholders import can_be_box, max_walls, plane_box, refuse_other_space, walls_of
 
 _TEXTS = frozenset(("DUMP", "GRO", "LAMMPSDUMP", "PDB", "XPDB", "XYZ", "TXYZ", "ARC"))
 _UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
@@ -45,7 +45,7 @@ class UniverseFrames(PlainFrames):
     sites: Ints
     periodic: bool
     shared: bool  # with the user, whose frame is put back after reading
-    walls: int | None = None  # directions in which every frame must be periodic; None for any
+    walls: tuple[bool, ...] | None = None  # in which every frame must be periodic; None for any
     resting: Resting = ANY
 
     @property
@@ -243,7 +243,7 @@ def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
     judged = ANY if _formats(reader) & _TEXTS else Resting.of(resting, points=not named)
     sites = np.asarray(group.ix, dtype=np.int64)
     unit = unit_of_reader(reader)
-    walls = None if any_boxes else max(count_walls(box, unit) for box in found)
+    walls = None if any_boxes else max_walls(walls_of(box, unit) for box in found)
     periodic = any(box is not None and box.any() for box in found)
     return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walls, judged)
 

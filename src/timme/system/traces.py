@@ -136,7 +136,9 @@ def _along(atoms: Atoms, measure: Measure, kind: _Kind, sites: Bools, known: Boo
     """
     chosen = np.flatnonzero(sites)
     chosen = chosen[np.argsort(atoms.chains[chosen], kind="stable")]
-    numbered = chosen[np.lexsort((atoms.icodes[chosen], atoms.resids[chosen], atoms.chains[chosen]))]
+    numbered = chosen[
+        np.lexsort((atoms.icodes[chosen], atoms.resids[chosen], atoms.chains[chosen]))
+    ]
     as_written = _neighbours(atoms, measure, kind, chosen)
     by_number = as_written
     if not np.array_equal(chosen, numbered):
