@@ -26,7 +26,8 @@ from timme.notebook import view
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
 from timme.readers import read_shown
-from timme.readers.universes import UniverseFrames, box_finder
+from timme.readers.boundaries import box_finder
+from timme.readers.universes import UniverseFrames
 from timme.settings.values import MIN_BONDS, RADIUS
 from timme.system.boxes import boxes_of_frames
 from timme.system.derived_frames import made_of, source_of

@@ -12,6 +12,7 @@ import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
 from timme.readers.ase import ASE, is_ase, read_ase, read_ase_file
+from timme.readers.dlpoly import DLPOLY
 from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS, dump_atoms
 from timme.readers.files import (
@@ -48,7 +49,8 @@ Keep = Callable[[int, str, Clock | None, Sequence[int], Sequence[int]], Sequence
 
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
 _BARE = BARE_TRAJECTORIES | {".h5md", ".rst7"}
-_ROWS = _BARE | {".gsd", ".xyz"}  # formats of which a list is one trajectory, and no structures
+# Formats of which a list is one trajectory, and no structures.
+_ROWS = _BARE | DLPOLY | {".gsd", ".xyz"}
 
 _USES = {  # of options that are not for every kind of source
     "columns": "tables of tracks",

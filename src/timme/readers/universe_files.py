@@ -12,16 +12,11 @@ from typing import Any
 import numpy as np
 
 from timme._arrays import Coordinates, Floats
+from timme.readers.boundaries import box_finder, unit_of_reader
 from timme.readers.dumps import DUMPS
 from timme.readers.files import kind
 from timme.readers.trajectories import TrajectoryFrames, open_trajectories
-from timme.readers.universes import (
-    UniverseFrames,
-    atoms_of_universe,
-    box_finder,
-    unit_of_reader,
-    universe_frames,
-)
+from timme.readers.universes import UniverseFrames, atoms_of_universe, universe_frames
 from timme.system.boxes import fault_of
 from timme.system.ensemble import Ensemble
 

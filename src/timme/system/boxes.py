@@ -154,7 +154,7 @@ def fault_of(box: Floats | None) -> str:
 
 
 def periodic_directions(box: Floats) -> Bools:
-    """Tell in which directions a box is periodic.
+    """Tell along which axes a box is periodic.
 
     Parameters
     ----------
@@ -164,21 +164,27 @@ def periodic_directions(box: Floats) -> Bools:
     Returns
     -------
     ndarray of bool, shape (dimensions,)
-        False for those that are open.
+        False for those that are open, or nearest to what is: rows come in any order.
 
     Examples
     --------
     >>> tilted = np.array([[4.0, 0.0, 0.0], [1.0, 5.0, 0.0], [0.0, 0.0, 0.0]])
-    >>> for box in (tilted, box_matrices(tilted, 1, 3)[0]):
+    >>> for box in (tilted, box_matrices(tilted, 1, 3)[0], tilted[[2, 0, 1]]):
     ...     periodic_directions(box).tolist()
+    [True, True, False]
     [True, True, False]
     [True, True, False]
     """
     lengths = np.linalg.norm(box, axis=1)
     shortest = lengths[lengths > 0].min(initial=np.inf)
     far = np.inf if _is_diagonal(box) else 0.5 * _FAR * shortest  # vectors across open ones
-    periodic: Bools = (lengths > 0) & (lengths < far)
-    return periodic
+    vectors = box[(lengths > 0) & (lengths < far)]
+    axes = np.ones(len(box), dtype=np.bool_)
+    if len(vectors) < len(box):
+        # How much of every axis lies within what the vectors span.
+        within = np.linalg.norm(np.linalg.qr(vectors.T)[0], axis=1)
+        axes[np.argsort(within, kind="stable")[: len(box) - len(vectors)]] = False
+    return axes
 
 
 def box_or_none(box: Floats) -> Floats | None:
