@@ -27,6 +27,7 @@ from timme.system.placeholders import can_be_box, max_walls, refuse_other_space,
 from timme.system.residues import NUCLEIC, PROTEIN, WATER, is_named
 
 _CELL_FIELDS = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
+CELL_NOTE = "not taken for a periodic box: if it is one, "  # with what may be given for it
 _DUMMY = 1.5  # Å: NMR entries have cells of 1 Å
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
 
@@ -171,7 +172,7 @@ def _cell_notes(files: Sequence[_File], cells: Floats | None) -> tuple[str, ...]
     if cells is not None and np.ptp(cells, axis=0).any():
         box = f"box= with one for each snapshot, of which the first is {box[4:]}"
     whole = "" if cells is None else "used to make molecules whole, and "
-    return (f"{whose} {whole}not taken for a periodic box: if it is one, {box}",)
+    return (f"{whose} {whole}{CELL_NOTE}{box}",)
 
 
 def _boxes(models: Sequence[Model], unit: str, *, any_boxes: bool) -> Floats | None:
