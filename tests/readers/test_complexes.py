@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -225,7 +226,7 @@ def test_models_that_were_never_put_back_into_their_cell_stay_where_they_are(
     """A chain leaves another by more than half the cell, step by step."""
     rest = np.array([record[6:9] for record in STRUCTURE])
     places = np.repeat(rest[None], N_FRAMES, axis=0)
-    places[:, MOLECULES == 1] += np.linspace(0, 1, N_FRAMES)[:, None, None] * [0.0, 33.0, 0.0]
+    places[:, MOLECULES == 1] += np.linspace(0, 1, N_FRAMES)[:, None, None] * [0.0, 0.0, 33.0]
     found = read(models_of(tmp_path / "a.pdb", places)).coordinates()
     np.testing.assert_allclose(found, places, atol=1e-3)
 
@@ -239,14 +240,14 @@ def test_models_that_were_put_back_into_their_cell_are_kept_together(tmp_path: P
 
 
 @pytest.mark.parametrize("box", [[40.0, 41.0, 42.0], False])
-def test_no_box_is_proposed_to_who_has_given_one(tmp_path: Path, box: object) -> None:
+def test_no_box_is_proposed_to_who_has_given_one(tmp_path: Path, box: Any) -> None:
     path = models_of(tmp_path / "a.pdb", drifting([*BOX, 90.0, 90.0, 90.0])[0])
     assert any("not taken for a periodic box" in note for note in read(path).notes)
     assert not any("periodic box" in note for note in read(path, box=box).notes)
 
 
 @pytest.mark.parametrize("box", [1, 2.5, [5.0, 6.0, 7.0]])
-def test_a_box_that_cannot_hold_the_atoms_is_to_blame_itself(tmp_path: Path, box: object) -> None:
+def test_a_box_that_cannot_hold_the_atoms_is_to_blame_itself(tmp_path: Path, box: Any) -> None:
     path = models_of(tmp_path / "a.pdb", drifting([*BOX, 90.0, 90.0, 90.0])[0])
-    with pytest.raises(ValueError, match="cannot hold these atoms.*give the true box"):
+    with pytest.raises(ValueError, match=r"cannot hold these atoms.*give the true box"):
         read(path, box=box)
