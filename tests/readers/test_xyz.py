@@ -176,3 +176,43 @@ def test_a_frame_that_is_open_in_one_direction_more_is_refused(tmp_path: Path) -
     ):
         read(path, bonds="none").coordinates()
     assert read(path, bonds="none", stop=3).coordinates().shape == (3, 5, 3)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Lattice=[[30,0,0],[0,31,0],[0,0,32]]",
+        "Lattice=[30 0 0 0 31 0 0 0 32]",
+        'Lattice="[[30, 0, 0], [0, 31, 0], [0, 0, 32]]" energy=1.0',
+        "Lattice={30 0 0 0 31 0 0 0 32} Properties=species:S:1:pos:R:3",
+        'Lattice="30,0,0,0,31,0,0,0,32"',
+        'Lattice="3.0D+01 0 0 0 31 0 0 0 3.2d1"',
+        '{"energy": 1.0, "Lattice": [[30, 0, 0], [0, 31, 0], [0, 0, 32]], "pbc": [true, true, 1]}',
+        'Lattice="30 0 0 0 31 0 0 0 32" pbc="TTT"',
+        'Lattice="30 0 0 0 31 0 0 0 32" pbc={T T T}',
+    ],
+)
+def test_a_lattice_is_understood_in_any_form(tmp_path: Path, title: str) -> None:
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(2, 5), title, title)
+    boxes = read(path, bonds="none").frames.read(0, 2)[1]
+    assert boxes is not None
+    np.testing.assert_allclose(boxes, [np.diag([30.0, 31.0, 32.0])] * 2)
+
+
+def test_words_about_a_lattice_are_none(tmp_path: Path) -> None:
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(2, 5), *["a lattice: cubic"] * 2)
+    assert read(path, bonds="none").frames.read(0, 2)[1] is None
+
+
+@pytest.mark.parametrize("letter", "dD")
+def test_exponents_of_fortran_are_numbers(tmp_path: Path, letter: str) -> None:
+    places = trajectory_positions(3, 5)
+    path = write_xyz(tmp_path / "a.xyz", places, *[""] * 3)
+    rows = path.read_text().splitlines()
+    for number, line in enumerate(rows):
+        words = line.split()
+        if len(words) == 4:
+            numbers = [f"{float(word):.10e}".replace("e", letter) for word in words[1:]]
+            rows[number] = " ".join([words[0], *numbers])
+    path.write_text("\n".join([*rows, ""]))
+    np.testing.assert_allclose(read(path, bonds="none").coordinates(), places, atol=1e-4)

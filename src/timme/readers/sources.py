@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
-from timme.readers.ase import ASE, is_ase, read_ase, read_ase_file
+from timme.readers.ase import ASE, is_ase, read_ase, read_ase_files
 from timme.readers.dlpoly import DLPOLY
 from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS, dump_atoms
@@ -50,7 +50,7 @@ Keep = Callable[[int, str, Clock | None, Sequence[int], Sequence[int]], Sequence
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
 _BARE = BARE_TRAJECTORIES | {".h5md", ".rst7"}
 # Formats of which a list is one trajectory, and no structures.
-_ROWS = _BARE | DLPOLY | {".gsd", ".xyz"}
+_ROWS = _BARE | DLPOLY | {".gsd", ".xyz", ".traj"}
 
 _USES = {  # of options that are not for every kind of source
     "columns": "tables of tracks",
@@ -267,13 +267,13 @@ def _locate(source: str | Path) -> Path:
 
 def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemble:
     suffix = kind(path)
-    if trajectories and suffix in _BARE:
+    if suffix == ".traj" or (trajectories and suffix in _BARE):
         return _from_row([path, *trajectories], options)
     if trajectories:
         return _from_trajectories(path, trajectories, options)
-    if suffix in {".npy", ".traj"}:
+    if suffix == ".npy":
         _refuse_unused(options, str(path))
-        return _from_npy(path) if suffix == ".npy" else read_ase_file(path)
+        return _from_npy(path)
     if suffix in TABLES:
         from timme.readers.tables import read_table
 
@@ -290,6 +290,9 @@ def _from_row(paths: list[Path], options: Options) -> Ensemble:
         raise ValueError(
             f"{paths[0]}: a trajectory has no names: give the topology first, then its trajectories"
         )
+    if kind(paths[0]) == ".traj":
+        _refuse_unused(options, str(paths[0]))
+        return read_ase_files(paths)
     return _from_trajectories(None if kind(paths[0]) in _BARE else paths[0], paths, options)
 
 

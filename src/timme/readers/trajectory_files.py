@@ -296,6 +296,16 @@ def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
             f"{path}: not a text of Amber that can be read, as with a line for the box in every "
             "frame: write it as NetCDF, as with trajout a.nc of cpptraj"
         )
+    if found is None and kind(path) == ".crd":
+        raise ValueError(
+            f"{path}: not a CRD file of CHARMM: if it is a text of Amber, call it .mdcrd with "
+            "frames, or .rst7 with the number of its atoms"
+        )
+    if found is not None and not found[1]:
+        raise ValueError(
+            f"{path}: no frame was found, or it does not end with a whole one: copy or write the "
+            "file again"
+        )
     if found is None:
         raise ValueError(
             f"{path}: not a trajectory that can be read ({reason}): "

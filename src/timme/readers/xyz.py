@@ -12,14 +12,21 @@ import numpy as np
 from timme._arrays import Floats, Ints
 from timme.readers.files import BYTE_ORDER_MARK, RawFrame, one_line, open_binary
 from timme.readers.identity import in_order, sorted_ids
+from timme.readers.numerals import load_numbers, plain_number
 from timme.system.boxes import box_or_none
 
-# Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5" or pbc=[T, T, T].
-_ENTRY = r"""(?:^|\s){}\s*=\s*(?:"([^"]*)"|'([^']*)'|(\[[^]]*\]|\S+))"""
+# Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5", pbc=[T, T, T] or
+# pbc={{T T T}}; some programs write them as JSON, "Lattice": [[5, 0, 0], [0, 5, 0], [0, 0, 5]].
+_LISTS = r"""\[\s*\[[^]]*\](?:\s*,?\s*\[[^]]*\])*\s*\]|\[[^]]*\]|\{{[^}}]*\}}"""
+_ENTRY = r"""(?:(?:^|\s){0}\s*=|"{0}"\s*:)\s*(?:"([^"]*)"|'([^']*)'|(""" + _LISTS + r"""|\S+))"""
 # Names of the columns that are looked for, the first that is there.
 _POSITIONS = ("pos", "position", "positions")
 _IDS = ("id", "ids", "atom_id", "particle_id")  # if they are whole numbers
 _NAMES = ("species", "element", "symbol", "name", "type")
+
+
+_BRACKETS = "[](){} \t"
+_BETWEEN = re.compile(r"[\s,;\[\](){}]+")  # numbers of a box
 
 
 class _Columns(NamedTuple):
@@ -68,7 +75,7 @@ def read_xyz(stream: BinaryIO, offset: int) -> RawFrame:
     columns = _columns(title)
     axes = len(columns.positions)
     positions = np.zeros((count, 3))
-    found = np.loadtxt(lines, usecols=columns.positions, ndmin=2, comments=None)
+    found = load_numbers(lines, columns.positions)
     if len(found) != count:
         raise ValueError("coordinates are missing")
     positions[:, :axes] = found
@@ -143,14 +150,17 @@ def _xyz_entry(title: str, name: str) -> str:
 
 def _xyz_box(title: str) -> Floats:
     """Box vectors as rows, zero in open directions."""
-    words = _xyz_entry(title, "lattice").split()
+    stated = _xyz_entry(title, "lattice")
+    words = _BETWEEN.split(stated.strip(_BRACKETS)) if stated else []
     if not words:
         return np.zeros((3, 3))
     try:
-        box = np.array(words, dtype=np.float64).reshape(3, 3)
+        box = np.array([plain_number(word) for word in words], dtype=np.float64).reshape(3, 3)
     except ValueError:
-        raise ValueError(f"its Lattice needs 9 numbers, got {' '.join(words)!r}") from None
-    flags = re.findall("[^][, ]+", _xyz_entry(title, "pbc"))
+        raise ValueError(f"its Lattice needs 9 numbers, got {stated!r}") from None
+    flags = re.findall(r"[^][{}, ]+", _xyz_entry(title, "pbc"))
+    if len(flags) == 1 and len(flags[0]) == 3:  # as TTF
+        flags = list(flags[0])
     periodic = [flag[0].upper() in "T1" for flag in flags]
     if len(periodic) not in {0, 3}:
         raise ValueError(f"its pbc needs T or F three times, got {len(periodic)} of them")
