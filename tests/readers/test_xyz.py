@@ -216,3 +216,28 @@ def test_exponents_of_fortran_are_numbers(tmp_path: Path, letter: str) -> None:
             rows[number] = " ".join([words[0], *numbers])
     path.write_text("\n".join([*rows, ""]))
     np.testing.assert_allclose(read(path, bonds="none").coordinates(), places, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "# CELL(abcABC):   30.0  31.0 32.0  90.0 90.0 60.0  Step: 0  Bead: 0",
+        "# CELL(abcABC): 30 31 32 90 90 60 Step: 7 positions{angstrom} cell{angstrom}",
+        "# CELL(H): 30 15.5 0 0 26.846787517 0 0 0 32 Step: 7",
+    ],
+)
+def test_cells_of_ipi_are_boxes(tmp_path: Path, title: str) -> None:
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(2, 5), title, title)
+    boxes = read(path, bonds="none").frames.read(0, 2)[1]
+    assert boxes is not None
+    found = np.sort(np.linalg.norm(boxes[0], axis=1))
+    # of 31 at 60° to 30, the difference of both is the shorter one
+    shortest = np.sqrt(30.0**2 + 31.0**2 - 30.0 * 31.0)
+    np.testing.assert_allclose(found, [30.0, shortest, 32.0], rtol=1e-6)
+
+
+def test_a_cell_of_ipi_in_another_unit_is_refused(tmp_path: Path) -> None:
+    title = "# CELL(abcABC): 30 31 32 90 90 90 Step: 7 positions{angstrom} cell{atomic_unit}"
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(2, 5), title, title)
+    with pytest.raises(ValueError, match="cell is not in the unit of its positions"):
+        read(path, bonds="none")

@@ -81,8 +81,10 @@ def members_of(atoms: Atoms, molecules: Ints) -> tuple[Bools, Bools]:
 
     Returns
     -------
-    polymers, guests : ndarray of bool, shape (molecules,)
-        Chains of proteins and nucleic acids; ligands, and no solvent.
+    polymers : ndarray of bool, shape (molecules,)
+        Chains of proteins and nucleic acids.
+    guests : ndarray of bool, shape (molecules,)
+        Ligands, and no solvent.
     """
     count = int(molecules.max(initial=-1)) + 1
     chain, solvent = np.zeros(count, np.bool_), np.zeros(count, np.bool_)

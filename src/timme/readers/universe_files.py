@@ -73,7 +73,7 @@ def _files_behind(
         frames, notes = open_trajectories(
             paths, n_atoms=shown.shape[1], allow_truncated=True, any_boxes=any_boxes
         )
-    except (ValueError, OSError):  # the Universe could read it
+    except (ValueError, OSError, ImportError):  # the Universe could read it
         return None, ()
     unfolded = frames.unfolded()
     if unfolded is None and len(paths) < 2:

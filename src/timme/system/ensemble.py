@@ -138,7 +138,7 @@ class Ensemble(Described):
 
         def measure(one: Ints, other: Ints) -> Floats:
             apart = list[Floats]()
-            for points, matrices in self.looked_at():
+            for points, matrices in self._few_snapshots():
                 boxes = Boxes.of(matrices, 1, 3)
                 apart.append(np.linalg.norm(boxes.between(points, one, other)[0], axis=1))
             return length * np.array(apart)
@@ -146,16 +146,8 @@ class Ensemble(Described):
         steps, bonds = find_steps(self.atoms, measure)
         return replace(self, steps=steps, atoms=replace(self.atoms, bonds=bonds))
 
-    def looked_at(self) -> Iterator[tuple[Coordinates, Floats | None]]:
-        """Look at a few snapshots, spread over all: one alone may be odd.
-
-        Yields
-        ------
-        points : ndarray, shape (1, sites, dimensions)
-            Positions in one of them, the first one first.
-        boxes : ndarray, shape (1, dimensions, dimensions), or None
-            Its box.
-        """
+    def _few_snapshots(self) -> Iterator[tuple[Coordinates, Floats | None]]:
+        """Look at a few snapshots, spread over all: one alone may be odd."""
         last = self.n_snapshots - 1
         for snapshot in sorted({0, last // 4, last // 2, last - last // 4, last}):
             try:
