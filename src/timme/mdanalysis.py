@@ -25,8 +25,9 @@ from timme.hierarchy.linking import link
 from timme.notebook import view
 from timme.objects import Objects
 from timme.pairs.lists import Pairs
-from timme.readers import read
-from timme.readers.universes import UniverseFrames, box_finder
+from timme.readers import read_shown
+from timme.readers.boundaries import box_finder
+from timme.readers.universes import UniverseFrames
 from timme.settings.values import MIN_BONDS, RADIUS
 from timme.system.boxes import boxes_of_frames
 from timme.system.derived_frames import made_of, source_of
@@ -220,7 +221,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         return view(self.gather(**display), height=height)
 
     def _compared(self, frames: Any) -> Objects:
-        ensemble = read(self._atoms)
+        ensemble = read_shown(self._atoms)
         numbers = np.arange(ensemble.n_snapshots)[frames].tolist()
         maker: Callable[[Ensemble], Objects] = getattr(make, self._objects)
         return maker(replace(ensemble, frames=ensemble.frames.keep(numbers)))
@@ -316,7 +317,7 @@ class _Plan:
     ensemble: Ensemble
     sites: Ints  # atoms of the Universe that are read
     periodic: bool
-    walls: int | None
+    walls: tuple[bool, ...] | None
     resting: Resting
     pairs: Ints
 

@@ -281,6 +281,14 @@ MUTANTS = [
     *_mutants(
         "system/traces.py",
         "readers/test_traces.py",
+        ("one odd snapshot breaks a chain", "seen[(len(seen) - 1) // 2]", "seen[-1]"),
+        ("chains are followed as written only", "if len(by_number) > len(as_written)", "if False"),
+        (
+            "calcium in unknown residues is a chain",
+            "protein &= ~is_named(atoms.resnames, _UNKNOWN)",
+            "pass",
+        ),
+        ("bonds between Cα are covalent", "frozen(bonds[~between])", "bonds"),
         ("neighbours along a trace are two bonds apart", '("C",), 3, 4.5', '("C",), 2, 4.5'),
         ("chains are joined across a break", '("C",), 3, 4.5', '("C",), 3, 9.5'),
         ("chains run on into others", "(atoms.chains[one] == atoms.chains[other]) &", ""),
@@ -304,18 +312,44 @@ MUTANTS = [
         ("the box of a restart is lost", "if len(numbers) not in {3, 6}:", "if True:"),
     ),
     *_mutants(
+        "readers/universe_files.py",
+        "readers/test_box_kinds.py readers/test_replicas.py",
+        (
+            "images of a Universe are not used",
+            "if _changes_nothing(reader) and _are_alike(shown, frames):",
+            "if False:",
+        ),
+        ("another clock counts for nothing", "return given is None and not", "return not"),
+    ),
+    *_mutants(
+        "readers/replicas.py",
+        "readers/test_replicas.py",
+        ("a continuation is another run", '"" if after.start in doubled else', ""),
+    ),
+    *_mutants(
+        "readers/walls.py",
+        "readers/test_complexes.py",
+        ("models are never wrapped", "initial=0.0)) > 0.5:", "initial=0.0)) > 1e9:"),
+        ("models are always wrapped", "initial=0.0)) > 0.5:", "initial=0.0)) > -1.0:"),
+    ),
+    *_mutants(
         "readers/sources.py",
         "readers/test_formats.py",
         (
             "snapshots in memory mix spaces",
             "walls=walls, name=",
-            "walls=count_walls(boxes[frame], unit), name=",
+            "walls=walls_of(boxes[frame], unit), name=",
         ),
     ),
     *_mutants(
         "system/boxes.py",
         "readers/test_formats.py",
-        ("tilted boxes are never open", "np.count_nonzero(lengths < far)", "len(lengths)"),
+        ("tilted boxes are never open", "(lengths > 0) & (lengths < far)", "lengths > 0"),
+        (
+            "only how many directions are open counts",
+            'np.argsort(within, kind="stable")[',
+            "np.arange(3)[::-1][",
+        ),
     ),
     *_mutants(
         "system/placeholders.py",
@@ -898,9 +932,23 @@ MUTANTS = [
         ("truncated files are taken", "if not allow_truncated:", "if False:"),
     ),
     *_mutants(
-        "readers/boundaries.py",
+        "readers/dlpoly.py",
         "readers/test_boundaries.py",
         ("a slab has walls along z", "boundary not in {0, _SLAB}", "boundary != 0"),
+        (
+            "half a last frame counts",
+            "return whole and _three_numbers(lines[-1]) is not None",
+            "return True",
+        ),
+    ),
+    *_mutants(
+        "readers/boundaries.py",
+        "readers/test_boundaries.py",
+        (
+            "cells of DL_POLY are turned in a Universe",
+            "if formats <= _DLPOLY and _is_as_written(reader):",
+            "if False:",
+        ),
         ("a Universe forgets what is open", "else header.periodic", "else np.ones(3, np.bool_)"),
     ),
     *_mutants(

@@ -338,3 +338,14 @@ def test_an_infinite_coordinate_is_named_by_nearest_as_well() -> None:
     array[0, 2, 1] = np.inf
     with pytest.raises(ValueError, match=r"site 3\) of snapshot 1"):
         pairs.nearest(points_of(array), 1)
+
+
+def test_what_is_no_number_is_told() -> None:
+    chosen = points_of(np.random.default_rng(0).normal(size=(3, 4, 3)))
+    wrong: Any = "4"
+    with pytest.raises(TypeError, match="a contact radius is a number, got '4'"):
+        pairs.within(chosen, wrong)
+    with pytest.raises(TypeError, match="the number of nearest partners is a number, got '4'"):
+        pairs.nearest(chosen, wrong)
+    with pytest.raises(TypeError, match="bonds apart is a number, got '4'"):
+        pairs.within(chosen, 4.0, min_bonds=wrong)

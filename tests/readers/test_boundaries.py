@@ -89,3 +89,63 @@ def test_files_of_a_universe_that_differ_in_open_directions_are_refused(tmp_path
     universe = MDAnalysis.Universe(paths[0], [str(path) for path in paths])
     with pytest.raises(ValueError, match="periodic in different directions: read them one by one"):
         timme.read(universe)
+
+
+# A cell of which no vector points along an axis, as an engine may write after a turn.
+TURNED = np.array([[6.0, 8.0, 0.0], [-7.0, 5.0, 3.0], [1.0, -2.0, 11.0]])
+
+
+def turned_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    monkeypatch.setattr("tests.readers.test_boundaries.CELL", TURNED)
+    config = write_config(folder / "CONFIG", 3, PLACES[0])
+    return write_history(folder / "HISTORY", 3), config
+
+
+def test_a_cell_of_dlpoly_may_point_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, config = turned_files(tmp_path, monkeypatch)
+    universe = MDAnalysis.Universe(path, format="HISTORY", topology_format="HISTORY")
+    shifts = np.array(list(np.ndindex(7, 7, 7))) - 3
+    between = PLACES[:, 1] - PLACES[:, 0]
+    images = between[:, None] + shifts @ TURNED
+    nearest = np.linalg.norm(images, axis=2).min(axis=1)
+    for sources in [(path,), (universe,), (config, path)]:
+        ensemble = timme.read(*sources, bonds="none")
+        objects = timme.objects.points(ensemble)
+        found = timme.measure(objects, timme.pairs.all(objects)).sigma[0]
+        assert found == pytest.approx(nearest.std(), rel=1e-6)
+
+
+def test_files_of_dlpoly_in_a_list_keep_their_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, config = turned_files(tmp_path, monkeypatch)
+    last = write_config(tmp_path / "REVCON", 3, PLACES[1])
+    places, boxes = timme.read([config, last], bonds="none").frames.read(0, 2)
+    np.testing.assert_allclose(places, PLACES[:2], atol=1e-9)
+    assert boxes is not None
+    np.testing.assert_allclose(boxes[0], boxes[1])
+    shifts = np.linalg.solve(TURNED.T, boxes[0].T)  # another basis of the same lattice
+    np.testing.assert_allclose(shifts, np.rint(shifts), atol=1e-9)
+    assert abs(np.linalg.det(shifts)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("cut", [5, 30, 200])
+def test_a_history_that_is_cut_off_is_told_and_used_as_far_as_it_goes(
+    tmp_path: Path, cut: int
+) -> None:
+    path = write_history(tmp_path / "HISTORY", 1)
+    path.write_bytes(path.read_bytes()[:-cut])
+    with pytest.raises(ValueError, match="allow_truncated=True goes on with the 4 whole frames"):
+        timme.read(path)
+    ensemble = timme.read(path, allow_truncated=True, bonds="none")
+    np.testing.assert_allclose(ensemble.coordinates(), PLACES[:4], atol=1e-9)
+    assert [ensemble.frames.time(frame) for frame in range(4)] == [0.0, 0.001, 0.002, 0.003]
+
+
+def test_a_config_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = write_config(tmp_path / "CONFIG", 1, PLACES[0])
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(ValueError, match="CONFIG: it is cut off after"):
+        timme.read(path)

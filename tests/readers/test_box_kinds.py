@@ -367,6 +367,57 @@ def test_images_of_the_file_unfold_what_was_wrapped(
     np.testing.assert_allclose(timme.read(path).frames.read(0, N_FRAMES)[0], wrapped, atol=2e-5)
 
 
+def universe_of(path: Path, **given: Any) -> Any:
+    """A Universe of a file that is its own topology."""
+    import MDAnalysis as mda
+
+    known = {"gsd": "GSD", "lammpstrj": "LAMMPSDUMP"}[path.suffix[1:]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return mda.Universe(str(path), topology_format=known, format=known, **given)
+
+
+@pytest.mark.parametrize(("suffix", "write"), [("gsd", as_gsd), ("lammpstrj", as_dump)])
+@pytest.mark.parametrize("options", [{"box": False}, {"unwrap": True}], ids=["box", "unwrap"])
+def test_images_of_the_file_unfold_its_universe(
+    tmp_path: Path, suffix: str, write: Callable[..., list[Path]], options: Any
+) -> None:
+    places, wrapped, images = walk()
+    (path,) = write(tmp_path / f"a.{suffix}", wrapped, boxes_of("triclinic"), images)
+    universe = universe_of(path)
+    universe.trajectory[2]
+    ensemble = timme.read(universe.atoms[3:], start=1, **options)
+    assert any("how often sites went" in note for note in ensemble.notes)
+    found = ensemble.frames.read(0, N_FRAMES - 1)[0]
+    np.testing.assert_allclose(np.diff(found, axis=0), np.diff(places[1:, 3:], axis=0), atol=2e-5)
+    assert universe.trajectory.frame == 2
+
+
+def test_images_are_not_counted_twice_where_the_universe_has_used_them(tmp_path: Path) -> None:
+    _, wrapped, images = walk()
+    (path,) = as_dump(tmp_path / "a.lammpstrj", wrapped, boxes_of("orthorhombic"), images)
+    lengths = boxes_of("orthorhombic")[0].diagonal()
+    universe = universe_of(path, unwrap_images=True)
+    ensemble = timme.read(universe, box=False)
+    assert not any("not used" in note for note in ensemble.notes)
+    unfolded = wrapped + images * lengths
+    np.testing.assert_allclose(ensemble.coordinates(), unfolded, atol=2e-5)
+
+
+def test_images_that_a_changed_universe_leaves_unused_are_told(tmp_path: Path) -> None:
+    _, wrapped, images = walk()
+    (path,) = as_dump(tmp_path / "a.lammpstrj", wrapped, boxes_of("triclinic"), images)
+    universe = universe_of(path)
+    universe.trajectory.add_transformations(_shift)
+    notes = timme.read(universe, box=False).notes
+    assert any("give the file itself" in note and path.name in note for note in notes)
+
+
+def _shift(step: Any) -> Any:
+    step.positions += 1.0
+    return step
+
+
 def with_columns(path: Path, columns: str, frames: Sequence[int], height: str = "pp") -> Path:
     """Write some frames of the walk, with the columns that are named."""
     places, wrapped, images = walk()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -204,3 +205,49 @@ def test_a_chain_of_one_atom_per_residue_is_whole_in_any_box(
     sigma = timme.measure(objects, timme.pairs.given(objects, [(0, count - 1)])).sigma
     expected = np.linalg.norm(places[:, 0] - places[:, -1], axis=1).std()
     np.testing.assert_allclose(sigma, [expected], rtol=1e-4)
+
+
+def models_of(path: Path, places: Coordinates) -> Path:
+    """Models of the complex in the cell that all of them share."""
+    models = [
+        [(*record[:6], *place, *record[9:]) for record, place in zip(STRUCTURE, model, strict=True)]
+        for model in places.tolist()
+    ]
+    lengths = "".join(f"{length:9.3f}" for length in BOX)
+    cell = f"CRYST1{lengths}{'  90.00' * 3} P 1           1\n"
+    write_pdb(path, models)
+    path.write_text(cell + path.read_text())
+    return path
+
+
+def test_models_that_were_never_put_back_into_their_cell_stay_where_they_are(
+    tmp_path: Path,
+) -> None:
+    """A chain leaves another by more than half the cell, step by step."""
+    rest = np.array([record[6:9] for record in STRUCTURE])
+    places = np.repeat(rest[None], N_FRAMES, axis=0)
+    places[:, MOLECULES == 1] += np.linspace(0, 1, N_FRAMES)[:, None, None] * [0.0, 0.0, 33.0]
+    found = read(models_of(tmp_path / "a.pdb", places)).coordinates()
+    np.testing.assert_allclose(found, places, atol=1e-3)
+
+
+def test_models_that_were_put_back_into_their_cell_are_kept_together(tmp_path: Path) -> None:
+    whole, wrapped = drifting([*BOX, 90.0, 90.0, 90.0])
+    assert np.abs(between(wrapped, 0, 1, MOLECULES) - between(whole, 0, 1, MOLECULES)).max() > 30
+    found = read(models_of(tmp_path / "a.pdb", wrapped)).coordinates()
+    expected = between(whole, 0, 1, MOLECULES)
+    np.testing.assert_allclose(between(found, 0, 1, MOLECULES), expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("box", [[40.0, 41.0, 42.0], False])
+def test_no_box_is_proposed_to_who_has_given_one(tmp_path: Path, box: Any) -> None:
+    path = models_of(tmp_path / "a.pdb", drifting([*BOX, 90.0, 90.0, 90.0])[0])
+    assert any("not taken for a periodic box" in note for note in read(path).notes)
+    assert not any("periodic box" in note for note in read(path, box=box).notes)
+
+
+@pytest.mark.parametrize("box", [1, 2.5, [5.0, 6.0, 7.0]])
+def test_a_box_that_cannot_hold_the_atoms_is_to_blame_itself(tmp_path: Path, box: Any) -> None:
+    path = models_of(tmp_path / "a.pdb", drifting([*BOX, 90.0, 90.0, 90.0])[0])
+    with pytest.raises(ValueError, match=r"cannot hold these atoms.*give the true box"):
+        read(path, box=box)

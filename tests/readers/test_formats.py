@@ -323,7 +323,10 @@ def test_trajectories_of_ase_are_snapshots(tmp_path: Path) -> None:
 OTHER_SPACES: list[tuple[dict[str, Any], str]] = [
     ({"pbc": np.zeros(3, np.bool_)}, "has no box, and other frames have a true box"),
     ({"cell": np.eye(3)}, "has a box of 1 × 1 × 1 Å, and other frames have a true box"),
-    ({"pbc": np.array([True, True, False])}, "is periodic in 2 directions, and other frames in 3"),
+    (
+        {"pbc": np.array([True, True, False])},
+        "is periodic along x, y, and other frames along x, y, z",
+    ),
 ]
 
 
@@ -396,3 +399,16 @@ def test_a_result_with_such_a_box_can_be_kept(make: Any, tmp_path: Path) -> None
     timme.save(made, tmp_path / "a.npz")
     kept = np.array(timme.load(tmp_path / "a.npz").recipe.options["box"])
     np.testing.assert_allclose(kept, [[[10.0, 0, 0], [3.3, 11.0, 0], [1.2, 2.4, 12.0]]])
+
+
+@pytest.mark.parametrize("tilt", [0.0, 3.0])
+def test_atoms_of_ase_that_are_open_in_another_direction_are_refused(tilt: float) -> None:
+    """As many directions are periodic, but others; tilted cells are brought into another order."""
+    cell = np.array([[20.0, 0.0, 0.0], [0.0, 14.0, tilt], [0.0, 0.0, 17.0]])
+    frames = [ase_like(frame) for frame in walks()[:3]]
+    for frame, flags in zip(frames, ([0, 1, 1], [1, 1, 0], [0, 1, 1]), strict=True):
+        frame.cell, frame.pbc = cell, np.array(flags)
+    with pytest.raises(ValueError, match="is periodic along x, y, and other frames along y, z"):
+        read(frames, bonds="none")
+    frames[1].cell, frames[1].pbc = np.diag(cell.diagonal()), frames[0].pbc
+    assert read(frames, bonds="none").n_snapshots == 3

@@ -288,5 +288,5 @@ def test_a_frame_of_a_dump_that_is_open_in_one_direction_more_is_refused(
     ]
     path = tmp_path / "a.lammpstrj"
     path.write_text("".join(texts))
-    with pytest.raises(ValueError, match="frame 3 is periodic in 2 directions, and other frames"):
+    with pytest.raises(ValueError, match="frame 3 is periodic along x, y, and other frames"):
         read(path).coordinates()

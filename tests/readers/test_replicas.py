@@ -99,6 +99,50 @@ def test_three_runs_of_which_one_was_continued(tmp_path: Path) -> None:
     assert ensemble.select([0, 1, 2]).replicas == (15, 10, 8)
 
 
+@pytest.mark.parametrize("suffix", [".xtc", ".dcd", ".xyz"])
+@pytest.mark.parametrize("clock", ["goes on", "starts again"])
+def test_a_continuation_that_repeats_the_last_frame_counts_it_once(
+    tmp_path: Path, suffix: str, clock: str
+) -> None:
+    """DCD files of several programs count every run from 0."""
+    whole, later = walk(30, 1), range(14, 30) if clock == "goes on" else range(16)
+    paths = [
+        write(tmp_path / f"a{suffix}", whole[:15], range(15)),
+        write(tmp_path / f"b{suffix}", whole[14:], later),
+    ]
+    ensemble = read(paths)
+    assert ensemble.replicas == (30,)
+    assert any("b" + suffix + ": frame 1 repeats" in note for note in ensemble.notes)
+    np.testing.assert_allclose(ensemble.coordinates(), whole, atol=0.006)
+
+
+def test_what_stands_still_while_time_goes_on_is_no_repetition(tmp_path: Path) -> None:
+    frozen = np.repeat(walk(1, 1), 10, axis=0)
+    paths = [
+        write(tmp_path / f"{first}.xtc", frozen, range(first, first + 10)) for first in (0, 10)
+    ]
+    assert read(paths).replicas == (20,)
+
+
+@pytest.mark.parametrize("suffix", [".xtc", ".dcd"])
+def test_files_of_a_universe_are_told_apart_as_those_of_a_list(tmp_path: Path, suffix: str) -> None:
+    paths = [str(path) for path in runs_at(tmp_path, range(9), range(7), suffix=suffix)]
+    paths.append(str(write(tmp_path / f"c{suffix}", walk(6, 5), range(20, 26))))
+    topology = MDAnalysis.Universe.empty(N_ATOMS, trajectory=True)
+    universe = topology.load_new(paths)
+    found, listed = read(universe), read(paths)
+    assert found.replicas == listed.replicas
+    assert len(found.replicas) > 1
+    assert told(found) == told(listed)
+    np.testing.assert_array_equal(found.coordinates(), listed.coordinates())
+
+
+def test_files_of_a_universe_with_a_clock_of_its_own_are_one_run(tmp_path: Path) -> None:
+    paths = [str(path) for path in runs_at(tmp_path, range(9), range(7))]
+    universe = MDAnalysis.Universe.empty(N_ATOMS, trajectory=True).load_new(paths, dt=2.0)
+    assert read(universe).replicas == (16,)
+
+
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_without_times_the_first_step_tells(tmp_path: Path, goes_on: bool) -> None:
     whole = walk(60, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import sys
 from pathlib import Path
@@ -10,8 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.readers.builders import atom, write_pdb
+from tests.readers.test_lammps import dump_text
 from timme._arrays import Coordinates, Floats
 from timme.readers import read, read_model
+from timme.readers.files import kind
 
 PLACES = np.random.default_rng(4).uniform(-20, 20, size=(5, 3)).round(7)
 CELL = np.array([37.1332590, 35.4106700, 34.4705580, 90.0, 90.0, 90.0])
@@ -126,6 +130,79 @@ def test_formats_that_are_not_read_say_what_to_do(
     path.write_text("something")
     with pytest.raises(ValueError, match=remedy):
         read(path)
+
+
+def test_a_restart_that_is_called_a_trajectory_is_told(tmp_path: Path) -> None:
+    from scipy.io import netcdf_file
+
+    with netcdf_file(tmp_path / "a.nc", "w") as file:
+        file.createDimension("atom", 5)
+        file.createDimension("spatial", 3)
+        file.createVariable("coordinates", "d", ("atom", "spatial"))[:] = np.ones((5, 3))
+    with pytest.raises(ValueError, match=r"one snapshot, as restart files do: call it \.ncrst"):
+        read(tmp_path / "a.nc")
+
+
+@pytest.mark.parametrize(
+    "text", ['<?xml version="1.0"?>\n<TrackMate version="7">', '<Tracks nTracks="2">']
+)
+def test_xml_of_trackmate_is_told_to_be_written_as_a_table(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.xml").write_text(text)
+    with pytest.raises(ValueError, match=r"XML of TrackMate is not read: .*CSV"):
+        read(tmp_path / "a.xml")
+
+
+def test_a_text_of_amber_that_is_called_like_one_of_charmm_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.crd").write_text("title\n" + "   1.000" * 9 + "\n")
+    structure = write_pdb(tmp_path / "a.pdb", [[atom("CA", k, (0, 0, 5 * k)) for k in (1, 2, 3)]])
+    with pytest.raises(ValueError, match=r"not a CRD file of CHARMM: .* call it \.mdcrd"):
+        read(structure, tmp_path / "a.crd")
+
+
+def test_a_cut_file_without_a_whole_frame_is_told(tmp_path: Path) -> None:
+    files: Any = pytest.importorskip("MDAnalysisTests.datafiles", reason="needs MDAnalysisTests")
+    (tmp_path / "a.trz").write_bytes(Path(files.TRZ).read_bytes()[:-500])
+    with pytest.raises(ValueError, match=r"a\.trz: no frame was found, or it does not end"):
+        read(files.TRZ_psf, tmp_path / "a.trz")
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("dump", ".lammpstrj"), ("dump.0", ".lammpstrj"), ("dump.melt.gz", ".lammpstrj"),
+        ("dump.npt.1000", ".lammpstrj"), ("dump_2", ".lammpstrj"),
+        ("dump.lammpstrj.gz", ".lammpstrj"),
+        ("dump.pdb", ".pdb"), ("dump.xyz", ".xyz"), ("dump.csv", ".csv"), ("dumpster.1", ".1"),
+        ("HISTORY_run1", ".history"), ("HISTORY.2", ".history"), ("CONFIG.old", ".config"),
+        ("REVCON-1", ".config"), ("HISTORY.xyz", ".xyz"), ("inpcrd.1", ".rst7"),
+    ],
+)  # fmt: skip
+def test_names_of_programs_may_be_followed_by_others(name: str, known: str) -> None:
+    assert kind(Path(name)) == known
+
+
+def test_a_dump_is_known_by_the_habit_of_lammps(tmp_path: Path) -> None:
+    places = np.random.default_rng(0).uniform(1, 5, (3, 4, 3))
+    for step in (0, 1000):
+        (tmp_path / f"dump.{step}").write_text(dump_text(places))
+    assert read(tmp_path / "dump.0").n_snapshots == 3
+    assert read([tmp_path / "dump.0", tmp_path / "dump.1000"]).n_snapshots == 6
+
+
+def test_trajectories_of_ase_follow_one_another(tmp_path: Path) -> None:
+    io: Any = pytest.importorskip("ase.io", reason="needs ase")
+    ase: Any = pytest.importorskip("ase", reason="needs ase")
+    places = np.random.default_rng(0).uniform(0, 20, (5, 4, 3))
+    for name, part in (("a", places[:2]), ("b", places[2:])):
+        io.write(str(tmp_path / f"{name}.traj"), [ase.Atoms("Ar4", positions=k) for k in part])
+    paths = [tmp_path / "a.traj", tmp_path / "b.traj"]
+    for ensemble in (read(paths), read(paths[0], paths[1:])):
+        np.testing.assert_allclose(ensemble.coordinates(), places)
+        assert any("count as one run" in note for note in ensemble.notes)
+    packed = tmp_path / "a.traj.gz"
+    packed.write_bytes(gzip.compress(paths[0].read_bytes()))
+    with pytest.raises(ValueError, match="compressed TRAJ files are not read: unpack it"):
+        read(packed)
 
 
 @pytest.mark.parametrize("name", ["HISTORY", "CONFIG", "REVCON"])

@@ -201,3 +201,31 @@ def test_many_tracks_are_read_fast(tmp_path: Path) -> None:
     assert time.process_time() - started < 4.0
     assert ensemble.frames.shape == (int(first.max()) + 40 - int(first.min()), 1500, 2)
     assert ensemble.unit == "px"
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_a_third_coordinate_that_is_always_empty_is_left_out(
+    tmp_path: Path, *, as_frame: bool
+) -> None:
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    found = pandas.DataFrame(ROWS, columns=["frame", "particle", "x", "y"]).assign(z=np.nan)
+    found.to_csv(tmp_path / "a.csv", index=False)
+    ensemble = read(found if as_frame else tmp_path / "a.csv")
+    check(ensemble)
+    assert any("third coordinate is empty" in note for note in ensemble.notes)
+
+
+def test_exponents_of_fortran_are_numbers(tmp_path: Path) -> None:
+    rows = [f"{f} {p} {x:.6E} {y:.6E}".replace("E", "D") for f, p, x, y in ROWS]
+    (tmp_path / "a.txt").write_text("\n".join(["frame particle x y", *rows, ""]))
+    check(read(tmp_path / "a.txt"))
+    (tmp_path / "b.txt").write_text("\n".join([*rows, ""]))
+    check(read(tmp_path / "b.txt", columns="1,2,3,4"))
+
+
+def test_long_and_many_names_are_shortened_in_messages(tmp_path: Path) -> None:
+    names = ["frame", "particle", "a" * 500, *(f"column{k}" for k in range(40))]
+    (tmp_path / "a.csv").write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
+    with pytest.raises(ValueError, match=r"'a{30}…', .* and 31 more: give the frame") as told:
+        read(tmp_path / "a.csv")
+    assert len(str(told.value)) < 600

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -238,3 +239,122 @@ def test_missing_atoms_are_put_between() -> None:
     assert count == 4 + 2 + 5
     lengths = bond_separation(count, bonds.tolist())
     assert (lengths[0, 2], lengths[2, 3], lengths[0, 3], lengths[1, 2]) == (3, 6, 9, 4)
+
+
+def helix(n_residues: int) -> npt.NDArray[np.float64]:
+    """Places of Cα, 3.8 Å from one to the next and 5.4 Å to the next but one."""
+    turns = np.radians(100.0) * np.arange(n_residues)
+    return np.column_stack([2.3 * np.cos(turns), 2.3 * np.sin(turns), 1.5 * np.arange(n_residues)])
+
+
+def trembling(places: npt.NDArray[np.float64], n_snapshots: int = 6) -> npt.NDArray[np.float64]:
+    rng = np.random.default_rng(2)
+    return places + rng.normal(scale=0.05, size=(n_snapshots, *places.shape))
+
+
+def write_psf(path: Path, bonds: list[tuple[int, int]], n_atoms: int, resname: str) -> Path:
+    """A topology of Cα alone, each a residue."""
+    atoms = [
+        f"{k + 1:8d} A    {k + 1:<4d} {resname:<4} CA   CA   {0:10.6f}    {100.0:10.4f}           0"
+        for k in range(n_atoms)
+    ]
+    numbers = [f"{number + 1:8d}" for bond in bonds for number in bond]
+    rows = ["".join(numbers[start : start + 8]) for start in range(0, len(numbers), 8)]
+    lines = [
+        "PSF",
+        "",
+        f"{1:8d} !NTITLE",
+        " REMARKS a model",
+        "",
+        f"{n_atoms:8d} !NATOM",
+        *atoms,
+        "",
+    ]
+    lines += [f"{len(bonds):8d} !NBOND: bonds", *rows, "", f"{0:8d} !NTHETA: angles", "", ""]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def universe_of(topology: Path, places: npt.NDArray[np.float64]) -> Any:
+    import MDAnalysis as mda
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of files without coordinates
+        return mda.Universe(str(topology)).load_new(places, order="fac")
+
+
+@pytest.mark.parametrize("resname", ["ALA", "G1"])  # of which other models make up names
+@pytest.mark.parametrize("springs", [False, True], ids=["chain", "elastic network"])
+def test_bonds_between_alphas_stand_for_the_atoms_between(
+    tmp_path: Path, resname: str, *, springs: bool
+) -> None:
+    chained = [(k, k + 1) for k in range(11)]
+    others = [(k, k + 3) for k in range(9)] if springs else []
+    topology = write_psf(tmp_path / "a.psf", chained + others, 12, resname)
+    made = universe_of(topology, trembling(helix(12)))
+    made.atoms.write(str(tmp_path / "a.dcd"), frames="all")
+    ensemble = read(topology, tmp_path / "a.dcd")
+    assert ensemble.steps is not None
+    assert ensemble.steps.tolist() == [[*pair, 3] for pair in chained]
+    assert not len(ensemble.atoms.bonds)
+    assert any(f"{len(chained + others)} bonds between Cα" in note for note in ensemble.notes)
+    pairs = listed(timme.pairs.all(timme.objects.points(ensemble), min_bonds=4))
+    assert np.diff(pairs).min() == 2
+    made_of = timme.analyse(topology, tmp_path / "a.dcd", pairs="all", confidence=False)
+    assert made_of.recipe.options["objects"] == "points"
+
+
+def test_a_sheet_of_carbon_whose_atoms_are_called_ca_keeps_its_bonds(tmp_path: Path) -> None:
+    bonds = [(k, k + 1) for k in range(5)]
+    topology = write_psf(tmp_path / "a.psf", bonds, 6, "GRA")
+    zigzag = np.column_stack([1.23 * np.arange(6), 0.7 * (np.arange(6) % 2), np.zeros(6)])
+    universe = universe_of(topology, trembling(zigzag))
+    ensemble = read(universe)
+    assert ensemble.atoms.bonds.tolist() == [list(bond) for bond in bonds]
+    assert not len(ensemble.steps if ensemble.steps is not None else ())
+
+
+@pytest.mark.parametrize("order", ["shuffled", "interleaved"])
+def test_chains_are_followed_in_any_order_of_the_file(tmp_path: Path, order: str) -> None:
+    records = [
+        atom("CA", k + 1, (helix(20)[k] + shift).tolist(), chain=letter)
+        for letter, shift in (("A", 0.0), ("B", 30.0))
+        for k in range(20)
+    ]
+    expected = {(*key, 3) for letter in "AB" for key in ((letter, k) for k in range(1, 20))}
+    places = np.random.default_rng(1).permutation(40)
+    if order == "interleaved":
+        places = np.arange(40).reshape(2, 20).T.ravel()
+    mixed = [records[place] for place in places]
+    steps = steps_of(tmp_path, mixed)
+    ensemble = read(tmp_path / "a.pdb")
+    found = {
+        (str(ensemble.atoms.chains[a]), int(ensemble.atoms.resids[[a, b]].min()), count)
+        for a, b, count in steps
+    }
+    assert found == expected
+    assert len(steps) == 38
+
+
+def test_a_fused_domain_is_numbered_as_it_likes(tmp_path: Path) -> None:
+    numbers = [*range(1, 6), *range(1001, 1006), *range(6, 11)]
+    records = [atom("CA", n, p) for n, p in zip(numbers, helix(15).tolist(), strict=True)]
+    assert steps_of(tmp_path, records) == [[k, k + 1, 3] for k in range(14)]
+
+
+@pytest.mark.parametrize("odd", range(3))
+def test_one_odd_snapshot_breaks_no_chain(tmp_path: Path, odd: int) -> None:
+    places = trembling(helix(8), 3)
+    places[odd, 4:] += (6.0, 0.0, 0.0)
+    models = [chain(*model) for model in places]
+    steps = read(write_pdb(tmp_path / "a.pdb", models)).steps
+    assert steps is not None
+    assert steps[:, :2].tolist() == [[k, k + 1] for k in range(7)]
+
+
+def test_what_is_called_ca_in_unknown_residues_is_no_trace(tmp_path: Path) -> None:
+    """Calcium may stand there; beside a known residue it is one of the chain."""
+    unknown = chain(*np.outer(range(4), (3.8, 0, 0)), resname="UNK")
+    assert not steps_of(tmp_path, unknown)
+    known = [*unknown, atom("CA", 5, (15.2, 0, 0))]
+    assert steps_of(tmp_path, known) == [[k, k + 1, 3] for k in range(4)]

@@ -157,12 +157,87 @@ def test_a_mark_of_the_byte_order_does_not_matter(tmp_path: Path, kind: str, pac
     np.testing.assert_array_equal(found, plain)
 
 
+def test_a_frame_that_is_open_in_another_direction_is_refused(tmp_path: Path) -> None:
+    """As many are periodic, but others."""
+    box = f'Lattice="{STRAIGHT}"'
+    titles = [f'{box} pbc="{flags}"' for flags in ("T T F", "T T F", "T F T", "T T F")]
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(4, 5), *titles)
+    told = r"a\.xyz: frame 3 is periodic along x, z, and other frames along x, y:"
+    with pytest.raises(ValueError, match=told):
+        read(path, bonds="none").coordinates()
+
+
 def test_a_frame_that_is_open_in_one_direction_more_is_refused(tmp_path: Path) -> None:
     box = f'Lattice="{STRAIGHT}"'
     titles = [f'{box} pbc="T T {z}"' for z in "TTTFTTT"]
     path = write_xyz(tmp_path / "a.xyz", trajectory_positions(7, 5), *titles)
     with pytest.raises(
-        ValueError, match=r"a\.xyz: frame 4 is periodic in 2 directions, and other frames in 3"
+        ValueError, match=r"a\.xyz: frame 4 is periodic along x, y, and other frames along x, y, z"
     ):
         read(path, bonds="none").coordinates()
     assert read(path, bonds="none", stop=3).coordinates().shape == (3, 5, 3)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Lattice=[[30,0,0],[0,31,0],[0,0,32]]",
+        "Lattice=[30 0 0 0 31 0 0 0 32]",
+        'Lattice="[[30, 0, 0], [0, 31, 0], [0, 0, 32]]" energy=1.0',
+        "Lattice={30 0 0 0 31 0 0 0 32} Properties=species:S:1:pos:R:3",
+        'Lattice="30,0,0,0,31,0,0,0,32"',
+        'Lattice="3.0D+01 0 0 0 31 0 0 0 3.2d1"',
+        '{"energy": 1.0, "Lattice": [[30, 0, 0], [0, 31, 0], [0, 0, 32]], "pbc": [true, true, 1]}',
+        'Lattice="30 0 0 0 31 0 0 0 32" pbc="TTT"',
+        'Lattice="30 0 0 0 31 0 0 0 32" pbc={T T T}',
+    ],
+)
+def test_a_lattice_is_understood_in_any_form(tmp_path: Path, title: str) -> None:
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(2, 5), title, title)
+    boxes = read(path, bonds="none").frames.read(0, 2)[1]
+    assert boxes is not None
+    np.testing.assert_allclose(boxes, [np.diag([30.0, 31.0, 32.0])] * 2)
+
+
+def test_words_about_a_lattice_are_none(tmp_path: Path) -> None:
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(2, 5), *["a lattice: cubic"] * 2)
+    assert read(path, bonds="none").frames.read(0, 2)[1] is None
+
+
+@pytest.mark.parametrize("letter", "dD")
+def test_exponents_of_fortran_are_numbers(tmp_path: Path, letter: str) -> None:
+    places = trajectory_positions(3, 5)
+    path = write_xyz(tmp_path / "a.xyz", places, *[""] * 3)
+    rows = path.read_text().splitlines()
+    for number, line in enumerate(rows):
+        words = line.split()
+        if len(words) == 4:
+            numbers = [f"{float(word):.10e}".replace("e", letter) for word in words[1:]]
+            rows[number] = " ".join([words[0], *numbers])
+    path.write_text("\n".join([*rows, ""]))
+    np.testing.assert_allclose(read(path, bonds="none").coordinates(), places, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "# CELL(abcABC):   30.0  31.0 32.0  90.0 90.0 60.0  Step: 0  Bead: 0",
+        "# CELL(abcABC): 30 31 32 90 90 60 Step: 7 positions{angstrom} cell{angstrom}",
+        "# CELL(H): 30 15.5 0 0 26.846787517 0 0 0 32 Step: 7",
+    ],
+)
+def test_cells_of_ipi_are_boxes(tmp_path: Path, title: str) -> None:
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(2, 5), title, title)
+    boxes = read(path, bonds="none").frames.read(0, 2)[1]
+    assert boxes is not None
+    found = np.sort(np.linalg.norm(boxes[0], axis=1))
+    # of 31 at 60° to 30, the difference of both is the shorter one
+    shortest = np.sqrt(30.0**2 + 31.0**2 - 30.0 * 31.0)
+    np.testing.assert_allclose(found, [30.0, shortest, 32.0], rtol=1e-6)
+
+
+def test_a_cell_of_ipi_in_another_unit_is_refused(tmp_path: Path) -> None:
+    title = "# CELL(abcABC): 30 31 32 90 90 90 Step: 7 positions{angstrom} cell{atomic_unit}"
+    path = write_xyz(tmp_path / "a.xyz", trajectory_positions(2, 5), title, title)
+    with pytest.raises(ValueError, match="cell is not in the unit of its positions"):
+        read(path, bonds="none")

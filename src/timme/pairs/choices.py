@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -89,6 +90,7 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
         The pairs in contact.
     """
     require_objects(objects, "pairs.within")
+    _require_number(radius, "a contact radius")
     if not (np.isfinite(radius) and radius > 0):
         raise ValueError(f"a contact radius must be above 0, got {radius}")
     if not 1 <= operator.index(at_least) <= objects.ensemble.n_snapshots:
@@ -165,6 +167,7 @@ def nearest(
         Pairs of which at least one is among the nearest of the other.
     """
     require_objects(objects, "pairs.nearest")
+    _require_number(count, "the number of nearest partners")
     if not 1 <= count < len(objects):
         raise ValueError(f"nearest partners are 1 to {len(objects) - 1}, got {count}")
     if by not in {"first", "mean"}:
@@ -262,6 +265,12 @@ def _from_keys(objects: Objects, keys: Ints, description: str, min_bonds: int) -
     return Pairs(len(objects), frozen(index), near[:0], _describe(description, min_bonds))
 
 
+def _require_number(value: object, what: str) -> None:
+    """Refuse what is no number, such as a text."""
+    if not isinstance(value, Real):
+        raise TypeError(f"{what} is a number, got {value!r}")
+
+
 def _describe(text: str, min_bonds: int) -> str:
     return f"{text}, at least {min_bonds} bonds apart" if min_bonds > 0 else text
 
@@ -277,6 +286,7 @@ def _too_near(objects: Objects, min_bonds: int) -> Ints:
     Objects centred on an atom are counted from it, others from their nearest members. Where a chain
     is known by one atom of each residue, the bonds between these are counted as well.
     """
+    _require_number(min_bonds, "bonds apart")
     if min_bonds < 0:
         raise ValueError(f"bonds apart must not be negative, got {min_bonds}")
     ensemble = objects.ensemble

@@ -20,6 +20,7 @@ from timme.readers.replicas import tell_replicas
 from timme.readers.scale import judge_scale
 from timme.readers.snapshots import Clock, kept_snapshots, one_snapshot
 from timme.readers.sources import Opened, Options, atom_group, open_source
+from timme.readers.structures import CELL_NOTE
 from timme.settings import Settings
 from timme.settings.schema import understand
 from timme.system.ensemble import Ensemble
@@ -37,6 +38,7 @@ __all__ = [
     "read_given",
     "read_matrix",
     "read_model",
+    "read_shown",
     "select_atoms",
     "shown_sites",
 ]
@@ -255,6 +257,25 @@ def read_model(
     return wanted.select_sites(ensemble, None, atom_group(source)), len(every)
 
 
+def read_shown(group: Any) -> Ensemble:
+    """Read what a Universe shows, frame by frame, whatever else its files tell.
+
+    Parameters
+    ----------
+    group : Universe or AtomGroup
+        Of MDAnalysis.
+
+    Returns
+    -------
+    Ensemble
+        All its frames, of these atoms.
+    """
+    options = Options(None, common_atoms=False, allow_truncated=False, as_shown=True)
+    opened = open_source(group, [], options, lambda count, *_: range(count))
+    ensemble = _with_box_and_bonds(opened, None, "auto")
+    return wanted.select_sites(ensemble, None, atom_group(group))
+
+
 def _note_unknown_unit(ensemble: Ensemble) -> Ensemble:
     """Say of a dump alone, whose unit is that of its simulation, that nobody named it."""
     first = Path(ensemble.sources[0]) if ensemble.sources else None
@@ -278,6 +299,7 @@ def _with_box_and_bonds(
 ) -> Ensemble:
     ensemble, in_cells = opened.ensemble, opened.in_cells
     as_in_file = box is False
+    ensemble = _without_cell_note(ensemble, box)
     if in_cells and box is None:
         if unwrap:
             raise ValueError(
@@ -297,6 +319,8 @@ def _with_box_and_bonds(
     # Bonds go through the walls of a box even where the user wants open space after that.
     around = None if box is False else box
     ensemble = replace(ensemble, frames=wanted.with_box(ensemble.frames, around))
+    if around is not None:
+        soundness.refuse_small_box(ensemble, scale.angstrom)
     soundness.refuse_clashes(ensemble, scale.angstrom)
     ensemble = wanted.with_bonds_chosen(ensemble, bonds, scale)
     strange = soundness.geometry_notes(ensemble, scale.angstrom)
@@ -304,13 +328,21 @@ def _with_box_and_bonds(
     if box is False or unwrap:
         ensemble = walls.unfold(ensemble)
     # Without a box, molecules are whole and where the file has them, or where they are followed.
-    free = not unwrap and not as_in_file
+    free = not unwrap and not as_in_file and not (in_cells and not walls.is_wrapped(ensemble))
     ensemble = walls.with_whole_molecules(
         ensemble, together=unwrap, angstrom=scale.angstrom if free else None
     )
     if unwrap:
         return walls.with_lasting_images(ensemble)
     return walls.take_away(ensemble) if box is False else ensemble
+
+
+def _without_cell_note(ensemble: Ensemble, box: npt.ArrayLike | Literal[False] | None) -> Ensemble:
+    """Propose no box to who has given one, or wants none."""
+    if box is None:
+        return ensemble
+    kept = [note for note in ensemble.notes if CELL_NOTE not in note]
+    return replace(ensemble, notes=tuple(kept))
 
 
 def _listed(trajectories: str | Path | Sequence[str | Path]) -> list[str | Path]:

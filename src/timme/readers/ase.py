@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from timme.readers.files import one_line
+from timme.readers.files import checked_file, one_line, refuse_packed
 from timme.system.atoms import Atoms
 from timme.system.elements import element_masses
 from timme.system.ensemble import Ensemble
@@ -78,19 +78,29 @@ def read_ase(source: Any) -> Ensemble:
     return replace(made, sources=(ASE,))
 
 
-def read_ase_file(path: Path) -> Ensemble:
-    """Read a trajectory file of ASE, where that is installed.
+def read_ase_files(paths: Sequence[Path]) -> Ensemble:
+    """Read trajectory files of ASE, one after the other, where that is installed.
 
     Parameters
     ----------
-    path : Path
-        The file.
+    paths : sequence of Path
+        The files.
 
     Returns
     -------
     Ensemble
         As :func:`read_ase` gives it.
     """
+    found = read_ase([frame for path in paths for frame in _frames_of(checked_file(path))])
+    notes = found.notes
+    if len(paths) > 1:
+        told = f"the snapshots of {len(paths)} files, which have no times, count as one run"
+        notes = (*notes, f"{paths[0]}: {told}: replicas= says which are others")
+    return replace(found, sources=tuple(str(path) for path in paths), notes=notes)
+
+
+def _frames_of(path: Path) -> list[Any]:
+    refuse_packed(path)
     try:
         from ase.io.trajectory import Trajectory
     except ImportError:
@@ -101,12 +111,11 @@ def read_ase_file(path: Path) -> Ensemble:
     opened: Any = Trajectory
     try:
         with opened(str(path)) as file:
-            frames = list(file)
+            return list(file)
     except Exception as error:  # noqa: BLE001, the library raises what it stumbles over
         raise ValueError(
             f"{path}: not a trajectory of ASE that can be read ({one_line(error)}): write it again"
         ) from None
-    return replace(read_ase(frames), sources=(str(path),))
 
 
 def _is_atoms(source: object) -> bool:

@@ -1,19 +1,23 @@
-"""Boundaries: directions in which a file says that space is open, which MDAnalysis passes over."""
+"""Boundaries: boxes and open directions as files have them, which MDAnalysis passes over."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from timme._arrays import Bools, Floats
+from timme.readers.dlpoly import periodic_of_dlpoly, read_cell
 from timme.readers.dumps import dump_header
 from timme.readers.files import open_binary
+from timme.readers.gsd import GsdFile
 from timme.system.boxes import box_of, box_or_none
+from timme.system.placeholders import plane_box
 
-_SLAB = 6  # of DL_POLY, which has no walls along z
-_OTHER_CELLS = {4: "a truncated octahedron", 5: "a rhombic dodecahedron", 7: "a hexagonal prism"}
+_DLPOLY = frozenset(("HISTORY", "CONFIG"))
+_UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
 
 
 def periodic_directions(path: Path, format_: str) -> Bools:
@@ -42,7 +46,7 @@ def periodic_directions(path: Path, format_: str) -> Bools:
             header = dump_header(stream)
         return np.ones(3, dtype=np.bool_) if header is None else header.periodic
     if format_ in {"HISTORY", "CONFIG"}:
-        return _directions_of_dlpoly(path)
+        return periodic_of_dlpoly(path)
     return np.ones(3, dtype=np.bool_)
 
 
@@ -90,13 +94,74 @@ def box_within(step: Any, periodic: Bools) -> Floats | None:
     return box if box is None or periodic.all() else box_or_none(box * periodic[:, None])
 
 
-def _directions_of_dlpoly(path: Path) -> Bools:
-    with open_binary(path) as stream:
-        stream.readline()
-        boundary = int(stream.readline().split()[1])
-    if boundary in _OTHER_CELLS:
+def formats_of(reader: Any) -> set[str]:
+    """List the formats of the files of a trajectory, as MDAnalysis names them.
+
+    Parameters
+    ----------
+    reader : MDAnalysis reader
+        Of one file or several.
+
+    Returns
+    -------
+    set of str
+        Such as ``XTC``.
+    """
+    found = set[str]()
+    for each in getattr(reader, "readers", None) or (reader,):
+        named = getattr(each, "format", "")
+        found.update({named} if isinstance(named, str) else set(named))
+    return found
+
+
+def unit_of_reader(reader: Any) -> str:
+    """Tell in which unit the lengths of an MDAnalysis trajectory are.
+
+    Parameters
+    ----------
+    reader : object
+        Of one file or several.
+
+    Returns
+    -------
+    str
+        ``Å``, into which the library converts them, or "" where the format states no unit.
+    """
+    return "" if formats_of(reader) & _UNITLESS else "Å"
+
+
+def box_finder(reader: Any) -> Callable[[Any], Floats | None]:
+    """Choose how the box of a time step is found.
+
+    MDAnalysis takes the tilts of a GSD box for angles, and turns the cells of DL_POLY without what
+    is in them, so that these are read from the file itself.
+
+    Parameters
+    ----------
+    reader : MDAnalysis reader
+        Of one file or several.
+
+    Returns
+    -------
+    callable
+        Returns the box vectors of a time step as rows, or None.
+    """
+    formats, periodic = formats_of(reader), directions_of_reader(reader)
+    if formats <= _DLPOLY and _is_as_written(reader):
+        offsets = getattr(reader, "_offsets", [0])
+        return lambda step: read_cell(Path(reader.filename), offsets[step.frame])
+    if "GSD" not in formats:
+        unit = unit_of_reader(reader)
+        return lambda step: plane_box(box_within(step, periodic), step.positions, unit)
+    if not _is_as_written(reader):
         raise ValueError(
-            f"{path}: its cell is {_OTHER_CELLS[boundary]} (imcon {boundary}), which is not read: "
-            "write the vectors between its images in place of its cell, and imcon 3"
+            "the boxes of a GSD file are not those of its Universe, and this one is changed on the "
+            "way or made of several files: give the files themselves to timme.read"
         )
-    return np.array([boundary != 0] * 2 + [boundary not in {0, _SLAB}])
+    file = GsdFile(Path(reader.filename))
+    return lambda step: file.box(step.frame)
+
+
+def _is_as_written(reader: Any) -> bool:
+    """Tell whether a reader gives the frames of one file as they are."""
+    return not reader.transformations and not hasattr(reader, "readers")

@@ -24,6 +24,7 @@ _PROGRAMS = (
 _UNITS = {"microns": "µm", "pixel": "px", "pixels": "px", "pix": "px"}
 _LENGTHS = frozenset(("Å", "pm", "nm", "µm", "mm", "cm", "m", "px"))
 _IN_BRACKETS = re.compile(r"(.*\S)\s*(?:\[([^\]]*)\]|\(([^)]*)\))")
+_LONGEST, _MANY = 30, 12  # letters of a name and names of columns in a message
 _TITLES = 10  # lines at most that programs write above the names of columns
 
 Columns = str | Sequence[str | int] | None
@@ -204,8 +205,7 @@ def wanted_columns(header: Sequence[str], chosen: Sequence[Any] | None, source: 
         numbers = all(str(name).isdecimal() for name in wanted)
         counted = "; numbers are counted from 1" if numbers else ""
         raise ValueError(
-            f"{source}: there is no column {', '.join(map(repr, missing))}; the table has "
-            f"{', '.join(map(repr, header))}: "
+            f"{source}: there is no column {_listed(missing)}; the table has {_listed(header)}: "
             f"give the frame, particle and coordinate columns by name or number (columns=){counted}"
         )
     _refuse_same(wanted, source)
@@ -216,6 +216,13 @@ def wanted_columns(header: Sequence[str], chosen: Sequence[Any] | None, source: 
             "give the columns by number (columns='1,2,3,4')"
         )
     return wanted
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name columns in a message, the first ones where there are many, long ones by their start."""
+    short = [name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…" for name in map(str, names)]
+    more = f" and {len(short) - _MANY} more" if len(short) > _MANY else ""
+    return ", ".join(map(repr, short[:_MANY])) + more
 
 
 def places_of_numbers(numbers: Sequence[int], width: int, source: str) -> list[int]:

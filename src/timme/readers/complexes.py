@@ -4,7 +4,8 @@ Programs put every molecule back into the box by itself, so that two chains of o
 box apart, and jump there between two snapshots. Distances through the box do not mind, but pictures
 and superpositions do. Molecules that touch in the first, the middle or the last snapshot are put
 beside one another in all: partners that bind on the way are as near in the others as they can be.
-Not so where the user wants no box: distances are plain then, and would be other than in the file.
+Not so where the user wants no box, nor where a file of several models was never put back into its
+cell: distances are plain then, and would be other than in the file.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def links_of_complexes(
         contacts first.
     """
     none = np.zeros((0, 2), np.int64)
-    polymers, guests = _members(atoms, molecules)
+    polymers, guests = members_of(atoms, molecules)
     if not polymers.any() or np.count_nonzero(polymers | guests) < 2:
         return none
     heavy = ~np.isin(atoms.elements, HYDROGENS)
@@ -68,8 +69,23 @@ def links_of_complexes(
     return _spanning(near[np.argsort(lengths, kind="stable")], molecules) if len(near) else none
 
 
-def _members(atoms: Atoms, molecules: Ints) -> tuple[Bools, Bools]:
-    """Tell which molecules are chains, and which of the others may be bound to them."""
+def members_of(atoms: Atoms, molecules: Ints) -> tuple[Bools, Bools]:
+    """Tell which molecules are chains, and which of the others may be bound to them.
+
+    Parameters
+    ----------
+    atoms : Atoms
+        Names of the sites.
+    molecules : ndarray of int, shape (sites,)
+        Molecule of each site.
+
+    Returns
+    -------
+    polymers : ndarray of bool, shape (molecules,)
+        Chains of proteins and nucleic acids.
+    guests : ndarray of bool, shape (molecules,)
+        Ligands, and no solvent.
+    """
     count = int(molecules.max(initial=-1)) + 1
     chain, solvent = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
     chain[molecules[is_protein(atoms) | is_nucleic(atoms)]] = True

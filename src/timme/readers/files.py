@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import re
 import zlib
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,18 +30,30 @@ LAMMPS_DATA = frozenset((".data", ".lmp"))
 # Formats in which lengths are numbers of any unit, which only the user knows.
 UNITLESS = frozenset((".gsd", ".xyz", ".lammpstrj", ".dump")) | LAMMPS_DATA
 # Formats that are read here and there, and so from files as they are only.
-_BINARIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".gsd", ".h5md"))
+_BINARIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".gsd", ".h5md", ".traj"))
 # Formats of entries of the PDB; what MDAnalysis makes of MMTF is all models piled into one.
 _OTHER_NAMES = {
     ".extxyz": ".xyz", ".netcdf": ".nc", ".ncdf": ".nc", ".pdbx": ".cif",
     ".lammpsdump": ".lammpstrj", ".atom": ".lammpstrj",
     ".restrt": ".rst7", ".inpcrd": ".rst7", ".rst": ".rst7", ".ncrst": ".rst7",
 }  # fmt: skip
-# Names that programs give to files, without a suffix: those of DL_POLY and Amber.
+# Names that programs give to files, without a suffix: those of DL_POLY, Amber and LAMMPS. What
+# follows them counts runs or names them, as in HISTORY_run1 or dump.melt, unless it is known.
 _WITHOUT_SUFFIX = {
     "HISTORY": ".history", "CONFIG": ".config", "REVCON": ".config",
-    "restrt": ".rst7", "inpcrd": ".rst7",
+    "restrt": ".rst7", "inpcrd": ".rst7", "dump": ".lammpstrj",
 }  # fmt: skip
+_NAMED = re.compile(rf"({'|'.join(_WITHOUT_SUFFIX)})(?![A-Za-z0-9])")
+_KNOWN = STRUCTURES | TABLES | BARE_TRAJECTORIES | UNITLESS | _OTHER_NAMES.keys() | frozenset(
+    (
+        ".gro", ".psf", ".tpr", ".prmtop", ".parm7", ".top", ".itp", ".crd", ".mdcrd", ".trj",
+        ".crdbox", ".trz", ".rst7", ".h5md", ".npy", ".traj", ".pdbqt", ".pqr", ".mol2", ".arc",
+        ".txyz", ".history", ".config", ".xml", ".json", ".mmtf", ".bcif", ".tng", ".sdf", ".mol",
+        ".bin", ".zip", ".zst", ".xz", ".h5", ".pkl", ".png", ".html", ".md", ".py", ".log", ".out",
+    )
+)  # fmt: skip
+_START = 2000  # bytes by which a file is known
+_TRACKMATE = re.compile(rb"<(TrackMate|Tracks)\b")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ENTRY = "give the same entry as mmCIF (.cif) or PDB"
 _SDF = "write its conformers as MOL2, as with obabel in.sdf -O out.mol2"
@@ -80,7 +93,10 @@ def kind(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in {".gz", ".bz2"}:
         suffixes.pop()
-    last = suffixes[-1] if suffixes else _WITHOUT_SUFFIX.get(path.name.partition(".")[0], "")
+    last = suffixes[-1] if suffixes else ""
+    named = _NAMED.match(path.name)
+    if named and last not in _KNOWN:
+        last = _WITHOUT_SUFFIX[named[1]]
     return _OTHER_NAMES.get(last, last)
 
 
@@ -106,14 +122,19 @@ def checked_file(path: str | Path) -> Path:
         raise FileNotFoundError(f"{path}: there is no such file: check the name")
     try:
         with path.open("rb") as stream:
-            empty = not stream.read(1)
+            start = stream.read(_START)
     except PermissionError:
         raise PermissionError(f"{path}: the file may not be read: check its permissions") from None
-    if empty:
+    if not start:
         raise ValueError(f"{path}: the file is empty: make or download it again")
     if kind(path) in _UNREAD and not (kind(path) == ".tng" and find_spec("pytng")):
         name, remedy = _UNREAD[kind(path)]
         raise ValueError(f"{path}: {name} is not read: {remedy}")
+    if kind(path) == ".xml" and _TRACKMATE.search(start):
+        raise ValueError(
+            f"{path}: XML of TrackMate is not read: write its spots as a table, with Spots, Export "
+            "to CSV, in its window of tracks"
+        )
     return path
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from timme.readers.amber import AMBER_TEXTS, walk_amber
 from timme.readers.dcd import walk_dcd
+from timme.readers.dlpoly import CONFIG, DLPOLY, HISTORY, walk_config, walk_history
 from timme.readers.dumps import DUMPS, dump_header
 from timme.readers.files import open_binary, refuse_packed
 from timme.readers.gro import gro_width, is_gro_box
@@ -26,7 +27,7 @@ from timme.readers.tinker import walk_tinker
 from timme.readers.xdr import walk_trr, walk_xtc
 from timme.readers.xyz import xyz_count
 
-TEXTS = frozenset((".xyz", ".gro")) | DUMPS  # that are followed in compressed files too
+TEXTS = frozenset((".xyz", ".gro")) | DUMPS | DLPOLY  # that are followed in compressed files too
 
 
 def layout(path: Path, suffix: str, n_atoms: int | None = None) -> Layout | None:
@@ -188,6 +189,8 @@ _WALKERS: dict[str, Callable[[BinaryIO, int], Layout]] = {
     ".ncdf": walk_netcdf,
     ".xyz": _walk_xyz,
     ".gro": _walk_gro,
+    HISTORY: walk_history,
+    CONFIG: walk_config,
     ".arc": walk_tinker,
     ".txyz": walk_tinker,
     **dict.fromkeys(DUMPS, _walk_dump),

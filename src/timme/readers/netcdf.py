@@ -199,6 +199,10 @@ class _Parser:
         sizes = [variable.size for variable in records]
         # Each begins at a multiple of four bytes, unless it is alone.
         stride = sizes[0] if len(sizes) == 1 else sum(-(-size // 4) * 4 for size in sizes)
+        if "coordinates" in found and not found["coordinates"].of_frames:
+            raise DamageError(
+                "it holds one snapshot, as restart files do: call it .ncrst, or, if it should not"
+            )
         frames = dict(dimensions).get("frame", 0) or announced
         kept = {
             name: replace(variable, stride=variable.stride or stride)

@@ -36,13 +36,15 @@ class Joint(NamedTuple):
     why: str | None  # it is another run; "" where it goes on, None where no times tell
 
 
-def find_joints(frames: Frames) -> tuple[Joint, ...]:
+def find_joints(frames: Frames, doubled: Sequence[int] = ()) -> tuple[Joint, ...]:
     """Hold the clocks of files in a row against one another.
 
     Parameters
     ----------
     frames : Frames
         All snapshots of a source.
+    doubled : sequence of int, optional
+        Those that repeat the one before: a run goes on with them, whatever its clock says.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def find_joints(frames: Frames) -> tuple[Joint, ...]:
     """
     files = [range(*ends) for ends in pairwise([*frames.first_of_files(), frames.shape[0]])]
     return tuple(
-        Joint(after.start, _compare_clocks(_clock(frames, before), _clock(frames, after)))
+        Joint(after.start, "" if after.start in doubled else _compare(frames, before, after))
         for before, after in pairwise(files)
         if min(len(before), len(after)) > 1
     )
@@ -133,6 +135,10 @@ def as_one_run(ensemble: Ensemble) -> Ensemble:
 
 def _note(count: int, reasons: str) -> str:
     return f"{count} trajectories count as replicas, as {reasons}: replicas='one' joins them"
+
+
+def _compare(frames: Frames, before: range, after: range) -> str | None:
+    return _compare_clocks(_clock(frames, before), _clock(frames, after))
 
 
 def _clock(frames: Frames, file: range) -> Floats | None:

@@ -13,7 +13,7 @@ from timme.system.atoms import Atoms
 from timme.system.elements import HYDROGENS, covalent_radii
 from timme.system.ensemble import Ensemble
 from timme.system.neighbours import have_partners, pairs_within
-from timme.system.placeholders import is_placeholder
+from timme.system.placeholders import is_placeholder, is_too_small
 from timme.system.residues import is_ion, is_nucleic, is_protein
 from timme.system.space import Boxes
 
@@ -101,6 +101,8 @@ def refuse_clashes(ensemble: Ensemble, angstrom: float | None) -> None:
         clashing = part[have_partners(points[part], _CLASH, boxes)]
         if len(clashing) <= max(_FEW, _CLASHING * len(part)):
             continue
+        if not have_partners(points[clashing], _CLASH, Boxes.of(None, 1, 3)).any():
+            raise ValueError(_outside(ensemble, angstrom))
         unstated = "" if ensemble.unit else "; or name the unit (unit=), if it is not Å"
         raise ValueError(
             f"{ensemble.prefix}{len(clashing):,} of {len(part):,} heavy atoms lie within {_CLASH} "
@@ -108,6 +110,41 @@ def refuse_clashes(ensemble: Ensemble, angstrom: float | None) -> None:
             f"{ensemble.atoms.label(int(clashing[0]))}: several models or alternative places may "
             f"be piled into one; write them apart, as models, or select one{unstated}"
         )
+
+
+def refuse_small_box(ensemble: Ensemble, angstrom: float | None) -> None:
+    """Refuse a box of the user's that no atoms fit into.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        All sites, in that box.
+    angstrom : float or None
+        Length of the unit in Å, None for what are no atoms.
+
+    Raises
+    ------
+    ValueError
+        If it is narrower than 3 Å, or fuller than any crystal.
+    """
+    matrices = ensemble.frames.read(0, 1)[1]
+    if angstrom is None or matrices is None or not (ensemble.atoms.elements != "").any():
+        return
+    if ensemble.n_dimensions == 3 and is_too_small(angstrom * matrices[0], ensemble.n_sites):
+        raise ValueError(_outside(ensemble, angstrom))
+
+
+def _outside(ensemble: Ensemble, angstrom: float) -> str:
+    """Say that a box cannot hold its atoms."""
+    matrices = ensemble.frames.read(0, 1)[1]
+    lengths = np.zeros(0) if matrices is None else np.linalg.norm(matrices[0], axis=1)
+    shown = " × ".join(f"{length:.4g}" for length in lengths)
+    unit = ensemble.unit or ("Å" if angstrom == 1.0 else "")
+    return (
+        f"{ensemble.prefix}a box of {shown} {unit}".rstrip() + " cannot hold these atoms, which "
+        "lie upon images of others in it: give the true box in the unit of the coordinates (box=), "
+        "or none (box=False)"
+    )
 
 
 def geometry_notes(ensemble: Ensemble, angstrom: float | None) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
-from timme.readers.ase import ASE, is_ase, read_ase, read_ase_file
+from timme.readers.ase import ASE, is_ase, read_ase, read_ase_files
+from timme.readers.dlpoly import DLPOLY
 from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS, dump_atoms
 from timme.readers.files import (
@@ -31,7 +32,13 @@ from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 from timme.system.held_frames import ArrayFrames, StoredFrames
 from timme.system.holes import Resting, may_lie_there
-from timme.system.placeholders import can_be_box, count_walls, is_outgrown, refuse_other_space
+from timme.system.placeholders import (
+    can_be_box,
+    is_outgrown,
+    max_walls,
+    refuse_other_space,
+    walls_of,
+)
 
 if TYPE_CHECKING:
     from timme.readers.trajectory_files import TrajectoryFile
@@ -42,7 +49,8 @@ Keep = Callable[[int, str, Clock | None, Sequence[int], Sequence[int]], Sequence
 
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
 _BARE = BARE_TRAJECTORIES | {".h5md", ".rst7"}
-_ROWS = _BARE | {".gsd", ".xyz"}  # formats of which a list is one trajectory, and no structures
+# Formats of which a list is one trajectory, and no structures.
+_ROWS = _BARE | DLPOLY | {".gsd", ".xyz", ".traj"}
 
 _USES = {  # of options that are not for every kind of source
     "columns": "tables of tracks",
@@ -69,6 +77,7 @@ class Options:
     common_atoms: bool
     allow_truncated: bool
     any_boxes: bool = False  # whether some snapshots may have a box and others none
+    as_shown: bool = False  # whether frames are those of a Universe, whatever its files tell
 
 
 def open_source(
@@ -102,7 +111,7 @@ def open_source(
     ensemble = _from_row(paths, options) if in_a_row else _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
     doubled, note = _find_doubled(ensemble.frames)
-    joints = find_joints(ensemble.frames)
+    joints = find_joints(ensemble.frames, doubled)
     kept = keep(count, name, _clock(found, ensemble.frames), doubled, begins_of(joints))
     if ensemble.frames.in_memory and not ensemble.gaps:
         _refuse_holes(ensemble, kept, name)
@@ -164,7 +173,7 @@ def _without_placeholders(boxes: Floats, unit: str) -> Floats:
 
 def _refuse_other_spaces(boxes: Floats, unit: str, kept: Sequence[int], name: str) -> None:
     """Refuse snapshots in memory that have no box where others that are kept have one."""
-    walls = max(count_walls(boxes[frame], unit) for frame in kept)
+    walls = max_walls(walls_of(boxes[frame], unit) for frame in kept)
     for frame in kept:
         refuse_other_space(boxes[frame], unit, walls=walls, name=f"{name}: frame {frame + 1}")
 
@@ -202,8 +211,12 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
     if isinstance(source, Iterator):  # such as ase.io.iread, which gives each snapshot once
         source = list(source)
     if libraries.is_atom_group(source):
+        from timme.readers.universe_files import read_universe
+
         _refuse_unused(options, "Universe")
-        return _from_universe(source, options)
+        return read_universe(
+            source.universe, any_boxes=options.any_boxes, as_shown=options.as_shown
+        )
     if is_mdtraj(source):
         _refuse_unused(options, MDTRAJ)
         return _from_mdtraj(source)
@@ -254,13 +267,13 @@ def _locate(source: str | Path) -> Path:
 
 def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemble:
     suffix = kind(path)
-    if trajectories and suffix in _BARE:
+    if suffix == ".traj" or (trajectories and suffix in _BARE):
         return _from_row([path, *trajectories], options)
     if trajectories:
         return _from_trajectories(path, trajectories, options)
-    if suffix in {".npy", ".traj"}:
+    if suffix == ".npy":
         _refuse_unused(options, str(path))
-        return _from_npy(path) if suffix == ".npy" else read_ase_file(path)
+        return _from_npy(path)
     if suffix in TABLES:
         from timme.readers.tables import read_table
 
@@ -277,6 +290,9 @@ def _from_row(paths: list[Path], options: Options) -> Ensemble:
         raise ValueError(
             f"{paths[0]}: a trajectory has no names: give the topology first, then its trajectories"
         )
+    if kind(paths[0]) == ".traj":
+        _refuse_unused(options, str(paths[0]))
+        return read_ase_files(paths)
     return _from_trajectories(None if kind(paths[0]) in _BARE else paths[0], paths, options)
 
 
@@ -386,20 +402,6 @@ def _bare_atoms(path: Path, count: int) -> tuple[Atoms, Ints | None, str]:
             ) from None
     note = f"{path}: without a topology, sites have no names and no bonds"
     return Atoms.unnamed(count), None, note
-
-
-def _from_universe(source: Any, options: Options) -> Ensemble:
-    from timme.readers.universes import atoms_of_universe, unit_of_reader, universe_frames
-
-    everything = source.universe.atoms
-    files = (source.universe.filename, getattr(source.universe.trajectory, "filename", None))
-    return Ensemble(
-        frames=universe_frames(everything, any_boxes=options.any_boxes),
-        atoms=atoms_of_universe(everything),
-        site_atoms=np.arange(len(everything)),
-        unit=unit_of_reader(source.universe.trajectory),
-        sources=tuple(dict.fromkeys(str(name) for name in files if name)) or ("Universe",),
-    )
 
 
 def _from_mdtraj(source: Any) -> Ensemble:

@@ -23,10 +23,11 @@ from timme.readers.pdb import parse_pdb
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import boxes_of_frames, fault_of, vectors_of_cell
 from timme.system.elements import element_masses, guess_elements, is_coarse_grained
-from timme.system.placeholders import can_be_box, count_walls, refuse_other_space
+from timme.system.placeholders import can_be_box, max_walls, refuse_other_space, walls_of
 from timme.system.residues import NUCLEIC, PROTEIN, WATER, is_named
 
 _CELL_FIELDS = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
+CELL_NOTE = "not taken for a periodic box: if it is one, "  # with what may be given for it
 _DUMMY = 1.5  # Å: NMR entries have cells of 1 Å
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
 
@@ -171,12 +172,12 @@ def _cell_notes(files: Sequence[_File], cells: Floats | None) -> tuple[str, ...]
     if cells is not None and np.ptp(cells, axis=0).any():
         box = f"box= with one for each snapshot, of which the first is {box[4:]}"
     whole = "" if cells is None else "used to make molecules whole, and "
-    return (f"{whose} {whole}not taken for a periodic box: if it is one, {box}",)
+    return (f"{whose} {whole}{CELL_NOTE}{box}",)
 
 
 def _boxes(models: Sequence[Model], unit: str, *, any_boxes: bool) -> Floats | None:
     """Bring the boxes of models together, which must have one all, or none."""
-    walls = max(count_walls(model.box, unit) for model in models)
+    walls = max_walls(walls_of(model.box, unit) for model in models)
     for model in models if not any_boxes else ():
         refuse_other_space(model.box, unit, walls=walls, name=model.label)
     if all(model.box is None for model in models):

@@ -23,6 +23,7 @@ from timme.readers.columns import (
     unit_of_columns,
     wanted_columns,
 )
+from timme.readers.numerals import load_numbers, plain_number
 from timme.readers.text_tables import MISSING, read_text_table, refuse_uneven
 from timme.system.atoms import Atoms
 
@@ -165,8 +166,12 @@ def _refuse_ambiguous(numbers: list[int], labels: list[str]) -> None:
 
 def _make_tracks(rows: _Rows, *, trackmate: bool) -> Tracks:
     notes = list[str]()
+    if rows.positions.shape[1] == 3 and np.isnan(rows.positions[:, 2]).all():
+        rows = replace(rows, positions=rows.positions[:, :2])
+        notes.append("the third coordinate is empty in all rows, and left out")
     if trackmate:
-        rows, notes = _leave_untracked(rows)
+        rows, more = _leave_untracked(rows)
+        notes += more
         # Of a plane TrackMate writes a third coordinate that is always the same.
         if rows.positions.shape[1] == 3 and np.ptp(rows.positions[:, 2]) == 0:
             rows = replace(rows, positions=rows.positions[:, :2])
@@ -365,9 +370,7 @@ def _values_of(layout: Layout) -> tuple[Floats, npt.NDArray[Any]]:
         if "," in text and "." not in text:
             lines = text.replace(",", ".").split("\n")
     try:
-        values = np.loadtxt(
-            lines, delimiter=table.separator, usecols=places, ndmin=2, comments=None
-        )
+        values = load_numbers(lines, places, table.separator)
     except ValueError:
         return _values_one_by_one(layout)
     particle, sign = places[1], table.separator
@@ -406,7 +409,8 @@ def _values_one_by_one(layout: Layout) -> tuple[Floats, npt.NDArray[Any]]:
 def _number(layout: Layout, row: int, column: int, field: str) -> float:
     table = layout.rows
     try:
-        return float(field.replace(",", ".") if table.separator in _BESIDE_COMMAS else field)
+        plain = plain_number(field)
+        return float(plain.replace(",", ".") if table.separator in _BESIDE_COMMAS else plain)
     except ValueError:
         raise ValueError(
             f"{table.source}: row {row + 1}: column {layout.wanted[column]!r} needs a number, "

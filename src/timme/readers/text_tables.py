@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from timme.readers.files import read_bytes
+from timme.readers.numerals import plain_number
 
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
 _SIGNS = (";", "\t", ",")  # a comma last, as it may be a decimal sign where others separate
@@ -153,7 +154,7 @@ def is_number(field: str) -> bool:
     (True, False, False)
     """
     try:
-        float(field.replace(",", "."))
+        float(plain_number(field).replace(",", "."))
     except ValueError:
         return False
     return True

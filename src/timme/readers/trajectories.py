@@ -30,7 +30,7 @@ from timme.system.derived_frames import BoxedFrames, PlainFrames
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
 from timme.system.holes import ANY, Resting, may_lie_there
-from timme.system.placeholders import can_be_box, count_walls, plane_box, refuse_other_space
+from timme.system.placeholders import can_be_box, max_walls, plane_box, refuse_other_space, walls_of
 
 # Formats that are laid out in bytes; in others, particles may start all at the origin.
 _BINARY = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".h5md"))
@@ -45,7 +45,7 @@ class TrajectoryFrames(PlainFrames):
     sites: Ints | None = None  # atoms that are kept, all if None
     periodic: bool = False
     through: bool = False  # whether atoms are where they went through the walls, as images say
-    walls: int | None = None  # directions in which every frame must be periodic; None for any
+    walls: tuple[bool, ...] | None = None  # in which every frame must be periodic; None for any
     resting: Resting = ANY
     _open: dict[int, ReadFrame] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=threading.Lock, repr=False)
@@ -246,8 +246,8 @@ class TrajectoryFrames(PlainFrames):
     def doubled(self) -> list[int]:
         """Find frames that are there twice, as where a run was continued.
 
-        The last frame of a run is the first of its continuation: both have the same time, where
-        the files have times, and the same atoms at the same places. Where files follow one another
+        The last frame of a run is the first of its continuation: the same atoms at the same places,
+        and the same time, unless the continuation counts its own. Where files follow one another
         this is looked for in any case, within a file where a time does not grow.
 
         Returns
@@ -303,8 +303,8 @@ class TrajectoryFrames(PlainFrames):
             one, other = (self._frame(*self._place(number)) for number in (frame - 1, frame))
         except ValueError:  # which is told when that frame is needed
             return False
-        if one.time is not None and other.time is not None and one.time != other.time:
-            return False
+        if one.time is not None and other.time is not None and one.time < other.time:
+            return False  # nothing moved in this time
         here, there = (np.zeros((3, 3)) if k.box is None else k.box for k in (one, other))
         return np.array_equal(one.positions, other.positions) and np.array_equal(here, there)
 
@@ -399,9 +399,7 @@ def open_trajectories(
     total = sum(file.n_frames for file in files)
     frames = TrajectoryFrames(tuple(files), range(total))
     found = list(frames.probes())
-    walls = (
-        None if any_boxes else max((count_walls(box, unit) for box, unit, _ in found), default=0)
-    )
+    walls = None if any_boxes else max_walls(walls_of(box, unit) for box, unit, _ in found)
     periodic = any(box is not None and box.any() for box, *_ in found)
     resting = Resting.of(sites for *_, sites in found)
     frames = replace(frames, periodic=periodic, walls=walls, resting=resting)

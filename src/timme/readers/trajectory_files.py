@@ -15,6 +15,7 @@ from timme.readers.amber import AMBER_TEXTS
 from timme.readers.boundaries import box_within, periodic_directions
 from timme.readers.clocks import FrameClock
 from timme.readers.dcd import DcdFile
+from timme.readers.dlpoly import DLPOLY, HISTORY, read_config, read_history
 from timme.readers.dumps import DUMPS, dump_style, read_dump
 from timme.readers.files import UNITLESS, RawFrame, kind, library_format, one_line, open_binary
 from timme.readers.gro import read_gro
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _NM = 10.0  # Å
-_OFFSETS = frozenset((".xtc", ".trr", ".gro", ".xyz")) | DUMPS  # formats that are read by place
+_OFFSETS = frozenset((".xtc", ".trr")) | TEXTS  # formats that are read by place
 # Formats whose frames are counted here, and read by MDAnalysis.
 _COUNTED = AMBER_TEXTS | {".arc", ".txyz"}
 
@@ -159,6 +160,7 @@ def clock_of_opened(read: ReadFrame) -> FrameClock | None:
 def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
     unit = "" if kind(path) in UNITLESS else "Å"
     described = TrajectoryFile(str(path), found.n_atoms, len(found.offsets), unit=unit)
+    _periodic(path)  # refuses cells that are not read
     if kind(path) not in _OFFSETS:
         return described
     try:
@@ -218,6 +220,8 @@ def unreadable(path: str, frame: int, error: object) -> str:
 def _parser(path: Path, style: str) -> Callable[[BinaryIO, int], RawFrame]:
     if kind(path) in DUMPS:
         return partial(read_dump, style=style)
+    if kind(path) in DLPOLY:
+        return read_history if kind(path) == HISTORY else read_config
     return read_gro if kind(path) == ".gro" else read_xyz
 
 
@@ -291,6 +295,16 @@ def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
         raise ValueError(
             f"{path}: not a text of Amber that can be read, as with a line for the box in every "
             "frame: write it as NetCDF, as with trajout a.nc of cpptraj"
+        )
+    if found is None and kind(path) == ".crd":
+        raise ValueError(
+            f"{path}: not a CRD file of CHARMM: if it is a text of Amber, call it .mdcrd with "
+            "frames, or .rst7 with the number of its atoms"
+        )
+    if found is not None and not found[1]:
+        raise ValueError(
+            f"{path}: no frame was found, or it does not end with a whole one: copy or write the "
+            "file again"
         )
     if found is None:
         raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
-from timme.readers.boundaries import box_within, directions_of_reader
+from timme.readers.boundaries import box_finder, formats_of, unit_of_reader
 from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.dcd import DcdFile
-from timme.readers.gsd import GsdFile
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import boxes_of_frames, fault_of
 from timme.system.derived_frames import BoxedFrames, PlainFrames
@@ -30,10 +29,9 @@ from timme.system.elements import (
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
 from timme.system.holes import ANY, Resting, may_lie_there
-from timme.system.placeholders import can_be_box, count_walls, plane_box, refuse_other_space
+from timme.system.placeholders import can_be_box, max_walls, refuse_other_space, walls_of
 
 _TEXTS = frozenset(("DUMP", "GRO", "LAMMPSDUMP", "PDB", "XPDB", "XYZ", "TXYZ", "ARC"))
-_UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -45,7 +43,7 @@ class UniverseFrames(PlainFrames):
     sites: Ints
     periodic: bool
     shared: bool  # with the user, whose frame is put back after reading
-    walls: int | None = None  # directions in which every frame must be periodic; None for any
+    walls: tuple[bool, ...] | None = None  # in which every frame must be periodic; None for any
     resting: Resting = ANY
 
     @property
@@ -240,10 +238,10 @@ def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
         _ = reader[before]
     # Particles of texts may start all at the origin.
     named = bool((atoms_of_universe(group).elements != "").any())
-    judged = ANY if _formats(reader) & _TEXTS else Resting.of(resting, points=not named)
+    judged = ANY if formats_of(reader) & _TEXTS else Resting.of(resting, points=not named)
     sites = np.asarray(group.ix, dtype=np.int64)
     unit = unit_of_reader(reader)
-    walls = None if any_boxes else max(count_walls(box, unit) for box in found)
+    walls = None if any_boxes else max_walls(walls_of(box, unit) for box in found)
     periodic = any(box is not None and box.any() for box in found)
     return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walls, judged)
 
@@ -289,22 +287,6 @@ def atoms_of_universe(group: Any) -> Atoms:
         masses=np.where(np.isfinite(masses) & (masses > 0), masses, element_masses(elements)),
         bonds=_bonds_of(group, count),
     )
-
-
-def unit_of_reader(reader: Any) -> str:
-    """Tell in which unit the lengths of an MDAnalysis trajectory are.
-
-    Parameters
-    ----------
-    reader : object
-        Of one file or several.
-
-    Returns
-    -------
-    str
-        ``Å``, into which the library converts them, or "" where the format states no unit.
-    """
-    return "" if _formats(reader) & _UNITLESS else "Å"
 
 
 def time_of(step: Any) -> float | None:
@@ -371,21 +353,13 @@ def quiet() -> Iterator[None]:
             sys.unraisablehook = before
 
 
-def _formats(reader: Any) -> set[str]:
-    """Formats of the files of a trajectory, as MDAnalysis names them."""
-    found = set[str]()
-    for each in getattr(reader, "readers", None) or (reader,):
-        named = getattr(each, "format", "")
-        found.update({named} if isinstance(named, str) else set(named))
-    return found
-
-
 def _lacks_times(reader: Any) -> bool:
     """Tell whether times are made of a placeholder in a DCD header, unless the user gave others."""
     header = getattr(getattr(reader, "_file", None), "header", None)
-    if "DCD" not in _formats(reader) or header is None or not Path(str(reader.filename)).is_file():
+    path = Path(str(reader.filename))
+    if "DCD" not in formats_of(reader) or header is None or not path.is_file():
         return False
-    file = DcdFile(Path(str(reader.filename)))
+    file = DcdFile(path)
     return file.time(0) is None and bool(np.isclose(reader.ts.dt, file.stated_interval))
 
 
@@ -393,36 +367,9 @@ def _header_clock(reader: Any) -> FrameClock | None:
     """Read times from the headers of frames, where the reader knows where these are."""
     offsets = getattr(getattr(reader, "_xdr", None), "offsets", None)
     changed = reader.transformations or "time_offset" in reader.ts.data
-    if offsets is None or changed or not _formats(reader) <= {"XTC", "TRR"}:
+    if offsets is None or changed or not formats_of(reader) <= {"XTC", "TRR"}:
         return None
     return clock_of(Path(str(reader.filename)), np.asarray(offsets, dtype=np.int64))
-
-
-def box_finder(reader: Any) -> Callable[[Any], Floats | None]:
-    """Choose how the box of a time step is found.
-
-    MDAnalysis takes the tilts of a GSD box for angles, so that it is read from the file itself.
-
-    Parameters
-    ----------
-    reader : MDAnalysis reader
-        Of one file or several.
-
-    Returns
-    -------
-    callable
-        Returns the box vectors of a time step as rows, or None.
-    """
-    if "GSD" not in _formats(reader):
-        unit, periodic = unit_of_reader(reader), directions_of_reader(reader)
-        return lambda step: plane_box(box_within(step, periodic), step.positions, unit)
-    if reader.transformations or hasattr(reader, "readers"):
-        raise ValueError(
-            "the boxes of a GSD file are not those of its Universe, and this one is changed on the "
-            "way or made of several files: give the files themselves to timme.read"
-        )
-    file = GsdFile(Path(reader.filename))
-    return lambda step: file.box(step.frame)
 
 
 def _attribute(group: Any, name: str, count: int) -> Strings:

@@ -11,7 +11,7 @@ import numpy as np
 
 from timme._arrays import Coordinates, Ints
 from timme._kernels.space import half_width
-from timme.readers.complexes import links_of_complexes
+from timme.readers.complexes import links_of_complexes, members_of
 from timme.system.ensemble import Ensemble
 from timme.system.followed import centres, follow
 from timme.system.frames import Progress
@@ -90,6 +90,39 @@ def with_whole_molecules(
         notes = (*notes, note)
     frames = WholeFrames(ensemble.frames, trees, np.arange(n_sites), together)
     return replace(ensemble, frames=frames, images=Images(trees.molecules), notes=notes)
+
+
+def is_wrapped(ensemble: Ensemble) -> bool:
+    """Tell whether a file puts back into its cell what leaves it.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        All sites with their bonds, in the cells of the file.
+
+    Returns
+    -------
+    bool
+        True if in any snapshot a bond reaches through more than half the cell, or a chain or ligand
+        is more than half of it nearer to another one, or farther, than in the snapshot before.
+    """
+    bonds = joined_atoms(ensemble.atoms.bonds, ensemble.steps)
+    molecules = Trees.of(bonds, ensemble.n_sites).molecules
+    followed = np.any(members_of(ensemble.atoms, molecules), axis=0)
+    sites = np.unique(molecules, return_index=True)[1][followed]
+    before: Coordinates | None = None
+    for snapshot in range(ensemble.n_snapshots):
+        points, matrices = ensemble.frames.read(snapshot, snapshot + 1)
+        if matrices is None or not matrices[0].any():
+            return False
+        inverse = np.linalg.pinv(matrices[0])
+        along = (points[0, bonds[:, 1]] - points[0, bonds[:, 0]]) @ inverse
+        between = (points[0, sites] - points[0, sites[:1]]) @ inverse
+        step = between - (between if before is None else before)
+        if max(np.abs(along).max(initial=0.0), np.abs(step).max(initial=0.0)) > 0.5:
+            return True
+        before = between
+    return False
 
 
 def _later_snapshots(ensemble: Ensemble) -> Iterator[tuple[Coordinates, Boxes]]:

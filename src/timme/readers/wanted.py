@@ -107,6 +107,7 @@ def with_bonds_chosen(ensemble: Ensemble, bonds: str | npt.ArrayLike, scale: Sca
     if bonds == "none":
         return replace(ensemble, atoms=with_bonds(atoms), steps=None)
     ensemble = _with_steps(ensemble, scale)
+    atoms = ensemble.atoms
     if bonds != "file" and is_coarse_grained(atoms.names, atoms.resnames):
         return _without_guess(ensemble)
     if bonds == "guess" and not is_molecular(ensemble):
@@ -170,6 +171,7 @@ def select_sites(
 
 def _with_steps(ensemble: Ensemble, scale: Scale) -> Ensemble:
     """Join chains of which the source has one atom of each residue, and say so."""
+    n_bonds = len(ensemble.atoms.bonds)
     ensemble = ensemble.with_steps(scale.angstrom)
     if ensemble.steps is None or not len(ensemble.steps):
         return ensemble
@@ -181,6 +183,9 @@ def _with_steps(ensemble: Ensemble, scale: Scale) -> Ensemble:
         for number, count in enumerate(counts.tolist())
     )
     note = f"{_name(ensemble)}: the atoms between residues are not there: {told}"
+    n_springs = n_bonds - len(ensemble.atoms.bonds)
+    if n_springs:
+        note += f"; {n_springs:,} bonds between Cα in the file stand for these or for springs"
     return replace(ensemble, notes=(*ensemble.notes, note))
 
 

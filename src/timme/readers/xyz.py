@@ -12,14 +12,26 @@ import numpy as np
 from timme._arrays import Floats, Ints
 from timme.readers.files import BYTE_ORDER_MARK, RawFrame, one_line, open_binary
 from timme.readers.identity import in_order, sorted_ids
-from timme.system.boxes import box_or_none
+from timme.readers.numerals import load_numbers, plain_number
+from timme.system.boxes import box_or_none, vectors_of_cell
 
-# Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5" or pbc=[T, T, T].
-_ENTRY = r"""(?:^|\s){}\s*=\s*(?:"([^"]*)"|'([^']*)'|(\[[^]]*\]|\S+))"""
+# Entries of the title of an extended XYZ frame, as Lattice="5 0 0 0 5 0 0 0 5", pbc=[T, T, T] or
+# pbc={{T T T}}; some programs write them as JSON, "Lattice": [[5, 0, 0], [0, 5, 0], [0, 0, 5]].
+_LISTS = r"""\[\s*\[[^]]*\](?:\s*,?\s*\[[^]]*\])*\s*\]|\[[^]]*\]|\{{[^}}]*\}}"""
+_ENTRY = r"""(?:(?:^|\s){0}\s*=|"{0}"\s*:)\s*(?:"([^"]*)"|'([^']*)'|(""" + _LISTS + r"""|\S+))"""
 # Names of the columns that are looked for, the first that is there.
 _POSITIONS = ("pos", "position", "positions")
 _IDS = ("id", "ids", "atom_id", "particle_id")  # if they are whole numbers
 _NAMES = ("species", "element", "symbol", "name", "type")
+
+
+# A box as i-PI writes it: # CELL(abcABC): 35 35 35 90 90 90 Step: 0 positions{angstrom}
+_CELL = re.compile(
+    r"#\s*CELL\s*[(\[{](?P<form>\w+)[)\]}]\s*:?(?P<numbers>(?:\s+[-+.\deE]+)+)", re.IGNORECASE
+)
+_IPI_UNITS = re.compile(r"\b(cell|positions)\{(\w+)\}", re.IGNORECASE)
+_BRACKETS = "[](){} \t"
+_BETWEEN = re.compile(r"[\s,;\[\](){}]+")  # numbers of a box
 
 
 class _Columns(NamedTuple):
@@ -68,7 +80,7 @@ def read_xyz(stream: BinaryIO, offset: int) -> RawFrame:
     columns = _columns(title)
     axes = len(columns.positions)
     positions = np.zeros((count, 3))
-    found = np.loadtxt(lines, usecols=columns.positions, ndmin=2, comments=None)
+    found = load_numbers(lines, columns.positions)
     if len(found) != count:
         raise ValueError("coordinates are missing")
     positions[:, :axes] = found
@@ -143,20 +155,39 @@ def _xyz_entry(title: str, name: str) -> str:
 
 def _xyz_box(title: str) -> Floats:
     """Box vectors as rows, zero in open directions."""
-    words = _xyz_entry(title, "lattice").split()
+    cell = _CELL.search(title)
+    if cell is not None:
+        return _cell_of_ipi(title, cell["form"].lower(), cell["numbers"].split())
+    stated = _xyz_entry(title, "lattice")
+    words = _BETWEEN.split(stated.strip(_BRACKETS)) if stated else []
     if not words:
         return np.zeros((3, 3))
     try:
-        box = np.array(words, dtype=np.float64).reshape(3, 3)
+        box = np.array([plain_number(word) for word in words], dtype=np.float64).reshape(3, 3)
     except ValueError:
-        raise ValueError(f"its Lattice needs 9 numbers, got {' '.join(words)!r}") from None
-    flags = re.findall("[^][, ]+", _xyz_entry(title, "pbc"))
+        raise ValueError(f"its Lattice needs 9 numbers, got {stated!r}") from None
+    flags = re.findall(r"[^][{}, ]+", _xyz_entry(title, "pbc"))
+    if len(flags) == 1 and len(flags[0]) == 3:  # as TTF
+        flags = list(flags[0])
     periodic = [flag[0].upper() in "T1" for flag in flags]
     if len(periodic) not in {0, 3}:
         raise ValueError(f"its pbc needs T or F three times, got {len(periodic)} of them")
     if periodic:
         box[~np.array(periodic)] = 0.0
     return box
+
+
+def _cell_of_ipi(title: str, form: str, words: list[str]) -> Floats:
+    """Box vectors from what i-PI writes: lengths and angles, or vectors as columns."""
+    units = {what.lower(): unit.lower() for what, unit in _IPI_UNITS.findall(title)}
+    if units.get("cell") != units.get("positions"):
+        raise ValueError("its cell is not in the unit of its positions: write both in the same")
+    numbers = np.array(words, dtype=np.float64)
+    if form == "abcabc" and len(numbers) == 6:
+        return vectors_of_cell(numbers[:3], numbers[3:])
+    if form in {"h", "genh"} and len(numbers) == 9:
+        return numbers.reshape(3, 3).T
+    raise ValueError(f"its CELL needs 6 numbers as abcABC, or 9 as H, got {len(numbers)} as {form}")
 
 
 def _columns(title: str) -> _Columns:

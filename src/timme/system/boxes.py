@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Floats, frozen, numbers
+from timme._arrays import Bools, Floats, frozen, numbers
 
 _FAR = 1e4  # times the longest vector; rounding takes 1e-12 of it
 
@@ -153,8 +153,8 @@ def fault_of(box: Floats | None) -> str:
     return ""
 
 
-def periodic_directions(box: Floats) -> int:
-    """Count the directions in which a box is periodic.
+def periodic_directions(box: Floats) -> Bools:
+    """Tell along which axes a box is periodic.
 
     Parameters
     ----------
@@ -163,19 +163,28 @@ def periodic_directions(box: Floats) -> int:
 
     Returns
     -------
-    int
-        Without those that are open.
+    ndarray of bool, shape (dimensions,)
+        False for those that are open, or nearest to what is: rows come in any order.
 
     Examples
     --------
     >>> tilted = np.array([[4.0, 0.0, 0.0], [1.0, 5.0, 0.0], [0.0, 0.0, 0.0]])
-    >>> periodic_directions(tilted), periodic_directions(box_matrices(tilted, 1, 3)[0])
-    (2, 2)
+    >>> for box in (tilted, box_matrices(tilted, 1, 3)[0], tilted[[2, 0, 1]]):
+    ...     periodic_directions(box).tolist()
+    [True, True, False]
+    [True, True, False]
+    [True, True, False]
     """
     lengths = np.linalg.norm(box, axis=1)
-    lengths = lengths[lengths > 0]
-    far = np.inf if _is_diagonal(box) else 0.5 * _FAR * lengths.min()  # vectors across open ones
-    return int(np.count_nonzero(lengths < far))
+    shortest = lengths[lengths > 0].min(initial=np.inf)
+    far = np.inf if _is_diagonal(box) else 0.5 * _FAR * shortest  # vectors across open ones
+    vectors = box[(lengths > 0) & (lengths < far)]
+    axes = np.ones(len(box), dtype=np.bool_)
+    if len(vectors) < len(box):
+        # How much of every axis lies within what the vectors span.
+        within = np.linalg.norm(np.linalg.qr(vectors.T)[0], axis=1)
+        axes[np.argsort(within, kind="stable")[: len(box) - len(vectors)]] = False
+    return axes
 
 
 def box_or_none(box: Floats) -> Floats | None:

@@ -129,19 +129,32 @@ class Ensemble(Described):
         Returns
         -------
         Ensemble
-            With these steps; of all atoms, in the units of molecules, and in space.
+            With these steps; of all atoms, in the units of molecules, and in space. Bonds of the
+            source that stand for such steps are no bonds any more.
         """
         length = angstrom or unit_in_angstrom(self.unit)
         if length is None or self.n_dimensions != 3 or not (self.atoms.names != "").any():
             return replace(self, steps=None)
-        points, matrices = self.frames.read(0, 1)
-        boxes = Boxes.of(matrices, 1, 3)
 
         def measure(one: Ints, other: Ints) -> Floats:
-            apart: Floats = length * np.linalg.norm(boxes.between(points, one, other)[0], axis=1)
-            return apart
+            apart = list[Floats]()
+            for points, matrices in self._few_snapshots():
+                boxes = Boxes.of(matrices, 1, 3)
+                apart.append(np.linalg.norm(boxes.between(points, one, other)[0], axis=1))
+            return length * np.array(apart)
 
-        return replace(self, steps=find_steps(self.atoms, measure))
+        steps, bonds = find_steps(self.atoms, measure)
+        return replace(self, steps=steps, atoms=replace(self.atoms, bonds=bonds))
+
+    def _few_snapshots(self) -> Iterator[tuple[Coordinates, Floats | None]]:
+        """Look at a few snapshots, spread over all: one alone may be odd."""
+        last = self.n_snapshots - 1
+        for snapshot in sorted({0, last // 4, last // 2, last - last // 4, last}):
+            try:
+                yield self.frames.read(snapshot, snapshot + 1)
+            except ValueError:  # of a damaged one, which is told when it is needed
+                if snapshot == 0:
+                    raise
 
     @property
     def n_snapshots(self) -> int:

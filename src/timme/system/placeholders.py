@@ -10,6 +10,8 @@ chance, any distance comes as often as there is space for it, and so those that 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints, Strings
@@ -34,8 +36,8 @@ _USUAL_BONDS, _STRETCH = (0.01, 0.99), 0.1  # of their lengths, and Å beyond
 _SPAN = 3.0  # lengths of the box; of particles that a program put into it, the first are within one
 _BEYOND = 1.05  # of the box; what is bound through its walls in all directions may reach a bit out
 
-
 _OPEN = Boxes.of(None, 1, 3)
+Walls = tuple[bool, ...]  # directions in which a frame is periodic; none of open space
 
 
 def can_be_box(box: Floats | None, unit: str) -> bool:
@@ -66,8 +68,8 @@ def can_be_box(box: Floats | None, unit: str) -> bool:
     return bool(lengths.any()) and (angstrom is None or bool(angstrom * shortest >= _SHORTEST))
 
 
-def count_walls(box: Floats | None, unit: str) -> int:
-    """Count the directions in which a frame is periodic.
+def walls_of(box: Floats | None, unit: str) -> Walls:
+    """Tell in which directions a frame is periodic.
 
     Parameters
     ----------
@@ -76,15 +78,33 @@ def count_walls(box: Floats | None, unit: str) -> int:
 
     Returns
     -------
-    int
-        0 for frames without a box, or with what cannot be one.
+    tuple of bool
+        Of each direction; of none for frames without a box, or with what cannot be one.
 
     Examples
     --------
-    >>> count_walls(np.diag([20.0, 30.0, 0.0]), "Å"), count_walls(np.eye(3), "Å")
-    (2, 0)
+    >>> walls_of(np.diag([20.0, 30.0, 0.0]), "Å"), walls_of(np.eye(3), "Å")
+    ((True, True, False), ())
     """
-    return periodic_directions(box) if box is not None and can_be_box(box, unit) else 0
+    if box is None or not can_be_box(box, unit):
+        return ()
+    return tuple(periodic_directions(box).tolist())
+
+
+def max_walls(found: Iterable[Walls]) -> Walls:
+    """Choose the space of the frames that are periodic in most directions.
+
+    Parameters
+    ----------
+    found : iterable of tuple of bool
+        As :func:`walls_of` tells them, of some frames.
+
+    Returns
+    -------
+    tuple of bool
+        The first of those.
+    """
+    return max(found, key=sum, default=())
 
 
 def plane_box(box: Floats | None, points: Coordinates, unit: str) -> Floats | None:
@@ -123,7 +143,7 @@ def plane_box(box: Floats | None, points: Coordinates, unit: str) -> Floats | No
     return opened if flat else box
 
 
-def refuse_other_space(box: Floats | None, unit: str, *, walls: int, name: str) -> None:
+def refuse_other_space(box: Floats | None, unit: str, *, walls: Walls, name: str) -> None:
     """Refuse a frame that has no box where others have one, or another kind of it, or a false one.
 
     Parameters
@@ -132,8 +152,8 @@ def refuse_other_space(box: Floats | None, unit: str, *, walls: int, name: str) 
         Box vectors of the frame as rows.
     unit : str
         Their unit, as for :func:`can_be_box`.
-    walls : int
-        In how many directions other frames are periodic, as :func:`count_walls` tells it.
+    walls : tuple of bool
+        In which directions other frames are periodic, as :func:`walls_of` tells it.
     name : str
         The file and the frame, for the message.
 
@@ -149,12 +169,13 @@ def refuse_other_space(box: Floats | None, unit: str, *, walls: int, name: str) 
     fault = fault_of(box)
     if fault:
         raise ValueError(f"{name} has a box that {fault}: {remedy}")
-    own = count_walls(box, unit)
+    own = walls_of(box, unit)
     if own == walls:
         return
     if own and walls:
         raise ValueError(
-            f"{name} is periodic in {own} directions, and other frames in {walls}: {remedy}"
+            f"{name} is periodic along {_axes(own)}, and other frames along {_axes(walls)}: "
+            f"{remedy}"
         )
     found = "no box"
     if box is not None and box.any():
@@ -162,6 +183,10 @@ def refuse_other_space(box: Floats | None, unit: str, *, walls: int, name: str) 
         found = f"a box of {lengths} {unit}".rstrip()
     others = "a true box" if walls else "none"
     raise ValueError(f"{name} has {found}, and other frames have {others}: {remedy}")
+
+
+def _axes(walls: Walls) -> str:
+    return ", ".join(axis for axis, periodic in zip("xyz", walls, strict=False) if periodic)
 
 
 def is_too_small(box: Floats, n_atoms: int) -> bool:
