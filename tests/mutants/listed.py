@@ -462,6 +462,30 @@ MUTANTS = [
         ),
     ),
     *_mutants(
+        "fluctuations/floors.py",
+        "fluctuations/test_floors.py",
+        ("a glance takes few snapshots for all", "totals=held, ", "totals=self.totals, "),
+    ),
+    *_mutants(
+        "fluctuations/units.py",
+        "fluctuations/test_floors.py",
+        ("a glance is at ends of parts", "(shares[:-1] + shares[1:]) / 2", "shares[:-1]"),
+    ),
+    *_mutants(
+        "_kernels/bridges.py",
+        "confidence/test_bridges.py",
+        (
+            "a ring hangs on its pairs",
+            "if low[site] > order[above]:",
+            "if low[site] >= order[above]:",
+        ),
+        (
+            "what is above a site is forgotten",
+            "total - counted[site] - held[site]",
+            "counted[site] - counted[site]",
+        ),
+    ),
+    *_mutants(
         "confidence/replicates.py",
         "workflow/test_noise.py",
         (

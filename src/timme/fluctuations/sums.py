@@ -31,7 +31,7 @@ from timme.fluctuations.units import Layout, Units, hold
 from timme.objects import Objects
 from timme.system.ensemble import Ensemble
 
-HELD_BYTES = 300_000_000  # sums of site pairs that are held at a time, where objects have several
+HELD_BYTES = 24_000_000  # sums of site pairs that are held at a time, where objects have several
 _TILE = 8192  # pairs that a thread takes at a time
 
 NoiseVariance = Callable[[Ints], Floats]
