@@ -26,25 +26,34 @@ def run(*, quick: bool) -> Results:
         whole = timme.read(PSF, DCD)
         with_and_without = _usual_run(whole, repetitions=1 if quick else 3)
     times = (6,) if quick else (6, 60)
-    rows = [_judged(_repeated(whole, count), repetitions=1 if quick else 3) for count in times]
+    repetitions = 1 if quick else 3
+    rows = [
+        _judged(kind(_repeated(whole, count)), name, repetitions=repetitions)
+        for count in times
+        for name, kind in {"atoms": timme.objects.points, "bodies": timme.objects.bodies}.items()
+    ]
     return Results([*rows, with_and_without])
 
 
-def _judged(ensemble: Ensemble, *, repetitions: int) -> Row:
-    """CPU seconds of judging beside those of measuring, on one core."""
-    compared: Objects = timme.objects.points(ensemble)
+def _judged(compared: Objects, name: str, *, repetitions: int) -> Row:
+    """CPU seconds of judging beside those of contacts and σ, on one core."""
+    ensemble = compared.ensemble
     pairs = timme.pairs.within(compared, 10.0)
     alone = Run.of(workers=1)
     sigma = timme.measure(compared, pairs, workers=1)
     tree = timme.link(sigma)
     shown = np.flatnonzero(ensemble.atoms.names[ensemble.site_atoms] == "CA")
-    measured = _cpu(lambda: timme.measure(compared, pairs, workers=1), repetitions)
+
+    def measure() -> None:
+        timme.measure(compared, timme.pairs.within(compared, 10.0), workers=1)
+
+    measured = _cpu(measure, repetitions)
     judged = _cpu(lambda: assess(compared, sigma, tree, shown=shown, run=alone), repetitions)
-    name = f"{len(compared):,} atoms, {len(pairs):,} contacts × {ensemble.n_snapshots:,}, CPU time"
+    size = f"{len(compared):,} {name}, {len(pairs):,} contacts × {ensemble.n_snapshots:,}, CPU time"
     return Row(
-        f"how sure clusters are: {name}",
+        f"how sure clusters are: {size}",
         seconds(judged),
-        f"their σ {seconds(measured)}",
+        f"contacts and σ {seconds(measured)}",
         judged / measured,
     )
 

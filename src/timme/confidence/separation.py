@@ -171,11 +171,9 @@ def crossing_excess(pairs: Ints, crossing: Ints, crossing_squares: Floats, sites
     held = inside[crossing].all(axis=1)
     if not held.any():
         return np.full(len(sites), np.nan)
-    one, other = crossing[held].T
-    explained = sites[:, one] + sites[:, other]
-    across = crossing_squares[:, held]
-    ratios = np.divide(across, explained, out=np.full_like(across, np.inf), where=explained > 0)
-    found: Floats = np.median(ratios, axis=1)
+    one, other = np.ascontiguousarray(crossing[held].T)
+    across = np.ascontiguousarray(crossing_squares[:, held])
+    found: Floats = kernel.median_ratios(across, one, other, sites)
     return found
 
 
