@@ -213,7 +213,7 @@ def _search_plainly(search: _Search, layout: Layout, run: Run) -> Floats:
     if layout.held is not None:
         run_all(threads.map(look, layout.held, tiles))
         return found
-    origin, of_r = first_distances(layout.ensemble, pairs), 0.0
+    origin, of_r = first_distances(layout, pairs), 0.0
     shape = (len(pairs), len(layout.parts))
     first, second = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
 
