@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from collections.abc import Callable
@@ -10,7 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 import timme
+from benchmarks.memory import peak
 from benchmarks.results import Results, Row, seconds
+from benchmarks.timing import in_process
+from timme._arrays import Ints
 from timme.confidence import assess
 from timme.engine.run import Run
 from timme.objects import Objects
@@ -32,7 +36,7 @@ def run(*, quick: bool) -> Results:
         for count in times
         for name, kind in {"atoms": timme.objects.points, "bodies": timme.objects.bodies}.items()
     ]
-    return Results([*rows, with_and_without])
+    return Results([*rows, with_and_without, _memory()])
 
 
 def _judged(compared: Objects, name: str, *, repetitions: int) -> Row:
@@ -42,7 +46,7 @@ def _judged(compared: Objects, name: str, *, repetitions: int) -> Row:
     alone = Run.of(workers=1)
     sigma = timme.measure(compared, pairs, workers=1)
     tree = timme.link(sigma)
-    shown = np.flatnonzero(ensemble.atoms.names[ensemble.site_atoms] == "CA")
+    shown = _alphas(ensemble)
 
     def measure() -> None:
         timme.measure(compared, timme.pairs.within(compared, 10.0), workers=1)
@@ -58,6 +62,32 @@ def _judged(compared: Objects, name: str, *, repetitions: int) -> Row:
     )
 
 
+def _memory() -> Row:
+    """Memory of judging a million pairs, in a process of its own."""
+    found = in_process("benchmarks.confidence", [])
+    return Row(
+        f"how sure clusters are: memory for {found['pairs']:,.0f} pairs × 588",
+        f"{found['peak'] / 1e6:.0f} MB",
+        "asked for 1 GB",
+        found["peak"] / 1e9,
+    )
+
+
+def main() -> None:
+    """Judge a million contacts, and print what that adds to the peak of memory as JSON."""
+    from MDAnalysisTests.datafiles import DCD, PSF
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as above
+        compared = timme.objects.points(_repeated(timme.read(PSF, DCD), 6))
+    pairs = timme.pairs.within(compared, 12.5)
+    sigma = timme.measure(compared, pairs)
+    tree = timme.link(sigma)
+    baseline = peak()
+    assess(compared, sigma, tree, shown=_alphas(compared.ensemble))
+    print(json.dumps({"pairs": len(pairs), "peak": peak() - baseline}))
+
+
 def _usual_run(ensemble: Ensemble, *, repetitions: int) -> Row:
     """CPU seconds of the whole analysis with and without it."""
     timme.analyse(ensemble)  # which compiles what is not yet
@@ -69,6 +99,10 @@ def _usual_run(ensemble: Ensemble, *, repetitions: int) -> Row:
         f"without {seconds(without)}",
         with_it / without,
     )
+
+
+def _alphas(ensemble: Ensemble) -> Ints:
+    return np.flatnonzero(ensemble.atoms.names[ensemble.site_atoms] == "CA")
 
 
 def _repeated(ensemble: Ensemble, count: int) -> Ensemble:
@@ -86,3 +120,7 @@ def _cpu(work: Callable[[], object], repetitions: int) -> float:
         work()
         found.append(time.process_time() - start)
     return min(found)
+
+
+if __name__ == "__main__":
+    main()
