@@ -419,7 +419,7 @@ MUTANTS = [
     *_mutants(
         "confidence/levels.py",
         "confidence/test_levels.py",
-        ("sites of no cluster do not count", "[held].sum() / len(owner)", "[held].mean()"),
+        ("sites of no cluster do not count", ".sum() / len(owner)", ".mean()"),
         ("a site is far from itself", "means[own] = np.inf", "pass"),
     ),
     *_mutants(
