@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from collections.abc import Callable
@@ -10,7 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 import timme
+from benchmarks.memory import peak
 from benchmarks.results import Results, Row, seconds
+from benchmarks.timing import in_process
+from timme._arrays import Ints
 from timme.confidence import assess
 from timme.engine.run import Run
 from timme.objects import Objects
@@ -26,27 +30,62 @@ def run(*, quick: bool) -> Results:
         whole = timme.read(PSF, DCD)
         with_and_without = _usual_run(whole, repetitions=1 if quick else 3)
     times = (6,) if quick else (6, 60)
-    rows = [_judged(_repeated(whole, count), repetitions=1 if quick else 3) for count in times]
-    return Results([*rows, with_and_without])
+    repetitions = 1 if quick else 3
+    rows = [
+        _judged(kind(_repeated(whole, count)), name, repetitions=repetitions)
+        for count in times
+        for name, kind in {"atoms": timme.objects.points, "bodies": timme.objects.bodies}.items()
+    ]
+    return Results([*rows, with_and_without, _memory()])
 
 
-def _judged(ensemble: Ensemble, *, repetitions: int) -> Row:
-    """CPU seconds of judging beside those of measuring, on one core."""
-    compared: Objects = timme.objects.points(ensemble)
+def _judged(compared: Objects, name: str, *, repetitions: int) -> Row:
+    """CPU seconds of judging beside those of contacts and σ, on one core."""
+    ensemble = compared.ensemble
     pairs = timme.pairs.within(compared, 10.0)
     alone = Run.of(workers=1)
     sigma = timme.measure(compared, pairs, workers=1)
     tree = timme.link(sigma)
-    shown = np.flatnonzero(ensemble.atoms.names[ensemble.site_atoms] == "CA")
-    measured = _cpu(lambda: timme.measure(compared, pairs, workers=1), repetitions)
+    shown = _alphas(ensemble)
+
+    def measure() -> None:
+        timme.measure(compared, timme.pairs.within(compared, 10.0), workers=1)
+
+    measured = _cpu(measure, repetitions)
     judged = _cpu(lambda: assess(compared, sigma, tree, shown=shown, run=alone), repetitions)
-    name = f"{len(compared):,} atoms, {len(pairs):,} contacts × {ensemble.n_snapshots:,}, CPU time"
+    size = f"{len(compared):,} {name}, {len(pairs):,} contacts × {ensemble.n_snapshots:,}, CPU time"
     return Row(
-        f"how sure clusters are: {name}",
+        f"how sure clusters are: {size}",
         seconds(judged),
-        f"their σ {seconds(measured)}",
+        f"contacts and σ {seconds(measured)}",
         judged / measured,
     )
+
+
+def _memory() -> Row:
+    """Memory of judging a million pairs, in a process of its own."""
+    found = in_process("benchmarks.confidence", [])
+    return Row(
+        f"how sure clusters are: memory for {found['pairs']:,.0f} pairs × 588",
+        f"{found['peak'] / 1e6:.0f} MB",
+        "asked for 1 GB",
+        found["peak"] / 1e9,
+    )
+
+
+def main() -> None:
+    """Judge a million contacts, and print what that adds to the peak of memory as JSON."""
+    from MDAnalysisTests.datafiles import DCD, PSF
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as above
+        compared = timme.objects.points(_repeated(timme.read(PSF, DCD), 6))
+    pairs = timme.pairs.within(compared, 12.5)
+    sigma = timme.measure(compared, pairs)
+    tree = timme.link(sigma)
+    baseline = peak()
+    assess(compared, sigma, tree, shown=_alphas(compared.ensemble))
+    print(json.dumps({"pairs": len(pairs), "peak": peak() - baseline}))
 
 
 def _usual_run(ensemble: Ensemble, *, repetitions: int) -> Row:
@@ -60,6 +99,10 @@ def _usual_run(ensemble: Ensemble, *, repetitions: int) -> Row:
         f"without {seconds(without)}",
         with_it / without,
     )
+
+
+def _alphas(ensemble: Ensemble) -> Ints:
+    return np.flatnonzero(ensemble.atoms.names[ensemble.site_atoms] == "CA")
 
 
 def _repeated(ensemble: Ensemble, count: int) -> Ensemble:
@@ -77,3 +120,7 @@ def _cpu(work: Callable[[], object], repetitions: int) -> float:
         work()
         found.append(time.process_time() - start)
     return min(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -195,3 +195,22 @@ def test_a_run_becomes_a_result_that_is_written_and_viewed(
     monkeypatch.setattr(mdanalysis, "view", lambda *shown, height: (*shown, height))
     shown, height = run.view(height=300)
     assert (shown.hierarchy is made.hierarchy, height) == (True, 300)
+
+
+def test_the_error_of_positions_is_taken_off_points_and_refused_for_bodies() -> None:
+    rng = np.random.default_rng(0)
+    places = rng.uniform(0, 20, (12, 3)) + rng.normal(size=(300, 12, 3)) * 0.05
+    import MDAnalysis as mda
+
+    universe = mda.Universe.empty(12, trajectory=True)
+    universe.load_new(places.astype(np.float32))
+    how: dict[str, Any] = {"objects": "points", "pairs": "all", "min_bonds": 0}
+    raw = CoMovingClusters(universe, **how).run().results.sigma
+    found = CoMovingClusters(universe, noise=0.05, **how).run().results.sigma
+    # All motion is error, whose σ² has a standard error of √(2 / 299): what is left is less.
+    assert np.median(raw.sigma) == pytest.approx(np.sqrt(2) * 0.05, rel=0.05)
+    assert (found.sigma**2 <= 5 * np.sqrt(2 / 299) * raw.sigma**2).all()
+    universe.add_TopologyAttr("bonds", [(k, k + 1) for k in range(0, 12, 2)])
+    bodies = CoMovingClusters(universe, objects="bodies", pairs="all", noise=0.05)
+    with pytest.raises(ValueError, match="noise= is for points and centres"):
+        bodies.run()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import timme
+from tests import naive
 
 pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'pytimme[sklearn]'")
 
@@ -126,3 +127,17 @@ def test_without_scikit_learn_it_is_told_what_to_install(monkeypatch: pytest.Mon
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"pytimme\[sklearn\]"):
         _ = timme.sklearn
+
+
+def test_the_error_of_positions_is_taken_off_as_by_the_recipe() -> None:
+    rng = np.random.default_rng(0)
+    still = rng.uniform(0, 20, (12, 2)) + rng.normal(size=(400, 12, 2)) * 0.05
+    pairs = np.column_stack(np.triu_indices(12, 1))
+    measured = np.median([naive.pair_sigma(still, a, b)[0] for a, b in pairs])
+    assert measured == pytest.approx(np.sqrt(2) * 0.05, rel=0.05)
+    found = CoMovingClustering(cutoff=0.01, noise=0.05).fit(still)
+    assert np.median(found.hierarchy_.heights) < 0.25 * measured
+    recipe = timme.analyse(still, pairs="all", noise=0.05, confidence=False)
+    assert np.array_equal(found.hierarchy_.heights, recipe.hierarchy.heights)
+    with pytest.raises(ValueError, match="one error, or one for each of 2 axes, got 3"):
+        CoMovingClustering(noise=[0.1, 0.1, 0.1]).fit(still)

@@ -35,6 +35,8 @@ from timme.system.ensemble import Ensemble
 from timme.system.held_frames import ArrayFrames, WindowFrames
 from timme.system.holes import Resting
 from timme.workflow import gather
+from timme.workflow.defaults import kind_of
+from timme.workflow.noise import without_noise
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -62,6 +64,9 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         Of contacts, in Å.
     min_bonds : int, optional
         Pairs fewer bonds apart are left out.
+    noise : float or sequence of float, optional
+        Error of positions in Å, or one for each axis, that is taken off σ² of points as by
+        :func:`timme.analyse`.
     cutoff : float, optional
         Cutoff σc in Å at which ``results.partition`` is wanted.
     **options
@@ -90,7 +95,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
 
     _analysis_algorithm_is_parallelizable = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, what is compared, and how
         self,
         atoms: Any,
         *,
@@ -99,6 +104,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         pairs: Literal["contact", "all"] = "contact",
         radius: float = RADIUS,
         min_bonds: int = MIN_BONDS,
+        noise: str | float | Sequence[float] | None = None,
         cutoff: float | None = None,
         **options: Any,
     ) -> None:
@@ -113,6 +119,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         self._atoms = atoms.atoms if select is None else atoms.select_atoms(select)
         self._objects, self._pairs = objects, pairs
         self._radius, self._min_bonds, self._cutoff = radius, min_bonds, cutoff
+        self._noise = noise
         self._measured: tuple[Objects, Pairs] | None = None
 
     def __repr__(self) -> str:
@@ -176,6 +183,8 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
 
         partners = self._partners(compared)
         (sigma,) = measure_in_chunks(compared, partners, chunk=len(compared) ** 2, sums=over_frames)
+        kind = kind_of(compared.ensemble)
+        sigma = without_noise(compared, partners, sigma, self._noise, kind=kind)
         self.results = Results(sigma=sigma, hierarchy=link(sigma))
         if self._cutoff is not None:
             self.results.partition = self.results.hierarchy.cut(self._cutoff)

@@ -18,6 +18,7 @@ from timme.objects import points
 from timme.statistics import suggest
 from timme.system.ensemble import Ensemble
 from timme.workflow import gather
+from timme.workflow.noise import without_noise
 
 try:
     from sklearn.base import BaseEstimator, ClusterMixin
@@ -42,6 +43,9 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         is a Euclidean distance whatever the metric, but for ``haversine``, where it is in km.
     metric : str or callable, optional
         How far apart two sites are, as for :func:`timme.measure`.
+    noise : float, array_like or {"auto"}, optional
+        Error of positions, or one for each axis, in the unit of the coordinates, that is taken off
+        σ² as by :func:`timme.analyse`; "auto" estimates it from the steps of each site.
     n_dimensions : int, optional
         Of an array with a row for each site: how many of its numbers make up a snapshot.
     n_jobs : int, optional
@@ -79,6 +83,7 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         min_size: int = 1,
         radius: float | None = None,
         metric: Any = "euclidean",
+        noise: Any = None,
         n_dimensions: int = 1,
         n_jobs: int | None = None,
     ) -> None:
@@ -86,6 +91,7 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.min_size = min_size
         self.radius = radius
         self.metric = metric
+        self.noise = noise
         self.n_dimensions = n_dimensions
         self.n_jobs = n_jobs
 
@@ -119,6 +125,7 @@ class CoMovingClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 text = f"{pairs.description} by Euclidean distances"
                 pairs = replace(pairs, description=text)
         sigma = measure(objects, pairs, metric=metric, workers=workers)
+        sigma = without_noise(objects, pairs, sigma, self.noise, kind="particles", metric=metric)
         self.hierarchy_ = link(sigma, quantity=sigma_by(metric))
         self.cutoff_ = self._cutoff() if self.cutoff is None else float(self.cutoff)
         self.analysis_ = gather(objects, sigma, self.hierarchy_, pairs=pairs, cutoff=self.cutoff_)

@@ -59,6 +59,7 @@ def test_a_structure_gets_the_folder_of_a_run(folder: Path, timme: Run, helix_fi
     assert "shown        14 × Cα" in out
     assert "cutoffs      E = -" in out
     assert "72 hydrogens were added by hydride for pH 7" in out
+    assert "how sure clusters are is not told: one structure is no sample" in out
     assert Path("out/clusters.pml").read_text().startswith("# Rigid clusters at the cutoff -")
     assert "Coordinates are in" not in Path("out/clusters.pdb").read_text()
 

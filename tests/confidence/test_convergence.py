@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import timme
 from tests import naive
 from timme.confidence import assess
-from timme.confidence.windows import sigma_by_time, slide
+from timme.confidence.windows import cut_windows, sigma_by_time, slide
 from timme.synthetic import FAMILIES
 from timme.system.ensemble import Ensemble
 
@@ -75,3 +80,42 @@ def test_sigma_over_a_time_is_the_mean_over_windows() -> None:
         assert found[0, place] == pytest.approx(np.sqrt(np.mean(squares)), rel=1e-5)
         assert found[1, place] == pytest.approx(naive.pair_sigma(walks, a, b)[0], rel=1e-5)
     assert (found[1] > found[0]).all()  # walkers go further in a longer time
+
+
+def test_no_window_leads_from_one_run_into_the_next() -> None:
+    # Each run is stiff, and the second begins elsewhere: only a window over both sees that.
+    rng = np.random.default_rng(1)
+    still = rng.uniform(0, 5, (24, 3))
+    places = still + 0.01 * rng.normal(size=(80, 24, 3))
+    places[50:, 12:, 0] += 30.0
+    runs = np.repeat([0, 1], [50, 30])
+    points = timme.objects.points(replace(Ensemble.from_array(places), runs=runs))
+    index = next(timme.pairs.all(points).chunks(1000))
+    found = slide(points, index, 6, cutoff=0.05)
+    assert [len(window) for window in found.windows] == [20] * 6
+    assert all(window.stop <= 50 or window.start >= 50 for window in found.windows)
+    assert (found.sizes() == 24).all()
+    joined = slide(points, index, 6, cutoff=0.05, replicas=[80])
+    assert joined.sizes().max(axis=1).tolist() == [24, 24, 24, 12, 12, 24]
+    (over,) = sigma_by_time(points, index, [20])
+    for place, (a, b) in enumerate(index[:40]):
+        squares = [naive.pair_sigma(places[k : k + 20], a, b)[0] ** 2 for k in (0, 20, 50)]
+        assert over[place] == pytest.approx(np.sqrt(np.mean(squares)), rel=1e-4)
+    with pytest.raises(ValueError, match="2 to 50 snapshots, as many as the longest run has"):
+        sigma_by_time(points, index, [60])
+
+
+@given(st.lists(st.integers(4, 60), min_size=1, max_size=5), st.integers(2, 12))
+def test_windows_are_as_many_as_asked_for_and_cover_every_run(
+    runs: list[int], n_windows: int
+) -> None:
+    try:
+        bounds = cut_windows(n_windows, runs)
+    except ValueError as refused:
+        assert "choose" in str(refused)  # noqa: PT017, whatever is not refused is looked at
+        return
+    assert sum(len(ends) - 2 for ends in bounds) == n_windows
+    assert [ends[-1] - ends[0] for ends in bounds] == runs
+    assert all(b - a >= 2 for ends in bounds for a, b in pairwise(ends))
+    by_length = [n for _, n in sorted(zip(runs, map(len, bounds), strict=True))]
+    assert all(a <= b + 1 for a, b in pairwise(by_length))

@@ -83,3 +83,15 @@ def test_a_matrix_of_other_sites_is_refused() -> None:
     matrix = blocks(10, 10)
     with pytest.raises(ValueError, match="20 sites need σ of all their pairs"):
         silhouettes(timme.link(matrix), matrix[:5, :5])
+
+
+def test_clusters_that_were_never_compared_have_no_silhouette() -> None:
+    # Nothing is known across, so that no other cluster is the nearest: without a warning, either.
+    matrix = np.full((12, 12), np.nan)
+    inside = np.random.default_rng(0).uniform(0.1, 0.2, (2, 6, 6))
+    for place, block in zip((slice(0, 6), slice(6, 12)), inside, strict=True):
+        matrix[place, place] = block + block.T
+    np.fill_diagonal(matrix, 0.0)
+    found = silhouettes(timme.link(matrix), matrix, min_size=3)
+    assert (found.values == 0.0).all()
+    assert found.levels == ()

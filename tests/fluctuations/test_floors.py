@@ -15,6 +15,7 @@ from timme._arrays import Floats
 from timme.confidence.draws import draw
 from timme.fluctuations.floors import floors, least_cover
 from timme.fluctuations.sums import sum_parts
+from timme.fluctuations.units import Layout, thin
 from timme.objects import Objects
 from timme.series import Runs
 from timme.system.ensemble import Ensemble
@@ -79,6 +80,45 @@ def test_floors_hold_wherever_sigma_does(kind: str) -> None:
     least = (sums.sigma(draws.times).astype(np.float64) ** 2).min(axis=1)
     assert (found <= least * (1 + 1e-4)).all()
     assert (found > 0).any()
+
+
+@given(
+    st.integers(0, 2**31),
+    st.integers(1, 9),
+    st.sampled_from([None, [330, 70]]),
+    st.sampled_from(["points", "rms", "max"]),
+    st.booleans(),
+)
+def test_a_glance_at_few_snapshots_tells_a_lower_floor(
+    seed: int, n_frames: int, replicas: list[int] | None, reduction: Any, held: bool
+) -> None:
+    ensemble = Ensemble.from_array(moving(seed, 400).astype(np.float32))
+    compared: Objects = objects.points(ensemble)
+    if reduction != "points":
+        compared = objects.groups(ensemble, [[0, 1], [2, 3], [4, 5]], reduction=reduction)
+    index = next(pairs.all(compared).chunks(100))
+    draws = draw(400, 2.0 + seed % 60, replicas=replicas, n_draws=10)
+    whole = floors(compared, index, draws.parts, draws.runs)
+    with pytest.MonkeyPatch.context() as patch:
+        if not held:
+            patch.setattr("timme.fluctuations.units.MOST_HELD", 0)
+        few = floors(compared, index, draws.parts, draws.runs, most_frames=n_frames)
+    # Sums in single precision differ by less than is taken off for it, 1e-4 of them.
+    sums = sum_parts(compared, index, draws.parts)
+    least = (sums.sigma(draws.times).astype(np.float64) ** 2).min(axis=1)
+    assert (few <= least * (1 + 1e-5)).all()
+    assert (few <= whole * (1 + 1e-3) + 1e-4 * least).all()
+    if n_frames >= 2 and reduction == "points":
+        assert (few > 0).any()
+
+
+def test_frames_at_a_glance_are_spread_over_each_part() -> None:
+    array = np.arange(20.0)[:, None, None] * np.ones((1, 2, 3))
+    layout = Layout(Ensemble.from_array(array), [range(12), range(12, 14), range(14, 20)], None)
+    few = thin(layout, 3)
+    assert [len(part) for part in few.parts] == [3, 2, 3]
+    assert few.ensemble.coordinates()[:, 0, 0].tolist() == [2, 6, 10, 12, 13, 15, 17, 19]
+    assert thin(layout, 12) is layout
 
 
 def test_the_floor_of_steady_motion_is_near_to_what_it_bounds() -> None:

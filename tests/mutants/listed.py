@@ -453,7 +453,7 @@ MUTANTS = [
     *_mutants(
         "confidence/levels.py",
         "confidence/test_levels.py",
-        ("sites of no cluster do not count", "[held].sum() / len(owner)", "[held].mean()"),
+        ("sites of no cluster do not count", ".sum() / len(owner)", ".mean()"),
         ("a site is far from itself", "means[own] = np.inf", "pass"),
     ),
     *_mutants(
@@ -493,6 +493,30 @@ MUTANTS = [
             "draws keep the error of positions",
             "squares -= (sums.noise[rows][:, None] * share)",
             "squares -= 0 * (sums.noise[rows][:, None] * share)",
+        ),
+    ),
+    *_mutants(
+        "fluctuations/floors.py",
+        "fluctuations/test_floors.py",
+        ("a glance takes few snapshots for all", "totals=held, ", "totals=self.totals, "),
+    ),
+    *_mutants(
+        "fluctuations/units.py",
+        "fluctuations/test_floors.py",
+        ("a glance is at ends of parts", "(shares[:-1] + shares[1:]) / 2", "shares[:-1]"),
+    ),
+    *_mutants(
+        "_kernels/bridges.py",
+        "confidence/test_bridges.py",
+        (
+            "a ring hangs on its pairs",
+            "if low[site] > order[above]:",
+            "if low[site] >= order[above]:",
+        ),
+        (
+            "what is above a site is forgotten",
+            "total - counted[site] - held[site]",
+            "counted[site] - counted[site]",
         ),
     ),
     *_mutants(

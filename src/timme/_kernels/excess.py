@@ -34,3 +34,20 @@ def fit_sites(begins, partners, rows, squares, start, n_sweeps):
             if moved <= 1e-9 * np.max(sites):
                 break
     return found
+
+
+@compiled(error_model="numpy")
+def median_ratios(squares, first, second, sites):
+    """Medians over pairs, draw by draw, of σ² over what the motion of both sites adds up to.
+
+    ``squares`` is (draws, pairs) and ``sites`` (draws, sites); a ratio to nothing is infinite. One
+    draw after another, so that the ratios stay in the cache.
+    """
+    medians = np.empty(len(squares))
+    ratios = np.empty(len(first))
+    for draw in range(len(squares)):
+        for k in range(len(first)):
+            explained = sites[draw, first[k]] + sites[draw, second[k]]
+            ratios[k] = squares[draw, k] / explained if explained > 0.0 else np.inf
+        medians[draw] = np.median(ratios)
+    return medians

@@ -8,6 +8,7 @@ from timme._kernels import compiled
 from timme._kernels.crossing import _place
 
 _FAST = {"reassoc", "contract", "nsz"}
+_LANES = 32  # numbers that loops take at a time, about
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
@@ -86,33 +87,47 @@ def add_part_sums(xyz, pairs, owners, lengths, origin, first, second):
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
-def _add_neighbours(parts, replicas, length, values, fours, sums):
-    """Add up so many consecutive parts from every place on, after the last of a replica its first.
-
-    ``values`` has room for all of them one after another, ``length`` - 1 of each replica again, and
-    ``fours`` for as many: four at a time are added first, so that fewer are added in all.
-    """
-    place = 0
-    begin = 0
+def _lay_round(parts, replicas, again, begin, values):
+    """Put values of parts one after another from a place on; each replica begins ``again``."""
+    place = begin
+    part = 0
     for count in replicas:
+        here, own = values[place:], parts[part:]
         for k in range(count):
-            values[place + k] = parts[begin + k]
-        for k in range(length - 1):
-            values[place + count + k] = values[place + k]
-        place += count + length - 1
-        begin += count
-    n_fours = length // 4
-    for k in range(len(sums)):
-        sums[k] = 0.0
-    if n_fours:
-        for k in range(place - 3):
-            fours[k] = values[k] + values[k + 1] + values[k + 2] + values[k + 3]
-        for step in range(n_fours):
-            for k in range(len(sums)):
-                sums[k] += fours[k + 4 * step]
-    for step in range(4 * n_fours, length):
-        for k in range(len(sums)):
-            sums[k] += values[k + step]
+            here[k] = own[k]
+        after = here[count:]
+        for k in range(again):
+            after[k] = here[k]
+        place += count + again
+        part += count
+
+
+@compiled(fastmath=_FAST, error_model="numpy")
+def _add_neighbours(length, n_places, values, doubled, sums):
+    """Add up so many neighbours from every place on, by sums over 1, 2, 4, … of them.
+
+    ``values`` and ``doubled``, which are written over, have ``length`` more than all places.
+    """
+    added, span, left = 0, 1, length
+    while left > 0:
+        if left % 2 == 1:
+            if added == 0:
+                for k in range(n_places):
+                    sums[k] = values[k]
+            else:
+                further = values[
+                    added:
+                ]  # a sum as an index might be negative, for all that is known
+                for k in range(n_places):
+                    sums[k] += further[k]
+            added += span
+        left //= 2
+        if left > 0:
+            further = values[span:]
+            for k in range(n_places):
+                doubled[k] = values[k] + further[k]
+            values, doubled = doubled, values
+            span *= 2
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
@@ -126,29 +141,42 @@ def _quietest(first, second, middle, squared, windows, weights, inside_only, rou
     replicas, length, totals, outside = windows
     weight, share = weights
     far, off = rounding
-    values, fours, own, square = room
-    _add_neighbours(first, replicas, length, values, fours, own)
-    _add_neighbours(second, replicas, length, values, fours, square)
+    values, doubled, sums, found = room
+    half = len(sums) // 2  # both sums side by side: loops are short, and half as many
+    _lay_round(first, replicas, length - 1, 0, values)
+    _lay_round(second, replicas, length - 1, half, values)
+    _add_neighbours(length, len(sums), values, doubled, sums)
+    none = first.dtype.type(0.0)
     most = first.dtype.type(63.0 / 64.0)
-    low = first.dtype.type(np.inf)
+    squares = sums[half:]
     for w in range(len(totals)):
-        within = own[w] * own[w] * share[w] * inside_only
-        within += middle * (own[w] + own[w] - weight[w] * middle)
-        lost = far * (weight[w] * squared + square[w]) + off * square[w]
-        found = (most * (square[w] - within) - lost) * totals[w] + outside[w]
-        low = min(low, found)
-    return low if low > 0.0 else first.dtype.type(0.0)
+        own, square = sums[w], squares[w]
+        within = own * own * share[w] * inside_only
+        within += middle * (own + own - weight[w] * middle)
+        lost = far * (weight[w] * squared + square) + off * square
+        least = (most * (square - within) - lost) * totals[w] + outside[w]
+        found[w] = least if least > none else none  # noqa: FURB136, NaN bounds nothing, either
+    return _lowest(found)
+
+
+@compiled(fastmath=_FAST | {"nnan"}, error_model="numpy")
+def _lowest(values):
+    """Return the least of values, none of which is NaN: only then are they taken side by side."""
+    low = values[0]
+    for k in range(1, len(values)):
+        low = min(low, values[k])
+    return low
 
 
 @compiled(error_model="numpy")
 def _room_for(windows):
     """Arrays that are used again for every pair."""
-    n_windows = len(windows[2])
-    n_values = n_windows + windows[1] - 1
+    n_windows, length = len(windows[2]), windows[1]
+    n_places = 2 * _LANES * -(-(n_windows + length - 1) // _LANES)  # loops without a rest
     return (
-        np.empty(n_values, np.float32),
-        np.empty(n_values, np.float32),
-        np.empty(n_windows, np.float32),
+        np.zeros(n_places + length, np.float32),
+        np.zeros(n_places + length, np.float32),
+        np.zeros(n_places, np.float32),
         np.empty(n_windows, np.float32),
     )
 
@@ -156,10 +184,13 @@ def _room_for(windows):
 @compiled(error_model="numpy")
 def _weigh(seen, windows, room):
     """Weight of what is seen in each window, and one over it."""
-    weight = np.empty(len(windows[2]), np.float32)
-    share = np.empty(len(windows[2]), np.float32)
-    _add_neighbours(seen, windows[0], windows[1], room[0], room[1], weight)
-    for w in range(len(weight)):
+    n_windows = len(windows[2])
+    values, doubled, sums, _ = room
+    _lay_round(seen, windows[0], windows[1] - 1, 0, values)
+    _add_neighbours(windows[1], len(sums), values, doubled, sums)
+    weight = sums[:n_windows].copy()
+    share = np.empty(n_windows, np.float32)
+    for w in range(n_windows):
         share[w] = 1.0 / max(weight[w], 1e-30)
     return weight, share
 

@@ -185,7 +185,8 @@ def _value(
     means[own] = np.inf
     b = np.where(np.isnan(means), np.inf, means).min(axis=1)
     held = np.isfinite(a) & np.isfinite(b) & (np.maximum(a, b) > 0)
-    return float(((b - a) / np.maximum(a, b))[held].sum() / len(owner))
+    a, b = a[held], b[held]
+    return float(((b - a) / np.maximum(a, b)).sum() / len(owner))
 
 
 def _peaks(hierarchy: Hierarchy, values: Floats, min_size: int, n_levels: int) -> tuple[Level, ...]:

@@ -39,6 +39,8 @@ _AT_A_TIME = 20_000_000  # σ of all pairs and draws that are held
 _ROUNDING = 1e-5  # products of matrices in single precision, of other shapes, differ by less
 _MARGIN = 0.02  # of σ² in single precision, where pairs are left out before they are resampled
 _FEW = 20_000  # pairs that are summed without asking which of them matter
+_GLANCE = 2  # snapshots of each part that are looked at first, of points
+_GLANCE_AT_GROUPS = 4  # whose floor is the mean of many, each of them loose
 _LONG = 4  # snapshots of a window from which on there is much to be found within it
 MOST_PAIRS = 1_500_000  # whose sums over 64 parts take less than 1 GB
 
@@ -96,12 +98,15 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
     n_inside = objects.ensemble.n_snapshots * draws.runs.window // len(draws.parts)
     if linkage == "single" and n_pairs > (min(most, _FEW) if plain and n_inside >= _LONG else most):
         bounds = _bounds(sigma, draws, summed)
-        least = floors(
-            objects, pairs, draws.parts, draws.runs, metric=metric, layout=layout, run=run
-        )
         if noise is not None:  # floors are those of what was measured
             bounds = bounds + noise(pairs)
-        pairs = pairs[least <= (1 + _MARGIN) * bounds]
+        least_of = partial(
+            floors, objects, parts=draws.parts, runs=draws.runs, metric=metric, layout=layout
+        )
+        for most_frames in _glances(objects, draws, plain=plain):
+            least = least_of(pairs, most_frames=most_frames, run=run)
+            low = least <= (1 + _MARGIN) * bounds
+            pairs, bounds = pairs[low], bounds[low]
     notes = tuple[str, ...]()
     if len(pairs) > most:
         told = f"{most:,} of {len(pairs):,} pairs that may matter, those nearest to where they are"
@@ -110,6 +115,16 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
         excess = sigma.sigma / np.maximum(joined, 1e-300)
         pairs = sigma.pairs[np.sort(np.argpartition(excess, most)[:most])]
     return summed(pairs), notes
+
+
+def _glances(objects: Objects, draws: Draws, *, plain: bool) -> tuple[int | None, ...]:
+    """How many snapshots of each part are looked at, in the end all.
+
+    Most pairs are seen to be too high at a glance, which pays where it is much less than all.
+    """
+    few = _GLANCE if objects.are_points else _GLANCE_AT_GROUPS
+    pays = plain and max(map(len, draws.parts)) >= 2 * few
+    return (few, None) if pays else (None,)
 
 
 def _bounds(sigma: Fluctuations, draws: Draws, summed: Callable[[Ints], PartSums]) -> Floats:

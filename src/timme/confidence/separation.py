@@ -101,10 +101,10 @@ def separate(
     edges = contacts[rows] & ((where == 2) | (where == 4))
     crossing = where == 3
     near = rows[_few_each(sums, rows, edges)]
-    everything_across, _ = _excess(sums, near, rows[crossing], times[:0])
-    if n_contacts >= FEW_CONTACTS:
-        crossing &= contacts[rows]
-    excess, low = _excess(sums, near, rows[crossing], times)
+    in_contact = contacts[rows[crossing]] | (n_contacts < FEW_CONTACTS)
+    everything_across, excess, low = _excess(
+        sums, near, rows[crossing], decisive=in_contact, times=times
+    )
     return Separation(
         across=_median(sigma[where == 3]),
         inside=_median(sigma[where == 2]),
@@ -148,33 +148,69 @@ def excess_motion(
     rows = begins, ends[ranked, 1], ranked % len(pairs)
     sweeps = _SWEEPS_AGAIN if start.any() else _SWEEPS
     sites: Floats = kernel.fit_sites(*rows, np.ascontiguousarray(squares), start, sweeps)
-    held = (np.diff(begins) > 0)[crossing].all(axis=1)
+    return crossing_excess(pairs, crossing, crossing_squares, sites), sites
+
+
+def crossing_excess(pairs: Ints, crossing: Ints, crossing_squares: Floats, sites: Floats) -> Floats:
+    """Hold σ² of crossing pairs against the motion of sites that is known from pairs inside.
+
+    Parameters
+    ----------
+    pairs, crossing, crossing_squares
+        As for :func:`excess_motion`.
+    sites : ndarray, shape (draws, sites)
+        s² of each site.
+
+    Returns
+    -------
+    ndarray, shape (draws,)
+        X, NaN if there is no crossing pair whose sites both have pairs inside.
+    """
+    inside = np.zeros(sites.shape[1], bool)
+    inside[pairs] = True
+    held = inside[crossing].all(axis=1)
     if not held.any():
-        return np.full(len(squares), np.nan), sites
-    one, other = crossing[held].T
-    explained = sites[:, one] + sites[:, other]
-    across = crossing_squares[:, held]
-    ratios = np.divide(across, explained, out=np.full_like(across, np.inf), where=explained > 0)
-    return np.median(ratios, axis=1), sites
+        return np.full(len(sites), np.nan)
+    one, other = np.ascontiguousarray(crossing[held].T)
+    across = np.ascontiguousarray(crossing_squares[:, held])
+    found: Floats = kernel.median_ratios(across, one, other, sites)
+    return found
 
 
-def _excess(sums: PartSums, edges: Ints, crossing: Ints, times: Ints) -> tuple[float, float]:
-    """X of all snapshots, and the bound that 5 % of draws fall below; NaN without draws."""
+def _excess(
+    sums: PartSums, edges: Ints, crossing: Ints, *, decisive: Bools, times: Ints
+) -> tuple[float, float, float]:
+    """X of all crossing pairs, X of those that decide, and the bound that 5 % of draws are below.
+
+    All NaN where nothing is known.
+    """
     if not len(edges) or not len(crossing):
-        return np.nan, np.nan
+        return np.nan, np.nan, np.nan
     rows = np.concatenate([edges, crossing])
     sites, index = np.unique(sums.pairs[rows], return_inverse=True)
     index = index.reshape(-1, 2).astype(np.int64)
     inside, across = index[: len(edges)], index[len(edges) :]
-    draws = np.concatenate([np.ones((1, times.shape[1]), np.int64), times])
-    squares = sums.sigma(draws, rows=rows).T.astype(np.float64) ** 2
+    everything = np.ones((1, times.shape[1]), np.int64)
+    near, far = np.split(_squares(sums, everything, rows), [len(edges)], axis=1)
+    unknown = np.zeros(len(sites))
+    (whole,), (start,) = excess_motion(inside, near, across, far, unknown)
+    across, far = across[decisive], far[:, decisive]
+    if not len(across):
+        return float(whole), np.nan, np.nan
+    (excess,) = crossing_excess(inside, across, far, start[None])
+    if np.isnan(excess):
+        return float(whole), np.nan, np.nan
+    drawn = _squares(sums, times, np.concatenate([edges, crossing[decisive]]))
+    near, far = np.split(drawn, [len(edges)], axis=1)
+    resampled, _ = excess_motion(inside, near, across, far, start)
+    return float(whole), float(excess), float(np.quantile(resampled, _LOW))
+
+
+def _squares(sums: PartSums, times: Ints, rows: Ints) -> Floats:
+    """σ² of some pairs, (draws, pairs), 0 where it is unknown."""
+    squares: Floats = sums.sigma(times, rows=rows).T.astype(np.float64) ** 2
     squares[~np.isfinite(squares)] = 0.0
-    near, far = squares[:, : len(edges)], squares[:, len(edges) :]
-    whole, start = excess_motion(inside, near[:1], across, far[:1], np.zeros(len(sites)))
-    if np.isnan(whole[0]) or not len(times):
-        return float(whole[0]), np.nan
-    drawn, _ = excess_motion(inside, near[1:], across, far[1:], start[0])
-    return float(whole[0]), float(np.quantile(drawn, _LOW))
+    return squares
 
 
 def _few_each(sums: PartSums, rows: Ints, wanted: Bools) -> Ints:

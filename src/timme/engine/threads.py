@@ -138,6 +138,9 @@ class Threads:
         object
             As for :class:`timme.engine.protocol.Engine`.
         """
+        if len(items) == 1:  # for which no thread needs to be started
+            yield function(shared, items[0])
+            return
         count = self.threads_here
         with ThreadPoolExecutor(count) as pool:
             tasks = (pool.submit(function, shared, item) for item in items)

@@ -11,12 +11,15 @@ c the least share of a draw that windows cover. Windows are few, as they begin w
 the least v of a pair is kept. Deviations of objects of several sites are those from the mean over
 all snapshots, as :mod:`timme.fluctuations.sums` resamples them: they are no smaller. Of these
 objects, the mean (or the largest) of such bounds over cross pairs is a bound, too.
+
+A sum of squares over some snapshots of a window never exceeds that over all of it. So a few of each
+part give a lower bound, and cheaply; for most pairs that is enough to know that they are too high.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,7 +38,7 @@ from timme.fluctuations.sums import (
     takes_largest,
     weights_of,
 )
-from timme.fluctuations.units import Layout, Units
+from timme.fluctuations.units import Layout, Units, thin
 from timme.objects import Objects
 from timme.series import Runs
 
@@ -45,12 +48,13 @@ _TILE = 8192  # pairs that a thread takes at a time
 _PIECE = 500_000  # pairs of sites whose sums are held where frames are not
 
 
-def floors(
+def floors(  # noqa: PLR0913, what draws are, how much is looked at, and how
     objects: Objects,
     index: Ints,
     parts: Sequence[range],
     runs: Runs,
     *,
+    most_frames: int | None = None,
     metric: Metric | None = None,
     layout: Layout | None = None,
     run: Run = DEFAULT,
@@ -67,6 +71,9 @@ def floors(
         Runs of consecutive snapshots, in their order.
     runs : Runs
         How draws are made of them.
+    most_frames : int, optional
+        Snapshots of each part that are looked at, in open space; all by default. Of fewer, the
+        floor is lower.
     metric : str or callable, optional
         As for :func:`timme.measure`.
     layout : Layout, optional
@@ -86,6 +93,8 @@ def floors(
     if ensemble.gaps and not objects.are_points:
         return np.zeros(len(index))  # whose cross pairs are seen in other snapshots each
     layout = layout or lay_out_once(objects, parts, metric)
+    if layout is not None and most_frames is not None:
+        layout = thin(layout, most_frames)
     per_pair = 1.0 if objects.are_points else (len(objects.members) / len(objects)) ** 2
     n_pieces = max(1, round(len(index) * per_pair / _PIECE))
     found = list[Floats]()
@@ -93,6 +102,7 @@ def floors(
         crossing = Crossing.of(objects, piece)
         search = _Search.of(crossing, runs, totals)
         if layout is not None:
+            search = search.in_frames(layout)
             least = _search_plainly(search, layout, run)
         else:
             first, second, seen = sum_anything(ensemble, search.pairs, parts, metric, run)
@@ -140,7 +150,7 @@ class _Search:
 
     pairs: Ints  # (site pairs, 2)
     windows: tuple[Ints, int, Singles, Singles]  # as the kernel needs them
-    totals: Floats  # (parts,)
+    totals: Floats  # (parts,), weight of what is summed
     about_mean: bool
 
     @classmethod
@@ -163,6 +173,12 @@ class _Search:
             ends.astype(np.float32),
         )
         return cls(crossing.site_pairs, known, totals, about_mean)
+
+    def in_frames(self, layout: Layout) -> _Search:
+        """Look at those frames only, all of a part or some; the mean over all is then unknown."""
+        held = np.array([float(len(part)) for part in layout.parts])
+        whole = np.array_equal(held, self.totals)
+        return replace(self, totals=held, about_mean=self.about_mean and whole)
 
     def least(
         self,
@@ -197,7 +213,7 @@ def _search_plainly(search: _Search, layout: Layout, run: Run) -> Floats:
     if layout.held is not None:
         run_all(threads.map(look, layout.held, tiles))
         return found
-    origin, of_r = first_distances(layout.ensemble, pairs), 0.0
+    origin, of_r = first_distances(layout, pairs), 0.0
     shape = (len(pairs), len(layout.parts))
     first, second = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
 

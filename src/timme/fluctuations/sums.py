@@ -31,7 +31,7 @@ from timme.fluctuations.units import Layout, Units, hold
 from timme.objects import Objects
 from timme.system.ensemble import Ensemble
 
-HELD_BYTES = 300_000_000  # sums of site pairs that are held at a time, where objects have several
+HELD_BYTES = 24_000_000  # sums of site pairs that are held at a time, where objects have several
 _TILE = 8192  # pairs that a thread takes at a time
 
 NoiseVariance = Callable[[Ints], Floats]
@@ -295,7 +295,7 @@ def _sum_plainly(layout: Layout, pairs: Ints, run: Run) -> tuple[Singles, Single
     if layout.held is None and 0 < 2 * len(used) < layout.ensemble.n_sites:  # these are laid out
         layout = Layout(layout.ensemble.select(used), layout.parts, None)
         pairs = np.searchsorted(used, pairs)
-    origin = first_distances(layout.ensemble, pairs)
+    origin = first_distances(layout, pairs)
     tiles = [slice(k, k + _TILE) for k in range(0, len(pairs), _TILE)]
     threads = Threads(run.engine.threads_here)
 
@@ -322,13 +322,13 @@ def run_all(results: Iterable[Any]) -> None:
         pass
 
 
-def first_distances(ensemble: Ensemble, pairs: Ints) -> Floats:
-    """Measure the distances in the first snapshot, from which those of all are counted.
+def first_distances(layout: Layout, pairs: Ints) -> Floats:
+    """Measure the distances in the first snapshot of all parts, from which others are counted.
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Snapshots in open space.
+    layout : Layout
+        Frames in open space.
     pairs : ndarray of int, shape (pairs, 2)
         Sites.
 
@@ -337,7 +337,7 @@ def first_distances(ensemble: Ensemble, pairs: Ints) -> Floats:
     ndarray, shape (pairs,)
         In double precision.
     """
-    points = np.asarray(ensemble.snapshot(0)[0], np.float64)
+    points = np.asarray(layout.ensemble.snapshot(layout.parts[0].start)[0], np.float64)
     apart: Floats = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
     return apart
 

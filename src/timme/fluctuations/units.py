@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from timme.system.ensemble import Ensemble
 
 _LONGEST = 16  # frames of a unit
 _LANES = 16  # units that vector units take at a time
+_SITES = 64  # that are laid out at a time
 _TOGETHER = 32_000_000  # bytes of frames that are laid out together, or those of one block
 MOST_HELD = 64_000_000  # bytes of frames that stay laid out from one pass to the next
 
@@ -67,6 +69,38 @@ def hold(ensemble: Ensemble, parts: Sequence[range]) -> Layout:
     return Layout(ensemble, parts, _side_by_side(list(_cut(frames, 0, parts))))
 
 
+def thin(layout: Layout, n_frames: int) -> Layout:
+    """Keep few frames of each part, spread over it.
+
+    Parameters
+    ----------
+    layout : Layout
+        All frames.
+    n_frames : int
+        Frames of each part that are kept, at most.
+
+    Returns
+    -------
+    Layout
+        The same parts of another ensemble, or the same where none has more.
+    """
+    if max(map(len, layout.parts)) <= n_frames:
+        return layout
+    kept = [_spread(part, n_frames) for part in layout.parts]
+    ends = np.cumsum([0, *map(len, kept)]).tolist()
+    parts = [range(*bounds) for bounds in pairwise(ends)]
+    return hold(layout.ensemble[np.concatenate(kept)], parts)
+
+
+def _spread(part: range, n_frames: int) -> Ints:
+    """So many frames of a part, each in the middle of an equal share of it."""
+    if len(part) <= n_frames:
+        return np.array(part)
+    shares = np.linspace(part.start, part.stop, n_frames + 1)
+    middles: Ints = ((shares[:-1] + shares[1:]) / 2).astype(np.int64)
+    return middles
+
+
 def lay_out(ensemble: Ensemble, parts: Sequence[range]) -> Iterator[Units]:
     """Lay all frames out in units, as many at a time as fit into the cache of a large machine.
 
@@ -112,8 +146,12 @@ def _side_by_side(units: list[_Unit]) -> Units:
     begins = np.cumsum(lengths) - lengths
     inside = np.arange(len(index))[:, None] < lengths
     index[:, : len(units)] = begins + inside * np.arange(len(index))[:, None]
-    frames = np.concatenate([unit.frames for unit in units])
-    xyz = np.ascontiguousarray(frames[index.ravel()].transpose(1, 2, 0))
+    n_sites, n_dimensions = units[0].frames.shape[1:]
+    xyz = np.empty((n_sites, n_dimensions, index.size), units[0].frames.dtype)
+    for site in range(0, n_sites, _SITES):  # few at a time, whose frames stay in the cache
+        here = slice(site, site + _SITES)
+        frames = np.concatenate([unit.frames[:, here] for unit in units])
+        xyz[here] = frames[index.ravel()].transpose(1, 2, 0)
     empty = np.zeros(n_units - len(units), np.int64)
     return Units(
         xyz.reshape(*xyz.shape[:2], *index.shape),

@@ -66,6 +66,8 @@ def shown_forest(edges: Ints, heights: Floats, n_sites: int, shown: Ints) -> tup
     """
     number = np.full(n_sites, -1)
     number[shown] = np.arange(len(shown))
+    if len(heights) > 2 * _FEW * n_sites:  # to sort them all would take longest
+        edges, heights = spanning_forest(n_sites, edges, heights)
     ranked = _ranked(heights)
     joining, ends = linkage.joining_shown(_writeable(edges), ranked, number, len(shown))
     return ends, heights[joining]

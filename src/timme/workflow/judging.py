@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,7 +11,7 @@ import numpy as np
 from timme.analysis import QUANTILES, Chance, Judged, Part, Seen, Timed
 from timme.confidence import assess
 from timme.confidence.null import null_band
-from timme.confidence.windows import sigma_by_time, slide
+from timme.confidence.windows import check_times, cut_windows, sigma_by_time, slide
 from timme.engine.moments import Metric
 from timme.engine.run import Run
 from timme.fluctuations.sigma import Fluctuations
@@ -81,7 +82,7 @@ def judge(  # noqa: PLR0913, what was made so far, and how it is judged
         The part, and notes.
     """
     notes = _linkage_notes(chosen)
-    _refuse_windows(chosen, compared.ensemble.n_snapshots)
+    _refuse_windows(chosen, runs_of(compared, chosen))
     if chosen.confidence is False:
         return Told((), notes)
     if not n_summed:
@@ -99,7 +100,7 @@ def judge(  # noqa: PLR0913, what was made so far, and how it is judged
         sigma,
         seen.restricted,
         shown=seen.shown,
-        replicas=chosen.runs_of(compared.ensemble.n_snapshots),
+        replicas=runs_of(compared, chosen),
         linkage=linkage_of(chosen),
         most_pairs=n_summed,
         metric=metric,
@@ -151,6 +152,7 @@ def follow(  # noqa: PLR0913, as above
             *(compared, sigma.pairs, chosen.windows),
             cutoff=cutoff,
             shown=seen.shown,
+            replicas=runs_of(compared, chosen),
             metric=metric,
             noise=noise,
             run=run,
@@ -159,7 +161,10 @@ def follow(  # noqa: PLR0913, as above
         lags = np.unique(np.asarray(chosen.lags, np.int64))
         some = np.random.default_rng(0).permutation(len(sigma.pairs))[:_TIMED_PAIRS]
         found = sigma_by_time(
-            *(compared, sigma.pairs[np.sort(some)], lags.tolist()), metric=metric, noise=noise
+            *(compared, sigma.pairs[np.sort(some)], lags.tolist()),
+            replicas=runs_of(compared, chosen),
+            metric=metric,
+            noise=noise,
         )
         quantiles = np.quantile(found, QUANTILES, axis=1).T
     part = Timed(windows, lags, quantiles, sigma.unit)
@@ -222,16 +227,39 @@ def _cutoff_of(chosen: Settings, told: Told) -> float | None:
     return None
 
 
-def _refuse_windows(chosen: Settings, n_snapshots: int) -> None:
+def _refuse_windows(chosen: Settings, runs: Sequence[int]) -> None:
     """Refuse windows and times for which there are too few snapshots, before any are measured."""
-    if chosen.windows is not None and n_snapshots < 2 * (chosen.windows + 1):
+    if chosen.windows is not None:
+        cut_windows(chosen.windows, runs)
+    if chosen.lags is not None:
+        check_times(chosen.lags, runs)
+
+
+def runs_of(compared: Objects, chosen: Settings) -> Sequence[int]:
+    """Count the snapshots of each independent run, as the user says or as they were read.
+
+    Parameters
+    ----------
+    compared : Objects
+        What is compared.
+    chosen : Settings
+        What the user chose.
+
+    Returns
+    -------
+    sequence of int
+        In their order.
+    """
+    ensemble = compared.ensemble
+    runs = chosen.runs_of(ensemble.n_snapshots)
+    if runs is None:
+        return ensemble.replicas
+    if sum(runs) != ensemble.n_snapshots or min(runs) < 1:
         raise ValueError(
-            f"windows={chosen.windows} needs at least {2 * (chosen.windows + 1)} snapshots, got "
-            f"{n_snapshots}: choose fewer windows"
+            f"replicas must have {ensemble.n_snapshots} snapshots together, at least 1 each, got "
+            f"{list(runs)}"
         )
-    if chosen.lags is not None and not 2 <= min(chosen.lags) <= max(chosen.lags) <= n_snapshots:
-        told = ",".join(map(str, chosen.lags))
-        raise ValueError(f"lags= are 2 to {n_snapshots} snapshots each, got {told}")
+    return runs
 
 
 def judge_matrix(sigma: Fluctuations, hierarchy: Hierarchy, chosen: Settings) -> Told:

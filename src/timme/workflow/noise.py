@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from timme._arrays import Floats
-from timme.confidence.noise import LEAST_SNAPSHOTS, PositionErrors, estimate_errors
+from timme.confidence.noise import LEAST_SNAPSHOTS, PositionErrors, estimate_errors, take_off
 from timme.engine.metrics import known_metric
 from timme.engine.moments import Metric
 from timme.fluctuations.sigma import Fluctuations
@@ -65,6 +67,41 @@ def choose_noise(
     else:
         squares = _given_squares(compared, np.asarray(chosen.noise, np.float64))
     return PositionErrors(points, squares)
+
+
+def without_noise(
+    compared: Objects,
+    partners: Pairs,
+    sigma: Fluctuations,
+    noise: Any,
+    *,
+    kind: str,
+    metric: Metric | None = None,
+) -> Fluctuations:
+    """Take the error of positions off what was measured, as the recipe does.
+
+    Parameters
+    ----------
+    compared : Objects
+        What was compared.
+    partners : Pairs
+        Who with whom.
+    sigma : Fluctuations
+        As measured.
+    noise : float, sequence of float, "auto" or None
+        As the setting of that name.
+    kind : str
+        As for :func:`choose_noise`.
+    metric : str, callable or None
+        As for :func:`timme.measure`.
+
+    Returns
+    -------
+    Fluctuations
+        Without it.
+    """
+    errors = choose_noise(compared, partners, Settings(noise=noise), kind=kind, metric=metric)
+    return sigma if errors is None else take_off(sigma, errors.variance)[0]
 
 
 def note_on_noise(

@@ -34,6 +34,13 @@ from timme.workflow.recipe import choose_engine
 from timme.workflow.remarks import note_warnings
 
 _MOST_SITES = 2000  # whose fractions of all pairs are kept
+_UNJUDGED = (
+    "how sure clusters are is not told: one structure is no sample, of which others could be drawn"
+)
+_UNJUDGED_TOGETHER = (
+    "how sure clusters are is not told: fractions of snapshots in which sites are apart are not "
+    "resampled"
+)
 _READING = ("start", "stop", "step", "allow_truncated")  # settings of timme.read
 
 
@@ -145,7 +152,7 @@ def _analyse_structure(ensemble: Ensemble, chosen: RigidSettings) -> Analysis:
         system=_system(ensemble, sites, shown),
         hierarchy=dilute(held),
         recipe=_recipe(chosen),
-        notes=(*ensemble.notes, *held.notes),
+        notes=(*ensemble.notes, *held.notes, _UNJUDGED),
         parts=(Constraints(replace(held, notes=())),),
     )
 
@@ -163,7 +170,7 @@ def _analyse_ensemble(
         system=_system(ensemble, sites, replace(shown, objects=np.arange(len(sites)))),
         hierarchy=found.hierarchy(),
         recipe=_recipe(chosen),
-        notes=(*ensemble.notes, *notes, _counts(found, shown.name)),
+        notes=(*ensemble.notes, *notes, _counts(found, shown.name), _UNJUDGED_TOGETHER),
         parts=(Apart(from_matrix(found.apart)),) if len(sites) <= _MOST_SITES else (),
     )
 
