@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import shlex
@@ -50,9 +51,10 @@ Examples
   timme plot timme-1bnr/result.npz --cutoff 0.06 -o dilution.pdf
 """
 
-# Libraries make many objects as they are imported and as figures are drawn, few of them garbage:
-# to look for it as often as Python does takes a twentieth of a short run.
-_RARELY = 50_000, 20, 50
+# Libraries make many objects as they are imported and as figures are drawn, few of them garbage: to
+# look for it as often as Python does takes a twentieth of a short run, and to look once more through
+# all that is left, as Python does before it ends, a tenth.
+_RARELY = 1_000_000, 20, 50
 
 
 class _Group(click.Group):
@@ -77,6 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every error becomes one line and exit code 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(*_RARELY)
+    atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console without σ or Å shows a ? instead
