@@ -54,13 +54,13 @@ Examples
   timme plot timme-1bnr/result.npz --cutoff 0.06 -o dilution.pdf
 """
 
-# Libraries make many objects as they are imported and as figures are drawn, few of them garbage: to
-# look for it as often as Python does takes a twentieth of a short run, and to look once more through
-# all that is left, as Python does before it ends, a tenth.
+# Libraries make many objects as they are imported and as figures are drawn, few of them garbage.
+# To look for it as often as Python does takes a twentieth of a short run, and to look through all
+# that is left, as Python does before it ends, a tenth.
 _RARELY = 1_000_000, 20, 50
 
-# Threads of OpenBLAS wait for more work by computing nothing, for 2 to this power cycles: by default
-# for a fortieth of a second on every core, which is longer than what they did in a short run.
+# Threads of OpenBLAS that wait for more work keep their cores busy for 2 to this power cycles: by
+# default for a fortieth of a second, which is longer than what they did in a short run.
 _BLAS, _SOON = "OPENBLAS_THREAD_TIMEOUT", "18"
 
 
