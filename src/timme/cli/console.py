@@ -271,8 +271,22 @@ def _make_bar(what: str, waiting: str) -> Any:
     from tqdm import tqdm
 
     return tqdm(
-        desc=what, delay=_PATIENCE, leave=False, disable=None, unit_scale=True, bar_format=waiting
+        desc=what,
+        delay=_PATIENCE,
+        leave=False,
+        disable=None,
+        unit_scale=True,
+        bar_format=waiting,
+        ncols=_columns(),
     )
+
+
+def _columns() -> int | None:
+    """Return how wide a bar is: as a terminal tells it, or 80 where it says 0, as some do."""
+    try:
+        return None if os.get_terminal_size(sys.stderr.fileno()).columns else 80
+    except (AttributeError, OSError, ValueError):  # no terminal
+        return None
 
 
 @contextmanager
