@@ -922,6 +922,16 @@ MUTANTS = [
         ("the scale of coordinates is not taken", "places = places * self._scale", "pass"),
     ),
     *_mutants(
+        "readers/pdb.py",
+        "readers/test_structures.py",
+        ("signs stand anywhere in a number", "~begun & (blank | sign)", "blank | sign"),
+    ),
+    *_mutants(
+        "cli/interrupts.py",
+        "cli/test_commands.py",
+        ("imports are interrupted by a traceback", "signal.signal(signal.SIGINT, end)", "None"),
+    ),
+    *_mutants(
         "readers/xdr.py",
         "readers/test_integrity.py readers/test_binaries.py readers/test_trajectories.py",
         (
