@@ -223,17 +223,15 @@ def count_drawn(drawn: Ints, n_blocks: int) -> Ints:
 def _draw(rng: np.random.Generator, length: int, size: Ints, first: Ints, *, wrap: bool) -> Ints:
     """Draw runs; of each block, the size of its replica and the first block of that are given."""
     start = rng.integers(0, len(size), len(size))  # more than enough, so that draws stay aligned
-    runs = []
-    n_drawn = 0
-    for block in start:
-        begin, there = first[block], size[block]
-        steps = np.arange(min(length, there))
-        place = block - begin if wrap else (block - begin) % (there - len(steps) + 1)
-        runs.append(begin + (place + steps) % there)
-        n_drawn += len(steps)
-        if n_drawn >= len(size):
-            break
-    return np.concatenate(runs)[: len(size)]
+    lengths = np.minimum(length, size[start])
+    ends = np.cumsum(lengths)
+    run = np.searchsorted(ends, np.arange(len(size)), side="right")  # of each block drawn
+    step = np.arange(len(size)) - (ends - lengths)[run]
+    block = start[run]
+    begin, there = first[block], size[block]
+    place = block - begin if wrap else (block - begin) % (there - lengths[run] + 1)
+    drawn: Ints = begin + (place + step) % there
+    return drawn
 
 
 def _rows(series: npt.ArrayLike) -> Floats:

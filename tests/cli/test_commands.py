@@ -223,6 +223,27 @@ def test_a_process_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.pdb"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs the signals of Unix")
+@pytest.mark.parametrize("library", ["click", "numba", "gemmi"])
+def test_an_interrupt_while_libraries_are_imported_is_one_line(
+    library: str, tmp_path: Path
+) -> None:
+    """The signal comes within the import of one: a module of that name which sends it."""
+    text = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    (tmp_path / f"{library}.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "timme", "run", "a.pdb"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(SOURCE)])},
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=LONGEST,
+    )
+    told = "timme: interrupted, nothing was written\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", told)
+
+
 # ---- demo --------------------------------------------------------------------------------------
 
 

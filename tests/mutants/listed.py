@@ -1010,6 +1010,16 @@ MUTANTS = [
         ("the scale of coordinates is not taken", "places = places * self._scale", "pass"),
     ),
     *_mutants(
+        "readers/pdb.py",
+        "readers/test_structures.py",
+        ("signs stand anywhere in a number", "~begun & (blank | sign)", "blank | sign"),
+    ),
+    *_mutants(
+        "cli/interrupts.py",
+        "cli/test_commands.py",
+        ("imports are interrupted by a traceback", "signal.signal(signal.SIGINT, end)", "None"),
+    ),
+    *_mutants(
         "readers/xdr.py",
         "readers/test_integrity.py readers/test_binaries.py readers/test_trajectories.py",
         (
@@ -1017,12 +1027,22 @@ MUTANTS = [
             "kept = np.flatnonzero(has_positions[:count])",
             "kept = np.arange(count)",
         ),
-        ("damaged coordinates are believed", "if limits is not None:", "if False:"),
+        (
+            "damaged coordinates are believed",
+            "if not (np.array_equal(lowest, least) and np.array_equal(highest, most)):",
+            "if False:",
+        ),
     ),
     *_mutants(
         "_kernels/xtc.py",
         "readers/test_binaries.py",
         ("small differences never get larger", "small += change", "small += 0"),
+        (
+            "the first difference keeps its place",
+            "atom if k == 0 else atom + 1 + k",
+            "atom + 1 + k",
+        ),
+        ("the last byte is filled up", "& ((_ONE << left) - _ONE)", "& ((_ONE << _BYTE) - _ONE)"),
     ),
     *_mutants(
         "readers/gro.py",

@@ -8,11 +8,14 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import timme
 from tests.readers.builders import trajectory_positions, waters, write_pdb, write_trajectory
@@ -20,6 +23,8 @@ from timme._arrays import Coordinates, Floats
 from timme.readers import read
 from timme.readers.dcd import DcdFile
 from timme.readers.integrity import layout
+from timme.readers.layouts import DamageError
+from timme.readers.xdr import open_xdr
 
 N_ATOMS = 12
 
@@ -215,6 +220,61 @@ def test_boxes_in_a_text_of_amber_are_read_in_their_columns_or_refused(
 
 
 # ---- damage --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_atoms", [1, 9, 10, 11, 300])
+@pytest.mark.parametrize(
+    ("spread", "precision"),
+    [
+        *((spread, 10.0) for spread in (0.05, 2.0, 3e3, 5e5)),
+        *((spread, 1000.0) for spread in (1e-4, 0.05, 2.0, 40.0, 3e3, 5e5)),
+        *((spread, 1e6) for spread in (1e-4, 0.05, 2.0, 40.0)),
+    ],
+)
+def test_xtc_frames_are_unpacked_to_the_bits_of_the_library(
+    n_atoms: int, spread: float, precision: float, tmp_path: Path
+) -> None:
+    """Molecules of three atoms, in boxes of less than a step up to ranges of more than 24 bits."""
+    from MDAnalysis.lib.formats.libmdaxdr import XTCFile
+
+    rng = np.random.default_rng(n_atoms)
+    middles = rng.uniform(-spread, spread, (6, -(-n_atoms // 3), 1, 3))
+    sizes = 0.1 * min(1.0, spread) * 4.0 ** rng.uniform(-6, 1, (6, 1, 1, 1))
+    places = (middles + sizes * rng.normal(size=(6, middles.shape[1], 3, 3))).reshape(6, -1, 3)
+    path = tmp_path / "a.xtc"
+    box = rng.uniform(1.0, 9.0, (3, 3)).astype(np.float32)
+    with XTCFile(str(path), "w") as file:
+        for step, frame in enumerate(places[:, :n_atoms].astype(np.float32)):
+            file.write(frame, box, step, 0.5 * step, precision)
+    found = layout(path, ".xtc")
+    assert found is not None
+    read_frame = open_xdr(path, found.offsets)
+    with XTCFile(str(path)) as file:
+        for number, frame in enumerate(file):
+            ours = read_frame(number)
+            np.testing.assert_array_equal(ours.positions, frame.x * np.float32(10))
+            np.testing.assert_array_equal(ours.box, frame.box.astype(np.float64) * 10)
+            assert ours.positions.dtype == np.float32
+            assert ours.time == frame.time
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_changed_bits_of_an_xtc_frame_are_read_or_refused(seed: int) -> None:
+    """Nothing is read or written beyond a frame, and what is read lies within its limits."""
+    rng = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_xtc(Path(folder) / "a.xtc", trajectory_positions(2, 60))
+        data = np.frombuffer(path.read_bytes(), np.uint8).copy()
+        place = int(rng.integers(92, len(data) // 2))
+        data[place] ^= np.uint8(1 << rng.integers(8))
+        path.write_bytes(data.tobytes())
+        found = layout(path, ".xtc")
+        assert found is not None
+        try:
+            frame = open_xdr(path, found.offsets)(0)
+        except DamageError:
+            return
+        assert np.isfinite(frame.positions).all()
 
 
 def test_an_xtc_frame_between_impossible_limits_is_refused(tmp_path: Path, topology: Path) -> None:

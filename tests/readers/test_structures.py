@@ -289,7 +289,12 @@ def test_insertion_codes_and_chains_keep_residues_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "field", ["********", "     nan", "     NaN", "     inf", "   a.bcd", "        "]
+    "field",
+    [
+        *("********", "     nan", "     NaN", "     inf", "   a.bcd", "        "),
+        # Nearly what programs write.
+        *("  1 .000", " - 1.000", " --1.000", "1- 2.000", "  1..000", "1 23.000", "   -.0 0"),
+    ],
 )
 def test_coordinates_that_are_no_numbers_are_named(tmp_path: Path, field: str) -> None:
     lines = pdb_text([peptide(), peptide()]).split("\n")
@@ -301,6 +306,15 @@ def test_coordinates_that_are_no_numbers_are_named(tmp_path: Path, field: str) -
         ValueError, match=r"a\.pdb: line 15, model 2, atom CA of ALA 1: coordinates must"
     ):
         read(path)
+
+
+@pytest.mark.parametrize("field", ["1.5     ", "     1.5", "   1.5e0", "    +1.5", "   1.50 "])
+def test_coordinates_may_be_written_in_other_ways(tmp_path: Path, field: str) -> None:
+    lines = pdb_text([peptide(), peptide()]).split("\n")
+    lines[14] = lines[14][:30] + field + lines[14][38:]
+    path = tmp_path / "a.pdb"
+    path.write_text("\n".join(lines))
+    assert coordinates(read(path))[1, 1, 0] == 1.5
 
 
 @pytest.mark.parametrize("value", ["?", "nan", "********"])

@@ -189,13 +189,13 @@ def test_times_are_read_without_the_frames(tmp_path: Path, monkeypatch: pytest.M
     from timme.readers import xdr
 
     read_frames = list[int]()
-    inner = xdr._read
+    inner = xdr._read_xtc
 
-    def counted(opened: Any, check: Any, frame: int) -> Any:
+    def counted(path: Path, offsets: Any, frame: int) -> Any:
         read_frames.append(frame)
-        return inner(opened, check, frame)
+        return inner(path, offsets, frame)
 
-    monkeypatch.setattr(xdr, "_read", counted)
+    monkeypatch.setattr(xdr, "_read_xtc", counted)
     path = at_times(tmp_path / "a.xtc", [*range(100)])
     read(path, start="50ps", stop="60ps", step="2ps", bonds="none")
     # The first, the middle and the last tell whether there is a box.

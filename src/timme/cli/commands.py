@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
+import os
 import shlex
 import shutil
 import sys
@@ -23,9 +25,11 @@ from timme.cli.console import (
     save_checkpoints,
     say,
     show_progress,
+    show_start,
     tell_compiling,
     was_interrupted,
 )
+from timme.cli.interrupts import CODE, INTERRUPTED
 from timme.cli.motion import motion
 from timme.cli.rigidity import compare, rigidity
 from timme.cli.words import in_options
@@ -50,13 +54,24 @@ Examples
   timme plot timme-1bnr/result.npz --cutoff 0.06 -o dilution.pdf
 """
 
-# Libraries make many objects as they are imported and as figures are drawn, few of them garbage:
-# to look for it as often as Python does takes a twentieth of a short run.
-_RARELY = 50_000, 20, 50
+# Libraries make many objects as they are imported and as figures are drawn, few of them garbage.
+# To look for it as often as Python does takes a twentieth of a short run, and to look through all
+# that is left, as Python does before it ends, a tenth.
+_RARELY = 1_000_000, 20, 50
+
+# Threads of OpenBLAS that wait for more work keep their cores busy for 2 to this power cycles: by
+# default for a fortieth of a second, which is longer than what they did in a short run.
+_BLAS, _SOON = "OPENBLAS_THREAD_TIMEOUT", "18"
 
 
 class _Group(click.Group):
-    """Commands in the order in which a new user meets them."""
+    """Commands in the order in which a new user meets them; interrupts are told once, below."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise click.Abort from error  # click would print an empty line
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         return list(self.commands)
@@ -76,7 +91,9 @@ def app() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every error becomes one line and exit code 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    os.environ.setdefault(_BLAS, _SOON)
     gc.set_threshold(*_RARELY)
+    atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console without σ or Å shows a ? instead
@@ -165,7 +182,7 @@ def run(
     folder = output or Path(f"timme-{shared.stem(topology)}")
     settings = Settings(**shared.given(options))
     command = shlex.join(["timme", *click.get_current_context().obj])
-    with show_progress(meanwhile="starting"):
+    with show_start():
         from timme.workflow import analyse, check_folder, write
     check_folder(folder, overwrite=overwrite)
     with save_checkpoints(folder, resume=resume, overwrite=overwrite) as checkpoint:
@@ -201,7 +218,7 @@ def run(
 def demo(system: str, output: Path | None, overwrite: bool) -> None:
     """Analyse a built-in SYSTEM, which needs no file and no network."""
     folder = output or Path(f"timme-demo-{system}")
-    with show_progress(meanwhile="starting"):
+    with show_start():
         from timme.workflow import analyse_demo, check_folder, write
     check_folder(folder, overwrite=overwrite)
     with tell_compiling(verbose=False), show_progress("measuring") as progress:
@@ -267,16 +284,18 @@ def plot(
 
     RESULT is the folder of a run, or the result.npz in it.
     """
-    from timme.store import load
-    from timme.workflow import draw
-    from timme.workflow.lists import ORDERS, read_order
+    with show_start():
+        from timme.store import load
+        from timme.workflow import draw
+        from timme.workflow.lists import ORDERS, read_order
 
     path = output or Path(f"{what}.png")
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists: choose another name (-o) or add --overwrite")
-    analysis = load(result)
-    along = order if order in ORDERS else read_order(order, analysis.shown)
-    draw(analysis, what, path, order=along, **shared.given(options))
+    with show_progress(meanwhile="drawing"):
+        analysis = load(result)
+        along = order if order in ORDERS else read_order(order, analysis.shown)
+        draw(analysis, what, path, order=along, **shared.given(options))
     click.echo(path)
 
 
@@ -297,10 +316,13 @@ def write_report(result: Path, output: Path, overwrite: bool) -> None:
 
     RESULT is the folder of a run, or the result.npz in it.
     """
-    from timme import workflow
-    from timme.store import load
+    with show_start():
+        from timme import workflow
+        from timme.store import load
 
-    click.echo(workflow.report(load(result), output, overwrite=overwrite))
+    with show_progress(meanwhile="writing"):
+        written = workflow.report(load(result), output, overwrite=overwrite)
+    click.echo(written)
 
 
 @app.command(cls=shared.Command)
@@ -338,8 +360,8 @@ def completion(shell: str) -> None:
 
 
 def _end_interrupted() -> NoReturn:
-    click.echo("timme: interrupted, nothing was written", err=True)
-    sys.exit(130)
+    click.echo(INTERRUPTED, err=True)
+    sys.exit(CODE)
 
 
 def _command_in(given: Sequence[str]) -> click.Command | None:
@@ -353,12 +375,15 @@ def _compare_demo(analysis: Analysis, folder: Path, *, overwrite: bool) -> None:
     from timme.workflow import comparison, write
     from timme.workflow.demo import compare_demo
 
-    compared = compare_demo(analysis)
     static, both = folder / "rigidity", folder / "comparison"
+    with show_progress(meanwhile="comparing"):
+        compared = compare_demo(analysis)
+        first = write(compared.whole[0], static, overwrite=overwrite)
+        second = comparison.write(compared, both, overwrite=overwrite)
     click.echo("\nrigid clusters of the first snapshot")
-    report(compared.whole[0], static, write(compared.whole[0], static, overwrite=overwrite))
+    report(compared.whole[0], static, first)
     click.echo("\nboth compared")
-    report_comparison(compared, both, comparison.write(compared, both, overwrite=overwrite))
+    report_comparison(compared, both, second)
 
 
 def _copy(path: Path, folder: Path) -> Path:

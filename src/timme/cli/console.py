@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from timme.cli.interrupts import end_at_once
 from timme.cli.words import in_options
 
 if TYPE_CHECKING:
@@ -235,12 +236,8 @@ def show_progress(what: str = "", *, meanwhile: str = "working") -> Iterator[Pro
     callable
         Takes the work done and the whole work.
     """
-    from tqdm import tqdm
-
     waiting = f"{meanwhile} … {{elapsed}}"
-    bar = tqdm(
-        desc=what, delay=_PATIENCE, leave=False, disable=None, unit_scale=True, bar_format=waiting
-    )
+    bar = _make_bar(what, waiting)
 
     def progress(done: int, total: int) -> None:
         if done < bar.n:  # another stretch of work, with its own time left
@@ -251,6 +248,45 @@ def show_progress(what: str = "", *, meanwhile: str = "working") -> Iterator[Pro
 
     with bar, _refreshed(bar):
         yield progress
+
+
+@contextmanager
+def show_start() -> Iterator[None]:
+    """Tell that libraries are imported, should it take a second; who interrupts it ends at once.
+
+    Yields
+    ------
+    None
+        While they are imported.
+    """
+    with end_at_once():
+        bar = _make_bar("", "starting … {elapsed}")
+    with bar, _refreshed(bar), end_at_once(bar.close):
+        yield
+        # Its import is the one that crashes if an exception is raised within it later.
+        import gemmi  # noqa: F401
+
+
+def _make_bar(what: str, waiting: str) -> Any:
+    from tqdm import tqdm
+
+    return tqdm(
+        desc=what,
+        delay=_PATIENCE,
+        leave=False,
+        disable=None,
+        unit_scale=True,
+        bar_format=waiting,
+        ncols=_columns(),
+    )
+
+
+def _columns() -> int | None:
+    """Return how wide a bar is: as a terminal tells it, or 80 where it says 0, as some do."""
+    try:
+        return None if os.get_terminal_size(sys.stderr.fileno()).columns else 80
+    except (AttributeError, OSError, ValueError):  # no terminal
+        return None
 
 
 @contextmanager

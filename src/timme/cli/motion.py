@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from timme.cli import options as shared
-from timme.cli.console import report, show_progress, tell_compiling
+from timme.cli.console import report, show_progress, show_start, tell_compiling
 from timme.settings import READING, Settings
 
 _OPTIONS = ("select", *READING, "show", "cutoff", "large", "palette", "length")
@@ -82,7 +82,7 @@ def motion(
     every snapshot, and how surely. How many bodies there are is told by how much more they move
     against one another than parts inside them do.
     """
-    with show_progress(meanwhile="starting"):
+    with show_start():
         from timme.workflow import check_folder, correlate, move, write
 
     folder = output or Path(f"timme-motion-{_stem(topology)}")

@@ -14,6 +14,7 @@ from timme.cli.console import (
     report,
     report_comparison,
     show_progress,
+    show_start,
     tell_compiling,
 )
 from timme.settings import CompareSettings, RigidSettings
@@ -60,7 +61,7 @@ def rigidity(
     snapshots, with an energy as its height. Hydrogens are added where there are none; waters are
     left out; metals stay.
     """
-    with show_progress(meanwhile="starting"):
+    with show_start():
         from timme.workflow import check_folder, rigid, write
 
     folder = output or Path(f"timme-rigidity-{shared.stem(structure)}")
@@ -125,7 +126,7 @@ def compare(
     compared on the sites that both show, which are matched by chain, residue number, insertion
     code and atom name.
     """
-    with show_progress(meanwhile="starting"):
+    with show_start():
         from timme.workflow.comparison import (
             MARK,
             add_cutoffs,

@@ -66,10 +66,11 @@ def shown_forest(edges: Ints, heights: Floats, n_sites: int, shown: Ints) -> tup
     """
     number = np.full(n_sites, -1)
     number[shown] = np.arange(len(shown))
-    if len(heights) > 2 * _FEW * n_sites:  # to sort them all would take longest
-        edges, heights = spanning_forest(n_sites, edges, heights)
-    ranked = _ranked(heights)
-    joining, ends = linkage.joining_shown(_writeable(edges), ranked, number, len(shown))
+    edges = _writeable(edges)
+    if len(heights) > 2 * n_sites:  # what is no part of the tree need not be sorted
+        joining = linkage.joining_in_rounds(n_sites, edges, np.ascontiguousarray(heights))
+        edges, heights = edges[joining], heights[joining]
+    joining, ends = linkage.joining_shown(edges, _ranked(heights), number, len(shown))
     return ends, heights[joining]
 
 

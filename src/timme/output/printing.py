@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _POINTS = 72  # of an inch, the unit of vectors
 _PACKING = {"compress_level": 3}  # beyond it, plots take half as long again to be a sixth smaller
 
+_readers = dict[str, Any]()  # of formulas, which matplotlib makes anew for every figure
+
 
 def print_both(figure: Figure, dpi: int) -> dict[str, bytes]:
     """Draw a figure once.
@@ -78,10 +80,12 @@ class _Canvas(FigureCanvasBase):
         width, height = figure.get_size_inches()
         dpi, dates = figure.dpi, {"Date": None}
         size = _POINTS * width, _POINTS * height
-        self.renderer = _Both(
-            _make(RendererAgg, dpi * width, dpi * height, dpi),
-            _make(RendererSVG, *size, file, image_dpi=dpi, metadata=dates),
-        )
+        pixels = _make(RendererAgg, dpi * width, dpi * height, dpi)
+        vectors = _make(RendererSVG, *size, file, image_dpi=dpi, metadata=dates)
+        # What a formula looks like is kept with what read it: one for all figures.
+        pixels.mathtext_parser = _readers.setdefault("pixels", pixels.mathtext_parser)
+        vectors._text2path = _readers.setdefault("vectors", vectors._text2path)  # noqa: SLF001
+        self.renderer = _Both(pixels, vectors)
 
     def get_renderer(self) -> _Both:
         """Return where layouts measure texts."""

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from timme._arrays import Bools, Ints
 from timme.readers.files import one_line, read_bytes
 from timme.readers.numbering import without_line_numbers
 
-_MODEL = re.compile(rb"^MODEL .*$", re.MULTILINE)
-_CELL = re.compile(rb"^CRYST1.*$", re.MULTILINE)
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+# Words that are looked for before it is asked whether a line begins with them: eight times as fast.
+_MODEL = re.compile(rb"MODEL (?<=^MODEL ).*$", re.MULTILINE)
+_CELL = re.compile(rb"CRYST1(?<=^CRYST1).*$", re.MULTILINE)
+_ATOMS = (b"ATOM  ", b"HETATM")
 _MAX_MODELS = 9999
 
 
@@ -78,9 +87,11 @@ def _number_lines(data: bytes) -> bytes:
 
 def _refuse_bad_coordinates(data: bytes, path: Path, first_line: int) -> None:
     """Find coordinates that are no numbers, which the parser would take for zero."""
+    if _are_plain(data):
+        return
     model = 1
     for number, line in enumerate(data.split(b"\n"), start=first_line):
-        if line.startswith((b"ATOM  ", b"HETATM")):
+        if line.startswith(_ATOMS):
             try:
                 # The sum is finite only if all three are.
                 total = float(line[30:38]) + float(line[38:46]) + float(line[46:54])
@@ -99,13 +110,47 @@ def _refuse_bad_coordinates(data: bytes, path: Path, first_line: int) -> None:
             model = int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else model + 1
 
 
+def _are_plain(data: bytes) -> bool:
+    """Tell whether all coordinates are written as nearly all programs do, with three decimals."""
+    text = np.frombuffer(data + bytes(54), np.uint8)
+    starts = np.concatenate([[0], 1 + np.flatnonzero(text == ord("\n"))])
+    starts = starts[_read_words(text, starts)]
+    return all(
+        _is_plain([text[starts + column] for column in range(first, first + 8)])
+        for first in (30, 38, 46)
+    )
+
+
+def _read_words(text: npt.NDArray[np.uint8], starts: Ints) -> Bools:
+    """Tell which lines begin as those of atoms do."""
+    found = np.zeros(len(starts), np.bool_)
+    for word in _ATOMS:
+        same = np.ones(len(starts), np.bool_)
+        for place, letter in enumerate(word):
+            same &= text[starts + place] == letter
+        found |= same
+    return found
+
+
+def _is_plain(columns: Sequence[npt.NDArray[np.uint8]]) -> bool:
+    """Tell whether a field of eight columns holds blanks, a sign, digits, a point and decimals."""
+    digits = [(column >= ord("0")) & (column <= ord("9")) for column in columns]
+    right = (columns[4] == ord(".")) & digits[3] & digits[5] & digits[6] & digits[7]
+    begun = np.zeros_like(right)  # after a sign or a digit there are digits alone
+    for column, digit in zip(columns[:4], digits[:4], strict=True):
+        blank, sign = column == ord(" "), column == ord("-")
+        right &= digit | (~begun & (blank | sign))
+        begun |= digit | sign
+    return bool(right.all())
+
+
 def _refuse_other_letters(data: bytes, path: Path, first_line: int) -> None:
     """Refuse names of atoms, chains and segments that the parser cannot give back."""
     for number, line in enumerate(data.split(b"\n"), start=first_line):
         named = b""
         if line.startswith((b"LINK", b"SSBOND")):
             named = line
-        elif line.startswith((b"ATOM  ", b"HETATM")):
+        elif line.startswith(_ATOMS):
             named = line[12:27] + (line[72:76] if line[21:22] == b" " else b"")
         if not named.isascii():
             raise ValueError(

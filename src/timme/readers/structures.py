@@ -303,8 +303,11 @@ def _refuse_non_finite(model: Model) -> None:
 
 def _texts(characters: npt.NDArray[np.int8]) -> Strings:
     """Turn rows of zero-padded characters, which may be of any alphabet, into strings."""
-    width = characters.shape[1]
-    return np.char.decode(np.ascontiguousarray(characters).view(f"S{width}")[:, 0], "latin-1")
+    used = np.flatnonzero(characters.any(axis=0))
+    width = 1 + int(used.max(initial=0))
+    # Codes of Latin-1 are the first of all characters.
+    codes = np.ascontiguousarray(characters[:, :width]).view(np.uint8).astype(np.uint32)
+    return codes.view(f"U{width}")[:, 0]
 
 
 def _segments(structure: Any, blank: Strings) -> Strings:

@@ -8,12 +8,13 @@ believed is in ``placeholders``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Bools, Floats, frozen, numbers
+from timme._arrays import Bools, Floats, Ints, frozen, numbers
 
 _FAR = 1e4  # times the longest vector; rounding takes 1e-12 of it
 
@@ -255,14 +256,19 @@ def _reduce(matrix: Floats) -> Floats:
     while changed:
         changed = False
         for row in np.argsort(-np.linalg.norm(vectors, axis=1), kind="stable"):
-            others = np.delete(vectors, row, axis=0)
-            shifts = np.array(np.meshgrid(*[(-1, 0, 1)] * len(others))).reshape(len(others), -1).T
-            candidates = vectors[row] + shifts @ others
+            others = vectors[[other for other in range(len(vectors)) if other != row]]
+            candidates = vectors[row] + _shifts(len(others)) @ others
             lengths = np.linalg.norm(candidates, axis=1)
             if lengths.min() < np.linalg.norm(vectors[row]) * (1 - 1e-12):
                 vectors[row] = candidates[lengths.argmin()]
                 changed = True
     return vectors
+
+
+@cache
+def _shifts(count: int) -> Ints:
+    """Return how often each of some vectors is added to another: once, not at all, taken off."""
+    return np.array(np.meshgrid(*[(-1, 0, 1)] * count)).reshape(count, -1).T
 
 
 def _from_angles(given: Floats) -> Floats:
