@@ -59,7 +59,7 @@ MUTANTS = [
         ),
     ),
     *_mutants(
-        "_kernels/moments.py",
+        "_kernels/plain.py",
         "engine/test_moments.py",
         (
             "far pairs are summed in single precision",
@@ -71,7 +71,35 @@ MUTANTS = [
             "second < _MOST_SHIFTED * left",
             "second < 1e30 * left",
         ),
-        ("squares that vanish are trusted", "(_LEAST * n_frames < left)", "(left >= 0.0)"),
+        (
+            "squares that vanish are trusted",
+            "(second < _MOST_SHIFTED * left) & (_LEAST * n_frames < left)",
+            "(second < _MOST_SHIFTED * left) & (left >= 0.0)",
+        ),
+        (
+            "pairs that hardly move are known however little",
+            "errors < 3.5 * _FARTHEST * np.sqrt(left)",
+            "errors < 1e9 * np.sqrt(left)",
+        ),
+    ),
+    *_mutants(
+        "_kernels/plain.py",
+        "_kernels/test_plain.py",
+        (
+            "distances of pairs that hardly move lose their digits",
+            "return about + (more - about * (twice + about)) / twice, dx",
+            "return about, dx",
+        ),
+        (
+            "the second of three pairs is one with the next site",
+            "two, three = min(one + 1, last), min(one + 2, last)",
+            "two, three = min(one + 2, last), min(one + 2, last)",
+        ),
+        (
+            "a pair with another site is taken for one of the same",
+            "pairs[p, 0] if p < stop and pairs[p, 1] == site else -1",
+            "pairs[p, 0] if p < stop else -1",
+        ),
     ),
     *_mutants(
         "_kernels/moments.py",

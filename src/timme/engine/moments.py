@@ -10,6 +10,7 @@ import numpy as np
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import metrics as named_kernel
 from timme._kernels import moments as kernel
+from timme._kernels import plain as plain_kernel
 from timme._kernels.space import OPEN
 from timme.engine.metrics import NAMED, refuse_undefined
 from timme.system.blocks import Block
@@ -214,7 +215,7 @@ class PreparedBlock:
             distances = self._distances(pairs, self._metric)
             kernel.add_distances(distances, self._weights, count, weight, mean, m2)
         elif self.plain:
-            kernel.add_all_frames(self._xyz, pairs, count, weight, mean, m2)
+            plain_kernel.add_all_frames(self._xyz, pairs, count, weight, mean, m2)
         else:
             boxes = self._boxes
             kernel.add_frames(
@@ -248,7 +249,7 @@ class PreparedBlock:
         sigma : ndarray, shape (pairs,)
             Filled with σ of each over the block, which must be plain.
         """
-        kernel.fill_band(self._xyz, first, square, pairs, sigma)
+        plain_kernel.fill_band(self._xyz, first, square, pairs, sigma)
 
     def _distances(self, pairs: Ints, metric: Callable[..., Coordinates]) -> Floats:
         a, b = pairs.T
