@@ -58,10 +58,30 @@ def test_a_band_of_sites_has_the_bits_of_a_list(
     own = range(first, min(first + square, n_sites))
     expected = [(a, b) for a in own for b in range(a + 1, n_sites)]
     pairs, sigma = np.empty((len(expected), 2), np.int64), np.empty(len(expected))
-    plain.fill_band(xyz, first, square, pairs, sigma)
+    plain.fill_band(xyz, 70, first, square, pairs, sigma)
     assert sorted(map(tuple, pairs.tolist())) == expected
     listed = pairs[rng.permutation(len(pairs))]
     count, sums = np.zeros(len(pairs), np.int64), np.zeros((3, len(pairs)))
-    plain.add_all_frames(xyz, listed, count, *sums)
+    plain.add_all_frames(xyz, 70, listed, count, *sums)
     found = dict(zip(map(tuple, listed.tolist()), np.sqrt(sums[2] / 70).tolist(), strict=True))
     assert [found[a, b] for a, b in pairs.tolist()] == sigma.tolist()
+
+
+@pytest.mark.parametrize("n_dimensions", [1, 3])
+@pytest.mark.parametrize("stiff", [1.0, 1e-3, 1e-6])
+def test_frames_that_fill_up_a_vector_add_nothing(n_dimensions: int, stiff: float) -> None:
+    rng = np.random.default_rng(0)
+    xyz = laid_out(
+        rng.normal(size=(1, 9, n_dimensions)) + stiff * rng.normal(size=(70, 9, n_dimensions))
+    )
+    filled = np.concatenate([xyz, np.repeat(xyz[..., :1], 10, axis=2)], axis=2)
+    pairs = np.column_stack(np.triu_indices(9, 1))
+    found = []
+    for coordinates in (xyz, filled):
+        count, sums = np.zeros(36, np.int64), np.zeros((3, 36))
+        plain.add_all_frames(coordinates, 70, pairs, count, *sums)
+        assert set(count.tolist()) == {70}
+        found.append(sums)
+    mean, m2 = found[0][1:]
+    assert found[1][1] == pytest.approx(mean, rel=1e-6)
+    assert np.sqrt(found[1][2]) == pytest.approx(np.sqrt(m2), rel=1e-5)

@@ -68,8 +68,8 @@ MUTANTS = [
         ),
         (
             "a first snapshot far from the others is not minded",
-            "second < _MOST_SHIFTED * left",
-            "second < 1e30 * left",
+            "(far * far * n_frames < left) & (second < _MOST_SHIFTED * left)",
+            "(far * far * n_frames < left)",
         ),
         (
             "squares that vanish are trusted",

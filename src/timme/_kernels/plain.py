@@ -125,7 +125,7 @@ def sums_when_still(xyz, a, b):
 
 @compiled(fastmath=_FAST, error_model="numpy")
 def _sums_in_double(xyz, a, b):
-    """Sum the distances of a pair in 3-D, less the first, and their squares, in double precision."""
+    """Sum the distances of a pair in 3-D, less the first, and their squares, in double."""
     shift = _distance_in_space(xyz, a, b, 0, np.float64)
     first = second = 0.0
     for frame in range(xyz.shape[2]):
@@ -187,13 +187,13 @@ def _are_enough_when_still(n_frames, shift, first, second, moved):
 
 
 @compiled(error_model="numpy")
-def _refine(xyz, a, b, exact):
+def _refine(xyz, n_frames, a, b, exact):
     """Sum a pair once more, as it was in doubt; ``exact`` has room for a number a frame."""
     if xyz.shape[1] != _SPACE:
         return _sums(xyz, a, b, exact)
     shift, first, second, moved = sums_when_still(xyz, a, b)
     found = np.float64(shift), np.float64(first), np.float64(second)
-    if _are_enough_when_still(xyz.shape[2], found[0], found[1], found[2], np.float64(moved)):
+    if _are_enough_when_still(n_frames, found[0], found[1], found[2], np.float64(moved)):
         return found
     return _sums_in_double(xyz, a, b)
 
@@ -243,12 +243,12 @@ def _sum_row(xyz, site, begin, stop, sums):
 
 
 @compiled(error_model="numpy")
-def _settle(xyz, pairs, begin, stop, room):
+def _settle(xyz, n_frames, pairs, begin, stop, room):
     """Give the sums of a run of pairs in double precision; single is refined where in doubt.
 
     What is in doubt is known of all before one is refined: tests are vectors then.
     """
-    _, n_dimensions, n_frames = xyz.shape
+    n_dimensions = xyz.shape[1]
     _, exact, raw, sums, doubted = room
     count = stop - begin
     for k in range(count):
@@ -262,12 +262,12 @@ def _settle(xyz, pairs, begin, stop, room):
         n_doubted += not enough
     for k in range(count if n_doubted > 0 else 0):
         if doubted[k]:
-            found = _refine(xyz, pairs[begin + k, 0], pairs[begin + k, 1], exact)
+            found = _refine(xyz, n_frames, pairs[begin + k, 0], pairs[begin + k, 1], exact)
             sums[0, k], sums[1, k], sums[2, k] = found
 
 
 @compiled(error_model="numpy")
-def _sum_run(xyz, pairs, begin, stop, room):
+def _sum_run(xyz, n_frames, pairs, begin, stop, room):
     """Sum a run of pairs."""
     scratch, _, raw, _, _ = room
     if xyz.shape[1] == _SPACE:
@@ -276,7 +276,7 @@ def _sum_run(xyz, pairs, begin, stop, room):
         for p in range(begin, stop):
             k = p - begin
             raw[0, k], raw[1, k], raw[2, k] = _sums(xyz, pairs[p, 0], pairs[p, 1], scratch)
-    _settle(xyz, pairs, begin, stop, room)
+    _settle(xyz, n_frames, pairs, begin, stop, room)
 
 
 @compiled
@@ -293,20 +293,20 @@ def _make_room(xyz, size):
 
 
 @compiled(error_model="numpy")
-def add_all_frames(xyz, pairs, count, weight, mean, m2):
+def add_all_frames(xyz, n_frames, pairs, count, weight, mean, m2):
     """Merge a block into the moments of pairs in open space, all frames seen and of weight 1.
 
     ``xyz`` is (sites, dimensions, frames), so that the frames of a site are contiguous and the
     loops over them vectors; they take no views of it, whose references would have to be counted.
-    Single precision stays single within the block where that is enough.
+    Frames beyond ``n_frames`` are copies of the first, which fill up the last vector: nothing is
+    added by them. Single precision stays single within the block where that is enough.
     """
-    n_frames = xyz.shape[2]
     inverse = 1.0 / n_frames
     room = _make_room(xyz, _RUN)
     sums = room[3]
     for begin in range(0, len(pairs), _RUN):
         stop = min(begin + _RUN, len(pairs))
-        _sum_run(xyz, pairs, begin, stop, room)
+        _sum_run(xyz, n_frames, pairs, begin, stop, room)
         for p in range(begin, stop):
             shift, first, second = sums[0, p - begin], sums[1, p - begin], sums[2, p - begin]
             average, deviations = shift + first * inverse, _deviations(n_frames, first, second)
@@ -317,12 +317,12 @@ def add_all_frames(xyz, pairs, count, weight, mean, m2):
 
 
 @compiled(error_model="numpy")
-def fill_band(xyz, first, square, pairs, sigma):
+def fill_band(xyz, n_frames, first, square, pairs, sigma):
     """Fill in σ of some sites with one another and with all later ones, square by square of sites.
 
     As :func:`add_all_frames` would find it in one block that holds all frames, to the last bit.
     """
-    n_sites, n_dimensions, n_frames = xyz.shape
+    n_sites, n_dimensions, _ = xyz.shape
     room = _make_room(xyz, square)
     sums = room[3]
     p = 0
@@ -335,9 +335,9 @@ def fill_band(xyz, first, square, pairs, sigma):
                 pairs[p + k, 0], pairs[p + k, 1] = site, begin + k
             if n_dimensions == _SPACE:
                 _sum_row(xyz, site, begin, stop, room[2])
-                _settle(xyz, pairs, p, p + count, room)
+                _settle(xyz, n_frames, pairs, p, p + count, room)
             else:
-                _sum_run(xyz, pairs, p, p + count, room)
+                _sum_run(xyz, n_frames, pairs, p, p + count, room)
             for k in range(count):
                 deviations = _deviations(n_frames, sums[1, k], sums[2, k])
                 sigma[p + k] = np.sqrt(deviations / n_frames)
