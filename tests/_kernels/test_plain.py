@@ -36,25 +36,26 @@ def test_a_pair_that_hardly_moves_is_known_to_what_its_argument_says(
 
 def test_digits_that_a_distance_has_not_are_kept() -> None:
     """Two sites 900 apart that come nearer by 1e-3 in every other frame, in numbers of 1e-4."""
-    snapshots = np.zeros((64, 2, 3), np.float32)
+    snapshots = np.zeros((64, 2, 3))
     snapshots[:, 1] = [[600.0, -600.0, 300.0]]
     snapshots[::2, 0] = [2**-10, 0.0, 0.0]
     between = np.diff(snapshots.astype(np.longdouble), axis=1)[:, 0]
     exact = float(np.sqrt((between**2).sum(axis=1)).std())
     _, first, second, _ = map(float, plain.sums_when_still(laid_out(snapshots), 0, 1))
     assert np.sqrt(second / 64 - (first / 64) ** 2) == pytest.approx(exact, rel=1e-5)
-    distances = np.linalg.norm(np.diff(snapshots, axis=1)[:, 0], axis=1)
+    distances = np.linalg.norm(np.diff(snapshots.astype(np.float32), axis=1)[:, 0], axis=1)
     assert float(distances.std()) != pytest.approx(exact, rel=1e-3)  # as single precision has it
 
 
-@given(st.integers(1, 9), st.integers(1, 5), st.sampled_from([1, 2, 3, 4]), seeds)
+@pytest.mark.parametrize("n_dimensions", [1, 2, 3, 4])
+@given(st.integers(2, 9), st.integers(1, 5), seeds)
 def test_a_band_of_sites_has_the_bits_of_a_list(
-    n_sites: int, square: int, n_dimensions: int, seed: int
+    n_dimensions: int, n_sites: int, square: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
     xyz = laid_out(rng.normal(size=(70, n_sites, n_dimensions)) * 10.0 ** rng.integers(-5, 1))
     xyz += np.float32(rng.choice([0.0, 10.0])) * np.arange(n_sites, dtype=np.float32)[:, None, None]
-    first = int(rng.integers(0, n_sites))
+    first = int(rng.integers(0, n_sites // 2 + 1))
     own = range(first, min(first + square, n_sites))
     expected = [(a, b) for a in own for b in range(a + 1, n_sites)]
     pairs, sigma = np.empty((len(expected), 2), np.int64), np.empty(len(expected))

@@ -184,6 +184,15 @@ MUTANTS = [
         ),
     ),
     *_mutants(
+        "_kernels/linkage.py",
+        "_kernels/test_linkage.py",
+        (
+            "the last edge of a cluster is joined in a round, not the lowest",
+            "if height < lowest[end]:",
+            "if height < np.inf:",
+        ),
+    ),
+    *_mutants(
         "_kernels/pebble.py",
         "_kernels/test_pebble.py",
         ("six pebbles are gathered, not seven", "bars + left + 1, a)", "bars + left, a)"),
@@ -703,6 +712,20 @@ MUTANTS = [
             "a tree of any shape is taken",
             "        _refuse_bad_tree(self.parents, self.heights)\n",
             "",
+        ),
+    ),
+    *_mutants(
+        "hierarchy/clustering.py",
+        "hierarchy/test_clustering.py",
+        (
+            "pairs are looked for where all are alike",
+            "_share_of_frames(tree, *sample) > _MOST_FRAMES",
+            "_share_of_frames(tree, *sample) > 2.0",
+        ),
+        (
+            "pairs that pass their bound at once are taken for slow ones",
+            "(bounds / sigma[far]) ** 2, 1.0)",
+            "1.0, 1.0)",
         ),
     ),
     *_mutants(
