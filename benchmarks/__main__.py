@@ -28,11 +28,15 @@ from benchmarks import (
     streaming,
 )
 from benchmarks.results import Curve, Results, Row
-from benchmarks.timing import ROOT
+from benchmarks.timing import ROOT, count_cpu_seconds
 
 _SECTIONS: dict[str, Callable[..., Results]] = {
     "kernel": kernel.run,
     "allpairs": allpairs.run,
+    "dense": allpairs.run_dense,
+    "uncorrelated": allpairs.run_uncorrelated,
+    "bodies": allpairs.run_bodies,
+    "linking": allpairs.run_linking,
     "scaling": scaling.run,
     "large": large.run,
     "streaming": streaming.run,
@@ -51,14 +55,17 @@ _SECTIONS: dict[str, Callable[..., Results]] = {
 @click.command()
 @click.option("--quick", is_flag=True, help="Small sizes, to see that all runs; writes nothing.")
 @click.option("--only", type=click.Choice(list(_SECTIONS)), multiple=True, help="Some sections.")
+@click.option("--cpu", is_flag=True, help="Count CPU seconds, on a busy machine; writes nothing.")
 @click.option(
     "--keep",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Note finished sections in a file, and go on after those that it has.",
 )
-def main(*, quick: bool, only: tuple[str, ...], keep: Path | None) -> None:
+def main(*, quick: bool, only: tuple[str, ...], cpu: bool, keep: Path | None) -> None:
     """Print a table of ratios; a whole run also writes docs/benchmarks.md with its plot."""
     kept = json.loads(keep.read_text("utf-8")) if keep is not None and keep.exists() else {}
+    if cpu:
+        count_cpu_seconds()
     rows: list[Row] = []
     curves: list[Curve] = []
     for name, section in _SECTIONS.items():
@@ -73,7 +80,7 @@ def main(*, quick: bool, only: tuple[str, ...], keep: Path | None) -> None:
         rows += found.rows
         curves += found.curves
     report.print_table(rows)
-    if not (quick or only):
+    if not (quick or only or cpu):
         report.write_page(ROOT / "docs", rows, curves)
     if any(row.holds is False for row in rows) and not quick:
         sys.exit("some rows do not hold")

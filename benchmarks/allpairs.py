@@ -19,12 +19,8 @@ from timme.system.atoms import Atoms
 
 def run(*, quick: bool) -> Results:
     """Cluster adenylate kinase; check that all agree at every level."""
-    snapshots = adenylate_kinase()
-    if quick:
-        snapshots = np.ascontiguousarray(snapshots[::2, ::3])
-    points = timme.objects.points(timme.Ensemble.from_array(snapshots))
-    pairs = timme.pairs.all(points)
-    system = f"adenylate kinase, {len(points)} × {len(snapshots)}"
+    points, pairs, system = _points(quick=quick)
+    snapshots, _ = points.ensemble.frames.read(0, points.ensemble.n_snapshots)
     _check(points, pairs, snapshots)
     median = race(
         {
@@ -52,15 +48,39 @@ def run(*, quick: bool) -> Results:
         for peer in median
         if peer != "ours"
     ]
-    return Results(
-        [
-            *rows,
-            *_dense_rows(points, pairs, system, quick=quick),
-            *_walker_rows(quick=quick),
-            *_body_rows(snapshots, system, quick=quick),
-            *_link_rows(points, pairs, system, quick=quick),
-        ]
-    )
+    return Results(rows)
+
+
+def run_dense(*, quick: bool) -> Results:
+    """Measure σ of all pairs from start to end."""
+    return Results(_dense_rows(*_points(quick=quick), quick=quick))
+
+
+def run_uncorrelated(*, quick: bool) -> Results:
+    """Cluster what has nothing to be given up."""
+    return Results(_walker_rows(quick=quick))
+
+
+def run_bodies(*, quick: bool) -> Results:
+    """Measure and cluster bodies."""
+    points, _, system = _points(quick=quick)
+    snapshots, _ = points.ensemble.frames.read(0, points.ensemble.n_snapshots)
+    return Results(_body_rows(snapshots, system, quick=quick))
+
+
+def run_linking(*, quick: bool) -> Results:
+    """Link ready-made σ."""
+    return Results(_link_rows(*_points(quick=quick), quick=quick))
+
+
+def _points(*, quick: bool) -> tuple[timme.objects.Objects, timme.pairs.Pairs, str]:
+    """Adenylate kinase as points, all of its pairs, and what it is called."""
+    snapshots = adenylate_kinase()
+    if quick:
+        snapshots = np.ascontiguousarray(snapshots[::2, ::3])
+    points = timme.objects.points(timme.Ensemble.from_array(snapshots))
+    system = f"adenylate kinase, {len(points)} × {len(snapshots)}"
+    return points, timme.pairs.all(points), system
 
 
 def adenylate_kinase() -> peers.Snapshots:

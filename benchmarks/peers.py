@@ -62,7 +62,7 @@ def contacts_with_mdanalysis(snapshots: Snapshots, radius: float) -> set[tuple[i
     found = set[tuple[int, int]]()
     for points in snapshots:
         pairs = self_capped_distance(points, radius, return_distances=False)
-        found.update(map(tuple, pairs.tolist()))
+        found.update(map(tuple, np.sort(pairs, axis=1).tolist()))  # either may come first
     return found
 
 

@@ -52,18 +52,20 @@ def run(*, quick: bool) -> Results:
     )
 
 
-def simulate(cores: int, n_sites: int, n_frames: int, partners: int) -> Sizes:
-    """Walk through the tasks of some blocks as the engine submits them, and scale up."""
+def simulate(
+    cores: int, n_sites: int, n_frames: int, partners: int, *, blocks: int | None = _BLOCKS
+) -> Sizes:
+    """Walk through the tasks of some blocks, or of all, as the engine submits them; scale up."""
     ensemble = replace(
         Ensemble.from_array(np.zeros((2, n_sites, 1), np.float32)),
         frames=cast("Any", _NoFrames((n_frames, n_sites, 3))),
     )
     n_pairs = n_sites * partners // 2
     pieces = list(_cut(ensemble, [range(n_frames)]))
-    some = pieces[: min(_BLOCKS, len(pieces))]
+    some = pieces[:blocks]
     client = _Counting(cores, ensemble)
     runs = _runs(n_pairs, len(pieces), cores)
-    lengths = [cast("Any", _NoPairs(part.stop - part.start)) for part in runs]
+    lengths = [cast("Any", _NoPairs(min(part.stop, n_pairs) - part.start)) for part in runs]
     for _ in Cluster(cast("Any", client))._tasks(ensemble, lengths, None, some):  # noqa: SLF001
         pass
     scale = len(pieces) / len(some)

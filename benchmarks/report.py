@@ -81,6 +81,7 @@ def print_table(rows: Sequence[Row]) -> None:
     for line in table:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         print("  ".join(cells).rstrip())
+    print(f"{available_cores()} cores of {_processor()}")
 
 
 def write_page(docs: Path, rows: Sequence[Row], curves: Sequence[Curve]) -> None:

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests import naive
@@ -219,6 +219,9 @@ def test_single_precision_coordinates_lose_nothing_in_the_sums(n_snapshots: int)
     st.sampled_from([0.0, 30.0, 1e4, 1e7]),
     st.sampled_from([1e-25, 1e-20, 1.0, 1e25]),
 )
+@example(0, 64, 2, 3, 3.0, 0.0, 1.0)
+@example(0, 64, 2, 3, 5.0, 0.0, 1.0)
+@example(0, 64, 2, 1, 5.0, 0.0, 1.0)
 @settings(deadline=None)
 def test_sums_in_single_precision_give_sigma_to_1e_5(
     seed: int,

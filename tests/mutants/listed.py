@@ -59,7 +59,7 @@ MUTANTS = [
         ),
     ),
     *_mutants(
-        "_kernels/moments.py",
+        "_kernels/plain.py",
         "engine/test_moments.py",
         (
             "far pairs are summed in single precision",
@@ -68,10 +68,38 @@ MUTANTS = [
         ),
         (
             "a first snapshot far from the others is not minded",
-            "second < _MOST_SHIFTED * left",
-            "second < 1e30 * left",
+            "(far * far * n_frames < left) & (second < _MOST_SHIFTED * left)",
+            "(far * far * n_frames < left)",
         ),
-        ("squares that vanish are trusted", "(_LEAST * n_frames < left)", "(left >= 0.0)"),
+        (
+            "squares that vanish are trusted",
+            "(second < _MOST_SHIFTED * left) & (_LEAST * n_frames < left)",
+            "(second < _MOST_SHIFTED * left) & (left >= 0.0)",
+        ),
+        (
+            "pairs that hardly move are known however little",
+            "errors < 3.5 * _FARTHEST * np.sqrt(left)",
+            "errors < 1e9 * np.sqrt(left)",
+        ),
+    ),
+    *_mutants(
+        "_kernels/plain.py",
+        "_kernels/test_plain.py",
+        (
+            "distances of pairs that hardly move lose their digits",
+            "return about + (more - about * (twice + about)) / twice, dx",
+            "return about, dx",
+        ),
+        (
+            "the second of three pairs is one with the next site",
+            "two, three = min(one + 1, last), min(one + 2, last)",
+            "two, three = min(one + 2, last), min(one + 2, last)",
+        ),
+        (
+            "a pair with another site is taken for one of the same",
+            "pairs[p, 0] if p < stop and pairs[p, 1] == site else -1",
+            "pairs[p, 0] if p < stop else -1",
+        ),
     ),
     *_mutants(
         "_kernels/moments.py",
@@ -153,6 +181,15 @@ MUTANTS = [
             "equal σ do not join in one step",
             "if above >= 0 and heights[above - n_sites] == heights[merged - n_sites]:",
             "if False:",
+        ),
+    ),
+    *_mutants(
+        "_kernels/linkage.py",
+        "_kernels/test_linkage.py",
+        (
+            "the last edge of a cluster is joined in a round, not the lowest",
+            "if height < lowest[end]:",
+            "if height < np.inf:",
         ),
     ),
     *_mutants(
@@ -749,6 +786,20 @@ MUTANTS = [
             "a tree of any shape is taken",
             "        _refuse_bad_tree(self.parents, self.heights)\n",
             "",
+        ),
+    ),
+    *_mutants(
+        "hierarchy/clustering.py",
+        "hierarchy/test_clustering.py",
+        (
+            "pairs are looked for where all are alike",
+            "_share_of_frames(tree, *sample) > _MOST_FRAMES",
+            "_share_of_frames(tree, *sample) > 2.0",
+        ),
+        (
+            "pairs that pass their bound at once are taken for slow ones",
+            "(bounds / sigma[far]) ** 2, 1.0)",
+            "1.0, 1.0)",
         ),
     ),
     *_mutants(

@@ -46,8 +46,9 @@ coordinates into the box, or around their mean, before they are rounded.
    of its distances. For this the caller raises all bounds by 2e-3. In double precision 1e-10 would
    be enough. In single, a block of n ≤ 256 frames is summed about its first distance: by step 3,
    its S is off by less than (3n + 25) u = 5e-5 of that sum, which is below 16 S, or else the pair
-   is summed in double precision (``moments.py`` opens with that argument): 8e-4 of S in all. Means
-   of blocks are off by 4 (n + 1) u of √(S/n), by which the sum of squares between blocks changes
+   is summed once more (``plain.py`` opens with that argument): 8e-4 of S in all. Pairs that
+   hardly move are summed by another formula, by which σ is off by no more than 1.4e-5. Means of
+   blocks are off by 4 (n + 1) u of √(S/n), by which the sum of squares between blocks changes
    by less than 2e-4 S; they are merged in double precision.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ import numpy as np
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import metrics as named_kernel
 from timme._kernels import moments as kernel
+from timme._kernels import plain as plain_kernel
 from timme._kernels.space import OPEN
 from timme.engine.metrics import NAMED, refuse_undefined
 from timme.system.blocks import Block
@@ -23,6 +25,7 @@ Metric = Callable[[Coordinates, Coordinates], Coordinates] | str
 Merge = Callable[[Sequence["Moments"]], None]
 """Merges something into each of some moments, in place."""
 
+_LANES, _FEWEST_FILLED = 16, 48  # numbers of a vector; frames of which a last one is filled up
 _TILE = 32_768  # pairs that one worker takes at a time, at most
 
 
@@ -181,11 +184,15 @@ class PreparedBlock:
         self._boxes = Boxes.of(block.boxes, n_frames, n_dimensions, block.images)
         # Whether all frames are seen and weigh the same, in open space.
         self.plain = metric is None and block.complete and self._boxes.kind == OPEN
+        self._n_frames = n_frames
         if metric is None:
             laid_out = block.coordinates.transpose(1, 2, 0)
             room = room_for(block) if room is None else room
-            self._xyz = room[: laid_out.size].reshape(laid_out.shape)
-            self._xyz[:] = laid_out
+            width = fill_up(n_frames) if self.plain and block.single else n_frames
+            shape = (*laid_out.shape[:2], width)
+            self._xyz = room[: math.prod(shape)].reshape(shape)
+            self._xyz[..., :n_frames] = laid_out
+            self._xyz[..., n_frames:] = laid_out[..., :1]
         elif isinstance(metric, str):
             laid_out = block.coordinates.transpose(1, 2, 0)
             self._xyz = np.ascontiguousarray(laid_out, dtype=np.float64)
@@ -214,7 +221,7 @@ class PreparedBlock:
             distances = self._distances(pairs, self._metric)
             kernel.add_distances(distances, self._weights, count, weight, mean, m2)
         elif self.plain:
-            kernel.add_all_frames(self._xyz, pairs, count, weight, mean, m2)
+            plain_kernel.add_all_frames(self._xyz, self._n_frames, pairs, count, weight, mean, m2)
         else:
             boxes = self._boxes
             kernel.add_frames(
@@ -248,7 +255,7 @@ class PreparedBlock:
         sigma : ndarray, shape (pairs,)
             Filled with σ of each over the block, which must be plain.
         """
-        kernel.fill_band(self._xyz, first, square, pairs, sigma)
+        plain_kernel.fill_band(self._xyz, self._n_frames, first, square, pairs, sigma)
 
     def _distances(self, pairs: Ints, metric: Callable[..., Coordinates]) -> Floats:
         a, b = pairs.T
@@ -269,9 +276,27 @@ def room_for(block: Block) -> Floats:
     Returns
     -------
     ndarray
-        One number for each coordinate.
+        One number for each coordinate, and for those that fill up the last vector.
     """
-    return np.empty(block.coordinates.size, np.float32 if block.single else np.float64)
+    n_frames, n_sites, n_dimensions = block.coordinates.shape
+    width = fill_up(n_frames) if block.single else n_frames
+    return np.empty(width * n_sites * n_dimensions, np.float32 if block.single else np.float64)
+
+
+def fill_up(n_frames: int) -> int:
+    """Count frames with those that fill up the last vector, which a loop would take one by one.
+
+    Parameters
+    ----------
+    n_frames : int
+        Frames of a block in single precision.
+
+    Returns
+    -------
+    int
+        As many as are laid out.
+    """
+    return n_frames + -n_frames % _LANES if n_frames >= _FEWEST_FILLED else n_frames
 
 
 def _check_metric(distances: Floats, unseen: Bools) -> None:

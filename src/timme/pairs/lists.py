@@ -10,7 +10,7 @@ import numpy as np
 from timme._arrays import Ints, frozen
 from timme._html import Described
 
-SQUARE = 64  # objects on each side of the squares in which all pairs are walked
+SQUARE = 96  # objects on each side of the squares in which all pairs are walked
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

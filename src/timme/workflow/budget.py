@@ -15,6 +15,7 @@ from timme._kernels.space import TILTED
 from timme.confidence.assessing import MOST_SHOWN
 from timme.confidence.draws import N_PARTS
 from timme.confidence.replicates import MOST_PAIRS
+from timme.engine.moments import fill_up
 from timme.fluctuations.crossing import count_site_pairs
 from timme.fluctuations.sums import HELD_BYTES
 from timme.hierarchy.clustering import CANDIDATES, CHUNK
@@ -239,8 +240,8 @@ def _block_bytes(compared: Objects) -> int:
     ahead = min(used.block_length, used.n_snapshots - frames)
     read = (itemsize + 1) * _frame_numbers(ensemble) * (frames + ahead)
     # Few snapshots are brought into double precision.
-    laid = (itemsize if used.n_snapshots >= SINGLE_FROM else 8) * _frame_numbers(used) * frames
-    return read + laid
+    laid = (itemsize if used.n_snapshots >= SINGLE_FROM else 8) * _frame_numbers(used)
+    return read + laid * fill_up(frames)
 
 
 def _frame_numbers(ensemble: Ensemble) -> int:
