@@ -90,6 +90,15 @@ def test_machine_code_is_found_again_but_not_after_a_helper_has_changed(copy: Pa
     assert len(folders(copy / "__pycache__")) == 2
 
 
+def test_machine_code_of_sources_that_were_written_again_lies_apart(copy: Path) -> None:
+    """numba would not load it, but number new files as the old that lie there."""
+    _, _, place = run(copy)
+    os.utime(copy / "pebble.py", (1e9, 1e9))
+    joins, hits, other = run(copy)
+    assert (joins, hits) == (1, 0)
+    assert other != place
+
+
 def test_a_helper_that_changes_while_a_process_runs_spoils_no_machine_code(copy: Path) -> None:
     edit = f"""
 from timme._kernels import linkage

@@ -91,14 +91,16 @@ def _take_turns(step: Callable[..., Any], folder: Path) -> Callable[..., Any]:
 def name_of_sources() -> str | None:
     """Name the machine code of all kernels as they stand in their files; None if there are none.
 
-    A package that comes without its sources cannot tell whether they have changed.
+    A package that comes without its sources cannot tell whether they have changed. When they were
+    written counts too, as it does for numba: beside the same text it would find its list of machine
+    code outdated, begin to number files anew, and another process could load one of the old.
     """
     digest = hashlib.sha256(f"numba {numba.__version__}, numpy {np.__version__}".encode())
     try:
         sources = sorted(_HERE.glob("[!.]*.py"))  # some editors put hidden links beside a file
         for source in sources:
-            text = source.read_bytes()
-            digest.update(f"\0{source.name} {len(text)}\0".encode() + text)
+            text, written = source.read_bytes(), source.stat().st_mtime_ns
+            digest.update(f"\0{source.name} {written} {len(text)}\0".encode() + text)
     except OSError:  # one is being replaced
         return None
     return _PREFIX + digest.hexdigest()[:16] if sources else None
