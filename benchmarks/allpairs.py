@@ -234,7 +234,7 @@ def _recipe_row(bodies: timme.objects.Objects, snapshots: peers.Snapshots, syste
         return sigma
 
     found, (pairs, sigma) = ours(), theirs()
-    if not np.array_equal(found.pairs, pairs) or np.abs(found.sigma - sigma).max() > 1e-6:
+    if not np.array_equal(found.pairs, pairs) or not np.allclose(found.sigma, sigma, 1e-5, 1e-6):
         raise AssertionError("the recipe's bodies differ")
     median = race({"ours": ours}, repetitions=5) | race(
         {"theirs": theirs}, repetitions=1, warm_up=False
