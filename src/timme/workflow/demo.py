@@ -79,7 +79,7 @@ def _hinge(**run: Any) -> Analysis:
 
 
 def _water(**run: Any) -> Analysis:
-    """Ten snapshots: after 9 ps the largest cluster is the paper's, and later there is none."""
+    """Ten snapshots: in 9 ps the largest cluster is about the paper's, and later there is none."""
     files = data.path("water_drop.pdb"), data.path("water_drop.xtc")
     made = analyse(*files, stop=10, radius=3.5, length=_WATER, min_size=2, **run)
     return _mark(made, 0.54 * _WATER, "as in the paper's picture of a drop")
@@ -113,8 +113,8 @@ _ANALYSES: dict[str, tuple[str, Callable[..., Analysis]]] = {  # what the page i
     "barnase": ("Barnase, simulated for 0.5 ns", _barnase),
     "chain": ("A freely jointed chain, two snapshots", _chain),
     "hinge": ("Three bodies joined by hinges", _hinge),
-    "water": ("A drop of water, simulated for 9 ps", _water),
-    "spheres": ("Spheres that stick: an arrested gel among free ones", _spheres),
+    "water": ("A drop of water: 9 ps of 1 ns", _water),
+    "spheres": ("Attracted spheres: an arrested, dense piece among free ones", _spheres),
     "fluid": ("Spheres in a dense suspension", partial(_spheres, fluid=True)),
     "crowd": ("A crowd that crosses a square", _crowd),
     "road": ("Cars on a ring road", _road),
