@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+PALETTE = (CORE, *WIDE)
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -31,16 +34,18 @@ class Panel:
 
 def draw_panels(shown: list[Panel]) -> Figure:
     """Draw each as the paper does: a chain in the colours of the clusters of the first."""
-    figure, panels = plt.subplots(1, len(shown), figsize=(9.6, 3.1), layout="constrained")
+    figure, panels = plt.subplots(1, len(shown), figsize=(9.6, 3.3), layout="constrained")
     first = shown[0]
     fixed = places(first.analysis)
     view = np.linalg.svd(fixed)[2]
     reach = 1.15 * np.abs(fixed @ view.T).max(axis=0)
+    left = overlap_at(first.analysis, first.analysis, (first.cutoff, first.cutoff))
+    spare = iter(PALETTE[int((left.first.sizes >= left.min_size).sum()) :])
     for axes, panel in zip(panels, shown, strict=True):
         at = overlap_at(first.analysis, panel.analysis, (first.cutoff, panel.cutoff))
         moving = places(on_common_sites(first.analysis, panel.analysis)[1])
-        draw_chain(axes, moving @ turn(moving, fixed) @ view.T, colours_of(at))
-        told = "" if panel is first else f", adjusted Rand {minus(at.rand, 2)}"
+        draw_chain(axes, moving @ turn(moving, fixed) @ view.T, colours_of(at, spare))
+        told = "" if panel is first else f"\nadjusted Rand {minus(at.rand, 2)}, {matched(at)}"
         axes.set(aspect="equal", xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]))
         axes.set_title(f"{panel.title}\n{panel.level}{told}", fontsize=9)
     return figure
@@ -60,15 +65,21 @@ def turn(moving: np.ndarray, fixed: np.ndarray) -> np.ndarray:
     return np.asarray(left @ flip @ right)
 
 
-def colours_of(at: Overlap) -> np.ndarray:
-    """Clusters of the second in the colours of their partners, which are coloured by size."""
-    large = int((at.first.sizes >= at.min_size).sum())
-    palette = np.array([CORE, *WIDE])
-    own = iter(palette[large:].tolist())
+def matched(at: Overlap) -> str:
+    """Say how many clusters have a partner."""
+    number = int((at.partners >= 0).sum())
+    return f"{number} matched cluster{'s' * (number != 1)}"
+
+
+def colours_of(at: Overlap, spare: Iterator[str]) -> np.ndarray:
+    """Clusters of the second in the colours of their partners, which are coloured by size.
+
+    Those without a partner take the next spare colours, so that no colour means two things.
+    """
     chosen = []
     for size, partner in zip(at.second.sizes.tolist(), at.partners.tolist(), strict=True):
-        free = next(own, REST) if size >= at.min_size and partner < 0 else REST
-        chosen.append(str(palette[partner]) if partner >= 0 else free)
+        free = next(spare, REST) if size >= at.min_size and partner < 0 else REST
+        chosen.append(PALETTE[partner] if partner >= 0 else free)
     return np.array(chosen)[at.second.labels]
 
 

@@ -2,9 +2,9 @@
 Spheres that stick, and spheres that crowd one another
 ======================================================
 
-991 spheres between two walls, twice: a gel, in which an arrested network and free spheres live side
-by side, and a dense fluid. Both files come with the package, as a confocal microscope would find
-the spheres. Pairs that touch in at least one snapshot are compared.
+991 spheres between two walls, twice: a gel, in which an arrested, dense piece and free spheres live
+side by side, and a dense fluid. Both files come with the package, as a confocal microscope would
+find the spheres. Pairs that touch in at least one snapshot are compared.
 """
 
 import matplotlib.pyplot as plt

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import timme
-from docs.forms import fit, form, links, rms
+from docs.forms import Form, fit, form, links, rms
 from tests.output.builders import linked
 from timme._arrays import Floats
 
@@ -28,12 +29,35 @@ def test_a_rise_that_leans_to_one_side_is_fitted_to_its_steps() -> None:
 def test_two_rises_are_farther_from_a_sigmoid_than_chains_are() -> None:
     rng = np.random.default_rng(1)
     rises = np.concatenate([rng.normal(1.0, 0.05, 50), rng.normal(2.0, 0.05, 50)])
-    assert form(of_rises(rises), n_chains=20).verdict == "no sigmoid"
+    assert form(of_rises(rises), seeds=range(20)).verdict == "no sigmoid"
 
 
 def test_a_chain_is_a_sigmoid_if_it_is_long_enough_to_tell() -> None:
-    assert form(links(1000, seed=1234), n_chains=20).verdict == "sigmoid"
-    assert form(links(100, seed=1234), n_chains=20).verdict == "too few sites to tell"
+    assert form(links(1000, seed=1234), seeds=range(20)).verdict == "sigmoid"
+    assert form(links(100, seed=1234), seeds=range(20)).verdict == "too few sites to tell"
+
+
+@pytest.mark.parametrize(
+    ("farther", "spread", "verdict"),
+    [
+        (0, 0.002, "no sigmoid"),
+        (1, 0.002, "no sigmoid"),  # of 200: one in a hundred is the bar
+        (2, 0.002, "at the border"),
+        (20, 0.002, "at the border"),
+        (21, 0.002, "sigmoid"),
+        (200, 0.002, "sigmoid"),
+        (0, 0.2, "no sigmoid"),
+        (21, 0.2, "too few sites to tell"),
+    ],
+)
+def test_the_verdict_hangs_on_how_many_chains_are_farther(
+    farther: int, spread: float, verdict: str
+) -> None:
+    """A curve is 0.02 from its sigmoid, so many of 200 chains are more, and the others less."""
+    level = np.zeros(4)
+    rests = np.concatenate([np.full(farther, 0.02 + spread), np.full(200 - farther, 0.01)])
+    made = Form(level, level + 0.02, level, rests, 1000)
+    assert (made.farther, made.verdict) == (farther / 200, verdict)
 
 
 def test_no_fit_looks_below_zero() -> None:

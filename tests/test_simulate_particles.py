@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 import timme
@@ -300,6 +302,41 @@ def test_spheres_stay_between_the_walls(
     assert np.ptp(heights) > height - 1.5  # and are found all the way from one to the other
 
 
+@pytest.mark.parametrize(("name", "packing"), [("shipped", 0.070), ("fluid", 0.42)])
+def test_places_fill_as_much_of_the_room_as_is_told(
+    name: str, packing: float, request: pytest.FixtureRequest
+) -> None:
+    """Centres are found all over the room but for a radius at each wall.
+
+    They press into walls by no more than 0.06, which is 1.2 % of a height of 10.
+    """
+    frames, box = request.getfixturevalue(name)
+    found = np.ptp(frames % np.array([*box[:2], 100.0]), axis=(0, 1))
+    assert found[:2] == pytest.approx(box[:2], rel=0.01)
+    volume = found[0] * found[1] * (found[2] + 1)
+    assert 991 * np.pi / 6 / volume == pytest.approx(packing, rel=0.012)
+
+
+def test_what_is_arrested_is_one_dense_piece_at_one_side(shipped: tuple[Floats, Floats]) -> None:
+    """No network that spans the room: more than half of the way along x there is none of it.
+
+    Spheres in it have more neighbours than the six of a strand and fewer than the twelve of a
+    crystal.
+    """
+    frames, box = shipped
+    room = np.array([*box[:2], 100.0])
+    slow = np.linalg.norm(frames[-1] - frames[0], axis=1) < 0.3
+    pairs = cKDTree(frames[0] % room, boxsize=room).query_pairs(1.1, output_type="ndarray")
+    assert 8 < np.bincount(pairs.ravel(), minlength=991)[slow].mean() < 9
+    bonds = pairs[slow[pairs].all(axis=1)]
+    graph = coo_matrix((np.ones(len(bonds)), bonds.T), shape=(991, 991))
+    piece = np.bincount(connected_components(graph)[1][slow])
+    assert piece.max() > 0.99 * slow.sum()
+    along = np.sort(frames[0][slow, 0] % box[0])
+    gaps = np.diff(along, append=along[0] + box[0])
+    assert gaps.max() > box[0] / 2
+
+
 def test_the_fluid_is_as_dense_as_planned_and_can_be_tracked(fluid: tuple[Floats, Floats]) -> None:
     """A few steps in 10,000 are longer than a radius, and none is longer than a diameter."""
     frames, box = fluid
@@ -323,7 +360,7 @@ def test_spheres_that_are_alone_diffuse_freely(shipped: tuple[Floats, Floats]) -
     assert found.mean() == pytest.approx(6 * 0.0045, rel=4 * np.sqrt(2 / 3 / len(found)))
 
 
-def test_a_network_is_at_rest_while_other_spheres_move(shipped: tuple[Floats, Floats]) -> None:
+def test_a_piece_is_at_rest_while_other_spheres_move(shipped: tuple[Floats, Floats]) -> None:
     moved = np.log10(np.linalg.norm(shipped[0][-1] - shipped[0][0], axis=1))
     modes = module("spheres").two_modes(moved)
     assert modes["ashman_d"] > 2

@@ -314,6 +314,8 @@ def test_the_first_demo_is_barnase_beside_its_rigid_clusters(folder: Path, timme
     static = library.load(folder / "timme-demo-barnase" / "rigidity" / "result.npz")
     assert len(made.shown) == len(static.shown) == 108
     assert (made.hierarchy.unit, static.hierarchy.unit) == ("Å", "kcal/mol")
+    opened = static.suggest()[0].cutoff, static.recipe.provenance.title
+    assert opened == (-0.048, "Barnase, rigid clusters of one snapshot")
     both = folder / "timme-demo-barnase" / "comparison"
     assert {"dilutions.png", "agreement.png", "matched.csv"} <= {p.name for p in both.iterdir()}
     assert "asked for  E = -0.048 kcal/mol with σc = 0.1047 Å (σc/a = 0.068)" in found.out

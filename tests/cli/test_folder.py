@@ -36,7 +36,7 @@ OF_JUDGED = [
 ]
 OF_BODIES = [
     *(f"{figure}.{suffix}" for figure in ("bodies", "variance") for suffix in ("svg", "png")),
-    *("bodies.csv", "motions.csv", "angles.csv", "splits.csv", "bodies-by-number.csv"),
+    *("bodies.csv", "motions.csv", "splits.csv", "bodies-by-number.csv"),
     *("bodies.cif", "bodies.pml", "bodies.cxc", "bodies.tcl"),
 ]
 GROUPS = ("groups.cxc", "groups.ndx", "groups.plumed")
@@ -104,7 +104,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 
 def test_everything_promised_is_written_and_nothing_else(done: Done) -> None:
-    of_two_bodies = ["angles.png", "angles.svg"]
+    of_two_bodies = ["angles.csv", "angles.png", "angles.svg"]
     assert sorted(path.name for path in done.folder.iterdir()) == sorted(FILES + of_two_bodies)
     assert all(path.stat().st_size > 0 for path in done.folder.iterdir())
     assert sorted(path.name for path in done.folder.parent.iterdir()) == ["out", "two.pdb"]

@@ -103,10 +103,12 @@ def test_its_bonds_tremble_as_at_300_kelvin(
     assert kelvin == pytest.approx(300.0, rel=0.05 + 3 * noise)
 
 
-def test_it_was_at_300_kelvin_in_water_of_1_atmosphere() -> None:
-    """Kinetic energies of steps of 4 fs are some half a per cent off, and the box is small.
+def test_its_record_tells_of_300_kelvin_in_water_of_1_atmosphere() -> None:
+    """What was written down during the run; the file has neither velocities nor the water.
 
-    TIP3P has 0.98 g/cm³ and a protein 1.35: three in four parts water make 1.04.
+    So it cannot tell the density, and its temperature only by its bonds, as above. Kinetic
+    energies of steps of 4 fs are some half a per cent off, and the box is small. TIP3P has
+    0.98 g/cm³ and a protein 1.35: three in four parts water make 1.04.
     """
     record = timme.data.records()["barnase_md"]
     assert record.measured["time_ps"] == pytest.approx(500.0)

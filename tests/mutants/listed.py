@@ -890,6 +890,11 @@ MUTANTS = [
         ("colours of the first are taken", "spared=of_first[drawn]", "spared=()"),
     ),
     *_mutants(
+        "output/motion.py",
+        "output/test_motion.py",
+        ("a table of angles is empty", "    if not part.found.hinges:", "    if False:"),
+    ),
+    *_mutants(
         "output/layout.py",
         "output/test_layout.py",
         ("titles lie on their numbers", "(reach + axis.labelpad) / _POINTS", "reach / _POINTS / 2"),

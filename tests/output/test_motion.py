@@ -49,6 +49,9 @@ def test_one_body_has_no_angles() -> None:
     assert "angles" not in figures_of(still)
     with pytest.raises(ValueError, match="several rigid bodies"):
         draw(still, "angles", look_of(still))
+    texts = tables_of_parts(still, look_of(still))
+    assert "bodies.csv" in texts
+    assert "angles.csv" not in texts
 
 
 def test_an_arrow_lies_on_the_axis(made: Analysis) -> None:

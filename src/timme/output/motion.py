@@ -191,7 +191,10 @@ def _tables(part: Moved, analysis: Analysis, look: Look) -> dict[str, str]:
         splits_csv(part, analysis),
         numbers_csv(part, analysis),
     )
-    return dict(zip(_FILES, texts, strict=True))
+    made = dict(zip(_FILES, texts, strict=True))
+    if not part.found.hinges:
+        del made["angles.csv"]  # one body turns against none
+    return made
 
 
 def _bodies(part: Moved, analysis: Analysis, look: Look) -> Axes:

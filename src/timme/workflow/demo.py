@@ -37,9 +37,7 @@ def analyse_demo(system: str, *, progress: Progress | None = None) -> Analysis:
     if system not in _ANALYSES:
         raise ValueError(f"a demo is one of {', '.join(DEMOS)}, got {system!r}")
     title, analyse_system = _ANALYSES[system]
-    made = analyse_system(command=f"timme demo {system}", progress=progress)
-    provenance = replace(made.recipe.provenance, title=title)
-    return replace(made, recipe=replace(made.recipe, provenance=provenance))
+    return _head(analyse_system(command=f"timme demo {system}", progress=progress), title)
 
 
 def compare_demo(analysis: Analysis) -> Compared:
@@ -56,6 +54,8 @@ def compare_demo(analysis: Analysis) -> Compared:
         Rigid clusters first, those of the trajectory second; at the paper's cutoffs as well.
     """
     static = rigid(data.path("barnase_md.pdb"), command="timme demo barnase")
+    static = _mark(static, _ENERGY, "where the paper compares barnase with its motion")
+    static = _head(static, "Barnase, rigid clusters of one snapshot")
     look = CompareSettings(cutoffs=(_ENERGY, _BARNASE))
     names = "hydrogen bonds of one snapshot", "fluctuations over 0.5 ns"
     return compare_results(static, analysis, look, names=names)
@@ -79,7 +79,7 @@ def _hinge(**run: Any) -> Analysis:
 
 
 def _water(**run: Any) -> Analysis:
-    """Ten snapshots: after 9 ps the largest cluster is the paper's, and later there is none."""
+    """Ten snapshots: in 9 ps the largest cluster is about the paper's, and later there is none."""
     files = data.path("water_drop.pdb"), data.path("water_drop.xtc")
     made = analyse(*files, stop=10, radius=3.5, length=_WATER, min_size=2, **run)
     return _mark(made, 0.54 * _WATER, "as in the paper's picture of a drop")
@@ -104,6 +104,12 @@ def _road(**run: Any) -> Analysis:
     return _mark(made, 4.0, "cars of one platoon")
 
 
+def _head(analysis: Analysis, title: str) -> Analysis:
+    """Give a result the title of its page."""
+    provenance = replace(analysis.recipe.provenance, title=title)
+    return replace(analysis, recipe=replace(analysis.recipe, provenance=provenance))
+
+
 def _mark(analysis: Analysis, cutoff: float, meaning: str) -> Analysis:
     """Name a cutoff that means something in this system, at which it is shown first."""
     return replace(analysis, recipe=replace(analysis.recipe, known=((cutoff, meaning),)))
@@ -113,8 +119,8 @@ _ANALYSES: dict[str, tuple[str, Callable[..., Analysis]]] = {  # what the page i
     "barnase": ("Barnase, simulated for 0.5 ns", _barnase),
     "chain": ("A freely jointed chain, two snapshots", _chain),
     "hinge": ("Three bodies joined by hinges", _hinge),
-    "water": ("A drop of water, simulated for 9 ps", _water),
-    "spheres": ("Spheres that stick: an arrested gel among free ones", _spheres),
+    "water": ("A drop of water: 9 ps of 1 ns", _water),
+    "spheres": ("Spheres that stick: an arrested, dense piece among free ones", _spheres),
     "fluid": ("Spheres in a dense suspension", partial(_spheres, fluid=True)),
     "crowd": ("A crowd that crosses a square", _crowd),
     "road": ("Cars on a ring road", _road),
