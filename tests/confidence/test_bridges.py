@@ -55,3 +55,15 @@ def test_pairs_above_the_cutoff_hold_nothing() -> None:
     assert found is not None
     assert found.sites == (3, 4)
     assert found.words == "hangs on one pair: without it, parts of 4 and 4"
+
+
+def test_rings_that_share_a_site_hang_on_it() -> None:
+    """No pair holds them alone, and the walk that finds out begins beside that site."""
+    rings = [
+        *((k, (k + 1) % 12) for k in range(12)),
+        *((11 + k, 11 + (k + 1) % 12) for k in range(12)),
+    ]
+    found = find_bridge(range(23), np.array(rings), np.ones(24), cutoff=1.0, min_size=10)
+    assert found is not None
+    assert found.sites == (11,)
+    assert found.sizes == (11, 11)
