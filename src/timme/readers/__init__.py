@@ -16,7 +16,7 @@ from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS
 from timme.readers.files import kind
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
-from timme.readers.replicas import tell_replicas
+from timme.readers.replicas import judge_joints, tell_replicas
 from timme.readers.scale import judge_scale
 from timme.readers.snapshots import Clock, kept_snapshots, one_snapshot
 from timme.readers.sources import Opened, Options, atom_group, open_source
@@ -188,7 +188,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = _with_box_and_bonds(opened._replace(ensemble=ensemble), box, bonds, unwrap=unwrap)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     if unwrap:
-        ensemble = walls.follow_molecules(ensemble, progress)
+        followed = range(kept[0], kept[-1] + 1)
+        joints = judge_joints(walls.with_nearest_images(ensemble), joints, followed)
+        ensemble = walls.follow_molecules(ensemble, progress, joints=joints, first=kept[0])
         chosen = [number - kept[0] for number in kept]
         ensemble = replace(ensemble, frames=ensemble.frames.keep(chosen))
     ensemble = tell_replicas(ensemble, joints, kept)

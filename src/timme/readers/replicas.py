@@ -26,6 +26,7 @@ _PAIRS = 300  # of sites, whose distances tell how far a snapshot is from the ne
 _STEPS = 40  # of a file, at most, that tell how far that is usually
 _FAR = 3.0  # times the 95th percentile of these
 _USUAL = 95.0
+_AGAIN = "their times start again"
 _BY_PLACES = "they begin far from where the one before ends"
 
 
@@ -94,16 +95,12 @@ def tell_replicas(ensemble: Ensemble, joints: Sequence[Joint], kept: Sequence[in
     """
     if ensemble.independent or not joints:
         return ensemble
-    places = np.searchsorted(kept, [joint.frame for joint in joints]).tolist()
-    ends = [0, *places, len(kept)]
-    found = list[tuple[int, str]]()
-    for number, (place, joint) in enumerate(zip(places, joints, strict=True)):
-        why = joint.why
-        if why is None:
-            far = _begins_far(ensemble, range(ends[number], place), range(place, ends[number + 2]))
-            why = _BY_PLACES if far else ""
-        if why and 0 < place < len(kept):
-            found.append((place, why))
+    judged = judge_joints(ensemble, joints, kept)
+    found = [
+        (place, joint.why)
+        for place, joint in zip(_places(judged, kept), judged, strict=True)
+        if joint.why and 0 < place < len(kept)
+    ]
     if not found:
         return ensemble
     begins = np.unique([place for place, _ in found])
@@ -111,6 +108,55 @@ def tell_replicas(ensemble: Ensemble, joints: Sequence[Joint], kept: Sequence[in
     reasons = " or ".join(dict.fromkeys(why for _, why in found))
     note = _note(len(begins) + 1, reasons)
     return replace(ensemble, runs=frozen(runs), notes=(*ensemble.notes, note))
+
+
+def judge_joints(
+    ensemble: Ensemble, joints: Sequence[Joint], kept: Sequence[int]
+) -> tuple[Joint, ...]:
+    """Tell by places whether a run goes on, where no times tell.
+
+    Parameters
+    ----------
+    ensemble, joints, kept
+        As for :func:`tell_replicas`.
+
+    Returns
+    -------
+    tuple of Joint
+        The same, of which all is known.
+    """
+    places = _places(joints, kept)
+    ends = [0, *places, len(kept)]
+    found = list[Joint]()
+    for number, (place, joint) in enumerate(zip(places, joints, strict=True)):
+        why = joint.why
+        if why is None:
+            far = _begins_far(ensemble, range(ends[number], place), range(place, ends[number + 2]))
+            why = _BY_PLACES if far else ""
+        found.append(Joint(joint.frame, why))
+    return tuple(found)
+
+
+def begins_elsewhere(joints: Sequence[Joint]) -> list[int]:
+    """Number the frames that do not go on from the one before by any clock.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        Of which all is known.
+
+    Returns
+    -------
+    list of int
+        Of all frames of the source. Runs whose times overlap, or whose intervals differ, are as far
+        from one another as their times are.
+    """
+    return [joint.frame for joint in joints if joint.why in {_AGAIN, _BY_PLACES}]
+
+
+def _places(joints: Sequence[Joint], kept: Sequence[int]) -> list[int]:
+    found: list[int] = np.searchsorted(kept, [joint.frame for joint in joints]).tolist()
+    return found
 
 
 def as_one_run(ensemble: Ensemble) -> Ensemble:
@@ -166,7 +212,7 @@ def _compare_clocks(before: Floats | None, after: Floats | None) -> str | None:
     largest = np.float32(np.abs([first, last, begin, end]).max())  # as most files round them
     slack = _SLACK * min(intervals[1], others[1]) + 2 * float(np.spacing(largest))
     if begin <= first + slack:
-        return "their times start again"
+        return _AGAIN
     if begin < last - slack:
         return "their times overlap"
     # One alone may be off: the first one after a minimisation, the mean where frames are missing.
