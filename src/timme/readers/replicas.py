@@ -26,6 +26,7 @@ _PAIRS = 300  # of sites, whose distances tell how far a snapshot is from the ne
 _STEPS = 40  # of a file, at most, that tell how far that is usually
 _FAR = 3.0  # times the 95th percentile of these
 _USUAL = 95.0
+_NEARER = 0.5  # as far from the first snapshot as from the one before
 _AGAIN = "their times start again"
 _BY_PLACES = "they begin far from where the one before ends"
 
@@ -111,7 +112,11 @@ def tell_replicas(ensemble: Ensemble, joints: Sequence[Joint], kept: Sequence[in
 
 
 def judge_joints(
-    ensemble: Ensemble, joints: Sequence[Joint], kept: Sequence[int]
+    ensemble: Ensemble,
+    joints: Sequence[Joint],
+    kept: Sequence[int],
+    *,
+    from_one_start: bool = False,
 ) -> tuple[Joint, ...]:
     """Tell by places whether a run goes on, where no times tell.
 
@@ -119,6 +124,9 @@ def judge_joints(
     ----------
     ensemble, joints, kept
         As for :func:`tell_replicas`.
+    from_one_start : bool, optional
+        Whether it is another run, too, that begins near the first snapshot of all: in a box,
+        nothing is far from anything.
 
     Returns
     -------
@@ -132,7 +140,9 @@ def judge_joints(
         why = joint.why
         if why is None:
             far = _begins_far(ensemble, range(ends[number], place), range(place, ends[number + 2]))
-            why = _BY_PLACES if far else ""
+            inside = 0 < place < len(kept)
+            anew = from_one_start and inside and _begins_as_first(ensemble, place)
+            why = _BY_PLACES if far or anew else ""
         found.append(Joint(joint.frame, why))
     return tuple(found)
 
@@ -230,6 +240,22 @@ def _begins_far(ensemble: Ensemble, before: range, after: range) -> bool:
     pairs = _sample_pairs(ensemble.n_sites)
     steps = [_step(ensemble, snapshot, pairs) for snapshot in usual]
     return _step(ensemble, before[-1], pairs) > _FAR * float(np.percentile(steps, _USUAL))
+
+
+def _begins_as_first(ensemble: Ensemble, place: int) -> bool:
+    """Tell whether sites in a box are nearer to where they began than to where they were last."""
+    here, *others = (_fractions(ensemble, snapshot) for snapshot in (place, 0, place - 1))
+    ways = [here - other for other in others]
+    first, last = (float(np.sqrt(np.mean((way - np.rint(way)) ** 2))) for way in ways)
+    return first < _NEARER * last
+
+
+def _fractions(ensemble: Ensemble, snapshot: int) -> Floats:
+    points, box = ensemble.snapshot(snapshot)
+    found: Floats = points @ np.linalg.pinv(
+        np.zeros((points.shape[1],) * 2) if box is None else box
+    )
+    return found
 
 
 def _spread(file: range) -> list[int]:

@@ -12,7 +12,6 @@ import numpy as np
 from timme._arrays import Coordinates, Ints
 from timme._kernels.space import half_width
 from timme.readers.complexes import links_of_complexes, members_of
-from timme.readers.replicas import Joint, begins_elsewhere
 from timme.system.ensemble import Ensemble
 from timme.system.followed import centres, follow
 from timme.system.frames import Progress
@@ -201,7 +200,7 @@ def follow_molecules(
     ensemble: Ensemble,
     progress: Progress | None = None,
     *,
-    joints: Sequence[Joint] = (),
+    begins: Sequence[int] = (),
     first: int = 0,
 ) -> Ensemble:
     """Follow molecules, or sites without bonds, from snapshot to snapshot.
@@ -212,8 +211,8 @@ def follow_molecules(
         Whole molecules in a box, with lasting images.
     progress : callable, optional
         Called with the snapshots done and all of them.
-    joints : sequence of Joint, optional
-        Where files follow one another, of which all is known.
+    begins : sequence of int, optional
+        Snapshots with which other runs begin, of all in the source.
     first : int, optional
         Number of the first snapshot, of all in the source.
 
@@ -226,8 +225,8 @@ def follow_molecules(
     assert ensemble.images is not None  # noqa: S101, for the type checker
     placed = ensemble.frames.unfolded() is not None
     inside = range(first + 1, first + ensemble.n_snapshots)
-    begins = [frame - first for frame in begins_elsewhere(joints) if frame in inside]
-    pace, molecules = Pace.of(ensemble.frames, begins, first), ensemble.images.molecules
+    own = [number - first for number in begins if number in inside]
+    pace, molecules = Pace.of(ensemble.frames, own, first), ensemble.images.molecules
     try:
         frames = follow(ensemble.frames, molecules, progress, placed=placed, pace=pace)
     except ValueError as error:
