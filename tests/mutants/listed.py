@@ -633,7 +633,7 @@ MUTANTS = [
     *_mutants(
         "readers/__init__.py",
         "readers/test_unwrapping.py",
-        ("skipped snapshots are not followed", "+ 1) if unwrap else kept", "+ 1) if 0 else kept"),
+        ("skipped snapshots are not followed", "return followed if unwrap", "return followed if 0"),
         ("sites alone are anywhere", "together=unwrap", "together=False"),
     ),
     *_mutants(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,10 +37,10 @@ def sigma_of(ensemble: timme.Ensemble) -> Floats:
     return np.asarray(timme.measure(objects, timme.pairs.all(objects)).sigma)
 
 
-def dump(path: Path, places: Floats, columns: str) -> Path:
+def dump(path: Path, places: Floats, columns: str, steps: Sequence[int] | None = None) -> Path:
     """Write a LAMMPS dump of places in a cube, in the columns that are asked for."""
     lines = list[str]()
-    for step, frame in enumerate(places):
+    for step, frame in zip(steps or range(len(places)), places, strict=True):
         lines += ["ITEM: TIMESTEP", str(step), "ITEM: NUMBER OF ATOMS", str(len(frame))]
         lines += ["ITEM: BOX BOUNDS pp pp pp", *[f"0 {SIDE}"] * 3]
         lines += [f"ITEM: ATOMS id mol type {columns}"]
@@ -56,7 +57,7 @@ def dump(path: Path, places: Floats, columns: str) -> Path:
     return path
 
 
-def write_xtc(path: Path, places: Floats, times: Floats) -> Path:
+def write_xtc(path: Path, places: Floats, times: Any) -> Path:
     """Write places, wrapped into the cube, at times in ps."""
     from MDAnalysis.lib.formats.libmdaxdr import XTCFile
 
@@ -67,7 +68,7 @@ def write_xtc(path: Path, places: Floats, times: Floats) -> Path:
     return path
 
 
-def write_xyz(path: Path, places: Floats, _: Floats) -> Path:
+def write_xyz(path: Path, places: Floats, _: Any) -> Path:
     """Write places, wrapped into the cube, and no times."""
     title = f'Lattice="{SIDE} 0 0 0 {SIDE} 0 0 0 {SIDE}" Properties=species:S:1:pos:R:3'
     lines = list[str]()
@@ -85,7 +86,7 @@ def runs_from_one_start(n_snapshots: int = 40, seed: int = 0) -> list[Floats]:
 @pytest.mark.parametrize("write", [write_xtc, write_xyz])
 @pytest.mark.parametrize("seed", range(5))
 def test_every_run_goes_on_from_where_the_first_began(
-    tmp_path: Path, write: Callable[[Path, Floats, Floats], Path], seed: int
+    tmp_path: Path, write: Callable[[Path, Floats, Any], Path], seed: int
 ) -> None:
     """By what one run ends with, nobody can tell where in the box the next begins."""
     runs, suffix = runs_from_one_start(seed=seed), write.__name__[-3:]
@@ -168,6 +169,13 @@ def test_holes_in_time_are_refused_if_particles_may_have_gone_round_the_box(
         table = table_of(places[frames], 1e9 + scale * frames)
         with pytest.raises(ValueError, match=r"between snapshots 30 and 31 lie 41 usual steps"):
             timme.read(table, box=SIDE, unwrap=True)
+    steps = (1000 * frames).tolist()
+    with pytest.raises(ValueError, match=r"between snapshots 30 and 31 lie 41 usual steps"):
+        timme.read(dump(tmp_path / "a.lammpstrj", places[frames], "x y z", steps), unwrap=True)
+    told = timme.read(
+        dump(tmp_path / "b.lammpstrj", places[frames], "x y z ix iy iz", steps), unwrap=True
+    )
+    np.testing.assert_allclose(sigma_of(told), true_sigma(places[frames]), rtol=1e-5)
     before = timme.read(path, unwrap=True, bonds="none", stop=30)
     np.testing.assert_allclose(sigma_of(before), true_sigma(places[:30]), rtol=1e-3)
 
