@@ -191,9 +191,13 @@ def _walk(places: Iterable[Floats], pace: Pace) -> tuple[list[Floats], list[Ints
 def _usual_squares(squares: list[Floats], counts: list[Ints]) -> Floats:
     """Mean squares of what each molecule moves in 1, 2, 4, ... usual steps.
 
-    Where no window is so long, that of half the length stands in, as if all went straight on.
+    Where no window is so long, that of half the length stands in, as if all went straight on. Few
+    windows may show less than shorter ones do, by chance: nobody moves less in a longer time.
     """
-    found = [np.full(squares[0].shape, np.inf)]  # nobody knows how far
+    found = list[Floats]()
     for sums, numbers in zip(squares, counts, strict=True):
-        found.append(with_stand_ins(sums, numbers) if numbers.any() else 4 * found[-1])
-    return np.array(found[1:])
+        if numbers.any():
+            found.append(np.maximum(with_stand_ins(sums, numbers), found[-1] if found else 0.0))
+        else:
+            found.append(4 * found[-1] if found else np.full(sums.shape, np.inf))  # nobody knows
+    return np.array(found)
