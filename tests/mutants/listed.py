@@ -423,6 +423,7 @@ MUTANTS = [
     *_mutants(
         "system/doubt.py",
         "system/test_followed.py readers/test_unwrapping.py",
+        ("runs begin anywhere", "np.count_nonzero(are_doubtful(ways, usual).any(axis=1))", "0"),
         ("long steps are believed", "steps > _NEARLY_HALF", "steps > 0.5"),
         ("fast particles are believed", "1 - 2 * steps < _CERTAIN * 2 * usual", "steps > 0.5"),
     ),
@@ -632,8 +633,32 @@ MUTANTS = [
     *_mutants(
         "readers/__init__.py",
         "readers/test_unwrapping.py",
-        ("skipped snapshots are not followed", "+ 1) if unwrap else kept", "+ 1) if 0 else kept"),
+        ("skipped snapshots are not followed", "return followed if unwrap", "return followed if 0"),
         ("sites alone are anywhere", "together=unwrap", "together=False"),
+    ),
+    *_mutants(
+        "system/followed.py",
+        "readers/test_unwrapping.py",
+        ("a run goes on from another", "anew = not pace.steps[first]", "anew = not first"),
+        ("holes are steps like others", "elif pace.steps[first] > 1:", "elif False:"),
+    ),
+    *_mutants(
+        "system/pace.py",
+        "readers/test_unwrapping.py",
+        ("holes in time are one step", "np.clip(counts, 1, _MOST)", "np.clip(counts, 1, 1)"),
+        ("time goes back at once", "lengths = np.abs(intervals)", "lengths = intervals"),
+        ("large times hide holes", "not np.array_equal(single, known)", "False"),
+    ),
+    *_mutants(
+        "readers/snapshots.py",
+        "readers/test_unwrapping.py",
+        ("cut runs begin where they are cut", "first < begin <= last for", "False for"),
+    ),
+    *_mutants(
+        "readers/replicas.py",
+        "readers/test_unwrapping.py",
+        ("runs without times go on in a box", "return first < _NEARER * last", "return False"),
+        ("continued runs begin anew", "joint.why in {_AGAIN, _BY_PLACES}", "joint.why"),
     ),
     *_mutants(
         "readers/walls.py",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,10 +37,10 @@ def sigma_of(ensemble: timme.Ensemble) -> Floats:
     return np.asarray(timme.measure(objects, timme.pairs.all(objects)).sigma)
 
 
-def dump(path: Path, places: Floats, columns: str) -> Path:
+def dump(path: Path, places: Floats, columns: str, steps: Sequence[int] | None = None) -> Path:
     """Write a LAMMPS dump of places in a cube, in the columns that are asked for."""
     lines = list[str]()
-    for step, frame in enumerate(places):
+    for step, frame in zip(steps or range(len(places)), places, strict=True):
         lines += ["ITEM: TIMESTEP", str(step), "ITEM: NUMBER OF ATOMS", str(len(frame))]
         lines += ["ITEM: BOX BOUNDS pp pp pp", *[f"0 {SIDE}"] * 3]
         lines += [f"ITEM: ATOMS id mol type {columns}"]
@@ -53,6 +55,146 @@ def dump(path: Path, places: Floats, columns: str) -> Path:
             lines.append(" ".join([f"{site + 1} {site // 3 + 1} 1", *told]))
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def write_xtc(path: Path, places: Floats, times: Any) -> Path:
+    """Write places, wrapped into the cube, at times in ps."""
+    from MDAnalysis.lib.formats.libmdaxdr import XTCFile
+
+    with XTCFile(str(path), "w") as file:
+        for number, (frame, time) in enumerate(zip(places % SIDE, times, strict=True)):
+            cube = np.eye(3, dtype=np.float32) * SIDE / 10
+            file.write((frame / 10).astype(np.float32), cube, number, float(time), 1e5)
+    return path
+
+
+def write_xyz(path: Path, places: Floats, _: Any) -> Path:
+    """Write places, wrapped into the cube, and no times."""
+    title = f'Lattice="{SIDE} 0 0 0 {SIDE} 0 0 0 {SIDE}" Properties=species:S:1:pos:R:3'
+    lines = list[str]()
+    for frame in places % SIDE:
+        lines += [str(len(frame)), title, *(f"Ar {x:.6f} {y:.6f} {z:.6f}" for x, y, z in frame)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def runs_from_one_start(n_snapshots: int = 40, seed: int = 0) -> list[Floats]:
+    first, *others = (walks(n_snapshots, 9, seed=10 * seed + run) for run in range(3))
+    return [first, *(run - run[0] + first[0] for run in others)]
+
+
+@pytest.mark.parametrize("write", [write_xtc, write_xyz])
+@pytest.mark.parametrize("seed", range(5))
+def test_every_run_goes_on_from_where_the_first_began(
+    tmp_path: Path, write: Callable[[Path, Floats, Any], Path], seed: int
+) -> None:
+    """By what one run ends with, nobody can tell where in the box the next begins."""
+    runs, suffix = runs_from_one_start(seed=seed), write.__name__[-3:]
+    times = 10.0 * np.arange(40)
+    paths = [write(tmp_path / f"{k}.{suffix}", run, times) for k, run in enumerate(runs)]
+    ensemble = timme.read(paths, unwrap=True, bonds="none")
+    assert ensemble.replicas == (40, 40, 40)
+    np.testing.assert_allclose(sigma_of(ensemble), true_sigma(np.concatenate(runs)), rtol=1e-4)
+
+
+def test_runs_that_are_cut_are_followed_from_where_they_began(tmp_path: Path) -> None:
+    runs, times = runs_from_one_start(), 10.0 * np.arange(40)
+    paths = [write_xtc(tmp_path / f"{k}.xtc", run, times) for k, run in enumerate(runs)]
+    whole = timme.read(paths, unwrap=True, bonds="none").coordinates().reshape(3, 40, 9, 3)
+    late = timme.read(paths, unwrap=True, bonds="none", start="200ps", step="20ps")
+    assert late.replicas == (10, 10, 10)
+    np.testing.assert_array_equal(late.coordinates(), whole[:, 20::2].reshape(30, 9, 3))
+    some = timme.read(paths, unwrap=True, bonds="none", start=50)
+    assert some.replicas == (30, 40)
+    moved = some.coordinates() - whole.reshape(120, 9, 3)[50:]
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_runs_that_do_not_begin_alike_are_refused(tmp_path: Path, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    times = 10.0 * np.arange(40)
+    runs = [rng.uniform(0, SIDE, (3, 3)) + walks(40, 3, scale=0.1, seed=seed)] * 2
+    runs[1] = runs[1] + rng.uniform(0, SIDE, (3, 3))
+    paths = [write_xtc(tmp_path / f"{k}.xtc", run, times) for k, run in enumerate(runs)]
+    with pytest.raises(
+        ValueError, match=r"begins with snapshot 41 does not begin as .* unwrap each run by itself"
+    ):
+        timme.read(paths, unwrap=True, bonds="none")
+    for path, run in zip(paths, runs, strict=True):
+        alone = timme.read(path, unwrap=True, bonds="none")
+        np.testing.assert_allclose(sigma_of(alone), true_sigma(run), rtol=1e-3)
+
+
+def test_a_run_that_was_continued_is_followed_on(tmp_path: Path) -> None:
+    """With other intervals, or from some snapshots before its end: times tell how far that is."""
+    places = walks(120, 9, scale=0.2)
+    for number, later in enumerate((range(60, 120), range(60, 120, 2), range(58, 120))):
+        frames = [np.arange(60), np.array(later)]
+        paths = [
+            write_xtc(tmp_path / f"{number}-{k}.xtc", places[chosen], 10.0 * chosen)
+            for k, chosen in enumerate(frames)
+        ]
+        ensemble = timme.read(paths, unwrap=True, bonds="none")
+        expected = true_sigma(places[np.concatenate(frames)])
+        np.testing.assert_allclose(sigma_of(ensemble), expected, rtol=1e-3)
+
+
+def table_of(places: Floats, frames: Floats) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            (frame, particle, *place)
+            for row, frame in zip(places % SIDE, frames, strict=True)
+            for particle, place in enumerate(row)
+        ],
+        columns=["frame", "particle", "x", "y", "z"],
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_holes_in_time_are_refused_if_particles_may_have_gone_round_the_box(
+    tmp_path: Path, seed: int
+) -> None:
+    places = walks(100, 9, seed=seed)
+    frames = np.r_[0:30, 70:100]
+    path = write_xtc(tmp_path / "a.xtc", places[frames], 10.0 * frames)
+    with pytest.raises(
+        ValueError,
+        match=r"between snapshots 30 and 31 lie 410 ps, 41 times the usual step, .* 9 of 9 .*stop=",
+    ):
+        timme.read(path, unwrap=True, bonds="none")
+    with pytest.raises(ValueError, match=r"between snapshots 30 and 31 lie 410 ps"):
+        timme.read(path, unwrap=True, bonds="none", start=5)
+    for scale in (1.0, 0.04):
+        table = table_of(places[frames], 1e9 + scale * frames)
+        with pytest.raises(ValueError, match=r"between snapshots 30 and 31 lie 41 usual steps"):
+            timme.read(table, box=SIDE, unwrap=True)
+    steps = (1000 * frames).tolist()
+    with pytest.raises(ValueError, match=r"between snapshots 30 and 31 lie 41 usual steps"):
+        timme.read(dump(tmp_path / "a.lammpstrj", places[frames], "x y z", steps), unwrap=True)
+    told = timme.read(
+        dump(tmp_path / "b.lammpstrj", places[frames], "x y z ix iy iz", steps), unwrap=True
+    )
+    np.testing.assert_allclose(sigma_of(told), true_sigma(places[frames]), rtol=1e-5)
+    before = timme.read(path, unwrap=True, bonds="none", stop=30)
+    np.testing.assert_allclose(sigma_of(before), true_sigma(places[:30]), rtol=1e-3)
+
+
+def test_a_clock_that_goes_back_is_a_hole(tmp_path: Path) -> None:
+    """As where runs from one start stand in one file."""
+    runs = runs_from_one_start()
+    path = write_xtc(tmp_path / "a.xtc", np.concatenate(runs), np.tile(10.0 * np.arange(40), 3))
+    with pytest.raises(ValueError, match=r"snapshots .* time goes back by 390 ps, 39 usual steps"):
+        timme.read(path, unwrap=True, bonds="none")
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.1])
+def test_holes_in_which_particles_move_little_are_followed_through(scale: float) -> None:
+    places = walks(100, 9, scale=scale)
+    for missing in (1, 3):
+        frames = np.r_[0:30, 30 + missing : 60, 60 + missing : 100]
+        ensemble = timme.read(table_of(places[frames], frames), box=SIDE, unwrap=True)
+        np.testing.assert_allclose(sigma_of(ensemble), true_sigma(places[frames]), rtol=1e-6)
 
 
 @pytest.mark.parametrize("step", [2, 3, 5, 20])

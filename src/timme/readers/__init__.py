@@ -16,9 +16,9 @@ from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS
 from timme.readers.files import kind
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
-from timme.readers.replicas import tell_replicas
+from timme.readers.replicas import begins_elsewhere, judge_joints, tell_replicas
 from timme.readers.scale import judge_scale
-from timme.readers.snapshots import Clock, kept_snapshots, one_snapshot
+from timme.readers.snapshots import Clock, all_through, kept_snapshots, one_snapshot
 from timme.readers.sources import Opened, Options, atom_group, open_source
 from timme.readers.structures import CELL_NOTE
 from timme.settings import Settings
@@ -127,7 +127,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     unwrap : bool, optional
         Follow every molecule or particle from snapshot to snapshot through the walls of the box,
         so that distances grow beyond half of it; also through those that `step` leaves out. Between
-        two of them, that image counts which is the nearest in the first snapshot.
+        two of them, that image counts which is the nearest in the first snapshot. Runs that begin
+        alike are each followed from there, those whose times start again from their first snapshot.
     common_atoms : bool, optional
         Go on with the atoms that all models share where models differ.
     allow_truncated : bool, optional
@@ -156,6 +157,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
     kept: Sequence[int] = ()
+    followed = range(0)
 
     def keep(
         count: int,
@@ -164,7 +166,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         doubled: Sequence[int],
         begins: Sequence[int],
     ) -> Sequence[int]:
-        nonlocal kept
+        nonlocal kept, followed
         kept = kept_snapshots(
             *(count, name, clock),
             start=start,
@@ -173,7 +175,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
             doubled=doubled,
             begins=begins,
         )
-        return range(kept[0], kept[-1] + 1) if unwrap else kept  # followed through all of them
+        followed = all_through(kept, begins)
+        return followed if unwrap else kept
 
     # Where the box is not that of the file, it does not matter which snapshots have one.
     options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
@@ -188,8 +191,12 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = _with_box_and_bonds(opened._replace(ensemble=ensemble), box, bonds, unwrap=unwrap)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     if unwrap:
-        ensemble = walls.follow_molecules(ensemble, progress)
-        chosen = [number - kept[0] for number in kept]
+        joints = judge_joints(
+            walls.with_nearest_images(ensemble), joints, followed, from_one_start=True
+        )
+        begins, first = begins_elsewhere(joints), followed.start
+        ensemble = walls.follow_molecules(ensemble, progress, begins=begins, first=first)
+        chosen = [number - first for number in kept]
         ensemble = replace(ensemble, frames=ensemble.frames.keep(chosen))
     ensemble = tell_replicas(ensemble, joints, kept)
     return replace(ensemble, weights=wanted.weights_of(weights, count, kept))

@@ -85,3 +85,21 @@ def _refuse_other_names(names: npt.NDArray[Any] | None, first: npt.NDArray[Any] 
 def _text(name: object) -> str:
     text = name.decode("latin-1") if isinstance(name, bytes) else str(name)
     return " ".join(text.split()) or "nameless"
+
+
+def refuse_other_ids(ids: Ints, others: Ints, path: str, other_path: str) -> None:
+    """Refuse files that do not have the same atoms.
+
+    Parameters
+    ----------
+    ids, others : ndarray of int
+        Of the atoms of both files.
+    path, other_path : str
+        Their names.
+    """
+    different = np.setxor1d(ids, others)
+    if len(different):
+        raise ValueError(
+            f"{path}: its atoms are not those of {other_path}, see id {different[0]}: "
+            "topology and trajectories need the same atoms; choose the matching files"
+        )

@@ -122,7 +122,7 @@ def _walk_gro(stream: BinaryIO, size: int) -> Layout:
 
 def _walk_dump(stream: BinaryIO, size: int) -> Layout:
     """Count lines: a frame of LAMMPS announces its number of atoms and its columns."""
-    before, remark, counted = b"", "", list[bool]()
+    before, remark, counted, steps = b"", "", list[bool](), list[float]()
 
     def frame_end(_: int) -> tuple[int, int]:
         nonlocal before, remark
@@ -137,10 +137,13 @@ def _walk_dump(stream: BinaryIO, size: int) -> Layout:
         before = lines[-1] if lines else b"\n"
         remark = _no_line_end(before)
         counted.append(header.counts_images)
+        steps.append(header.step)
         return stream.tell(), header.n_atoms
 
     found = walk(frame_end, size)
-    return replace(found, remark=remark, n_counted=sum(counted[: len(found.offsets)]))
+    count = len(found.offsets)
+    numbers = np.array(steps[:count], np.float64)
+    return replace(found, remark=remark, n_counted=sum(counted[:count]), steps=numbers)
 
 
 def _ends_whole(lines: list[bytes], before: bytes, n_columns: int = 0) -> bool:

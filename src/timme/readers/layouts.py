@@ -21,6 +21,7 @@ class Layout:
     rounding: float = 0.0  # spacing of the grid of the coordinates, in units of the file
     remark: str = ""  # what is odd about a whole file
     times: Floats | None = None  # (frames,), ps, of formats in which a walk goes past them
+    steps: Floats | None = None  # (frames,), of the simulation, where a file numbers them
     n_counted: int = 0  # frames that tell how often atoms went through the walls
 
 

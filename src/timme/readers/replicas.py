@@ -26,6 +26,8 @@ _PAIRS = 300  # of sites, whose distances tell how far a snapshot is from the ne
 _STEPS = 40  # of a file, at most, that tell how far that is usually
 _FAR = 3.0  # times the 95th percentile of these
 _USUAL = 95.0
+_NEARER = 0.5  # as far from the first snapshot as from the one before
+_AGAIN = "their times start again"
 _BY_PLACES = "they begin far from where the one before ends"
 
 
@@ -94,16 +96,12 @@ def tell_replicas(ensemble: Ensemble, joints: Sequence[Joint], kept: Sequence[in
     """
     if ensemble.independent or not joints:
         return ensemble
-    places = np.searchsorted(kept, [joint.frame for joint in joints]).tolist()
-    ends = [0, *places, len(kept)]
-    found = list[tuple[int, str]]()
-    for number, (place, joint) in enumerate(zip(places, joints, strict=True)):
-        why = joint.why
-        if why is None:
-            far = _begins_far(ensemble, range(ends[number], place), range(place, ends[number + 2]))
-            why = _BY_PLACES if far else ""
-        if why and 0 < place < len(kept):
-            found.append((place, why))
+    judged = judge_joints(ensemble, joints, kept)
+    found = [
+        (place, joint.why)
+        for place, joint in zip(_places(judged, kept), judged, strict=True)
+        if joint.why and 0 < place < len(kept)
+    ]
     if not found:
         return ensemble
     begins = np.unique([place for place, _ in found])
@@ -111,6 +109,64 @@ def tell_replicas(ensemble: Ensemble, joints: Sequence[Joint], kept: Sequence[in
     reasons = " or ".join(dict.fromkeys(why for _, why in found))
     note = _note(len(begins) + 1, reasons)
     return replace(ensemble, runs=frozen(runs), notes=(*ensemble.notes, note))
+
+
+def judge_joints(
+    ensemble: Ensemble,
+    joints: Sequence[Joint],
+    kept: Sequence[int],
+    *,
+    from_one_start: bool = False,
+) -> tuple[Joint, ...]:
+    """Tell by places whether a run goes on, where no times tell.
+
+    Parameters
+    ----------
+    ensemble, joints, kept
+        As for :func:`tell_replicas`.
+    from_one_start : bool, optional
+        Whether it is another run, too, that begins near the first snapshot of all: in a box,
+        nothing is far from anything.
+
+    Returns
+    -------
+    tuple of Joint
+        The same, of which all is known.
+    """
+    places = _places(joints, kept)
+    ends = [0, *places, len(kept)]
+    found = list[Joint]()
+    for number, (place, joint) in enumerate(zip(places, joints, strict=True)):
+        why = joint.why
+        if why is None:
+            far = _begins_far(ensemble, range(ends[number], place), range(place, ends[number + 2]))
+            inside = 0 < place < len(kept)
+            anew = from_one_start and inside and _begins_as_first(ensemble, place)
+            why = _BY_PLACES if far or anew else ""
+        found.append(Joint(joint.frame, why))
+    return tuple(found)
+
+
+def begins_elsewhere(joints: Sequence[Joint]) -> list[int]:
+    """Number the frames that do not go on from the one before by any clock.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        Of which all is known.
+
+    Returns
+    -------
+    list of int
+        Of all frames of the source. Runs whose times overlap, or whose intervals differ, are as far
+        from one another as their times are.
+    """
+    return [joint.frame for joint in joints if joint.why in {_AGAIN, _BY_PLACES}]
+
+
+def _places(joints: Sequence[Joint], kept: Sequence[int]) -> list[int]:
+    found: list[int] = np.searchsorted(kept, [joint.frame for joint in joints]).tolist()
+    return found
 
 
 def as_one_run(ensemble: Ensemble) -> Ensemble:
@@ -166,7 +222,7 @@ def _compare_clocks(before: Floats | None, after: Floats | None) -> str | None:
     largest = np.float32(np.abs([first, last, begin, end]).max())  # as most files round them
     slack = _SLACK * min(intervals[1], others[1]) + 2 * float(np.spacing(largest))
     if begin <= first + slack:
-        return "their times start again"
+        return _AGAIN
     if begin < last - slack:
         return "their times overlap"
     # One alone may be off: the first one after a minimisation, the mean where frames are missing.
@@ -184,6 +240,22 @@ def _begins_far(ensemble: Ensemble, before: range, after: range) -> bool:
     pairs = _sample_pairs(ensemble.n_sites)
     steps = [_step(ensemble, snapshot, pairs) for snapshot in usual]
     return _step(ensemble, before[-1], pairs) > _FAR * float(np.percentile(steps, _USUAL))
+
+
+def _begins_as_first(ensemble: Ensemble, place: int) -> bool:
+    """Tell whether sites in a box are nearer to where they began than to where they were last."""
+    here, *others = (_fractions(ensemble, snapshot) for snapshot in (place, 0, place - 1))
+    ways = [here - other for other in others]
+    first, last = (float(np.sqrt(np.mean((way - np.rint(way)) ** 2))) for way in ways)
+    return first < _NEARER * last
+
+
+def _fractions(ensemble: Ensemble, snapshot: int) -> Floats:
+    points, box = ensemble.snapshot(snapshot)
+    found: Floats = points @ np.linalg.pinv(
+        np.zeros((points.shape[1],) * 2) if box is None else box
+    )
+    return found
 
 
 def _spread(file: range) -> list[int]:

@@ -106,6 +106,33 @@ def _own_clock(clock: Clock, first: int) -> Clock:
     return lambda number: clock(first + number)
 
 
+def all_through(kept: Sequence[int], begins: Sequence[int]) -> range:
+    """Choose all snapshots through which something is followed.
+
+    Parameters
+    ----------
+    kept : sequence of int
+        Those that count.
+    begins : sequence of int
+        Those with which another run begins.
+
+    Returns
+    -------
+    range
+        From the first that counts to the last; of several runs, from where the first of them
+        begins, as all are followed from there.
+
+    Examples
+    --------
+    >>> all_through([3, 5, 13, 15], [10]), all_through([13, 15], [10])
+    (range(0, 16), range(13, 16))
+    """
+    first, last = kept[0], kept[-1]
+    if any(first < begin <= last for begin in begins):
+        first = max((begin for begin in begins if begin <= first), default=0)
+    return range(first, last + 1)
+
+
 def one_snapshot(kept: Sequence[int], source: str, model: int) -> Sequence[int]:
     """Choose one of the snapshots that are kept.
 

@@ -30,7 +30,7 @@ from timme.readers.snapshots import Clock
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
-from timme.system.held_frames import ArrayFrames, StoredFrames
+from timme.system.held_frames import ArrayFrames, StoredFrames, with_moments
 from timme.system.holes import Resting, may_lie_there
 from timme.system.placeholders import (
     can_be_box,
@@ -408,10 +408,9 @@ def _from_mdtraj(source: Any) -> Ensemble:
     from timme.readers.libraries import atoms_of_mdtraj
 
     atoms = None if source.topology is None else atoms_of_mdtraj(source.topology)
-    return replace(
-        Ensemble.from_array(source.xyz, boxes=source.unitcell_vectors, atoms=atoms, unit="nm"),
-        sources=(MDTRAJ,),
-    )
+    boxes, moments = source.unitcell_vectors, np.asarray(source.time, np.float64)
+    ensemble = Ensemble.from_array(source.xyz, boxes=boxes, atoms=atoms, unit="nm")
+    return replace(ensemble, frames=with_moments(ensemble.frames, moments), sources=(MDTRAJ,))
 
 
 def _from_tracks(tracks: Any, name: str) -> Ensemble:
@@ -419,7 +418,8 @@ def _from_tracks(tracks: Any, name: str) -> Ensemble:
         tracks.coordinates, atoms=tracks.atoms, gaps=True, unit=tracks.unit
     )
     ids = ensemble.atoms.resids  # those of the table, or numbers in the place of names
-    return replace(ensemble, sources=(name,), notes=tracks.notes, numbers=ids)
+    frames = with_moments(ensemble.frames, tracks.frames)
+    return replace(ensemble, frames=frames, sources=(name,), notes=tracks.notes, numbers=ids)
 
 
 def _from_npy(path: Path) -> Ensemble:

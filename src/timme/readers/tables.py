@@ -44,6 +44,7 @@ class Tracks:
     atoms: Atoms  # residue numbers are the numbers of the particles
     coordinates: Floats  # (frames, particles, dimensions), NaN where not seen
     notes: tuple[str, ...]
+    frames: Floats  # (frames,), their numbers or times
     unit: str = ""  # of the coordinates, where the table says so
 
 
@@ -228,7 +229,7 @@ def _tracks(rows: _Rows) -> Tracks:
     whole = int(seen.all(axis=0).sum())
     if whole < len(names):
         notes.append(f"{len(names) - whole} of {len(names)} particles are not seen in every frame")
-    return Tracks(_named(names), coordinates, tuple(notes))
+    return Tracks(_named(names), coordinates, tuple(notes), seen_frames)
 
 
 def _distinct_times(frames: Floats) -> tuple[Floats, npt.NDArray[np.intp], int]:

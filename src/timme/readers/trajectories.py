@@ -15,13 +15,14 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.files import RawFrame, checked_file, kind
-from timme.readers.identity import in_order
+from timme.readers.identity import in_order, refuse_other_ids
 from timme.readers.trajectory_files import (
     ReadFrame,
     TrajectoryFile,
     clock_of_opened,
     describe_file,
     open_file,
+    refuse_other_atoms,
     unreadable,
 )
 from timme.readers.universes import quiet
@@ -164,6 +165,23 @@ class TrajectoryFrames(PlainFrames):
             if file not in self._clocks:
                 self._clocks[file] = self._clock(file)
             return self._clocks[file](frame)
+
+    def moment(self, snapshot: int) -> float | None:
+        """Tell when a snapshot was taken, by whatever clock there is.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            Its time or, where the file does not tell it, its step in the simulation.
+        """
+        file, frame = self._place(self.chosen[snapshot])
+        time, steps = self.time(snapshot), self.files[file].steps
+        return float(steps[frame]) if time is None and steps is not None else time
 
     def unfolded(self) -> Self | None:
         """Put atoms where they went through the walls of the box.
@@ -389,9 +407,9 @@ def open_trajectories(
                 "topology and trajectories need the same atoms; choose the matching files"
             )
         if ids is not None and file.ids is not None:
-            _refuse_other_ids(file.ids, ids, str(path), topology)
+            refuse_other_ids(file.ids, ids, str(path), topology)
         for other in files[-1:]:
-            _refuse_other_atoms(file, other)
+            refuse_other_atoms(file, other)
         expected, owner = file.n_atoms, owner or str(path)
         files.append(file)
         notes.extend([note] if note else [])
@@ -415,30 +433,6 @@ def _image_notes(files: Sequence[TrajectoryFile]) -> Iterator[str]:
         yield f"{partly}: only some of its frames tell {said}, so that this is not used"
     elif without and any(file.has_images for file in files):
         yield f"{without}: it does not tell {said}, as other files do, so that this is not used"
-
-
-def _refuse_other_atoms(file: TrajectoryFile, other: TrajectoryFile) -> None:
-    """Compare ids, or else names as files of one kind write them."""
-    if file.ids is not None and other.ids is not None:
-        _refuse_other_ids(file.ids, other.ids, file.path, other.path)
-    elif kind(Path(file.path)) == kind(Path(other.path)):
-        if file.names is None or other.names is None or len(file.names) != len(other.names):
-            return
-        different = np.flatnonzero(file.names != other.names)
-        if len(different):
-            raise ValueError(
-                f"{file.path}: its atoms are not those of {other.path}, see atom "
-                f"{different[0] + 1}: trajectories need the same atoms in one order; write them so"
-            )
-
-
-def _refuse_other_ids(ids: Ints, others: Ints, path: str, other_path: str) -> None:
-    different = np.setxor1d(ids, others)
-    if len(different):
-        raise ValueError(
-            f"{path}: its atoms are not those of {other_path}, see id {different[0]}: "
-            "topology and trajectories need the same atoms; choose the matching files"
-        )
 
 
 def _unfold(found: RawFrame) -> Coordinates:

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
 from timme._arrays import Bools, Floats, Ints
 from timme.readers.amber import AMBER_TEXTS
 from timme.readers.boundaries import box_within, periodic_directions
@@ -21,7 +23,7 @@ from timme.readers.files import UNITLESS, RawFrame, kind, library_format, one_li
 from timme.readers.gro import read_gro
 from timme.readers.gsd import GsdFile
 from timme.readers.h5md import H5mdFile, SeveralGroupsError
-from timme.readers.identity import sorted_ids
+from timme.readers.identity import refuse_other_ids, sorted_ids
 from timme.readers.integrity import TEXTS, layout
 from timme.readers.lammps_data import parser_options
 from timme.readers.layouts import Layout
@@ -58,6 +60,7 @@ class TrajectoryFile:
     n_frames: int
     offsets: Ints | None = None  # (frames,) for formats that need them for random access
     times: Floats | None = None  # (frames,), ps, where they are known without reading frames
+    steps: Floats | None = None  # (frames,), of the simulation, where the file numbers them
     rounding: float = 0.0  # Å
     ids: Ints | None = None  # (atoms,), sorted, where atoms are numbered and come in any order
     names: npt.NDArray[Any] | None = None  # (atoms,), of the first frame, for those of the others
@@ -157,6 +160,27 @@ def clock_of_opened(read: ReadFrame) -> FrameClock | None:
     return opened.time if isinstance(opened, DcdFile | H5mdFile | NetcdfFile) else None
 
 
+def refuse_other_atoms(file: TrajectoryFile, other: TrajectoryFile) -> None:
+    """Compare ids, or else names as files of one kind write them.
+
+    Parameters
+    ----------
+    file, other : TrajectoryFile
+        Which should have the same atoms.
+    """
+    if file.ids is not None and other.ids is not None:
+        refuse_other_ids(file.ids, other.ids, file.path, other.path)
+    elif kind(Path(file.path)) == kind(Path(other.path)):
+        if file.names is None or other.names is None or len(file.names) != len(other.names):
+            return
+        different = np.flatnonzero(file.names != other.names)
+        if len(different):
+            raise ValueError(
+                f"{file.path}: its atoms are not those of {other.path}, see atom "
+                f"{different[0] + 1}: trajectories need the same atoms in one order; write them so"
+            )
+
+
 def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
     unit = "" if kind(path) in UNITLESS else "Å"
     described = TrajectoryFile(str(path), found.n_atoms, len(found.offsets), unit=unit)
@@ -175,6 +199,7 @@ def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
         offsets=found.offsets,
         rounding=round(_NM * found.rounding, 9),
         times=found.times,
+        steps=found.steps,
         ids=ids,
         names=names,
         numbers=ids,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -16,6 +16,7 @@ from timme.system.ensemble import Ensemble
 from timme.system.followed import centres, follow
 from timme.system.frames import Progress
 from timme.system.images import Images
+from timme.system.pace import Pace
 from timme.system.space import Boxes
 from timme.system.traces import joined_atoms
 from timme.system.wholes import Trees, WholeFrames, cut_free, endless
@@ -178,7 +179,30 @@ def with_lasting_images(ensemble: Ensemble) -> Ensemble:
     return replace(ensemble, images=Images(molecules, origin, boxes[0]))
 
 
-def follow_molecules(ensemble: Ensemble, progress: Progress | None = None) -> Ensemble:
+def with_nearest_images(ensemble: Ensemble) -> Ensemble:
+    """Let molecules see the nearest images of one another in every snapshot again.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        With lasting images, which mean nothing before it is followed.
+
+    Returns
+    -------
+    Ensemble
+        The same places.
+    """
+    assert ensemble.images is not None  # noqa: S101, for the type checker
+    return replace(ensemble, images=Images(ensemble.images.molecules))
+
+
+def follow_molecules(
+    ensemble: Ensemble,
+    progress: Progress | None = None,
+    *,
+    begins: Sequence[int] = (),
+    first: int = 0,
+) -> Ensemble:
     """Follow molecules, or sites without bonds, from snapshot to snapshot.
 
     Parameters
@@ -187,6 +211,10 @@ def follow_molecules(ensemble: Ensemble, progress: Progress | None = None) -> En
         Whole molecules in a box, with lasting images.
     progress : callable, optional
         Called with the snapshots done and all of them.
+    begins : sequence of int, optional
+        Snapshots with which other runs begin, of all in the source.
+    first : int, optional
+        Number of the first snapshot, of all in the source.
 
     Returns
     -------
@@ -196,8 +224,11 @@ def follow_molecules(ensemble: Ensemble, progress: Progress | None = None) -> En
     """
     assert ensemble.images is not None  # noqa: S101, for the type checker
     placed = ensemble.frames.unfolded() is not None
+    inside = range(first + 1, first + ensemble.n_snapshots)
+    own = [number - first for number in begins if number in inside]
+    pace, molecules = Pace.of(ensemble.frames, own, first), ensemble.images.molecules
     try:
-        frames = follow(ensemble.frames, ensemble.images.molecules, progress, placed=placed)
+        frames = follow(ensemble.frames, molecules, progress, placed=placed, pace=pace)
     except ValueError as error:
         raise ValueError(f"{ensemble.prefix}{error}") from None
     return replace(ensemble, frames=frames)

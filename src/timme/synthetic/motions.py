@@ -107,8 +107,7 @@ def moving(
                 moves[:, body] = far * relaxing((3,), memory or 0.0, rng, n_snapshots=n_snapshots)
     snapshots = np.concatenate(
         [
-            _turn(shapes[body] + middles[body], turns[:, body], joints[body])
-            + moves[:, body, None]
+            _turn(shapes[body] + middles[body], turns[:, body], joints[body]) + moves[:, body, None]
             for body in range(n_bodies)
         ],
         axis=1,
@@ -142,9 +141,7 @@ def tumble(snapshots: Floats, rng: np.random.Generator) -> Floats:
     return moved
 
 
-def _arrange(
-    sizes: Sequence[int], rng: np.random.Generator
-) -> tuple[list[Floats], Floats, Floats]:
+def _arrange(sizes: Sequence[int], rng: np.random.Generator) -> tuple[list[Floats], Floats, Floats]:
     """Bodies about their middles, these middles, and where each touches the first."""
     shapes = [ball(size, rng) for size in sizes]
     radii = np.array([np.linalg.norm(shape, axis=1).max() for shape in shapes])

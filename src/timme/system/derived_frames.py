@@ -134,6 +134,21 @@ class PlainFrames(Described):
         """
         return None
 
+    def moment(self: Frames, snapshot: int) -> float | None:
+        """Tell when a snapshot was taken, by whatever clock there is.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            Its time.
+        """
+        return self.time(snapshot)
+
 
 class MappedFrames(PlainFrames):
     """What frames do that are made of others, ``frames``: what is asked of them, they pass on."""
@@ -212,6 +227,21 @@ class MappedFrames(PlainFrames):
             In ps, as the frames of which these are made say.
         """
         return self.frames.time(snapshot)
+
+    def moment(self, snapshot: int) -> float | None:
+        """Tell when a snapshot was taken, by whatever clock there is.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            As the frames of which these are made say.
+        """
+        return self.frames.moment(snapshot)
 
     def _over(self, frames: Frames) -> Frames:
         made: Frames = replace(cast("Any", self), frames=frames)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,15 @@ import numpy.typing as npt
 from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme._kernels import wholes as kernel
 from timme.system.derived_frames import BoxedFrames, MappedFrames
-from timme.system.doubt import are_doubtful, refuse_doubtful_gaps, with_stand_ins
+from timme.system.doubt import (
+    are_doubtful,
+    refuse_doubtful_gaps,
+    refuse_other_beginnings,
+    with_stand_ins,
+)
 from timme.system.frame_choices import chosen_of, marks_of_choice
 from timme.system.frames import Frames, Progress
+from timme.system.pace import Pace
 from timme.system.space import Boxes, inverted
 
 Counts = npt.NDArray[np.int32]  # there may be many
@@ -164,6 +171,7 @@ def follow(
     progress: Progress | None = None,
     *,
     placed: bool = False,
+    pace: Pace | None = None,
 ) -> FollowedFrames:
     """Follow every molecule through all snapshots.
 
@@ -181,6 +189,10 @@ def follow(
         Called with the snapshots done and all of them.
     placed : bool, optional
         Whether molecules are where they went already, so that the boxes alone are followed.
+    pace : Pace, optional
+        How far snapshots are apart in time, and with which of them another run begins, in which
+        molecules go on from where they were in the first snapshot of all; by default, one run, at
+        the times that the frames tell.
 
     Returns
     -------
@@ -190,8 +202,10 @@ def follow(
     Raises
     ------
     ValueError
-        If a molecule moves by so much that nobody can tell through which wall.
+        If a molecule moves by so much that nobody can tell through which wall, or if runs do not
+        begin alike.
     """
+    pace = Pace.of(frames) if pace is None else pace
     n_snapshots, n_sites, n_dimensions = frames.shape
     owners = np.unique(molecules, return_inverse=True)[1]
     n_molecules = int(owners.max()) + 1
@@ -200,38 +214,87 @@ def follow(
     length = min(max(1, _READ_BYTES // (8 * n_sites * n_dimensions)), _MOST_AT_ONCE)
     counts = np.zeros((n_molecules, n_dimensions), np.int32)
     steps, boxes = _Steps(every), np.empty((n_snapshots, n_dimensions, n_dimensions))
-    last = np.empty((0, n_dimensions))
-    longest, squares = np.zeros((2, n_molecules, n_dimensions))
-    seen, n_steps, gapped = np.ones(n_molecules, np.bool_), np.zeros(n_molecules, np.int64), False
+    walk = _Walk(n_molecules, n_dimensions)
     for start in range(0, n_snapshots, length):
         stop = min(start + length, n_snapshots)
         whole, matrices = _read_whole(frames, start, stop)
-        before = boxes[start - 1] if start else matrices[0]
-        boxes[start:stop] = _in_one_basis(matrices, before)
-        if placed:
-            found = np.zeros((stop - start, *counts.shape), np.int32)
-        else:
-            middles = centres(whole, owners)
-            last = last if start else middles[0].copy()
-            around = Boxes.of(
-                np.concatenate([before[None], boxes[start:stop]]), stop - start + 1, n_dimensions
-            )
-            followed = middles.copy()
-            kernel.follow(
-                followed, last, around.matrices, around.inverses, around.kind,
-                seen, n_steps, longest, squares,
-            )  # fmt: skip
-            gapped |= bool(np.isnan(middles).any())
-            found = _counts(followed - middles, around.inverses[1:], counts)
-        steps.add(found, counts)
-        counts = found[-1]
+        middles = None if placed else centres(whole, owners)
+        for first, end in _stretches(pace, start, stop):
+            part = slice(first - start, end - start)
+            anew = not pace.steps[first]
+            before = boxes[0 if anew else first - 1] if first else matrices[0]
+            boxes[first:end] = _in_one_basis(matrices[part], before)
+            if middles is None:
+                found = np.zeros((end - first, *counts.shape), np.int32)
+            else:
+                around = np.concatenate([before[None], boxes[first:end]])
+                if anew:
+                    walk.begin(middles[part.start], around[:2], pace.first + first + 1)
+                elif pace.steps[first] > 1:
+                    walk.forget()
+                found = walk.go_on(middles[part], around, counts)
+            steps.add(found, counts)
+            counts = found[-1]
         if progress is not None:
             progress(stop, n_snapshots)
-    _refuse_doubtful(longest, squares, n_steps)
+    _refuse_doubtful(walk.longest, walk.squares, walk.n_steps)
     paths = FollowedFrames(frames, owners, steps.paths(boxes), range(n_snapshots))
-    if gapped:
-        refuse_doubtful_gaps(_fractions(paths, length), n_snapshots)
+    if walk.gapped:
+        refuse_doubtful_gaps(_fractions(paths, length), pace)
     return paths
+
+
+def _stretches(pace: Pace, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Part snapshots where one is not a usual step away from the one before."""
+    broken = start + 1 + np.flatnonzero(pace.steps[start + 1 : stop] != 1)
+    yield from pairwise([start, *broken.tolist(), stop])
+
+
+class _Walk:
+    """Where molecules are, and how far they moved from one snapshot to the next."""
+
+    def __init__(self, n_molecules: int, n_dimensions: int) -> None:
+        self.longest, self.squares = np.zeros((2, n_molecules, n_dimensions))
+        self.n_steps = np.zeros(n_molecules, np.int64)
+        self.gapped = False
+        self._seen = np.ones(n_molecules, np.bool_)
+        self._origin: Floats | None = None  # where they are in the first snapshot
+        self._last = np.empty((n_molecules, n_dimensions))
+
+    def begin(self, middles: Floats, boxes: Floats, snapshot: int) -> None:
+        """Begin a run, each molecule in the image that is nearest to where it began the first."""
+        if np.isnan(middles).any():
+            raise ValueError(
+                "following needs all sites in the first snapshot of a run, and some are not seen "
+                f"in snapshot {snapshot:,}: unwrap each run by itself, or leave these sites out"
+            )
+        if self._origin is None:
+            self._origin = middles.copy()
+        around = Boxes.of(boxes, 2, middles.shape[1])
+        ways, squares = np.zeros((2, *middles.shape))
+        kernel.follow(
+            middles[None].copy(), self._origin.copy(), around.matrices, around.inverses,
+            around.kind, np.ones_like(self._seen), np.zeros_like(self.n_steps), ways, squares,
+        )  # fmt: skip
+        refuse_other_beginnings(ways, snapshot)
+        self._last = self._origin.copy()
+        self._seen[:] = False  # the way from there is no step
+
+    def forget(self) -> None:
+        """Take the next way for no step: snapshots are missing before it."""
+        self._seen[:] = False
+        self.gapped = True
+
+    def go_on(self, middles: Floats, boxes: Floats, before: Counts) -> Counts:
+        """Follow molecules through snapshots; the first box is that of the one before."""
+        around = Boxes.of(boxes, len(boxes), middles.shape[2])
+        followed = middles.copy()
+        kernel.follow(
+            followed, self._last, around.matrices, around.inverses, around.kind,
+            self._seen, self.n_steps, self.longest, self.squares,
+        )  # fmt: skip
+        self.gapped |= bool(np.isnan(middles).any())
+        return _counts(followed - middles, around.inverses[1:], before)
 
 
 def _fractions(paths: FollowedFrames, length: int) -> Iterator[Floats]:

@@ -114,6 +114,20 @@ class Frames(Protocol):
             In ps; None where the source does not say.
         """
 
+    def moment(self, snapshot: int) -> float | None:
+        """Tell when a snapshot was taken, by whatever clock there is.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            Its time, or the number of its frame; None where the source does not say.
+        """
+
     def doubled(self) -> list[int]:
         """Find snapshots that are there twice, as where a run was continued.
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from timme._arrays import Coordinates, Floats, Ints
 from timme.system.derived_frames import PlainFrames
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice, rows_of
+from timme.system.frames import Frames
 from timme.system.holes import ANY, Resting
 
 
@@ -22,6 +23,7 @@ class ArrayFrames(PlainFrames):
 
     coordinates: Coordinates  # (snapshots, sites, dimensions)
     boxes: Floats | None = None  # (snapshots, dimensions, dimensions)
+    moments: Floats | None = None  # (snapshots,), times or numbers of frames
 
     @property
     def in_memory(self) -> bool:
@@ -64,7 +66,8 @@ class ArrayFrames(PlainFrames):
             A view of the chosen ones, where they are a range.
         """
         boxes = None if self.boxes is None else rows_of(self.boxes, snapshots)
-        return ArrayFrames(rows_of(self.coordinates, snapshots), boxes)
+        moments = None if self.moments is None else rows_of(self.moments, snapshots)
+        return ArrayFrames(rows_of(self.coordinates, snapshots), boxes, moments)
 
     def with_boxes(self, boxes: Floats | None) -> ArrayFrames:
         """Put other boxes in place of those of the source.
@@ -79,7 +82,22 @@ class ArrayFrames(PlainFrames):
         ArrayFrames
             The same coordinates in these boxes.
         """
-        return ArrayFrames(self.coordinates, boxes)
+        return replace(self, boxes=boxes)
+
+    def moment(self, snapshot: int) -> float | None:
+        """Tell when a snapshot was taken, by whatever clock there is.
+
+        Parameters
+        ----------
+        snapshot : int
+            Which one.
+
+        Returns
+        -------
+        float or None
+            None where nobody said.
+        """
+        return None if self.moments is None else float(self.moments[snapshot])
 
     def marks(self) -> Iterator[npt.ArrayLike]:
         """Walk through all that tells these frames from others.
@@ -90,6 +108,24 @@ class ArrayFrames(PlainFrames):
             All of their numbers.
         """
         yield from ("array", self.coordinates, "open" if self.boxes is None else self.boxes)
+
+
+def with_moments(frames: Frames, moments: Floats) -> Frames:
+    """Say when snapshots in memory were taken.
+
+    Parameters
+    ----------
+    frames : Frames
+        Of an array; others know it by themselves.
+    moments : ndarray, shape (snapshots,)
+        Times, or numbers of frames, in whatever unit.
+
+    Returns
+    -------
+    Frames
+        The same, which tell it.
+    """
+    return replace(frames, moments=moments) if isinstance(frames, ArrayFrames) else frames
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
