@@ -1117,6 +1117,15 @@ MUTANTS = [
         ("walls that nobody counted are known", "known or not wall for", "True for"),
     ),
     *_mutants(
+        "readers/orders.py",
+        "readers/test_orders.py",
+        ("numbers of a topology are no ids", "by_ids = serials if", "by_ids = first.ids if"),
+        ("any order is near", "_NEAR = 0.2", "_NEAR = 5.0"),
+        ("no order is near", "_NEAR = 0.2", "_NEAR = 0.0"),
+        ("corners of boxes count", "places + (here[0] - places[0])", "places"),
+        ("walls do not count", "None if frame.box is None else frame.box[None]", "None"),
+    ),
+    *_mutants(
         "readers/identity.py",
         "readers/test_identity.py",
         (

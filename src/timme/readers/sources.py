@@ -327,12 +327,13 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
     from timme.readers.trajectories import open_trajectories
 
     _refuse_unused(options, str(paths[0]), "allow_truncated")
-    atoms, ids = (None, None) if topology is None else read_topology(topology)
+    atoms, ids, serials = (None,) * 3 if topology is None else read_topology(topology)
     molecules = _numbered_molecules(topology, atoms)
     look_at = partial(
         open_trajectories,
         n_atoms=None if atoms is None else len(atoms),
         ids=ids,
+        serials=serials,
         topology=str(topology),
         allow_truncated=options.allow_truncated,
         any_boxes=options.any_boxes,

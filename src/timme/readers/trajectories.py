@@ -16,6 +16,7 @@ from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.files import RawFrame, checked_file, kind
 from timme.readers.identity import in_order
+from timme.readers.orders import order_by_topology
 from timme.readers.trajectory_files import (
     ReadFrame,
     TrajectoryFile,
@@ -351,6 +352,7 @@ def open_trajectories(
     *,
     n_atoms: int | None,
     ids: Ints | None = None,
+    serials: Ints | None = None,
     topology: str = "",
     allow_truncated: bool = False,
     any_boxes: bool = False,
@@ -365,6 +367,8 @@ def open_trajectories(
         Number of atoms that the topology has, None without a topology.
     ids : ndarray of int, shape (atoms,), optional
         Those that the topology gives them, which files with ids share.
+    serials : ndarray of int, shape (atoms,), optional
+        Its numbers of them, which may be ids; without `ids`, the order of atoms follows from them.
     topology : str, optional
         Name of the topology, for messages.
     allow_truncated : bool, optional
@@ -394,6 +398,9 @@ def open_trajectories(
             _refuse_other_atoms(file, other)
         expected, owner = file.n_atoms, owner or str(path)
         files.append(file)
+        notes.extend([note] if note else [])
+    if n_atoms is not None and topology and ids is None:
+        files, note = order_by_topology(files, serials, topology)
         notes.extend([note] if note else [])
     notes.extend(_image_notes(files))
     total = sum(file.n_frames for file in files)
