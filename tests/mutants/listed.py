@@ -361,7 +361,7 @@ MUTANTS = [
     *_mutants(
         "readers/replicas.py",
         "readers/test_replicas.py",
-        ("a continuation is another run", '"" if after.start in doubled else', ""),
+        ("a continuation is another run", '"" if after.start in continued else', ""),
     ),
     *_mutants(
         "readers/walls.py",
@@ -632,7 +632,7 @@ MUTANTS = [
     *_mutants(
         "readers/__init__.py",
         "readers/test_unwrapping.py",
-        ("skipped snapshots are not followed", "+ 1) if unwrap else kept", "+ 1) if 0 else kept"),
+        ("skipped snapshots are not followed", "return followed if unwrap", "return followed if 0"),
         ("sites alone are anywhere", "together=unwrap", "together=False"),
     ),
     *_mutants(
@@ -1115,6 +1115,31 @@ MUTANTS = [
             '(("", "u"), ("s", "su"))',
         ),
         ("walls that nobody counted are known", "known or not wall for", "True for"),
+    ),
+    *_mutants(
+        "readers/__init__.py",
+        "readers/test_repeats.py",
+        ("atoms are followed through repeats", "twice = set(doubled)", "twice = set[int]()"),
+    ),
+    *_mutants(
+        "readers/repeats.py",
+        "readers/test_repeats.py readers/test_replicas.py",
+        ("runs of one file are one", "stop]) < 0)", "stop]) < -1e9)"),
+        ("times in any order are runs", "_SHORTEST = 3", "_SHORTEST = 1"),
+        ("frames of one time all count", "flatnonzero(steps == 0)", "flatnonzero(steps < 0)"),
+        ("nobody knows times", "if len(found) < len(steps) else []", ""),
+        ("replicas that overlap are one run", "_NEAR = 0.5", "_NEAR = 5.0"),
+        ("what was computed again counts twice", "_NEAR = 0.5", "_NEAR = 0.0"),
+        ("the first version counts", "return [], here if goes_on", "return [], there if goes_on"),
+        ("frames of one time are the same", "    if same:\n", "    if True:\n"),
+        ("files in any order go on", "if same and late[0] < early[0] - slack", "if False"),
+        ("copies are others", "filecmp.cmp(path, other, shallow=False)", "False"),
+        ("a frozen run repeats itself", "if stamps[frame - 1] < stamps[frame] or not", "if not"),
+    ),
+    *_mutants(
+        "readers/snapshots.py",
+        "readers/test_repeats.py readers/test_times.py",
+        ("times of what is left out count", "self._times[list(left_out)] = np.nan", "pass"),
     ),
     *_mutants(
         "readers/orders.py",

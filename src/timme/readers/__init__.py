@@ -8,7 +8,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
-import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
+import numpy as np
+import numpy.typing as npt
 
 from timme.readers import soundness, species, walls, wanted
 from timme.readers.bonds import guess_bonds
@@ -156,6 +157,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
     kept: Sequence[int] = ()
+    followed: Sequence[int] = ()
 
     def keep(
         count: int,
@@ -164,7 +166,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         doubled: Sequence[int],
         begins: Sequence[int],
     ) -> Sequence[int]:
-        nonlocal kept
+        nonlocal kept, followed
         kept = kept_snapshots(
             *(count, name, clock),
             start=start,
@@ -173,7 +175,10 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
             doubled=doubled,
             begins=begins,
         )
-        return range(kept[0], kept[-1] + 1) if unwrap else kept  # followed through all of them
+        every = range(kept[0], kept[-1] + 1)  # as atoms are followed through all of them
+        twice = set(doubled)
+        followed = [number for number in every if number not in twice] if twice else every
+        return followed if unwrap else kept
 
     # Where the box is not that of the file, it does not matter which snapshots have one.
     options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
@@ -189,7 +194,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     if unwrap:
         ensemble = walls.follow_molecules(ensemble, progress)
-        chosen = [number - kept[0] for number in kept]
+        chosen = np.searchsorted(followed, kept).tolist()
         ensemble = replace(ensemble, frames=ensemble.frames.keep(chosen))
     ensemble = tell_replicas(ensemble, joints, kept)
     return replace(ensemble, weights=wanted.weights_of(weights, count, kept))

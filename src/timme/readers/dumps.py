@@ -46,6 +46,7 @@ class DumpHeader:
     periodic: Bools  # (3,)
     style: str  # of its units, as LAMMPS calls them; "" if it does not say, as in later frames
     time: float | None  # in the unit of the style
+    step: float  # its number, NaN where it has none
 
     @property
     def counts_images(self) -> bool:
@@ -213,14 +214,15 @@ def _header(
         words, rows = items["BOX"]
         box, origin = _box(np.array(rows, dtype=np.float64), general="abc" in words)
         time = float(items["TIME"][1][0][0]) if "TIME" in items else None
+        step = float(items["TIMESTEP"][1][0][0]) if "TIMESTEP" in items else np.nan
         style = items["UNITS"][1][0][0].lower() if "UNITS" in items else ""
     except (ValueError, IndexError):
         raise ValueError(
-            "its number of atoms, its box or its time is not given in numbers"
+            "its number of atoms, its box, step or time is not given in numbers"
         ) from None
     flags = [word for word in words if len(word) == 2 and set(word) <= set("pfsm")]
     periodic = np.array([flag == "pp" for flag in flags] if len(flags) == 3 else [True] * 3)
-    return DumpHeader(n_atoms, columns, box, origin, periodic, style, time)
+    return DumpHeader(n_atoms, columns, box, origin, periodic, style, time, step)
 
 
 def _box(rows: Floats, *, general: bool) -> tuple[Floats, Floats]:
