@@ -37,13 +37,15 @@ class Repeats(NamedTuple):
     notes: tuple[str, ...]
 
 
-def find_parts(frames: Frames) -> list[range]:
+def find_parts(frames: Frames, stamps: Floats) -> list[range]:
     """Cut snapshots into files, and these where their stamps go back.
 
     Parameters
     ----------
     frames : Frames
         All snapshots of a source.
+    stamps : ndarray, shape (snapshots,)
+        As :meth:`Frames.stamps` tells them.
 
     Returns
     -------
@@ -51,17 +53,18 @@ def find_parts(frames: Frames) -> list[range]:
         In their order; none where they are of no files.
     """
     files = [range(*ends) for ends in pairwise([*frames.first_of_files(), frames.shape[0]])]
-    stamps = frames.stamps() if files else np.zeros(0)
     return [part for file in files for part in _cut(file, stamps)]
 
 
-def find_repeats(frames: Frames, parts: Sequence[range]) -> Repeats:
+def find_repeats(frames: Frames, stamps: Floats, parts: Sequence[range]) -> Repeats:
     """Find snapshots that are there twice.
 
     Parameters
     ----------
     frames : Frames
         All snapshots of a source.
+    stamps : ndarray, shape (snapshots,)
+        As :meth:`Frames.stamps` tells them.
     parts : sequence of range
         Runs of it, or parts of one, as :func:`find_parts` cuts them.
 
@@ -70,7 +73,6 @@ def find_repeats(frames: Frames, parts: Sequence[range]) -> Repeats:
     Repeats
         Which of them do not count.
     """
-    stamps = frames.stamps() if parts else np.zeros(0)
     same, anew, continued, unlike = set[int](), list[int](), list[int](), list[int]()
     for part in parts:
         for frame in _still(part, stamps):

@@ -111,8 +111,9 @@ def open_source(
         return _from_structures(paths, options, keep)
     ensemble = _from_row(paths, options) if in_a_row else _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
-    parts = find_parts(ensemble.frames)
-    left_out, continued, notes = find_repeats(ensemble.frames, parts)
+    stamps = ensemble.frames.stamps()
+    parts = find_parts(ensemble.frames, stamps)
+    left_out, continued, notes = find_repeats(ensemble.frames, stamps, parts)
     joints = find_joints(ensemble.frames, parts, continued)
     kept = keep(count, name, _clock(found, ensemble.frames), left_out, begins_of(joints))
     if ensemble.frames.in_memory and not ensemble.gaps:
