@@ -1123,7 +1123,7 @@ MUTANTS = [
     ),
     *_mutants(
         "readers/repeats.py",
-        "readers/test_repeats.py readers/test_replicas.py",
+        "readers/test_repeats.py",
         ("runs of one file are one", "stop]) < 0)", "stop]) < -1e9)"),
         ("times in any order are runs", "_SHORTEST = 3", "_SHORTEST = 1"),
         ("frames of one time all count", "flatnonzero(steps == 0)", "flatnonzero(steps < 0)"),
@@ -1133,8 +1133,8 @@ MUTANTS = [
         ("the first version counts", "return [], here if goes_on", "return [], there if goes_on"),
         ("frames of one time are the same", "    if same:\n", "    if True:\n"),
         ("files in any order go on", "if same and late[0] < early[0] - slack", "if False"),
-        ("copies are others", "filecmp.cmp(path, other, shallow=False)", "False"),
         ("a frozen run repeats itself", "if stamps[frame - 1] < stamps[frame] or not", "if not"),
+        ("copies are others", "filecmp.cmp(path, other, shallow=False)", "False"),
     ),
     *_mutants(
         "readers/snapshots.py",

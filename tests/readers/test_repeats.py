@@ -224,3 +224,13 @@ def test_atoms_are_followed_past_what_is_there_twice(tmp_path: Path) -> None:
     ensemble = read([tmp_path / f"{name}.xtc" for name in parts], unwrap=True)
     found = ensemble.coordinates()
     np.testing.assert_allclose(found - found[:1], moving - moving[:1], atol=0.02)
+
+
+@KINDS
+def test_what_stands_still_while_stamps_grow_is_no_repetition(tmp_path: Path, suffix: str) -> None:
+    still = np.repeat(WHOLE[:1], 10, axis=0)
+    paths = [
+        WRITERS[suffix](tmp_path / f"{first}{suffix}", still, range(first, first + 10))
+        for first in (0, 10)
+    ]
+    assert read(paths).replicas == (20,)
