@@ -101,7 +101,7 @@ def test_an_order_that_nothing_tells_is_that_of_ids_and_said(tmp_path: Path) -> 
 
 
 def test_places_are_compared_through_the_walls_of_a_box(tmp_path: Path) -> None:
-    topology = write_pdb(tmp_path / "a.pdb", range(1, N_ATOMS + 1), (PLACES[0] + 6.0) % 15.0)
+    topology = write_pdb(tmp_path / "a.pdb", range(1, N_ATOMS + 1), (PLACES[1] + 7.5) % 15.0)
     dump = as_dump(tmp_path / "a.dump", PLACES, [ROWS] * N_FRAMES)
     dump.write_text(dump.read_text().replace("ff ff ff", "pp pp pp").replace("0 100", "0 15"))
     ensemble = read(topology, dump, bonds="none", unit="σ")
