@@ -15,7 +15,7 @@ from tests.naive import rms_change_of_distances
 from timme._arrays import Floats
 from timme.analysis import Judged, summary
 from timme.readers import read, read_model
-from timme.readers.replicas import _sample_pairs, _step
+from timme.readers.changes import change_of_distances, sample_pairs
 from timme.synthetic import FAMILIES
 from timme.system.ensemble import Ensemble
 from timme.workflow import analyse
@@ -162,9 +162,9 @@ def test_steps_are_those_of_distances() -> None:
     """Against all pairs of the sample, one by one."""
     array = np.random.default_rng(0).normal(size=(2, 5, 3))
     array[1] = turned(array[1], 4)
-    pairs = _sample_pairs(5)
+    pairs = sample_pairs(5)
     assert (pairs[0] != pairs[1]).all()
-    found = _step(Ensemble.from_array(array), 0, pairs)
+    found = change_of_distances(Ensemble.from_array(array).frames, 0, 1, pairs)
     np.testing.assert_allclose(found, rms_change_of_distances(array[0], array[1], pairs.T))
 
 

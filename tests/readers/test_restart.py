@@ -184,7 +184,7 @@ def test_names_of_programs_may_be_followed_by_others(name: str, known: str) -> N
 def test_a_dump_is_known_by_the_habit_of_lammps(tmp_path: Path) -> None:
     places = np.random.default_rng(0).uniform(1, 5, (3, 4, 3))
     for step in (0, 1000):
-        (tmp_path / f"dump.{step}").write_text(dump_text(places))
+        (tmp_path / f"dump.{step}").write_text(dump_text(places + step / 1e4))
     assert read(tmp_path / "dump.0").n_snapshots == 3
     assert read([tmp_path / "dump.0", tmp_path / "dump.1000"]).n_snapshots == 6
 

@@ -118,17 +118,18 @@ def test_one_snapshot_after_a_time(tmp_path: Path) -> None:
 
 
 def test_files_in_a_row_have_one_clock(tmp_path: Path) -> None:
-    early, late = tmp_path / "early.xtc", tmp_path / "late.xtc"
+    early, late, other = (tmp_path / f"{name}.xtc" for name in ("early", "late", "other"))
     made = universe(first=0.0)
-    for path, part in ((early, made.trajectory[:8]), (late, made.trajectory[8:])):
+    for path, part in ((early, slice(8)), (late, slice(8, None)), (other, slice(8))):
         with MDAnalysis.Writer(str(path), 4) as writer:
-            for step in part:
+            for step in made.trajectory[part]:
                 step.data["time"] = TIMES[step.frame]
+                step.positions[-1, 2] += 5.0 * (path == other)
                 writer.write(made.atoms)
     topology = gro(tmp_path / "top.gro")
     kept = read(topology, [early, late], bonds="none", start="65ps", stop="75ps")
     assert frames_of(kept) == [6, 7, 8, 9, 10]
-    again = read(topology, [early, early], bonds="none", start="65ps")
+    again = read(topology, [early, other], bonds="none", start="65ps")
     assert frames_of(again) == [6, 7, 6, 7]  # two runs, each with a clock of its own
 
 
@@ -150,13 +151,17 @@ KINDS_WITH_HEADERS = pytest.mark.parametrize("suffix", [".xtc", ".trr"])
 
 @KINDS_WITH_HEADERS
 def test_a_step_back_is_found_wherever_it_is(tmp_path: Path, suffix: str) -> None:
-    """A run that went on from a checkpoint writes some times again."""
+    """A run that went on from a checkpoint writes some times again, and is one run still."""
     path = at_times(tmp_path / f"a{suffix}", [*range(101), *range(97, 201)])
-    told = r"do not always grow.* after 100 ps comes 97 ps"
+    kept = read(path, start="98ps", stop="102ps", bonds="none")
+    assert frames_of(kept) == [98, 99, 100, 101, 102]
+    assert frames_of(read(path, step="10ps", bonds="none")) == [*range(0, 201, 10)]
+    mixed = at_times(tmp_path / f"b{suffix}", [*range(101), 50, 40, *range(101, 201)])
+    told = r"do not always grow.* after 100 ps comes 50 ps"
     with pytest.raises(ValueError, match=told):
-        read(path, start="98ps", stop="99ps")
+        read(mixed, start="98ps", stop="99ps")
     with pytest.raises(ValueError, match=told):
-        read(path, step="10ps")
+        read(mixed, step="10ps")
 
 
 @KINDS_WITH_HEADERS

@@ -8,7 +8,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
-import numpy.typing as npt  # noqa: TC002, public types are looked up by tools
+import numpy as np
+import numpy.typing as npt
 
 from timme.readers import soundness, species, walls, wanted
 from timme.readers.bonds import guess_bonds
@@ -157,7 +158,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
     kept: Sequence[int] = ()
-    followed = range(0)
+    followed: Sequence[int] = ()
 
     def keep(
         count: int,
@@ -175,7 +176,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
             doubled=doubled,
             begins=begins,
         )
-        followed = all_through(kept, begins)
+        every, twice = all_through(kept, begins), set(doubled)
+        followed = [number for number in every if number not in twice] if twice else every
         return followed if unwrap else kept
 
     # Where the box is not that of the file, it does not matter which snapshots have one.
@@ -194,9 +196,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         joints = judge_joints(
             walls.with_nearest_images(ensemble), joints, followed, from_one_start=True
         )
-        begins, first = begins_elsewhere(joints), followed.start
-        ensemble = walls.follow_molecules(ensemble, progress, begins=begins, first=first)
-        chosen = [number - first for number in kept]
+        begins = np.searchsorted(followed, begins_elsewhere(joints)).tolist()
+        ensemble = walls.follow_molecules(ensemble, progress, begins=begins, first=followed[0])
+        chosen = np.searchsorted(followed, kept).tolist()
         ensemble = replace(ensemble, frames=ensemble.frames.keep(chosen))
     ensemble = tell_replicas(ensemble, joints, kept)
     return replace(ensemble, weights=wanted.weights_of(weights, count, kept))

@@ -72,7 +72,7 @@ def walk_history(stream: BinaryIO, size: int) -> Layout:
     return replace(
         found,
         offsets=found.offsets + begin,
-        times=np.array(known, dtype=np.float64) if all_known else None,
+        stamps=np.array(known, dtype=np.float64) if all_known else None,
     )
 
 

@@ -37,14 +37,14 @@ def sorted_ids(ids: Ints) -> Ints:
 
 
 def in_order(found: RawFrame, ids: Ints | None, names: npt.NDArray[Any] | None) -> RawFrame:
-    """Bring the atoms of a frame into the order of their ids; without ids, compare their names.
+    """Bring the atoms of a frame into the order of these ids; without ids, compare their names.
 
     Parameters
     ----------
     found : RawFrame
         As it stands in the file.
     ids : ndarray of int, shape (atoms,), or None
-        Those of the first frame, sorted; None where it has none.
+        Those of the first frame, in the order that is wanted; None where it has none.
     names : ndarray, shape (atoms,), or None
         Those of the first frame, as they stand there; None where it has none.
 
@@ -60,7 +60,7 @@ def in_order(found: RawFrame, ids: Ints | None, names: npt.NDArray[Any] | None) 
     if found.ids is None or ids is None:
         _refuse_other_names(found.names, names)
         return found
-    order = np.argsort(found.ids, kind="stable")
+    order = np.argsort(found.ids, kind="stable")[np.argsort(np.argsort(ids))]
     if not np.array_equal(found.ids[order], ids):
         other = np.setxor1d(found.ids, ids)
         which = f"see id {other[0]}" if len(other) else "some are there twice"

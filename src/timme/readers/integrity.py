@@ -20,7 +20,7 @@ from timme.readers.dcd import walk_dcd
 from timme.readers.dlpoly import CONFIG, DLPOLY, HISTORY, walk_config, walk_history
 from timme.readers.dumps import DUMPS, dump_header
 from timme.readers.files import open_binary, refuse_packed
-from timme.readers.gro import gro_width, is_gro_box
+from timme.readers.gro import gro_time, gro_width, is_gro_box
 from timme.readers.layouts import DamageError, Layout, walk
 from timme.readers.netcdf import walk_netcdf
 from timme.readers.tinker import walk_tinker
@@ -97,7 +97,7 @@ def _walk_xyz(stream: BinaryIO, _: int) -> Layout:
 
 def _walk_gro(stream: BinaryIO, size: int) -> Layout:
     """Count lines: a frame is a title, a number of atoms, a line for each atom, and a box."""
-    width = 0
+    width, times = 0, list[float | None]()
 
     def frame_end(_: int) -> tuple[int, int]:
         nonlocal width
@@ -114,10 +114,12 @@ def _walk_gro(stream: BinaryIO, size: int) -> Layout:
         if not is_gro_box(lines[-1]):
             raise DamageError("its last line is not a box of 3 or 9 numbers")
         width = width or gro_width(lines[0])
+        times.append(gro_time(title))
         return stream.tell(), int(number)
 
     found = walk(frame_end, size)
-    return replace(found, rounding=10.0 ** (5 - width) if width else 0.0)
+    stamps = np.array(times[: len(found.offsets)], dtype=np.float64)  # of None, NaN
+    return replace(found, rounding=10.0 ** (5 - width) if width else 0.0, stamps=stamps)
 
 
 def _walk_dump(stream: BinaryIO, size: int) -> Layout:
@@ -141,9 +143,9 @@ def _walk_dump(stream: BinaryIO, size: int) -> Layout:
         return stream.tell(), header.n_atoms
 
     found = walk(frame_end, size)
-    count = len(found.offsets)
-    numbers = np.array(steps[:count], np.float64)
-    return replace(found, remark=remark, n_counted=sum(counted[:count]), steps=numbers)
+    whole = len(found.offsets)
+    stamps = np.array(steps[:whole])
+    return replace(found, remark=remark, n_counted=sum(counted[:whole]), stamps=stamps)
 
 
 def _ends_whole(lines: list[bytes], before: bytes, n_columns: int = 0) -> bool:

@@ -20,8 +20,7 @@ class Layout:
     damage: str  # what is wrong after the last whole frame, "" for a whole file
     rounding: float = 0.0  # spacing of the grid of the coordinates, in units of the file
     remark: str = ""  # what is odd about a whole file
-    times: Floats | None = None  # (frames,), ps, of formats in which a walk goes past them
-    steps: Floats | None = None  # (frames,), of the simulation, where a file numbers them
+    stamps: Floats | None = None  # (frames,), times or steps, where a walk goes past them
     n_counted: int = 0  # frames that tell how often atoms went through the walls
 
 

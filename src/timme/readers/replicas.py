@@ -1,7 +1,8 @@
 """Replicas: which of several trajectory files are runs of their own, and no continuation.
 
 Clocks tell it where there are any: a file whose times begin again, lie among those of the file
-before, or are another interval apart is another run; after a gap it is the same one still. Where
+before, or are another interval apart is another run; after a gap it is the same one still. Runs
+that stand one after the other in a file are told apart as files are. Where
 nobody knows times, the first snapshot of a run that goes on is about one step away from the last
 one before it, and that of another run is much farther. How far is told by the distances within a
 sample of pairs, which no rigid motion changes.
@@ -17,14 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
+from timme.readers.changes import change_of_distances, sample_pairs, spread_steps
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
-from timme.system.space import Boxes
 
 _SLACK = 0.01  # of an interval; files round their times
-_PAIRS = 300  # of sites, whose distances tell how far a snapshot is from the next
-_STEPS = 40  # of a file, at most, that tell how far that is usually
-_FAR = 3.0  # times the 95th percentile of these
+_FAR = 3.0  # times the 95th percentile of steps
 _USUAL = 95.0
 _NEARER = 0.5  # as far from the first snapshot as from the one before
 _AGAIN = "their times start again"
@@ -38,25 +37,28 @@ class Joint(NamedTuple):
     why: str | None  # it is another run; "" where it goes on, None where no times tell
 
 
-def find_joints(frames: Frames, doubled: Sequence[int] = ()) -> tuple[Joint, ...]:
-    """Hold the clocks of files in a row against one another.
+def find_joints(
+    frames: Frames, parts: Sequence[range], continued: Sequence[int] = ()
+) -> tuple[Joint, ...]:
+    """Hold the clocks of files in a row, or of runs within one, against one another.
 
     Parameters
     ----------
     frames : Frames
         All snapshots of a source.
-    doubled : sequence of int, optional
-        Those that repeat the one before: a run goes on with them, whatever its clock says.
+    parts : sequence of range
+        Its files, cut where their times go back.
+    continued : sequence of int, optional
+        The first snapshots of those with which a run goes on, whatever their clock says.
 
     Returns
     -------
     tuple of Joint
-        In their order. Files of a single snapshot, which have no interval, go on.
+        In their order. Parts of a single snapshot, which have no interval, go on.
     """
-    files = [range(*ends) for ends in pairwise([*frames.first_of_files(), frames.shape[0]])]
     return tuple(
-        Joint(after.start, "" if after.start in doubled else _compare(frames, before, after))
-        for before, after in pairwise(files)
+        Joint(after.start, "" if after.start in continued else _compare(frames, before, after))
+        for before, after in pairwise(parts)
         if min(len(before), len(after)) > 1
     )
 
@@ -234,10 +236,10 @@ def _begins_far(ensemble: Ensemble, before: range, after: range) -> bool:
     """Tell whether the step from one file to the next is much longer than those within both."""
     if ensemble.n_sites < 2 or not len(before) or not len(after):
         return False
-    usual = [*_spread(before), *_spread(after)]
+    usual = [*spread_steps(before), *spread_steps(after)]
     if not usual:
         return False
-    pairs = _sample_pairs(ensemble.n_sites)
+    pairs = sample_pairs(ensemble.n_sites)
     steps = [_step(ensemble, snapshot, pairs) for snapshot in usual]
     return _step(ensemble, before[-1], pairs) > _FAR * float(np.percentile(steps, _USUAL))
 
@@ -258,22 +260,8 @@ def _fractions(ensemble: Ensemble, snapshot: int) -> Floats:
     return found
 
 
-def _spread(file: range) -> list[int]:
-    """Choose snapshots of a file that have a next one in it."""
-    chosen = np.linspace(file.start, file.stop - 2, min(_STEPS, len(file) - 1))
-    return np.unique(np.rint(chosen).astype(np.int64)).tolist() if len(file) > 1 else []
-
-
-def _sample_pairs(n_sites: int) -> Ints:
-    rng = np.random.default_rng(0)
-    one = rng.integers(0, n_sites, _PAIRS)
-    other = (one + rng.integers(1, n_sites, _PAIRS)) % n_sites  # any but itself
-    return np.stack([one, other])
-
-
 def _step(ensemble: Ensemble, snapshot: int, pairs: Ints) -> float:
-    """Return the root mean square change of distances from a snapshot to the next."""
-    places, matrices = ensemble.frames.read(snapshot, snapshot + 2)
-    boxes = Boxes.of(matrices, 2, ensemble.n_dimensions, ensemble.images)
-    lengths = np.linalg.norm(boxes.between(places, *pairs), axis=2)
-    return float(np.sqrt(np.mean((lengths[1] - lengths[0]) ** 2)))
+    """Measure how far the next snapshot is."""
+    return change_of_distances(
+        ensemble.frames, snapshot, snapshot + 1, pairs, images=ensemble.images
+    )

@@ -41,7 +41,7 @@ def kept_snapshots(  # noqa: PLR0913, what there is, what is asked for, and wher
     start, stop, step : int or str, optional
         Bounds and stride; or times such as ``10ns``, of which the last one is included.
     doubled : sequence of int, optional
-        Snapshots that repeat the one before, as where a run was continued, and are left out.
+        Snapshots that are there twice, as where a run was continued, and are left out.
     begins : sequence of int, optional
         Those with which another run begins, whose clock is its own: times are those of every run.
 
@@ -60,7 +60,7 @@ def kept_snapshots(  # noqa: PLR0913, what there is, what is asked for, and wher
     said = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
     if begins and clock is not None and any(isinstance(value, str) for value in given.values()):
         return _kept_of_runs(count, source, clock, given, doubled, begins)
-    times = cache(lambda: _Times(count, source, clock))
+    times = cache(lambda: _Times(count, source, clock, doubled))
     first = times().index(start, "left") if isinstance(start, str) else start
     end = times().index(stop, "right") if isinstance(stop, str) else stop
     kept: Sequence[int] = range(count)[first:end]
@@ -165,10 +165,21 @@ def _refuse_no_number(given: dict[str, int | str | None]) -> None:
             )
 
 
+def _filled(times: Floats) -> Floats:
+    """Give snapshots that do not count the time of the last before them that does."""
+    known = np.flatnonzero(np.isfinite(times))
+    if not len(known):
+        return times
+    last = np.searchsorted(known, np.arange(len(times)), side="right") - 1
+    return times[known[np.maximum(last, 0)]]
+
+
 class _Times:
     """Times of the snapshots of a source, each of them looked up: a step back may be anywhere."""
 
-    def __init__(self, count: int, source: str, clock: Clock | None) -> None:
+    def __init__(
+        self, count: int, source: str, clock: Clock | None, left_out: Sequence[int]
+    ) -> None:
         self._source = source
         found = list[float]()
         for snapshot in range(count):
@@ -180,6 +191,8 @@ class _Times:
                 )
             found.append(time)
         self._times: Floats = np.array(found, dtype=np.float64)
+        self._times[list(left_out)] = np.nan
+        self._times = _filled(self._times)
         # Two snapshots are one if they are nearer than files, in single precision, can tell.
         self._rounding = float(np.spacing(np.abs(self._times).max().astype(np.float32)))
         steps = np.diff(self._times)

@@ -25,6 +25,7 @@ from timme.readers.files import (
     one_line,
 )
 from timme.readers.libraries import MDTRAJ, is_mdtraj
+from timme.readers.repeats import find_parts, find_repeats, refuse_twice
 from timme.readers.replicas import Joint, begins_of, find_joints
 from timme.readers.snapshots import Clock
 from timme.system.atoms import Atoms
@@ -110,9 +111,11 @@ def open_source(
         return _from_structures(paths, options, keep)
     ensemble = _from_row(paths, options) if in_a_row else _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
-    doubled, note = _find_doubled(ensemble.frames)
-    joints = find_joints(ensemble.frames, doubled)
-    kept = keep(count, name, _clock(found, ensemble.frames), doubled, begins_of(joints))
+    stamps = ensemble.frames.stamps()
+    parts = find_parts(ensemble.frames, stamps)
+    left_out, continued, notes = find_repeats(ensemble.frames, stamps, parts)
+    joints = find_joints(ensemble.frames, parts, continued)
+    kept = keep(count, name, _clock(found, ensemble.frames), left_out, begins_of(joints))
     if ensemble.frames.in_memory and not ensemble.gaps:
         _refuse_holes(ensemble, kept, name)
     if isinstance(ensemble.frames, ArrayFrames) and ensemble.frames.boxes is not None:
@@ -122,7 +125,7 @@ def open_source(
             ensemble = replace(ensemble, frames=ensemble.frames.with_boxes(boxes))
         else:
             _refuse_other_spaces(boxes, ensemble.unit, kept, name)
-    notes = (*ensemble.notes, note) if note else ensemble.notes
+    notes = (*ensemble.notes, *notes)
     outgrown = _has_outgrown_box(ensemble.frames)
     ensemble = replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes)
     return Opened(ensemble, count, joints, outgrown=outgrown)
@@ -137,18 +140,6 @@ def _has_outgrown_box(frames: Frames) -> bool:
     except ValueError:  # which is told if that frame is kept
         return False
     return boxes is not None and is_outgrown(boxes[0], points[0])
-
-
-def _find_doubled(frames: Frames) -> tuple[list[int], str]:
-    """Find snapshots of files that are there twice, and say so."""
-    doubled = frames.doubled()
-    if not doubled:
-        return [], ""
-    first = frames.name_of(doubled[0])
-    said = f"{first} repeats the one before it"
-    if len(doubled) > 1:
-        said = f"{first} and {len(doubled) - 1} others repeat those before them"
-    return doubled, f"{said}, as where a run was continued, and counts once"
 
 
 def _clock(source: Any, frames: Frames) -> Clock:
@@ -327,12 +318,13 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
     from timme.readers.trajectories import open_trajectories
 
     _refuse_unused(options, str(paths[0]), "allow_truncated")
-    atoms, ids = (None, None) if topology is None else read_topology(topology)
+    atoms, ids, serials = (None,) * 3 if topology is None else read_topology(topology)
     molecules = _numbered_molecules(topology, atoms)
     look_at = partial(
         open_trajectories,
         n_atoms=None if atoms is None else len(atoms),
         ids=ids,
+        serials=serials,
         topology=str(topology),
         allow_truncated=options.allow_truncated,
         any_boxes=options.any_boxes,
@@ -344,6 +336,7 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         alike = every.shape[0] == len(every.files)
         if alike or every.files[0].n_frames > 1:  # and no structure before a trajectory
             frames, notes = every, (*more, _snapshot_note(topology, every.files))
+    refuse_twice(frames.files)
     if atoms is None:
         atoms, molecules, note = _bare_atoms(paths[0], frames.shape[1])
         notes, ids = (*notes, note), frames.files[0].numbers

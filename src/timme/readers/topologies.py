@@ -33,7 +33,8 @@ class Topology(NamedTuple):
     """Atoms of a topology, and the numbers that it gives them."""
 
     atoms: Atoms
-    ids: Ints | None  # (atoms,), sorted, None where the atoms of trajectories are known by place
+    ids: Ints | None  # (atoms,), sorted, which trajectories with ids must share; None if unknown
+    serials: Ints | None  # (atoms,), numbers that may be these ids; None where there are none
 
 
 def read_topology(path: Path) -> Topology:
@@ -65,9 +66,10 @@ def read_topology(path: Path) -> Topology:
                 topology = parser.parse(**parser_options(path))
             group = MDAnalysis.Universe(topology, to_guess=()).atoms
             atoms, ids = atoms_of_universe(group), _ids(path, group)
+            serials = np.asarray(group.ids, np.int64) if hasattr(group, "ids") else None
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
         raise ValueError(_unread(path, one_line(error))) from None
-    return Topology(_renumber(atoms, path), ids)
+    return Topology(_renumber(atoms, path), ids, serials)
 
 
 def _unread(path: Path, reason: str) -> str:

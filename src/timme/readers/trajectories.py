@@ -16,6 +16,7 @@ from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.files import RawFrame, checked_file, kind
 from timme.readers.identity import in_order, refuse_other_ids
+from timme.readers.orders import order_by_topology
 from timme.readers.trajectory_files import (
     ReadFrame,
     TrajectoryFile,
@@ -180,8 +181,8 @@ class TrajectoryFrames(PlainFrames):
             Its time or, where the file does not tell it, its step in the simulation.
         """
         file, frame = self._place(self.chosen[snapshot])
-        time, steps = self.time(snapshot), self.files[file].steps
-        return float(steps[frame]) if time is None and steps is not None else time
+        time, stamps = self.time(snapshot), self.files[file].stamps
+        return float(stamps[frame]) if time is None and stamps is not None else time
 
     def unfolded(self) -> Self | None:
         """Put atoms where they went through the walls of the box.
@@ -261,19 +262,16 @@ class TrajectoryFrames(PlainFrames):
                         raise
                     # A later frame that is damaged is told when it is needed.
 
-    def doubled(self) -> list[int]:
-        """Find frames that are there twice, as where a run was continued.
-
-        The last frame of a run is the first of its continuation: the same atoms at the same places,
-        and the same time, unless the continuation counts its own. Where files follow one another
-        this is looked for in any case, within a file where a time does not grow.
+    def stamps(self) -> Floats:
+        """Tell times of frames, or the numbers of their steps, as headers give them.
 
         Returns
         -------
-        list of int
-            Numbers of those that repeat the one before, of all frames.
+        ndarray, shape (frames,)
+            Of all frames of all files; NaN for formats that tell none without the whole frame.
         """
-        return [frame for frame in self._suspects() if self._repeats(frame)]
+        with self._lock:
+            return np.concatenate([self._stamps(file) for file in range(len(self.files))])
 
     def first_of_files(self) -> list[int]:
         """Number the frames with which files begin.
@@ -303,28 +301,19 @@ class TrajectoryFrames(PlainFrames):
     def _name(self, file: int, frame: int) -> str:
         return f"{self.files[file].path}: frame {frame + 1}"
 
-    def _suspects(self) -> list[int]:
-        """Number the frames that may be those before them."""
-        found, first = list[int](), 0
-        for before, file in zip((None, *self.files), self.files, strict=False):
-            if before is not None and min(before.n_frames, file.n_frames) > 1:
-                found.append(first)
-            if file.times is not None:
-                still = 1 + np.flatnonzero(np.diff(file.times) == 0)
-                # Programs that know no times write the same for all frames.
-                found += (first + still).tolist() if 2 * len(still) < file.n_frames else []
-            first += file.n_frames
-        return found
-
-    def _repeats(self, frame: int) -> bool:
+    def _stamps(self, file: int) -> Floats:
+        described = self.files[file]
+        unknown = np.full(described.n_frames, np.nan)
+        if described.stamps is not None:
+            return described.stamps
         try:
-            one, other = (self._frame(*self._place(number)) for number in (frame - 1, frame))
+            self._frame(file, 0)
         except ValueError:  # which is told when that frame is needed
-            return False
-        if one.time is not None and other.time is not None and one.time < other.time:
-            return False  # nothing moved in this time
-        here, there = (np.zeros((3, 3)) if k.box is None else k.box for k in (one, other))
-        return np.array_equal(one.positions, other.positions) and np.array_equal(here, there)
+            return unknown
+        clock = clock_of_opened(self._open[file])
+        if clock is None or isinstance(self._open[file], partial):  # which reads whole frames
+            return unknown
+        return np.array([clock(frame) for frame in range(described.n_frames)], dtype=np.float64)
 
     def _place(self, frame: int) -> tuple[int, int]:
         """Return in which file a frame is, and where in it."""
@@ -369,6 +358,7 @@ def open_trajectories(
     *,
     n_atoms: int | None,
     ids: Ints | None = None,
+    serials: Ints | None = None,
     topology: str = "",
     allow_truncated: bool = False,
     any_boxes: bool = False,
@@ -383,6 +373,8 @@ def open_trajectories(
         Number of atoms that the topology has, None without a topology.
     ids : ndarray of int, shape (atoms,), optional
         Those that the topology gives them, which files with ids share.
+    serials : ndarray of int, shape (atoms,), optional
+        Its numbers of them, which may be ids; without `ids`, the order of atoms follows from them.
     topology : str, optional
         Name of the topology, for messages.
     allow_truncated : bool, optional
@@ -412,6 +404,9 @@ def open_trajectories(
             refuse_other_atoms(file, other)
         expected, owner = file.n_atoms, owner or str(path)
         files.append(file)
+        notes.extend([note] if note else [])
+    if n_atoms is not None and topology and ids is None:
+        files, note = order_by_topology(files, serials, topology)
         notes.extend([note] if note else [])
     notes.extend(_image_notes(files))
     total = sum(file.n_frames for file in files)

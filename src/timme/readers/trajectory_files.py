@@ -59,8 +59,7 @@ class TrajectoryFile:
     n_atoms: int
     n_frames: int
     offsets: Ints | None = None  # (frames,) for formats that need them for random access
-    times: Floats | None = None  # (frames,), ps, where they are known without reading frames
-    steps: Floats | None = None  # (frames,), of the simulation, where the file numbers them
+    stamps: Floats | None = None  # (frames,), times or steps, if known without reading frames
     rounding: float = 0.0  # Å
     ids: Ints | None = None  # (atoms,), sorted, where atoms are numbered and come in any order
     names: npt.NDArray[Any] | None = None  # (atoms,), of the first frame, for those of the others
@@ -198,8 +197,7 @@ def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
         described,
         offsets=found.offsets,
         rounding=round(_NM * found.rounding, 9),
-        times=found.times,
-        steps=found.steps,
+        stamps=found.stamps,
         ids=ids,
         names=names,
         numbers=ids,

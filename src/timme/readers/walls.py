@@ -212,9 +212,9 @@ def follow_molecules(
     progress : callable, optional
         Called with the snapshots done and all of them.
     begins : sequence of int, optional
-        Snapshots with which other runs begin, of all in the source.
+        Snapshots with which other runs begin; what lies beyond these snapshots does not count.
     first : int, optional
-        Number of the first snapshot, of all in the source.
+        Number of the first snapshot in the source, for messages.
 
     Returns
     -------
@@ -224,8 +224,7 @@ def follow_molecules(
     """
     assert ensemble.images is not None  # noqa: S101, for the type checker
     placed = ensemble.frames.unfolded() is not None
-    inside = range(first + 1, first + ensemble.n_snapshots)
-    own = [number - first for number in begins if number in inside]
+    own = [place for place in begins if 0 < place < ensemble.n_snapshots]
     pace, molecules = Pace.of(ensemble.frames, own, first), ensemble.images.molecules
     try:
         frames = follow(ensemble.frames, molecules, progress, placed=placed, pace=pace)

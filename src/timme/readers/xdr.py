@@ -64,7 +64,7 @@ def walk_xtc(stream: BinaryIO, size: int) -> Layout:
 
     found = walk(frame_end, size)
     rounding = 1 / precision if precision > 0 else 0.0
-    return replace(found, rounding=rounding, times=np.array(times[: len(found.offsets)]))
+    return replace(found, rounding=rounding, stamps=np.array(times[: len(found.offsets)]))
 
 
 def walk_trr(stream: BinaryIO, size: int) -> Layout:
@@ -109,7 +109,7 @@ def walk_trr(stream: BinaryIO, size: int) -> Layout:
         )
     if count and not len(kept):
         raise DamageError("none of its frames holds positions")
-    return replace(found, offsets=found.offsets[kept], times=np.array(times)[kept], remark=remark)
+    return replace(found, offsets=found.offsets[kept], stamps=np.array(times)[kept], remark=remark)
 
 
 def open_xdr(path: Path, offsets: Ints) -> Callable[[int], RawFrame]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from timme._arrays import Coordinates, Floats, Ints
 from timme._html import Described
 from timme.system.frame_choices import rows_of
@@ -84,15 +86,15 @@ class PlainFrames(Described):
         """
         return None
 
-    def doubled(self) -> list[int]:
-        """Say that no snapshot is there twice, as far as is known.
+    def stamps(self: Frames) -> Floats:
+        """Say that nobody knows times or steps.
 
         Returns
         -------
-        list of int
-            None of them.
+        ndarray, shape (snapshots,)
+            NaN.
         """
-        return []
+        return np.full(self.shape[0], np.nan)
 
     def first_of_files(self) -> list[int]:
         """Say that these are no files in a row.

@@ -128,13 +128,13 @@ class Frames(Protocol):
             Its time, or the number of its frame; None where the source does not say.
         """
 
-    def doubled(self) -> list[int]:
-        """Find snapshots that are there twice, as where a run was continued.
+    def stamps(self) -> Floats:
+        """Tell times of snapshots, or the numbers of their steps: what grows within a run.
 
         Returns
         -------
-        list of int
-            Numbers of those that repeat the one before, of all in the source.
+        ndarray, shape (snapshots,)
+            NaN where the source does not say.
         """
 
     def first_of_files(self) -> list[int]:
