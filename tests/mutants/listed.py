@@ -370,13 +370,19 @@ MUTANTS = [
         ("models are always wrapped", "initial=0.0)) > 0.5:", "initial=0.0)) > -1.0:"),
     ),
     *_mutants(
-        "readers/sources.py",
-        "readers/test_formats.py",
+        "system/placeholders.py",
+        "readers/test_formats.py readers/test_given_boxes.py",
         (
             "snapshots in memory mix spaces",
             "walls=walls, name=",
-            "walls=walls_of(boxes[frame], unit), name=",
+            "walls=walls_of(box, unit), name=",
         ),
+    ),
+    *_mutants(
+        "system/boxes.py",
+        "readers/test_given_boxes.py",
+        ("tilts and radians are degrees", "    if wrong.any():", "    if False:"),
+        ("tilts are told in another order", "[b @ c, a @ c, a @ b]", "[a @ b, a @ c, b @ c]"),
     ),
     *_mutants(
         "system/boxes.py",
@@ -1148,6 +1154,15 @@ MUTANTS = [
             "weights are those of the first snapshots",
             "array[np.asarray(kept)]",
             "array[: len(kept)]",
+        ),
+    ),
+    *_mutants(
+        "readers/wanted.py",
+        "readers/test_given_boxes.py",
+        (
+            "boxes are those of the first snapshots",
+            "dimensions)[np.asarray(kept)]",
+            "dimensions)[: len(kept)]",
         ),
     ),
     *_mutants(

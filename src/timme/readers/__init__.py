@@ -109,10 +109,11 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
     box : array_like, str or False, optional
         Periodic box in place of that of the file: lengths, row vectors or a box of freud or HOOMD,
-        for all snapshots or for each, or a text such as ``20,20,20``. False, or ``none``, leaves
-        space open. The cell of a crystal in a structure file is not a box, nor is one that cannot
-        hold the atoms. Molecules are made whole along their bonds in any case, also through the
-        cells of several models that have no symmetry, as those of simulations.
+        for all snapshots or for each, of those that are kept or of all in the source, or a text
+        such as ``20,20,20``. False, or ``none``, leaves space open. The cell of a crystal in a
+        structure file is not a box, nor is one that cannot hold the atoms. Molecules are made
+        whole along their bonds in any case, also through the cells of several models that have no
+        symmetry, as those of simulations.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.
@@ -177,7 +178,9 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
 
     # Where the box is not that of the file, it does not matter which snapshots have one.
     options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
-    opened = open_source(source, _listed(trajectories), options, keep)
+    opened = open_source(source, _listed(trajectories), options, keep)._replace(
+        kept=range(kept[0], kept[-1] + 1) if unwrap else kept
+    )
     ensemble, count, joints = opened.ensemble, opened.n_snapshots, opened.joints
     ensemble = replace(
         ensemble,
@@ -318,7 +321,7 @@ def _with_box_and_bonds(
         raise ValueError("unwrap=True follows sites through a box, and box=False leaves it out")
     # Bonds go through the walls of a box even where the user wants open space after that.
     around = None if box is False else box
-    ensemble = replace(ensemble, frames=wanted.with_box(ensemble.frames, around))
+    ensemble = wanted.with_box(ensemble, around, opened.n_snapshots, opened.kept)
     if around is not None:
         soundness.refuse_small_box(ensemble, scale.angstrom)
     soundness.refuse_clashes(ensemble, scale.angstrom)

@@ -35,9 +35,7 @@ from timme.system.holes import Resting, may_lie_there
 from timme.system.placeholders import (
     can_be_box,
     is_outgrown,
-    max_walls,
-    refuse_other_space,
-    walls_of,
+    refuse_other_spaces,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +64,7 @@ class Opened(NamedTuple):
     n_snapshots: int  # all that there are
     joints: tuple[Joint, ...] = ()  # where one trajectory file follows another
     in_cells: bool = False  # whether molecules are made whole in its boxes, and no more
+    kept: Sequence[int] = ()  # which of all these are, where a box for each may be given
     outgrown: bool = False  # whether its box is one by default, which does not hold particles
 
 
@@ -121,7 +120,7 @@ def open_source(
             boxes = _without_placeholders(boxes, ensemble.unit)
             ensemble = replace(ensemble, frames=ensemble.frames.with_boxes(boxes))
         else:
-            _refuse_other_spaces(boxes, ensemble.unit, kept, name)
+            refuse_other_spaces(boxes[kept], ensemble.unit, numbers=kept, name=name)
     notes = (*ensemble.notes, note) if note else ensemble.notes
     outgrown = _has_outgrown_box(ensemble.frames)
     ensemble = replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes)
@@ -169,13 +168,6 @@ def _without_placeholders(boxes: Floats, unit: str) -> Floats:
     """Open snapshots through whose box no molecule can be made whole."""
     true = np.array([can_be_box(box, unit) for box in boxes])
     return frozen(boxes * true[:, None, None])
-
-
-def _refuse_other_spaces(boxes: Floats, unit: str, kept: Sequence[int], name: str) -> None:
-    """Refuse snapshots in memory that have no box where others that are kept have one."""
-    walls = max_walls(walls_of(boxes[frame], unit) for frame in kept)
-    for frame in kept:
-        refuse_other_space(boxes[frame], unit, walls=walls, name=f"{name}: frame {frame + 1}")
 
 
 def _resting(ensemble: Ensemble) -> Resting:
