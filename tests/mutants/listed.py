@@ -1157,6 +1157,13 @@ MUTANTS = [
         ),
     ),
     *_mutants(
+        "readers/libraries.py",
+        "readers/test_mistakes.py",
+        ("whatever has a length is an array", "if not _is_array(source):", "if source is None:"),
+        ("tables in a list are arrays", "if is_table(item) or not (", "if not ("),
+        ("a list may hold anything", "if is_table(item) or not (", "if is_table(item) and not ("),
+    ),
+    *_mutants(
         "readers/wanted.py",
         "readers/test_given_boxes.py",
         (

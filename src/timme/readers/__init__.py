@@ -349,4 +349,11 @@ def _without_cell_note(ensemble: Ensemble, box: npt.ArrayLike | Literal[False] |
 
 
 def _listed(trajectories: str | Path | Sequence[str | Path]) -> list[str | Path]:
-    return [trajectories] if isinstance(trajectories, str | Path) else list(trajectories)
+    paths = [trajectories] if not isinstance(trajectories, list | tuple) else trajectories
+    for path in paths:
+        if not isinstance(path, str | Path):
+            raise TypeError(
+                f"trajectories= takes paths of files, got {type(path).__name__}: pass these, or "
+                "the object alone as the source"
+            )
+    return list(paths)

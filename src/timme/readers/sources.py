@@ -222,6 +222,7 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
 
         _refuse_unused(options, "DataFrame", "columns")
         return _from_tracks(tracks_from_frame(source, options.columns), "DataFrame")
+    libraries.refuse_no_array(source)
     _refuse_unused(options, "array")
     return Ensemble.from_array(source)
 

@@ -1,0 +1,102 @@
+"""What is no source of snapshots, or one in which nothing moves, and what is said of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.conftest import MakeUniverse
+from timme.readers import read
+
+PLACES = np.random.default_rng(0).uniform(0, 10, (5, 4, 3))
+COLUMNS = {"frame": [0, 0, 1, 1], "particle": [1, 2, 1, 2], "x": [0.0, 1, 0, 2], "y": [0.0] * 4}
+
+
+def table() -> pd.DataFrame:
+    return pd.DataFrame(COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda universe: universe.trajectory,
+        lambda universe: universe.trajectory[1:],
+        lambda universe: [universe.trajectory, universe.trajectory],
+        lambda universe: universe.trajectory.ts,
+        lambda universe: [step.copy() for step in universe.trajectory],
+        lambda universe: (step.copy() for step in universe.trajectory),
+        lambda universe: [universe, universe],
+        lambda universe: (universe.atoms, universe.atoms),
+    ],
+)
+def test_parts_of_mdanalysis_are_told_to_be_a_universe(
+    make: Callable[[Any], Any], make_universe: MakeUniverse
+) -> None:
+    universe = make_universe(PLACES)
+    with pytest.raises(
+        TypeError, match=r"^timme.read cannot take [^:]*: .*pass (the|one) Universe"
+    ):
+        read(make(universe))
+
+
+@pytest.mark.parametrize(
+    ("source", "advice"),
+    [
+        (None, "pass a file, an array"),
+        ({1, 2}, "pass a file, an array"),
+        (object(), "pass a file, an array"),
+        ([None, None], "pass a file, an array"),
+        (COLUMNS, r"make a table \(pandas.DataFrame\)"),
+        ([COLUMNS, COLUMNS], r"make a table \(pandas.DataFrame\)"),
+        ([table(), table()], "join the tables"),
+        ((table() for _ in range(2)), "join the tables"),
+        ([PLACES[0], table()], "join the tables"),
+    ],
+)
+def test_what_is_no_array_is_refused_with_advice(source: Any, advice: str) -> None:
+    with pytest.raises(TypeError, match=rf"^timme.read cannot take .*{advice}"):
+        read(source)
+
+
+def test_several_trajectories_of_mdtraj_are_to_be_joined() -> None:
+    mdtraj = pytest.importorskip("mdtraj")
+    one = mdtraj.Trajectory(PLACES, None)
+    with pytest.raises(TypeError, match=r"mdtraj\.join"):
+        read([one, one])
+
+
+class Wrapped:
+    """An array of another library."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:  # noqa: PLW3201
+        return PLACES if dtype is None else PLACES.astype(dtype)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        PLACES.tolist(),
+        tuple(PLACES),
+        list(PLACES),
+        deque(PLACES),
+        (places for places in PLACES),
+        [[list(place) for place in places] for places in PLACES],
+        memoryview(PLACES),
+        np.ma.masked_array(PLACES),
+        Wrapped(),
+    ],
+)
+def test_whatever_is_an_array_is_read(source: Any) -> None:
+    np.testing.assert_array_equal(read(source).coordinates(), PLACES)
+
+
+@pytest.mark.parametrize("given", [None, PLACES, [PLACES], [None]])
+def test_trajectories_are_files(given: Any, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="trajectories= takes paths"):
+        read(tmp_path / "a.pdb", given)
