@@ -1048,6 +1048,28 @@ MUTANTS = [
         ("units are mixed", " > 1 and units & _LENGTHS:", " > 9:"),
     ),
     *_mutants(
+        "readers/columns.py",
+        "readers/test_track_tables.py",
+        ("exact names come last", "for read_as in _READINGS:", "for read_as in _READINGS[::-1]:"),
+        (
+            "the last of several columns is taken",
+            "in reversed(header)} | written",
+            "in header} | written",
+        ),
+        ("a choice of columns goes unsaid", "    if not others:", "    if True:"),
+        ("a row of numbers goes unsaid", "for start in (0, 1):", "for start in ():"),
+    ),
+    *_mutants(
+        "readers/text_tables.py",
+        "readers/test_track_tables.py",
+        ("short rows count", "uneven = found != width", "uneven = found > width"),
+    ),
+    *_mutants(
+        "readers/tables.py",
+        "readers/test_track_tables.py",
+        ("frames far from zero are merged", "if n_merged and len(", "if not n_merged and len("),
+    ),
+    *_mutants(
         "readers/dcd.py",
         "readers/test_integrity.py readers/test_binaries.py readers/test_box_kinds.py",
         ("other frames than announced go unsaid", "header.announced != whole:", "False:"),

@@ -74,7 +74,7 @@ def test_several_trajectories_of_mdtraj_are_to_be_joined() -> None:
 class Wrapped:
     """An array of another library."""
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:  # noqa: PLW3201
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return PLACES if dtype is None else PLACES.astype(dtype)
 
 
@@ -87,7 +87,7 @@ class Wrapped:
         deque(PLACES),
         (places for places in PLACES),
         [[list(place) for place in places] for places in PLACES],
-        memoryview(PLACES),
+        PLACES.data,
         np.ma.masked_array(PLACES),
         Wrapped(),
     ],

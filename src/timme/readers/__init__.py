@@ -157,6 +157,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
     kept: Sequence[int] = ()
+    through: Sequence[int] = ()
 
     def keep(
         count: int,
@@ -165,7 +166,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         doubled: Sequence[int],
         begins: Sequence[int],
     ) -> Sequence[int]:
-        nonlocal kept
+        nonlocal kept, through
         kept = kept_snapshots(
             *(count, name, clock),
             start=start,
@@ -174,13 +175,13 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
             doubled=doubled,
             begins=begins,
         )
-        return range(kept[0], kept[-1] + 1) if unwrap else kept  # followed through all of them
+        # Molecules are followed through all snapshots between the first and the last.
+        through = range(kept[0], kept[-1] + 1) if unwrap else kept
+        return through
 
     # Where the box is not that of the file, it does not matter which snapshots have one.
     options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
-    opened = open_source(source, _listed(trajectories), options, keep)._replace(
-        kept=range(kept[0], kept[-1] + 1) if unwrap else kept
-    )
+    opened = open_source(source, _listed(trajectories), options, keep)._replace(kept=through)
     ensemble, count, joints = opened.ensemble, opened.n_snapshots, opened.joints
     ensemble = replace(
         ensemble,
