@@ -433,7 +433,7 @@ MUTANTS = [
         ("fast particles are believed", "1 - 2 * steps < _CERTAIN * 2 * usual", "steps > 0.5"),
     ),
     *_mutants(
-        "pairs/contacts.py",
+        "pairs/meetings.py",
         "pairs/test_choices.py pairs/test_contacts.py",
         (
             "one contact more is needed",

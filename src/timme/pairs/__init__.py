@@ -4,3 +4,11 @@ from timme.pairs.choices import all, given, nearest, sequence, sharing, within  
 from timme.pairs.lists import Pairs
 
 __all__ = ["Pairs", "all", "given", "nearest", "sequence", "sharing", "within"]
+
+
+def __getattr__(name: str) -> None:
+    """Say what pairs in contact are called here, where nothing has the name."""
+    advice = ": pairs in contact are timme.pairs.within(objects, distance)"
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}{advice if 'contact' in name else ''}"
+    )

@@ -289,7 +289,8 @@ def _find_twice(frame: npt.NDArray[np.intp], particle: npt.NDArray[np.intp]) -> 
     """Find the rows whose particle is in their frame already."""
     cells = frame.astype(np.int64) * (int(particle.max()) + 1) + particle
     order = np.argsort(cells, kind="stable")
-    return order[1:][np.diff(cells[order]) == 0]
+    twice: Ints = order[1:][np.diff(cells[order]) == 0]
+    return twice
 
 
 def _refuse_twice(rows: _Rows, frame: npt.NDArray[np.intp], particle: npt.NDArray[np.intp]) -> None:
