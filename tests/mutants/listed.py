@@ -1179,6 +1179,13 @@ MUTANTS = [
         ),
     ),
     *_mutants(
+        "readers/soundness.py",
+        "readers/test_mistakes.py",
+        ("copies are never told", "if n_copies == n_steps:", "if False:"),
+        ("half are most", "elif 2 * n_copies > n_steps:", "elif 2 * n_copies >= n_steps:"),
+        ("boxes may change", "boxes is None or np.array", "True or np.array"),
+    ),
+    *_mutants(
         "readers/libraries.py",
         "readers/test_mistakes.py",
         ("whatever has a length is an array", "if not _is_array(source):", "if source is None:"),

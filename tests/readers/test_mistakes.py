@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import MakeUniverse
 from timme.readers import read
+from timme.readers.soundness import notes_on_copies
+from timme.system.ensemble import Ensemble
 
 PLACES = np.random.default_rng(0).uniform(0, 10, (5, 4, 3))
 COLUMNS = {"frame": [0, 0, 1, 1], "particle": [1, 2, 1, 2], "x": [0.0, 1, 0, 2], "y": [0.0] * 4}
@@ -100,3 +102,45 @@ def test_whatever_is_an_array_is_read(source: Any) -> None:
 def test_trajectories_are_files(given: Any, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="trajectories= takes paths"):
         read(tmp_path / "a.pdb", given)
+
+
+def still(ensemble: Ensemble) -> list[str]:
+    return [note for note in ensemble.notes if "snapshots are" in note]
+
+
+@pytest.mark.parametrize("kind", ["array", "npy", "table", "universe"])
+def test_snapshots_that_are_all_the_same_are_told(
+    kind: str, tmp_path: Path, make_universe: MakeUniverse
+) -> None:
+    places = np.repeat(PLACES[:1], 40, axis=0)
+    rows = [(t, p, *places[t, p]) for t in range(40) for p in range(4) if p or t % 2]
+    np.save(tmp_path / "a.npy", places)
+    sources: dict[str, Callable[[], Any]] = {
+        "array": lambda: places,
+        "npy": lambda: tmp_path / "a.npy",
+        "table": lambda: pd.DataFrame(rows, columns=["frame", "particle", "x", "y", "z"]),
+        "universe": lambda: make_universe(places),
+    }
+    # What is seen in one snapshot and not in the next is no copy.
+    expected = [] if kind == "table" else ["all 40 snapshots are the same: nothing moves"]
+    assert still(read(sources[kind]())) == expected
+    assert still(read(places, step=2, box=[50, 50, 50], unwrap=True)) == [
+        "all 20 snapshots are the same: nothing moves"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("every", "said"),
+    [(4, ["30 of 41 snapshots are exact copies of the one before"]), (2, []), (1, [])],
+)
+def test_copies_are_counted_where_they_are_most(every: int, said: list[str]) -> None:
+    steps = np.random.default_rng(1).normal(size=(41, 4, 3))
+    moving = np.arange(41) % every == 0  # the first is no copy, nor are ten others of every fourth
+    places = np.cumsum(steps * moving[:, None, None], axis=0)
+    assert still(read(places)) == said
+
+
+def test_a_box_that_changes_is_motion() -> None:
+    places, lengths = np.repeat(PLACES[:1], 9, axis=0), np.linspace(20, 30, 9)
+    ensemble = Ensemble.from_array(places, boxes=lengths[:, None] * np.ones(3))
+    assert list(notes_on_copies(ensemble.frames)) == []

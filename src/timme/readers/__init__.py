@@ -191,10 +191,14 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = _note_unknown_unit(ensemble)
     ensemble = _with_box_and_bonds(opened._replace(ensemble=ensemble), box, bonds, unwrap=unwrap)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
+    as_stored = opened.ensemble.frames
     if unwrap:
         ensemble = walls.follow_molecules(ensemble, progress)
         chosen = [number - kept[0] for number in kept]
         ensemble = replace(ensemble, frames=ensemble.frames.keep(chosen))
+        as_stored = as_stored.keep(chosen)
+    still = soundness.notes_on_copies(as_stored)
+    ensemble = replace(ensemble, notes=(*ensemble.notes, *still))
     ensemble = tell_replicas(ensemble, joints, kept)
     return replace(ensemble, weights=wanted.weights_of(weights, count, kept))
 
