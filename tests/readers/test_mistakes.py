@@ -66,6 +66,14 @@ def test_what_is_no_array_is_refused_with_advice(source: Any, advice: str) -> No
         read(source)
 
 
+def test_a_reader_is_refused_where_it_stands(make_universe: MakeUniverse) -> None:
+    universe = make_universe(PLACES)
+    universe.trajectory[2]
+    with pytest.raises(TypeError, match=r"cannot take \w+Reader: a reader of MDAnalysis"):
+        read(universe.trajectory)
+    assert universe.trajectory.ts.frame == 2
+
+
 def test_several_trajectories_of_mdtraj_are_to_be_joined() -> None:
     mdtraj = pytest.importorskip("mdtraj")
     one = mdtraj.Trajectory(PLACES, None)

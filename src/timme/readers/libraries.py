@@ -84,6 +84,23 @@ def is_lazy_table(source: object) -> bool:
     return all(hasattr(type(source), name) for name in ("collect", "collect_schema", "columns"))
 
 
+def is_reader(source: object) -> bool:
+    """Tell whether an object is the reader of a trajectory of MDAnalysis, or a slice of one.
+
+    Parameters
+    ----------
+    source : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for what shows one frame of several, over and over, and has no atoms.
+    """
+    reader = getattr(source, "trajectory", source)
+    return hasattr(reader, "ts") and hasattr(reader, "n_frames")
+
+
 def refuse_no_array(source: object) -> None:
     """Refuse objects that would be taken for arrays of what they happen to hold.
 
@@ -120,8 +137,7 @@ def _is_array(source: object) -> bool:
 
 def _advise(source: object) -> str:
     """Say what to give in the place of an object."""
-    reader = getattr(source, "trajectory", source)  # of which this may be a slice
-    if hasattr(reader, "ts") and hasattr(reader, "n_frames"):
+    if is_reader(source):
         return (
             "a reader of MDAnalysis knows no atoms, so pass the Universe, and start=, stop= and "
             "step= for some of its frames"

@@ -200,7 +200,8 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
             f"trajectories need a topology file, got {type(source).__name__}: "
             "name a PDB, GRO, PSF or similar file"
         )
-    if isinstance(source, Iterator):  # such as ase.io.iread, which gives each snapshot once
+    # Such as ase.io.iread gives each snapshot once; a reader is refused where it stands.
+    if isinstance(source, Iterator) and not libraries.is_reader(source):
         source = list(source)
     if libraries.is_atom_group(source):
         from timme.readers.universe_files import read_universe
