@@ -370,13 +370,19 @@ MUTANTS = [
         ("models are always wrapped", "initial=0.0)) > 0.5:", "initial=0.0)) > -1.0:"),
     ),
     *_mutants(
-        "readers/sources.py",
-        "readers/test_formats.py",
+        "system/placeholders.py",
+        "readers/test_formats.py readers/test_given_boxes.py",
         (
             "snapshots in memory mix spaces",
             "walls=walls, name=",
-            "walls=walls_of(boxes[frame], unit), name=",
+            "walls=walls_of(box, unit), name=",
         ),
+    ),
+    *_mutants(
+        "system/boxes.py",
+        "readers/test_given_boxes.py",
+        ("tilts and radians are degrees", "    if wrong.any():", "    if False:"),
+        ("tilts are told in another order", "[b @ c, a @ c, a @ b]", "[a @ b, a @ c, b @ c]"),
     ),
     *_mutants(
         "system/boxes.py",
@@ -428,7 +434,7 @@ MUTANTS = [
         ("fast particles are believed", "1 - 2 * steps < _CERTAIN * 2 * usual", "steps > 0.5"),
     ),
     *_mutants(
-        "pairs/contacts.py",
+        "pairs/meetings.py",
         "pairs/test_choices.py pairs/test_contacts.py",
         (
             "one contact more is needed",
@@ -633,7 +639,11 @@ MUTANTS = [
     *_mutants(
         "readers/__init__.py",
         "readers/test_unwrapping.py",
-        ("skipped snapshots are not followed", "return followed if unwrap", "return followed if 0"),
+        (
+            "skipped snapshots are not followed",
+            "through = followed if unwrap",
+            "through = followed if 0",
+        ),
         ("sites alone are anywhere", "together=unwrap", "together=False"),
     ),
     *_mutants(
@@ -1072,6 +1082,28 @@ MUTANTS = [
         ("units are mixed", " > 1 and units & _LENGTHS:", " > 9:"),
     ),
     *_mutants(
+        "readers/columns.py",
+        "readers/test_track_tables.py",
+        ("exact names come last", "for read_as in _READINGS:", "for read_as in _READINGS[::-1]:"),
+        (
+            "the last of several columns is taken",
+            "in reversed(header)} | written",
+            "in header} | written",
+        ),
+        ("a choice of columns goes unsaid", "    if not others:", "    if True:"),
+        ("a row of numbers goes unsaid", "for start in (0, 1):", "for start in ():"),
+    ),
+    *_mutants(
+        "readers/text_tables.py",
+        "readers/test_track_tables.py",
+        ("short rows count", "uneven = found != width", "uneven = found > width"),
+    ),
+    *_mutants(
+        "readers/tables.py",
+        "readers/test_track_tables.py",
+        ("frames far from zero are merged", "if n_merged and len(", "if not n_merged and len("),
+    ),
+    *_mutants(
         "readers/dcd.py",
         "readers/test_integrity.py readers/test_binaries.py readers/test_box_kinds.py",
         ("other frames than announced go unsaid", "header.announced != whole:", "False:"),
@@ -1149,7 +1181,11 @@ MUTANTS = [
     *_mutants(
         "readers/__init__.py",
         "readers/test_repeats.py",
-        ("atoms are followed through repeats", "twice = set(doubled)", "twice = set[int]()"),
+        (
+            "atoms are followed through repeats",
+            "all_through(kept, begins), set(doubled)",
+            "all_through(kept, begins), set[int]()",
+        ),
     ),
     *_mutants(
         "readers/repeats.py",
@@ -1212,6 +1248,29 @@ MUTANTS = [
             "weights are those of the first snapshots",
             "array[np.asarray(kept)]",
             "array[: len(kept)]",
+        ),
+    ),
+    *_mutants(
+        "readers/soundness.py",
+        "readers/test_mistakes.py",
+        ("copies are never told", "if n_copies == n_steps:", "if False:"),
+        ("half are most", "elif 2 * n_copies > n_steps:", "elif 2 * n_copies >= n_steps:"),
+        ("boxes may change", "boxes is None or np.array", "True or np.array"),
+    ),
+    *_mutants(
+        "readers/libraries.py",
+        "readers/test_mistakes.py",
+        ("whatever has a length is an array", "if not _is_array(source):", "if source is None:"),
+        ("tables in a list are arrays", "if is_table(item) or not (", "if not ("),
+        ("a list may hold anything", "if is_table(item) or not (", "if is_table(item) and not ("),
+    ),
+    *_mutants(
+        "readers/wanted.py",
+        "readers/test_given_boxes.py",
+        (
+            "boxes are those of the first snapshots",
+            "dimensions)[np.asarray(kept)]",
+            "dimensions)[: len(kept)]",
         ),
     ),
     *_mutants(

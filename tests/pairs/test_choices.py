@@ -349,3 +349,10 @@ def test_what_is_no_number_is_told() -> None:
         pairs.nearest(chosen, wrong)
     with pytest.raises(TypeError, match="bonds apart is a number, got '4'"):
         pairs.within(chosen, 4.0, min_bonds=wrong)
+
+
+@pytest.mark.parametrize(("name", "end"), [("contacts", r".*timme\.pairs\.within"), ("cats", "$")])
+def test_pairs_in_contact_are_told_by_their_name(name: str, end: str) -> None:
+    """A module has stood where people look for a function."""
+    with pytest.raises(AttributeError, match=f"'timme.pairs' has no attribute '{name}'{end}"):
+        getattr(pairs, name)

@@ -290,3 +290,27 @@ def test_a_frame_of_a_dump_that_is_open_in_one_direction_more_is_refused(
     path.write_text("".join(texts))
     with pytest.raises(ValueError, match="frame 3 is periodic along x, y, and other frames"):
         read(path).coordinates()
+
+
+@pytest.mark.parametrize(
+    ("item", "values"),
+    [
+        ("NUMBER OF ENTRIES\n2", "ENTRIES index c_1[1] c_1[2]\n1 1.5 2\n2 2.5 3"),
+        ("NUMBER OF BONDS\n2", "BONDS index c_1[1] c_1[2]\n1 1.5 2\n2 2.5 3"),
+        ("DIMENSION\n3\nITEM: GRID SIZE nx ny nz\n1 1 2", "GRID CELLS f_1\n1.5\n2.5"),
+    ],
+)
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_dump_of_something_else_is_told_from_a_damaged_one(
+    tmp_path: Path, item: str, values: str, alone: bool
+) -> None:
+    bounds = "BOX BOUNDS pp pp pp\n0 9\n0 9\n0 9"
+    path = tmp_path / "bonds.dump"
+    path.write_text("".join(f"ITEM: {part}\n" for part in ("TIMESTEP\n0", item, bounds, values)))
+    sources = [path]
+    if not alone:
+        sources.insert(0, tmp_path / "a.dump")
+        sources[0].write_text(dump_text(np.zeros((1, 2, 3))))
+    with pytest.raises(ValueError, match=r"bonds\.dump: it has no positions of atoms") as refused:
+        read(*sources)
+    assert "damaged" not in str(refused.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -396,3 +397,91 @@ def test_a_note_says_that_commas_are_decimal_signs(tmp_path: Path, name: str) ->
     assert any("1,234 is 1.234" in note for note in ensemble.notes)
     plain = read(written(tmp_path, text.replace(",", ".")), columns="1,2,3,4")
     assert not any("commas" in note for note in plain.notes)
+
+
+# ---- what else a table may mean ------------------------------------------------------------------
+
+
+def both(folder: Path, text: str) -> list[Ensemble]:
+    """The same table from a file and from a DataFrame."""
+    import pandas as pd
+
+    path = written(folder, text)
+    return [read(path), read(pd.read_csv(path))]
+
+
+@pytest.mark.parametrize(
+    ("names", "taken", "said"),
+    [
+        ("frame,particle,X,x,y", (3, 4), "'x' is taken, and not 'X'"),
+        ("frame,particle,x,X,y", (2, 4), "'x' is taken, and not 'X'"),
+        ("frame,particle,x (µm),x,y", (3, 4), r"'x' is taken, and not 'x \(µm\)'"),
+        ("frame,particle,X,x [um],y [um]", (2, 4), r"'X' is taken, and not 'x \[um\]'"),
+        ("Frame,frame,particle,x,y", (3, 4), "'frame' is taken, and not 'Frame'"),
+    ],
+)
+def test_exact_names_come_first_and_a_choice_is_told(
+    tmp_path: Path, names: str, taken: tuple[int, ...], said: str
+) -> None:
+    rows = [(t, p, p, 10 * t + p, p * t + 1) for t in (0, 1) for p in (0, 1)]
+    if "Frame" in names:
+        rows = [(9 + t, t, p, 10 * t + p, p * t + 1) for t in (0, 1) for p in (0, 1)]
+    text = "\n".join([names, *(",".join(map(str, row)) for row in rows)]) + "\n"
+    expected = np.array([[row[place] for place in taken] for row in rows]).reshape(2, 2, 2)
+    for ensemble in both(tmp_path, text):
+        np.testing.assert_array_equal(ensemble.coordinates(), expected)
+        assert any(re.match(f"{said}: columns=", note) for note in ensemble.notes), ensemble.notes
+
+
+def test_coordinates_in_two_units_are_a_choice(tmp_path: Path) -> None:
+    text = "frame,particle,x [px],y [px],x [um],y [um]\n0,1,10,20,1,2\n0,2,30,40,3,4\n"
+    for ensemble in both(tmp_path, text):
+        assert ensemble.coordinates().tolist() == [[[10, 20], [30, 40]]]
+        assert ensemble.unit == "px"
+        assert "'x [px]', 'y [px]' are taken, and not 'x [um]', 'y [um]'" in " ".join(
+            ensemble.notes
+        )
+    chosen = read(tmp_path / "a.csv", columns="frame,particle,x [um],y [um]")
+    assert chosen.unit == "µm"
+    assert not any("taken" in note for note in chosen.notes)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", " "])
+def test_a_row_with_fewer_columns_than_names_is_refused(tmp_path: Path, separator: str) -> None:
+    rows = ["frame,particle,x,y,mass", "0,5,1.5,2.5,7", "0,6,12.3,7", "1,5,1.5,3.5,7"]
+    text = "\n".join(row.replace(",", separator) for row in rows) + "\n"
+    with pytest.raises(ValueError, match="row 2: 5 columns are needed, got 4"):
+        read(written(tmp_path, text))
+
+
+def test_separators_at_the_end_of_lines_are_no_columns(tmp_path: Path) -> None:
+    for text in (
+        lines(header=True).replace("y\n", "y,\n"),
+        lines(header=True).replace("\n", ",\n"),
+        lines(header=True).replace("\n", ",,\n").replace("y,,", "y"),
+    ):
+        check(read(written(tmp_path, text)))
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_first_row_that_may_number_the_columns_is_told(tmp_path: Path, start: int) -> None:
+    row = ",".join(str(start + place) for place in range(4))
+    found = read(written(tmp_path, f"{row}\n{lines()}"), columns="1,2,3,4")
+    assert any("first row" in note and "read as data" in note for note in found.notes)
+    assert not any(
+        "first row" in note for note in read(written(tmp_path, lines()), columns="1,2,3,4").notes
+    )
+
+
+def test_times_far_from_zero_stay_apart_where_particles_are_seen_at_each() -> None:
+    import pandas as pd
+
+    times = 1.7e9 + np.arange(10) * 0.001 + 3600 * (np.arange(10) > 4)
+    rows = [(time, p, p + t * 0.1, t) for t, time in enumerate(times) for p in range(3)]
+    table = pd.DataFrame(rows, columns=[*NAMES])
+    ensemble = read(table)
+    assert ensemble.n_snapshots == 10
+    assert not any("rounding" in note for note in ensemble.notes)
+    table.loc[len(table)] = [times[1], 2, 0.0, 0.0]
+    with pytest.raises(ValueError, match=r"particle 2 is in frame 1700000000\.001 twice"):
+        read(table)

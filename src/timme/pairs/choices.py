@@ -17,8 +17,8 @@ from timme.engine.metrics import HAVERSINE, known_metric
 from timme.engine.protocol import Engine
 from timme.engine.run import Run
 from timme.objects import Objects, require_objects, require_places_on_sphere
-from timme.pairs.contacts import find_contacts
 from timme.pairs.lists import Pairs, lower_first, without
+from timme.pairs.meetings import find_contacts
 from timme.pairs.nearest import nearest_in_first, nearest_on_average
 from timme.system.frames import Progress
 from timme.system.sphere import in_space, through_the_earth

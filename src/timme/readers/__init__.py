@@ -110,10 +110,11 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
     box : array_like, str or False, optional
         Periodic box in place of that of the file: lengths, row vectors or a box of freud or HOOMD,
-        for all snapshots or for each, or a text such as ``20,20,20``. False, or ``none``, leaves
-        space open. The cell of a crystal in a structure file is not a box, nor is one that cannot
-        hold the atoms. Molecules are made whole along their bonds in any case, also through the
-        cells of several models that have no symmetry, as those of simulations.
+        for all snapshots or for each, of those that are kept or of all in the source, or a text
+        such as ``20,20,20``. False, or ``none``, leaves space open. The cell of a crystal in a
+        structure file is not a box, nor is one that cannot hold the atoms. Molecules are made
+        whole along their bonds in any case, also through the cells of several models that have no
+        symmetry, as those of simulations.
     bonds : {"auto", "file", "guess", "none"} or array_like, optional
         Covalent bonds: those of the file and, where these are not complete, those guessed from
         distances; or those of the file only, guessed only, none, or pairs of atoms.
@@ -158,7 +159,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
     kept: Sequence[int] = ()
-    followed: Sequence[int] = ()
+    through: Sequence[int] = ()
 
     def keep(
         count: int,
@@ -167,7 +168,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         doubled: Sequence[int],
         begins: Sequence[int],
     ) -> Sequence[int]:
-        nonlocal kept, followed
+        nonlocal kept, through
         kept = kept_snapshots(
             *(count, name, clock),
             start=start,
@@ -176,13 +177,15 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
             doubled=doubled,
             begins=begins,
         )
+        # Molecules are followed through all snapshots between the first and the last.
         every, twice = all_through(kept, begins), set(doubled)
         followed = [number for number in every if number not in twice] if twice else every
-        return followed if unwrap else kept
+        through = followed if unwrap else kept
+        return through
 
     # Where the box is not that of the file, it does not matter which snapshots have one.
     options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
-    opened = open_source(source, _listed(trajectories), options, keep)
+    opened = open_source(source, _listed(trajectories), options, keep)._replace(kept=through)
     ensemble, count, joints = opened.ensemble, opened.n_snapshots, opened.joints
     ensemble = replace(
         ensemble,
@@ -192,14 +195,18 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = _note_unknown_unit(ensemble)
     ensemble = _with_box_and_bonds(opened._replace(ensemble=ensemble), box, bonds, unwrap=unwrap)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
+    as_stored = opened.ensemble.frames
     if unwrap:
         joints = judge_joints(
-            walls.with_nearest_images(ensemble), joints, followed, from_one_start=True
+            walls.with_nearest_images(ensemble), joints, through, from_one_start=True
         )
-        begins = np.searchsorted(followed, begins_elsewhere(joints)).tolist()
-        ensemble = walls.follow_molecules(ensemble, progress, begins=begins, first=followed[0])
-        chosen = np.searchsorted(followed, kept).tolist()
+        begins = np.searchsorted(through, begins_elsewhere(joints)).tolist()
+        ensemble = walls.follow_molecules(ensemble, progress, begins=begins, first=through[0])
+        chosen = np.searchsorted(through, kept).tolist()
         ensemble = replace(ensemble, frames=ensemble.frames.keep(chosen))
+        as_stored = as_stored.keep(chosen)
+    still = soundness.notes_on_copies(as_stored)
+    ensemble = replace(ensemble, notes=(*ensemble.notes, *still))
     ensemble = tell_replicas(ensemble, joints, kept)
     return replace(ensemble, weights=wanted.weights_of(weights, count, kept))
 
@@ -327,7 +334,7 @@ def _with_box_and_bonds(
         raise ValueError("unwrap=True follows sites through a box, and box=False leaves it out")
     # Bonds go through the walls of a box even where the user wants open space after that.
     around = None if box is False else box
-    ensemble = replace(ensemble, frames=wanted.with_box(ensemble.frames, around))
+    ensemble = wanted.with_box(ensemble, around, opened.n_snapshots, opened.kept)
     if around is not None:
         soundness.refuse_small_box(ensemble, scale.angstrom)
     soundness.refuse_clashes(ensemble, scale.angstrom)
@@ -355,4 +362,11 @@ def _without_cell_note(ensemble: Ensemble, box: npt.ArrayLike | Literal[False] |
 
 
 def _listed(trajectories: str | Path | Sequence[str | Path]) -> list[str | Path]:
-    return [trajectories] if isinstance(trajectories, str | Path) else list(trajectories)
+    paths = [trajectories] if not isinstance(trajectories, list | tuple) else trajectories
+    for path in paths:
+        if not isinstance(path, str | Path):
+            raise TypeError(
+                f"trajectories= takes paths of files, got {type(path).__name__}: pass these, or "
+                "the object alone as the source"
+            )
+    return list(paths)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,7 @@ class Layout:
     trackmate: bool = False
     unit: str = ""  # of the coordinates, where the table says so
     guessed: bool = False  # whether the columns are known by names that trackpy does not give
+    doubt: str = ""  # what else the table may mean
 
 
 def listed_columns(columns: Columns) -> list[str] | list[int] | None:
@@ -103,10 +104,12 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
         named = named or _counts_columns(first)
         header = first if named else []
         wanted = [first[place] if named else f"column {place + 1}" for place in places]
+        doubt = "" if named else _doubt_first_row(first)
     else:
         header, named = _names_of(table, chosen)
         wanted = wanted_columns(header, chosen, table.source)
         places = [header.index(name) for name in wanted]
+        doubt = doubt_columns(header, wanted) if chosen is None else ""
     rows = table.without_first(int(named))
     trackmate, unit = is_trackmate(header), unit_of_columns(wanted[2:], table.source)
     if trackmate:
@@ -116,13 +119,14 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
             f"{table.source}: the table has a header but no rows: "
             "rows of tracked particles are needed"
         )
-    width = max(len(header), len(rows.fields(rows.rows[0])))
+    n_names = max((place for place, name in enumerate(header, start=1) if name), default=0)
+    width = max(n_names, len(rows.fields(rows.rows[0])))
     if header and not isinstance((chosen or [""])[0], int):
         shift = _count_row_names(rows, len(header))
         places = [place + shift for place in places]
     own = tuple(name.lower() for name in wanted[:2]) == TRACKPY_COLUMNS[:2]
     guessed = chosen is None and not trackmate and not own
-    return Layout(rows, wanted, places, width, trackmate, unit, guessed)
+    return Layout(rows, wanted, places, width, trackmate, unit, guessed, doubt)
 
 
 def unit_of_columns(names: Sequence[str], source: str = "table") -> str:
@@ -165,6 +169,54 @@ def _part(name: str) -> tuple[str, str]:
     """Part the name of a column from the unit that follows it in brackets."""
     found = _IN_BRACKETS.fullmatch(name)
     return (found[1], (found[2] or found[3] or "").strip()) if found else (name, "")
+
+
+# Ways to read the name of a column, the surest first.
+_READINGS: tuple[Callable[[str], str], ...] = (
+    lambda name: name,
+    lambda name: name.lower(),
+    lambda name: _part(name)[0],
+    lambda name: _part(name)[0].lower(),
+)
+
+
+def doubt_columns(header: Sequence[str], wanted: Sequence[str]) -> str:
+    """Say which columns were taken where others have the same name but for letters and units.
+
+    Parameters
+    ----------
+    header : sequence of str
+        All names.
+    wanted : sequence of str
+        Those of frame, particle and coordinates.
+
+    Returns
+    -------
+    str
+        A note, "" where there is no choice.
+
+    Examples
+    --------
+    >>> doubt_columns(["frame", "particle", "X", "x"], ["frame", "particle", "x"])
+    "'x' is taken, and not 'X': columns= names others"
+    """
+    least = _READINGS[-1]
+    names = {least(name): name for name in wanted}
+    others = [name for name in header if least(name) in names and name not in wanted]
+    if not others:
+        return ""
+    taken = list(dict.fromkeys(names[least(name)] for name in others))
+    verb = "is" if len(taken) == 1 else "are"
+    return f"{_listed(taken)} {verb} taken, and not {_listed(others)}: columns= names others"
+
+
+def _doubt_first_row(first: Sequence[str]) -> str:
+    """Say of a first row that may number the columns that it is read as all others."""
+    for start in (0, 1):
+        if list(first) == [str(start + place) for place in range(len(first))]:
+            row = ", ".join(first[:_MANY]) + ", …" * (len(first) > _MANY)
+            return f"its first row ({row}) is read as data: remove it if it numbers the columns"
+    return ""
 
 
 def _below_titles(table: TextTable, chosen: Sequence[Any] | None) -> TextTable:
@@ -278,8 +330,9 @@ def _usual_columns(header: Sequence[str]) -> list[str]:
     """Name the columns of TrackMate, of trackpy as the table writes them, or of other programs."""
     if is_trackmate(header):
         return [name for name in TRACKMATE_COLUMNS if name in header]
-    written = {_part(name)[0].lower(): name for name in reversed(header)}
-    written |= {name.lower(): name for name in reversed(header)}
+    written = dict[str, str]()
+    for read_as in _READINGS:  # what is written exactly so comes first, and of several the first
+        written = {read_as(name): name for name in reversed(header)} | written
     fitting = (names for names in _PROGRAMS if set(names[:3]) <= written.keys())
     wanted = list(next(fitting, TRACKPY_COLUMNS))
     if wanted[-1] not in written:

@@ -12,6 +12,7 @@ import numpy as np
 
 from timme._arrays import Bools, Floats, Ints, Strings
 from timme.readers.files import BYTE_ORDER_MARK, RawFrame, open_binary
+from timme.readers.layouts import ForeignError
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_or_none
 from timme.system.units import unit_in_angstrom
@@ -82,6 +83,12 @@ def dump_header(stream: BinaryIO) -> DumpHeader | None:
             raise ValueError(f"an ITEM is needed, got {line[:40].decode('latin-1').strip()!r}")
         if words[1] == "ATOMS":
             return _header(items, tuple(words[2:]))
+        # Those of bonds and the like count other things, those of grids have cells.
+        if words[1] == "GRID" or (words[1] == "NUMBER" and words[2:] != ["OF", "ATOMS"]):
+            raise ForeignError(
+                f"it has no positions of atoms, but {' '.join(words[1:])}: write one that has them "
+                "(dump custom)"
+            )
         count = 3 if words[1] == "BOX" else 1
         values = [stream.readline().decode("latin-1").split() for _ in range(count)]
         items[words[1]] = words[2:], values
@@ -261,7 +268,10 @@ def _places(columns: Sequence[str]) -> tuple[str, ...]:
         names = tuple(filter(None, found))
         if all(found[:2]) and (found[2] or not _has_height(columns)):
             return names
-    raise ValueError(f"it needs columns x y z, xs ys zs, xu … or xsu …, got {' '.join(columns)}")
+    raise ForeignError(
+        "it has no positions: it needs columns x y z, xs ys zs, xu … or xsu …, got "
+        f"{' '.join(columns)}: write it with these (dump custom)"
+    )
 
 
 def _has_height(columns: Sequence[str]) -> bool:

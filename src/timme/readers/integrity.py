@@ -21,7 +21,7 @@ from timme.readers.dlpoly import CONFIG, DLPOLY, HISTORY, walk_config, walk_hist
 from timme.readers.dumps import DUMPS, dump_header
 from timme.readers.files import open_binary, refuse_packed
 from timme.readers.gro import gro_time, gro_width, is_gro_box
-from timme.readers.layouts import DamageError, Layout, walk
+from timme.readers.layouts import DamageError, ForeignError, Layout, walk
 from timme.readers.netcdf import walk_netcdf
 from timme.readers.tinker import walk_tinker
 from timme.readers.xdr import walk_trr, walk_xtc
@@ -59,6 +59,8 @@ def layout(path: Path, suffix: str, n_atoms: int | None = None) -> Layout | None
         stream.seek(0)
         try:
             found = follow(stream, size)
+        except ForeignError as error:
+            raise ValueError(f"{path}: {error}") from None
         except DamageError as error:
             raise ValueError(f"{path}: {error}: copy or write the file again") from None
     if not len(found.offsets):

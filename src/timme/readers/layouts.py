@@ -28,6 +28,10 @@ class DamageError(ValueError):
     """A frame that is not what it should be."""
 
 
+class ForeignError(ValueError):
+    """A frame that holds something else than positions, however whole it is."""
+
+
 def walk(frame_end: Callable[[int], tuple[int, int]], size: int) -> Layout:
     """Go from frame to frame.
 
@@ -43,11 +47,18 @@ def walk(frame_end: Callable[[int], tuple[int, int]], size: int) -> Layout:
     -------
     Layout
         Of all frames up to the first that is damaged.
+
+    Raises
+    ------
+    ForeignError
+        If a frame has no positions.
     """
     offsets, start, n_atoms, damage = list[int](), 0, 0, ""
     while start < size and not damage:
         try:
             stop, count = frame_end(start)
+        except ForeignError:
+            raise
         except ValueError as error:
             damage = f"frame {len(offsets) + 1} is damaged or cut off: {error}"
             break

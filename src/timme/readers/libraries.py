@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.elements import element_masses
 
 MDTRAJ = "mdtraj Trajectory"  # what such a source is called
+_ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__buffer__")  # what arrays have
 
 
 def is_atom_group(source: object) -> bool:
@@ -80,6 +82,88 @@ def is_lazy_table(source: object) -> bool:
         True for what ``collect`` turns into a table.
     """
     return all(hasattr(type(source), name) for name in ("collect", "collect_schema", "columns"))
+
+
+def is_reader(source: object) -> bool:
+    """Tell whether an object is the reader of a trajectory of MDAnalysis, or a slice of one.
+
+    Parameters
+    ----------
+    source : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for what shows one frame of several, over and over, and has no atoms.
+    """
+    reader = getattr(source, "trajectory", source)
+    return hasattr(reader, "ts") and hasattr(reader, "n_frames")
+
+
+def refuse_no_array(source: object) -> None:
+    """Refuse objects that would be taken for arrays of what they happen to hold.
+
+    Whatever has a length and items is an array to NumPy: the reader of a trajectory one of a single
+    frame over and over, a list of tables one whose coordinates are frames and particles.
+
+    Parameters
+    ----------
+    source : object
+        Anything that is no file, and no object from which snapshots are read.
+
+    Raises
+    ------
+    TypeError
+        If it is no array, nor a sequence of numbers, sequences or arrays.
+    """
+    if not _is_array(source):
+        raise TypeError(f"timme.read cannot take {type(source).__name__}: {_advise(source)}")
+    if not isinstance(source, list | tuple):
+        return
+    for item in source:
+        if is_table(item) or not (_is_array(item) or np.isscalar(item)):
+            raise TypeError(
+                f"timme.read cannot take a {type(source).__name__} that holds "
+                f"{type(item).__name__}: {_advise_items(item)}"
+            )
+
+
+def _is_array(source: object) -> bool:
+    """Tell whether an object is an array or a sequence, by what it says of itself."""
+    has = any(hasattr(source, name) for name in _ARRAYS)
+    return has or isinstance(source, Sequence | memoryview)
+
+
+def _advise(source: object) -> str:
+    """Say what to give in the place of an object."""
+    if is_reader(source):
+        return (
+            "a reader of MDAnalysis knows no atoms, so pass the Universe, and start=, stop= and "
+            "step= for some of its frames"
+        )
+    if hasattr(source, "positions") and hasattr(source, "frame"):
+        return "one time step is no trajectory, so pass the Universe"
+    if isinstance(source, Mapping):
+        return (
+            "of columns of tracked particles make a table (pandas.DataFrame), of coordinates pass "
+            "the array alone"
+        )
+    return (
+        "pass a file, an array of shape (snapshots, sites, dimensions), a DataFrame of tracked "
+        "particles, a Universe, an mdtraj Trajectory or Atoms of ASE"
+    )
+
+
+def _advise_items(item: object) -> str:
+    """Say what to give in the place of several objects."""
+    if is_table(item):
+        return "join the tables into one (pandas.concat), with frames of their own"
+    if is_atom_group(item):
+        return "pass one Universe, of a topology and a list of trajectories"
+    if is_mdtraj(item):
+        return "join them into one (mdtraj.join)"
+    return _advise(item)
 
 
 def box_of_library(box: Any) -> Any:

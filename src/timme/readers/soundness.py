@@ -12,6 +12,7 @@ from timme._arrays import Bools, Floats, Ints
 from timme.system.atoms import Atoms
 from timme.system.elements import HYDROGENS, covalent_radii
 from timme.system.ensemble import Ensemble
+from timme.system.frames import Frames
 from timme.system.neighbours import have_partners, pairs_within
 from timme.system.placeholders import is_placeholder, is_too_small
 from timme.system.residues import is_ion, is_nucleic, is_protein
@@ -20,11 +21,49 @@ from timme.system.space import Boxes
 _CLASH = 0.5  # Å: no two heavy atoms are nearer, whatever is between them
 _CLASHING = 0.05  # of the heavy atoms; a few are misplaced atoms, so many are several models in one
 _PROBES = 10  # snapshots of a trajectory that are looked at
+_LOOKS, _LOOKS_IN_FILES = 16, 4  # steps by which copies are noticed; half of all are copies then
 _PART = 20_000  # heavy atoms of them
 _FEW = 10  # clashing atoms of a small molecule that are no error yet
 _SHORT = 0.72  # of the sum of covalent radii: triple bonds have 0.77
 _STRETCHED = 1.15  # of that sum: longer than any bond that the refinement of a crystal leaves
 _TOUCHING = 0.25  # Å beyond that sum, within which only bonded atoms are
+
+
+def notes_on_copies(frames: Frames) -> Iterator[str]:
+    """Say that most snapshots are exact copies of the one before, as nothing that moves is.
+
+    Parameters
+    ----------
+    frames : Frames
+        The snapshots that are kept, as the source has them.
+
+    Yields
+    ------
+    str
+        A note, where more than half are such copies.
+    """
+    n_steps = frames.shape[0] - 1
+    if n_steps < 1:
+        return
+    # A few steps tell whether all are worth a look; at random, as copies may alternate.
+    n_looks = min(n_steps, _LOOKS if frames.in_memory else _LOOKS_IN_FILES)
+    chosen = np.random.default_rng(0).choice(n_steps, n_looks, replace=False)
+    try:
+        if not any(_is_copied(frames, step) for step in sorted(chosen.tolist())):
+            return
+        n_copies = sum(_is_copied(frames, step) for step in range(n_steps))
+    except ValueError:  # of a frame that cannot be read, which is told when it is needed
+        return
+    if n_copies == n_steps:
+        yield f"all {n_steps + 1:,} snapshots are the same: nothing moves"
+    elif 2 * n_copies > n_steps:
+        yield f"{n_copies:,} of {n_steps + 1:,} snapshots are exact copies of the one before"
+
+
+def _is_copied(frames: Frames, step: int) -> bool:
+    (before, after), boxes = frames.read(step, step + 2)
+    same = np.array_equal(before, after, equal_nan=True)
+    return same and (boxes is None or np.array_equal(boxes[0], boxes[1]))
 
 
 def without_placeholder(

@@ -36,9 +36,7 @@ from timme.system.holes import Resting, may_lie_there
 from timme.system.placeholders import (
     can_be_box,
     is_outgrown,
-    max_walls,
-    refuse_other_space,
-    walls_of,
+    refuse_other_spaces,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +65,7 @@ class Opened(NamedTuple):
     n_snapshots: int  # all that there are
     joints: tuple[Joint, ...] = ()  # where one trajectory file follows another
     in_cells: bool = False  # whether molecules are made whole in its boxes, and no more
+    kept: Sequence[int] = ()  # which of all these are, where a box for each may be given
     outgrown: bool = False  # whether its box is one by default, which does not hold particles
 
 
@@ -124,7 +123,7 @@ def open_source(
             boxes = _without_placeholders(boxes, ensemble.unit)
             ensemble = replace(ensemble, frames=ensemble.frames.with_boxes(boxes))
         else:
-            _refuse_other_spaces(boxes, ensemble.unit, kept, name)
+            refuse_other_spaces(boxes[kept], ensemble.unit, numbers=kept, name=name)
     notes = (*ensemble.notes, *notes)
     outgrown = _has_outgrown_box(ensemble.frames)
     ensemble = replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes)
@@ -162,13 +161,6 @@ def _without_placeholders(boxes: Floats, unit: str) -> Floats:
     return frozen(boxes * true[:, None, None])
 
 
-def _refuse_other_spaces(boxes: Floats, unit: str, kept: Sequence[int], name: str) -> None:
-    """Refuse snapshots in memory that have no box where others that are kept have one."""
-    walls = max_walls(walls_of(boxes[frame], unit) for frame in kept)
-    for frame in kept:
-        refuse_other_space(boxes[frame], unit, walls=walls, name=f"{name}: frame {frame + 1}")
-
-
 def _resting(ensemble: Ensemble) -> Resting:
     """Judge by the first, the middle and the last snapshot of an array what rests at the origin."""
     last = ensemble.n_snapshots - 1
@@ -199,7 +191,8 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
             f"trajectories need a topology file, got {type(source).__name__}: "
             "name a PDB, GRO, PSF or similar file"
         )
-    if isinstance(source, Iterator):  # such as ase.io.iread, which gives each snapshot once
+    # Such as ase.io.iread gives each snapshot once; a reader is refused where it stands.
+    if isinstance(source, Iterator) and not libraries.is_reader(source):
         source = list(source)
     if libraries.is_atom_group(source):
         from timme.readers.universe_files import read_universe
@@ -221,6 +214,7 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
 
         _refuse_unused(options, "DataFrame", "columns")
         return _from_tracks(tracks_from_frame(source, options.columns), "DataFrame")
+    libraries.refuse_no_array(source)
     _refuse_unused(options, "array")
     return Ensemble.from_array(source)
 

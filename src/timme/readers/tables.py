@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Bools, Floats
+from timme._arrays import Bools, Floats, Ints
 from timme.readers.columns import (
     Columns,
     Layout,
+    doubt_columns,
     is_trackmate,
     lay_out,
     listed_columns,
@@ -94,6 +95,8 @@ def _notes_on_text(layout: Layout) -> Iterator[str]:
         yield f"left out {count} above the names of the columns"
     if layout.guessed:
         yield f"frame, particle and coordinates are its columns {', '.join(layout.wanted)}"
+    if layout.doubt:
+        yield layout.doubt
     if table.unfinished:
         yield "its last line has no line end, but all its columns, and is used"
     if table.n_comments:
@@ -123,7 +126,7 @@ def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
     Tracks
         Positions with gaps.
     """
-    labels, header = [str(label) for label in table.columns], _index_levels(table)
+    labels, header, doubt = [str(label) for label in table.columns], _index_levels(table), ""
     chosen = listed_columns(columns)
     if chosen is not None and isinstance(chosen[0], int):
         numbers = [int(number) for number in chosen]
@@ -133,6 +136,7 @@ def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
         found = [_column(table, place) for place in places]
     else:
         wanted = wanted_columns([*header, *labels], chosen, "DataFrame")
+        doubt = doubt_columns([*header, *labels], wanted) if chosen is None else ""
         found = [
             header[name] if name in header else _column(table, labels.index(name))
             for name in wanted
@@ -150,7 +154,8 @@ def tracks_from_frame(table: Any, columns: Columns = None) -> Tracks:
         lambda row: f"row {index[row]}",
     )
     tracks = _make_tracks(rows, trackmate=is_trackmate([*header, *labels]))
-    return replace(tracks, unit=unit_of_columns(wanted[2:], "DataFrame"))
+    notes = (doubt, *tracks.notes) if doubt else tracks.notes
+    return replace(tracks, unit=unit_of_columns(wanted[2:], "DataFrame"), notes=notes)
 
 
 def _refuse_ambiguous(numbers: list[int], labels: list[str]) -> None:
@@ -208,8 +213,11 @@ def _tracks(rows: _Rows) -> Tracks:
         raise ValueError(
             f"{rows.source}: {rows.label(row)}: coordinates must be finite: repair or remove it"
         )
-    seen_frames, frame, n_merged = _distinct_times(frames)
     names, particle = np.unique(particles, return_inverse=True)
+    seen_frames, frame, n_merged = _distinct_times(frames)
+    if n_merged and len(_find_twice(frame, particle)):
+        # A particle is seen at both of two times that seemed to be one.
+        (seen_frames, frame), n_merged = np.unique(frames, return_inverse=True), 0
     _refuse_twice(rows, frame, particle)
     shape = (len(seen_frames), len(names), positions.shape[1])
     n_bytes = 8 * math.prod(shape)
@@ -260,7 +268,7 @@ def _notes(frames: Floats, missing: int) -> list[str]:
     steps = np.diff(frames)
     if len(steps) and steps.max() > steps.min() * (1 + 1e-9):
         notes.append(
-            f"frame numbers {frames[0]:g} to {frames[-1]:g} are not evenly spaced: "
+            f"frame numbers {frames[0]:.15g} to {frames[-1]:.15g} are not evenly spaced: "
             f"the {len(frames)} that occur are the snapshots"
         )
     if missing:
@@ -278,16 +286,21 @@ def _refuse_missing(rows: _Rows) -> None:
         )
 
 
-def _refuse_twice(rows: _Rows, frame: npt.NDArray[np.intp], particle: npt.NDArray[np.intp]) -> None:
+def _find_twice(frame: npt.NDArray[np.intp], particle: npt.NDArray[np.intp]) -> Ints:
+    """Find the rows whose particle is in their frame already."""
     cells = frame.astype(np.int64) * (int(particle.max()) + 1) + particle
     order = np.argsort(cells, kind="stable")
-    twice = np.flatnonzero(np.diff(cells[order]) == 0)
+    twice: Ints = order[1:][np.diff(cells[order]) == 0]
+    return twice
+
+
+def _refuse_twice(rows: _Rows, frame: npt.NDArray[np.intp], particle: npt.NDArray[np.intp]) -> None:
+    twice = _find_twice(frame, particle)
     if len(twice):
-        row = order[twice[0] + 1]
-        name = rows.particles[row]
-        number = f"{name:g}" if rows.particles.dtype.kind in "iuf" else str(name)
+        name = rows.particles[twice[0]]
+        number = f"{name:.15g}" if rows.particles.dtype.kind in "iuf" else str(name)
         raise ValueError(
-            f"{rows.source}: particle {number} is in frame {rows.frames[row]:g} twice: "
+            f"{rows.source}: particle {number} is in frame {rows.frames[twice[0]]:.15g} twice: "
             "a particle has one position in a frame; remove one or link the tracks again"
         )
 

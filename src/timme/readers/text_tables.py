@@ -168,16 +168,14 @@ def refuse_uneven(table: TextTable, width: int) -> None:
     table : TextTable
         Rows without names.
     width : int
-        Number of fields that a row has. Between blanks a field that is missing moves the others,
-        so that all must be there.
+        Number of fields that a row has. A field that is missing moves the others, so that all must
+        be there; more separators at the end of a row move none.
     """
     for number, line in enumerate(table.rows, start=1):
-        if table.separator is None:
-            found = len(line.split()) if '"' not in line else len(table.fields(line))
-            uneven = found != width
-        else:
-            found = line.count(table.separator) + 1
-            uneven = found > width and any(table.fields(line)[width:])
+        found = len(table.fields(line)) if '"' in line else len(line.split(table.separator))
+        uneven = found != width
+        if found > width and table.separator is not None:
+            uneven = any(table.fields(line)[width:])
         if uneven:
             raise ValueError(
                 f"{table.source}: row {number}: {width} columns are needed, "

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Coordinates, Floats, Ints
+from timme._arrays import Coordinates, Floats, Ints, numbers
 from timme.readers.bonds import guess_bonds, with_bonds
 from timme.readers.files import STRUCTURES, kind
 from timme.readers.libraries import MDTRAJ, box_of_library
@@ -20,34 +20,47 @@ from timme.system.boxes import box_matrices
 from timme.system.checks import checked_weights
 from timme.system.elements import is_coarse_grained
 from timme.system.ensemble import Ensemble
-from timme.system.frames import Frames
+from timme.system.placeholders import refuse_other_spaces
 from timme.system.selection import select_atoms
 
 
-def with_box(frames: Frames, box: npt.ArrayLike | None) -> Frames:
+def with_box(
+    ensemble: Ensemble, box: npt.ArrayLike | None, total: int, kept: Sequence[int]
+) -> Ensemble:
     """Put another box in place of that of the source.
 
     Parameters
     ----------
-    frames : Frames
+    ensemble : Ensemble
         Snapshots.
     box : array_like or None
-        The new box, None for that of the source.
+        The new box, for all, for each kept snapshot or for each of all; None for that of the
+        source.
+    total : int
+        Number of all snapshots.
+    kept : sequence of int
+        Which are kept.
 
     Returns
     -------
-    Frames
+    Ensemble
         The same coordinates in the box.
     """
     if box is None:
-        return frames
-    snapshots, _, dimensions = frames.shape
+        return ensemble
+    snapshots, _, dimensions = ensemble.frames.shape
+    given = box_of_library(box)
     try:
-        boxes = box_matrices(box_of_library(box), snapshots, dimensions)
+        given = numbers(given, "boxes")
+        if snapshots != total and given.ndim > 1 and len(given) == total:
+            boxes = box_matrices(given, total, dimensions)[np.asarray(kept)]
+        else:
+            boxes = box_matrices(given, snapshots, dimensions)
     except ValueError as error:  # which may advise to look at a file that has no part in it
         reason = str(error).removesuffix(": check the box of the file")
         raise ValueError(f"box= cannot be used: {reason}") from None
-    return frames.with_boxes(boxes)
+    refuse_other_spaces(boxes, ensemble.unit, numbers=kept, name="box= cannot be used")
+    return replace(ensemble, frames=ensemble.frames.with_boxes(boxes))
 
 
 def weights_of(weights: npt.ArrayLike | None, total: int, kept: Sequence[int]) -> Floats | None:

@@ -17,6 +17,11 @@ import numpy.typing as npt
 from timme._arrays import Bools, Floats, Ints, frozen, numbers
 
 _FAR = 1e4  # times the longest vector; rounding takes 1e-12 of it
+# Degrees between which angles of a box are believed. Cells of crystals and of simulations have 30
+# to 150; radians and tilt factors are below 4.
+_SHARPEST, _BLUNTEST = 20.0, 160.0
+_FLAT = "a tilted box needs vectors that span space, got a flat one"
+_ROUNDS = 1000  # after which a box counts as flat; true ones take a few
 
 
 def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Floats:
@@ -26,9 +31,9 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     ----------
     boxes : array_like
         One length for all directions, lengths (dimensions,), a matrix (dimensions, dimensions), in
-        space also three lengths and three angles in degrees (6,), or one of these but the first
-        per snapshot. Directions of length 0 are open. In the plane, matrices of space whose third
-        direction is open will do as well.
+        space also three lengths and three angles in degrees (6,), from 20 to 160, or one of these
+        but the first per snapshot. Directions of length 0 are open. In the plane, matrices of space
+        whose third direction is open will do as well.
     snapshots, dimensions : int
         Shape of the ensemble.
 
@@ -52,7 +57,7 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     if dimensions == 2 and given.ndim == 3 and given.shape[1:] == (3, 3) and _is_flat(given):
         given = given[:, :2, :2]
     if dimensions == 3 and given.shape in {(6,), (snapshots, 6)}:
-        given = _from_angles(np.atleast_2d(given))
+        given = _from_angles(_with_angles(np.atleast_2d(given)))
     square = given.shape == (dimensions, dimensions)
     if square and snapshots == dimensions and not _is_diagonal(given):
         raise ValueError(
@@ -118,11 +123,9 @@ def vectors_of_cell(lengths: Floats, angles: Floats) -> Floats:
            [0., 5., 0.],
            [0., 0., 0.]])
     """
-    is_open = lengths == 0
-    pairs = np.array([is_open[1] | is_open[2], is_open[0] | is_open[2], is_open[0] | is_open[1]])
-    given = np.concatenate([lengths, np.where(pairs, 90.0, angles)])
+    given = _straight_where_open(np.concatenate([lengths, angles])[None])
     try:
-        return np.asarray(_from_angles(given[None])[0])
+        return np.asarray(_from_angles(given)[0])
     except ValueError:
         return np.full((3, 3), np.nan)
 
@@ -250,11 +253,10 @@ def _close(matrix: Floats) -> Floats:
 def _reduce(matrix: Floats) -> Floats:
     """Shorten box vectors until none gets shorter by adding another (Minkowski reduction)."""
     if _is_singular(matrix):
-        raise ValueError("a tilted box needs vectors that span space, got a flat one")
-    vectors = _shorten(matrix)
-    changed = True
-    while changed:
-        changed = False
+        raise ValueError(_FLAT)
+    vectors = matrix
+    for _ in range(_ROUNDS):
+        vectors, changed = _shorten(vectors), False
         for row in np.argsort(-np.linalg.norm(vectors, axis=1), kind="stable"):
             others = vectors[[other for other in range(len(vectors)) if other != row]]
             candidates = vectors[row] + _shifts(len(others)) @ others
@@ -262,13 +264,52 @@ def _reduce(matrix: Floats) -> Floats:
             if lengths.min() < np.linalg.norm(vectors[row]) * (1 - 1e-12):
                 vectors[row] = candidates[lengths.argmin()]
                 changed = True
-    return vectors
+        if not changed:
+            return vectors
+    raise ValueError(_FLAT)
 
 
 @cache
 def _shifts(count: int) -> Ints:
     """Return how often each of some vectors is added to another: once, not at all, taken off."""
     return np.array(np.meshgrid(*[(-1, 0, 1)] * count)).reshape(count, -1).T
+
+
+def _straight_where_open(given: Floats) -> Floats:
+    """Take angles with an open direction for straight ones, whatever is written there."""
+    is_open = given[:, :3] == 0
+    with_open = np.stack([is_open[:, [1, 2]], is_open[:, [0, 2]], is_open[:, [0, 1]]]).any(axis=2).T
+    return np.concatenate([given[:, :3], np.where(with_open, 90.0, given[:, 3:])], axis=1)
+
+
+def _with_angles(given: Floats) -> Floats:
+    """Refuse what stands in the place of angles and is something else."""
+    cells = _straight_where_open(given)
+    wrong = ((cells[:, 3:] < _SHARPEST) | (cells[:, 3:] > _BLUNTEST)).any(axis=1)
+    if wrong.any():
+        raise ValueError(
+            "the last three of six numbers are angles in degrees, from "
+            f"{_SHARPEST:g} to {_BLUNTEST:g}, got {_listed(given[wrong][0, 3:])}: if these are "
+            f"tilts xy, xz, yz (HOOMD, GSD, freud), pass {_without_tilts(given[wrong][0])}; turn "
+            "radians into degrees"
+        )
+    return cells
+
+
+def _without_tilts(given: Floats) -> str:
+    """Write three lengths and three tilts as what is taken: lengths and angles, or vectors."""
+    xy, xz, yz = given[3:]
+    slants = np.array([[1.0, 0.0, 0.0], [xy, 1.0, 0.0], [xz, yz, 1.0]])
+    stretch = np.linalg.norm(slants, axis=1)
+    a, b, c = slants / stretch[:, None]
+    angles = np.degrees(np.arccos([b @ c, a @ c, a @ b]))
+    if angles.min() < _SHARPEST or angles.max() > _BLUNTEST:
+        return "row vectors [[Lx, 0, 0], [xy*Ly, Ly, 0], [xz*Lz, yz*Lz, Lz]]"
+    return _listed(np.concatenate([given[:3] * stretch, angles]))
+
+
+def _listed(numbers: Floats) -> str:
+    return ", ".join(f"{number:.8g}" for number in numbers)
 
 
 def _from_angles(given: Floats) -> Floats:

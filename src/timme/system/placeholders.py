@@ -10,7 +10,7 @@ chance, any distance comes as often as there is space for it, and so those that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -183,6 +183,25 @@ def refuse_other_space(box: Floats | None, unit: str, *, walls: Walls, name: str
         found = f"a box of {lengths} {unit}".rstrip()
     others = "a true box" if walls else "none"
     raise ValueError(f"{name} has {found}, and other frames have {others}: {remedy}")
+
+
+def refuse_other_spaces(boxes: Floats, unit: str, *, numbers: Sequence[int], name: str) -> None:
+    """Refuse snapshots in memory that have no box where others have one.
+
+    Parameters
+    ----------
+    boxes : ndarray, shape (snapshots, dimensions, dimensions)
+        Box vectors of each as rows.
+    unit : str
+        Their unit, as for :func:`can_be_box`.
+    numbers : sequence of int
+        Which they are of the source, from 0 on.
+    name : str
+        Where they come from, for the message.
+    """
+    walls = max_walls(walls_of(box, unit) for box in boxes)
+    for box, number in zip(boxes, numbers, strict=True):
+        refuse_other_space(box, unit, walls=walls, name=f"{name}: frame {number + 1}")
 
 
 def _axes(walls: Walls) -> str:
