@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -14,6 +15,7 @@ import pytest
 import timme
 from tests import naive
 from timme._arrays import Floats, Ints
+from timme.readers.dumps import dump_header
 
 N_SITES, N_FRAMES = 5, 5
 LOWER = np.array([[14.0, 0, 0], [3.0, 15.0, 0], [-4.0, 2.5, 16.0]])
@@ -509,3 +511,24 @@ def test_following_tells_how_far_it_is() -> None:
     assert len(told) > 1
     assert told[-1] == (100, 100)
     assert told == sorted(told)
+
+
+@pytest.mark.parametrize(
+    ("walls", "columns", "expected"),
+    [
+        ("pp pp pp", "id x y z ix iy iz", True),
+        ("pp pp pp", "id x y z ix iy", False),
+        ("pp pp ff", "id x y z ix iy", True),
+        ("pp pp pp", "id xu yu z", False),
+        ("pp pp pp", "id xu yu z iz", True),
+        ("pp pp pp", "id x y z", False),
+    ],
+)
+def test_images_are_counted_where_every_wall_is(
+    walls: str, columns: str, *, expected: bool
+) -> None:
+    lines = ["ITEM: TIMESTEP", "0", "ITEM: NUMBER OF ATOMS", "1", f"ITEM: BOX BOUNDS {walls}"]
+    text = "\n".join([*lines, *["0 9"] * 3, f"ITEM: ATOMS {columns}", ""])
+    header = dump_header(io.BytesIO(text.encode()))
+    assert header is not None
+    assert header.counts_images == expected

@@ -136,7 +136,9 @@ def test_a_run_that_was_continued_is_followed_on(tmp_path: Path) -> None:
             for k, chosen in enumerate(frames)
         ]
         ensemble = timme.read(paths, unwrap=True, bonds="none")
-        expected = true_sigma(places[np.concatenate(frames)])
+        expected = true_sigma(
+            places[np.unique(np.concatenate(frames))]
+        )  # what is there twice, once
         np.testing.assert_allclose(sigma_of(ensemble), expected, rtol=1e-3)
 
 
@@ -180,10 +182,19 @@ def test_holes_in_time_are_refused_if_particles_may_have_gone_round_the_box(
     np.testing.assert_allclose(sigma_of(before), true_sigma(places[:30]), rtol=1e-3)
 
 
-def test_a_clock_that_goes_back_is_a_hole(tmp_path: Path) -> None:
-    """As where runs from one start stand in one file."""
+def test_runs_in_one_file_are_followed_each_from_its_start(tmp_path: Path) -> None:
     runs = runs_from_one_start()
     path = write_xtc(tmp_path / "a.xtc", np.concatenate(runs), np.tile(10.0 * np.arange(40), 3))
+    ensemble = timme.read(path, unwrap=True, bonds="none")
+    assert ensemble.replicas == (40, 40, 40)
+    np.testing.assert_allclose(sigma_of(ensemble), true_sigma(np.concatenate(runs)), rtol=1e-3)
+
+
+def test_a_clock_that_goes_back_for_a_moment_is_a_hole(tmp_path: Path) -> None:
+    """Two snapshots at the end are no run of their own."""
+    one, other, _ = runs_from_one_start()
+    times = np.r_[10.0 * np.arange(40), 0.0, 10.0]
+    path = write_xtc(tmp_path / "a.xtc", np.concatenate([one, other[:2]]), times)
     with pytest.raises(ValueError, match=r"snapshots .* time goes back by 390 ps, 39 usual steps"):
         timme.read(path, unwrap=True, bonds="none")
 
