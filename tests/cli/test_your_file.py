@@ -90,8 +90,8 @@ def text(content: str) -> Callable[[Path], object]:
     return lambda path: path.write_text(content)
 
 
-def protein_trajectory(path: Path, box: list[float] | None = None, count: int = 6) -> Path:
-    snapshots = np.array([places(model) for model in PROTEIN[:count]], dtype=np.float32)
+def protein_trajectory(path: Path, box: list[float] | None = None, step: int = 1) -> Path:
+    snapshots = np.array([places(model) for model in PROTEIN[::step]], dtype=np.float32)
     return write_trajectory(path, snapshots, box=box)
 
 
@@ -112,10 +112,10 @@ MAKERS: dict[str, Callable[[Path], object]] = {
     "first.rst7": lambda path: restart(path, places(PROTEIN[0])),
     "second.rst7": lambda path: restart(path, places(PROTEIN[1])),
     "protein.pdb": lambda path: write_pdb(path, PROTEIN[:1]),
-    "protein.gro": lambda path: protein_trajectory(path, [60.0, 60, 60, 90, 90, 90], count=1),
+    "protein.gro": lambda path: protein_trajectory(path, [60.0, 60, 60, 90, 90, 90], step=6),
     "protein.psf": psf,
     "run.xtc": lambda path: protein_trajectory(path, [60.0, 60, 60, 90, 90, 90]),
-    "more.xtc": lambda path: protein_trajectory(path, [60.0, 60, 60, 90, 90, 90]),
+    "more.xtc": lambda path: protein_trajectory(path, [60.0, 60, 60, 90, 90, 90], step=-1),
     "run.dcd": lambda path: protein_trajectory(path, [1.0, 1, 1, 90, 90, 90]),
     "run.nc": lambda path: protein_trajectory(path.with_suffix(".ncdf")).rename(path),
     "weights.txt": text("\n".join(str(k + 1) for k in range(2 * len(PROTEIN)))),
