@@ -13,7 +13,8 @@ from tests.confidence import reference
 from timme.confidence.draws import cut_into_parts, draw
 from timme.confidence.replicates import pairs_that_matter, resampled_hierarchies
 from timme.confidence.support import interval, match
-from timme.fluctuations.sums import PartSums, sum_parts
+from timme.fluctuations.resampling import PartSums
+from timme.fluctuations.sums import sum_parts
 from timme.hierarchy import grow
 from timme.system.ensemble import Ensemble
 

@@ -11,7 +11,13 @@ import timme
 from tests.confidence import reference
 from timme.confidence.findings import Separation
 from timme.confidence.records import ClusterRecord, is_trusted
-from timme.confidence.separation import draw_sides, excess_motion, pairs_to_judge, separate
+from timme.confidence.separation import (
+    JudgedPairs,
+    draw_sides,
+    excess_motion,
+    pairs_to_judge,
+    separate,
+)
 from timme.fluctuations.sums import sum_parts
 from timme.system.ensemble import Ensemble
 
@@ -57,15 +63,13 @@ def test_separation_is_the_median_across_over_the_larger_inside() -> None:
     contacts = np.array([(i, i + 1) for i in range(23)])
     split = draw_sides(side, ~side)
     index, compared = pairs_to_judge([split], contacts, 24)
-    sums = sum_parts(points, index, [range(25), range(25, 50)])
-    found = separate(
-        split,
-        sums,
-        contacts=compared,
-        times=np.array([[1, 1], [2, 0]]),
-        bodies=np.where(side, 0, 1),
-    )
     r = np.linalg.norm(array[:, index[:, 0]] - array[:, index[:, 1]], axis=2).std(axis=0)
+    sums = sum_parts(points, index, [range(25), range(25, 50)])
+    judged = JudgedPairs(
+        index, compared, r, lambda rows, times: sums.sigma(times, rows=rows).astype(np.float64)
+    )
+    times = np.array([[1, 1], [2, 0]])
+    found = separate(split, judged, times=times, bodies=np.where(side, 0, 1))
     where = side[index].sum(axis=1)
     medians = [np.median(r[where == count]) for count in (1, 2, 0)]
     assert [found.across, found.inside, found.inside_other] == pytest.approx(medians, rel=1e-4)

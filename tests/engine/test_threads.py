@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+import timme
 from timme.engine.run import engine_of
 from timme.engine.threads import Threads, in_order, read_ahead
 from timme.system.blocks import Block
@@ -117,3 +118,33 @@ def test_no_thread_reads_on_after_the_last_wanted_block() -> None:
     blocks.close()
     assert not any(event.is_set() for event in reading.begun[2:])
     assert not [each for each in threading.enumerate() if each.ident in reading.threads]
+
+
+def test_sigma_of_a_block_is_measured_while_the_next_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    n_blocks, length = 4, ENSEMBLE.block_length
+    number = np.repeat(np.arange(float(n_blocks)), length)  # of its block, written on every frame
+    frames = np.random.default_rng(1).normal(size=(len(number), 3, 3))
+    frames[:, :, 0] = number[:, None]
+    points = timme.objects.points(Ensemble.from_array(frames))
+    begun, measured = [threading.Event() for _ in range(n_blocks)], list[int]()
+    read = Ensemble.block
+
+    def slowly(self: Ensemble, start: int) -> Block:
+        begun[start // length].set()
+        return read(self, start)
+
+    def patient(one: Any, other: Any) -> Any:
+        # Were blocks read and measured in turn, the next would never begin while this waits.
+        block = int(one[0, 0, 0])
+        assert all(event.wait(PATIENCE) for event in begun[block + 1 : block + 2])
+        measured.append(block)
+        return np.linalg.norm(one - other, axis=-1)
+
+    pairs = timme.pairs.all(points)
+    expected = timme.measure(points, pairs).sigma
+    monkeypatch.setattr(Ensemble, "block", slowly)
+    found = timme.measure(points, pairs, metric=patient).sigma
+    assert sorted(set(measured)) == list(range(n_blocks))
+    assert found == pytest.approx(expected)

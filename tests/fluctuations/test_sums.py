@@ -117,7 +117,7 @@ def test_neither_blocks_nor_pieces_of_the_pairs_change_anything(
     whole = sum_parts(chosen, index, PARTS).sigma(TIMES)
     monkeypatch.setattr(system, "_BLOCK_FRAMES", 9)
     monkeypatch.setattr("timme.fluctuations.sums.HELD_BYTES", 40)
-    monkeypatch.setattr("timme.fluctuations.sums._TILE", 2)
+    monkeypatch.setattr("timme.fluctuations.units._TILE", 2)
     np.testing.assert_allclose(sum_parts(chosen, index, PARTS).sigma(TIMES), whole, rtol=1e-5)
 
 

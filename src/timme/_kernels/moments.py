@@ -17,6 +17,7 @@ from timme._kernels.space import (
 # Sums may be reordered for vector units; NaN must keep its meaning (not seen).
 _FOLLOWED = 3  # a kind of image that is no kind of box
 _FAST = {"reassoc", "contract", "nsz"}
+_MOST_SHIFTED = 1e4  # of what is left of squares, beyond which digits are lost to the rest
 
 
 @compiled(error_model="numpy")
@@ -49,16 +50,8 @@ def merge_moments(
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
-def moments_of(distances, weights):
-    """Count, weight, mean and sum of squared deviations of the distances that are not NaN.
-
-    Distances are shifted by the first one seen, so that no digits are lost to a large mean.
-    """
-    shift = 0.0
-    for frame in range(len(distances)):
-        if weights[frame] > 0.0 and distances[frame] == distances[frame]:
-            shift = distances[frame]
-            break
+def _sums_about(distances, weights, shift):
+    """Count, weight, and sums of deviations from some length and of their squares."""
     count = 0
     total = 0.0
     first = 0.0
@@ -71,8 +64,27 @@ def moments_of(distances, weights):
         total += weight
         first += weight * deviation
         second += weight * deviation * deviation
+    return count, total, first, second
+
+
+@compiled(error_model="numpy")
+def moments_of(distances, weights):
+    """Count, weight, mean and sum of squared deviations of the distances that are not NaN.
+
+    Distances are shifted by the first one seen, so that no digits are lost to a large mean; where
+    that lies far from all others, by the mean that it gives.
+    """
+    shift = 0.0
+    for frame in range(len(distances)):
+        if weights[frame] > 0.0 and distances[frame] == distances[frame]:
+            shift = distances[frame]
+            break
+    count, total, first, second = _sums_about(distances, weights, shift)
     if count == 0:
         return count, 0.0, 0.0, 0.0
+    if second > _MOST_SHIFTED * (second - first * first / total):
+        shift += first / total
+        count, total, first, second = _sums_about(distances, weights, shift)
     return count, total, shift + first / total, max(second - first * first / total, 0.0)
 
 

@@ -9,6 +9,8 @@ from timme._kernels.crossing import _place
 
 _FAST = {"reassoc", "contract", "nsz"}
 _LANES = 32  # numbers that loops take at a time, about
+_TOGETHER = 8  # pairs whose windows go through one loop
+_MOST = 63.0 / 64.0  # of a square, whatever a norm is off by
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
@@ -58,6 +60,47 @@ def _sum_units_in_any_space(xyz, a, b, begin, first, second):
                 begin[u] = r
             first[u] += r - begin[u]
             second[u] += (r - begin[u]) * (r - begin[u])
+
+
+@compiled(fastmath=_FAST, error_model="numpy")
+def _sum_units_from_first(xyz, a, b, heads, first, second):
+    """Sums of r - origin and of its square over the frames of each unit; return the origin.
+
+    That is the first r of all. The first frame of a unit counts ``heads`` times, so that those that
+    repeat it add nothing. More is lost to rounding than where each unit is counted from its own
+    first r, and no more than bounds allow for.
+    """
+    _, n_dimensions, n_frames, n_units = xyz.shape
+    origin = xyz.dtype.type(0.0)
+    for d in range(n_dimensions):
+        x = xyz[a, d, 0, 0] - xyz[b, d, 0, 0]
+        origin += x * x
+    origin = np.sqrt(origin)
+    if n_dimensions != 3:
+        begin = np.empty(n_units, xyz.dtype)
+        _sum_units_in_any_space(xyz, a, b, begin, first, second)
+        for u in range(n_units):
+            shift = begin[u] - origin
+            count = heads[u] + xyz.dtype.type(n_frames - 1)
+            second[u] += shift * (first[u] + first[u] + count * shift)
+            first[u] += count * shift
+        return origin
+    for u in range(n_units):
+        x = xyz[a, 0, 0, u] - xyz[b, 0, 0, u]
+        y = xyz[a, 1, 0, u] - xyz[b, 1, 0, u]
+        z = xyz[a, 2, 0, u] - xyz[b, 2, 0, u]
+        r = np.sqrt(x * x + y * y + z * z) - origin
+        first[u] = heads[u] * r
+        second[u] = heads[u] * (r * r)
+    for frame in range(1, n_frames):
+        for u in range(n_units):
+            x = xyz[a, 0, frame, u] - xyz[b, 0, frame, u]
+            y = xyz[a, 1, frame, u] - xyz[b, 1, frame, u]
+            z = xyz[a, 2, frame, u] - xyz[b, 2, frame, u]
+            r = np.sqrt(x * x + y * y + z * z) - origin
+            first[u] += r
+            second[u] += r * r
+    return origin
 
 
 @compiled(error_model="numpy")
@@ -131,30 +174,25 @@ def _add_neighbours(length, n_places, values, doubled, sums):
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
-def _quietest(first, second, middle, squared, windows, weights, inside_only, rounding, room):
-    """Return the least variance of r within any window, from sums over parts of one pair.
+def _quietest(first, second, middle, squared, outside, weights, rounding, found):
+    """Return the least variance of r within any window, from sums over windows of one pair.
 
     Deviations are those from the mean of the window, or from ``middle``, that of all parts. Of a
     norm that is known to within e, the square is at least 63/64 of what was found, less 63 e²:
-    this, and what sums may be off by, is taken off, so that nothing is told too high.
+    this, and what sums may be off by, is taken off, so that nothing is told too high. What is the
+    same for every pair is in ``weights``, as :func:`_weigh` works it out.
     """
-    replicas, length, totals, outside = windows
-    weight, share = weights
+    of_sums, of_means, of_weight = weights
     far, off = rounding
-    values, doubled, sums, found = room
-    half = len(sums) // 2  # both sums side by side: loops are short, and half as many
-    _lay_round(first, replicas, length - 1, 0, values)
-    _lay_round(second, replicas, length - 1, half, values)
-    _add_neighbours(length, len(sums), values, doubled, sums)
-    none = first.dtype.type(0.0)
-    most = first.dtype.type(63.0 / 64.0)
-    squares = sums[half:]
-    for w in range(len(totals)):
-        own, square = sums[w], squares[w]
-        within = own * own * share[w] * inside_only
-        within += middle * (own + own - weight[w] * middle)
-        lost = far * (weight[w] * squared + square) + off * square
-        least = (most * (square - within) - lost) * totals[w] + outside[w]
+    none = np.float32(0.0)
+    most = np.float32(_MOST)
+    kept = (most - far - off) / most
+    shift = middle + middle
+    always = most * middle * middle - far * squared
+    for w in range(len(found)):
+        own = first[w]
+        within = of_sums[w] * (kept * second[w] - shift * own) - of_means[w] * (own * own)
+        least = within + of_weight[w] * always + outside[w]
         found[w] = least if least > none else none  # noqa: FURB136, NaN bounds nothing, either
     return _lowest(found)
 
@@ -168,31 +206,51 @@ def _lowest(values):
     return low
 
 
+@compiled(fastmath=_FAST | {"nnan"}, error_model="numpy")
+def extremes(rows, lowest, highest):
+    """Find the least and the largest value of every row, none of which is NaN."""
+    for p in range(len(rows)):
+        low = high = rows[p, 0]
+        for k in range(1, rows.shape[1]):
+            low = min(low, rows[p, k])
+            high = max(high, rows[p, k])
+        lowest[p] = low
+        highest[p] = high
+
+
 @compiled(error_model="numpy")
-def _room_for(windows):
-    """Arrays that are used again for every pair."""
+def _room_for(windows, n_pairs):
+    """Arrays that are used again for every so many pairs, and the places of each in them."""
     n_windows, length = len(windows[2]), windows[1]
-    n_places = 2 * _LANES * -(-(n_windows + length - 1) // _LANES)  # loops without a rest
+    n_places = _LANES * -(-(n_windows + length - 1) // _LANES)  # loops without a rest
     return (
-        np.zeros(n_places + length, np.float32),
-        np.zeros(n_places + length, np.float32),
-        np.zeros(n_places, np.float32),
+        np.zeros(2 * n_pairs * n_places + length, np.float32),
+        np.zeros(2 * n_pairs * n_places + length, np.float32),
+        np.zeros(2 * n_pairs * n_places, np.float32),
         np.empty(n_windows, np.float32),
+        n_places,
     )
 
 
 @compiled(error_model="numpy")
-def _weigh(seen, windows, room):
-    """Weight of what is seen in each window, and one over it."""
-    n_windows = len(windows[2])
-    values, doubled, sums, _ = room
-    _lay_round(seen, windows[0], windows[1] - 1, 0, values)
-    _add_neighbours(windows[1], len(sums), values, doubled, sums)
-    weight = sums[:n_windows].copy()
-    share = np.empty(n_windows, np.float32)
+def _weigh(seen, windows, about_mean, room):
+    """What sums over each window, squares of them and its weight count for in its variance."""
+    replicas, length, totals, _ = windows
+    values, doubled, sums, _, n_places = room
+    _lay_round(seen, replicas, length - 1, 0, values)
+    _add_neighbours(length, n_places, values, doubled, sums)
+    n_windows = len(totals)
+    of_sums, of_means, of_weight = (
+        np.zeros(n_windows, np.float32),
+        np.zeros(n_windows, np.float32),
+        np.zeros(n_windows, np.float32),
+    )
     for w in range(n_windows):
-        share[w] = 1.0 / max(weight[w], 1e-30)
-    return weight, share
+        of_sums[w] = _MOST * totals[w]
+        if not about_mean:
+            of_means[w] = _MOST * totals[w] / max(sums[w], 1e-30)
+        of_weight[w] = sums[w] * totals[w]
+    return of_sums, of_means, of_weight
 
 
 @compiled(error_model="numpy")
@@ -219,72 +277,77 @@ def least_within(sums, seen, origin, windows, errors, about_mean, least):
     """
     first, second = sums
     n_parts = first.shape[1]
-    room = _room_for(windows)
+    replicas, length, _, outside = windows
+    room = _room_for(windows, 1)
+    values, doubled, added, found, n_places = room
     rounding = np.float32(126.0 * errors[0] * errors[0]), np.float32(errors[1])
-    inside_only = np.float32(0.0 if about_mean else 1.0)
-    own, square = np.empty(n_parts, np.float32), np.empty(n_parts, np.float32)
-    weights = _weigh(seen[0], windows, room)
+    weights = _weigh(seen[0], windows, about_mean, room)
     for p in range(len(first)):
         row = min(p, len(seen) - 1)
         if row > 0:
-            weights = _weigh(seen[row], windows, room)
+            weights = _weigh(seen[row], windows, about_mean, room)
         mean = 0.0
         total = 1e-30
         for k in range(n_parts):
-            own[k] = first[p, k]
-            square[k] = second[p, k]
             mean += first[p, k]
             total += seen[row, k]
         middle = np.float32(mean / total if about_mean else 0.0)
         squared = np.float32(origin[p] * origin[p])
+        _lay_round(first[p], replicas, length - 1, 0, values)
+        _lay_round(second[p], replicas, length - 1, n_places, values)
+        _add_neighbours(length, 2 * n_places, values, doubled, added)
         least[p] = _quietest(
-            own, square, middle, squared, windows, weights, inside_only, rounding, room
+            added, added[n_places:], middle, squared, outside, weights, rounding, found
         )
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
 def least_within_units(xyz, pairs, owners, lengths, windows, errors, about_mean, least):
-    """The same from frames themselves, all of which are laid out; sums never leave the cache."""
-    n_units = xyz.shape[3]
-    n_parts = windows[0].sum()
-    room = _room_for(windows)
+    """The same from frames themselves, all of which are laid out; sums never leave the cache.
+
+    Windows of several pairs go through one loop: those of one are too few to be fast.
+    """
+    n_frames, n_units = xyz.shape[2:]
+    replicas, length, _, outside = windows
+    n_parts = replicas.sum()
+    room = _room_for(windows, _TOGETHER)
+    values, doubled, added, found, n_places = room
     rounding = np.float32(126.0 * errors[0] * errors[0]), np.float32(errors[1])
-    inside_only = np.float32(0.0 if about_mean else 1.0)
     seen = np.zeros(n_parts, np.float32)
     for u in range(n_units):
         seen[owners[u]] += lengths[u]
     n_seen = lengths.sum()
-    weights = _weigh(seen, windows, room)
-    begin, own, squares = (
-        np.empty(n_units, xyz.dtype),
-        np.empty(n_units, xyz.dtype),
-        np.empty(n_units, xyz.dtype),
-    )
+    weights = _weigh(seen, windows, about_mean, room)
+    heads = lengths - xyz.dtype.type(n_frames - 1)  # frames that fill a unit up are taken off
+    own, squares = np.empty(n_units, xyz.dtype), np.empty(n_units, xyz.dtype)
     first, second = np.empty(n_parts, np.float32), np.empty(n_parts, np.float32)
-    for p in range(len(pairs)):
-        _sum_units(xyz, pairs[p, 0], pairs[p, 1], begin, own, squares)
-        origin = begin[0]
-        total = xyz.dtype.type(0.0)
-        for u in range(n_units):
-            shift = begin[u] - origin
-            squares[u] += shift * (own[u] + own[u] + lengths[u] * shift)
-            own[u] += lengths[u] * shift
-            total += own[u]
-        if n_units == n_parts:  # side by side, as each part is one unit
-            for k in range(n_parts):
-                first[k] = own[k]
-                second[k] = squares[k]
-        else:
-            first[:] = 0.0
-            second[:] = 0.0
-            for u in range(n_units):
-                first[owners[u]] += own[u]
-                second[owners[u]] += squares[u]
-        middle = np.float32(total / n_seen if about_mean else 0.0)
-        squared = np.float32(origin * origin)
-        least[p] = _quietest(
-            first, second, middle, squared, windows, weights, inside_only, rounding, room
-        )
+    middle, squared = np.zeros(_TOGETHER, np.float32), np.zeros(_TOGETHER, np.float32)
+    for start in range(0, len(pairs), _TOGETHER):
+        n_here = min(_TOGETHER, len(pairs) - start)
+        for k in range(n_here):
+            a, b = pairs[start + k, 0], pairs[start + k, 1]
+            origin = _sum_units_from_first(xyz, a, b, heads, own, squares)
+            squared[k] = origin * origin
+            if about_mean:
+                middle[k] = own.sum() / n_seen
+            below, above = k * n_places, (_TOGETHER + k) * n_places
+            if n_units == n_parts:  # each part is one unit
+                _lay_round(own, replicas, length - 1, below, values)
+                _lay_round(squares, replicas, length - 1, above, values)
+            else:
+                first[:] = 0.0
+                second[:] = 0.0
+                for u in range(n_units):
+                    first[owners[u]] += own[u]
+                    second[owners[u]] += squares[u]
+                _lay_round(first, replicas, length - 1, below, values)
+                _lay_round(second, replicas, length - 1, above, values)
+        _add_neighbours(length, len(added), values, doubled, added)
+        for k in range(n_here):
+            below, above = added[k * n_places :], added[(_TOGETHER + k) * n_places :]
+            least[start + k] = _quietest(
+                below, above, middle[k], squared[k], outside, weights, rounding, found
+            )
 
 
 @compiled(error_model="numpy")

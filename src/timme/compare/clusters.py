@@ -20,6 +20,7 @@ from scipy import special
 from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
 from timme.hierarchy.agreement import adjusted_rand, count_pairs
+from timme.hierarchy.labels import rank_labels
 from timme.hierarchy.tree import Partition
 from timme.settings.values import MIN_SIZE
 
@@ -160,12 +161,9 @@ def as_partition(given: Partition | npt.ArrayLike) -> Partition:
             "a partition needs a whole number for each site, the label of its cluster, "
             f"got {labels.dtype} of shape {labels.shape}"
         )
-    _, lowest, inverse, sizes = np.unique(
-        labels, return_index=True, return_inverse=True, return_counts=True
-    )
-    rank = np.empty(len(sizes), dtype=np.int64)
-    rank[np.lexsort((lowest, -sizes))] = np.arange(len(sizes))
-    return Partition(frozen(rank[inverse]), given.cutoff if isinstance(given, Partition) else 0.0)
+    numbers = np.unique(labels, return_inverse=True)[1]  # of any labels, those below 0 included
+    ranked = frozen(rank_labels(numbers))
+    return Partition(ranked, given.cutoff if isinstance(given, Partition) else 0.0)
 
 
 def refuse_other_sites(first: int, second: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,27 +12,30 @@ from timme.confidence.bridges import Bridge, find_bridges
 from timme.confidence.convergence import converge, cut_lengths
 from timme.confidence.draws import N_DRAWS, Draws, draw
 from timme.confidence.findings import Separation
-from timme.confidence.levels import Silhouettes, silhouettes
-from timme.confidence.noise import take_off
+from timme.confidence.levels import silhouettes
 from timme.confidence.records import ClusterRecord, Confidence, is_trusted
 from timme.confidence.replicates import MOST_PAIRS, resampled_hierarchies, sum_what_matters
 from timme.confidence.sampling import Sampling, count_independent
-from timme.confidence.separation import Sides, draw_sides, pairs_to_judge, separate
+from timme.confidence.separation import (
+    JudgedPairs,
+    Sides,
+    draw_sides,
+    pairs_to_judge,
+    separate,
+)
+from timme.confidence.shown import ShownSigma, measure_shown
 from timme.confidence.support import Matches, intervals, match
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
-from timme.fluctuations.measuring import measure_in_chunks
+from timme.fluctuations.resampling import PartSums
 from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import NoiseVariance, PartSums, lay_out_once, sum_parts
+from timme.fluctuations.sums import NoiseVariance, lay_out_once, sum_parts
 from timme.hierarchy.condensed import MIN_SIZE, CondensedTree, condense
 from timme.hierarchy.linkages import Linkage
 from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
-from timme.pairs.choices import given
 
 _SAMPLE = 500  # pairs by which σ of a part of the trajectory is compared with that of all
-_SITE_PAIRS = 2_000_000  # that are measured at a time
-MOST_SHOWN = 1200  # shown objects of which σ of all pairs is measured
 
 
 def assess(  # noqa: PLR0913, what was made so far, and how much is asked
@@ -105,15 +107,8 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     seen = np.arange(n_objects) if shown is None else indices(shown, n_objects, "shown objects")
     tree = condense(_restrict(hierarchy, seen, len(objects)), min_size=min_size)
     sampling = count_independent(objects, sigma, replicas=replicas, metric=metric, seed=seed)
-    found = suggest_levels(
-        *(objects, tree.hierarchy),
-        shown=seen,
-        min_size=min_size,
-        metric=metric,
-        noise=noise,
-        seed=seed,
-        run=run,
-    )
+    among = measure_shown(objects, seen, metric=metric, noise=noise, seed=seed, run=run)
+    found = silhouettes(tree.hierarchy, among.matrix, sites=among.chosen, min_size=min_size)
     if np.isnan(sampling.n_effective):
         return Confidence(sampling, tree, _unjudged(tree), found)
     draws = draw(
@@ -143,8 +138,9 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     )
     del sums
     matches = match(tree.masks(), trees)
-    contacts = _among(sigma.pairs, seen, len(objects))
-    separations = _separations(tree, seen, contacts, draws, support=matches.support, summed=summed)
+    sides = _all_sides(tree)
+    judged = _judge(sides, seen, sigma, among, summed)
+    separations = _separations(tree, sides, judged, draws, support=matches.support)
     reach = draws.reach(sampling.n_effective)
     bridges = _bridges(tree, sigma, seen, linkage)
     records = _records(tree, matches, separations, bridges, reach)
@@ -178,104 +174,61 @@ def levels_of_matrix(
     return Confidence(Sampling(0, np.nan, (), independent=False), tree, _unjudged(tree), found)
 
 
-def suggest_levels(  # noqa: PLR0913, as above
-    objects: Objects,
-    hierarchy: Hierarchy,
-    *,
+def _all_sides(tree: CondensedTree) -> list[Sides | None]:
+    """Return what each cluster is held against; None of one that is alone."""
+    masks = tree.masks()
+    return [_sides(tree, masks, cluster) for cluster in range(len(tree))]
+
+
+def _judge(
+    sides: Sequence[Sides | None],
     shown: Ints,
-    min_size: int = MIN_SIZE,
-    metric: Metric | None = None,
-    noise: NoiseVariance | None = None,
-    seed: int = 0,
-    run: Run = DEFAULT,
-) -> Silhouettes:
-    """Find levels worth looking at, by σ of all pairs of shown objects.
+    sigma: Fluctuations,
+    among: ShownSigma,
+    summed: Callable[[Ints], PartSums],
+) -> JudgedPairs:
+    """Gather the pairs by which splits are judged; the shown objects are numbered among these.
 
-    Parameters
-    ----------
-    objects : Objects
-        What was compared.
-    hierarchy : Hierarchy
-        As the shown objects see it.
-    shown : ndarray of int
-        Which these are.
-    min_size : int, optional
-        Sites that a cluster needs to count.
-    metric : str or callable, optional
-        As for :func:`timme.measure`.
-    noise : callable, optional
-        As for :func:`assess`.
-    seed : int, optional
-        Of the random numbers, by which 1200 of more shown objects are chosen.
-    run : Run, optional
-        How it is carried out.
-
-    Returns
-    -------
-    Silhouettes
-        Levels, the best first.
+    All that is asked of partners is σ over all snapshots, which is known from the levels. Sums over
+    parts, which cost more, are made of contacts, and of others only where too few contacts cross.
     """
-    n_shown = len(shown)
-    chosen = np.arange(n_shown)
-    if n_shown > MOST_SHOWN:
-        chosen = np.sort(np.random.default_rng(seed).permutation(n_shown)[:MOST_SHOWN])
-    matrix = _sigma_of_all(objects, shown[chosen], metric, noise, run)
-    return silhouettes(hierarchy, matrix, sites=chosen, min_size=min_size)
+    contacts, known = _among(sigma, shown)
+    asked = [split for split in sides if split is not None]
+    index, compared = pairs_to_judge(asked, contacts, len(shown))
+    near = np.sort(shown[index], axis=1)
+    keys = index @ [len(shown), 1]
+    found = np.empty(len(index))
+    found[np.searchsorted(keys, contacts @ [len(shown), 1])] = known
+    found[~compared] = among.of(index[~compared])
+    number = np.cumsum(compared) - 1
+    of_contacts = summed(near[compared]) if asked else None
 
+    def resample(rows: Ints, times: Ints) -> Floats:
+        assert of_contacts is not None  # noqa: S101, no split is judged if none is asked for
+        here = compared[rows]
+        drawn = np.empty((len(rows), len(times)))
+        drawn[here] = of_contacts.sigma(times, rows=number[rows[here]])
+        if not here.all():
+            drawn[~here] = summed(near[rows[~here]]).sigma(times)
+        return drawn
 
-def _sigma_of_all(
-    objects: Objects,
-    chosen: Ints,
-    metric: Metric | None,
-    noise: NoiseVariance | None,
-    run: Run,
-) -> Floats:
-    """σ of all pairs of some objects as a matrix; NaN where two are never seen together."""
-    matrix = np.full((len(chosen), len(chosen)), np.nan)
-    np.fill_diagonal(matrix, 0.0)
-    if len(chosen) < 2:
-        return matrix
-    pairs = given(objects, np.column_stack([chosen[k] for k in np.triu_indices(len(chosen), 1)]))
-    place = np.empty(len(objects), np.int64)
-    place[chosen] = np.arange(len(chosen))
-    per_pair = 1.0 if objects.are_points else (len(objects.members) / len(objects)) ** 2
-    for part in measure_in_chunks(
-        objects,
-        pairs,
-        chunk=max(1, round(_SITE_PAIRS / per_pair)),
-        min_overlap=2 if objects.ensemble.gaps else None,
-        metric=metric,
-        run=Run(run.engine),
-        near=lambda *_: None,  # which was told when the pairs that are linked were measured
-    ):
-        one, other = place[part.pairs].T
-        sigma = part if noise is None else take_off(part, noise)[0]
-        matrix[one, other] = matrix[other, one] = sigma.sigma
-    return matrix
+    return JudgedPairs(index, compared, found, resample)
 
 
 def _separations(
     tree: CondensedTree,
-    shown: Ints,
-    contacts: Ints,
+    sides: Sequence[Sides | None],
+    judged: JudgedPairs,
     draws: Draws,
     *,
     support: Floats,
-    summed: Callable[[Ints], PartSums],
 ) -> list[Separation | None]:
     """Separation of each cluster from its siblings, or of a tree from all else; None of one alone.
 
     The lowest splits come first, so that what is higher knows of which bodies its sides consist.
     """
     masks = tree.masks()
-    sides = [_sides(tree, masks, cluster) for cluster in range(len(tree))]
-    asked = [split for split in sides if split is not None]
     found: list[Separation | None] = [None] * len(tree)
-    if not asked:
-        return found
-    index, compared = pairs_to_judge(asked, contacts, len(shown))
-    near = np.sort(shown[index], axis=1)
-    sums = replace(summed(near), pairs=index)  # numbered as the shown objects are
     bodies = np.arange(len(tree))[:, None] * masks - ~masks  # of the sites of each cluster
     shares = tree.shares
     for cluster in range(len(tree) - 1, -1, -1):
@@ -285,7 +238,7 @@ def _separations(
         own = bodies[[cluster, *tree.siblings(cluster)]].max(axis=0)
         if tree.parents[cluster] < 0:
             own = np.where(split.other, len(tree), own)
-        found[cluster] = separate(split, sums, contacts=compared, times=draws.times, bodies=own)
+        found[cluster] = separate(split, judged, times=draws.times, bodies=own)
         above = tree.parents[cluster]
         if above >= 0 and is_trusted(
             float(support[cluster]),
@@ -330,12 +283,13 @@ def _sides(tree: CondensedTree, masks: Bools, cluster: int) -> Sides | None:
     return draw_sides(masks[cluster], rest, seed=cluster) if rest.any() else None
 
 
-def _among(pairs: Ints, shown: Ints, n_objects: int) -> Ints:
-    """Pairs both of which are shown, numbered as these are, the lower first."""
-    number = np.full(n_objects, -1)
+def _among(sigma: Fluctuations, shown: Ints) -> tuple[Ints, Floats]:
+    """Pairs both of which are shown, numbered as these are, the lower first; and their σ."""
+    number = np.full(sigma.n_objects, -1)
     number[shown] = np.arange(len(shown))
-    inside = number[pairs]
-    return np.sort(inside[(inside >= 0).all(axis=1)], axis=1)
+    inside = number[sigma.pairs]
+    held = (inside[:, 0] >= 0) & (inside[:, 1] >= 0)
+    return np.sort(inside[held], axis=1), sigma.sigma[held]
 
 
 def _bridges(

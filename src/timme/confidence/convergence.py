@@ -16,7 +16,7 @@ from timme._arrays import Bools, Floats, Ints, frozen
 from timme.confidence.draws import Draws
 from timme.confidence.findings import Convergence
 from timme.confidence.support import match
-from timme.fluctuations.sums import PartSums
+from timme.fluctuations.resampling import PartSums
 from timme.hierarchy.tree import Hierarchy
 
 _N_LENGTHS = 8

@@ -67,7 +67,7 @@ def null_band(
     places = np.asarray(ensemble.coordinates(), np.float64)
     box = None if ensemble.snapshot(0)[1] is None else ensemble.block(0).boxes
     errors = None if noise is None else noise(pairs)
-    drawn = [_sigma_of(_shifted(places, rng), box, pairs, errors) for _ in range(n_draws)]
+    drawn = [_sigma_of(_shift_steps(places, rng), box, pairs, errors) for _ in range(n_draws)]
     top = max(float(sigma.max(initial=0.0)) for sigma in drawn)
     grid = np.linspace(0.0, top, _N_CUTOFFS) if cutoffs is None else np.asarray(cutoffs)
     counted = [
@@ -80,8 +80,8 @@ def null_band(
     return NullBand(frozen(grid), frozen(low), frozen(high), frozen(largest))
 
 
-def _shifted(places: Floats, rng: np.random.Generator) -> Floats:
-    """Tracks with the same first place and the same steps, each from another time on."""
+def _shift_steps(places: Floats, rng: np.random.Generator) -> Floats:
+    """Walk from the same first places by the same steps, each track from another time on."""
     steps = np.diff(places, axis=0)
     moved = np.empty_like(steps)
     for site in range(places.shape[1]):

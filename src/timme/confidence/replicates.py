@@ -20,13 +20,17 @@ from functools import partial
 import numpy as np
 
 from timme._arrays import Floats, Ints, indices
+from timme._kernels import parts as kernel
 from timme.confidence.draws import Draws
 from timme.engine.metrics import known_metric
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
+from timme.engine.threads import Threads
 from timme.fluctuations.floors import floors
+from timme.fluctuations.resampling import PartSums
 from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import NoiseVariance, PartSums, is_plain, sum_parts
+from timme.fluctuations.site_sums import is_plain
+from timme.fluctuations.sums import NoiseVariance, sum_parts
 from timme.fluctuations.units import Layout
 from timme.hierarchy.forest import spanning_forest
 from timme.hierarchy.joining import grow_shown, heights_between
@@ -170,16 +174,27 @@ def resampled_hierarchies(
     matter = rows if linkage != "single" else pairs_that_matter(sums, times, rows=rows)
     edges = sums.pairs if matter is None else sums.pairs[matter]
     drawn = (
-        heights
+        sums.sigma(some, rows=matter).astype(np.float64).T
         for some in np.array_split(times, -(-len(times) * len(edges) // _AT_A_TIME) or 1)
-        for heights in sums.sigma(some, rows=matter).astype(np.float64).T
     )
     unit = as_quantity(quantity, sums.unit)
     if linkage == "single" and shown is not None:
         seen = indices(shown, sums.n_objects, "shown sites")
-        return [grow_shown(sums.n_objects, edges, each, seen, quantity=unit) for each in drawn]
-    grown = (grow_by(linkage, sums.n_objects, edges, each, quantity=unit) for each in drawn)
+        grow_one = partial(_grow_one, edges, unit)
+        shares = sums.n_objects, seen
+        return [tree for some in drawn for tree in Threads().map(grow_one, shares, [*some])]
+    grown = (
+        grow_by(linkage, sums.n_objects, edges, each, quantity=unit)
+        for some in drawn
+        for each in some
+    )
     return [tree if shown is None else tree.restrict(shown) for tree in grown]
+
+
+def _grow_one(edges: Ints, unit: Quantity, sites: tuple[int, Ints], heights: Floats) -> Hierarchy:
+    """Grow the hierarchy of a draw, as the shown of so many sites see it."""
+    n_sites, seen = sites
+    return grow_shown(n_sites, edges, heights, seen, quantity=unit)
 
 
 def pairs_that_matter(
@@ -200,7 +215,7 @@ def pairs_that_matter(
     chosen = np.arange(len(sums.pairs)) if rows is None else np.asarray(rows)
     lowest, highest = np.empty(len(chosen)), np.empty(len(chosen))
     for tile, squares in sums.resample(times, rows=rows):
-        lowest[tile], highest[tile] = squares.min(axis=1), squares.max(axis=1)
+        kernel.extremes(squares, lowest[tile], highest[tile])
     bounds = joining_heights(sums.n_objects, sums.pairs[chosen], highest)
     return chosen[lowest <= bounds * (1 + _ROUNDING)]
 

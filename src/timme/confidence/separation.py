@@ -8,7 +8,7 @@ larger of those inside its two sides (Q), and against what the trembling of sing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,6 @@ import numpy as np
 from timme._arrays import Bools, Floats, Ints
 from timme._kernels import excess as kernel
 from timme.confidence.findings import FEW_CONTACTS, Separation
-from timme.fluctuations.sums import PartSums
 from timme.pairs.lists import lower_first
 
 _PARTNERS = 20  # at random, of each site; and pairs of each site to which its motion is fitted
@@ -32,6 +31,48 @@ class Sides:
     side: Bools  # (sites,), the cluster
     other: Bools  # (sites,), its sibling
     partners: Ints  # (pairs, 2), random partners within the two
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedPairs:
+    """Pairs of sites by which splits are judged, those compared and the partners of all splits."""
+
+    pairs: Ints  # (pairs, 2), sorted
+    contacts: Bools  # (pairs,), which of them are compared
+    sigma: Floats  # (pairs,), NaN where it is unknown
+    resample: Callable[[Ints, Ints], Floats]  # σ of some of them in draws, (pairs, draws)
+
+    def squares(self, rows: Ints) -> Floats:
+        """Return σ² of some pairs over all snapshots.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Which.
+
+        Returns
+        -------
+        ndarray, shape (1, pairs)
+            0 where it is unknown.
+        """
+        return _known(self.sigma[rows][None] ** 2)
+
+    def drawn_squares(self, rows: Ints, times: Ints) -> Floats:
+        """Work out σ² of some pairs in every draw.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Which.
+        times : ndarray of int, shape (draws, parts)
+            How often each part of the snapshots counts.
+
+        Returns
+        -------
+        ndarray, shape (draws, pairs)
+            0 where it is unknown.
+        """
+        return _known(self.resample(rows, times).T.astype(np.float64) ** 2)
 
 
 def draw_sides(side: Bools, other: Bools, *, seed: int = 0) -> Sides:
@@ -62,19 +103,15 @@ def draw_sides(side: Bools, other: Bools, *, seed: int = 0) -> Sides:
     return Sides(side, other, np.unique(lower_first(index), axis=0))
 
 
-def separate(
-    sides: Sides, sums: PartSums, *, contacts: Bools, times: Ints, bodies: Ints
-) -> Separation:
+def separate(sides: Sides, judged: JudgedPairs, *, times: Ints, bodies: Ints) -> Separation:
     """Judge one split.
 
     Parameters
     ----------
     sides : Sides
         Which sites are on which side, and who is judged with whom.
-    sums : PartSums
-        Of pairs of sites: those compared, and the partners of all splits, sorted.
-    contacts : ndarray of bool, shape (pairs,)
-        Which of them are compared.
+    judged : JudgedPairs
+        Pairs of all splits.
     times : ndarray of int, shape (draws, parts)
         How often each part counts in each draw.
     bodies : ndarray of int, shape (sites,)
@@ -87,26 +124,25 @@ def separate(
         Q, X and what they are made of.
     """
     label = sides.side + 2 * sides.other
-    judged = contacts.copy()
-    judged[_places(sums.pairs, sides.partners, len(label))] = True
-    judged &= (label[sums.pairs] > 0).all(axis=1)
-    rows = np.flatnonzero(judged)
-    first, second = sums.pairs[rows].T
+    asked = judged.contacts.copy()
+    asked[_places(judged.pairs, sides.partners, len(label))] = True
+    one, other = judged.pairs.T
+    asked &= (label[one] > 0) & (label[other] > 0)
+    rows = np.flatnonzero(asked)
+    first, second = judged.pairs[rows].T
     where = label[first] + label[second]  # 2 inside, 3 across, 4 inside the other
     within = (bodies[first] == bodies[second]) & (bodies[first] >= 0)
     where[(where != 3) & ~within] = 0
-    everything = np.ones((1, times.shape[1]), np.int64)
-    sigma = sums.sigma(everything, rows=rows)[:, 0].astype(np.float64)
-    n_contacts = int(np.count_nonzero(contacts[rows] & (where == 3)))
-    edges = contacts[rows] & ((where == 2) | (where == 4))
+    sigma, contacts = judged.sigma[rows], judged.contacts[rows]
     crossing = where == 3
-    near = rows[_few_each(sums, rows, edges)]
-    in_contact = contacts[rows[crossing]] | (n_contacts < FEW_CONTACTS)
+    n_contacts = int(np.count_nonzero(contacts & crossing))
+    near = rows[_few_each(judged.pairs[rows], contacts & ((where == 2) | (where == 4)))]
+    in_contact = contacts[crossing] | (n_contacts < FEW_CONTACTS)
     everything_across, excess, low = _excess(
-        sums, near, rows[crossing], decisive=in_contact, times=times
+        judged, near, rows[crossing], decisive=in_contact, times=times
     )
     return Separation(
-        across=_median(sigma[where == 3]),
+        across=_median(sigma[crossing]),
         inside=_median(sigma[where == 2]),
         inside_other=_median(sigma[where == 4]),
         excess=excess,
@@ -178,7 +214,7 @@ def crossing_excess(pairs: Ints, crossing: Ints, crossing_squares: Floats, sites
 
 
 def _excess(
-    sums: PartSums, edges: Ints, crossing: Ints, *, decisive: Bools, times: Ints
+    judged: JudgedPairs, edges: Ints, crossing: Ints, *, decisive: Bools, times: Ints
 ) -> tuple[float, float, float]:
     """X of all crossing pairs, X of those that decide, and the bound that 5 % of draws are below.
 
@@ -187,11 +223,10 @@ def _excess(
     if not len(edges) or not len(crossing):
         return np.nan, np.nan, np.nan
     rows = np.concatenate([edges, crossing])
-    sites, index = np.unique(sums.pairs[rows], return_inverse=True)
+    sites, index = np.unique(judged.pairs[rows], return_inverse=True)
     index = index.reshape(-1, 2).astype(np.int64)
     inside, across = index[: len(edges)], index[len(edges) :]
-    everything = np.ones((1, times.shape[1]), np.int64)
-    near, far = np.split(_squares(sums, everything, rows), [len(edges)], axis=1)
+    near, far = np.split(judged.squares(rows), [len(edges)], axis=1)
     unknown = np.zeros(len(sites))
     (whole,), (start,) = excess_motion(inside, near, across, far, unknown)
     across, far = across[decisive], far[:, decisive]
@@ -200,23 +235,22 @@ def _excess(
     (excess,) = crossing_excess(inside, across, far, start[None])
     if np.isnan(excess):
         return float(whole), np.nan, np.nan
-    drawn = _squares(sums, times, np.concatenate([edges, crossing[decisive]]))
+    drawn = judged.drawn_squares(np.concatenate([edges, crossing[decisive]]), times)
     near, far = np.split(drawn, [len(edges)], axis=1)
     resampled, _ = excess_motion(inside, near, across, far, start)
     return float(whole), float(excess), float(np.quantile(resampled, _LOW))
 
 
-def _squares(sums: PartSums, times: Ints, rows: Ints) -> Floats:
-    """σ² of some pairs, (draws, pairs), 0 where it is unknown."""
-    squares: Floats = sums.sigma(times, rows=rows).T.astype(np.float64) ** 2
+def _known(squares: Floats) -> Floats:
+    """Put 0 where nothing is known, in place."""
     squares[~np.isfinite(squares)] = 0.0
     return squares
 
 
-def _few_each(sums: PartSums, rows: Ints, wanted: Bools) -> Ints:
-    """Places among rows of pairs that are wanted, at most 20 for each site, chosen at random."""
+def _few_each(pairs: Ints, wanted: Bools) -> Ints:
+    """Places of pairs that are wanted, at most 20 for each site, chosen at random."""
     places = np.random.default_rng(0).permutation(np.flatnonzero(wanted))
-    ends = sums.pairs[rows[places]]
+    ends = pairs[places]
     keep = np.zeros(len(places), bool)
     for column in (0, 1):  # a pair stays if it is among the first 20 of either of its sites
         ranked = np.argsort(ends[:, column], kind="stable")
@@ -257,5 +291,8 @@ def pairs_to_judge(sides: Sequence[Sides], contacts: Ints, n_sites: int) -> tupl
     """
     keys = [split.partners @ [n_sites, 1] for split in sides]
     compared = contacts @ [n_sites, 1]
-    every = np.unique(np.concatenate([compared, *keys]).astype(np.int64))
-    return np.column_stack(np.divmod(every, n_sites)), np.isin(every, compared)
+    every = np.sort(np.concatenate([compared, *keys]).astype(np.int64))
+    every = every[np.diff(every, prepend=-1) > 0]  # sorted, each once: hashing takes longer
+    in_contact = np.zeros(len(every), bool)
+    in_contact[np.searchsorted(every, compared)] = True
+    return np.column_stack(np.divmod(every, n_sites)), in_contact

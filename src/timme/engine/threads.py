@@ -138,10 +138,10 @@ class Threads:
         object
             As for :class:`timme.engine.protocol.Engine`.
         """
-        if len(items) == 1:  # for which no thread needs to be started
-            yield function(shared, items[0])
-            return
         count = self.threads_here
+        if 1 in {len(items), count}:  # for which no thread needs to be started
+            yield from (function(shared, item) for item in items)
+            return
         with ThreadPoolExecutor(count) as pool:
             tasks = (pool.submit(function, shared, item) for item in items)
             yield from in_order(tasks, Future.result, ahead=4 * count)

@@ -9,7 +9,7 @@ no less than within its windows, and within each by no less than within the quie
 n and v being the snapshots of a window and the variance within it, N the snapshots of the draw, and
 c the least share of a draw that windows cover. Windows are few, as they begin with a part, and only
 the least v of a pair is kept. Deviations of objects of several sites are those from the mean over
-all snapshots, as :mod:`timme.fluctuations.sums` resamples them: they are no smaller. Of these
+all snapshots, as :mod:`timme.fluctuations.resampling` has it: they are no smaller. Of these
 objects, the mean (or the largest) of such bounds over cross pairs is a bound, too.
 
 A sum of squares over some snapshots of a window never exceeds that over all of it. So a few of each
@@ -30,21 +30,20 @@ from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
 from timme.engine.threads import Threads
 from timme.fluctuations.crossing import Crossing, Singles
-from timme.fluctuations.sums import (
+from timme.fluctuations.site_sums import (
+    add_units,
     first_distances,
-    lay_out_once,
     run_all,
     sum_anything,
-    takes_largest,
     weights_of,
 )
-from timme.fluctuations.units import Layout, Units, thin
+from timme.fluctuations.sums import lay_out_once, takes_largest
+from timme.fluctuations.units import Layout, Units, thin, tile_pairs
 from timme.objects import Objects
 from timme.series import Runs
 
 _OF_R = 4.0  # by which r may be off, in units of its last place
 _OF_SUMS = 1e-4  # by which sums in single precision may be, of a thousand numbers and more
-_TILE = 8192  # pairs that a thread takes at a time
 _PIECE = 500_000  # pairs of sites whose sums are held where frames are not
 
 
@@ -202,8 +201,7 @@ def _search_plainly(search: _Search, layout: Layout, run: Run) -> Floats:
     """Find the quietest windows in open space, all frames seen and of weight 1."""
     pairs = search.pairs
     found = np.empty(len(pairs))
-    tiles = [slice(k, k + _TILE) for k in range(0, len(pairs), _TILE)]
-    threads = Threads(run.engine.threads_here)
+    tiles, threads = tile_pairs(len(pairs)), Threads(run.engine.threads_here)
 
     def look(units: Units, tile: slice) -> None:
         frames = units.xyz, np.array(pairs[tile]), units.owners, units.lengths
@@ -217,17 +215,13 @@ def _search_plainly(search: _Search, layout: Layout, run: Run) -> Floats:
     shape = (len(pairs), len(layout.parts))
     first, second = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
 
-    def add(units: Units, tile: slice) -> None:
-        known = units.owners, units.lengths, origin[tile]
-        kernel.add_part_sums(units.xyz, np.array(pairs[tile]), *known, first[tile], second[tile])
-
     def finish(of_r: float, tile: slice) -> None:
         sums = first[tile], second[tile]
         found[tile] = search.least(tile, sums, origin=origin[tile], of_r=of_r)
 
     for units in layout:
         of_r = _error_of(units)
-        run_all(threads.map(add, units, tiles))
+        add_units(units, pairs, origin, (first, second), threads)
     run_all(threads.map(finish, of_r, tiles))
     return found
 

@@ -14,6 +14,7 @@ from timme.system.ensemble import Ensemble
 _LONGEST = 16  # frames of a unit
 _LANES = 16  # units that vector units take at a time
 _SITES = 64  # that are laid out at a time
+_TILE = 8192  # pairs that a thread takes at a time
 _TOGETHER = 32_000_000  # bytes of frames that are laid out together, or those of one block
 MOST_HELD = 64_000_000  # bytes of frames that stay laid out from one pass to the next
 
@@ -44,6 +45,22 @@ class Layout:
     def __iter__(self) -> Iterator[Units]:
         """Go through all units, in their order."""
         return lay_out(self.ensemble, self.parts) if self.held is None else iter((self.held,))
+
+
+def tile_pairs(n_pairs: int) -> list[slice]:
+    """Cut a list of pairs into the tiles that a thread takes at a time.
+
+    Parameters
+    ----------
+    n_pairs : int
+        Length of the list.
+
+    Returns
+    -------
+    list of slice
+        In their order.
+    """
+    return [slice(k, min(k + _TILE, n_pairs)) for k in range(0, n_pairs, _TILE)]
 
 
 def hold(ensemble: Ensemble, parts: Sequence[range]) -> Layout:

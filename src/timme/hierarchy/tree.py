@@ -16,6 +16,7 @@ from timme._errors import require
 from timme._html import Described
 from timme._kernels import linkage
 from timme.hierarchy.forest import canonical_tree, spanning_forest
+from timme.hierarchy.labels import rank_labels
 from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
 
 if TYPE_CHECKING:
@@ -190,12 +191,7 @@ class Hierarchy(Described):
         runs = np.concatenate([[0], np.cumsum(apart)])
         labels = np.empty(self.n_sites, dtype=np.int64)
         labels[self.order] = runs
-        sizes = np.bincount(labels)
-        lowest = np.full(len(sizes), self.n_sites)
-        np.minimum.at(lowest, labels, np.arange(self.n_sites))
-        rank = np.empty(len(sizes), dtype=np.int64)
-        rank[np.lexsort((lowest, -sizes))] = np.arange(len(sizes))
-        return Partition(frozen(rank[labels]), float(cutoff))
+        return Partition(frozen(rank_labels(labels)), float(cutoff))
 
     def core(self, cutoff: float) -> Ints:
         """Return the sites of the largest cluster at a cutoff.

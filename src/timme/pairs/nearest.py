@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from timme._arrays import Coordinates, Floats, Ints
-from timme._kernels.space import TILTED
+from timme._kernels.space import TILTED, half_width
 from timme.engine.reduction import moments
 from timme.pairs.lists import without
 from timme.system.ensemble import Ensemble
@@ -90,8 +90,7 @@ def tree_in_box(points: Coordinates, boxes: Boxes) -> tuple[Coordinates, cKDTree
 def _tilted_candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
     """As above: contacts within a radius that suits nearly all, and all others of the few left."""
     n_points, n_dimensions = points.shape
-    volume = abs(np.linalg.det(boxes.matrices[0]))
-    radius = (volume * count / n_points) ** (1.0 / n_dimensions)
+    radius = (_occupied(points, boxes) * count / n_points) ** (1.0 / n_dimensions)
     while True:
         pairs = pairs_within(points, radius, boxes)
         lacking = np.flatnonzero(np.bincount(pairs.ravel(), minlength=n_points) < count - 1)
@@ -103,6 +102,14 @@ def _tilted_candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
     alone = np.column_stack([owners, others])[owners != others]
     both = np.concatenate([pairs, pairs[:, ::-1], alone])
     return np.unique(both, axis=0)
+
+
+def _occupied(points: Coordinates, boxes: Boxes) -> float:
+    """Volume of that part of a tilted box in which points are; open directions have no end."""
+    inverse = boxes.inverses[0]
+    fewest = half_width(inverse) * np.linalg.norm(inverse, axis=0)
+    parts = np.clip(np.ptp(points @ inverse, axis=0), fewest, 1.0)
+    return float(abs(np.linalg.det(boxes.matrices[0])) * parts.prod())
 
 
 def nearest_on_average(
