@@ -27,31 +27,38 @@ class Water:
 
 def write_water(folder: Path) -> Water:
     """Let hard molecules wander, and write them with every atom brought back into the box."""
-    import MDAnalysis as mda
-
     rng = np.random.default_rng(7)
     oxygens = _wander(rng)
     turned = np.linalg.qr(rng.normal(size=(N_SNAPSHOTS, N_MOLECULES, 3, 3)))[0] @ HYDROGENS.T
     offsets = np.concatenate([np.zeros((*oxygens.shape, 1)), turned], axis=-1)
-    atoms = (oxygens[..., None] + offsets).swapaxes(-1, -2).reshape(N_SNAPSHOTS, -1, 3)
+    atoms = (oxygens[..., None] + offsets).swapaxes(-1, -2)
+    return Water(*write_in_box(folder, atoms, WIDTH), oxygens)
+
+
+def write_in_box(folder: Path, molecules: Floats, width: float) -> tuple[Path, Path]:
+    """Write (snapshots, molecules, atoms, 3) of water, O first, 1 ps apart, in a periodic cube."""
+    import MDAnalysis as mda
+
+    n_snapshots, n_molecules, n_atoms, _ = molecules.shape
     universe = mda.Universe.empty(
-        3 * N_MOLECULES,
-        n_residues=N_MOLECULES,
-        atom_resindex=np.repeat(np.arange(N_MOLECULES), 3),
+        n_molecules * n_atoms,
+        n_residues=n_molecules,
+        atom_resindex=np.repeat(np.arange(n_molecules), n_atoms),
         trajectory=True,
     )
-    universe.add_TopologyAttr("names", ["O", "H1", "H2"] * N_MOLECULES)
-    universe.add_TopologyAttr("elements", ["O", "H", "H"] * N_MOLECULES)
-    universe.add_TopologyAttr("resnames", ["HOH"] * N_MOLECULES)
-    universe.add_TopologyAttr("resids", np.arange(1, N_MOLECULES + 1))
-    box = [WIDTH, WIDTH, WIDTH, 90.0, 90.0, 90.0]
-    universe.load_new((atoms % WIDTH).astype(np.float32), order="fac", dt=1.0, dimensions=box)
-    made = Water(folder / "water.pdb", folder / "water.xtc", oxygens)
+    universe.add_TopologyAttr("names", ["O", "H1", "H2"][:n_atoms] * n_molecules)
+    universe.add_TopologyAttr("elements", ["O", "H", "H"][:n_atoms] * n_molecules)
+    universe.add_TopologyAttr("resnames", ["HOH"] * n_molecules)
+    universe.add_TopologyAttr("resids", np.arange(1, n_molecules + 1))
+    box = [width, width, width, 90.0, 90.0, 90.0]
+    places = (molecules % width).reshape(n_snapshots, -1, 3).astype(np.float32)
+    universe.load_new(places, order="fac", dt=1.0, dimensions=box)
+    topology, trajectory = folder / "water.pdb", folder / "water.xtc"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what these bare files leave out
-        universe.atoms.write(str(made.topology))
-        universe.atoms.write(str(made.trajectory), frames="all")
-    return made
+        universe.atoms.write(str(topology))
+        universe.atoms.write(str(trajectory), frames="all")
+    return topology, trajectory
 
 
 def _wander(rng: np.random.Generator) -> Floats:

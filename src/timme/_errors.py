@@ -1,4 +1,4 @@
-"""Errors as people read them: one line each."""
+"""Errors as people read them, one line each, and words that lines share."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +28,29 @@ def one_line(error: Exception) -> str:
     text = " ".join(text.split())
     known = isinstance(error, ValueError | OSError | ImportError) and text
     return text if known else f"{type(error).__name__}: {text}"
+
+
+def counted(count: int, what: str) -> str:
+    """Say how many there are.
+
+    Parameters
+    ----------
+    count : int
+        Number of them.
+    what : str
+        Name of one.
+
+    Returns
+    -------
+    str
+        Number and name, in the plural unless there is one.
+
+    Examples
+    --------
+    >>> counted(1, "hinge"), counted(2, "hinge")
+    ('1 hinge', '2 hinges')
+    """
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def require(given: Any, kind: type, step: str, remedies: Mapping[str, str]) -> None:

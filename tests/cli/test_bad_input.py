@@ -947,7 +947,8 @@ def test_a_folder_that_cannot_be_written_is_refused_before_any_work(
 
 def test_unknown_options_point_to_the_help_of_their_command(refused: Refused) -> None:
     said = refused("run", "a.pdb", "--objetcs", "points")
-    assert "Did you mean '--objects'? (timme run --help shows how)" in said
+    plain = said.replace("'", "")  # some versions of click put names in quotes
+    assert "Did you mean --objects? (timme run --help shows how)" in plain
 
 
 def test_an_interrupt_within_a_kernel_is_an_interrupt(

@@ -50,6 +50,17 @@ def pdb_text(models: Iterable[Sequence[Record]], *, extra: Sequence[str] = ()) -
     return "\n".join([*lines, *extra, "END", ""])
 
 
+def gro_text(frames: Iterable[Sequence[Record]]) -> str:
+    lines = list[str]()
+    for records in frames:
+        lines += ["made", str(len(records))]
+        for serial, (name, _, resname, _, resid, _, *places, _, _) in enumerate(records, start=1):
+            columns = "".join(f"{float(x) / 10:8.3f}" for x in places)
+            lines.append(f"{resid:5d}{resname:<5}{name:>5}{serial:5d}{columns}")
+        lines.append("9 9 9")
+    return "\n".join([*lines, ""])
+
+
 def write_pdb(path: Path, models: Iterable[Sequence[Record]], *, extra: Sequence[str] = ()) -> Path:
     path.write_text(pdb_text(models, extra=extra))
     return path

@@ -206,6 +206,18 @@ def test_what_has_one_letter_only_does_not_choose_for_its_neighbours(tmp_path: P
     assert np.count_nonzero(ensemble.atoms.resnames == "LIG") == 8
 
 
+@formats
+def test_a_letter_without_another_is_nothing_to_tell(tmp_path: Path, write: Write) -> None:
+    alone = [(*record[:1], "A", *record[2:]) for record in peptide()[:5]]
+    ensemble = read(write(tmp_path / "a", pdb_text([[*alone, *peptide()[5:]]])))
+    assert ensemble.n_sites == 10
+    assert not any("alternative" in note for note in ensemble.notes)
+    torn = lettered(peptide()[9:], A=0.4, B=0.6)
+    ensemble = read(write(tmp_path / "b", pdb_text([[*alone, *peptide()[5:9], *torn]])))
+    assert ensemble.notes[0].startswith("1 atom has alternative locations")
+    assert ensemble.notes[0].endswith("(B in 1), and 1 place was left out")
+
+
 def test_a_place_without_a_letter_is_an_alternative_of_one_with_a_letter(tmp_path: Path) -> None:
     records = [*peptide(), (*peptide()[4][:1], "B", *peptide()[4][2:8], 3.0, 0.4, "C")]
     ensemble = read(write_pdb(tmp_path / "a.pdb", [records]))

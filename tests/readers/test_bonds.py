@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.readers.builders import Record, atom, peptide, waters, write_pdb
+from tests.rigidity.oracle import FOLDER, needs_oracle
 from timme._arrays import Floats
 from timme.readers import guess_bonds, read
 from timme.system.atoms import Atoms
@@ -191,8 +192,9 @@ def test_guessed_bonds_are_those_of_a_force_field() -> None:
     assert len(known) > 3341
 
 
-def test_guessed_bonds_are_those_of_another_program(shared_data: Path, tmp_path: Path) -> None:
-    lines = (shared_data / "proflex" / "1bck_withH_proflexdataset").read_text().split("\n")
+@needs_oracle
+def test_guessed_bonds_are_those_of_another_program(tmp_path: Path) -> None:
+    lines = (FOLDER / "1bck_withH_proflexdataset").read_text().split("\n")
     real = [
         line[:66] for line in lines if line.startswith(("ATOM", "HETATM")) and line[17:20] != "XXX"
     ]

@@ -96,8 +96,23 @@ def h5md(
             stands = box["edges/value"] if "edges/value" in box else box["edges"]
             stands.attrs["unit"] = more["unit_of_box"]
         for name in {"id", "image"} & more.keys():
-            group[f"{name}/value"], group[f"{name}/step"] = more[name], range(len(positions))
+            group[f"{name}/value"] = more[name]
+            group[f"{name}/step"] = more.get(f"{name}_steps", range(len(positions)))
+        if "marks" in more:  # of what there is at each step, by its name
+            _mark(group, more["marks"])
     return path
+
+
+def _mark(group: Any, marks: dict[str, Any]) -> None:
+    """Write steps or times: each, or (that between all, that of the first)."""
+    for name in ("position", "box/edges", "image", "id"):
+        if name in group and hasattr(group[name], "keys") and "step" in group[name]:
+            del group[name]["step"]
+    for place, given in marks.items():
+        fixed = isinstance(given, tuple)
+        group[place] = given[0] if fixed else given
+        if fixed:
+            group[place].attrs["offset"] = given[1]
 
 
 def test_h5md_needs_no_topology_and_is_converted(tmp_path: Path) -> None:
@@ -130,6 +145,64 @@ def test_h5md_boxes_may_be_lengths_change_and_be_open(tmp_path: Path) -> None:
     found = boxes_of(read(film, bonds="none"))
     assert found is not None
     np.testing.assert_allclose(found[0], np.diag([100, 110, 0]))
+
+
+ORDERS = {
+    "steps": {"position/step": np.arange(6) * 10, "box/edges/step": np.arange(6)[::-1] * 10},
+    "regular steps": {"position/step": (10, 50), "box/edges/step": np.arange(10, -2, -1)[:6] * 10},
+    "times": {"position/time": np.arange(6) * 0.1, "box/edges/time": [0.5, 0.4, 0.3, 0.2, 0.1, 0]},
+    "regular times": {
+        "position/time": (0.1, 0.0),
+        "box/edges/time": np.cumsum([0.0] + [0.1] * 5)[::-1],
+    },
+}
+
+
+@pytest.mark.parametrize("kind", ORDERS)
+def test_h5md_boxes_are_those_of_the_same_steps_or_times(tmp_path: Path, kind: str) -> None:
+    lengths = np.linspace([10, 11, 12], [11, 12, 13], 6)
+    path = h5md(tmp_path / "a.h5md", walks(), unit="A", edges=lengths, steps=[], marks=ORDERS[kind])
+    found = boxes_of(read(path, bonds="none"))
+    assert found is not None
+    np.testing.assert_allclose(found, [np.diag(each) for each in lengths[::-1]])
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {"position/step": np.arange(6) * 10, "box/edges/step": np.arange(6) * 5},
+        {"position/step": (10, 0), "box/edges/step": (5, 0)},
+        {"position/step": (10, 0), "box/edges/step": (10, 10)},
+        {"position/time": (1.0, 0.0), "box/edges/time": np.arange(6) + 0.5},
+        {"position/step": np.arange(6), "box/edges/step": [0, 1, 2, 3, 4, 4]},
+    ],
+)
+def test_h5md_steps_without_a_box_are_refused(tmp_path: Path, marks: dict[str, Any]) -> None:
+    lengths = np.linspace([10, 11, 12], [11, 12, 13], 6)
+    path = h5md(tmp_path / "a.h5md", walks(), unit="A", edges=lengths, steps=[], marks=marks)
+    with pytest.raises(ValueError, match=r"a\.h5md: .*it has (no|more than one) box/edges of"):
+        read(path, bonds="none").coordinates()
+
+
+def test_h5md_images_and_ids_are_those_of_the_same_steps(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    images, numbers = rng.integers(-2, 3, (6, walks().shape[1], 3)), np.arange(walks().shape[1])
+    ids = np.array([rng.permutation(numbers) for _ in range(6)])
+    places = np.array([place[order] for place, order in zip(walks(), ids, strict=True)])
+    path = h5md(
+        tmp_path / "a.h5md", places, unit="A", edges=[10.0] * 3,
+        image=images[::-1], image_steps=range(5, -1, -1), id=ids[::-1], id_steps=range(5, -1, -1),
+    )  # fmt: skip
+    ensemble = read(path, box=False, bonds="none")
+    moved = np.array(
+        [each[np.argsort(order)] for each, order in zip(images * 10.0, ids, strict=True)]
+    )
+    np.testing.assert_allclose(positions_of(ensemble), walks() + moved, rtol=1e-6)
+    later = h5md(
+        tmp_path / "b.h5md", places, edges=[10.0] * 3, image=images, image_steps=range(1, 7)
+    )
+    with pytest.raises(ValueError, match="it has no image of step 0"):
+        read(later, box=False, bonds="none")
 
 
 @pytest.mark.parametrize("changing", [False, True])
@@ -180,7 +253,7 @@ def test_h5md_images_put_particles_where_they_went_through_the_walls(tmp_path: P
     images[3:, 2, 0] = 1
     path = h5md(tmp_path / "a.h5md", walks(), unit="", edges=[50, 50, 50], image=images)
     frames: Any = read(path).frames
-    found = frames.unfolded().read(0, 6)[0]
+    found = frames.unfold().read(0, 6)[0]
     np.testing.assert_allclose(found, walks() + 50.0 * images, rtol=1e-6)
 
 

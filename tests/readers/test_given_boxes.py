@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 import numpy as np
 import pytest
 
+import timme
+from tests import naive
 from timme._arrays import Floats
+from timme.objects import points
 from timme.readers import read
 from timme.system.boxes import box_matrices
 
@@ -112,3 +116,44 @@ def test_a_box_of_as_many_rows_as_snapshots_may_be_a_matrix() -> None:
     with pytest.raises(ValueError, match="lengths of each or one matrix"):
         read(PLACES[:3], box=[[30, 1, 0], [30, 30, 30], [30, 30, 30]], start=1)
     assert read(PLACES[:3], box=np.diag([30.0, 31, 32]), start=1).n_snapshots == 2
+
+
+OPEN_BOXES = {
+    "one": [[5.0, 0.0, 0.0], [2.0, 5.0, 0.0], [0.0, 0.0, 0.0]],
+    "turned": [[5.0, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 2.0, 5.0]],
+    "two": [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 2.0, 5.0]],
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*half the periodic box")
+@pytest.mark.parametrize("far", [1.0, 1e5, 1e9])
+@pytest.mark.parametrize("kind", OPEN_BOXES)
+def test_open_directions_of_tilted_boxes_have_no_end(kind: str, far: float) -> None:
+    box = np.array(OPEN_BOXES[kind])
+    rng = np.random.default_rng(1)
+    across = np.linalg.svd(box)[2][np.count_nonzero(box.any(axis=1)) :]
+    places = rng.uniform(0, 5, (4, 8, 3)) @ box / 5
+    places += far * rng.normal(size=(4, 8, len(across))) @ across
+    ensemble = read(places, box=box)
+    measured = timme.measure(points(ensemble), timme.pairs.all(points(ensemble)))
+    pairs = np.array(np.triu_indices(8, 1)).T
+    for (a, b), found in zip(pairs, measured.matrix()[tuple(pairs.T)], strict=True):
+        apart = [_apart(place[a], place[b], box) for place in places]
+        assert found == pytest.approx(np.std(apart), rel=1e-6)
+
+
+def test_nearest_are_found_in_a_tilted_box_that_is_open() -> None:
+    box = np.array(OPEN_BOXES["one"])
+    places = np.random.default_rng(2).uniform(0, 5, (2, 60, 3))
+    objects = points(read(places, box=box))
+    found = timme.pairs.nearest(objects, 4)
+    expected = set[tuple[int, int]]()
+    for a, place in enumerate(places[0]):
+        others = sorted((_apart(place, other, box), b) for b, other in enumerate(places[0]))
+        expected |= {(min(a, b), max(a, b)) for _, b in others[1:5]}
+    assert found.index is not None
+    assert {(a, b) for a, b in found.index.tolist()} == expected
+
+
+def _apart(a: Floats, b: Floats, box: Floats) -> float:
+    return math.dist(a, naive.nearest_image(a, b, box))

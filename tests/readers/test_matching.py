@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -58,6 +60,21 @@ def test_common_atoms_are_the_intersection(first: set[int], second: set[int]) ->
     assert models[0].serials[found.orders[0]].tolist() == sorted(shared)
     assert models[1].serials[found.orders[1]].tolist() == sorted(shared)
     assert f"{len(first | second) - len(shared)} were left out" in found.notes[0]
+
+
+def test_a_chain_without_a_name_is_the_only_one() -> None:
+    first, second = model(list(range(16))), model(list(range(15, -1, -1)))
+    blank = replace(second, chains=np.full(16, ""))
+    for models in ([first, blank], [blank, first], [first, blank, first]):
+        found = match_models(models)
+        for other, order in zip(models, found.orders, strict=True):
+            np.testing.assert_array_equal(other.serials[order], models[0].serials[found.orders[0]])
+        assert "does not name its chain" in found.notes[0]
+    others = replace(second, chains=np.full(16, "B"))
+    with pytest.raises(ValueError, match="is not there"):
+        match_models([first, others])
+    with pytest.raises(ValueError, match="is not there"):
+        match_models([model([]), replace(model([]), chains=np.full(32, ""), resids=np.arange(32))])
 
 
 def test_labels_are_what_people_write() -> None:

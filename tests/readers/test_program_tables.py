@@ -89,10 +89,12 @@ def test_coordinates_in_different_units_are_refused(tmp_path: Path, units: tuple
     read(path, columns=f"frame,particle,x [{one}]")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_two_bytes_for_a_letter_need_no_mark(tmp_path: Path, encoding: str, end: str) -> None:
-    check(read(written(tmp_path, lines(header=True).replace("\n", end).encode(encoding))))
+def test_several_bytes_for_a_letter_need_no_mark(tmp_path: Path, encoding: str, end: str) -> None:
+    text = lines(header=True).replace("\n", end)
+    for mark in ("", "\ufeff"):
+        check(read(written(tmp_path, (mark + text).encode(encoding))))
 
 
 def test_a_last_row_without_its_end_is_told(tmp_path: Path) -> None:

@@ -234,3 +234,19 @@ def test_what_stands_still_while_stamps_grow_is_no_repetition(tmp_path: Path, su
         for first in (0, 10)
     ]
     assert read(paths).replicas == (20,)
+
+
+@KINDS
+def test_stamps_are_those_of_the_frames_that_are_kept(tmp_path: Path, suffix: str) -> None:
+    put, unit = WRITERS[suffix], 100 if suffix == ".lammpstrj" else 1
+    early, late = range(25), range(25, 40)
+    paths = [
+        put(tmp_path / f"a{suffix}", WHOLE[:25], early),
+        put(tmp_path / f"b{suffix}", WHOLE[25:], late),
+    ]
+    frames = read(paths, start=1).select([0, 3]).frames
+    assert frames.stamps().tolist() == [unit * stamp for stamp in range(1, 40)]
+    assert frames.keep([3, 24, 30]).stamps().tolist() == [4 * unit, 25 * unit, 31 * unit]
+    assert frames.keep(range(1, 39, 12)).stamps().tolist() == [
+        unit * stamp for stamp in (2, 14, 26, 38)
+    ]

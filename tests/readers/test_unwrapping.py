@@ -241,6 +241,94 @@ def test_what_a_file_says_of_walls_is_believed_however_long_the_steps(
         timme.read(dump(tmp_path / "b.lammpstrj", places, "x y z"), unwrap=True)
 
 
+def counted(path: Path, places: Floats, shift: Any = 0, start: int = 0) -> Path:
+    """Write a dump, or a GSD file, of particles with counts of walls that are off by so many."""
+    images = (np.floor(places / SIDE) + shift).astype(int)
+    inside = places - SIDE * np.floor(places / SIDE)
+    if path.suffix == ".gsd":
+        gsd = pytest.importorskip("gsd.hoomd", reason="needs gsd: pip install 'pytimme[formats]'")
+        with gsd.open(str(path), "w") as file:
+            for step, (frame, counts) in enumerate(zip(inside, images, strict=True)):
+                written = gsd.Frame()
+                written.particles.N = len(frame)
+                written.particles.position = frame - SIDE / 2
+                written.particles.image = counts
+                written.configuration.box = [SIDE] * 3 + [0] * 3
+                written.configuration.step = start + step
+                file.append(written)
+        return path
+    lines = list[str]()
+    for step, (frame, counts) in enumerate(zip(inside, images, strict=True)):
+        lines += ["ITEM: TIMESTEP", str(start + step), "ITEM: NUMBER OF ATOMS", str(len(frame))]
+        lines += ["ITEM: BOX BOUNDS pp pp pp", *[f"0 {SIDE}"] * 3]
+        lines += ["ITEM: ATOMS id type x y z ix iy iz"]
+        for site, (place, count) in enumerate(zip(frame, counts, strict=True)):
+            numbers = [f"{x:.9g}" for x in place] + [str(n) for n in count]
+            lines.append(" ".join([f"{site + 1} 1", *numbers]))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def check_counted(paths: Any, places: Floats) -> None:
+    """Compare σ of a box in which sites are followed, and of open space, with the truth."""
+    unwrapped = timme.read(paths, unwrap=True, bonds="none")
+    np.testing.assert_allclose(sigma_of(unwrapped), true_sigma(places), rtol=1e-4)
+    opened = timme.read(paths, box=False, bonds="none")
+    one, other = np.triu_indices(places.shape[1], 1)
+    apart = np.linalg.norm(places[:, one] - places[:, other], axis=2)
+    np.testing.assert_allclose(sigma_of(opened), apart.std(axis=0), rtol=1e-4)
+    for ensemble in (unwrapped, opened):
+        assert any("counted from elsewhere from snapshot" in note for note in ensemble.notes)
+
+
+@pytest.mark.parametrize("suffix", ["lammpstrj", "gsd"])
+def test_counts_of_walls_may_begin_again_in_a_file(tmp_path: Path, suffix: str) -> None:
+    places = walks(scale=0.2, seed=4)
+    shift = np.zeros(places.shape)
+    shift[30:] = -np.floor(places[30] / SIDE)
+    check_counted(counted(tmp_path / f"a.{suffix}", places, shift), places)
+
+
+@pytest.mark.parametrize("suffix", ["lammpstrj", "gsd"])
+def test_counts_of_walls_may_begin_again_where_a_run_is_continued(
+    tmp_path: Path, suffix: str
+) -> None:
+    places = walks(scale=0.2, seed=4)
+    paths = [
+        counted(tmp_path / f"a.{suffix}", places[:30]),
+        counted(tmp_path / f"b.{suffix}", places[30:], -np.floor(places[30] / SIDE), 30),
+    ]
+    check_counted(paths, places)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "joined"), [("lammpstrj", False), ("gsd", False), ("lammpstrj", True)]
+)
+def test_runs_from_one_start_may_count_walls_from_elsewhere(
+    tmp_path: Path, suffix: str, joined: bool
+) -> None:
+    runs = runs_from_one_start(seed=3)
+    rng = np.random.default_rng(1)
+    paths = [
+        counted(tmp_path / f"{k}.{suffix}", run, rng.integers(-2, 3, size=run.shape[1:]) * (k > 0))
+        for k, run in enumerate(runs)
+    ]
+    if joined:
+        paths[0].write_text("".join(path.read_text() for path in paths))
+    check_counted(paths[0] if joined else paths, np.concatenate(runs))
+
+
+def test_runs_that_count_walls_and_do_not_begin_alike_are_refused(tmp_path: Path) -> None:
+    runs = [walks(40, 9, scale=0.2, seed=seed) for seed in (1, 2)]
+    paths = [counted(tmp_path / f"{k}.lammpstrj", run) for k, run in enumerate(runs)]
+    ways: tuple[dict[str, Any], ...] = {"unwrap": True}, {"box": False}
+    for how in ways:
+        with pytest.raises(ValueError, match="does not begin as the first one did"):
+            timme.read(paths, bonds="none", **how)
+        one = timme.read(paths[0], bonds="none", **how)
+        np.testing.assert_allclose(one.coordinates(), runs[0], atol=1e-6)
+
+
 def test_only_what_is_selected_is_followed() -> None:
     places = walks(n_sites=6)
     places[:, 3:] += walks(n_sites=3, scale=5.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -241,3 +242,110 @@ def test_a_cell_of_ipi_in_another_unit_is_refused(tmp_path: Path) -> None:
     path = write_xyz(tmp_path / "a.xyz", trajectory_positions(2, 5), title, title)
     with pytest.raises(ValueError, match="cell is not in the unit of its positions"):
         read(path, bonds="none")
+
+
+BOX = np.diag([9.0, 10.0, 11.0])
+
+
+def wandering(n_frames: int = 6, n_atoms: int = 10) -> tuple[Coordinates, Coordinates]:
+    """Places in the box, and how often each went through its walls."""
+    rng = np.random.default_rng(7)
+    parts = rng.uniform(size=(1, n_atoms, 3)) + rng.normal(scale=0.4, size=(n_frames, n_atoms, 3))
+    return (parts - np.floor(parts)) @ BOX, np.floor(parts)
+
+
+def extended(path: Path, columns: str, rows: Sequence[Sequence[str]]) -> Path:
+    lines = list[str]()
+    for frame in rows:
+        lines += [str(len(frame)), f'Lattice="9 0 0 0 10 0 0 0 11" Properties={columns}', *frame]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "id", "ids", "atom_id", "ParticleIdentifier", "Particle_Identifier", "particle_id",
+        "index", "Serial", "tags", "id:R",
+    ],
+)  # fmt: skip
+def test_atoms_of_a_species_are_told_apart_by_whatever_numbers_them(
+    tmp_path: Path, column: str
+) -> None:
+    rng, (places, _) = np.random.default_rng(1), wandering()
+    rows = [
+        [f"Ar {x:.6f} {y:.6f} {z:.6f} {k + 1}" for k in order for x, y, z in [frame[k]]]
+        for frame, order in ((frame, rng.permutation(len(frame))) for frame in places)
+    ]
+    stated = column if ":" in column else f"{column}:I"
+    path = extended(tmp_path / "a.xyz", f"species:S:1:pos:R:3:{stated}:1", rows)
+    np.testing.assert_allclose(read(path).coordinates(), places, atol=1e-5)
+
+
+@pytest.mark.parametrize("column", ["tags:I:1", "index:I:1", "id:R:1"])
+def test_numbers_that_do_not_tell_atoms_apart_are_no_ids(tmp_path: Path, column: str) -> None:
+    places = wandering()[0]
+    rows = [[f"Ar {x:.6f} {y:.6f} {z:.6f} 0" for x, y, z in frame] for frame in places]
+    path = extended(tmp_path / "a.xyz", f"species:S:1:pos:R:3:{column}", rows)
+    np.testing.assert_allclose(read(path).coordinates(), places, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "columns", ["periodic_image:I:3", "Image:I:3", "image_flags:I:3", "ix:I:1:iy:I:1:iz:I:1"]
+)
+def test_images_put_atoms_where_they_went(tmp_path: Path, columns: str) -> None:
+    places, images = wandering()
+    rows = [
+        [
+            f"Ar {x:.6f} {y:.6f} {z:.6f} {i:.0f} {j:.0f} {k:.0f}"
+            for (x, y, z), (i, j, k) in zip(*frame, strict=True)
+        ]
+        for frame in zip(places, images, strict=True)
+    ]
+    path = extended(tmp_path / "a.xyz", f"species:S:1:pos:R:3:{columns}", rows)
+    kinds: tuple[dict[str, Any], ...] = {"box": False}, {"unwrap": True}
+    for kind in kinds:
+        ensemble = read(path, bonds="none", **kind)
+        assert any("went through the walls" in note for note in ensemble.notes)
+        np.testing.assert_allclose(ensemble.coordinates(), places + images @ BOX, atol=1e-5)
+    np.testing.assert_allclose(read(path, bonds="none").coordinates(), places, atol=1e-5)
+    lines = path.read_text().splitlines()
+    lines[len(lines) // 2 + 1] = lines[1].replace(f":{columns}", ":more:R:3")
+    path.write_text("\n".join(lines) + "\n")
+    partly = read(path, box=False, bonds="none")
+    assert any("only some of its frames tell" in note for note in partly.notes)
+    np.testing.assert_allclose(partly.coordinates(), places, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        'cell="10 0 0 0 10 0 0 0 10"',
+        "cell= 10 10 10",
+        "CELL: 10 10 10 90 90 90",
+        "Step 5 Box 10 10 10",
+        "unit cell 10, 10, 10",
+        "unitcell [10 10 10]",
+        "crystal 1.0e1 10 10",
+        "dimensions 10 10 10",
+        "a = 10.0, b=10, c=10",
+        "10.0 10.0 10.0",
+        "10 0 0 0 10 0 0 0 10",
+    ],
+)
+def test_a_title_that_may_tell_a_box_is_pointed_out(tmp_path: Path, title: str) -> None:
+    path = tmp_path / "a.xyz"
+    frame = f"2\n{title}\nAr 0 0 0\nAr 1 {{}} 0\n"
+    path.write_text(frame.format(0) + frame.format(2))
+    assert any("not taken for a periodic box" in note for note in read(path).notes)
+    assert not any("periodic box" in note for note in read(path, box=[10, 10, 10]).notes)
+
+
+@pytest.mark.parametrize(
+    "title", ["", "frame 3", "10 20", "i = 3, time = 10.0, E = -3.5", "boxer 7", "energy 1 2 3"]
+)
+def test_a_title_that_tells_no_box_is_not_pointed_out(tmp_path: Path, title: str) -> None:
+    path = tmp_path / "a.xyz"
+    frame = f"2\n{title}\nAr 0 0 0\nAr 1 {{}} 0\n"
+    path.write_text(frame.format(0) + frame.format(2))
+    assert not any("periodic box" in note for note in read(path).notes)

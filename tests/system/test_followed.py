@@ -270,14 +270,6 @@ def test_a_molecule_of_which_some_is_not_seen_goes_on() -> None:
     np.testing.assert_allclose(found[seen, 0], found[seen, 1] - 0.5, atol=1e-9)
 
 
-def test_where_the_file_says_where_things_went_no_step_is_too_long() -> None:
-    rng = np.random.default_rng(2)
-    places = rng.uniform(-30, 30, (20, 5, 3))
-    frames = ArrayFrames(places, box_matrices([10.0, 11.0, 12.0], 20, 3))
-    found, _ = follow(frames, np.arange(5), placed=True).read(0, 20)
-    np.testing.assert_array_equal(found, places)
-
-
 def test_little_is_held_however_long_the_trajectory(monkeypatch: pytest.MonkeyPatch) -> None:
     read = list[int]()
 

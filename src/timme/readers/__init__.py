@@ -16,12 +16,19 @@ from timme.readers.bonds import guess_bonds
 from timme.readers.download import fetch
 from timme.readers.dumps import DUMPS
 from timme.readers.files import kind
+from timme.readers.layouts import CELL_NOTE
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
-from timme.readers.replicas import begins_elsewhere, judge_joints, tell_replicas
+from timme.readers.replicas import Joint, begins_elsewhere, judge_joints, tell_replicas
 from timme.readers.scale import judge_scale
-from timme.readers.snapshots import Clock, all_through, kept_snapshots, one_snapshot
+from timme.readers.snapshots import (
+    Choice,
+    Course,
+    choose_all,
+    choose_one,
+    choose_snapshots,
+    choose_through,
+)
 from timme.readers.sources import Opened, Options, atom_group, open_source
-from timme.readers.structures import CELL_NOTE
 from timme.settings import Settings
 from timme.settings.schema import understand
 from timme.system.ensemble import Ensemble
@@ -158,57 +165,32 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         )
     box, weights, columns = understand(Settings, box=box, weights=weights, columns=columns)
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
-    kept: Sequence[int] = ()
-    through: Sequence[int] = ()
 
-    def keep(
-        count: int,
-        name: str,
-        clock: Clock | None,
-        doubled: Sequence[int],
-        begins: Sequence[int],
-    ) -> Sequence[int]:
-        nonlocal kept, through
-        kept = kept_snapshots(
-            *(count, name, clock),
-            start=start,
-            stop=stop,
-            step=step,
-            doubled=doubled,
-            begins=begins,
-        )
-        # Molecules are followed through all snapshots between the first and the last.
-        every, twice = all_through(kept, begins), set(doubled)
-        followed = [number for number in every if number not in twice] if twice else every
-        through = followed if unwrap else kept
-        return through
+    def choose(course: Course) -> Choice:
+        kept = choose_snapshots(course, start=start, stop=stop, step=step)
+        return Choice(kept, choose_through(course, kept) if unwrap else kept)
 
     # Where the box is not that of the file, it does not matter which snapshots have one.
     options = Options(columns, common_atoms, allow_truncated, any_boxes=box is not None)
-    opened = open_source(source, _listed(trajectories), options, keep)._replace(kept=through)
-    ensemble, count, joints = opened.ensemble, opened.n_snapshots, opened.joints
+    opened = open_source(source, _listed(trajectories), options, choose)
+    kept, joints = opened.choice.kept, opened.joints
     ensemble = replace(
-        ensemble,
-        unit=ensemble.unit if unit is None else unit_label(unit),
-        gaps=ensemble.gaps if gaps is None else gaps,
+        opened.ensemble,
+        unit=opened.ensemble.unit if unit is None else unit_label(unit),
+        gaps=opened.ensemble.gaps if gaps is None else gaps,
     )
     ensemble = _note_unknown_unit(ensemble)
     ensemble = _with_box_and_bonds(opened._replace(ensemble=ensemble), box, bonds, unwrap=unwrap)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     as_stored = opened.ensemble.frames
-    if unwrap:
-        joints = judge_joints(
-            walls.with_nearest_images(ensemble), joints, through, from_one_start=True
-        )
-        begins = np.searchsorted(through, begins_elsewhere(joints)).tolist()
-        ensemble = walls.follow_molecules(ensemble, progress, begins=begins, first=through[0])
-        chosen = np.searchsorted(through, kept).tolist()
-        ensemble = replace(ensemble, frames=ensemble.frames.keep(chosen))
-        as_stored = as_stored.keep(chosen)
+    if walls.has_lasting_images(ensemble):
+        ensemble, joints = _follow(ensemble, opened, progress)
+        ensemble = ensemble if unwrap else walls.take_away(ensemble)
+        as_stored = as_stored.keep(opened.choice.places)
     still = soundness.notes_on_copies(as_stored)
     ensemble = replace(ensemble, notes=(*ensemble.notes, *still))
     ensemble = tell_replicas(ensemble, joints, kept)
-    return replace(ensemble, weights=wanted.weights_of(weights, count, kept))
+    return replace(ensemble, weights=wanted.weights_of(weights, opened.n_snapshots, kept))
 
 
 def read_model(
@@ -247,30 +229,15 @@ def read_model(
     (1, 5)
     """
     start, stop, step = understand(Settings, start=start, stop=stop, step=step)
-    every: Sequence[int] = ()
 
-    def keep(
-        count: int,
-        name: str,
-        clock: Clock | None,
-        doubled: Sequence[int],
-        begins: Sequence[int],
-    ) -> Sequence[int]:
-        nonlocal every
-        every = kept_snapshots(
-            *(count, name, clock),
-            start=start,
-            stop=stop,
-            step=step,
-            doubled=doubled,
-            begins=begins,
-        )
-        return one_snapshot(every, name, model)
+    def choose(course: Course) -> Choice:
+        kept = choose_snapshots(course, start=start, stop=stop, step=step)
+        return Choice(kept, choose_one(course, kept, model))
 
     options = Options(None, common_atoms=False, allow_truncated=allow_truncated)
-    opened = open_source(source, _listed(trajectories), options, keep)
+    opened = open_source(source, _listed(trajectories), options, choose)
     ensemble = _with_box_and_bonds(opened, None, "auto")
-    return wanted.select_sites(ensemble, None, atom_group(source)), len(every)
+    return wanted.select_sites(ensemble, None, atom_group(source)), len(opened.choice.kept)
 
 
 def read_shown(group: Any) -> Ensemble:
@@ -287,9 +254,26 @@ def read_shown(group: Any) -> Ensemble:
         All its frames, of these atoms.
     """
     options = Options(None, common_atoms=False, allow_truncated=False, as_shown=True)
-    opened = open_source(group, [], options, lambda count, *_: range(count))
+    opened = open_source(group, [], options, choose_all)
     ensemble = _with_box_and_bonds(opened, None, "auto")
     return wanted.select_sites(ensemble, None, atom_group(group))
+
+
+def _follow(
+    ensemble: Ensemble, opened: Opened, progress: Progress | None
+) -> tuple[Ensemble, tuple[Joint, ...]]:
+    """Follow molecules through all snapshots that were read, and keep those that count."""
+    through = opened.choice.read
+    nearest = walls.with_nearest_images(ensemble)
+    joints = judge_joints(nearest, opened.joints, through, from_one_start=True)
+    begins, files = (
+        np.searchsorted(through, frames).tolist()
+        for frames in (begins_elsewhere(joints), [joint.frame for joint in joints])
+    )
+    followed = walls.follow_molecules(
+        ensemble, progress, begins=begins, files=files, first=through[0]
+    )
+    return replace(followed, frames=followed.frames.keep(opened.choice.places)), joints
 
 
 def _note_unknown_unit(ensemble: Ensemble) -> Ensemble:
@@ -313,44 +297,48 @@ def _with_box_and_bonds(
     *,
     unwrap: bool = False,
 ) -> Ensemble:
-    ensemble, in_cells = opened.ensemble, opened.in_cells
-    as_in_file = box is False
-    ensemble = _without_cell_note(ensemble, box)
-    if in_cells and box is None:
-        if unwrap:
-            raise ValueError(
-                f"{ensemble.prefix}unwrap=True needs a periodic box, for which the cell of a "
-                "structure file is not taken: give it (box=), or leave out unwrap=True"
-            )
-        box = False
+    """Judge the box, find bonds, and put molecules where these and the walls say."""
+    if unwrap:
+        _refuse_no_walls(opened, box)
+    ensemble = _without_cell_note(opened.ensemble, box)
     if not isinstance(bonds, str) or bonds != "guess":  # which says that they are atoms
         ensemble = species.without_false_elements(ensemble)
     scale = judge_scale(ensemble)
     if box is None or box is False:
-        notes = ensemble.notes
-        ensemble = soundness.without_placeholder(ensemble, scale.angstrom, outgrown=opened.outgrown)
-        ensemble = replace(ensemble, notes=notes) if in_cells else ensemble
-    if box is False and unwrap:
-        raise ValueError("unwrap=True follows sites through a box, and box=False leaves it out")
-    # Bonds go through the walls of a box even where the user wants open space after that.
-    around = None if box is False else box
-    ensemble = wanted.with_box(ensemble, around, opened.n_snapshots, opened.kept)
-    if around is not None:
+        judged = soundness.without_placeholder(ensemble, scale.angstrom, outgrown=opened.outgrown)
+        # The cell of a structure file is no box anyway, so that nothing is said of it.
+        ensemble = replace(judged, notes=ensemble.notes) if opened.in_cells else judged
+    else:
+        ensemble = wanted.with_box(ensemble, box, opened.n_snapshots, opened.choice.read)
         soundness.refuse_small_box(ensemble, scale.angstrom)
     soundness.refuse_clashes(ensemble, scale.angstrom)
     ensemble = wanted.with_bonds_chosen(ensemble, bonds, scale)
     strange = soundness.geometry_notes(ensemble, scale.angstrom)
     ensemble = replace(ensemble, notes=(*ensemble.notes, *strange))
-    if box is False or unwrap:
+    # Bonds go through the walls of a box even where there is open space after that.
+    opens = box is False or (box is None and opened.in_cells)
+    if opens or unwrap:
         ensemble = walls.unfold(ensemble)
     # Without a box, molecules are whole and where the file has them, or where they are followed.
-    free = not unwrap and not as_in_file and not (in_cells and not walls.is_wrapped(ensemble))
+    stay = unwrap or box is False or (opened.in_cells and not walls.is_wrapped(ensemble))
     ensemble = walls.with_whole_molecules(
-        ensemble, together=unwrap, angstrom=scale.angstrom if free else None
+        ensemble, together=unwrap, angstrom=None if stay else scale.angstrom
     )
-    if unwrap:
+    # Counts of walls may begin again, which only who follows them sees.
+    if unwrap or (box is False and walls.is_counted(ensemble)):
         return walls.with_lasting_images(ensemble)
-    return walls.take_away(ensemble) if box is False else ensemble
+    return walls.take_away(ensemble) if opens else ensemble
+
+
+def _refuse_no_walls(opened: Opened, box: npt.ArrayLike | Literal[False] | None) -> None:
+    """Refuse to follow molecules where there is no box through which they could go."""
+    if box is False:
+        raise ValueError("unwrap=True follows sites through a box, and box=False leaves it out")
+    if box is None and opened.in_cells:
+        raise ValueError(
+            f"{opened.ensemble.prefix}unwrap=True needs a periodic box, for which the cell of a "
+            "structure file is not taken: give it (box=), or leave out unwrap=True"
+        )
 
 
 def _without_cell_note(ensemble: Ensemble, box: npt.ArrayLike | Literal[False] | None) -> Ensemble:

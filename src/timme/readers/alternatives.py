@@ -212,8 +212,18 @@ def _of_atom(versions: Mapping[Version, float], chosen: Version | None) -> Versi
 
 
 def _notes(choice: _Choice) -> list[str]:
-    count = len(choice.atoms)
-    letters = Counter(version[0] or "no letter" for version in choice.residues.values() if version)
+    torn = {
+        key for key, versions in choice.occupancies.items()
+        if len(versions) > 1 or choice.atoms[key] is None
+    }  # fmt: skip
+    if not torn:  # a letter that has no other beside it leaves nothing to choose
+        return []
+    count, residues = len(torn), {key[:3] for key in torn}
+    letters = Counter(
+        version[0] or "no letter"
+        for residue, version in choice.residues.items()
+        if version and residue in residues
+    )
     taken = ", ".join(f"{letter} in {letters[letter]}" for letter in sorted(letters))
     places = sum(len(versions) for versions in choice.occupancies.values())
     kept = sum(version is not None for version in choice.atoms.values())

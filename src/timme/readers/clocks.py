@@ -1,19 +1,25 @@
-"""Clocks: when frames were taken, read from their headers and not with all their atoms."""
+"""Clocks: when frames were taken, read from their headers and not with all their atoms.
+
+Files round their times, most of them to single precision, so that two may mean the same.
+"""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from timme._arrays import Ints
+import numpy as np
+
+from timme._arrays import Floats, Ints
 from timme.readers.dumps import DUMPS, dump_time
 from timme.readers.files import kind
 from timme.readers.gro import gro_time
 
 _REAL, _DOUBLE = 4, 8  # bytes
+_SLACK = 0.01  # of an interval
 
 FrameClock = Callable[[int], float | None]  # of a frame, its time in ps
 
@@ -45,6 +51,25 @@ def clock_of(path: Path, offsets: Ints | None, style: str = "") -> FrameClock | 
     if offsets is None or packed or kind(path) not in readers:
         return None
     return partial(_at, path, offsets, readers[kind(path)])
+
+
+def slack_of(times: Floats, intervals: Sequence[float]) -> float:
+    """Tell by how much times may differ that mean the same.
+
+    Parameters
+    ----------
+    times : ndarray
+        All of them, or the largest.
+    intervals : sequence of float
+        Between frames, in each of several files.
+
+    Returns
+    -------
+    float
+        In the unit of the times.
+    """
+    largest = np.float32(np.abs(times).max())
+    return _SLACK * min(intervals) + 2 * float(np.spacing(largest))
 
 
 def _at(

@@ -103,7 +103,8 @@ def _spanning(near: Ints, molecules: Ints) -> Ints:
     ends = np.sort(molecules[near], axis=1)
     pairs, nearest, contacts = np.unique(ends, axis=0, return_index=True, return_counts=True)
     size = int(molecules.max()) + 1
-    joined = minimum_spanning_tree(coo_array((1.0 / contacts, pairs.T), shape=(size, size)).tocsr())
+    ways = pairs.T.astype(np.int32)  # all that some versions of scipy take
+    joined = minimum_spanning_tree(coo_array((1.0 / contacts, ways), shape=(size, size)).tocsr())
     kept = np.isin(pairs @ (size, 1), np.column_stack(joined.nonzero()) @ (size, 1))
     links: Ints = near[nearest[kept]]
     return links

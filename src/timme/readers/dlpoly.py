@@ -5,7 +5,6 @@ The vectors of a cell may point anywhere, and coordinates are those along which 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -14,7 +13,7 @@ import numpy as np
 
 from timme._arrays import Bools, Floats
 from timme.readers.files import RawFrame, open_binary
-from timme.readers.layouts import DamageError, Layout, walk
+from timme.readers.layouts import DamageError, FrameEnd, Layout, is_end, walk
 from timme.system.boxes import box_or_none
 
 HISTORY, CONFIG = ".history", ".config"
@@ -51,29 +50,18 @@ def walk_history(stream: BinaryIO, size: int) -> Layout:
     Layout
         Where its frames are, and their times.
     """
-    times = list[float | None]()
     for _ in range(_HEADER):
         stream.readline()
-    begin = stream.tell()
 
-    def frame_end(start: int) -> tuple[int, int]:
-        stream.seek(begin + start)
+    def frame_end(_: int) -> FrameEnd | None:
         line = stream.readline()
-        if not line.strip() and not stream.read().strip():
-            return -1, 0
+        if is_end(stream, line):
+            return None
         header = _read_header(stream, line)
         _atom_lines(stream, header)
-        times.append(header.time)
-        return stream.tell() - begin, header.n_atoms
+        return FrameEnd(stream.tell(), header.n_atoms, header.time)
 
-    found = walk(frame_end, size - begin)
-    known = times[: len(found.offsets)]
-    all_known = bool(known) and None not in known
-    return replace(
-        found,
-        offsets=found.offsets + begin,
-        stamps=np.array(known, dtype=np.float64) if all_known else None,
-    )
+    return walk(frame_end, size, stream.tell())
 
 
 def walk_config(stream: BinaryIO, _: int) -> Layout:

@@ -13,6 +13,8 @@ from timme.readers.files import RawFrame
 from timme.settings.texts import picoseconds
 from timme.system.units import unit_in_angstrom
 
+_ROUNDING = 1e-6  # of the shortest time between two values
+
 
 class SeveralGroupsError(ValueError):
     """A file of several groups of particles, of which none is that of all."""
@@ -44,6 +46,7 @@ class H5mdFile:
         # A unit that is not known, such as that of a model, is passed on as it is.
         self._scale, self.unit = (1.0, stated) if scale is None else (scale, "Å")
         self._stated = stated
+        self._places = dict[str, Ints]()  # of the values of elements, for each frame
         self.has_images = "image" in self._group
         self._ids = self._ids_of(0)
 
@@ -126,10 +129,9 @@ class H5mdFile:
         element = self._group[name]
         if not hasattr(element, "keys"):
             return element[()]
-        values = element["value"]
-        if len(values) == self.n_frames:
-            return values[frame]
-        raise ValueError(f"it has {len(values)} × {name}, and positions of {self.n_frames} frames")
+        if name not in self._places:
+            self._places[name] = _match(element, self._position, name)
+        return element["value"][self._places[name][frame]]
 
     def _ids_of(self, frame: int) -> Ints | None:
         if "id" not in self._group:
@@ -158,7 +160,7 @@ class H5mdFile:
         group, count = self._group["box"], self._n_dimensions  # an error where it is damaged
         if "edges" not in group:
             return None
-        edges = np.asarray(self._edges(group["edges"], frame), dtype=np.float64)
+        edges = np.asarray(self._element("box/edges", frame), dtype=np.float64)
         given = np.diag(edges) if edges.ndim == 1 else edges
         if given.shape != (count, count):
             raise ValueError(f"its box has edges of shape {edges.shape}")
@@ -182,19 +184,49 @@ class H5mdFile:
             )
         return scale
 
-    def _edges(self, edges: Any, frame: int) -> Any:
-        if not hasattr(edges, "keys"):
-            return edges[()]
-        values, steps = edges["value"], edges.get("step")
-        if len(values) == self.n_frames:
-            return values[frame]
-        own = self._position.get("step")
-        if steps is None or own is None or not steps.shape or not own.shape:
-            raise ValueError(f"it has {len(values)} boxes for {self.n_frames} frames")
-        place = np.flatnonzero(steps[()] == own[frame])
-        if not len(place):
-            raise ValueError(f"it has no box of step {own[frame]}")
-        return values[place[0]]
+
+def _match(element: Any, position: Any, name: str) -> Ints:
+    """Find for each frame which value of an element is of its step or, without steps, of its time.
+
+    Elements may be written at other steps than positions are, be they as many or not.
+    """
+    count, n_frames = len(element["value"]), len(position["value"])
+    for mark in ("step", "time"):
+        own, others = _marks(position, mark), _marks(element, mark)
+        if own is None or others is None:
+            continue
+        if np.array_equal(own, others):
+            break
+        between = np.diff(np.unique(others))
+        slack = _ROUNDING * between.min() if len(between) else 0.0
+        order = np.argsort(others, kind="stable")
+        # Times are sums of steps in some files, and products in others.
+        found = np.searchsorted(others[order], own - slack)
+        there = others[order[np.minimum(found, count - 1)]]
+        missing = np.flatnonzero(~(np.abs(there - own) <= slack))
+        if len(missing):
+            raise ValueError(f"it has no {name} of {mark} {own[missing[0]]:g}")
+        if len(np.unique(others)) < count:
+            raise ValueError(f"it has more than one {name} of the same {mark}")
+        return order[found]
+    if count != n_frames:
+        raise ValueError(f"it has {count} × {name} for {n_frames} frames")
+    return np.arange(n_frames)
+
+
+def _marks(element: Any, name: str) -> Floats | None:
+    """Read the steps or times of an element: each, or that between all and that of the first."""
+    marks = element.get(name)
+    if marks is None:
+        return None
+    count = len(element["value"])
+    if marks.shape:
+        found: Floats = np.ravel(marks[()]).astype(np.float64)
+        if len(found) != count:
+            raise ValueError(f"it has {len(found)} {name}s of {count} values")
+        return found
+    offset, between = float(marks.attrs.get("offset", 0)), float(marks[()])
+    return offset + between * np.arange(count, dtype=np.float64)
 
 
 def _unit_of(element: Any) -> str:

@@ -21,13 +21,15 @@ from timme.readers.dlpoly import CONFIG, DLPOLY, HISTORY, walk_config, walk_hist
 from timme.readers.dumps import DUMPS, dump_header
 from timme.readers.files import open_binary, refuse_packed
 from timme.readers.gro import gro_time, gro_width, is_gro_box
-from timme.readers.layouts import DamageError, ForeignError, Layout, walk
+from timme.readers.layouts import DamageError, ForeignError, FrameEnd, Layout, is_end, walk
 from timme.readers.netcdf import walk_netcdf
+from timme.readers.pdb_frames import PDB, walk_pdb
 from timme.readers.tinker import walk_tinker
 from timme.readers.xdr import walk_trr, walk_xtc
-from timme.readers.xyz import xyz_count
+from timme.readers.xyz import counts_images, note_on_title, xyz_count
 
-TEXTS = frozenset((".xyz", ".gro")) | DUMPS | DLPOLY  # that are followed in compressed files too
+# Formats that are followed in compressed files too.
+TEXTS = frozenset((".xyz", ".gro")) | DUMPS | DLPOLY | PDB | AMBER_TEXTS
 
 
 def layout(path: Path, suffix: str, n_atoms: int | None = None) -> Layout | None:
@@ -39,7 +41,8 @@ def layout(path: Path, suffix: str, n_atoms: int | None = None) -> Layout | None
         Trajectory.
     suffix : str
         Kind of the file: ``.xtc``, ``.trr``, ``.dcd``, ``.nc``, ``.ncdf``, ``.xyz``, ``.gro``,
-        ``.lammpstrj``, ``.dump``, ``.arc``, ``.txyz``, or one of a text of Amber.
+        ``.lammpstrj``, ``.dump``, ``.arc``, ``.txyz``, ``.pdb``, ``.ent``, or one of a text of
+        Amber.
     n_atoms : int, optional
         Number of its atoms, which texts of Amber do not tell.
 
@@ -73,8 +76,8 @@ def layout(path: Path, suffix: str, n_atoms: int | None = None) -> Layout | None
 
 def _walk_xyz(stream: BinaryIO, _: int) -> Layout:
     """Count lines: a frame is a number of atoms, a title and a line for each atom."""
-    offsets, n_atoms, place, damage, remark = list[int](), 0, 0, "", ""
-    before = b""
+    offsets, n_atoms, place, damage = list[int](), 0, 0, ""
+    before, n_counted, title = b"", 0, b""
     for line in stream:
         if line.strip():
             try:
@@ -86,26 +89,28 @@ def _walk_xyz(stream: BinaryIO, _: int) -> Layout:
             if len(lines) < count + 1 or not _ends_whole(lines[1:], before):
                 damage = f"frame {len(offsets) + 1} is cut off"
                 break
-            before, remark = lines[-1], _no_line_end(lines[-1])
+            before, title = lines[-1], title or lines[0]
             if offsets and count != n_atoms:
                 damage = f"frame {len(offsets) + 1} has {count} atoms, the others have {n_atoms}"
                 break
             offsets.append(place)
-            n_atoms = count
+            n_atoms, n_counted = count, n_counted + counts_images(lines[0])
             place += sum(map(len, lines))
         place += len(line)
-    return Layout(n_atoms, np.array(offsets, dtype=np.int64), damage, remark=remark)
+    found = np.array(offsets, dtype=np.int64)
+    remark = "; ".join(filter(None, [note_on_title(title), _no_line_end(before)]))
+    return Layout(n_atoms, found, damage, remark=remark, n_counted=n_counted)
 
 
 def _walk_gro(stream: BinaryIO, size: int) -> Layout:
     """Count lines: a frame is a title, a number of atoms, a line for each atom, and a box."""
-    width, times = 0, list[float | None]()
+    width = 0
 
-    def frame_end(_: int) -> tuple[int, int]:
+    def frame_end(_: int) -> FrameEnd | None:
         nonlocal width
         title, number = stream.readline(), stream.readline()
-        if not (title + number).strip() and not stream.read().strip():
-            return -1, 0  # empty lines after the last frame
+        if is_end(stream, title + number):
+            return None
         if not number:
             raise DamageError("it ends after its title")
         if not number.strip().isdigit():
@@ -116,23 +121,21 @@ def _walk_gro(stream: BinaryIO, size: int) -> Layout:
         if not is_gro_box(lines[-1]):
             raise DamageError("its last line is not a box of 3 or 9 numbers")
         width = width or gro_width(lines[0])
-        times.append(gro_time(title))
-        return stream.tell(), int(number)
+        return FrameEnd(stream.tell(), int(number), gro_time(title))
 
     found = walk(frame_end, size)
-    stamps = np.array(times[: len(found.offsets)], dtype=np.float64)  # of None, NaN
-    return replace(found, rounding=10.0 ** (5 - width) if width else 0.0, stamps=stamps)
+    return replace(found, rounding=10.0 ** (5 - width) if width else 0.0)
 
 
 def _walk_dump(stream: BinaryIO, size: int) -> Layout:
     """Count lines: a frame of LAMMPS announces its number of atoms and its columns."""
-    before, remark, counted, steps = b"", "", list[bool](), list[float]()
+    before, remark, counted = b"", "", list[bool]()
 
-    def frame_end(_: int) -> tuple[int, int]:
+    def frame_end(_: int) -> FrameEnd | None:
         nonlocal before, remark
         header = dump_header(stream)
         if header is None:
-            return -1, 0
+            return None
         lines = list(islice(stream, header.n_atoms))
         if len(lines) < header.n_atoms:
             raise DamageError(f"{header.n_atoms - len(lines)} atoms are missing")
@@ -141,13 +144,10 @@ def _walk_dump(stream: BinaryIO, size: int) -> Layout:
         before = lines[-1] if lines else b"\n"
         remark = _no_line_end(before)
         counted.append(header.counts_images)
-        steps.append(header.step)
-        return stream.tell(), header.n_atoms
+        return FrameEnd(stream.tell(), header.n_atoms, header.step)
 
     found = walk(frame_end, size)
-    whole = len(found.offsets)
-    stamps = np.array(steps[:whole])
-    return replace(found, remark=remark, n_counted=sum(counted[:whole]), stamps=stamps)
+    return replace(found, remark=remark, n_counted=sum(counted[: len(found.offsets)]))
 
 
 def _ends_whole(lines: list[bytes], before: bytes, n_columns: int = 0) -> bool:
@@ -201,4 +201,5 @@ _WALKERS: dict[str, Callable[[BinaryIO, int], Layout]] = {
     ".arc": walk_tinker,
     ".txyz": walk_tinker,
     **dict.fromkeys(DUMPS, _walk_dump),
+    **dict.fromkeys(PDB, walk_pdb),
 }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from timme._arrays import Floats, Ints
+
+CELL_NOTE = "not taken for a periodic box: if it is one, "  # with what may be given for it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +24,15 @@ class Layout:
     remark: str = ""  # what is odd about a whole file
     stamps: Floats | None = None  # (frames,), times or steps, where a walk goes past them
     n_counted: int = 0  # frames that tell how often atoms went through the walls
+    cells: Ints | None = None  # (frames,), where the lines of their cells start, or -1
+
+
+class FrameEnd(NamedTuple):
+    """A frame that was gone through."""
+
+    stop: int  # byte after its last
+    n_atoms: int
+    stamp: float | None = None  # its time or its step, where it tells one
 
 
 class DamageError(ValueError):
@@ -32,46 +43,71 @@ class ForeignError(ValueError):
     """A frame that holds something else than positions, however whole it is."""
 
 
-def walk(frame_end: Callable[[int], tuple[int, int]], size: int) -> Layout:
+def walk(frame_end: Callable[[int], FrameEnd | None], size: int, start: int = 0) -> Layout:
     """Go from frame to frame.
 
     Parameters
     ----------
     frame_end : callable
-        Called with the place where a frame starts; returns where it ends and its number of atoms,
-        an end below 0 where there is none any more. Raises what it stumbles over as ValueError.
+        Called with the place where a frame starts; returns where it ends, None where there is none
+        any more. Raises what it stumbles over as ValueError.
     size : int
         Bytes of the file.
+    start : int, optional
+        Where the first frame starts.
 
     Returns
     -------
     Layout
-        Of all frames up to the first that is damaged.
+        Of all frames up to the first that is damaged; of those that tell no stamp, it is NaN.
 
     Raises
     ------
     ForeignError
         If a frame has no positions.
     """
-    offsets, start, n_atoms, damage = list[int](), 0, 0, ""
+    offsets, stamps, n_atoms, damage = list[int](), list[float | None](), 0, ""
     while start < size and not damage:
         try:
-            stop, count = frame_end(start)
+            frame = frame_end(start)
         except ForeignError:
             raise
         except ValueError as error:
             damage = f"frame {len(offsets) + 1} is damaged or cut off: {error}"
             break
-        if stop < 0:
+        if frame is None:
             break
-        if offsets and count != n_atoms:
-            damage = f"frame {len(offsets) + 1} has {count} atoms, the others have {n_atoms}"
-        elif stop > size:
-            damage = f"frame {len(offsets) + 1} is cut off: {stop - size} bytes are missing"
+        if offsets and frame.n_atoms != n_atoms:
+            damage = (
+                f"frame {len(offsets) + 1} has {frame.n_atoms} atoms, the others have {n_atoms}"
+            )
+        elif frame.stop > size:
+            damage = f"frame {len(offsets) + 1} is cut off: {frame.stop - size} bytes are missing"
         else:
             offsets.append(start)
-            start, n_atoms = stop, count
-    return Layout(n_atoms, np.array(offsets, dtype=np.int64), damage)
+            stamps.append(frame.stamp)
+            start, n_atoms = frame.stop, frame.n_atoms
+    told = any(stamp is not None for stamp in stamps)
+    known = np.array(stamps, dtype=np.float64) if told else None  # of None, NaN
+    return Layout(n_atoms, np.array(offsets, dtype=np.int64), damage, stamps=known)
+
+
+def is_end(stream: BinaryIO, line: bytes) -> bool:
+    """Tell whether nothing but empty lines follows the last frame of a text.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        The file, after a line in which a frame should start.
+    line : bytes
+        That line.
+
+    Returns
+    -------
+    bool
+        False for a line that is not empty, or that is amid others.
+    """
+    return not line.strip() and not stream.read().strip()
 
 
 def take(stream: BinaryIO, start: int, count: int) -> bytes:

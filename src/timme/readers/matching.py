@@ -42,8 +42,9 @@ def match_models(models: Sequence[Model], *, common_atoms: bool = False) -> Matc
         table, repeated = _table(models[0], models[0].keys(), range(len(models[0].names)))
         order = np.array(list(table.values()), dtype=np.int64)
         return Matching((order,) * len(models), _repeated_notes(models[0], repeated))
-    keys = [model.keys() for model in models]
+    keys, note = _name_the_chain([model.keys() for model in models])
     chosen, notes = choose_places(models, keys)
+    notes += note
     found = [
         _table(model, names, places)
         for model, names, places in zip(models, keys, chosen, strict=True)
@@ -69,6 +70,17 @@ def match_models(models: Sequence[Model], *, common_atoms: bool = False) -> Matc
     if any((order != orders[0]).any() for order in orders) and not (common_atoms and len(notes)):
         notes.append("atoms come in another order in some models: they were matched by name")
     return Matching(orders, tuple(notes))
+
+
+def _name_the_chain(keys: list[list[Key]]) -> tuple[list[list[Key]], list[str]]:
+    """Call the only chain as other models do where a model leaves out its name."""
+    chains = [{key[0].strip() for key in names} for names in keys]
+    called = set().union(*chains) - {""}
+    if len(called) != 1 or not all(len(own) == 1 for own in chains) or {""} not in chains:
+        return keys, []
+    (chain,) = called
+    named = [[(chain, *key[1:]) for key in names] for names in keys]
+    return named, [f"where a model does not name its chain, that is taken for chain {chain}"]
 
 
 def _table(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,14 +19,25 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 # Words that are looked for before it is asked whether a line begins with them: eight times as fast.
-_MODEL = re.compile(rb"MODEL (?<=^MODEL ).*$", re.MULTILINE)
+_MODEL = re.compile(rb"MODEL(?<=^MODEL)(?:[ \t].*)?$", re.MULTILINE)
 _CELL = re.compile(rb"CRYST1(?<=^CRYST1).*$", re.MULTILINE)
+_END = re.compile(rb"END(?<=^END)(?:[ \t].*)?$", re.MULTILINE)
+_ATOM = re.compile(rb"(?:ATOM  |HETATM)(?<=^.{6})", re.MULTILINE)
+_BOUND = re.compile(rb"(?:ATOM  |HETATM|MODEL[ \n]|ENDMDL)(?<=^.{6})", re.MULTILINE | re.DOTALL)
+_SMALL = re.compile(rb"^(?:atom  |hetatm|model|endmdl|end|cryst1)(?![a-z])", re.MULTILINE)
 _ATOMS = (b"ATOM  ", b"HETATM")
 _MAX_MODELS = 9999
 
 
-def parse_pdb(path: Path) -> tuple[list[Any], list[str]]:
-    """Parse a PDB file, whose models may be more than a parser can number.
+class Part(NamedTuple):
+    """What was parsed of a file at once."""
+
+    structure: Any  # gemmi.Structure: its models, in their order
+    cells: list[str]  # its lines of cells, CRYST1
+
+
+def parse_pdb(path: Path) -> list[Part]:
+    """Parse a PDB file, whose models may be more than a parser can number, or follow an ``END``.
 
     Parameters
     ----------
@@ -34,14 +46,16 @@ def parse_pdb(path: Path) -> tuple[list[Any], list[str]]:
 
     Returns
     -------
-    list of gemmi.Structure
-        All models, in their order.
-    list of str
-        Its lines of cells, ``CRYST1``.
+    list of Part
+        With all models, in their order.
     """
     data = without_line_numbers(read_bytes(path))
-    cells = [line.decode("latin-1") for line in _CELL.findall(data)]
-    return [_parse(part, path, line) for part, line in _parts(data)], cells
+    if b"atom  " in data or b"hetatm" in data:
+        data = _SMALL.sub(lambda found: found[0].upper(), data)
+    return [
+        Part(_parse(text, path, line), [cell.decode("latin-1") for cell in _CELL.findall(text)])
+        for text, line in _parts(data)
+    ]
 
 
 def _parse(data: bytes, path: Path, first_line: int) -> Any:
@@ -51,32 +65,43 @@ def _parse(data: bytes, path: Path, first_line: int) -> Any:
     if not data.isascii():
         _refuse_other_letters(data, path, first_line)
     try:
-        return gemmi.read_pdb_string(_number_lines(data))
+        return gemmi.read_pdb_string(_number_models(_close_models(data)))
     except (RuntimeError, ValueError) as error:
         raise ValueError(f"{path}: not a valid PDB file: {one_line(error)}") from None
 
 
 def _parts(data: bytes) -> list[tuple[bytes, int]]:
-    """Split what the parser would not take as models, with the number of the first line."""
-    starts = [match.start() for match in _MODEL.finditer(data)]
-    if len(starts) > _MAX_MODELS:
-        # The parser reads four digits of the number of a model.
-        cuts = [0, *starts[_MAX_MODELS::_MAX_MODELS], len(data)]
-        lines = [1 + data.count(b"\n", 0, cut) for cut in cuts]
-        return [(data[a:b], line) for a, b, line in zip(cuts, cuts[1:], lines, strict=False)]
-    if starts or data.count(b"\nEND") < 2:
-        return [(data, 1)]
-    parts, current, first_line = [], list[bytes](), 1
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        current.append(line)
-        if line.rstrip() in {b"END", b"ENDMDL"}:
-            parts.append((b"\n".join(current), first_line))
-            current, first_line = [], number + 1
-    parts.append((b"\n".join(current), first_line))
-    return [part for part in parts if b"ATOM" in part[0] or b"HETATM" in part[0]]
+    """Split a file into what the parser takes at once, each with the number of its first line.
+
+    It stops at the first ``END``, which stands between files that were joined, and reads four
+    digits of the number of a model.
+    """
+    cuts = [0, *(found.end() for found in _END.finditer(data)), len(data)]
+    parts, line = list[tuple[bytes, int]](), 1
+    for start, stop in pairwise(cuts):
+        models = [found.start() for found in _MODEL.finditer(data, start, stop)]
+        for first, last in pairwise([start, *models[_MAX_MODELS::_MAX_MODELS], stop]):
+            text = data[first:last]
+            if _ATOM.search(text):
+                parts.append((text, line))
+            line += text.count(b"\n")
+    return parts or [(data, 1)]
 
 
-def _number_lines(data: bytes) -> bytes:
+def _close_models(data: bytes) -> bytes:
+    """End models where the next one begins, which some programs leave to that."""
+    if data.count(b"\nENDMDL") >= len(_MODEL.findall(data)):
+        return data
+    places, has_atoms = list[int](), False
+    for found in _BOUND.finditer(data):
+        if has_atoms and found[0].startswith(b"MODEL"):
+            places.append(found.start())
+        has_atoms = found[0] in _ATOMS
+    texts = (data[start:stop] for start, stop in pairwise([0, *places, len(data)]))
+    return b"ENDMDL\n".join(texts)
+
+
+def _number_models(data: bytes) -> bytes:
     """Number models anew where several have the same number, or a long one."""
     numbers = _MODEL.findall(data)
     if len({number[:14] for number in numbers}) == len(numbers):

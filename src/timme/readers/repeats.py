@@ -19,12 +19,12 @@ import numpy as np
 
 from timme._arrays import Floats, Ints
 from timme.readers.changes import change_of_distances, sample_pairs, spread_steps
+from timme.readers.clocks import slack_of
 from timme.system.frames import Frames
 
 if TYPE_CHECKING:
     from timme.readers.trajectory_files import TrajectoryFile
 
-_SLACK = 0.01  # of an interval; files round their times
 _SHORTEST = 3  # snapshots of a run within a file: what goes back more often is in no order at all
 _NEAR = 0.5  # of a usual step: farther apart are snapshots of two runs, at least by a whole one
 
@@ -76,7 +76,10 @@ def find_repeats(frames: Frames, stamps: Floats, parts: Sequence[range]) -> Repe
     same, anew, continued, unlike = set[int](), list[int](), list[int](), list[int]()
     for part in parts:
         for frame in _still(part, stamps):
-            (same.add if _are_same(frames, frame - 1, frame) else unlike.append)(frame)
+            if _are_same(frames, frame - 1, frame):
+                same.add(frame)
+            else:
+                unlike.append(frame)
     for before, after in pairwise(parts):
         if min(len(before), len(after)) < 2:
             continue
@@ -145,7 +148,8 @@ def _compare(
     early, late = (stamps[part.start : part.stop] for part in (before, after))
     if not all(np.isfinite(part).all() and part[-1] > part[0] for part in (early, late)):
         return [], []
-    slack = _slack(early, late)
+    intervals = [float(part[-1] - part[0]) / (len(part) - 1) for part in (early, late)]
+    slack = slack_of(np.concatenate([early, late]), intervals)
     one, other = _common(early, late, slack)
     if not len(one):
         return [], []
@@ -163,12 +167,6 @@ def _compare(
         return there, []
     goes_on = early[0] + slack < late[0] and late[-1] > early[-1] + slack
     return [], here if goes_on and _is_near(frames, before, here[0], there[0]) else []
-
-
-def _slack(early: Floats, late: Floats) -> float:
-    intervals = [float(part[-1] - part[0]) / (len(part) - 1) for part in (early, late)]
-    largest = np.float32(max(np.abs(early).max(), np.abs(late).max()))  # as most files round them
-    return _SLACK * min(intervals) + 2 * float(np.spacing(largest))
 
 
 def _common(early: Floats, late: Floats, slack: float) -> tuple[Ints, Ints]:
@@ -207,27 +205,30 @@ def _are_same(frames: Frames, one: int, other: int) -> bool:
 def _note_same(frames: Frames, same: list[int]) -> str:
     if not same:
         return ""
-    first, others = frames.name_of(same[0]), len(same) - 1
-    said = f"{first} repeats the one before it"
-    if others:
-        said = f"{first} and {others} other{'s' * (others > 1)} repeat those before them"
-    return f"{said}, as where a run was continued, and count{'' if others else 's'} once"
+    one = len(same) == 1
+    repeat = "repeats the one before it" if one else "repeat those before them"
+    count = "counts" if one else "count"
+    return f"{_name(frames, same)} {repeat}, as where a run was continued, and {count} once"
 
 
 def _note_anew(frames: Frames, anew: list[int]) -> str:
     if not anew:
         return ""
-    first, others = frames.name_of(anew[0]), len(anew) - 1
-    said = f" and {others} other{'s' * (others > 1)} were" if others else " was"
     return (
-        f"{first}{said} computed again later, as where a run goes on from a checkpoint: only what "
-        "was computed last counts"
+        f"{_name(frames, anew)} {'was' if len(anew) == 1 else 'were'} computed again later, as "
+        "where a run goes on from a checkpoint: only what was computed last counts"
     )
 
 
 def _note_still(frames: Frames, unlike: list[int]) -> str:
     if not unlike:
         return ""
-    first, others = frames.name_of(unlike[0]), len(unlike) - 1
-    said = f" and {others} other{'s have' if others > 1 else ' has'}" if others else " has"
-    return f"{first}{said} the time of the one before and other coordinates: all count"
+    have = "has" if len(unlike) == 1 else "have"
+    named = _name(frames, unlike)
+    return f"{named} {have} the time of the one before and other coordinates: all count"
+
+
+def _name(frames: Frames, snapshots: list[int]) -> str:
+    """Name the first of some snapshots, and say how many others there are."""
+    first, others = frames.name_of(snapshots[0]), len(snapshots) - 1
+    return f"{first} and {others} other{'s' * (others > 1)}" if others else first

@@ -19,10 +19,10 @@ import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
 from timme.readers.changes import change_of_distances, sample_pairs, spread_steps
+from timme.readers.clocks import slack_of
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
 
-_SLACK = 0.01  # of an interval; files round their times
 _FAR = 3.0  # times the 95th percentile of steps
 _USUAL = 95.0
 _NEARER = 0.5  # as far from the first snapshot as from the one before
@@ -221,8 +221,7 @@ def _compare_clocks(before: Floats | None, after: Floats | None) -> str | None:
         return None
     first, last, *intervals = before
     begin, end, *others = after
-    largest = np.float32(np.abs([first, last, begin, end]).max())  # as most files round them
-    slack = _SLACK * min(intervals[1], others[1]) + 2 * float(np.spacing(largest))
+    slack = slack_of(np.array([first, last, begin, end]), [intervals[1], others[1]])
     if begin <= first + slack:
         return _AGAIN
     if begin < last - slack:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints
+from timme._errors import counted
 from timme.system.atoms import Atoms
 from timme.system.elements import HYDROGENS, covalent_radii
 from timme.system.ensemble import Ensemble
@@ -86,7 +87,8 @@ def without_placeholder(
         In open space if the box of the first or the last snapshot is a placeholder.
     """
     if outgrown and not (ensemble.atoms.elements != "").any():
-        return _without_default(ensemble)
+        boxes = "the particles span several boxes of length 1"
+        return _open(ensemble, f"{boxes}, which was taken for a placeholder")
     if angstrom is None:
         return ensemble
     found = _placeholder(ensemble, 0, angstrom)
@@ -96,19 +98,12 @@ def without_placeholder(
     if found is None:
         return ensemble
     lengths = " × ".join(f"{length:.4g}" for length in np.linalg.norm(found, axis=1))
-    note = (
-        f"{ensemble.prefix}a box of {lengths} {ensemble.unit or 'Å'} cannot hold the atoms and "
-        "was taken for a placeholder: space is open; give the true box (box=) if there is one"
-    )
-    frames = ensemble.frames.with_boxes(None)
-    return replace(ensemble, frames=frames, notes=(*ensemble.notes, note))
+    box = f"a box of {lengths} {ensemble.unit or 'Å'}"
+    return _open(ensemble, f"{box} cannot hold the atoms and was taken for a placeholder")
 
 
-def _without_default(ensemble: Ensemble) -> Ensemble:
-    note = (
-        f"{ensemble.prefix}the particles span several boxes of length 1, which was taken for a "
-        "placeholder: space is open; give the true box (box=) if there is one"
-    )
+def _open(ensemble: Ensemble, why: str) -> Ensemble:
+    note = f"{ensemble.prefix}{why}: space is open; give the true box (box=) if there is one"
     frames = ensemble.frames.with_boxes(None)
     return replace(ensemble, frames=frames, notes=(*ensemble.notes, note))
 
@@ -222,7 +217,7 @@ def geometry_notes(ensemble: Ensemble, angstrom: float | None) -> tuple[str, ...
         (_bridges(atoms), "hydrogen", "with two covalent bonds"),
     )
     return tuple(
-        f"{ensemble.prefix}{_counted(len(places), noun)} {what}, such as "
+        f"{ensemble.prefix}{counted(len(places), noun)} {what}, such as "
         f"{' and '.join(atoms.label(int(atom)) for atom in places[0])}, "
         f"{_lengths(places[:1], points, boxes)[0]:.2f} Å apart: check the structure there"
         for places, noun, what in found
@@ -282,10 +277,6 @@ def _bridges(atoms: Atoms) -> Ints:
 def _lengths(pairs: Ints, points: Floats, boxes: Boxes) -> Floats:
     vectors = points[pairs[:, 0]] - points[pairs[:, 1]]
     return np.asarray(np.linalg.norm(boxes.shorten(vectors[None])[0], axis=1), dtype=np.float64)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _placeholder(ensemble: Ensemble, index: int, angstrom: float) -> Floats | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,11 +27,11 @@ from timme.readers.files import (
 from timme.readers.libraries import MDTRAJ, is_mdtraj
 from timme.readers.repeats import find_parts, find_repeats, refuse_twice
 from timme.readers.replicas import Joint, begins_of, find_joints
-from timme.readers.snapshots import Clock
+from timme.readers.snapshots import Choice, Choose, Clock, Course
 from timme.system.atoms import Atoms
 from timme.system.ensemble import Ensemble
 from timme.system.frames import Frames
-from timme.system.held_frames import ArrayFrames, StoredFrames, with_moments
+from timme.system.held_frames import ArrayFrames, StoredFrames, with_stamps
 from timme.system.holes import Resting, may_lie_there
 from timme.system.placeholders import (
     can_be_box,
@@ -41,10 +41,6 @@ from timme.system.placeholders import (
 
 if TYPE_CHECKING:
     from timme.readers.trajectory_files import TrajectoryFile
-
-# Of a number of snapshots, their source, times, those that are there twice, and those with which
-# another run begins, which to keep.
-Keep = Callable[[int, str, Clock | None, Sequence[int], Sequence[int]], Sequence[int]]
 
 # HDF5 may lead to other files, so that not everybody who takes the others takes it.
 _BARE = BARE_TRAJECTORIES | {".h5md", ".rst7"}
@@ -61,11 +57,11 @@ _USES = {  # of options that are not for every kind of source
 class Opened(NamedTuple):
     """A source that was opened."""
 
-    ensemble: Ensemble  # the snapshots that are kept; bonds are those that the source gives
+    ensemble: Ensemble  # the snapshots that are read; bonds are those that the source gives
     n_snapshots: int  # all that there are
+    choice: Choice  # of these
     joints: tuple[Joint, ...] = ()  # where one trajectory file follows another
     in_cells: bool = False  # whether molecules are made whole in its boxes, and no more
-    kept: Sequence[int] = ()  # which of all these are, where a box for each may be given
     outgrown: bool = False  # whether its box is one by default, which does not hold particles
 
 
@@ -81,7 +77,7 @@ class Options:
 
 
 def open_source(
-    source: Any, trajectories: list[str | Path], options: Options, keep: Keep
+    source: Any, trajectories: list[str | Path], options: Options, choose: Choose
 ) -> Opened:
     """Open a source, with all its atoms.
 
@@ -93,10 +89,9 @@ def open_source(
         Trajectories of the atoms of a topology.
     options : Options
         How files are read.
-    keep : callable
-        Called with the number of snapshots, what they are called in messages, how to find their
-        times, which repeat the one before, and with which other runs begin; returns those to keep.
-        Of structure files, no others are matched.
+    choose : callable
+        Called with all snapshots; returns which of them to read. Of structure files, no others are
+        matched.
 
     Returns
     -------
@@ -105,34 +100,36 @@ def open_source(
     """
     found = _locate(source) if isinstance(source, str | Path) else source
     paths = _structure_files(found, trajectories)
-    in_a_row = len({kind(path) for path in paths} | _ROWS) == len(_ROWS) and bool(paths)
+    in_a_row = bool(paths) and {kind(path) for path in paths} <= _ROWS
     if paths and not in_a_row:
-        return _from_structures(paths, options, keep)
+        return _from_structures(paths, options, choose)
     ensemble = _from_row(paths, options) if in_a_row else _from_others(found, trajectories, options)
     count, name = ensemble.n_snapshots, ensemble.sources[0] if ensemble.sources else "array"
     stamps = ensemble.frames.stamps()
     parts = find_parts(ensemble.frames, stamps)
-    left_out, continued, notes = find_repeats(ensemble.frames, stamps, parts)
+    doubled, continued, notes = find_repeats(ensemble.frames, stamps, parts)
     joints = find_joints(ensemble.frames, parts, continued)
-    kept = keep(count, name, _clock(found, ensemble.frames), left_out, begins_of(joints))
+    clock = _clock(found, ensemble.frames)
+    choice = choose(Course(count, name, clock, doubled, begins_of(joints)))
     if ensemble.frames.in_memory and not ensemble.gaps:
-        _refuse_holes(ensemble, kept, name)
+        _refuse_holes(ensemble, choice.read, name)
     if isinstance(ensemble.frames, ArrayFrames) and ensemble.frames.boxes is not None:
         boxes = ensemble.frames.boxes
         if options.any_boxes:
             boxes = _without_placeholders(boxes, ensemble.unit)
             ensemble = replace(ensemble, frames=ensemble.frames.with_boxes(boxes))
         else:
-            refuse_other_spaces(boxes[kept], ensemble.unit, numbers=kept, name=name)
+            numbers = choice.read
+            refuse_other_spaces(boxes[numbers], ensemble.unit, numbers=numbers, name=name)
     notes = (*ensemble.notes, *notes)
     outgrown = _has_outgrown_box(ensemble.frames)
-    ensemble = replace(ensemble, frames=ensemble.frames.keep(kept), notes=notes)
-    return Opened(ensemble, count, joints, outgrown=outgrown)
+    ensemble = replace(ensemble, frames=ensemble.frames.keep(choice.read), notes=notes)
+    return Opened(ensemble, count, choice, joints, outgrown=outgrown)
 
 
 def _has_outgrown_box(frames: Frames) -> bool:
     """Judge by the first frame of all: what is not put back into a box may be far away later."""
-    if frames.unfolded() is not None:
+    if frames.unfold() is not None:
         return False
     try:
         points, boxes = frames.read(0, 1)
@@ -146,13 +143,13 @@ def _clock(source: Any, frames: Frames) -> Clock:
     return source.time.__getitem__ if is_mdtraj(source) else frames.time
 
 
-def _refuse_holes(ensemble: Ensemble, kept: Sequence[int], name: str) -> None:
-    """Refuse snapshots in memory that were never filled, of those that are kept."""
-    resting, frames = _resting(ensemble), ensemble.frames.keep(kept)
-    for start in range(0, len(kept), ensemble.block_length):
-        places = frames.read(start, min(start + ensemble.block_length, len(kept)))[0]
+def _refuse_holes(ensemble: Ensemble, chosen: Sequence[int], name: str) -> None:
+    """Refuse snapshots in memory that were never filled, of those that are read."""
+    resting, frames = _resting(ensemble), ensemble.frames.keep(chosen)
+    for start in range(0, len(chosen), ensemble.block_length):
+        places = frames.read(start, min(start + ensemble.block_length, len(chosen)))[0]
         for row in np.flatnonzero((places[..., 0] == 0).any(axis=1)).tolist():
-            resting.refuse_holes(places[row], kept[start + row], source=name)
+            resting.refuse_holes(places[row], chosen[start + row], source=name)
 
 
 def _without_placeholders(boxes: Floats, unit: str) -> Floats:
@@ -281,7 +278,7 @@ def _from_row(paths: list[Path], options: Options) -> Ensemble:
     return _from_trajectories(None if kind(paths[0]) in _BARE else paths[0], paths, options)
 
 
-def _from_structures(paths: list[Path], options: Options, keep: Keep) -> Opened:
+def _from_structures(paths: list[Path], options: Options, choose: Choose) -> Opened:
     from timme.readers.structures import read_structures
 
     if any(kind(path) in _BARE for path in paths):
@@ -291,7 +288,7 @@ def _from_structures(paths: list[Path], options: Options, keep: Keep) -> Opened:
         )
     _refuse_unused(options, str(paths[0]), "common_atoms")
     found = read_structures(
-        paths, common_atoms=options.common_atoms, any_boxes=options.any_boxes, keep=keep
+        paths, common_atoms=options.common_atoms, any_boxes=options.any_boxes, choose=choose
     )
     ensemble = Ensemble(
         frames=ArrayFrames(frozen(found.coordinates), found.boxes),
@@ -304,10 +301,11 @@ def _from_structures(paths: list[Path], options: Options, keep: Keep) -> Opened:
         sources=tuple(str(path) for path in paths),
         notes=found.notes,
     )
-    return Opened(ensemble, found.n_models, in_cells=found.are_cells)
+    return Opened(ensemble, found.n_models, found.choice, in_cells=found.are_cells)
 
 
 def _from_trajectories(topology: Path | None, paths: list[Path], options: Options) -> Ensemble:
+    from timme.readers.naming import refuse_other_order
     from timme.readers.topologies import read_topology
     from timme.readers.trajectories import open_trajectories
 
@@ -331,6 +329,11 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         if alike or every.files[0].n_frames > 1:  # and no structure before a trajectory
             frames, notes = every, (*more, _snapshot_note(topology, every.files))
     refuse_twice(frames.files)
+    if atoms is not None:
+        for number, file in enumerate(frames.files):
+            if Path(file.path) != topology:
+                names = frames.names_of(number)
+                refuse_other_order(names, atoms, file.path, str(topology))
     if atoms is None:
         atoms, molecules, note = _bare_atoms(paths[0], frames.shape[1])
         notes, ids = (*notes, note), frames.files[0].numbers
@@ -395,9 +398,9 @@ def _from_mdtraj(source: Any) -> Ensemble:
     from timme.readers.libraries import atoms_of_mdtraj
 
     atoms = None if source.topology is None else atoms_of_mdtraj(source.topology)
-    boxes, moments = source.unitcell_vectors, np.asarray(source.time, np.float64)
+    boxes, times = source.unitcell_vectors, np.asarray(source.time, np.float64)
     ensemble = Ensemble.from_array(source.xyz, boxes=boxes, atoms=atoms, unit="nm")
-    return replace(ensemble, frames=with_moments(ensemble.frames, moments), sources=(MDTRAJ,))
+    return replace(ensemble, frames=with_stamps(ensemble.frames, times), sources=(MDTRAJ,))
 
 
 def _from_tracks(tracks: Any, name: str) -> Ensemble:
@@ -405,7 +408,7 @@ def _from_tracks(tracks: Any, name: str) -> Ensemble:
         tracks.coordinates, atoms=tracks.atoms, gaps=True, unit=tracks.unit
     )
     ids = ensemble.atoms.resids  # those of the table, or numbers in the place of names
-    frames = with_moments(ensemble.frames, tracks.frames)
+    frames = with_stamps(ensemble.frames, tracks.frames)
     return replace(ensemble, frames=frames, sources=(name,), notes=tracks.notes, numbers=ids)
 
 

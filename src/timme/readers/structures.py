@@ -14,20 +14,21 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, Strings
 from timme.readers.copies import tell_copies_apart
 from timme.readers.files import STRUCTURES, kind
+from timme.readers.layouts import CELL_NOTE
 from timme.readers.links import links_of
 from timme.readers.matching import match_models
 from timme.readers.mmcif import parse_mmcif
 from timme.readers.models import Model
 from timme.readers.numbering import five_digits
 from timme.readers.pdb import parse_pdb
+from timme.readers.pdb_frames import cell_fields
+from timme.readers.snapshots import Choice, Choose, Course, choose_all
 from timme.system.atoms import Atoms, sorted_bonds
 from timme.system.boxes import boxes_of_frames, fault_of, vectors_of_cell
 from timme.system.elements import element_masses, guess_elements, is_coarse_grained
 from timme.system.placeholders import can_be_box, max_walls, refuse_other_space, walls_of
 from timme.system.residues import NUCLEIC, PROTEIN, WATER, is_named
 
-_CELL_FIELDS = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
-CELL_NOTE = "not taken for a periodic box: if it is one, "  # with what may be given for it
 _DUMMY = 1.5  # Å: NMR entries have cells of 1 Å
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
 
@@ -39,6 +40,7 @@ class Structures:
     atoms: Atoms  # with the bonds that the files give
     coordinates: Floats  # (models, atoms, 3), of those that are kept
     n_models: int  # in the files
+    choice: Choice  # of these
     notes: tuple[str, ...]
     rounding: float  # Å
     numbers: Ints | None  # (atoms,), from 1 on, as every model lists them; None where they differ
@@ -52,7 +54,7 @@ def read_structures(
     *,
     common_atoms: bool = False,
     any_boxes: bool = False,
-    keep: Callable[[int, str, None, Sequence[int], Sequence[int]], Sequence[int]] | None = None,
+    choose: Choose = choose_all,
 ) -> Structures:
     """Read models of PDB and mmCIF files and match their atoms.
 
@@ -64,10 +66,9 @@ def read_structures(
         Go on with the atoms that all models share where they differ.
     any_boxes : bool, optional
         Let some models have a box and others none, where that of the files does not count.
-    keep : callable, optional
-        Called with the number of models, the name of the first file, no times, none that are
-        there twice, and none with which another run begins; returns those to keep, all by default.
-        Others may have other atoms.
+    choose : callable, optional
+        Called with all models, which have no times; returns those to read, all by default. Others
+        may have other atoms.
 
     Returns
     -------
@@ -76,7 +77,8 @@ def read_structures(
     """
     files = [_read(path) for path in paths]
     every = [(file, model) for file in files for model in file.models]
-    chosen = range(len(every)) if keep is None else keep(len(every), str(paths[0]), None, (), ())
+    choice = choose(Course(len(every), str(paths[0])))
+    chosen = choice.read
     models = [every[number][1] for number in chosen]
     cells = _cells(models) if len(every) > 1 else None
     notes = _cell_notes(files, cells) if len(models) > 1 else ()
@@ -105,6 +107,7 @@ def read_structures(
         atoms,
         coordinates,
         len(every),
+        choice,
         (*notes, *named, *matching.notes),
         rounding,
         _common_numbers(models, matching.orders),
@@ -137,20 +140,27 @@ class _File:
 def _read(path: Path) -> _File:
     if kind(path) not in STRUCTURES:
         return _read_other(path)
-    structures, cells = _parse(path)
-    models = list[Model]()
-    for structure in structures:
-        models.extend(_models(structure, path, already=len(models)))
+    parts = _parse(path)
+    every = [cell for _, own in parts for cell in own]
+    models, cells = list[Model](), every if len(every) == 1 else []
+    for structure, own in parts:
+        cells = own or cells[-1:]  # that of the part before, where there is none
+        models.extend(_in_cells(_models(structure, path, already=len(models)), cells))
     if not models:
         raise ValueError(
             f"{path}: no atoms were found: a PDB or mmCIF file with ATOM records is needed"
         )
-    if len(cells) in {1, len(models)}:
-        each = cells if len(cells) > 1 else cells * len(models)
-        models = [replace(model, cell=cell) for model, cell in zip(models, each, strict=True)]
-    cell = structures[0].cell
-    known = cell.parameters if cell.is_crystal() and cell.a > _DUMMY else ()
-    return _File(models, partial(links_of, structures[0]), _ROUNDING, known)
+    first, _ = parts[0]
+    known = first.cell.parameters if first.cell.is_crystal() and first.cell.a > _DUMMY else ()
+    return _File(models, partial(links_of, first), _ROUNDING, known)
+
+
+def _in_cells(models: list[Model], cells: Sequence[Floats | None]) -> list[Model]:
+    """Give models their cells: one for all, or one for each; nobody knows whose others are."""
+    if not cells or len(cells) not in {1, len(models)}:
+        return models
+    each = cells if len(cells) > 1 else [cells[0]] * len(models)
+    return [replace(model, cell=cell) for model, cell in zip(models, each, strict=True)]
 
 
 def _cells(models: Sequence[Model]) -> Floats | None:
@@ -215,14 +225,14 @@ def _read_other(path: Path) -> _File:
     return _File(models, lambda _: atoms.bonds, file.rounding, unit=file.unit)
 
 
-def _parse(path: Path) -> tuple[list[Any], list[Floats | None]]:
-    """Parse a file, and list the cells without symmetry: one for all models, or one for each."""
+def _parse(path: Path) -> list[tuple[Any, list[Floats | None]]]:
+    """Parse the parts of a file, each with its cells without symmetry: one, or one per model."""
     if kind(path) in {".cif", ".mmcif"}:
         found = parse_mmcif(path)
-        return [found], [_vectors(found.cell.parameters, found.spacegroup_hm)]
-    structures, lines = parse_pdb(path)
-    return structures, [
-        _vectors([line[start:stop] for start, stop in _CELL_FIELDS], line[55:66]) for line in lines
+        return [(found, [_vectors(found.cell.parameters, found.spacegroup_hm)])]
+    return [
+        (structure, [_vectors(cell_fields(line), line[55:66]) for line in lines])
+        for structure, lines in parse_pdb(path)
     ]
 
 

@@ -14,6 +14,16 @@ MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
 _SIGNS = (";", "\t", ",")  # a comma last, as it may be a decimal sign where others separate
 _LOOKED_AT = 20  # rows by which the separator is known
 _BEGINNING = 400  # bytes by which an encoding is known
+# Marks at the start of a text; that of four bytes begins like one of two.
+_MARKS = {
+    b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16",
+}  # fmt: skip
+# Which of four bytes are zero in ordinary letters.
+_ZEROS = {
+    (False, True, True, True): "utf-32-le", (True, True, True, False): "utf-32-be",
+    (False, True, False, True): "utf-16-le", (True, False, True, False): "utf-16-be",
+}  # fmt: skip
 _QUOTES = "\"'"
 
 
@@ -208,12 +218,13 @@ def _count(line: str, sign: str) -> int:
 
 
 def _decode(data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16").replace("\r\n", "\n").replace("\r", "\n")
-    for place, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):  # some write it without a mark
-        letters = data[place:_BEGINNING:2]
-        if 2 * letters.count(0) > len(letters):
+    for marks, encoding in _MARKS.items():
+        if data.startswith(marks):
             return data.decode(encoding, "replace").replace("\r", "\n")
+    every = [data[place:_BEGINNING:4] for place in range(4)]
+    zeros = tuple(2 * letters.count(0) > len(letters) for letters in every)
+    if zeros in _ZEROS:  # some write it without a mark
+        return data.decode(_ZEROS[zeros], "replace").replace("\r", "\n")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import BinaryIO
 
-from timme.readers.layouts import DamageError, Layout, walk
+from timme.readers.layouts import DamageError, FrameEnd, Layout, is_end, walk
 
 _PLACED = 5  # words of an atom up to its last coordinate: number, name, x, y and z
 
@@ -26,12 +26,13 @@ def walk_tinker(stream: BinaryIO, size: int) -> Layout:
         Of its frames, up to one that is cut off.
     """
     boxed: bool | None = None
+    names = list[bytes]()  # of the first frame
 
-    def frame_end(_: int) -> tuple[int, int]:
-        nonlocal boxed
+    def frame_end(_: int) -> FrameEnd | None:
+        nonlocal boxed, names
         first = stream.readline()
-        if not first.strip() and not stream.read().strip():
-            return -1, 0
+        if is_end(stream, first):
+            return None
         if not first.split()[:1] or not first.split()[0].isdigit():
             raise DamageError("its first line is not its number of atoms")
         count = int(first.split()[0])
@@ -43,7 +44,11 @@ def walk_tinker(stream: BinaryIO, size: int) -> Layout:
             raise DamageError(f"{count + boxed - len(lines)} lines are missing")
         for line in lines[int(boxed) :]:
             _refuse_part(line)
-        return stream.tell(), count
+        named = [line.split(maxsplit=2)[1] for line in lines[int(boxed) :]]
+        names = names or named
+        if len(named) == len(names) and named != names:
+            raise DamageError("its atoms are not those of the first frame in their order")
+        return FrameEnd(stream.tell(), count)
 
     return walk(frame_end, size)
 

@@ -29,10 +29,10 @@ from timme.readers.trajectory_files import (
 from timme.readers.universes import quiet
 from timme.system.boxes import boxes_of_frames, fault_of
 from timme.system.derived_frames import BoxedFrames, PlainFrames
-from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
+from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice, rows_of
 from timme.system.frames import Frames
 from timme.system.holes import ANY, Resting, may_lie_there
-from timme.system.placeholders import can_be_box, max_walls, plane_box, refuse_other_space, walls_of
+from timme.system.placeholders import judge_box, max_walls, plane_box, walls_of
 
 # Formats that are laid out in bytes; in others, particles may start all at the origin.
 _BINARY = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".h5md"))
@@ -88,7 +88,9 @@ class TrajectoryFrames(PlainFrames):
             for row, frame in enumerate(frames):
                 file, place = self._place(frame)
                 found = self._frame(file, place)
-                found = found._replace(box=self._checked(found.box, file, place))
+                unit, name = self.files[file].unit, self._name(file, place)
+                box = judge_box(found.box, unit, walls=self.walls, name=name)
+                found = found._replace(box=box)
                 self.resting.refuse_holes(
                     found.positions, place, source=self.files[file].path, sites=self.sites
                 )
@@ -167,24 +169,19 @@ class TrajectoryFrames(PlainFrames):
                 self._clocks[file] = self._clock(file)
             return self._clocks[file](frame)
 
-    def moment(self, snapshot: int) -> float | None:
-        """Tell when a snapshot was taken, by whatever clock there is.
-
-        Parameters
-        ----------
-        snapshot : int
-            Which one.
+    def stamps(self) -> Floats:
+        """Tell times of snapshots, or the numbers of their steps, as headers give them.
 
         Returns
         -------
-        float or None
-            Its time or, where the file does not tell it, its step in the simulation.
+        ndarray, shape (snapshots,)
+            NaN for formats that tell none without the whole frame.
         """
-        file, frame = self._place(self.chosen[snapshot])
-        time, stamps = self.time(snapshot), self.files[file].stamps
-        return float(stamps[frame]) if time is None and stamps is not None else time
+        with self._lock:
+            found = [self._stamps(file) for file in range(len(self.files))]
+        return rows_of(np.concatenate(found), self.chosen)
 
-    def unfolded(self) -> Self | None:
+    def unfold(self) -> Self | None:
         """Put atoms where they went through the walls of the box.
 
         Returns
@@ -229,14 +226,6 @@ class TrajectoryFrames(PlainFrames):
         judged = self.periodic, self.through, self.walls, self.resting
         return type(self), (self.files, *chosen, *judged)
 
-    def _checked(self, box: Floats | None, file: int, frame: int) -> Floats | None:
-        """Refuse a box that no frame can have, unless those of the files do not count."""
-        unit = self.files[file].unit
-        if self.walls is None:  # no molecule is made whole through what is no box
-            return None if fault_of(box) or not can_be_box(box, unit) else box
-        refuse_other_space(box, unit, walls=self.walls, name=self._name(file, frame))
-        return box
-
     def probes(self) -> Iterator[tuple[Floats | None, str, Ints | None]]:
         """Look at the first, the middle and the last frame of every file, and at no others.
 
@@ -262,17 +251,6 @@ class TrajectoryFrames(PlainFrames):
                         raise
                     # A later frame that is damaged is told when it is needed.
 
-    def stamps(self) -> Floats:
-        """Tell times of frames, or the numbers of their steps, as headers give them.
-
-        Returns
-        -------
-        ndarray, shape (frames,)
-            Of all frames of all files; NaN for formats that tell none without the whole frame.
-        """
-        with self._lock:
-            return np.concatenate([self._stamps(file) for file in range(len(self.files))])
-
     def first_of_files(self) -> list[int]:
         """Number the frames with which files begin.
 
@@ -282,6 +260,22 @@ class TrajectoryFrames(PlainFrames):
             Of all frames of all files.
         """
         return [int(first) for first in self._firsts[:-1]]
+
+    def names_of(self, file: int) -> npt.NDArray[Any] | None:
+        """Tell what the atoms of a file are called.
+
+        Parameters
+        ----------
+        file : int
+            Which one.
+
+        Returns
+        -------
+        ndarray, shape (atoms,), or None
+            As its first frame has them, in the order in which they are read; None without names.
+        """
+        found = self._frame(file, 0).names
+        return self.files[file].names if found is None else found
 
     def name_of(self, frame: int) -> str:
         """Name a frame in messages.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints
-from timme.readers.amber import AMBER_TEXTS
+from timme.readers.amber import AMBER_TEXTS, read_amber
 from timme.readers.boundaries import box_within, periodic_directions
 from timme.readers.clocks import FrameClock
 from timme.readers.dcd import DcdFile
@@ -28,6 +28,7 @@ from timme.readers.integrity import TEXTS, layout
 from timme.readers.lammps_data import parser_options
 from timme.readers.layouts import Layout
 from timme.readers.netcdf import NetcdfFile
+from timme.readers.pdb_frames import PDB, read_pdb_frame
 from timme.readers.restart import RestartFile
 from timme.readers.several import refuse_later_models, refuse_piled_models
 from timme.readers.universes import quiet, time_of, time_of_frame
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _NM = 10.0  # Å
 _OFFSETS = frozenset((".xtc", ".trr")) | TEXTS  # formats that are read by place
 # Formats whose frames are counted here, and read by MDAnalysis.
-_COUNTED = AMBER_TEXTS | {".arc", ".txyz"}
+_COUNTED = frozenset((".arc", ".txyz"))
 
 # Formats whose files are opened once, and read frame by frame.
 _FILES: dict[str, Callable[[Path], DcdFile | GsdFile | H5mdFile | NetcdfFile | RestartFile]] = {
@@ -59,6 +60,7 @@ class TrajectoryFile:
     n_atoms: int
     n_frames: int
     offsets: Ints | None = None  # (frames,) for formats that need them for random access
+    cells: Ints | None = None  # (frames,), where lines of cells start that may stand anywhere
     stamps: Floats | None = None  # (frames,), times or steps, if known without reading frames
     rounding: float = 0.0  # Å
     ids: Ints | None = None  # (atoms,), sorted, where atoms are numbered and come in any order
@@ -136,7 +138,8 @@ def open_file(file: TrajectoryFile) -> ReadFrame:
         return partial(_read_frame, _reader(file.path, file.n_atoms), periodic)
     path, offsets = Path(file.path), file.offsets
     if kind(path) in TEXTS:
-        return partial(_read_text, _stream_of(path), offsets, _parser(path, file.style))
+        parser = _parser(path, file.style, file.n_atoms)
+        return partial(_read_text, _stream_of(path), _places(file), parser)
     return open_xdr(path, offsets)
 
 
@@ -196,6 +199,7 @@ def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
     return replace(
         described,
         offsets=found.offsets,
+        cells=found.cells,
         rounding=round(_NM * found.rounding, 9),
         stamps=found.stamps,
         ids=ids,
@@ -211,7 +215,8 @@ def _describe_by_layout(path: Path, found: Layout) -> TrajectoryFile:
 def _identity(path: Path, found: Layout, style: str) -> tuple[Ints | None, npt.NDArray[Any] | None]:
     """Read of the first frame by what the atoms of all frames are told apart."""
     try:
-        first = _read_text(_stream_of(path), found.offsets, _parser(path, style), 0)
+        parser = _parser(path, style, found.n_atoms)
+        first = _read_text(_stream_of(path), _places(found), parser, 0)
         return None if first.ids is None else sorted_ids(first.ids), first.names
     except (ValueError, IndexError, OverflowError) as error:
         raise ValueError(unreadable(str(path), 0, error)) from None
@@ -240,7 +245,17 @@ def unreadable(path: str, frame: int, error: object) -> str:
     )
 
 
-def _parser(path: Path, style: str) -> Callable[[BinaryIO, int], RawFrame]:
+def _places(found: Layout | TrajectoryFile) -> Ints:
+    """Where frames start, and where their cells are if these may stand elsewhere."""
+    every = [places for places in (found.offsets, found.cells) if places is not None]
+    return np.column_stack(every)
+
+
+def _parser(path: Path, style: str, n_atoms: int) -> Callable[..., RawFrame]:
+    if kind(path) in AMBER_TEXTS:
+        return partial(read_amber, n_atoms=n_atoms)
+    if kind(path) in PDB:
+        return read_pdb_frame
     if kind(path) in DUMPS:
         return partial(read_dump, style=style)
     if kind(path) in DLPOLY:
@@ -314,11 +329,6 @@ def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
                 found = int(reader.n_atoms), int(reader.n_frames)
         except Exception as error:  # noqa: BLE001, readers raise what they stumble over
             reason = one_line(error)
-    if found is None and kind(path) in AMBER_TEXTS:
-        raise ValueError(
-            f"{path}: not a text of Amber that can be read, as with a line for the box in every "
-            "frame: write it as NetCDF, as with trajout a.nc of cpptraj"
-        )
     if found is None and kind(path) == ".crd":
         raise ValueError(
             f"{path}: not a CRD file of CHARMM: if it is a text of Amber, call it .mdcrd with "
@@ -335,9 +345,8 @@ def _describe_by_reader(path: Path, n_atoms: int | None) -> TrajectoryFile:
             "give a whole XTC, TRR, DCD, NetCDF, GRO, XYZ or LAMMPS dump file"
         )
     _periodic(path)  # refuses cells that are not read
-    rounding = 0.001 if kind(path) in {".pdb", ".ent"} else 0.0
     unit = "" if kind(path) in UNITLESS else "Å"
-    return TrajectoryFile(str(path), *found, rounding=rounding, unit=unit)
+    return TrajectoryFile(str(path), *found, unit=unit)
 
 
 def _refuse_without_reader(path: Path) -> None:
@@ -376,13 +385,10 @@ def _stream_of(path: Path) -> Callable[[], BinaryIO]:
 
 
 def _read_text(
-    opened: Callable[[], BinaryIO],
-    offsets: Ints,
-    read: Callable[[BinaryIO, int], RawFrame],
-    frame: int,
+    opened: Callable[[], BinaryIO], places: Ints, read: Callable[..., RawFrame], frame: int
 ) -> RawFrame:
     with opened() as stream:
-        return read(stream, int(offsets[frame]))
+        return read(stream, *places[frame].tolist())
 
 
 def _periodic(path: Path) -> Bools:

@@ -75,7 +75,7 @@ def _files_behind(
         )
     except (ValueError, OSError, ImportError):  # the Universe could read it
         return None, ()
-    unfolded = frames.unfolded()
+    unfolded = frames.unfold()
     if unfolded is None and len(paths) < 2:
         return None, ()
     if _changes_nothing(reader) and _are_alike(shown, frames):

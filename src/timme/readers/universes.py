@@ -29,7 +29,7 @@ from timme.system.elements import (
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice
 from timme.system.frames import Frames
 from timme.system.holes import ANY, Resting, may_lie_there
-from timme.system.placeholders import can_be_box, max_walls, refuse_other_space, walls_of
+from timme.system.placeholders import judge_box, max_walls, walls_of
 
 _TEXTS = frozenset(("DUMP", "GRO", "LAMMPSDUMP", "PDB", "XPDB", "XYZ", "TXYZ", "ARC"))
 
@@ -74,7 +74,7 @@ class UniverseFrames(PlainFrames):
         for row, frame in enumerate(frames):
             step = self.reader[frame]
             coordinates[row] = self.places(step)
-            boxes.append(self.checked(find_box(step), step.frame))
+            boxes.append(self.judge_box(find_box(step), step.frame))
         if self.shared:
             _ = self.reader[before]
         return coordinates, boxes_of_frames(boxes) if self.periodic else None
@@ -185,8 +185,8 @@ class UniverseFrames(PlainFrames):
     def _source(self) -> str:
         return str(getattr(self.reader, "filename", None) or "Universe")
 
-    def checked(self, box: Floats | None, frame: int) -> Floats | None:
-        """Refuse the box of a frame that no frame can have, or that others have not.
+    def judge_box(self, box: Floats | None, frame: int) -> Floats | None:
+        """Take the box of a frame, or refuse one that no frame can have, or that others have not.
 
         Parameters
         ----------
@@ -198,13 +198,10 @@ class UniverseFrames(PlainFrames):
         Returns
         -------
         ndarray, shape (3, 3), or None
-            The same.
+            As for :func:`timme.system.placeholders.judge_box`.
         """
         unit, name = unit_of_reader(self.reader), f"{self._source}: frame {frame + 1}"
-        if self.walls is None:  # no molecule is made whole through what is no box
-            return None if fault_of(box) or not can_be_box(box, unit) else box
-        refuse_other_space(box, unit, walls=self.walls, name=name)
-        return box
+        return judge_box(box, unit, walls=self.walls, name=name)
 
 
 def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:

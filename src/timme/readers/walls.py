@@ -9,9 +9,10 @@ from itertools import chain
 
 import numpy as np
 
-from timme._arrays import Coordinates, Ints
-from timme._kernels.space import half_width
+from timme._arrays import Coordinates
 from timme.readers.complexes import links_of_complexes, members_of
+from timme.readers.numbered import join_molecules
+from timme.system.counted import follow_counted
 from timme.system.ensemble import Ensemble
 from timme.system.followed import centres, follow
 from timme.system.frames import Progress
@@ -20,8 +21,6 @@ from timme.system.pace import Pace
 from timme.system.space import Boxes
 from timme.system.traces import joined_atoms
 from timme.system.wholes import Trees, WholeFrames, cut_free, endless
-
-_NEAR = 0.5  # of half the box, within which neighbours in a molecule are
 
 
 def unfold(ensemble: Ensemble) -> Ensemble:
@@ -37,7 +36,7 @@ def unfold(ensemble: Ensemble) -> Ensemble:
     Ensemble
         The same, or with a note that says so.
     """
-    frames = ensemble.frames.unfolded()
+    frames = ensemble.frames.unfold()
     if frames is None:
         return ensemble
     note = f"{ensemble.prefix}the file says how often sites went through the walls of the box"
@@ -69,19 +68,20 @@ def with_whole_molecules(
     if matrices is None:
         return ensemble
     boxes, n_sites = Boxes.of(matrices, 1, ensemble.n_dimensions), ensemble.n_sites
-    bonds = ensemble.atoms.bonds
+    bonds, notes = ensemble.atoms.bonds, ensemble.notes
     if not len(bonds) and ensemble.molecules is not None:
-        bonds = _neighbours(points, boxes, ensemble.molecules)
+        some = [(points[0], boxes), *_later_snapshots(ensemble)]
+        bonds, n_apart, n_molecules = join_molecules(some, ensemble.molecules)
+        notes = (*notes, *_note_apart(ensemble.prefix, n_apart, n_molecules))
     bonds = joined_atoms(bonds, ensemble.steps)
     if not len(bonds):
-        return ensemble
+        return replace(ensemble, notes=notes)
     trees = Trees.of(bonds, n_sites)
     if angstrom is not None and ensemble.n_dimensions == 3:
         looked_at = chain([(points[0], boxes)], _later_snapshots(ensemble))
         links = links_of_complexes(ensemble.atoms, looked_at, trees.molecules, angstrom)
         trees = Trees.of(bonds, n_sites, links)
     through = endless(points[0], boxes, trees, bonds)
-    notes = ensemble.notes
     if through.any():
         trees = cut_free(trees, through)
         note = (
@@ -91,6 +91,16 @@ def with_whole_molecules(
         notes = (*notes, note)
     frames = WholeFrames(ensemble.frames, trees, np.arange(n_sites), together)
     return replace(ensemble, frames=frames, images=Images(trees.molecules), notes=notes)
+
+
+def _note_apart(prefix: str, n_apart: int, n_molecules: int) -> Iterator[str]:
+    """Say how many molecules are not made whole, though the file numbers them."""
+    if n_apart:
+        yield (
+            f"{prefix}{n_apart:,} of {n_molecules:,} molecules that have numbers and no bonds "
+            "reach far through the box and cannot be made whole, so that each of their atoms goes "
+            "by itself: give a topology with bonds to join them"
+        )
 
 
 def is_wrapped(ensemble: Ensemble) -> bool:
@@ -135,21 +145,6 @@ def _later_snapshots(ensemble: Ensemble) -> Iterator[tuple[Coordinates, Boxes]]:
             yield points[0], Boxes.of(matrices, 1, ensemble.n_dimensions)
 
 
-def _neighbours(points: Coordinates, boxes: Boxes, molecules: Ints) -> Ints:
-    """Join the sites of numbered molecules in a row; none where one reaches far through the box.
-
-    Molecules have numbers in some files that have no bonds; in others, the numbers mean something
-    else, and what has the same is anywhere.
-    """
-    order = np.argsort(molecules, kind="stable")
-    pairs = np.column_stack([order[:-1], order[1:]])
-    pairs = pairs[molecules[pairs[:, 0]] == molecules[pairs[:, 1]]]
-    apart = np.linalg.norm(boxes.between(points, *pairs.T)[0], axis=1)
-    near = bool((apart <= _NEAR * half_width(boxes.inverses[0])).all())
-    joined: Ints = pairs if near else pairs[:0]
-    return joined
-
-
 def with_lasting_images(ensemble: Ensemble) -> Ensemble:
     """Let all see the same images of one another for ever: the nearest in the first snapshot.
 
@@ -179,6 +174,42 @@ def with_lasting_images(ensemble: Ensemble) -> Ensemble:
     return replace(ensemble, images=Images(molecules, origin, boxes[0]))
 
 
+def has_lasting_images(ensemble: Ensemble) -> bool:
+    """Tell whether an ensemble is yet to be followed.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        As it was opened.
+
+    Returns
+    -------
+    bool
+        True if sites see the same images of one another for ever.
+    """
+    return ensemble.images is not None and ensemble.images.origin is not None
+
+
+def is_counted(ensemble: Ensemble) -> bool:
+    """Tell whether a file counts walls of a box, through which more than one molecule goes.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        All sites, where the file puts them.
+
+    Returns
+    -------
+    bool
+        False where all sites are one molecule, for which it does not matter where it is.
+    """
+    if ensemble.frames.unfold() is None:
+        return False
+    boxes = ensemble.frames.read(0, 1)[1]
+    one = ensemble.images is not None and not ensemble.images.molecules.any()
+    return boxes is not None and bool(boxes.any()) and not one
+
+
 def with_nearest_images(ensemble: Ensemble) -> Ensemble:
     """Let molecules see the nearest images of one another in every snapshot again.
 
@@ -201,6 +232,7 @@ def follow_molecules(
     progress: Progress | None = None,
     *,
     begins: Sequence[int] = (),
+    files: Sequence[int] = (),
     first: int = 0,
 ) -> Ensemble:
     """Follow molecules, or sites without bonds, from snapshot to snapshot.
@@ -213,6 +245,8 @@ def follow_molecules(
         Called with the snapshots done and all of them.
     begins : sequence of int, optional
         Snapshots with which other runs begin; what lies beyond these snapshots does not count.
+    files : sequence of int, optional
+        Snapshots with which files begin.
     first : int, optional
         Number of the first snapshot in the source, for messages.
 
@@ -220,17 +254,23 @@ def follow_molecules(
     -------
     Ensemble
         In which nothing jumps. Where the file says through which walls molecules went, they are
-        there already.
+        there already, and go on where it begins to count again, with a note.
     """
     assert ensemble.images is not None  # noqa: S101, for the type checker
-    placed = ensemble.frames.unfolded() is not None
     own = [place for place in begins if 0 < place < ensemble.n_snapshots]
     pace, molecules = Pace.of(ensemble.frames, own, first), ensemble.images.molecules
+    notes = ensemble.notes
     try:
-        frames = follow(ensemble.frames, molecules, progress, placed=placed, pace=pace)
+        if ensemble.frames.unfold() is None:
+            frames = follow(ensemble.frames, molecules, progress, pace=pace)
+        else:
+            frames, told = follow_counted(
+                ensemble.frames, molecules, progress, pace=pace, files=files
+            )
+            notes = (*notes, *(f"{ensemble.prefix}{note}" for note in told))
     except ValueError as error:
         raise ValueError(f"{ensemble.prefix}{error}") from None
-    return replace(ensemble, frames=frames)
+    return replace(ensemble, frames=frames, notes=notes)
 
 
 def take_away(ensemble: Ensemble) -> Ensemble:

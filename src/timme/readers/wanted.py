@@ -24,18 +24,15 @@ from timme.system.placeholders import refuse_other_spaces
 from timme.system.selection import select_atoms
 
 
-def with_box(
-    ensemble: Ensemble, box: npt.ArrayLike | None, total: int, kept: Sequence[int]
-) -> Ensemble:
+def with_box(ensemble: Ensemble, box: npt.ArrayLike, total: int, kept: Sequence[int]) -> Ensemble:
     """Put another box in place of that of the source.
 
     Parameters
     ----------
     ensemble : Ensemble
         Snapshots.
-    box : array_like or None
-        The new box, for all, for each kept snapshot or for each of all; None for that of the
-        source.
+    box : array_like
+        The new box, for all, for each kept snapshot or for each of all.
     total : int
         Number of all snapshots.
     kept : sequence of int
@@ -46,8 +43,6 @@ def with_box(
     Ensemble
         The same coordinates in the box.
     """
-    if box is None:
-        return ensemble
     snapshots, _, dimensions = ensemble.frames.shape
     given = box_of_library(box)
     try:

@@ -19,7 +19,7 @@ import numpy as np
 from timme._arrays import Coordinates, Ints
 from timme._kernels.xtc import unpack_frame
 from timme.readers.files import RawFrame
-from timme.readers.layouts import DamageError, Layout, take, walk
+from timme.readers.layouts import DamageError, FrameEnd, Layout, take, walk
 from timme.system.boxes import box_or_none
 
 _XTC_MAGIC, _XTC_MAGIC_LARGE, _TRR_MAGIC = 1995, 2023, 1993
@@ -45,9 +45,9 @@ def walk_xtc(stream: BinaryIO, size: int) -> Layout:
     Layout
         Of its whole frames.
     """
-    precision, times = 0.0, list[float]()
+    precision = 0.0
 
-    def frame_end(start: int) -> tuple[int, int]:
+    def frame_end(start: int) -> FrameEnd:
         nonlocal precision
         magic, n_atoms, _, time = struct.unpack(">3if", take(stream, start, 16))
         if magic not in (_XTC_MAGIC, _XTC_MAGIC_LARGE):
@@ -55,16 +55,14 @@ def walk_xtc(stream: BinaryIO, size: int) -> Layout:
         (again,) = struct.unpack(">i", take(stream, start + 52, 4))
         if again != n_atoms or n_atoms < 0:
             raise DamageError(f"it announces both {n_atoms} and {again} atoms")
-        times.append(time)
         if n_atoms <= _SMALL:
-            return start + _HEAD + 12 * n_atoms, n_atoms
+            return FrameEnd(start + _HEAD + 12 * n_atoms, n_atoms, time)
         packed = _Packed.at(stream, start, n_atoms)
         precision = packed.precision
-        return packed.start + (packed.count + 3) // 4 * 4, n_atoms
+        return FrameEnd(packed.start + (packed.count + 3) // 4 * 4, n_atoms, time)
 
     found = walk(frame_end, size)
-    rounding = 1 / precision if precision > 0 else 0.0
-    return replace(found, rounding=rounding, stamps=np.array(times[: len(found.offsets)]))
+    return replace(found, rounding=1 / precision if precision > 0 else 0.0)
 
 
 def walk_trr(stream: BinaryIO, size: int) -> Layout:
@@ -82,9 +80,9 @@ def walk_trr(stream: BinaryIO, size: int) -> Layout:
     Layout
         Of its whole frames that have positions.
     """
-    times, has_positions = list[float](), list[bool]()
+    has_positions = list[bool]()
 
-    def frame_end(start: int) -> tuple[int, int]:
+    def frame_end(start: int) -> FrameEnd:
         magic, _, length = struct.unpack(">3i", take(stream, start, 12))
         if magic != _TRR_MAGIC or not 0 <= length < 256:
             raise DamageError("it does not start as a TRR frame does")
@@ -94,9 +92,9 @@ def walk_trr(stream: BinaryIO, size: int) -> Layout:
         if min(sizes) < 0 or n_atoms < 1:
             raise DamageError(f"it announces {n_atoms} atoms")
         real = _bytes_of_real(sizes, n_atoms)
-        times.append(struct.unpack(">f" if real == 4 else ">d", take(stream, start + 52, real))[0])
+        (time,) = struct.unpack(">f" if real == 4 else ">d", take(stream, start + 52, real))
         has_positions.append(sizes[7] > 0)
-        return start + 52 + 2 * real + sum(sizes), n_atoms
+        return FrameEnd(start + 52 + 2 * real + sum(sizes), n_atoms, time)
 
     found = walk(frame_end, size)
     count = len(found.offsets)
@@ -109,7 +107,8 @@ def walk_trr(stream: BinaryIO, size: int) -> Layout:
         )
     if count and not len(kept):
         raise DamageError("none of its frames holds positions")
-    return replace(found, offsets=found.offsets[kept], stamps=np.array(times)[kept], remark=remark)
+    stamps = None if found.stamps is None else found.stamps[kept]
+    return replace(found, offsets=found.offsets[kept], stamps=stamps, remark=remark)
 
 
 def open_xdr(path: Path, offsets: Ints) -> Callable[[int], RawFrame]:

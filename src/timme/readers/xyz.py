@@ -12,6 +12,7 @@ import numpy as np
 from timme._arrays import Floats, Ints
 from timme.readers.files import BYTE_ORDER_MARK, RawFrame, one_line, open_binary
 from timme.readers.identity import in_order, sorted_ids
+from timme.readers.layouts import CELL_NOTE
 from timme.readers.numerals import load_numbers, plain_number
 from timme.system.boxes import box_or_none, vectors_of_cell
 
@@ -19,17 +20,29 @@ from timme.system.boxes import box_or_none, vectors_of_cell
 # pbc={{T T T}}; some programs write them as JSON, "Lattice": [[5, 0, 0], [0, 5, 0], [0, 0, 5]].
 _LISTS = r"""\[\s*\[[^]]*\](?:\s*,?\s*\[[^]]*\])*\s*\]|\[[^]]*\]|\{{[^}}]*\}}"""
 _ENTRY = r"""(?:(?:^|\s){0}\s*=|"{0}"\s*:)\s*(?:"([^"]*)"|'([^']*)'|(""" + _LISTS + r"""|\S+))"""
-# Names of the columns that are looked for, the first that is there.
+# Names of the columns that are looked for, the first that is there; underscores do not count.
 _POSITIONS = ("pos", "position", "positions")
-_IDS = ("id", "ids", "atom_id", "particle_id")  # if they are whole numbers
+_IDS = ("id", "ids", "atomid", "atomids", "particleid", "particleids", "particleidentifier")
+_LABELS = ("index", "indices", "serial", "tag", "tags")  # which may be ids, if all are others
 _NAMES = ("species", "element", "symbol", "name", "type")
-
+_IMAGES = ("periodicimage", "periodicimages", "image", "images", "imageflag", "imageflags")
+_EACH_IMAGE = ("ix", "iy", "iz")
+_WHOLE = (*_IDS, *_IMAGES, *_EACH_IMAGE)  # numbers, if they are what they are called
 
 # A box as i-PI writes it: # CELL(abcABC): 35 35 35 90 90 90 Step: 0 positions{angstrom}
 _CELL = re.compile(
     r"#\s*CELL\s*[(\[{](?P<form>\w+)[)\]}]\s*:?(?P<numbers>(?:\s+[-+.\deE]+)+)", re.IGNORECASE
 )
 _IPI_UNITS = re.compile(r"\b(cell|positions)\{(\w+)\}", re.IGNORECASE)
+# What else may be meant for a box: its name and three numbers, or nothing but numbers.
+_NUMBER = r"""[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?(?![\w.])"""
+_THREE = rf"""{_NUMBER}(?:["'\s,;\[\](){{}}]+{_NUMBER}){{2}}"""
+_UNKNOWN_BOX = re.compile(
+    rf"""(?:cell|box|crystal|dimensions?)[^\w.+-]*{_THREE}"""
+    rf"""|\ba\s*=\s*{_NUMBER}[\s,;]*b\s*=\s*{_NUMBER}[\s,;]*c\s*=\s*{_NUMBER}"""
+    rf"""|^{_THREE}(?:\s+{_THREE})*$""",
+    re.IGNORECASE,
+)
 _BRACKETS = "[](){} \t"
 _BETWEEN = re.compile(r"[\s,;\[\](){}]+")  # numbers of a box
 
@@ -39,7 +52,9 @@ class _Columns(NamedTuple):
 
     positions: tuple[int, ...]  # 2 or 3
     ids: int | None
+    labels: int | None
     names: int | None
+    images: tuple[int, ...]  # as many as positions, or none
 
 
 def xyz_count(line: bytes) -> int:
@@ -71,8 +86,8 @@ def read_xyz(stream: BinaryIO, offset: int) -> RawFrame:
     Returns
     -------
     RawFrame
-        Positions and box vectors, with zeros in open directions, and ids and names of the atoms
-        where the file has them.
+        Positions and box vectors, with zeros in open directions, and images, ids and names of the
+        atoms where the file has them.
     """
     stream.seek(offset)
     count, title = xyz_count(stream.readline()), stream.readline().decode("latin-1")
@@ -90,9 +105,51 @@ def read_xyz(stream: BinaryIO, offset: int) -> RawFrame:
     return RawFrame(
         positions,
         box_or_none(box),
-        ids=_ids(lines, columns.ids),
+        _images(lines, columns.images),
+        ids=_ids(lines, columns),
         names=names,
     )
+
+
+def counts_images(title: bytes) -> bool:
+    """Tell whether a frame of an XYZ file says how often atoms went through the walls.
+
+    Parameters
+    ----------
+    title : bytes
+        Its second line.
+
+    Returns
+    -------
+    bool
+        True if it has a column for every direction.
+    """
+    try:
+        return bool(_columns(title.decode("latin-1")).images)
+    except ValueError:  # which is told when the frame is read
+        return False
+
+
+def note_on_title(title: bytes) -> str:
+    """Say of a frame of an XYZ file that its title may tell a box, in words that nobody agreed on.
+
+    Parameters
+    ----------
+    title : bytes
+        Its second line.
+
+    Returns
+    -------
+    str
+        Empty where the title tells none, or one that is read.
+    """
+    text = title.decode("latin-1").strip()
+    if _CELL.search(text) or _xyz_entry(text, "lattice"):
+        return ""
+    found = _UNKNOWN_BOX.search(text)
+    if found is None:
+        return ""
+    return f"a title has {one_line(found[0].strip())!r}, which is {CELL_NOTE}give it (box=)"
 
 
 def plain_xyz(path: Path) -> str:
@@ -194,28 +251,49 @@ def _columns(title: str) -> _Columns:
     """Find the columns of an atom, as in Properties=species:S:1:pos:R:3."""
     described = _xyz_entry(title, "properties")
     if not described:
-        return _Columns((1, 2, 3), None, 0)
+        return _Columns((1, 2, 3), None, None, 0, ())
     words = described.lower().split(":")
     places, column = dict[str, range](), 0
-    for name, form, count in zip(words[::3], words[1::3], words[2::3], strict=False):
+    for named, form, count in zip(words[::3], words[1::3], words[2::3], strict=False):
         if not count.isdigit():
             raise ValueError(f"its Properties need name:type:count for each, got {described}")
-        if name not in _IDS or form == "i":
+        name = named.replace("_", "")
+        if name in _IDS and form == "r":
+            name = _LABELS[0]
+        if name not in _WHOLE or form == "i":
             places.setdefault(name, range(column, column + int(count)))
         column += int(count)
-    positions, ids, names = (
-        next((places[name] for name in wanted if name in places), None)
-        for wanted in (_POSITIONS, _IDS, _NAMES)
+    positions, ids, labels, names, images = (
+        next((places[name] for name in wanted if name in places), range(0))
+        for wanted in (_POSITIONS, _IDS, _LABELS, _NAMES, _IMAGES)
     )
-    if positions is None or len(positions) not in {2, 3}:
+    if len(positions) not in {2, 3}:
         raise ValueError(f"its Properties need positions, such as pos:R:3, got {described}")
-    return _Columns(tuple(positions), ids[0] if ids else None, names[0] if names else None)
+    single = tuple(places[name][0] for name in _EACH_IMAGE[: len(positions)] if name in places)
+    counted = tuple(images)[: len(positions)] or single
+    ids_at, labels_at, names_at = (each[0] if each else None for each in (ids, labels, names))
+    images_at = counted if len(counted) == len(positions) else ()
+    return _Columns(tuple(positions), ids_at, labels_at, names_at, images_at)
 
 
-def _ids(lines: list[str], column: int | None) -> Ints | None:
+def _ids(lines: list[str], columns: _Columns) -> Ints | None:
+    """Read ids; labels are ids if they tell all atoms apart, as tags rarely do."""
+    column = columns.labels if columns.ids is None else columns.ids
     if column is None:
         return None
-    return np.array([int(word) for word in _words(lines, column)], dtype=np.int64)
+    if columns.ids is not None:
+        return np.array([int(word) for word in _words(lines, column)], dtype=np.int64)
+    found = load_numbers(lines, (column,))[:, 0]
+    apart = len(np.unique(found)) == len(found) and bool((found == np.rint(found)).all())
+    return found.astype(np.int64) if apart else None
+
+
+def _images(lines: list[str], columns: tuple[int, ...]) -> Ints | None:
+    if not columns:
+        return None
+    images = np.zeros((len(lines), 3), np.int64)
+    images[:, : len(columns)] = load_numbers(lines, columns)
+    return images
 
 
 def _words(lines: list[str], column: int) -> list[str]:

@@ -16,11 +16,15 @@ import numpy.typing as npt
 
 from timme._arrays import Bools, Floats, Ints, frozen, numbers
 
-_FAR = 1e4  # times the longest vector; rounding takes 1e-12 of it
+# Length of vectors across open directions, in the longest of the others. No distance may reach half
+# of it: points that far apart are so many boxes away that double precision does not tell where in a
+# box they are. A vector that is never added may be as long, as nothing is rounded by its length.
+_FAR = 1e12
 # Degrees between which angles of a box are believed. Cells of crystals and of simulations have 30
 # to 150; radians and tilt factors are below 4.
 _SHARPEST, _BLUNTEST = 20.0, 160.0
 _FLAT = "a tilted box needs vectors that span space, got a flat one"
+_FLATTEST = 1e-12  # volume between the directions of vectors
 _ROUNDS = 1000  # after which a box counts as flat; true ones take a few
 
 
@@ -236,7 +240,8 @@ def _is_diagonal(matrix: Floats) -> bool:
 
 
 def _is_singular(matrix: Floats) -> bool:
-    return bool(abs(np.linalg.det(matrix)) < 1e-12 * np.abs(matrix).max() ** len(matrix))
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return bool(abs(np.linalg.det(matrix / lengths)) < _FLATTEST)
 
 
 def _close(matrix: Floats) -> Floats:

@@ -66,7 +66,7 @@ class PlainFrames(Described):
         """
         return BoxedFrames(self, boxes)
 
-    def unfolded(self) -> Frames | None:
+    def unfold(self) -> Frames | None:
         """Say that nobody counted how often sites went through walls.
 
         Returns
@@ -87,7 +87,7 @@ class PlainFrames(Described):
         return None
 
     def stamps(self: Frames) -> Floats:
-        """Say that nobody knows times or steps.
+        """Say that nobody knows what snapshots are in order by.
 
         Returns
         -------
@@ -136,21 +136,6 @@ class PlainFrames(Described):
         """
         return None
 
-    def moment(self: Frames, snapshot: int) -> float | None:
-        """Tell when a snapshot was taken, by whatever clock there is.
-
-        Parameters
-        ----------
-        snapshot : int
-            Which one.
-
-        Returns
-        -------
-        float or None
-            Its time.
-        """
-        return self.time(snapshot)
-
 
 class MappedFrames(PlainFrames):
     """What frames do that are made of others, ``frames``: what is asked of them, they pass on."""
@@ -193,7 +178,7 @@ class MappedFrames(PlainFrames):
         """
         return self._over(self.frames.with_boxes(boxes))
 
-    def unfolded(self) -> Frames | None:
+    def unfold(self) -> Frames | None:
         """Put sites where they went through the walls of the box.
 
         Returns
@@ -201,7 +186,7 @@ class MappedFrames(PlainFrames):
         Frames or None
             None where the frames of which these are made do not know it.
         """
-        found = self.frames.unfolded()
+        found = self.frames.unfold()
         return None if found is None else self._over(found)
 
     def elsewhere(self) -> Frames | None:
@@ -230,20 +215,15 @@ class MappedFrames(PlainFrames):
         """
         return self.frames.time(snapshot)
 
-    def moment(self, snapshot: int) -> float | None:
-        """Tell when a snapshot was taken, by whatever clock there is.
-
-        Parameters
-        ----------
-        snapshot : int
-            Which one.
+    def stamps(self) -> Floats:
+        """Tell by what snapshots are in order: times, or numbers of steps.
 
         Returns
         -------
-        float or None
+        ndarray, shape (snapshots,)
             As the frames of which these are made say.
         """
-        return self.frames.moment(snapshot)
+        return self.frames.stamps()
 
     def _over(self, frames: Frames) -> Frames:
         made: Frames = replace(cast("Any", self), frames=frames)

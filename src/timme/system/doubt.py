@@ -91,7 +91,7 @@ def refuse_other_beginnings(ways: Floats, snapshot: int) -> None:
             f"the run that begins with snapshot {snapshot:,} does not begin as the first one did: "
             f"{count:,} of {len(ways):,} molecules or particles are up to {ways.max():.2g} of the "
             "box away from there, so that nobody can tell which of their images belong together; "
-            "unwrap each run by itself, or leave out unwrap=True"
+            "unwrap each run by itself, or leave out unwrap=True or box=False"
         )
 
 

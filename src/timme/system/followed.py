@@ -27,50 +27,12 @@ from timme.system.doubt import (
 from timme.system.frame_choices import chosen_of, marks_of_choice
 from timme.system.frames import Frames, Progress
 from timme.system.pace import Pace
+from timme.system.passages import Counts, Paths, Steps
 from timme.system.space import Boxes, inverted
-
-Counts = npt.NDArray[np.int32]  # there may be many
 
 _READ_BYTES = 50_000_000  # of coordinates, at once
 _MOST_AT_ONCE = 64  # snapshots, after which progress is told
-_KEPT_BYTES = 50_000_000  # of counts of all molecules
-_FEWEST_BETWEEN = 16  # snapshots in which those of all are kept
 _OTHER_SCALE = 1.5  # by which a box may grow in one step without a second look
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Paths:
-    """How many box vectors lead to the image that is followed, of all molecules."""
-
-    boxes: Floats  # (snapshots, dimensions, dimensions), each in the basis of the one before
-    every: int  # snapshots from one of which all counts are kept to the next
-    counts: Counts  # (kept snapshots, molecules, dimensions)
-    starts: Ints  # (snapshots + 1,), where the changes in each snapshot begin
-    molecules: Counts  # (changes,)
-    changes: Counts  # (changes, dimensions)
-
-    def walk(self, snapshots: Sequence[int]) -> Iterator[Counts]:
-        """Go through some snapshots.
-
-        Parameters
-        ----------
-        snapshots : sequence of int
-            Which, ascending.
-
-        Yields
-        ------
-        ndarray of int, shape (molecules, dimensions)
-            Counts in each of them; do not keep them.
-        """
-        at, counts = -1, self.counts[0]
-        for snapshot in snapshots:
-            kept = snapshot // self.every
-            if at < kept * self.every:
-                at, counts = kept * self.every, self.counts[kept].copy()
-            new = slice(self.starts[at + 1], self.starts[snapshot + 1])
-            np.add.at(counts, self.molecules[new], self.changes[new])
-            at = snapshot
-            yield counts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -170,7 +132,6 @@ def follow(
     molecules: Ints,
     progress: Progress | None = None,
     *,
-    placed: bool = False,
     pace: Pace | None = None,
 ) -> FollowedFrames:
     """Follow every molecule through all snapshots.
@@ -187,8 +148,6 @@ def follow(
         Number of the molecule of each site.
     progress : callable, optional
         Called with the snapshots done and all of them.
-    placed : bool, optional
-        Whether molecules are where they went already, so that the boxes alone are followed.
     pace : Pace, optional
         How far snapshots are apart in time, and with which of them another run begins, in which
         molecules go on from where they were in the first snapshot of all; by default, one run, at
@@ -209,30 +168,26 @@ def follow(
     n_snapshots, n_sites, n_dimensions = frames.shape
     owners = np.unique(molecules, return_inverse=True)[1]
     n_molecules = int(owners.max()) + 1
-    affordable = _KEPT_BYTES // (4 * n_molecules * n_dimensions)
-    every = max(_FEWEST_BETWEEN, -(-n_snapshots // max(1, affordable)))
     length = min(max(1, _READ_BYTES // (8 * n_sites * n_dimensions)), _MOST_AT_ONCE)
     counts = np.zeros((n_molecules, n_dimensions), np.int32)
-    steps, boxes = _Steps(every), np.empty((n_snapshots, n_dimensions, n_dimensions))
+    steps = Steps.of(n_snapshots, counts.shape)
+    boxes = np.empty((n_snapshots, n_dimensions, n_dimensions))
     walk = _Walk(n_molecules, n_dimensions)
     for start in range(0, n_snapshots, length):
         stop = min(start + length, n_snapshots)
-        whole, matrices = _read_whole(frames, start, stop)
-        middles = None if placed else centres(whole, owners)
+        whole, matrices = read_whole(frames, start, stop)
+        middles = centres(whole, owners)
         for first, end in _stretches(pace, start, stop):
             part = slice(first - start, end - start)
             anew = not pace.steps[first]
             before = boxes[0 if anew else first - 1] if first else matrices[0]
-            boxes[first:end] = _in_one_basis(matrices[part], before)
-            if middles is None:
-                found = np.zeros((end - first, *counts.shape), np.int32)
-            else:
-                around = np.concatenate([before[None], boxes[first:end]])
-                if anew:
-                    walk.begin(middles[part.start], around[:2], pace.first + first + 1)
-                elif pace.steps[first] > 1:
-                    walk.forget()
-                found = walk.go_on(middles[part], around, counts)
+            boxes[first:end] = in_one_basis(matrices[part], before)
+            around = np.concatenate([before[None], boxes[first:end]])
+            if anew:
+                walk.begin(middles[part.start], around[:2], pace.first + first + 1)
+            elif pace.steps[first] > 1:
+                walk.forget()
+            found = walk.go_on(middles[part], around, counts)
             steps.add(found, counts)
             counts = found[-1]
         if progress is not None:
@@ -308,38 +263,21 @@ def _fractions(paths: FollowedFrames, length: int) -> Iterator[Floats]:
         yield from np.einsum("fmd,fde->fme", middles, inverses)
 
 
-class _Steps:
-    """What is kept of the counts of all snapshots."""
+def read_whole(frames: Frames, start: int, stop: int) -> tuple[Floats, Floats]:
+    """Read snapshots of which each must have a box.
 
-    def __init__(self, every: int) -> None:
-        self._every = every
-        self._n_snapshots = 0
-        self._kept, self._numbers = list[Counts](), list[int]()
-        self._molecules, self._changes = list[Counts](), list[Counts]()
+    Parameters
+    ----------
+    frames : Frames
+        Snapshots.
+    start, stop : int
+        Which of them.
 
-    def add(self, found: Counts, before: Counts) -> None:
-        for counts in found:
-            if self._n_snapshots % self._every == 0:
-                self._kept.append(counts.copy())
-            moved = np.flatnonzero((counts != before).any(axis=1))
-            self._numbers.append(len(moved))
-            self._molecules.append(moved.astype(np.int32))
-            self._changes.append((counts - before)[moved])
-            self._n_snapshots += 1
-            before = counts
-
-    def paths(self, boxes: Floats) -> Paths:
-        return Paths(
-            boxes,
-            self._every,
-            np.array(self._kept),
-            np.concatenate([[0], np.cumsum(self._numbers)]),
-            np.concatenate(self._molecules),
-            np.concatenate(self._changes),
-        )
-
-
-def _read_whole(frames: Frames, start: int, stop: int) -> tuple[Floats, Floats]:
+    Returns
+    -------
+    coordinates, boxes
+        As for :class:`Frames`, in double precision.
+    """
     coordinates, boxes = frames.read(start, stop)
     if boxes is None or not boxes.any(axis=(1, 2)).all():
         raise ValueError("following through walls needs a periodic box in every snapshot")
@@ -394,8 +332,21 @@ def _refuse_doubtful(longest: Floats, squares: Floats, n_steps: Ints) -> None:
         )
 
 
-def _in_one_basis(matrices: Floats, before: Floats) -> Floats:
-    """Choose vectors of each lattice that are nearly those of the one before."""
+def in_one_basis(matrices: Floats, before: Floats) -> Floats:
+    """Choose vectors of each lattice that are nearly those of the one before.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (snapshots, dimensions, dimensions)
+        Box vectors as rows.
+    before : ndarray, shape (dimensions, dimensions)
+        Those of the snapshot before.
+
+    Returns
+    -------
+    ndarray, shape (snapshots, dimensions, dimensions)
+        Vectors that span the same lattices.
+    """
     boxes = np.empty_like(matrices)
     inverse, inverted_of = inverted(before[None])[0][0], before
     for frame, matrix in enumerate(matrices):

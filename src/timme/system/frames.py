@@ -91,7 +91,7 @@ class Frames(Protocol):
             The same coordinates in these boxes.
         """
 
-    def unfolded(self) -> Frames | None:
+    def unfold(self) -> Frames | None:
         """Put sites where they went through the walls of the box.
 
         Returns
@@ -114,27 +114,14 @@ class Frames(Protocol):
             In ps; None where the source does not say.
         """
 
-    def moment(self, snapshot: int) -> float | None:
-        """Tell when a snapshot was taken, by whatever clock there is.
-
-        Parameters
-        ----------
-        snapshot : int
-            Which one.
-
-        Returns
-        -------
-        float or None
-            Its time, or the number of its frame; None where the source does not say.
-        """
-
     def stamps(self) -> Floats:
-        """Tell times of snapshots, or the numbers of their steps: what grows within a run.
+        """Tell by what snapshots are in order: times, or numbers of steps, which grow within a run.
 
         Returns
         -------
         ndarray, shape (snapshots,)
-            NaN where the source does not say.
+            In whatever unit; NaN where the source does not say, or not without whole frames, for
+            which :meth:`time` may be asked.
         """
 
     def first_of_files(self) -> list[int]:

@@ -23,7 +23,7 @@ class ArrayFrames(PlainFrames):
 
     coordinates: Coordinates  # (snapshots, sites, dimensions)
     boxes: Floats | None = None  # (snapshots, dimensions, dimensions)
-    moments: Floats | None = None  # (snapshots,), times or numbers of frames
+    stamped: Floats | None = None  # (snapshots,), with times or numbers of frames
 
     @property
     def in_memory(self) -> bool:
@@ -66,8 +66,8 @@ class ArrayFrames(PlainFrames):
             A view of the chosen ones, where they are a range.
         """
         boxes = None if self.boxes is None else rows_of(self.boxes, snapshots)
-        moments = None if self.moments is None else rows_of(self.moments, snapshots)
-        return ArrayFrames(rows_of(self.coordinates, snapshots), boxes, moments)
+        stamped = None if self.stamped is None else rows_of(self.stamped, snapshots)
+        return ArrayFrames(rows_of(self.coordinates, snapshots), boxes, stamped)
 
     def with_boxes(self, boxes: Floats | None) -> ArrayFrames:
         """Put other boxes in place of those of the source.
@@ -84,20 +84,15 @@ class ArrayFrames(PlainFrames):
         """
         return replace(self, boxes=boxes)
 
-    def moment(self, snapshot: int) -> float | None:
-        """Tell when a snapshot was taken, by whatever clock there is.
-
-        Parameters
-        ----------
-        snapshot : int
-            Which one.
+    def stamps(self) -> Floats:
+        """Tell by what snapshots are in order: times, or numbers of frames.
 
         Returns
         -------
-        float or None
-            None where nobody said.
+        ndarray, shape (snapshots,)
+            NaN where nobody said.
         """
-        return None if self.moments is None else float(self.moments[snapshot])
+        return np.full(self.shape[0], np.nan) if self.stamped is None else self.stamped
 
     def marks(self) -> Iterator[npt.ArrayLike]:
         """Walk through all that tells these frames from others.
@@ -110,14 +105,14 @@ class ArrayFrames(PlainFrames):
         yield from ("array", self.coordinates, "open" if self.boxes is None else self.boxes)
 
 
-def with_moments(frames: Frames, moments: Floats) -> Frames:
+def with_stamps(frames: Frames, stamps: Floats) -> Frames:
     """Say when snapshots in memory were taken.
 
     Parameters
     ----------
     frames : Frames
         Of an array; others know it by themselves.
-    moments : ndarray, shape (snapshots,)
+    stamps : ndarray, shape (snapshots,)
         Times, or numbers of frames, in whatever unit.
 
     Returns
@@ -125,7 +120,7 @@ def with_moments(frames: Frames, moments: Floats) -> Frames:
     Frames
         The same, which tell it.
     """
-    return replace(frames, moments=moments) if isinstance(frames, ArrayFrames) else frames
+    return replace(frames, stamped=stamps) if isinstance(frames, ArrayFrames) else frames
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

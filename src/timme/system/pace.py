@@ -41,15 +41,12 @@ class Pace:
             Even where the frames know no times. A step back in time is as long as one forwards:
             what wandered away in it may be as far.
         """
-        # Who does not know the first time, for which a whole frame may be read, knows none.
-        asked = frames.shape[0] if frames.moment(0) is not None else 0
-        times = np.full(frames.shape[0], np.nan)
-        times[:asked] = np.array([frames.moment(snapshot) for snapshot in range(asked)], np.float64)
+        times, unit = _times_of(frames)
         intervals = np.diff(times, prepend=np.nan)
         intervals[list(begins)] = np.nan
         steps = _count_steps(intervals, _rounding(times))
         steps[[0, *begins]] = 0
-        return cls(steps, intervals, "" if frames.time(0) is None else " ps", first)
+        return cls(steps, intervals, unit, first)
 
     def describe(self, snapshot: int) -> str:
         """Say how far a snapshot is from the one before.
@@ -70,6 +67,15 @@ class Pace:
             return f"{between} time goes back by {-interval:g}{self.unit}, {steps:,} usual steps"
         told = f"lie {interval:g}{self.unit}, {steps:,} times the usual step"
         return f"{between} {told}" if self.unit else f"{between} lie {steps:,} usual steps"
+
+
+def _times_of(frames: Frames) -> tuple[Floats, str]:
+    """Take times in ps or, where there are none, whatever else is stamped on snapshots."""
+    # Who does not know the first time, for which a whole frame may be read, knows none.
+    if frames.time(0) is None:
+        return frames.stamps(), ""
+    times = [frames.time(snapshot) for snapshot in range(frames.shape[0])]
+    return np.array(times, np.float64), " ps"  # of None, NaN
 
 
 def _count_steps(intervals: Floats, rounding: float) -> Ints:

@@ -143,6 +143,29 @@ def plane_box(box: Floats | None, points: Coordinates, unit: str) -> Floats | No
     return opened if flat else box
 
 
+def judge_box(box: Floats | None, unit: str, *, walls: Walls | None, name: str) -> Floats | None:
+    """Take the box of a frame, or refuse it.
+
+    Parameters
+    ----------
+    box, unit
+        As for :func:`refuse_other_space`.
+    walls : tuple of bool or None
+        In which directions other frames are periodic; None where those of the files do not count.
+    name : str
+        The file and the frame, for the message.
+
+    Returns
+    -------
+    ndarray, shape (3, 3), or None
+        The same box; where it does not count, none that no molecule is made whole through.
+    """
+    if walls is None:
+        return None if fault_of(box) or not can_be_box(box, unit) else box
+    refuse_other_space(box, unit, walls=walls, name=name)
+    return box
+
+
 def refuse_other_space(box: Floats | None, unit: str, *, walls: Walls, name: str) -> None:
     """Refuse a frame that has no box where others have one, or another kind of it, or a false one.
 
