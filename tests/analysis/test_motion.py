@@ -79,3 +79,7 @@ def test_distances_at_which_no_pair_is_seen_are_not_told_as_numbers() -> None:
     assert not any("nan" in text for _, text in far)
     none = Correlated(two_point(ensemble, [500.0, 600.0])).facts()
     assert none[0] == ("two-point", "no pair is seen at these distances")
+    late = Correlated(two_point(ensemble, [0.0, 40.0], lags=(20,))).facts()
+    assert not any("nan" in text for _, text in late)
+    assert "(no error)" in late[0][1]
+    assert late[1][1].startswith("no errors at lag 20: ")

@@ -130,9 +130,21 @@ def linear_share(places: Floats, away: Floats, clusters: list[list[int]]) -> flo
 
 
 def two_point(
-    snapshots: Floats, low: float, high: float, lag: int, edge: float | None = None
+    runs: list[Floats], low: float, high: float, lag: int, edge: float | None = None
 ) -> tuple[float, float, int, float]:
     """D_rr, D_⊥, pairs and mean square displacement, pair by pair; in a cube, or open."""
+    along, across, squares = [], [], []
+    for snapshots in runs:
+        found = _two_point_of_run(snapshots, low, high, lag, edge)
+        along += found[0]
+        across += found[1]
+        squares += found[2]
+    return float(np.mean(along)), float(np.mean(across)), len(along), float(np.mean(squares))
+
+
+def _two_point_of_run(
+    snapshots: Floats, low: float, high: float, lag: int, edge: float | None
+) -> tuple[list[float], list[float], list[float]]:
 
     def shortest(vector: Floats) -> Floats:
         return vector if edge is None else vector - edge * np.round(vector / edge)
@@ -158,4 +170,21 @@ def two_point(
                 product = float((moves[one] @ unit) * (moves[other] @ unit))
                 along.append(product)
                 across.append((float(moves[one] @ moves[other]) - product) / (len(unit) - 1))
-    return float(np.mean(along)), float(np.mean(across)), len(along), float(np.mean(squares))
+    return along, across, squares
+
+
+def shared_steps(lengths: list[list[int]], lag: int) -> Floats:
+    """Covariance of sums over blocks of each run, of products whose steps are independent."""
+    runs = [(run, block) for run, own in enumerate(lengths) for block in range(len(own))]
+    found = np.zeros((len(runs), len(runs)))
+    for row, (run, block) in enumerate(runs):
+        for column, (other, beside) in enumerate(runs):
+            if run != other:
+                continue
+            own = lengths[run]
+            ones = range(sum(own[:block]), sum(own[: block + 1]))
+            others = range(sum(own[:beside]), sum(own[: beside + 1]))
+            for one, two in itertools.product(ones, others):
+                steps = set(range(one, one + lag)) & set(range(two, two + lag))
+                found[row, column] += (len(steps) / lag) ** 2
+    return found

@@ -1,7 +1,4 @@
-"""Real crystals, simulated and planted proteins: what is one body, and what hardly differs.
-
-They stand in for entries of the PDB where these are not at hand: see test_published_numbers.py.
-"""
+"""Real crystals, simulated and planted proteins: what is one body, and what hardly differs."""
 
 import gzip
 from pathlib import Path

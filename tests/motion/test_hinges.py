@@ -211,3 +211,94 @@ def test_an_even_spread_is_no_two_states() -> None:
 def test_a_half_turn_either_way_is_told() -> None:
     found = found_in(moving((60, 40), 21, spans=[350.0], noise=0.0))
     assert "half a turn" in found.verdict
+
+
+def test_errors_of_the_place_are_about_as_told_where_the_body_drifts() -> None:
+    errors = []
+    for seed in range(20):
+        planted = moving((60, 40), 100, spans=[30.0], seed=seed)
+        rng = np.random.default_rng(1000 + seed)
+        drift = np.zeros((100, 3))
+        for now in range(1, 100):
+            drift[now] = 0.97 * drift[now - 1] + 0.1 * rng.normal(size=3)
+        snapshots = planted.ensemble.coordinates().copy()
+        snapshots[:, 60:] += drift[:, None]
+        found = hinge(
+            Ensemble.from_array(snapshots), body=np.arange(60, 100), reference=np.arange(60)
+        )
+        away = found.point - planted.points[1]
+        across = away - planted.axes[1] * (away @ planted.axes[1])
+        errors.append((np.linalg.norm(across), found.point_error))
+    ratio = np.sqrt((np.array(errors) ** 2).mean(axis=0))
+    # What noise alone makes is a thirtieth of the actual error; slow drift is known but roughly.
+    assert 0.5 < ratio[0] / ratio[1] < 2
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ({"axis": [0.0, 0, 0]}, "not all 0"),
+        ({"axis": [np.nan, 0, 0]}, "direction in space"),
+        ({"axis": [1.0, 0]}, "3 numbers"),
+        ({"weights": np.ones(5)}, r"each of 100 sites, got shape \(5,\)"),
+        ({"weights": -np.ones(100)}, "not negative.* got -1"),
+        ({"weights": np.full(100, np.nan)}, "not negative.* got nan"),
+        ({"weights": 1.0 * (np.arange(100) < 60)}, "weight above 0"),
+        ({"body": np.arange(50, 100)}, "10 of its sites are of the reference"),
+    ],
+)
+def test_bad_input_is_refused(bad: dict[str, object], words: str) -> None:
+    given = {"body": np.arange(60, 100), "reference": np.arange(60), **bad}
+    with pytest.raises(ValueError, match=words):
+        hinge(moving((60, 40), 3, spans=[30.0]).ensemble, **given)  # type: ignore[arg-type]
+
+
+def test_what_all_sites_weigh_alike_changes_no_error() -> None:
+    ensemble = moving((60, 40), 20, spans=[30.0]).ensemble
+    plain, heavy = (
+        hinge(ensemble, body=np.arange(60, 100), reference=np.arange(60), weights=weights)
+        for weights in (None, np.full(100, 12.0))
+    )
+    assert heavy.angle_error == pytest.approx(plain.angle_error, rel=1e-6)
+
+
+@pytest.mark.parametrize("span", [179.5, 180.0, 180.5])
+def test_half_a_turn_between_two_snapshots_is_told_as_of_a_screw(span: float) -> None:
+    planted = moving((60, 40), 2, spans=[span], noise=0.0)
+    between = screw(
+        *planted.ensemble.coordinates(), body=np.arange(60, 100), reference=np.arange(60)
+    )
+    assert between.verdict in found_in(planted).verdict
+    assert "half a turn" in between.verdict
+    assert "half a turn" not in found_in(moving((60, 40), 2, spans=[175.0])).verdict
+
+
+def test_a_body_of_which_few_sites_are_seen_is_not_whole() -> None:
+    snapshots = moving((60, 40), 10, spans=[60.0]).ensemble.coordinates().copy()
+    snapshots[3, 63:] = np.nan
+    snapshots[5, 5:60] = np.nan
+    snapshots[7, 60:68] = np.nan
+    snapshots[:, 80:85] = np.nan  # never seen: that says nothing of a snapshot
+    found = hinge(
+        Ensemble.from_array(snapshots, gaps=True), body=np.arange(60, 100), reference=np.arange(60)
+    )
+    assert found.frames.tolist() == [0, 1, 2, 4, 6, 7, 8, 9]
+    assert "8 of 10 snapshots" in found.verdict
+
+
+def test_the_middle_of_a_ball_joint_is_found_wherever_it_is() -> None:
+    rng = np.random.default_rng(3)
+    errors = []
+    for _ in range(10):
+        still, swung = 6 * rng.normal(size=(60, 3)), 6 * rng.normal(size=(40, 3)) + [28, 0, 0]
+        middle = np.array([14.0, 6, 5])
+        turns = Rotation.from_rotvec(0.3 * rng.normal(size=(20, 3))).as_matrix()
+        snapshots = np.array([[*still, *((swung - middle) @ turn.T + middle)] for turn in turns])
+        snapshots += rng.normal(0, 0.1, snapshots.shape)
+        ensemble = Ensemble.from_array(snapshots)
+        found = hinge(ensemble, body=np.arange(60, 100), reference=np.arange(60))
+        assert found.kind == "ball"
+        errors.append((np.linalg.norm(found.point - middle), found.point_error))
+    actual, told = np.sqrt((np.array(errors) ** 2).mean(axis=0))
+    assert actual < 0.2
+    assert 0.4 < actual / told < 2

@@ -1,16 +1,18 @@
 """Adenylate kinase and others: screws, bodies, fluctuation and components with known numbers.
 
-Screws are those of DynDom and Hingefind, as far as Cα alone reproduce them; angles in degrees.
-Where the entries of the PDB that these programs were run on are not at hand, screws planted in a
-kinase (test_copies.py) and minimised structures of the same crystals (below) are measured.
+Screws are those of DynDom and Hingefind, as far as Cα alone reproduce them; angles in degrees. They
+are measured on points that stand for the bodies of the entries of the PDB that these programs were
+run on (closings.py); tests of the entries themselves are marked so.
 """
 
-from pathlib import Path
+import json
 
 import numpy as np
 import pytest
 
 import timme
+from tests.motion import closings
+from tests.motion.closings import closing
 from tests.motion.proteins import CORE, LID, NMP, of_residues, overlap_with_domains
 from timme import Ensemble
 from timme.motion import (
@@ -23,25 +25,7 @@ from timme.motion import (
     screw,
     superpose,
 )
-
-
-def alpha_carbons(path: Path, chain: str) -> dict[int, np.ndarray]:
-    """Places of Cα by residue number; of several, the first."""
-    found: dict[int, np.ndarray] = {}
-    for line in path.read_text().splitlines():
-        if line.startswith("ATOM") and line[12:16].strip() == "CA" and line[21] == chain:
-            place = np.array([float(line[start : start + 8]) for start in (30, 38, 46)])
-            found.setdefault(int(line[22:26]), place)
-    return found
-
-
-def pair(folder: Path, first: str, second: str, chains: str = "AA") -> np.ndarray:
-    one, other = (
-        alpha_carbons(folder / "xray" / f"{name}.pdb", chain)
-        for name, chain in zip((first, second), chains, strict=True)
-    )
-    common = sorted(one.keys() & other.keys())
-    return np.array([[one[number] for number in common], [other[number] for number in common]])
+from timme.synthetic import moving
 
 
 @pytest.fixture(scope="module")
@@ -53,25 +37,24 @@ def dims() -> Ensemble:
 @pytest.mark.parametrize(
     ("body", "angle", "shift", "axis", "point", "effective"),
     [
-        (LID, 52.06, 0.55, (0.275, 0.350, 0.896), (2.52, -0.91, -24.40), 52.02),
-        (NMP, 45.33, 1.49, (-0.908, 0.196, -0.370), (-2.38, -12.77, -3.15), 44.75),
+        ("LID", 52.06, 0.55, (0.275, 0.350, 0.896), (2.52, -0.91, -24.40), 52.02),
+        ("NMP", 45.33, 1.49, (-0.908, 0.196, -0.370), (-2.38, -12.77, -3.15), 44.75),
     ],
-    ids=["LID", "NMP"],
 )
 def test_adenylate_kinase_closes_by_these_screws(
-    shared_data: Path, body: list[int], angle: float, shift: float,
+    body: str, angle: float, shift: float,
     axis: tuple[float, ...], point: tuple[float, ...], effective: float,
 ) -> None:  # fmt: skip
-    open_and_closed = pair(shared_data, "4ake", "1ake")
-    moving, still = of_residues(body), of_residues(CORE)
-    found = screw(*open_and_closed, body=moving, reference=still)
+    kinase = closing("kinase")
+    chosen = {"body": kinase.bodies[body], "reference": kinase.bodies["core"]}
+    found = screw(kinase.before, kinase.after, **chosen)
     assert found.angle == pytest.approx(angle, abs=0.005)
     assert found.shift == pytest.approx(shift, abs=0.005)
     np.testing.assert_allclose(found.axis, axis, atol=0.0006)
     # The point in the table is the one nearest to the middle of the moving body.
-    near = found.nearest(open_and_closed[0][moving].mean(axis=0))
+    near = found.nearest(kinase.before[chosen["body"]].mean(axis=0))
     np.testing.assert_allclose(near, point, atol=0.006)
-    turned = effective_rotation(found, *open_and_closed, body=moving, reference=still)
+    turned = effective_rotation(found, kinase.before, kinase.after, **chosen)
     assert turned.angle == pytest.approx(effective, abs=0.005)
 
 
@@ -92,36 +75,79 @@ def test_minimised_structures_of_the_same_crystals_close_by_about_these_screws(
     assert abs(found.shift) == pytest.approx(shift, abs=0.7)
 
 
-def test_the_other_chain_closes_alike_and_two_open_chains_hardly_differ(shared_data: Path) -> None:
-    still = of_residues(CORE)
-    closing = [
-        screw(*pair(shared_data, "4ake", "1ake", "BB"), body=of_residues(body), reference=still)
-        for body in (LID, NMP)
+@pytest.mark.parametrize(
+    ("pair", "angles", "known"),
+    [("kinase, chains B", [52.21, 43.90], 0.005), ("kinase, both open", [7.2, 4.2], 0.05)],
+)
+def test_the_other_chain_closes_alike_and_two_open_chains_hardly_differ(
+    pair: str, angles: list[float], known: float
+) -> None:
+    both = closing(pair)
+    found = [
+        screw(both.before, both.after, body=both.bodies[body], reference=both.bodies["core"])
+        for body in ("LID", "NMP")
     ]
-    assert [found.angle for found in closing] == pytest.approx([52.21, 43.90], abs=0.005)
-    same = [
-        screw(*pair(shared_data, "4ake", "4ake", "AB"), body=of_residues(body), reference=still)
-        for body in (LID, NMP)
-    ]
-    assert [found.angle for found in same] == pytest.approx([7.2, 4.2], abs=0.05)
+    assert [each.angle for each in found] == pytest.approx(angles, abs=known)
 
 
-def test_the_reference_matters(shared_data: Path) -> None:
-    found = screw(
-        *pair(shared_data, "4ake", "1ake"), body=of_residues(NMP), reference=of_residues(LID)
-    )
+def test_the_reference_matters() -> None:
+    kinase = closing("kinase")
+    lid, nmp = kinase.bodies["LID"], kinase.bodies["NMP"]
+    found = screw(kinase.before, kinase.after, body=nmp, reference=lid)
     assert found.angle == pytest.approx(84, abs=0.5)
     assert abs(found.shift) == pytest.approx(10.7, abs=0.05)
 
 
-def test_maltose_binding_protein_closes_as_published(shared_data: Path) -> None:
+def test_maltose_binding_protein_closes_as_published() -> None:
     """DynDom: 35.956° and −0.551 Å with N, CA, C, O; Cα alone moves angles by up to 0.33°."""
-    both = pair(shared_data, "1omp", "1anf")
+    protein = closing("maltose-binding protein")
+    found = screw(
+        protein.before, protein.after, body=protein.bodies["C"], reference=protein.bodies["N"]
+    )
+    assert found.angle == pytest.approx(35.956, abs=0.35)
+    assert found.shift == pytest.approx(-0.551, abs=0.1)
+    assert found.kind == "hinge"
+
+
+def test_two_domains_that_close_as_far_are_two_bodies() -> None:
+    """Of as many residues, by as many degrees, off by 0.3 Å as places of crystals are at worst."""
+    planted = moving((170, 200), 2, spans=[35.956], noise=0.3)
+    found = bodies(planted.ensemble)
+    assert found.n_bodies == 2
+    inner = [found.labels[:170], found.labels[170:]]
+    assert [np.bincount(labels[labels >= 0]).argmax() for labels in inner] == [1, 0]
+    assert np.mean(inner[0] == 1) > 0.95
+    assert np.mean(inner[1] == 0) > 0.95
+    snapshots = planted.ensemble.coordinates()
+    turned = screw(*snapshots, body=found.members(1), reference=found.members(0))
+    assert turned.angle == pytest.approx(35.956, abs=3 * turned.noise)
+
+
+@pytest.mark.entries
+def test_points_stand_for_bodies_of_the_entries() -> None:
+    """Moments are told to 1e-6; places of the entries to 1e-3 Å, once for each of all sites."""
+    made = closings.make()
+    held = json.loads(closings.FILE.read_text("utf-8"))
+    assert made.keys() == held.keys()
+    for name, told in held.items():
+        for body, moments in told.items():
+            for part, numbers in moments.items():
+                np.testing.assert_allclose(made[name][body][part], numbers, atol=2e-6)
+
+
+@pytest.mark.entries
+def test_maltose_binding_protein_is_two_bodies() -> None:
+    """As DynDom finds them, but for the residues between."""
+    first, second, domains = closings.PAIRS["maltose-binding protein"]
+    numbers, both = closings.pair(first, second)
     found = bodies(Ensemble.from_array(both, unit="Å"))
     assert found.n_bodies == 2
     turned = screw(*both, body=found.members(1), reference=found.members(0))
     assert turned.angle == pytest.approx(35.956, abs=0.6)
     assert abs(turned.shift) == pytest.approx(0.551, abs=0.25)
+    for members in domains.values():
+        labels = found.labels[np.isin(numbers, members)]
+        assert np.bincount(labels[labels >= 0]).max() > 0.95 * len(labels)
 
 
 def test_two_structures_of_adenylate_kinase_give_its_domains() -> None:
@@ -173,10 +199,10 @@ def test_hinges_of_the_transition_are_as_measured(dims: Ensemble) -> None:
         (LID, 50.99, 52.6, 15.78, 0.97),
         (NMP, 44.17, 43.1, 13.34, 0.95),
     ):
-        moving, still = of_residues(body), of_residues(CORE)
-        ends = screw(snapshots[0], snapshots[-1], body=moving, reference=still)
+        domain, still = of_residues(body), of_residues(CORE)
+        ends = screw(snapshots[0], snapshots[-1], body=domain, reference=still)
         assert ends.angle == pytest.approx(first_to_last, abs=0.015)
-        found = hinge(dims, body=moving, reference=still)
+        found = hinge(dims, body=domain, reference=still)
         assert found.range == pytest.approx(spread, abs=0.05)
         assert found.rms == pytest.approx(rms, abs=0.01)
         assert found.index == pytest.approx(index, abs=0.006)

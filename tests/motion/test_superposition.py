@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from tests.motion import reference
 from timme import Ensemble
-from timme.motion import rmsf, superpose
+from timme.motion import distance_components, hinge, principal_components, rmsf, superpose
 from timme.synthetic import moving
 
 
@@ -87,3 +87,49 @@ def test_bad_weights_are_refused() -> None:
         superpose(ensemble, weights=[1.0, 2.0])
     with pytest.raises(ValueError, match='"mass" or one number'):
         superpose(ensemble, weights="charge")
+
+
+def test_a_rod_that_noise_alone_turns_about_itself_is_told() -> None:
+    rng = np.random.default_rng(5)
+    for thick, told in ((0.0, True), (1.0, False)):
+        rod = np.column_stack([np.linspace(0, 40, 40), *(thick * rng.normal(size=(2, 40)))])
+        snapshots = rod + rng.normal(0, 0.1, (20, 40, 3))
+        notes = superpose(Ensemble.from_array(snapshots)).notes
+        assert any("nearly a line" in note for note in notes) is told
+    # Without noise, the thinnest rod shows how it is turned.
+    thin = np.column_stack([np.linspace(0, 40, 40), *(0.1 * rng.normal(size=(2, 40)))])
+    assert not superpose(Ensemble.from_array([thin, thin + 1])).notes
+
+
+def test_mirror_images_are_told_as_such() -> None:
+    rng = np.random.default_rng(6)
+    four = 5 * np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    notes = superpose(Ensemble.from_array([four, -four, four])).notes
+    assert notes == ("1 snapshots were left out: the mirror image of the body fits them as well",)
+    nearly = -four + 0.01 * rng.normal(size=(4, 3))
+    notes = superpose(Ensemble.from_array([four, nearly])).notes
+    assert any("hardly rigid" in note for note in notes)
+
+
+def test_positions_without_orientation_are_nothing_to_lay_onto() -> None:
+    line = np.linspace(0, 1, 30)[:, None] * [1.0, 0, 0]
+    with pytest.raises(ValueError, match="on a line"):
+        superpose(moving((30, 20), 3).ensemble, np.arange(30), onto=line)
+
+
+def test_bodies_that_walls_cut_are_refused() -> None:
+    planted = moving((30, 20), 4, spans=[30.0])
+    snapshots = planted.ensemble.coordinates()
+    side = 3 * np.ptp(snapshots)
+    whole = Ensemble.from_array(snapshots, boxes=[side] * 3)
+    superpose(whole)
+    torn = Ensemble.from_array(snapshots % side, boxes=[side] * 3)
+    body, rest = np.arange(30, 50), np.arange(30)
+    for ask in (
+        lambda: superpose(torn),
+        lambda: principal_components(torn),
+        lambda: distance_components(torn),
+        lambda: hinge(torn, body=body, reference=rest),
+    ):
+        with pytest.raises(ValueError, match="whole molecules"):
+            ask()

@@ -5,7 +5,8 @@ from timme.analysis.correlated import Correlated
 from timme.analysis.judged import Judged
 from timme.analysis.modes import Modes
 from timme.analysis.motion import Moved, bodies_text, hinge_text
-from timme.analysis.parts import KINDS, Apart, Constraints, Measured, Part
+from timme.analysis.parts import KINDS, Apart, Constraints, Measured
+from timme.analysis.protocol import Part
 from timme.analysis.recipe import FREELY_JOINTED, Input, Provenance, Recipe
 from timme.analysis.result import Analysis, Seen, require_analysis, summary
 from timme.analysis.system import System, evenly_chosen

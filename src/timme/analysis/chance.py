@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from timme._arrays import frozen
-from timme._html import Described
+from timme.analysis.protocol import Arrays, PlainPart, Rows
 from timme.analysis.system import System
 from timme.confidence.findings import NullBand
 from timme.hierarchy.tree import Hierarchy
@@ -16,13 +16,13 @@ _FIELDS = ("cutoffs", "low", "high", "largest")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Chance(Described):
+class Chance(PlainPart):
     """What independent walkers with the same steps would show."""
 
     band: NullBand
     name: ClassVar[str] = "chance"
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> Arrays:
         """Return what is stored, by name.
 
         Returns
@@ -38,12 +38,8 @@ class Chance(Described):
 
         Parameters
         ----------
-        arrays : mapping
-            As :meth:`to_arrays` returns them.
-        system : System
-            What was analysed.
-        hierarchy : Hierarchy
-            Of all objects.
+        arrays, system, hierarchy
+            As for :meth:`Part.from_arrays`.
 
         Returns
         -------
@@ -53,25 +49,13 @@ class Chance(Described):
         del system, hierarchy
         return cls(NullBand(**{name: frozen(arrays[name]) for name in _FIELDS}))
 
-    def facts(self) -> list[tuple[str, str]]:
-        """Describe it in rows of the summary, whatever the cutoff.
-
-        Returns
-        -------
-        list of (str, str)
-            None.
-        """
-        return []
-
-    def findings(
-        self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int
-    ) -> list[tuple[str, str]]:
+    def findings(self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int) -> Rows:
         """Describe in rows of the summary what it says at a cutoff.
 
         Parameters
         ----------
         hierarchy, cutoff, min_size
-            As for :meth:`timme.analysis.Part.findings`.
+            As for :meth:`Part.findings`.
 
         Returns
         -------

@@ -8,20 +8,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from timme._html import Described
+from timme.analysis.protocol import Arrays, PlainPart, Rows
 from timme.analysis.system import System
 from timme.hierarchy.tree import Hierarchy
 from timme.motion import TwoPoint
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Correlated(Described):
+class Correlated(PlainPart):
     """Two-point correlation of the analysed particles."""
 
     found: TwoPoint
     name: ClassVar[str] = "two-point"
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> Arrays:
         """Return what is stored, by name.
 
         Returns
@@ -38,12 +38,8 @@ class Correlated(Described):
 
         Parameters
         ----------
-        arrays : mapping
-            As :meth:`to_arrays` returns them.
-        system : System
-            What was analysed.
-        hierarchy : Hierarchy
-            Of all objects.
+        arrays, system, hierarchy
+            As for :meth:`Part.from_arrays`.
 
         Returns
         -------
@@ -56,7 +52,7 @@ class Correlated(Described):
         stored["notes"] = tuple(stored["notes"].tolist())
         return cls(TwoPoint(**stored))
 
-    def facts(self) -> list[tuple[str, str]]:
+    def facts(self) -> Rows:
         """Describe it in rows of the summary, whatever the cutoff.
 
         Returns
@@ -74,32 +70,16 @@ class Correlated(Described):
         ]
         return [*rows, *self._notes()]
 
-    def _notes(self) -> list[tuple[str, str]]:
+    def _notes(self) -> Rows:
         return [("", note) for note in self.found.notes]
 
     def _told(self, place: int) -> str:
         """Correlation at one distance and the first lag."""
         found = self.found
-        along, across = found.along[0, place], found.across[0, place]
-        return (
-            f"at {found.distances[place]:.3g}: D_rr {along:.3g} ± {found.along_error[0, place]:.2g}"
-            f", D_⊥ {across:.3g} ± {found.across_error[0, place]:.2g} (lag {found.lags[0]})"
-        )
+        along = _number(found.along[0, place], found.along_error[0, place])
+        across = _number(found.across[0, place], found.across_error[0, place])
+        return f"at {found.distances[place]:.3g}: D_rr {along}, D_⊥ {across} (lag {found.lags[0]})"
 
-    def findings(
-        self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int
-    ) -> list[tuple[str, str]]:
-        """Describe in rows of the summary what it says at a cutoff.
 
-        Parameters
-        ----------
-        hierarchy, cutoff, min_size
-            As for :meth:`Part.findings`.
-
-        Returns
-        -------
-        list of (str, str)
-            None: correlations are the same at all cutoffs.
-        """
-        del hierarchy, cutoff, min_size
-        return []
+def _number(value: float, error: float) -> str:
+    return f"{value:.3g} ± {error:.2g}" if np.isfinite(error) else f"{value:.3g} (no error)"

@@ -10,6 +10,7 @@ import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
+from timme.analysis.protocol import Arrays, Rows
 from timme.analysis.system import System
 from timme.confidence.bridges import Bridge
 from timme.confidence.findings import Convergence, Separation
@@ -19,9 +20,6 @@ from timme.confidence.sampling import Sampling
 from timme.hierarchy.condensed import condense
 from timme.hierarchy.tree import Hierarchy
 from timme.statistics import Suggestion
-
-Arrays = dict[str, Any]
-Rows = list[tuple[str, str]]
 
 _JUDGED = ("across", "inside", "inside_other", "excess", "excess_low", "n_contacts")
 _COLUMNS = ("support", "sibling_support", "birth_low", "birth_high", "death_low", "death_high")
@@ -76,12 +74,8 @@ class Judged(Described):
 
         Parameters
         ----------
-        arrays : mapping
-            As :meth:`to_arrays` returns them.
-        system : System
-            What was analysed.
-        hierarchy : Hierarchy
-            Of all objects.
+        arrays, system, hierarchy
+            As for :meth:`Part.from_arrays`.
 
         Returns
         -------
@@ -144,7 +138,7 @@ class Judged(Described):
         Parameters
         ----------
         hierarchy, cutoff, min_size
-            As for :meth:`timme.analysis.Part.findings`.
+            As for :meth:`Part.findings`.
 
         Returns
         -------

@@ -18,14 +18,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from timme._arrays import Floats
-from timme._html import Described
+from timme.analysis.protocol import Arrays, PlainPart, Rows
 from timme.analysis.system import System
 from timme.hierarchy.tree import Hierarchy
 from timme.motion import BlockCovariance, Components
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Modes(Described):
+class Modes(PlainPart):
     """Principal components of the shown objects."""
 
     components: Components
@@ -37,7 +37,7 @@ class Modes(Described):
     covariance: BlockCovariance | None
     name: ClassVar[str] = "modes"
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> Arrays:
         """Return what is stored, by name.
 
         Returns
@@ -57,12 +57,8 @@ class Modes(Described):
 
         Parameters
         ----------
-        arrays : mapping
-            As :meth:`to_arrays` returns them.
-        system : System
-            What was analysed.
-        hierarchy : Hierarchy
-            Of all objects.
+        arrays, system, hierarchy
+            As for :meth:`Part.from_arrays`.
 
         Returns
         -------
@@ -86,7 +82,7 @@ class Modes(Described):
             covariance=blocks,
         )
 
-    def facts(self) -> list[tuple[str, str]]:
+    def facts(self) -> Rows:
         """Describe it in rows of the summary, whatever the cutoff.
 
         Returns
@@ -103,24 +99,6 @@ class Modes(Described):
         if np.isfinite(self.halves):
             rows.append(("", f"both halves of the snapshots agree by {self.halves:.2f} (RMSIP)"))
         return rows
-
-    def findings(
-        self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int
-    ) -> list[tuple[str, str]]:
-        """Describe in rows of the summary what it says at a cutoff.
-
-        Parameters
-        ----------
-        hierarchy, cutoff, min_size
-            As for :meth:`Part.findings`.
-
-        Returns
-        -------
-        list of (str, str)
-            None: components are the same at all cutoffs.
-        """
-        del hierarchy, cutoff, min_size
-        return []
 
 
 def _of(data: Components | BlockCovariance) -> dict[str, Any]:

@@ -18,6 +18,7 @@ system; places and directions are in the frame of the reference body as it is in
     the kind has none; ``angles`` (degrees from the mean) and ``shifts`` belong to the snapshots
     ``frames`` (counted from 0), in which both bodies are whole; ``axis_error`` (one standard
     deviation) and ``axis_cone`` (95 of 100 draws; NaN of two snapshots) are degrees about the axis,
+    ``point_error`` is how far it is off across it (of a ball joint, in all directions),
     ``angle_error`` is that of one angle; ``range`` and ``rms`` are of the angles; ``states`` is the
     screw from the lower to the upper of two states, or None; ``verdict`` what to be careful about.
 ``found.known``
@@ -40,13 +41,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from timme._html import Described
 from timme.analysis.motion_arrays import (
     motions_from_arrays,
     motions_to_arrays,
     splits_from_arrays,
     splits_to_arrays,
 )
+from timme.analysis.protocol import Arrays, PlainPart, Rows
 from timme.analysis.system import System
 from timme.hierarchy.tree import Hierarchy
 from timme.motion import Bodies, Hinge, Motions, SplitMotion
@@ -54,7 +55,7 @@ from timme.motion.counting import ENOUGH, JITTER, SHARP, SOFT
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Moved(Described):
+class Moved(PlainPart):
     """Rigid bodies among the shown objects, and how they move."""
 
     found: Motions  # of the shown objects, in their order
@@ -64,7 +65,7 @@ class Moved(Described):
     splits: tuple[SplitMotion, ...] = ()  # of the condensed tree, the highest first
     name: ClassVar[str] = "motion"
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> Arrays:
         """Return what is stored, by name.
 
         Returns
@@ -85,12 +86,8 @@ class Moved(Described):
 
         Parameters
         ----------
-        arrays : mapping
-            As :meth:`to_arrays` returns them.
-        system : System
-            What was analysed.
-        hierarchy : Hierarchy
-            Of all objects.
+        arrays, system, hierarchy
+            As for :meth:`Part.from_arrays`.
 
         Returns
         -------
@@ -106,7 +103,7 @@ class Moved(Described):
             splits_from_arrays(arrays),
         )
 
-    def facts(self) -> list[tuple[str, str]]:
+    def facts(self) -> Rows:
         """Describe it in rows of the summary, whatever the cutoff.
 
         Returns
@@ -124,24 +121,6 @@ class Moved(Described):
         if self.alone:
             rows.append(("", f"in no body: {self.alone}"))
         return [*rows, *(("", text) for text in self._next_best())]
-
-    def findings(
-        self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int
-    ) -> list[tuple[str, str]]:
-        """Describe in rows of the summary what it says at a cutoff.
-
-        Parameters
-        ----------
-        hierarchy, cutoff, min_size
-            As for :meth:`Part.findings`.
-
-        Returns
-        -------
-        list of (str, str)
-            None: bodies are the same at all cutoffs of σ.
-        """
-        del hierarchy, cutoff, min_size
-        return []
 
     def _motion(self, body: int) -> str:
         if body not in self.found.moving:

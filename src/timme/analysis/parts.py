@@ -1,103 +1,35 @@
 """Parts that a result may have beside its hierarchy, each of which stores and reports itself.
 
-A part is frozen data with a name. What is drawn, listed and shown of it is declared once, in
-:mod:`timme.output.registry`; what a new kind needs besides is its place in :data:`KINDS`.
+A new kind needs its place in :data:`KINDS`, and in :mod:`timme.output.registry`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from timme._arrays import Floats, frozen
+from timme._errors import counted
 from timme._html import Described
 from timme.analysis.chance import Chance
 from timme.analysis.correlated import Correlated
 from timme.analysis.judged import Judged
 from timme.analysis.modes import Modes
 from timme.analysis.motion import Moved
+from timme.analysis.protocol import Arrays, Part, PlainPart, Rows
 from timme.analysis.system import System
 from timme.analysis.timed import Timed
 from timme.fluctuations.sigma import Fluctuations
 from timme.hierarchy.tree import Hierarchy
-from timme.rigidity.checks import counted
 from timme.rigidity.decomposition import Decomposition, decompose
 from timme.rigidity.network import BARS, Network
 
-Arrays = dict[str, Any]
-Rows = list[tuple[str, str]]
-
-
-class Part(Protocol):
-    """What every part of a result can do."""
-
-    name: ClassVar[str]  # by which it is stored
-
-    def to_arrays(self) -> Arrays:
-        """Return what is stored, by name.
-
-        Returns
-        -------
-        dict
-            Arrays, and what numpy makes arrays of; names are unique within the part alone.
-        """
-        ...
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any], system: System, hierarchy: Hierarchy) -> Self:
-        """Make the part of what was stored.
-
-        Parameters
-        ----------
-        arrays : mapping
-            As :meth:`to_arrays` returns them.
-        system : System
-            What was analysed.
-        hierarchy : Hierarchy
-            Of all objects.
-
-        Returns
-        -------
-        Part
-            Equal to the one that was stored.
-        """
-        ...
-
-    def facts(self) -> Rows:
-        """Describe it in rows of the summary, whatever the cutoff.
-
-        Returns
-        -------
-        list of (str, str)
-            What, and its value.
-        """
-        ...
-
-    def findings(self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int) -> Rows:
-        """Describe in rows of the summary what it says at a cutoff.
-
-        Parameters
-        ----------
-        hierarchy : Hierarchy
-            What its cutoffs are is written.
-        cutoff : float or None
-            That of the pictures, if there is one.
-        min_size : int
-            Sites that a cluster needs to be counted.
-
-        Returns
-        -------
-        list of (str, str)
-            What, and its value.
-        """
-        ...
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _OfPairs(Described):
+class _OfPairs(PlainPart):
     """Numbers of pairs of objects, kept for pictures."""
 
     pairs: Fluctuations  # whose sigma are these numbers
@@ -124,12 +56,8 @@ class _OfPairs(Described):
 
         Parameters
         ----------
-        arrays : mapping
-            As :meth:`to_arrays` returns them.
-        system : System
-            What was analysed.
-        hierarchy : Hierarchy
-            Of all objects.
+        arrays, system, hierarchy
+            As for :meth:`Part.from_arrays`.
 
         Returns
         -------
@@ -146,32 +74,6 @@ class _OfPairs(Described):
                 unit=hierarchy.unit,
             )
         )
-
-    def facts(self) -> Rows:
-        """Describe it in rows of the summary, whatever the cutoff.
-
-        Returns
-        -------
-        list of (str, str)
-            None: pictures show it.
-        """
-        return []
-
-    def findings(self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int) -> Rows:
-        """Describe in rows of the summary what it says at a cutoff.
-
-        Parameters
-        ----------
-        hierarchy, cutoff, min_size
-            As for :meth:`Part.findings`.
-
-        Returns
-        -------
-        list of (str, str)
-            None: the hierarchy says it.
-        """
-        del hierarchy, cutoff, min_size
-        return []
 
 
 class Measured(_OfPairs):
@@ -219,12 +121,8 @@ class Constraints(Described):
 
         Parameters
         ----------
-        arrays : mapping
-            As :meth:`to_arrays` returns them.
-        system : System
-            What was analysed.
-        hierarchy : Hierarchy
-            Of all objects.
+        arrays, system, hierarchy
+            As for :meth:`Part.from_arrays`.
 
         Returns
         -------

@@ -14,7 +14,8 @@ from timme._arrays import Ints
 from timme._errors import require
 from timme._html import Described, table
 from timme.analysis.judged import Judged
-from timme.analysis.parts import Constraints, Measured, Part
+from timme.analysis.parts import Constraints, Measured
+from timme.analysis.protocol import Part
 from timme.analysis.recipe import Recipe
 from timme.analysis.system import System
 from timme.fluctuations.sigma import Fluctuations

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
-from timme._html import Described
+from timme.analysis.protocol import Arrays, PlainPart, Rows
 from timme.analysis.system import System
 from timme.confidence.findings import Windows
 from timme.hierarchy.tree import Hierarchy
@@ -18,7 +18,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Timed(Described):
+class Timed(PlainPart):
     """How a result changes in time."""
 
     windows: Windows | None = None  # clusters of sliding windows; None if not asked for
@@ -27,7 +27,7 @@ class Timed(Described):
     unit: str = ""  # of σ
     name: ClassVar[str] = "time"
 
-    def to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> Arrays:
         """Return what is stored, by name.
 
         Returns
@@ -50,12 +50,8 @@ class Timed(Described):
 
         Parameters
         ----------
-        arrays : mapping
-            As :meth:`to_arrays` returns them.
-        system : System
-            What was analysed.
-        hierarchy : Hierarchy
-            Of all objects.
+        arrays, system, hierarchy
+            As for :meth:`Part.from_arrays`.
 
         Returns
         -------
@@ -73,7 +69,7 @@ class Timed(Described):
         lags, sigma = (frozen(arrays[k]) if k in arrays else None for k in ("lags", "sigma"))
         return cls(windows, lags, sigma, str(arrays["unit"]))
 
-    def facts(self) -> list[tuple[str, str]]:
+    def facts(self) -> Rows:
         """Describe it in rows of the summary, whatever the cutoff.
 
         Returns
@@ -81,7 +77,7 @@ class Timed(Described):
         list of (str, str)
             How many clusters there were ever, and how σ grows.
         """
-        rows = list[tuple[str, str]]()
+        rows = Rows()
         if self.windows is not None:
             found = self.windows
             alive = (found.sizes() > 0).sum(axis=1)
@@ -94,24 +90,6 @@ class Timed(Described):
             each = [f"{s:.3g}{unit} over {n}" for n, s in zip(self.lags, middle, strict=True)]
             rows.append(("times", f"median {', '.join(each)} snapshots"))
         return rows
-
-    def findings(
-        self, hierarchy: Hierarchy, cutoff: float | None, *, min_size: int
-    ) -> list[tuple[str, str]]:
-        """Describe in rows of the summary what it says at a cutoff.
-
-        Parameters
-        ----------
-        hierarchy, cutoff, min_size
-            As for :meth:`timme.analysis.Part.findings`.
-
-        Returns
-        -------
-        list of (str, str)
-            None: windows were cut at a cutoff of their own.
-        """
-        del hierarchy, cutoff, min_size
-        return []
 
     def _facts(self) -> Iterable[tuple[str, object]]:
         return self.facts()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +91,8 @@ def motion(
 
     folder = output or Path(f"timme-motion-{_stem(topology)}")
     check_folder(folder, overwrite=overwrite)
-    if superposed is not None and superposed.exists() and not overwrite:
-        raise FileExistsError(f"{superposed} exists: choose another name, or add --overwrite")
+    if superposed is not None:
+        _check_file(superposed, folder, overwrite=overwrite)
     of_bodies: dict[str, Any] = {
         "n_bodies": n_bodies,
         "on": on,
@@ -100,22 +104,47 @@ def motion(
         "settings": Settings(**shared.given(options)),
         "command": shlex.join(["timme", *click.get_current_context().obj]),
     }
-    with tell_compiling(verbose=False), show_progress("reading") as progress:
-        if two_point is None:
-            analysis = move(topology, trajectories, progress=progress, **of_bodies, **both)
-        else:
-            analysis = correlate(
-                topology,
-                trajectories,
-                distances=_numbers(two_point, "--two-point", float),
-                lags=_numbers(lags, "--lags", int),
-                drift=drift,
-                progress=progress,
-                **both,
-            )
-    with show_progress(meanwhile="writing"):
-        written = write(analysis, folder, overwrite=overwrite)
+    with _laid_file(superposed, folder) as laid:
+        with tell_compiling(verbose=False), show_progress("reading") as progress:
+            if two_point is None:
+                of_bodies["superposed"] = laid
+                analysis = move(topology, trajectories, progress=progress, **of_bodies, **both)
+            else:
+                analysis = correlate(
+                    topology,
+                    trajectories,
+                    distances=_numbers(two_point, "--two-point", float),
+                    lags=_numbers(lags, "--lags", int),
+                    drift=drift,
+                    progress=progress,
+                    **both,
+                )
+        with show_progress(meanwhile="writing"):
+            written = write(analysis, folder, overwrite=overwrite)
     report(analysis, folder, written)
+
+
+def _check_file(superposed: Path, folder: Path, *, overwrite: bool) -> None:
+    """Refuse a file for superposed snapshots that cannot be written, before any work is done."""
+    if superposed.exists() and not overwrite:
+        raise FileExistsError(f"{superposed} exists: choose another name, or add --overwrite")
+    if not superposed.parent.is_dir() and superposed.parent.resolve() != folder.resolve():
+        raise FileNotFoundError(
+            f"{superposed.parent} is no folder: make it first, or choose another place for "
+            "--superposed"
+        )
+
+
+@contextmanager
+def _laid_file(superposed: Path | None, folder: Path) -> Iterator[Path | None]:
+    """File for superposed snapshots: elsewhere until the folder of the result is there."""
+    if superposed is None or superposed.parent.resolve() != folder.resolve():
+        yield superposed
+        return
+    with tempfile.TemporaryDirectory() as aside:
+        laid = Path(aside) / superposed.name
+        yield laid
+        shutil.move(laid, superposed)
 
 
 def _stem(topology: str) -> str:

@@ -15,7 +15,7 @@ from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
 from timme.motion.superposition import superpose
 from timme.motion.variance import body_basis
-from timme.motion.whole import spread_snapshots
+from timme.motion.whole import refuse_cut_molecules, spread_snapshots
 from timme.system.ensemble import Ensemble
 
 _MOST = 2000
@@ -74,6 +74,7 @@ def principal_components(
     >>> bool(found.cumulated[0] > 0.8)
     True
     """
+    refuse_cut_molecules(ensemble)
     laid = ensemble if superposed else superpose(ensemble, on).ensemble
     snapshots, frames = spread_snapshots(laid, _MOST)
     mean = snapshots.mean(axis=0)
@@ -108,6 +109,7 @@ def distance_components(
     Components
         Of pairs of sites in their order.
     """
+    refuse_cut_molecules(ensemble)
     snapshots, frames = spread_snapshots(ensemble, _MOST_APART)
     pairs = np.column_stack(np.triu_indices(snapshots.shape[1], 1))
     if len(pairs) > _MOST_PAIRS:

@@ -3,7 +3,7 @@
 D_rr(r, τ) is the mean of (Δ·r̂)(Δ'·r̂) over pairs at a distance r, with Δ and Δ' their displacements
 within the lag τ, and D_⊥ that of what is across r̂, by direction. In an incompressible fluid of
 three dimensions D_rr = kTτ/(2πηr) and D_⊥ is half of it; films decay as ln r. Pairs of one snapshot
-are not independent, so that errors come from blocks of snapshots.
+are not independent, so that errors come from blocks of snapshots (:mod:`timme.motion.lagged`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Floats, Ints, frozen, numbers
+from timme._arrays import Bools, Floats, Ints, frozen, numbers
 from timme._html import Described
+from timme.motion.lagged import FEWEST, Displacements, displacements, mean, standard_error
 from timme.system.ensemble import Ensemble
 from timme.system.neighbours import pairs_within
 from timme.system.space import Boxes
-
-_BLOCKS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -31,7 +30,7 @@ class TwoPoint(Described):
     edges: Floats  # (bins + 1,), distances between which pairs are counted
     distances: Floats  # (bins,), mean distance of the pairs of each bin; NaN where there are none
     along: Floats  # (lags, bins), D_rr, in the square of the unit of the coordinates
-    along_error: Floats  # (lags, bins), standard error
+    along_error: Floats  # (lags, bins), standard error; NaN where too few blocks tell it
     across: Floats  # (lags, bins), D_⊥
     across_error: Floats
     counts: Ints  # (lags, bins), pairs and snapshots that count
@@ -76,11 +75,12 @@ def two_point(
     ----------
     ensemble : Ensemble
         Tracked particles in 2 or 3 dimensions, open or periodic, with or without gaps. In a box a
-        particle goes to the nearest image of where it was seen last.
+        particle goes to the nearest image of where it was seen last. Nothing moves from one run to
+        another.
     edges : array_like, shape (bins + 1,)
         Distances, ascending, between which pairs are counted.
     lags : sequence of int, optional
-        In snapshots.
+        In snapshots, below the length of the longest run.
     drift : bool, optional
         Whether the mean displacement of all particles is taken off first. That makes independent
         particles seem to move against one another, by the mean square displacement in one direction
@@ -89,7 +89,9 @@ def two_point(
     Returns
     -------
     TwoPoint
-        Both particles of a pair are seen at the beginning and at the end of a lag.
+        Both particles of a pair are seen at the beginning and at the end of a lag. Errors come from
+        blocks at least as long as the lag; where there are fewer than 6 of them, as with lags above
+        a seventh of the only run, errors are NaN and a note says so.
 
     Examples
     --------
@@ -100,19 +102,25 @@ def two_point(
     True
     """
     bounds = _checked_edges(edges)
-    _refuse_bad(ensemble, lags)
+    runs = _runs(ensemble)
+    _refuse_bad(ensemble, runs, lags)
     positions = np.asarray(ensemble.coordinates(), dtype=np.float64)
     boxes = _boxes(ensemble)
-    tracks = _without_jumps(positions, boxes)
-    sums = [_sums(positions, tracks, boxes, bounds, int(lag), drift=drift) for lag in lags]
-    along, across = (
-        np.array([_mean(each[name], each["count"]) for each in sums]) for name in ("rr", "pp")
-    )
-    errors = {
-        name: np.array([_error(each[name], each["count"]) for each in sums])
-        for name in ("rr", "pp")
-    }
-    distances = np.array([_mean(each["r"], each["count"]) for each in sums])
+    tracks = _without_jumps(positions, boxes, runs)
+    moves = [displacements(runs, int(lag)) for lag in lags]
+    sums = [_sums(positions, tracks, boxes, bounds, move, drift=drift) for move in moves]
+
+    def told(name: str, counts: str) -> tuple[Floats, Floats]:
+        means = [mean(each[name], each[counts]) for each in sums]
+        errors = [
+            standard_error(each[name], each[counts], move.shared)
+            for each, move in zip(sums, moves, strict=True)
+        ]
+        return np.array(means), np.array(errors)
+
+    (along, along_error), (across, across_error) = told("rr", "count"), told("pp", "count")
+    msd, msd_error = told("square", "seen")
+    distances = np.array([mean(each["r"], each["count"]) for each in sums])
     with np.errstate(invalid="ignore"):
         counted = np.array([each["count"].sum(axis=0) for each in sums])
         mean_distance = np.where(
@@ -124,29 +132,36 @@ def two_point(
         edges=frozen(bounds),
         distances=frozen(mean_distance),
         along=frozen(along),
-        along_error=frozen(errors["rr"]),
+        along_error=frozen(along_error),
         across=frozen(across),
-        across_error=frozen(errors["pp"]),
+        across_error=frozen(across_error),
         counts=frozen(counted.astype(np.int64)),
-        msd=frozen(np.array([_mean(each["square"], each["seen"])[0] for each in sums])),
-        msd_error=frozen(np.array([_error(each["square"], each["seen"])[0] for each in sums])),
+        msd=frozen(msd[:, 0]),
+        msd_error=frozen(msd_error[:, 0]),
         n_dimensions=ensemble.n_dimensions,
-        notes=_notes(drift=drift),
+        notes=(
+            *_notes(drift=drift),
+            *_missing(lags, np.isnan(msd_error[:, 0]), (counted > 0) & np.isnan(along_error)),
+        ),
     )
 
 
 def _sums(
-    positions: Floats, tracks: Floats, boxes: Boxes, edges: Floats, lag: int, *, drift: bool
+    positions: Floats,
+    tracks: Floats,
+    boxes: Boxes,
+    edges: Floats,
+    move: Displacements,
+    *,
+    drift: bool,
 ) -> dict[str, Floats]:
     """Sums over pairs by blocks of snapshots and bins of distance."""
-    n_starts, n_bins = len(positions) - lag, len(edges) - 1
-    n_blocks = min(_BLOCKS, n_starts)
+    n_blocks, n_bins = move.n_blocks, len(edges) - 1
     found = {name: np.zeros((n_blocks, n_bins)) for name in ("rr", "pp", "r", "count")}
     found |= {name: np.zeros((n_blocks, 1)) for name in ("square", "seen")}
-    for start in range(n_starts):
-        block = start * n_blocks // n_starts
-        seen = np.flatnonzero(np.isfinite(tracks[[start, start + lag]]).all(axis=(0, 2)))
-        moved = tracks[start + lag, seen] - tracks[start, seen]
+    for start, end, block in zip(move.begins, move.ends, move.blocks, strict=True):
+        seen = np.flatnonzero(np.isfinite(tracks[[start, end]]).all(axis=(0, 2)))
+        moved = tracks[end, seen] - tracks[start, seen]
         if drift and len(seen):
             moved = moved - moved.mean(axis=0)
         found["square"][block] += (moved**2).sum()
@@ -182,34 +197,27 @@ def _pair_values(
     }
 
 
-def _mean(sums: Floats, counts: Floats) -> Floats:
-    with np.errstate(invalid="ignore"):
-        found: Floats = sums.sum(axis=0) / counts.sum(axis=0)
-    return found
+def _runs(ensemble: Ensemble) -> list[Ints]:
+    """Snapshots of each run."""
+    if ensemble.runs is None:
+        return [np.arange(ensemble.n_snapshots)]
+    return [np.flatnonzero(ensemble.runs == run) for run in np.unique(ensemble.runs)]
 
 
-def _error(sums: Floats, counts: Floats) -> Floats:
-    """Standard error of a ratio of sums, from its blocks."""
-    n_blocks = np.count_nonzero(counts, axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        away = sums - sums.sum(axis=0) / counts.sum(axis=0) * counts
-        found = np.sqrt((away**2).sum(axis=0) * n_blocks / (n_blocks - 1)) / counts.sum(axis=0)
-    return np.where(n_blocks > 1, found, np.nan)
-
-
-def _without_jumps(positions: Floats, boxes: Boxes) -> Floats:
-    """Tracks that go on through walls: each step is to the nearest image."""
+def _without_jumps(positions: Floats, boxes: Boxes, runs: Sequence[Ints]) -> Floats:
+    """Tracks that go on through walls: each step of a run is to the nearest image."""
     if not boxes.matrices.size:
         return positions
     tracks = positions.copy()
-    last_seen, last_track = positions[0].copy(), positions[0].copy()
-    for frame in range(1, len(positions)):
-        step = _one_frame(boxes, frame).shorten((positions[frame] - last_seen)[None])[0]
-        new = np.isnan(last_seen)
-        tracks[frame] = np.where(new, positions[frame], last_track + step)
-        seen = np.isfinite(positions[frame])
-        last_seen = np.where(seen, positions[frame], last_seen)
-        last_track = np.where(seen, tracks[frame], last_track)
+    for own in runs:
+        last_seen, last_track = positions[own[0]].copy(), positions[own[0]].copy()
+        for frame in own[1:].tolist():
+            step = _one_frame(boxes, frame).shorten((positions[frame] - last_seen)[None])[0]
+            new = np.isnan(last_seen)
+            tracks[frame] = np.where(new, positions[frame], last_track + step)
+            seen = np.isfinite(positions[frame])
+            last_seen = np.where(seen, positions[frame], last_seen)
+            last_track = np.where(seen, tracks[frame], last_track)
     return tracks
 
 
@@ -238,16 +246,16 @@ def _checked_edges(edges: npt.ArrayLike) -> Floats:
     return bounds
 
 
-def _refuse_bad(ensemble: Ensemble, lags: Sequence[int]) -> None:
+def _refuse_bad(ensemble: Ensemble, runs: Sequence[Ints], lags: Sequence[int]) -> None:
     if ensemble.n_dimensions not in {2, 3}:
         raise ValueError(
             f"displacements are correlated in 2 or 3 dimensions, got {ensemble.n_dimensions}"
         )
-    bad = [lag for lag in lags if not 1 <= lag < ensemble.n_snapshots]
+    longest = max(len(own) for own in runs)
+    bad = [lag for lag in lags if not 1 <= lag < longest]
     if bad or not len(lags):
-        raise ValueError(
-            f"lags go from 1 to {ensemble.n_snapshots - 1} snapshots, got {list(lags)}"
-        )
+        within = " within the longest run" if len(runs) > 1 else ""
+        raise ValueError(f"lags go from 1 to {longest - 1} snapshots{within}, got {list(lags)}")
 
 
 def _notes(*, drift: bool) -> tuple[str, ...]:
@@ -255,3 +263,21 @@ def _notes(*, drift: bool) -> tuple[str, ...]:
         return ()
     told = "the mean displacement of all particles was taken off: independent ones seem to part"
     return (told,)
+
+
+def _missing(lags: Sequence[int], of_lags: Bools, of_bins: Bools) -> tuple[str, ...]:
+    """Tell where there are no errors."""
+    found = []
+    if of_lags.any():
+        named = ", ".join(str(lag) for lag, none in zip(lags, of_lags, strict=True) if none)
+        found.append(
+            f"no errors at lag {named}: fewer than {FEWEST} blocks of snapshots are as long, "
+            "and shorter ones would tell too small an error"
+        )
+    sparse = int(of_bins[~of_lags].any(axis=0).sum())
+    if sparse:
+        found.append(
+            f"no errors at {sparse} of {of_bins.shape[1]} distances: "
+            f"nearly all of their pairs are seen in fewer than {FEWEST} blocks of snapshots"
+        )
+    return tuple(found)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
 from timme.hierarchy.agreement import rand_index
+from timme.hierarchy.labels import checked_labels, rank_labels
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
 from timme.motion.counting import ENOUGH, LEAST, SOFT, Level, choose, gap, separation
@@ -145,13 +146,15 @@ def bodies(
     (2, True)
     """
     snapshots, seen, ordered = whole_snapshots(fill_gaps(ensemble), _FRAMES)
-    given = None if seeds is None else _checked_seeds(seeds, ensemble.n_sites)[seen]
+    given = None
+    if seeds is not None:
+        given = checked_labels(seeds, ensemble.n_sites, "seeds need")[seen]
     found = _Search.of(snapshots, ordered=ordered, seeds=given, asked=n_bodies)
     chosen = choose(found.levels) if n_bodies is None else _asked(found.levels, n_bodies)
     crowd = found.crowds[chosen]
     labels = np.full(ensemble.n_sites, -1)
     labels[seen] = found.with_floppy(crowd)
-    labels = ranked_labels(labels)
+    labels = rank_labels(labels)
     hierarchy, cutoff = _hierarchy(found, crowd, labels, seen, ensemble.unit)
     return Bodies(
         labels=frozen(labels),
@@ -222,16 +225,6 @@ class _Search:
         """Bodies of all sites; floppy ones join where they are still enough."""
         limits = _STILL**2 * crowd.rests / crowd.sizes
         return _join_still(self.snapshots, self.kept, crowd, limits)
-
-
-def _checked_seeds(seeds: npt.ArrayLike, n_sites: int) -> Ints:
-    given = np.asarray(seeds)
-    if given.shape != (n_sites,) or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"seeds need a whole number for each of {n_sites} sites, got {given.dtype} of shape "
-            f"{given.shape}"
-        )
-    return given.astype(np.int64)
 
 
 def _join_still(snapshots: Floats, kept: Ints, crowd: Crowd, limits: Floats) -> Ints:
@@ -377,28 +370,4 @@ def _of_all_sites(crowd: Crowd, kept: Ints, n_sites: int) -> Crowd:
 def _on_all_sites(level: Level, found: Ints, seen: Ints, n_sites: int) -> Level:
     labels = np.full(n_sites, -1)
     labels[seen] = found
-    return replace(level, labels=frozen(ranked_labels(labels)))
-
-
-def ranked_labels(labels: Ints) -> Ints:
-    """Number bodies by size, largest first; -1 stays.
-
-    Parameters
-    ----------
-    labels : ndarray of int, shape (sites,)
-        Body of each.
-
-    Returns
-    -------
-    ndarray of int, shape (sites,)
-        The same bodies; of equal sizes, the one with the lowest site comes first.
-    """
-    there = labels >= 0
-    numbers, first, inverse, counts = np.unique(
-        labels[there], return_index=True, return_inverse=True, return_counts=True
-    )
-    rank = np.empty(len(numbers), np.int64)
-    rank[np.lexsort((first, -counts))] = np.arange(len(numbers))
-    ranked = np.full(len(labels), -1)
-    ranked[there] = rank[inverse]
-    return ranked
+    return replace(level, labels=frozen(rank_labels(labels)))

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
-from timme._arrays import Floats, Ints, frozen
+from timme._arrays import Floats, Ints, frozen, numbers
 from timme._html import Described
+from timme.motion.cautions import cautions
 from timme.motion.poses import Relative, relative
 from timme.motion.screws import Screw, from_rotation
 from timme.motion.states import two_states
@@ -26,7 +27,10 @@ from timme.system.ensemble import Ensemble
 
 Kind = Literal["undefined", "rigid", "translation", "hinge", "screw", "ball", "diffuse"]
 
+_TURNING = frozenset({"hinge", "screw", "ball", "diffuse"})  # kinds that have an axis
 _INDEX = 0.9  # of a hinge, and above
+# How much better the best mean rotation must be: so much it is of two snapshots 179° apart.
+_HALF_TURN = float(np.cos(np.radians(179 / 2)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -38,7 +42,7 @@ class Hinge(Described):
     point: Floats  # (3,), of the axis, near the interface; of a ball joint, its middle
     angles: Floats  # (snapshots,), about the axis from the mean, in degrees
     shifts: Floats  # (snapshots,), along the axis
-    frames: Ints  # (snapshots,), in which both bodies are whole
+    frames: Ints  # (snapshots,), in which both bodies are whole: three quarters of each are seen
     index: float  # share of the axis in all turning, 1 for a pure hinge
     pitch: float  # shift for a turn by 1 rad
     axis_error: float  # standard deviation of the direction of the axis, in degrees
@@ -93,9 +97,9 @@ def hinge(
     ensemble : Ensemble
         At least 2 snapshots in 2 or 3 dimensions; in a periodic box, molecules must be whole.
     body, reference : str or array_like
-        Their sites: selections, indices, or one truth value for each.
+        Their sites: selections, indices, or one truth value for each; no site is of both.
     weights : array_like, shape (sites,), optional
-        How much each site counts in fits; all alike by default.
+        How much each site of the ensemble counts in fits; all alike by default.
     axis : array_like, shape (3,), optional
         Measure angles about this direction, as that of a known transition, given in the frame of
         the first snapshot; what is given has no error.
@@ -116,24 +120,27 @@ def hinge(
     >>> found.kind, round(found.range)
     ('hinge', 60)
     """
+    given = None if axis is None else _direction(axis)
     poses = relative(ensemble, body, reference, weights=weights)
     if isinstance(poses, str):
         return _undefined(poses)
     mean = Rotation.from_matrix(poses.rotations).mean(poses.weights)
     vectors = (Rotation.from_matrix(poses.rotations) * mean.inv()).as_rotvec()
     noise = poses.turning
-    turns = _Turns.of(vectors, poses.weights, noise, axis)
+    turns = _Turns.of(vectors, poses.weights, noise, given)
     place = _Place.of(poses, mean, turns)
     kind = _kind(turns, place, poses)
-    errors = _errors(vectors, turns, poses.frame, ordered=not ensemble.independent, seed=seed)
-    known = kind in {"hinge", "screw", "ball", "diffuse"}
+    ordered = not ensemble.independent
+    errors = _errors(vectors, turns, poses.frame, ordered=ordered, seed=seed)
+    known = kind in _TURNING
     nothing = np.full(3, np.nan)
     direction = place.way if kind == "translation" else turns.axis if known else nothing
+    spot = nothing if not known else place.dot if kind == "ball" else place.point
     angles = np.degrees(turns.angles)
     return Hinge(
         kind=kind,
         axis=frozen(direction),
-        point=frozen(place.point if known else nothing),
+        point=frozen(spot),
         angles=frozen(angles),
         shifts=frozen(place.along if known else place.shifts),
         frames=frozen(poses.frames),
@@ -141,7 +148,7 @@ def hinge(
         pitch=place.pitch if known else float("nan"),
         axis_error=errors[0] if known and axis is None else float("nan"),
         axis_cone=errors[1] if known and axis is None else float("nan"),
-        point_error=place.error if known else float("nan"),
+        point_error=_point_error(poses, turns, place, kind, ordered=ordered, seed=seed),
         angle_error=float(np.degrees(np.sqrt(turns.noise[0]))),
         spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
         rest=place.rest if known else float("nan"),
@@ -149,6 +156,17 @@ def hinge(
         states=_states(poses, angles) if known else None,
         verdict=_verdict(turns, poses, angles, kind),
     )
+
+
+def _direction(axis: npt.ArrayLike) -> Floats:
+    """A direction that is given, of length 1."""
+    given = numbers(axis, "an axis")
+    if given.shape != (3,) or not np.isfinite(given).all() or not given.any():
+        raise ValueError(
+            f"an axis is a direction in space, 3 numbers that are not all 0, got {given.tolist()}"
+        )
+    unit: Floats = given / np.abs(given).max()
+    return unit / np.linalg.norm(unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,17 +180,13 @@ class _Turns:
     basis: Floats  # (3, 3), columns: the axis and two across
 
     @classmethod
-    def of(
-        cls, vectors: Floats, weights: Floats, noise: Floats, given: npt.ArrayLike | None
-    ) -> _Turns:
+    def of(cls, vectors: Floats, weights: Floats, noise: Floats, given: Floats | None) -> _Turns:
         covariance = (vectors * weights[:, None]).T @ vectors
         values, basis = np.linalg.eigh(covariance - noise)
         basis = basis[:, np.argsort(-values)]
         if given is not None:
-            wanted = np.asarray(given, np.float64)
-            wanted = wanted / np.linalg.norm(wanted)
-            basis = np.linalg.qr(np.column_stack([wanted, basis]))[0]
-            basis[:, 0] = wanted
+            basis = np.linalg.qr(np.column_stack([given, basis]))[0]
+            basis[:, 0] = given
         elif basis[:, 0] @ (vectors[-1] - vectors[0]) < 0:
             basis = -basis
         return cls(
@@ -199,7 +213,8 @@ class _Turns:
 class _Place:
     """Where the axis is, and how far the body shifts along it."""
 
-    point: Floats
+    point: Floats  # (3,), of the axis
+    dot: Floats  # (3,), the single point that stays nearest to itself, as that of a ball joint
     along: Floats  # (snapshots,), shift along the axis
     rest: float  # across the axis, rms
     loose: float  # what is left of a single fixed point, rms
@@ -208,7 +223,9 @@ class _Place:
     move: float  # rms way of the middle
     shifts: Floats  # (snapshots,), of the middle along its own main direction
     way: Floats  # (3,), that direction
-    error: float
+    across: Floats  # (snapshots, 3), how far the place is from staying in place, across the axis
+    left: Floats  # (snapshots, 3, 6), equations of the place in the body and in the reference
+    right: Floats  # (snapshots, 3)
 
     @classmethod
     def of(cls, poses: Relative, mean: Rotation, turns: _Turns) -> _Place:
@@ -235,6 +252,7 @@ class _Place:
         product = float(weights @ (along * turns.angles))
         return cls(
             point=poses.near + line[3:],
+            dot=poses.near + dot[3:],
             along=along,
             rest=float(np.sqrt(weights @ (across**2).sum(axis=1))),
             loose=float(np.sqrt(weights @ (after[1] ** 2).sum(axis=1))),
@@ -243,8 +261,21 @@ class _Place:
             move=float(np.sqrt(np.trace(scatter))),
             shifts=moved @ way,
             way=way,
-            error=float(poses.shift / np.sqrt(max(float(squares), 1e-300) * len(weights))),
+            across=across,
+            left=left,
+            right=right,
         )
+
+    def drawn(self, shares: Floats, rank: int) -> Floats:
+        """Places, from their start, with other shares of the snapshots, by draw."""
+        squares = np.einsum("tki,tkj->tij", self.left, self.left).reshape(-1, 36)
+        products = np.einsum("tki,tk->ti", self.left, self.right)
+        values, vectors = np.linalg.eigh((shares @ squares).reshape(-1, 6, 6))
+        values, vectors = values[:, -rank:], vectors[:, :, -rank:]
+        sides = np.einsum("dik,di->dk", vectors, shares @ products)
+        known = values > 1e-12 * values[:, -1:]  # squares of what counts as nothing in one fit
+        found: Floats = np.einsum("dik,dk->di", vectors, known * sides / np.where(known, values, 1))
+        return found[:, 3:]
 
 
 def _least_squares(matrix: Floats, wanted: Floats, rank: int) -> Floats:
@@ -279,14 +310,9 @@ def _errors(
     told = np.sqrt(turns.noise[1:].sum() / max(turns.variances[0] * n_snapshots, 1e-300) + turned)
     if n_snapshots < 3:
         return float(np.degrees(told)), float("nan")
-    length = 1
-    if ordered:
-        # What tilts the axis are turns across it, the more so the further the body is turned.
-        across = vectors @ turns.basis[:, 1:] * turns.angles[:, None]
-        time = correlation_time(across.T)
-        length = int(np.clip(np.ceil(2 * time), 1, max(1, n_snapshots // 3)))
-    drawn = draw_runs(n_snapshots, length, n_draws=200, seed=seed, wrap=False)
-    counts = count_drawn(drawn, n_snapshots)
+    # What tilts the axis are turns across it, the more so the further the body is turned.
+    across = vectors @ turns.basis[:, 1:] * turns.angles[:, None]
+    counts = _draw(across, ordered=ordered, seed=seed)
     share = counts / counts.sum(axis=1, keepdims=True)
     means = share @ vectors
     products = (vectors[:, :, None] * vectors[:, None]).reshape(n_snapshots, 9)
@@ -296,6 +322,42 @@ def _errors(
     spread = float(np.sqrt((apart**2).mean() + turned))
     cone = max(float(np.quantile(apart, 0.95)), 1.73 * float(told))
     return float(np.degrees(max(spread, float(told)))), float(np.degrees(cone))
+
+
+def _point_error(
+    poses: Relative, turns: _Turns, place: _Place, kind: Kind, *, ordered: bool, seed: int
+) -> float:
+    """Error of a place: the larger of that of noise and that between draws of blocks.
+
+    That of an axis is across it; a ball joint has a single place, and an error in all directions.
+    """
+    if kind not in _TURNING:
+        return float("nan")
+    ball, n_snapshots = kind == "ball", len(poses.frames)
+    spot, sides = (place.dot, turns.basis) if ball else (place.point, turns.basis[:, 1:])
+    arm = np.cross(np.eye(3), spot - poses.middle)
+    # All places are seen from the reference as the first fit has laid it.
+    laid = float(np.trace(sides.T @ arm @ poses.frame @ arm.T @ sides))
+    squares = float(poses.weights @ turns.angles**2)
+    told = poses.shift**2 / max(squares * n_snapshots, 1e-300)
+    if n_snapshots > 2:
+        # A shift across the axis carries it along, the more so the further the body is turned.
+        counts = _draw(place.across * turns.angles[:, None], ordered=ordered, seed=seed)
+        shares = counts * poses.weights
+        shares = shares / shares.sum(axis=1, keepdims=True)
+        away = poses.near + place.drawn(shares, 6 if ball else 5) - spot
+        told = max(told, float(((away @ sides) ** 2).sum(axis=1).mean()))
+    return float(np.sqrt(told + laid))
+
+
+def _draw(series: Floats, *, ordered: bool, seed: int) -> Floats:
+    """How often each snapshot is drawn, in blocks as long as a series remembers, by draw."""
+    n_snapshots, length = len(series), 1
+    if ordered:
+        time = correlation_time(series.T)
+        length = int(np.clip(np.ceil(2 * time), 1, max(1, n_snapshots // 3)))
+    drawn = draw_runs(n_snapshots, length, n_draws=200, seed=seed, wrap=False)
+    return count_drawn(drawn, n_snapshots).astype(np.float64)
 
 
 def _states(poses: Relative, angles: Floats) -> Screw | None:
@@ -323,17 +385,21 @@ def _verdict(turns: _Turns, poses: Relative, angles: Floats, kind: str) -> str:
         words.append("two snapshots give no error bar")
     if len(angles) < poses.n_snapshots:
         words.append(f"both bodies are whole in {len(angles)} of {poses.n_snapshots} snapshots")
-    noise = np.linalg.eigvalsh(poses.turning)
-    if noise[-1] > 100 * max(noise[1], 1e-300) and poses.n_dimensions == 3:
-        words.append("a body is nearly a line: turns about its length are hardly seen")
+    words += [*cautions(poses.body, "the body"), *cautions(poses.reference, "the reference")]
     if np.abs(angles).max() > 170:
         words.append("it turns by about half a turn either way: angles and axis are ambiguous")
-    if kind in {"hinge", "screw", "ball", "diffuse"} and turns.variances[0] < 25 * turns.noise[0]:
+    elif _mean_is_open(poses):
+        words.append("it turns by half a turn: the axis and its opposite are equally right")
+    if kind in _TURNING and turns.variances[0] < 25 * turns.noise[0]:
         words.append("it turns by little more than its noise")
-    size = np.sqrt((poses.body.places**2).sum(axis=1).mean())
-    if poses.body.rest > 0.25 * size:
-        words.append("the body is hardly rigid: its rest is more than a quarter of its size")
     return "; ".join(words)
+
+
+def _mean_is_open(poses: Relative) -> bool:
+    """Whether two mean rotations are as good, as between two snapshots half a turn apart."""
+    turns = Rotation.from_matrix(poses.rotations).as_quat()
+    values = np.linalg.eigvalsh((turns * poses.weights[:, None]).T @ turns)
+    return bool(values[-1] - values[-2] < _HALF_TURN)
 
 
 def _undefined(verdict: str) -> Hinge:

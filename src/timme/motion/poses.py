@@ -1,4 +1,8 @@
-"""Follow one body as seen from another, through all snapshots in which both are whole."""
+"""Follow one body as seen from another, through all snapshots in which both are whole.
+
+Whole is a body of which three quarters of the sites are seen: from a few, a fit gives an
+orientation as well, but one far less precise than is told.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Coordinates, Floats, Ints
+from timme._arrays import Bools, Coordinates, Floats, Ints
 from timme.motion.fits import Shape, degeneracy, in_space, mean_shape
 from timme.motion.screws import interface_middle, precision, turning_noise
-from timme.motion.superposition import chosen_sites, superpose
+from timme.motion.superposition import chosen_sites, site_weights, superpose
+from timme.motion.whole import refuse_cut_molecules
 from timme.system.ensemble import Ensemble
+
+_MOST = 0.75  # of the sites of a body that are ever seen, and more: then it is whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +34,7 @@ class Relative:
     frame: Floats  # (3, 3), share of the reference, by which all is turned alike
     shift: float  # standard deviation of the middle that noise makes
     near: Floats  # (3,), middle of the interface
+    middle: Floats  # (3,), of the reference, as it is laid
     body: Shape
     reference: Shape
     n_dimensions: int
@@ -57,7 +65,11 @@ def relative(
         Or why there is no telling.
     """
     moving, still = chosen_sites(ensemble, body), chosen_sites(ensemble, reference)
-    given = np.ones(ensemble.n_sites) if weights is None else np.asarray(weights, np.float64)
+    _refuse_shared(ensemble, moving, still)
+    refuse_cut_molecules(ensemble.select(np.union1d(moving, still)))
+    given = site_weights(ensemble, weights)
+    for sites in (moving, still):
+        given[sites] = site_weights(ensemble.select(sites), given[sites])
     flaw = degeneracy(np.asarray(ensemble.snapshot()[0][still], dtype=np.float64), given[still])
     if flaw and not ensemble.gaps:
         return f"the reference has no orientation: {flaw}"
@@ -70,17 +82,20 @@ def relative(
     if not shape.n_fitted:
         return f"the body has no orientation: {shape.verdict}"
     fitted = np.flatnonzero(lame.poses.unique)
-    both = np.flatnonzero(shape.poses.unique)
+    both = np.flatnonzero(shape.poses.unique & _whole(laid.ensemble, (moving, still), given))
     counts = laid.ensemble.weights
     share = np.ones(len(both)) if counts is None else counts[both]
     both, share = both[share > 0], share[share > 0]
     if len(both) < 2:
-        return (
+        words = (
             f"both bodies are whole in {len(both)} of {ensemble.n_snapshots} snapshots: 2 or more"
         )
+        ties = int(shape.poses.ties.sum() + lame.poses.ties.sum())
+        return f"{words}; in {ties} the mirror image of one fits as well" if ties else words
     first = np.asarray(laid.ensemble.snapshot(int(both[0]))[0], dtype=np.float64)
     rotations, centres = in_space(shape.poses.rotations[both], shape.poses.centres[both])
-    away = shape.poses.centres[both].mean(axis=0) - np.nanmean(first[still], axis=0)
+    middle = np.nanmean(first[still], axis=0)
+    away = shape.poses.centres[both].mean(axis=0) - middle
     turning, shift = precision(shape, lame, away)
     near = interface_middle(first[moving], first[still])
     return Relative(
@@ -92,11 +107,36 @@ def relative(
         frame=turning_noise(lame),
         shift=shift,
         near=np.append(near, np.zeros(3 - len(near))),
+        middle=np.append(middle, np.zeros(3 - len(middle))),
         body=shape,
         reference=lame,
         n_dimensions=ensemble.n_dimensions,
         n_snapshots=_counting(ensemble),
     )
+
+
+def _refuse_shared(ensemble: Ensemble, body: Ints, reference: Ints) -> None:
+    shared = np.intersect1d(body, reference)
+    if len(shared):
+        raise ValueError(
+            f"{ensemble.prefix}a body moves against others, but {len(shared)} of its sites are of "
+            f"the reference as well, the first of them {ensemble.site_label(int(shared[0]))}: "
+            "give each site to one of them"
+        )
+
+
+def _whole(ensemble: Ensemble, parts: Iterable[Ints], weights: Floats) -> Bools:
+    """In which snapshots most sites of each body are seen, of those that are ever."""
+    if not ensemble.gaps:
+        return np.ones(ensemble.n_snapshots, np.bool_)
+    seen = np.concatenate(
+        [np.isfinite(block.coordinates).all(axis=2) for block in ensemble.blocks()]
+    )
+    counted = seen.any(axis=0) & (weights > 0)
+    found = np.ones(len(seen), np.bool_)
+    for sites in parts:
+        found &= seen[:, sites[counted[sites]]].mean(axis=1) >= _MOST
+    return found
 
 
 def _counting(ensemble: Ensemble) -> int:

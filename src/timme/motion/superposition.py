@@ -10,7 +10,9 @@ import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints, frozen, indices, numbers
 from timme._html import Described
-from timme.motion.fits import Shape, fit, mean_shape
+from timme.motion.cautions import cautions
+from timme.motion.fits import Shape, degeneracy, fit, mean_shape
+from timme.motion.whole import refuse_cut_molecules
 from timme.system.derived_frames import MappedFrames
 from timme.system.ensemble import Ensemble
 from timme.system.frame_choices import rows_of
@@ -89,7 +91,7 @@ class LaidFrames(MappedFrames):
             centres=rows_of(self.centres, snapshots),
         )
 
-    def unfolded(self) -> Frames | None:
+    def unfold(self) -> Frames | None:
         """Say that walls mean nothing here.
 
         Returns
@@ -138,7 +140,8 @@ def superpose(
     -------
     Superposition
         Sites that are not seen stay unseen. Snapshots in which the body has no orientation, as too
-        few of its sites are seen, are left out, and a note tells how many.
+        few of its sites are seen or its mirror image fits as well, are left out, and notes tell how
+        many; others tell where the body is nearly a line, or hardly rigid.
 
     Examples
     --------
@@ -151,6 +154,7 @@ def superpose(
     sites = chosen_sites(ensemble, on)
     body = ensemble.select(sites)
     given = site_weights(body, weights)
+    refuse_cut_molecules(body)
     start = None if onto is None else _reference(onto, body)
 
     def blocks() -> Iterable[tuple[Coordinates, Floats]]:
@@ -166,16 +170,30 @@ def superpose(
     turn, origin = np.eye(ensemble.n_dimensions), shape.poses.centres[fitted[0]]
     if start is not None:
         pose = fit(shape.places, start[None], given)
+        if not pose.unique[0]:
+            why = degeneracy(start, given) or "its mirror image fits as well"
+            raise ValueError(
+                f"snapshots are laid onto positions that have an orientation, but here {why}: "
+                "give those of more sites"
+            )
         turn, origin = pose.rotations[0], pose.centres[0]
     rotations = shape.poses.rotations @ turn.T
     frames = LaidFrames(ensemble.frames, rotations, shape.poses.centres, origin)
     laid = replace(ensemble, frames=frames, images=None)
-    lost = ensemble.n_snapshots - len(fitted)
-    notes: tuple[str, ...] = ()
-    if lost:
+    if len(fitted) < ensemble.n_snapshots:
         laid = laid[fitted]
-        notes = (f"{lost} snapshots were left out: too few sites of the body are seen in them",)
+    notes = (*_left_out(shape), *cautions(shape, "the body"))
     return Superposition(laid, frozen(sites), shape, notes)
+
+
+def _left_out(shape: Shape) -> Iterator[str]:
+    """Why snapshots could not be laid onto a body, in words."""
+    ties = int(shape.poses.ties.sum())
+    lost = len(shape.poses.ties) - int(shape.poses.unique.sum()) - ties
+    if lost:
+        yield f"{lost} snapshots were left out: too few sites of the body are seen in them"
+    if ties:
+        yield f"{ties} snapshots were left out: the mirror image of the body fits them as well"
 
 
 def rmsf(ensemble: Ensemble) -> Floats:
@@ -258,13 +276,14 @@ def site_weights(body: Ensemble, weights: Literal["mass"] | npt.ArrayLike | None
     if named and weights != "mass":
         raise ValueError(f'weights are "mass" or one number for each site, got {weights!r}')
     given = body.atoms.masses[body.site_atoms] if named else numbers(weights, "weights")
-    if given.shape != (body.n_sites,) or not np.isfinite(given).all() or (given < 0).any():
+    wrong = ~(np.isfinite(given) & (given >= 0))
+    if given.shape != (body.n_sites,) or wrong.any():
+        got = f"shape {given.shape}" if given.shape != (body.n_sites,) else f"{given[wrong][0]:g}"
         raise ValueError(
-            f"weights need one number, not negative, for each of {body.n_sites} sites of the body, "
-            f"got shape {given.shape}"
+            f"weights need one number, not negative, for each of {body.n_sites} sites, got {got}"
         )
     if not given.any():
-        raise ValueError("at least one site of the body must have a weight above 0, got none")
+        raise ValueError("at least one site of a body must have a weight above 0, got none")
     scaled: Floats = given / given.mean()
     return scaled
 

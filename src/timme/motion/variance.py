@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from timme._arrays import Bools, Floats, Ints, frozen
 from timme._html import Described
+from timme.hierarchy.labels import checked_labels
 from timme.motion.fits import fit, shape_of
 from timme.motion.whole import spread_snapshots
 from timme.system.ensemble import Ensemble
@@ -71,7 +72,7 @@ def explained_variance(
     """
     snapshots, chosen = spread_snapshots(ensemble, _MOST)
     train = _training(learned, chosen, len(snapshots))
-    labels = [_checked(level, ensemble.n_sites) for level in levels]
+    labels = [checked_labels(level, ensemble.n_sites, "a level needs") for level in levels]
     whole = shape_of(snapshots)
     away = whole.poses.into(snapshots) - whole.places
     total = float((away**2).sum())
@@ -220,13 +221,3 @@ def _training(learned: npt.ArrayLike | None, chosen: Ints, count: int) -> Bools:
         return given
     found: Bools = np.arange(count) // max(1, count // 10) % 2 == 0
     return found
-
-
-def _checked(level: npt.ArrayLike, n_sites: int) -> Ints:
-    labels = np.asarray(level)
-    if labels.shape != (n_sites,) or labels.dtype.kind not in "iu":
-        raise ValueError(
-            f"a level needs a whole number for each of {n_sites} sites, "
-            f"got {labels.dtype} of shape {labels.shape}"
-        )
-    return labels.astype(np.int64)

@@ -12,9 +12,9 @@ from functools import partial
 
 from timme import memory
 from timme._kernels.space import TILTED
-from timme.confidence.assessing import MOST_SHOWN
 from timme.confidence.draws import N_PARTS
 from timme.confidence.replicates import MOST_PAIRS
+from timme.confidence.shown import MOST_SHOWN
 from timme.engine.moments import fill_up
 from timme.fluctuations.crossing import count_site_pairs
 from timme.fluctuations.sums import HELD_BYTES

@@ -6,6 +6,7 @@ import errno
 import shutil
 import tempfile
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from timme.output.declared import collect
 from timme.output.figures import FORMATS, known_figures, save_figure, save_figures
 from timme.output.figures import draw as draw_figure
 from timme.output.groups import write_groups
-from timme.output.look import look_of
+from timme.output.look import Look, look_of
 from timme.output.report import MISSING, SCRIPT, page_part, write_report
 from timme.output.scene import Scene, scene
 from timme.output.scripts import write_scripts
@@ -269,10 +270,17 @@ def report(analysis: Analysis, path: str | Path, *, overwrite: bool = False) -> 
 
 
 def _fill(analysis: Analysis, folder: Path) -> tuple[str, ...]:
-    look = look_of(analysis)
+    with ThreadPoolExecutor(1) as beside:  # packing leaves the interpreter to those who draw
+        saved = beside.submit(store.save, analysis, folder / RESULT)
+        notes = _fill_with_looks(analysis, folder, look_of(analysis))
+        saved.result()
+    return notes
+
+
+def _fill_with_looks(analysis: Analysis, folder: Path, look: Look) -> tuple[str, ...]:
+    """Write all that is drawn and listed."""
     cutoffs = [suggestion.cutoff for suggestion in analysis.suggest()]
     shared: dict[str, Any] = {"min_size": look.min_size, "palette": look.palette}
-    store.save(analysis, folder / RESULT)
     write_tables(analysis, folder, cutoffs, large=look.large, **shared)
     save_figures(analysis, folder, look)
     for name, text in registry.tables_of_parts(analysis, look).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -101,10 +102,18 @@ def move(  # noqa: PLR0913, what is analysed, and what is wanted of it
         standing = fill_gaps(hold(ensemble.select(sites)))
         known = None if axis_from is None else known_transition(standing, *axis_from)
         found = describe_motion(standing, n_bodies=n_bodies, reference=still, transition=known)
+        if known is not None and not found.known:
+            warnings.warn(
+                "the known transition is not used: there is one body, and none turns against it",
+                stacklevel=2,
+            )
         made = gather(compared, hierarchy=found.bodies.hierarchy)
         if superposed is not None:
             core = sites[found.bodies.members(found.reference)]
-            write_ensemble(superpose(ensemble, core).ensemble, superposed)
+            laid = superpose(ensemble, core)
+            for note in laid.notes:
+                warnings.warn(f"superposed snapshots: {note}", stacklevel=2)
+            write_ensemble(laid.ensemble, superposed)
     look = replace(chosen, length=made.recipe.settings.length, objects=compared.kind, min_size=2)
     recipe = replace(
         made.recipe,
