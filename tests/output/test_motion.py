@@ -44,7 +44,7 @@ def test_figures_are_drawn_of_bodies(made: Analysis) -> None:
         assert draw(made, name, look_of(made)).axes
 
 
-def test_one_body_has_no_angles() -> None:
+def test_one_body_has_no_angles_and_says_so() -> None:
     still = timme.move(planted_protein(kind="rigid"))
     assert "angles" not in figures_of(still)
     with pytest.raises(ValueError, match="several rigid bodies"):
@@ -52,6 +52,10 @@ def test_one_body_has_no_angles() -> None:
     texts = tables_of_parts(still, look_of(still))
     assert "bodies.csv" in texts
     assert "angles.csv" not in texts
+    (motion,) = csv.DictReader(io.StringIO(texts["motions.csv"]))
+    told = {name: value for name, value in motion.items() if value}
+    assert told.pop("careful").startswith("one rigid body")
+    assert told == {"body": "1", "kind": "rigid"}
 
 
 def test_an_arrow_lies_on_the_axis(made: Analysis) -> None:
@@ -170,3 +174,11 @@ def test_superposed_snapshots_are_read_back(kind: str, tmp_path: Path) -> None:
 def test_other_formats_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="snapshots are written as"):
         write_ensemble(planted_protein(2), tmp_path / "still.xyz")
+
+
+def test_correlations_without_an_error_are_hollow() -> None:
+    walks = np.random.default_rng(0).normal(size=(30, 12, 3)).cumsum(axis=0)
+    found = timme.correlate(walks, distances=[0, 60], lags=(1, 20))
+    axes = draw(found, "two-point", look_of(found)).axes[0]
+    hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
+    assert [len(np.asarray(line.get_xdata())) for line in hollow] == [0, 0, 1, 1]

@@ -14,6 +14,8 @@ from timme.output.colours import Colouring, body_colours
 from timme.output.structures import file_coordinates
 from timme.system.residues import residue_index
 
+_POINT = 0.12  # of the length of an arrow
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrow:
@@ -26,6 +28,16 @@ class Arrow:
     width: float  # of the cone about it at its end; 0 for none
     arc: Floats | None = None  # (points, 3), way of the body about the axis
     label: str = ""  # how far it turns, and how surely
+
+    @property
+    def tip(self) -> Floats:
+        """Where the shaft ends and the point begins."""
+        return self.end - _POINT * (self.end - self.start)
+
+    @property
+    def middle(self) -> Floats:
+        """Half way, where the axis goes through what turns about it."""
+        return 0.5 * (self.start + self.end)
 
 
 def body_colouring(part: Moved, analysis: Analysis) -> Colouring:

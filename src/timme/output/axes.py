@@ -157,6 +157,24 @@ def tick_size(axes: Axes) -> float:
     return float(FontProperties(size=size).get_size_in_points())
 
 
+def draw_legend(axes: Axes) -> None:
+    """Put the legend beside the axes, where it covers nothing.
+
+    Parameters
+    ----------
+    axes : Axes
+        On which all is drawn that it names.
+    """
+    axes.legend(
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+        frameon=False,
+        fontsize=tick_size(axes),
+        handlelength=1.5,
+        borderaxespad=0.3,
+    )
+
+
 def cutoff_limits(counted: Curves, cutoff: float | None = None) -> tuple[float, float]:
     """Choose the range of cutoffs worth drawing.
 

@@ -16,6 +16,7 @@ from timme._files import write_atomically
 from timme.analysis import Analysis, Moved
 from timme.output.arrows import Arrow, body_arrows, body_colouring
 from timme.output.picture import picture
+from timme.output.script_words import rgb, row, tcl
 from timme.output.scripts import chimerax, pymol, vmd
 from timme.output.structures import mmcif_text, structure
 
@@ -72,15 +73,12 @@ def pymol_arrows(arrows: tuple[Arrow, ...]) -> str:
     """
     lines = []
     for each in arrows:
-        red, green, blue = rgb(each.colour)
-        tip = each.end - 0.12 * (each.end - each.start)
-        paint = f"{red:.3f}, {green:.3f}, {blue:.3f}"
-        shaft = f"9.0, {joined(each.start)}, {joined(tip)}, 0.4, {paint}, {paint}"
-        point = f"27.0, {joined(tip)}, {joined(each.end)}, 1.0, 0.0, {paint}, {paint}, 1.0, 1.0"
+        tip, paint = each.tip, row(rgb(each.colour))
+        shaft = f"9.0, {row(each.start)}, {row(tip)}, 0.4, {paint}, {paint}"
+        point = f"27.0, {row(tip)}, {row(each.end)}, 1.0, 0.0, {paint}, {paint}, 1.0, 1.0"
         lines.append(f"/cmd.load_cgo([{shaft}, {point}], '{each.name}')")
         if each.width:
-            middle = 0.5 * (each.start + each.end)
-            cone = f"27.0, {joined(each.end)}, {joined(middle)}, {each.width:.3f}, 0.0"
+            cone = f"27.0, {row(each.end)}, {row(each.middle)}, {each.width:.3f}, 0.0"
             lines.append(
                 f"/cmd.load_cgo([25.0, 0.35, {cone}, {paint}, {paint}, 1.0, 1.0], "
                 f"'{each.name}_cone')"
@@ -94,10 +92,9 @@ def pymol_arrows(arrows: tuple[Arrow, ...]) -> str:
 
 def _pymol_arc(arrow: Arrow, arc: Floats, paint: str) -> list[str]:
     pieces = ", ".join(
-        f"9.0, {joined(one)}, {joined(other)}, 0.25, {paint}, {paint}"
-        for one, other in pairwise(arc)
+        f"9.0, {row(one)}, {row(other)}, 0.25, {paint}, {paint}" for one, other in pairwise(arc)
     )
-    top = joined(arc[len(arc) // 2])
+    top = row(arc[len(arc) // 2])
     return [
         f"/cmd.load_cgo([{pieces}], '{arrow.name}_arc')",
         f"pseudoatom {arrow.name}_label, pos=[{top}], label='{arrow.label}'",
@@ -119,25 +116,24 @@ def chimerax_arrows(arrows: tuple[Arrow, ...]) -> str:
     """
     lines = []
     for number, each in enumerate(arrows):
-        tip = each.end - 0.12 * (each.end - each.start)
+        tip = each.tip
         parts = (
             ("cylinder", each.start, tip, "0.4", each.name),
             ("cone", tip, each.end, "1", f"{each.name}_tip"),
         )
         lines += [
-            f"shape {shape} fromPoint {joined(one, ',')} toPoint {joined(other, ',')} "
+            f"shape {shape} fromPoint {row(one, ',')} toPoint {row(other, ',')} "
             f"radius {radius} color {each.colour} name {name}"
             for shape, one, other, radius, name in parts
         ]
         if each.width:
-            middle = 0.5 * (each.start + each.end)
             lines.append(
-                f"shape cone fromPoint {joined(each.end, ',')} toPoint {joined(middle, ',')} "
+                f"shape cone fromPoint {row(each.end, ',')} toPoint {row(each.middle, ',')} "
                 f"radius {each.width:.3f} color {each.colour}59 name {each.name}_cone"
             )
         if each.arc is not None:
             lines += [
-                f"shape cylinder fromPoint {joined(one, ',')} toPoint {joined(other, ',')} "
+                f"shape cylinder fromPoint {row(one, ',')} toPoint {row(other, ',')} "
                 f"radius 0.25 color {each.colour} name {each.name}_arc"
                 for one, other in pairwise(each.arc)
             ]
@@ -166,17 +162,16 @@ def vmd_arrows(arrows: tuple[Arrow, ...]) -> str:
     lines = ["mol new", "mol rename top axes"]
     for number, each in enumerate(arrows):
         colour = 32 - number  # the last of VMD's colours, which the bodies leave alone
-        tip = each.end - 0.12 * (each.end - each.start)
+        tip = each.tip
         lines += [
-            f"color change rgb {colour} {' '.join(f'{part:.3f}' for part in rgb(each.colour))}",
+            f"color change rgb {colour} {row(rgb(each.colour), ' ')}",
             f"graphics top color {colour}",
             "graphics top material Opaque",
-            f"graphics top cylinder {braced(each.start)} {braced(tip)} radius 0.4 resolution 20",
-            f"graphics top cone {braced(tip)} {braced(each.end)} radius 1.0 resolution 20",
+            f"graphics top cylinder {tcl(each.start)} {tcl(tip)} radius 0.4 resolution 20",
+            f"graphics top cone {tcl(tip)} {tcl(each.end)} radius 1.0 resolution 20",
         ]
         if each.width:
-            middle = 0.5 * (each.start + each.end)
-            ends = f"{braced(each.end)} {braced(middle)}"
+            ends = f"{tcl(each.end)} {tcl(each.middle)}"
             lines += [
                 "graphics top material Transparent",
                 f"graphics top cone {ends} radius {each.width:.3f} resolution 40",
@@ -184,59 +179,9 @@ def vmd_arrows(arrows: tuple[Arrow, ...]) -> str:
         if each.arc is not None:
             lines.append("graphics top material Opaque")
             lines += [
-                f"graphics top cylinder {braced(one)} {braced(other)} radius 0.25 resolution 12"
+                f"graphics top cylinder {tcl(one)} {tcl(other)} radius 0.25 resolution 12"
                 for one, other in pairwise(each.arc)
             ]
-            top = braced(each.arc[len(each.arc) // 2])
+            top = tcl(each.arc[len(each.arc) // 2])
             lines.append(f'graphics top text {top} "{each.label}" size 1.5')
     return "\n".join([*lines, "display resetview", ""])
-
-
-def rgb(colour: str) -> tuple[float, ...]:
-    """Take a colour apart.
-
-    Parameters
-    ----------
-    colour : str
-        As #rrggbb.
-
-    Returns
-    -------
-    tuple of float
-        Red, green and blue from 0 to 1.
-    """
-    return tuple(int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-
-
-def joined(point: Floats, between: str = ", ") -> str:
-    """Write a place as numbers with something between them.
-
-    Parameters
-    ----------
-    point : ndarray, shape (3,)
-        The place.
-    between : str, optional
-        What stands between two numbers.
-
-    Returns
-    -------
-    str
-        With three digits.
-    """
-    return between.join(f"{part:.3f}" for part in point)
-
-
-def braced(point: Floats) -> str:
-    """Write a place as a list of Tcl.
-
-    Parameters
-    ----------
-    point : ndarray, shape (3,)
-        The place.
-
-    Returns
-    -------
-    str
-        In braces.
-    """
-    return "{" + joined(point, " ") + "}"

@@ -63,12 +63,11 @@ def _draw(part: Chance, analysis: Analysis, look: Look) -> Axes:
         band.low,
         band.high,
         step="post",
-        color="#999999",
-        alpha=0.5,
-        linewidth=0,
+        color="#cccccc",
+        linewidth=1.5,  # where walkers form no large cluster at all, the band is a line at 0
         label="by chance",
     )
-    axes.legend(loc="lower right", frameon=False, fontsize=tick_size(axes))
+    axes.legend(loc="best", frameon=False, fontsize=tick_size(axes))
     return axes
 
 

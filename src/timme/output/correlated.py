@@ -32,7 +32,7 @@ def two_point_csv(part: Correlated, analysis: Analysis) -> str:
     Returns
     -------
     str
-        CSV, one lag and distance per row; empty where there are no pairs.
+        CSV, one lag and distance per row; empty where there are no pairs, or no error is told.
     """
     unit, found = analysis.system.unit, part.found
     square = f"{unit}²" if unit else ""
@@ -54,7 +54,7 @@ def two_point_csv(part: Correlated, analysis: Analysis) -> str:
 
 
 def _two_point(part: Correlated, analysis: Analysis, look: Look) -> Axes:
-    """D_rr and D_⊥ of the unit of lag, with errors, against distance."""
+    """D_rr and D_⊥ of the unit of lag, with errors, against distance; hollow without an error."""
     del look
     found = part.found
     axes = new_axes(COLUMN, 2.4)
@@ -69,6 +69,11 @@ def _two_point(part: Correlated, analysis: Analysis, look: Look) -> Axes:
                 found.distances, values[row] / lag, errors[row] / lag, color=colour, marker=marker,
                 markersize=2.5, linewidth=0.9, linestyle=line, elinewidth=0.6,
                 label=f"{name}, lag {lag}",
+            )  # fmt: skip
+            bare = np.isnan(errors[row])
+            axes.plot(
+                found.distances[bare], values[row, bare] / lag, color=colour, marker=marker,
+                markersize=2.5, markerfacecolor="white", linestyle="none", zorder=4,
             )  # fmt: skip
     axes.axhline(0, color="black", linewidth=0.5)
     unit = analysis.system.unit
@@ -93,7 +98,8 @@ CORRELATED = PartOutput(
             "two-point",
             _two_point,
             "pairs of particles are correlated where distances are asked for",
-            caption="correlated displacements of pairs against their distance",
+            caption="correlated displacements of pairs against their distance; "
+            "hollow: too few blocks of snapshots for an error",
         ),
     ),
     files=_FILES,

@@ -10,8 +10,8 @@ from timme._files import write_atomically
 from timme.analysis import Analysis, Modes
 from timme.motion import mode_trajectory
 from timme.output.arrows import Arrow
-from timme.output.body_scripts import braced, joined, rgb
 from timme.output.ensembles import write_ensemble
+from timme.output.script_words import rgb, row, tcl
 from timme.output.structures import file_coordinates
 from timme.system.ensemble import Ensemble
 
@@ -98,9 +98,9 @@ def porcupine_pymol(arrows: tuple[Arrow, ...]) -> str:
     str
         A ``.pml`` script, which draws that of the bodies first and hides their axes.
     """
-    paint = ", ".join(f"{part:.3f}" for part in rgb(_COLOUR))
+    paint = row(rgb(_COLOUR))
     cones = ", ".join(
-        f"27.0, {joined(each.start)}, {joined(each.end)}, 0.35, 0.0, {paint}, {paint}, 1.0, 1.0"
+        f"27.0, {row(each.start)}, {row(each.end)}, 0.35, 0.0, {paint}, {paint}, 1.0, 1.0"
         for each in arrows
     )
     return f"@bodies.pml\ndisable axis_*\n/cmd.load_cgo([{cones}], 'mode_1')\nzoom all\n"
@@ -119,9 +119,8 @@ def porcupine_bild(arrows: tuple[Arrow, ...]) -> str:
     str
         A ``.bild`` file.
     """
-    lines = [f".cone {joined(each.start, ' ')} {joined(each.end, ' ')} 0.35" for each in arrows]
-    red, green, blue = rgb(_COLOUR)
-    return "\n".join([f".color {red:.3f} {green:.3f} {blue:.3f}", *lines, ""])
+    lines = [f".cone {row(each.start, ' ')} {row(each.end, ' ')} 0.35" for each in arrows]
+    return "\n".join([f".color {row(rgb(_COLOUR), ' ')}", *lines, ""])
 
 
 def porcupine_vmd(arrows: tuple[Arrow, ...]) -> str:
@@ -138,7 +137,7 @@ def porcupine_vmd(arrows: tuple[Arrow, ...]) -> str:
         A ``.tcl`` script, in a molecule of its own beside the bodies.
     """
     lines = [
-        f"graphics top cone {braced(each.start)} {braced(each.end)} radius 0.35 resolution 12"
+        f"graphics top cone {tcl(each.start)} {tcl(each.end)} radius 0.35 resolution 12"
         for each in arrows
     ]
     own = ["source bodies.tcl", "mol new", "mol rename top mode_1", "graphics top color orange"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from timme.analysis import Analysis, Moved
 from timme.motion import Hinge
-from timme.output.axes import COLUMN, draw_places, new_axes, places_of, tick_size
+from timme.output.axes import COLUMN, draw_legend, draw_places, new_axes, places_of, tick_size
 from timme.output.colours import CORE, body_colours
 from timme.output.declared import PartFigure, PartOutput
 from timme.output.look import Look
@@ -63,13 +63,20 @@ def motions_csv(part: Moved, analysis: Analysis) -> str:
     Returns
     -------
     str
-        CSV, one body per row; empty where there is no telling.
+        CSV, one body per row; empty where there is no telling. One body alone has a row that
+        says so.
     """
-    rows = [
-        [body + 1, part.found.reference + 1, *_motion_row(each)]
-        for body, each in zip(part.found.moving, part.found.hinges, strict=True)
+    found = part.found
+    header = ["body", "against", *_motion_header(analysis.system.unit)]
+    rows: list[list[object]] = [
+        [body + 1, found.reference + 1, *_motion_row(each)]
+        for body, each in zip(found.moving, found.hinges, strict=True)
     ]
-    return csv_text(["body", "against", *_motion_header(analysis.system.unit)], rows)
+    if not rows:
+        words = "one rigid body, which moves against no other"
+        alone = {"body": found.reference + 1, "kind": "rigid", "careful": words}
+        rows = [[alone.get(name, "") for name in header]]
+    return csv_text(header, rows)
 
 
 def splits_csv(part: Moved, analysis: Analysis) -> str:
@@ -214,7 +221,7 @@ def _bodies(part: Moved, analysis: Analysis, look: Look) -> Axes:
     draw_places(axes, places, len(moved))
     axes.set_ylim(0, None)
     axes.set_ylabel(f"RMSF, body {part.found.reference + 1} still ({analysis.system.unit})")
-    _legend(axes)
+    draw_legend(axes)
     return axes
 
 
@@ -272,19 +279,8 @@ def _variance(part: Moved, analysis: Analysis, look: Look) -> Axes:
             ha="center", fontsize=tick_size(axes), color=CORE,
         )  # fmt: skip
     axes.set(xlabel="Degrees of freedom", ylabel="Variance explained (%)", ylim=(-9, 103))
-    _legend(axes)
+    draw_legend(axes)
     return axes
-
-
-def _legend(axes: Axes) -> None:
-    axes.legend(
-        loc="center left",
-        bbox_to_anchor=(1.0, 0.5),
-        frameon=False,
-        fontsize=tick_size(axes),
-        handlelength=1.5,
-        borderaxespad=0.3,
-    )
 
 
 def _has_several(analysis: Analysis) -> bool:

@@ -18,6 +18,7 @@ from timme.output.axes import (
     Places,
     cutoff_limits,
     draw_cutoff_axis,
+    draw_legend,
     draw_places,
     new_axes,
     set_symbol,
@@ -185,7 +186,7 @@ def size_distribution(
         _draw_theory(axes, theory, limits, "black")
     axes.set(ylim=(-0.02, 1.02), ylabel="Fraction of sites $P(r)$")
     draw_cutoff_axis(axes, "x", counted, limits=limits, length=length)
-    _draw_legend(axes)
+    draw_legend(axes)
     return axes
 
 
@@ -236,7 +237,7 @@ def cluster_sizes(
     axes.set_yscale("log")
     axes.set(ylim=(0.8, 1.25 * counted.n_sites), ylabel="Sites, or clusters")
     draw_cutoff_axis(axes, "x", counted, limits=limits, length=length)
-    _draw_legend(axes)
+    draw_legend(axes)
     return axes
 
 
@@ -268,7 +269,7 @@ def flexibility(index: Floats, *, places: Places | None = None, ax: Axes | None 
     axes.axhline(0.0, color="black", linewidth=0.6)
     draw_places(axes, places, len(values))
     axes.set_ylabel("Flexibility index")
-    _draw_legend(axes)
+    draw_legend(axes)
     return axes
 
 
@@ -374,18 +375,6 @@ def _draw_theory(axes: Axes, theory: Theory, limits: tuple[float, float], colour
             linestyle=(0, (3, 2)),
             label=None if number else "theory",
         )
-
-
-def _draw_legend(axes: Axes) -> None:
-    """Put the legend beside the axes, where it covers nothing."""
-    axes.legend(
-        loc="center left",
-        bbox_to_anchor=(1.0, 0.5),
-        frameon=False,
-        fontsize=tick_size(axes),
-        handlelength=1.5,
-        borderaxespad=0.3,
-    )
 
 
 def ramp(count: int, low: float = 0.0, high: float = 1.0) -> list[str]:

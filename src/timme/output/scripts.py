@@ -19,6 +19,7 @@ from timme._files import write_atomically
 from timme.analysis import Analysis
 from timme.output.colours import REST, WIDE, colouring, only_trusted
 from timme.output.picture import Picture, picture
+from timme.output.script_words import rgb, row
 from timme.output.structures import Written
 from timme.settings.values import MIN_SIZE
 
@@ -258,7 +259,7 @@ def _vmd_representation(
     if kind == "cartoon":  # a cartoon needs whole residues: that of the atom its ribbon follows
         chosen = f"same residue as ({chosen} and name CA P C4')"
     return [
-        f"color change rgb {number} {' '.join(f'{part:.3f}' for part in _rgb(colour))}",
+        f"color change rgb {number} {row(rgb(colour), ' ')}",
         f"mol color ColorID {number}",
         f"mol representation {style}",
         f"mol selection {{{chosen}}}",
@@ -283,12 +284,8 @@ def _vmd_bonds(drawn: Picture) -> list[str]:
     ]
 
 
-def _rgb(colour: str) -> tuple[float, ...]:
-    return tuple(int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-
-
 def _rgb_list(colour: str) -> str:
-    return "[" + ", ".join(f"{part:.3f}" for part in _rgb(colour)) + "]"
+    return f"[{row(rgb(colour))}]"
 
 
 def _tcl(word: str) -> str:
