@@ -262,7 +262,7 @@ class CoMovingClusters(AnalysisBase):  # type: ignore[misc]
         self._find_box = box_finder(self._trajectory)
 
     def _single_frame(self) -> None:
-        box = self._frames.checked(self._find_box(self._ts), self._ts.frame)
+        box = self._frames.judge_box(self._find_box(self._ts), self._ts.frame)
         self._steps.append((self._frames.places(self._ts), box))
         done = self._frame_index + 1
         if len(self._steps) == self._plan.ensemble.block_length or done == self.n_frames:

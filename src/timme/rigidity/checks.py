@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from timme._arrays import Bools, Ints
+from timme._errors import counted
 from timme.rigidity.chemistry import without_hydrogens
 from timme.rigidity.completeness import incomplete
 from timme.rigidity.energies import far_apart
@@ -145,29 +146,6 @@ def remarks(structure: Structure, coordination: Ints, *, waters: bool) -> tuple[
         _of_clashes(structure),
     )
     return tuple(line for line in found if line)
-
-
-def counted(count: int, what: str) -> str:
-    """Say how many there are.
-
-    Parameters
-    ----------
-    count : int
-        Number of them.
-    what : str
-        Name of one.
-
-    Returns
-    -------
-    str
-        Number and name, in the plural unless there is one.
-
-    Examples
-    --------
-    >>> counted(1, "hinge"), counted(2, "hinge")
-    ('1 hinge', '2 hinges')
-    """
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _of_waters(structure: Structure, *, waters: bool) -> str:

@@ -267,7 +267,7 @@ def _locked(graph: _Graph, planar: Bools, structure: Structure) -> Bools:
     locked: Bools = np.all(inner[graph.bonds], axis=1)
     known = _by_name(graph.atoms)[1][graph.bonds].all(axis=1)
     doubtful = np.flatnonzero(locked & ~known)
-    turned = _turned(graph, structure, graph.bonds[doubtful])
+    turned = _twists(graph, structure, graph.bonds[doubtful])
     locked[doubtful] = _short(graph, structure)[doubtful] & (turned < _FLAT_TORSION)
     locked[_esters(graph, planar, structure)] = True
     return locked
@@ -281,12 +281,12 @@ def _esters(graph: _Graph, planar: Bools, structure: Structure) -> Ints:
     one, other = graph.bonds.T
     pairs = np.flatnonzero((carbonyl[one] & bridge[other]) | (carbonyl[other] & bridge[one]))
     near = structure.distances(one[pairs], other[pairs]) <= _ESTER
-    flat = _turned(graph, structure, graph.bonds[pairs]) < _FLAT_TORSION
+    flat = _twists(graph, structure, graph.bonds[pairs]) < _FLAT_TORSION
     esters: Ints = pairs[near & flat]
     return esters
 
 
-def _turned(graph: _Graph, structure: Structure, bonds: Ints) -> Floats:
+def _twists(graph: _Graph, structure: Structure, bonds: Ints) -> Floats:
     """Angles between the planes at both ends of bonds, up to a right one."""
     one, other = (_normals(graph, structure, bonds[:, end]) for end in range(2))
     turned: Floats = np.arccos(np.clip(np.abs(np.einsum("ij,ij->i", one, other)), 0.0, 1.0))

@@ -13,6 +13,7 @@ from timme._arrays import Bools, Floats, Ints, frozen
 from timme._html import Described
 from timme._kernels import pebble as kernel
 from timme._kernels.blocks import blocks
+from timme.hierarchy.labels import rank_labels
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
 from timme.rigidity.checks import checked_cutoff
@@ -90,11 +91,11 @@ def decompose(network: Network, cutoff: float = math.inf) -> Decomposition:
     hinged = game.clusters[ends[:, 0]] != game.clusters[ends[:, 1]]
     regions, freedoms = _regions(game, ends, hinged)
     return Decomposition(
-        clusters=frozen(_ranked(game.with_ends())),
+        clusters=frozen(rank_labels(game.with_ends())),
         independent=game.spread(game.independent, -1),
         redundant=game.spread(network.bars[game.order] - game.independent, 0),
         hinges=frozen(game.spread(hinged.astype(np.int64), 0) > 0),
-        stress=game.spread(_ranked(game.stress), -1),
+        stress=game.spread(rank_labels(game.stress), -1),
         regions=game.spread(regions, -1),
         freedoms=frozen(freedoms),
         n_objects=_count_objects(network.n_bodies, ends),
@@ -257,19 +258,6 @@ def _entries(n_nodes: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
     return begin, both[ranked, 1], ranked % max(1, len(ends))
 
 
-def _ranked(names: Ints) -> Ints:
-    """Number groups from 0, the one with most members first, ties to the earliest; -1 stays."""
-    named = names >= 0
-    _, first, inverse, counts = np.unique(
-        names[named], return_index=True, return_inverse=True, return_counts=True
-    )
-    rank = np.empty(len(first), np.int64)
-    rank[np.lexsort((first, -counts))] = np.arange(len(first))
-    ranked = np.full(len(names), -1)
-    ranked[named] = rank[inverse]
-    return ranked
-
-
 def _regions(game: _Game, ends: Ints, hinged: Bools) -> tuple[Ints, Ints]:
     """Regions of hinges that turn together, and the degrees of freedom of each.
 
@@ -281,7 +269,7 @@ def _regions(game: _Game, ends: Ints, hinged: Bools) -> tuple[Ints, Ints]:
     edges = nodes[ends[hinged]]
     block = np.empty(len(edges), np.int64)
     blocks(n_nodes, edges, _entries(n_nodes, edges), block)
-    block = _ranked(block)
+    block = rank_labels(block)
     n_blocks = int(block.max(initial=-1)) + 1
     freedom = np.bincount(nodes, game.pebbles) - np.bincount(
         nodes[ends[~hinged, 0]], game.independent[~hinged], minlength=n_nodes

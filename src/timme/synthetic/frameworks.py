@@ -162,7 +162,7 @@ def move(framework: Framework, n_snapshots: int, rng: np.random.Generator) -> Fl
     for frame in range(n_snapshots):
         for _ in range(_KICKS):
             kick = rng.normal(0.0, _KICK, joints.shape)
-            joints = _restore(joints + _allowed(kick, joints, bars), bars, lengths)
+            joints = _restore(joints + _project(kick, joints, bars), bars, lengths)
         joints = joints - joints.mean(axis=0)
         snapshots[frame] = joints
     return snapshots
@@ -198,8 +198,8 @@ def _brace(joints: Ints) -> Ints:
     return np.concatenate([np.column_stack([corners, np.roll(corners, 1)]), others])
 
 
-def _allowed(kick: Floats, joints: Floats, bars: Ints) -> Floats:
-    """What is left of a kick when bars have taken off what would stretch or shorten them."""
+def _project(kick: Floats, joints: Floats, bars: Ints) -> Floats:
+    """Take off a kick what would stretch or shorten bars."""
     slopes = _slopes(joints, bars)
     return kick - _least(slopes, slopes @ kick.ravel()).reshape(kick.shape)
 

@@ -152,7 +152,7 @@ class RigidChoices(_fields(RigidSettings)):  # type: ignore[misc]
         given: dict[str, Any] = self.model_dump(exclude_none=True)
         return RigidSettings(**given)
 
-    def completed(self, choices: Choices) -> tuple[RigidChoices, list[str]]:
+    def complete_from(self, choices: Choices) -> tuple[RigidChoices, list[str]]:
         """Take over from the choices for snapshots what means the same.
 
         Parameters

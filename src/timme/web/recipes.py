@@ -80,7 +80,7 @@ def _auto(folder: Path, job: Job, report: Reporter) -> Outcome:
     except TooFewSnapshotsError as error:
         if not error.molecular:
             raise
-    choices, unused = job.rigidity.completed(job.settings)
+    choices, unused = job.rigidity.complete_from(job.settings)
     found = _rigidity(folder, job.model_copy(update={"rigidity": choices}), report)
     notes = ["one snapshot has no fluctuations: these are the rigid clusters of the structure"]
     if unused:
