@@ -28,7 +28,7 @@ NEWEST_PYTHON ?= $(call first_usable,$(CANDIDATES))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-thorough test-long bench check lint types layers docstrings viewer page format docs clean
-.PHONY: mutants test-oldest test-newest
+.PHONY: mutants test-entries test-oldest test-newest
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
@@ -48,6 +48,9 @@ test-long: export HYPOTHESIS_PROFILE := thorough
 test-long: page  ## Run all tests, those that take minutes included
 	$(WARM) & $(PYTEST) -m "" $(PYTEST_ARGS)
 	$(KERNELS)
+
+test-entries: $(VENV)/dev.stamp  ## Run the tests of entries of the PDB, which are fetched where they are not at hand
+	$(PYTEST) -m entries tests/motion $(PYTEST_ARGS)
 
 mutants: $(VENV)/dev.stamp  ## Break the code on purpose, a line at a time, and tell what no test notices
 	$(BIN)/python -m tests.mutants $(MUTANTS_ARGS)

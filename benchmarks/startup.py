@@ -10,7 +10,7 @@ import numpy as np
 
 import timme
 from benchmarks.results import Results, Row, seconds
-from benchmarks.timing import ROOT, python, race, spent_by_processes
+from benchmarks.timing import ROOT, python, race
 
 _BARNASE = ROOT.parent / "shared" / "data" / "nmr" / "1bnr.pdb"
 _ATOMS, _MODELS = 1_727, 20  # of it
@@ -68,11 +68,9 @@ def _run_row(repetitions: int) -> Row:
                 "run": lambda: python("-m", "timme", *asked),
             },
             repetitions,
-            clock=spent_by_processes,
         )
     peer = f"importing the same libraries {seconds(median['libraries'])}"
-    name = f"timme run, {name}, CPU time"
-    return _row(name, median["run"], peer, median["libraries"], 2.5)
+    return _row(f"timme run, {name}", median["run"], peer, median["libraries"], 2.5)
 
 
 def _row(name: str, ours: float, peer: str, base: float, at_most: float | None) -> Row:

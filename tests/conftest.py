@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from tests.liquids import Water, write_water
+from tests.motion.closings import FOLDER
 
 os.environ["MPLBACKEND"] = "Agg"
 
@@ -39,11 +40,18 @@ def pytest_make_parametrize_id(val: object, argname: str) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave tests on clusters to thorough runs: each process of a run would start its own."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave tests on clusters to thorough runs: each process of a run would start its own.
+
+    Tests of entries of the PDB run where these are at hand, or where they are asked for.
+    """
     for item in items:
         if "clients" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.thorough)
+    if not FOLDER.is_dir() and "entries" not in config.option.markexpr:
+        left_out = [item for item in items if item.get_closest_marker("entries")]
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -63,15 +71,6 @@ def clients() -> Iterator[dict[int, Any]]:
 
     with ExitStack() as stack:
         yield {count: stack.enter_context(connect("local", workers=count)) for count in (1, 2)}
-
-
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """Folder of structures that other programs were run on, and their answers: not ours to ship."""
-    folder = Path(__file__).parents[2] / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip("needs data in ../shared/data that are not ours to ship")
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ import pytest
 
 import timme
 from tests.data.measures import checks
+from timme._arrays import Floats
+from timme.motion import superpose
 
 mda = pytest.importorskip("MDAnalysis")
 
@@ -71,6 +73,26 @@ def test_it_is_whole_in_every_snapshot(barnase: Any) -> None:
 
 
 @pytest.mark.parametrize("dense", [False, True])
+def test_its_helices_and_strands_tremble_about_one_place(dense: bool) -> None:
+    """As if held by springs: displacements along each axis, by their own spread, are a Gaussian.
+
+    They are by 0.3 to 0.7 Å: crystals of such proteins have B of 8 to 15 Å², 8π²/3 of a square, and
+    disorder of their own. Of 38 Cα, a few hundred displacements are independent: they tell the
+    fourth moment, 3, to √(24/n), and how many are in a bin to √(p/n).
+    """
+    laid = superpose(timme.data.barnase_md(dense=dense).select("name CA")).ensemble
+    steady = np.isin(np.arange(3, 111), HELICES + STRANDS)
+    moved = laid.coordinates()[:, steady] - laid.coordinates()[:, steady].mean(axis=0)
+    assert 0.3 < np.sqrt((moved**2).sum(axis=2).mean()) < 0.7
+    told = moved / moved.std(axis=0)
+    assert (told**4).mean() == pytest.approx(3.0, abs=0.3)
+    assert (told**3).mean() == pytest.approx(0.0, abs=0.15)
+    found, _ = np.histogram(told, [-np.inf, -2, -1, 0, 1, 2, np.inf])
+    expected = [0.0228, 0.1359, 0.3413, 0.3413, 0.1359, 0.0228]
+    np.testing.assert_allclose(found / told.size, expected, atol=0.02)
+
+
+@pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize(
     ("first", "second", "step", "constant"),  # kcal/(mol Å²) of E = K (b - b₀)², as ff14SB has them
     [
@@ -101,6 +123,64 @@ def test_its_bonds_tremble_as_at_300_kelvin(
     noise = np.sqrt(2 / lengths.size)
     kelvin = 2 * constant * spread / 0.0019872
     assert kelvin == pytest.approx(300.0, rel=0.05 + 3 * noise)
+
+
+@pytest.mark.thorough
+def test_its_bonds_hold_the_energy_that_heat_gives_them() -> None:
+    """Half of kT for each bond, by the force field of the run: 264 kcal/mol for 885 bonds.
+
+    What neighbours do to a bond stays when a snapshot is cooled down, and heat does not: snapshots
+    are cooled, and what their bonds lose is that. Rounding to 0.01 Å adds to it, 5 or 6 kcal/mol,
+    and one snapshot is off by √(n/2) kT, 13 kcal/mol.
+    """
+    bonds, context = ff14sb()
+    snapshots = timme.data.barnase_md().block(0).coordinates[20::60].astype(float)
+    lost, rounding = [], 2 * 0.01**2 / 12 * sum(constant for constant, _ in bonds)
+    for places in snapshots:
+        hot = bond_energy(bonds, places)
+        lost.append(hot - bond_energy(bonds, cool(context, places)))
+    kT = 0.0019872 * 300.0
+    error = kT * np.sqrt(len(bonds) / 2 / len(snapshots))
+    expected = len(bonds) * kT / 2
+    assert len(bonds) == 885
+    assert np.mean(lost) == pytest.approx(expected + rounding, abs=3 * error)
+
+
+def ff14sb() -> tuple[list[tuple[float, tuple[int, int, float]]], Any]:
+    """Constant (kcal/mol Å²), atoms and length (Å) of bonds that may stretch; the protein alone."""
+    openmm = pytest.importorskip("openmm", reason="needs OpenMM, of the extra md")
+    from openmm import app
+
+    pdb = app.PDBFile(str(timme.data.path("barnase_md.pdb")))
+    system = app.ForceField("amber14-all.xml").createSystem(pdb.topology, constraints=app.HBonds)
+    stretch = next(f for f in system.getForces() if isinstance(f, openmm.HarmonicBondForce))
+    bonds = []
+    for number in range(stretch.getNumBonds()):
+        one, other, length, constant = stretch.getBondParameters(number)
+        per_nm = constant._value / 2 / 4.184  # E = ½ k (b - b₀)²
+        bonds.append((per_nm / 100, (one, other, 10 * length._value)))
+    integrator = openmm.VerletIntegrator(0.001)
+    platform = openmm.Platform.getPlatformByName("CPU")
+    return bonds, openmm.Context(system, integrator, platform, {"Threads": "1"})
+
+
+def bond_energy(bonds: list[tuple[float, tuple[int, int, float]]], places: Floats) -> float:
+    """Of all bonds that may stretch, in kcal/mol."""
+    constants = np.array([constant for constant, _ in bonds])
+    one, other = np.array([atoms[:2] for _, atoms in bonds]).T
+    usual = np.array([atoms[2] for _, atoms in bonds])
+    lengths = np.linalg.norm(places[one] - places[other], axis=1)
+    return float((constants * (lengths - usual) ** 2).sum())
+
+
+def cool(context: Any, places: Floats) -> Floats:
+    """Places (Å) of a minimum of the energy near to some, or well on the way there."""
+    import openmm
+
+    context.setPositions(places / 10)
+    openmm.LocalEnergyMinimizer.minimize(context, maxIterations=100)
+    state = context.getState(getPositions=True)
+    return 10 * np.array(state.getPositions(asNumpy=True)._value)
 
 
 def test_its_record_tells_of_300_kelvin_in_water_of_1_atmosphere() -> None:

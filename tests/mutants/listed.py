@@ -374,8 +374,8 @@ MUTANTS = [
         "readers/test_formats.py readers/test_given_boxes.py",
         (
             "snapshots in memory mix spaces",
-            "walls=walls, name=",
-            "walls=walls_of(box, unit), name=",
+            'walls=walls, name=f"{name}: frame',
+            'walls=walls_of(box, unit), name=f"{name}: frame',
         ),
     ),
     *_mutants(
@@ -402,7 +402,7 @@ MUTANTS = [
     *_mutants(
         "readers/__init__.py",
         "readers/test_complexes.py",
-        ("what leaves is put back", "not unwrap and not as_in_file", "not unwrap"),
+        ("what leaves is put back", "stay = unwrap or box is False", "stay = unwrap"),
     ),
     *_mutants(
         "readers/walls.py",
@@ -417,9 +417,61 @@ MUTANTS = [
         ("unseen atoms tear molecules", "parent = parents[parent]", "parent = -1"),
     ),
     *_mutants(
-        "system/followed.py",
+        "system/passages.py",
         "system/test_followed.py",
         ("changes count twice", "self.starts[at + 1]", "self.starts[at]"),
+    ),
+    *_mutants(
+        "system/counted.py",
+        "system/test_counted.py",
+        ("counts never begin again", "(gathered or jumps.snapshot in files) and", "False and"),
+        ("what goes far is no motion", "np.where(often[:, None], every, calm)", "calm"),
+        ("any way without a jump will do", "(less_likely > _CERTAIN) & as_ever", "less_likely > 0"),
+        ("any image is sure", "if doubtful:", "if False:"),
+        ("long steps hide a break", "(gathered and scattered)", "False"),
+        ("runs begin where they count", "origin = 0 if anew", "origin = 0 if False"),
+    ),
+    *_mutants(
+        "readers/numbered.py",
+        "readers/test_numbered.py",
+        ("atoms in no molecule are one", "& (molecules[rows[:, 0]] != 0)", "& True"),
+        (
+            "one far molecule keeps all apart",
+            "rows[~far[inverse]]",
+            "rows[: 0 if far.any() else None]",
+        ),
+        ("what fills the box is a molecule", "none if endless(", "none if False and endless("),
+        (
+            "what was near once stays so",
+            "for places, boxes in snapshots:\n        apart",
+            "for places, boxes in snapshots[:1]:\n        apart",
+        ),
+    ),
+    *_mutants(
+        "readers/h5md.py",
+        "readers/test_formats.py",
+        ("values are matched by number", "if own is None or others is None:", "if True:"),
+        ("regular steps begin at 0", 'marks.attrs.get("offset", 0)', "0"),
+    ),
+    *_mutants(
+        "readers/xyz.py",
+        "readers/test_xyz.py",
+        (
+            "tags are never ids",
+            "columns.labels if columns.ids is None else columns.ids",
+            "columns.ids",
+        ),
+        ("tags are always ids", "len(np.unique(found)) == len(found) and", "True and"),
+        ("images are passed over", "_images(lines, columns.images)", "None"),
+    ),
+    *_mutants(
+        "system/boxes.py",
+        "readers/test_given_boxes.py",
+        ("open directions end", "_FAR = 1e12", "_FAR = 1e4"),
+    ),
+    *_mutants(
+        "system/followed.py",
+        "system/test_followed.py",
         (
             "sheared boxes keep their own vectors",
             "np.rint(_scale(matrix, before) * matrix @ inverse)",
@@ -531,7 +583,7 @@ MUTANTS = [
         ),
     ),
     *_mutants(
-        "fluctuations/sums.py",
+        "fluctuations/resampling.py",
         "workflow/test_noise.py",
         (
             "draws keep the error of positions",
@@ -564,6 +616,15 @@ MUTANTS = [
         ),
     ),
     *_mutants(
+        "confidence/shown.py",
+        "confidence/test_shown.py",
+        (
+            "pairs that are measured when asked for lose their order",
+            "found[ranked[here]] = sigma.sigma",
+            "found[here] = sigma.sigma",
+        ),
+    ),
+    *_mutants(
         "confidence/replicates.py",
         "workflow/test_noise.py",
         (
@@ -581,6 +642,27 @@ MUTANTS = [
             "abs(shift) > max(0.1 * length,",
             "abs(shift) > -max(0.1 * length,",
         ),
+    ),
+    *_mutants(
+        "motion/hinges.py",
+        "motion/test_hinges.py",
+        (
+            "the place of an axis is as sure as white noise lets it be",
+            "    if n_snapshots > 2:\n        # A shift",
+            "    if n_snapshots > 2000:\n        # A shift",
+        ),
+        ("half a turn is told nowhere", "elif _mean_is_open(poses)", "elif False"),
+    ),
+    *_mutants(
+        "motion/poses.py",
+        "motion/test_hinges.py",
+        ("a few sites are a whole body", "_MOST = 0.75", "_MOST = 0.05"),
+    ),
+    *_mutants(
+        "motion/cautions.py",
+        "motion/test_superposition.py",
+        ("noise shows how a rod is turned", "_UNSURE = 0.1 ", "_UNSURE = 100.0 "),
+        ("every rod is a line", "_UNSURE = 0.1 ", "_UNSURE = 0.001 "),
     ),
     *_mutants(
         "motion/counting.py",
@@ -622,6 +704,30 @@ MUTANTS = [
         ),
     ),
     *_mutants(
+        "motion/lagged.py",
+        "motion/test_correlations.py",
+        (
+            "blocks are shorter than the lag",
+            "max(1, min(most, n // lag))",
+            "min(most, n)",
+        ),
+        ("two blocks tell an error", "FEWEST = 6", "FEWEST = 2"),
+        (
+            "what neighbouring blocks share is forgotten",
+            "wide = own.sum() / np.trace(left @ own @ left.T)",
+            "wide = len(own) / (len(own) - 1)",
+        ),
+    ),
+    *_mutants(
+        "motion/correlations.py",
+        "motion/test_correlations.py",
+        (
+            "particles move from one replica to another",
+            "if ensemble.runs is None:",
+            "if True:",
+        ),
+    ),
+    *_mutants(
         "motion/gaps.py",
         "motion/test_gaps.py",
         ("a gap is filled from any snapshot", "best = int(rests.argmin())", "best = 0"),
@@ -641,8 +747,8 @@ MUTANTS = [
         "readers/test_unwrapping.py",
         (
             "skipped snapshots are not followed",
-            "through = followed if unwrap",
-            "through = followed if 0",
+            "choose_through(course, kept) if unwrap",
+            "choose_through(course, kept) if 0",
         ),
         ("sites alone are anywhere", "together=unwrap", "together=False"),
     ),
@@ -660,6 +766,20 @@ MUTANTS = [
         ("large times hide holes", "not np.array_equal(single, known)", "False"),
     ),
     *_mutants(
+        "system/pace.py",
+        "system/test_pace.py",
+        ("steps count before times", "if frames.time(0) is None:", "if True:"),
+    ),
+    *_mutants(
+        "readers/trajectories.py",
+        "readers/test_repeats.py",
+        (
+            "stamps are of all frames",
+            "rows_of(np.concatenate(found), self.chosen)",
+            "np.concatenate(found)",
+        ),
+    ),
+    *_mutants(
         "readers/snapshots.py",
         "readers/test_unwrapping.py",
         ("cut runs begin where they are cut", "first < begin <= last for", "False for"),
@@ -673,7 +793,11 @@ MUTANTS = [
     *_mutants(
         "readers/walls.py",
         "readers/test_unwrapping.py",
-        ("images of the file do not count", "placed=placed", "placed=False"),
+        (
+            "images of the file do not count",
+            "unfold() is None:\n            frames = follow(",
+            "unfold() or True:\n            frames = follow(",
+        ),
         ("molecules see images by their sites", "[0, numbers]", "[0, numbers] * 0 + points[0]"),
     ),
     *_mutants(
@@ -686,7 +810,11 @@ MUTANTS = [
     *_mutants(
         "readers/snapshots.py",
         "readers/test_times.py readers/test_arrays.py readers/test_replicas.py",
-        ("the end is ignored", "range(count)[first:end]", "range(count)[first:]"),
+        (
+            "the end is ignored",
+            "range(course.n_snapshots)[first:end]",
+            "range(course.n_snapshots)[first:]",
+        ),
         ("times of all runs are those of the first", "clock(first + number)", "clock(number)"),
     ),
     *_mutants(
@@ -802,6 +930,15 @@ MUTANTS = [
     ),
     # ---- hierarchy, statistics, theory ---------------------------------------------------------
     *_mutants(
+        "hierarchy/labels.py",
+        "hierarchy/test_labels.py",
+        (
+            "of equal clusters the last is first",
+            "rank[np.lexsort((lowest, -sizes))]",
+            "rank[np.lexsort((-lowest, -sizes))]",
+        ),
+    ),
+    *_mutants(
         "hierarchy/tree.py",
         "hierarchy/test_tree.py",
         ("pairs at the cutoff are apart", "self.gaps > min(cutoff", "self.gaps >= min(cutoff"),
@@ -809,11 +946,6 @@ MUTANTS = [
             "the smaller part comes first",
             "ranked = np.lexsort((lowest, -sizes))",
             "ranked = np.lexsort((lowest, sizes))",
-        ),
-        (
-            "of equal clusters the last is first",
-            "rank[np.lexsort((lowest, -sizes))]",
-            "rank[np.lexsort((-lowest, -sizes))]",
         ),
         ("shown sites join too early", "np.maximum.reduceat", "np.minimum.reduceat"),
         ("branches of a Newick tree have no root", "[self.parents] - height", "[self.parents]"),
@@ -928,6 +1060,7 @@ MUTANTS = [
         "output/motion.py",
         "output/test_motion.py",
         ("a table of angles is empty", "    if not part.found.hinges:", "    if False:"),
+        ("a table of motions is empty", "    if not rows:", "    if False:"),
     ),
     *_mutants(
         "output/layout.py",
@@ -935,6 +1068,22 @@ MUTANTS = [
         ("titles lie on their numbers", "(reach + axis.labelpad) / _POINTS", "reach / _POINTS / 2"),
         ("what is beside a plot is cut off", "yield from _measure(child, renderer)", "pass"),
         ("legends are cut off", "yield from _measure_beside(axes, renderer)", "pass"),
+    ),
+    *_mutants(
+        "output/lettering.py",
+        "output/test_printing.py",
+        ("upright texts lie flat", ".rotate_deg(angle)", ".rotate_deg(0)"),
+        ("texts of any size are as large", "size = prop.get_size_in_points() /", "size = 12.0 /"),
+    ),
+    *_mutants(
+        "output/printing.py",
+        "output/test_printing.py",
+        ("nothing shines through", "if pixels[..., 3].min() == 255 else 4", "if True else 4"),
+    ),
+    *_mutants(
+        "engine/threads.py",
+        "engine/test_threads.py",
+        ("reading waits for work", "Future.result, ahead=1)", "Future.result, ahead=0)"),
     ),
     *_mutants(
         "workflow/folder.py",
@@ -1128,6 +1277,42 @@ MUTANTS = [
         ("signs stand anywhere in a number", "~begun & (blank | sign)", "blank | sign"),
     ),
     *_mutants(
+        "readers/pdb.py",
+        "readers/test_pdb_models.py",
+        ("models end with the first END", "*(found.end() for found in _END.finditer(data))", ""),
+        ("models are not closed", "_number_models(_close_models(data))", "_number_models(data)"),
+        ("lines are counted anew after END", 'line += text.count(b"\\n")', "pass"),
+    ),
+    *_mutants(
+        "readers/pdb_frames.py",
+        "readers/test_pdb_models.py",
+        ("frames do not end with END", '([b"END"], [b"MODEL"])', '([b"MODEL"],)'),
+        ("the first cell is that of all", "cell = place", "cell = place if cell < 0 else cell"),
+        ("half a line is an atom", "_refuse_part(line)\n                count", "count"),
+    ),
+    *_mutants(
+        "readers/naming.py",
+        "readers/test_naming.py",
+        (
+            "numbers must be the same",
+            "ours, theirs = numbers - numbers.min(), others - others.min()",
+            "ours, theirs = numbers, others - 1",
+        ),
+        ("other names are another order", "if 2 * (here & there).total() <=", "if 0 >"),
+        ("no names are another order", "if 2 * (here & there).total() <=", "if 0 <="),
+        (
+            "hydrogens are numbered alike",
+            "heavy = ~np.isin(atoms.elements, HYDROGENS)",
+            "heavy = atoms.elements != '?'",
+        ),
+        ("elements are not compared", "moved = _moved(atoms.elements, elements, known)", "pass"),
+    ),
+    *_mutants(
+        "readers/tinker.py",
+        "readers/test_naming.py",
+        ("later frames have any names", "and named != names", "and False"),
+    ),
+    *_mutants(
         "cli/interrupts.py",
         "cli/test_commands.py",
         ("imports are interrupted by a traceback", "signal.signal(signal.SIGINT, end)", "None"),
@@ -1179,12 +1364,12 @@ MUTANTS = [
         ("walls that nobody counted are known", "known or not wall for", "True for"),
     ),
     *_mutants(
-        "readers/__init__.py",
+        "readers/snapshots.py",
         "readers/test_repeats.py",
         (
             "atoms are followed through repeats",
-            "all_through(kept, begins), set(doubled)",
-            "all_through(kept, begins), set[int]()",
+            "_leave_out(course.doubled, range(first, last + 1))",
+            "range(first, last + 1)",
         ),
     ),
     *_mutants(
@@ -1205,7 +1390,7 @@ MUTANTS = [
     *_mutants(
         "readers/snapshots.py",
         "readers/test_repeats.py readers/test_times.py",
-        ("times of what is left out count", "self._times[list(left_out)] = np.nan", "pass"),
+        ("times of what is left out count", "self._times[list(course.doubled)] = np.nan", "pass"),
     ),
     *_mutants(
         "readers/orders.py",
@@ -1362,6 +1547,10 @@ MUTANTS = [
             "timme & @@bfactor={label - 1}",
         ),
         ("VMD joins other particles", "{a - 1} {b - 1}", "{a} {b}"),
+    ),
+    *_mutants(
+        "output/script_words.py",
+        "output/test_scripts.py",
         ("colours are of 256", "16) / 255", "16) / 256"),
     ),
     *_mutants(
