@@ -1,0 +1,135 @@
+"""Lay out snapshots in open space for pairs to be given up by means over stretches of the run.
+
+Frames are superposed on the first, as that changes no distance, and cut into stretches: mean places
+in them are looked at first, and then single frames, spread over the run. Why no pair is given up
+wrongly is told where it is done (`_kernels/stretches.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from timme._arrays import Coordinates, Floats, Ints
+from timme._kernels import stretches as kernel
+from timme._kernels.pruning import LANES
+from timme._kernels.space import OPEN
+from timme.system.ensemble import Ensemble
+from timme.system.space import Boxes
+
+Singles = npt.NDArray[np.float32]
+
+_SUPERPOSED = 256  # sites by which frames are superposed, about
+_FAINT = 1e-6  # weight, of the largest, of a stretch that is left out: it adds next to nothing
+_SQUARES = 2.0**-50  # rounding of a mean square, of the largest, by each frame in the sum
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretches:
+    """Places of sites in leaf order: means over stretches of the frames, and some of these."""
+
+    tiles: Singles  # (tiles, long stretches, 3, lanes)
+    tile_weights: Singles  # (long stretches,)
+    looks: Singles  # (sites, parts, 3, width), of which the first part is short stretches
+    weights: Singles  # (parts, width)
+    totals: Singles  # (parts,), weight of all stretches, and of frames so far
+    swings: tuple[Singles, Singles]  # (tiles, lanes) and (sites,), see the kernel
+    lightest: np.float32  # weight of a short stretch, of those that have any
+    largest: Floats  # (sites,), coordinate
+
+
+def lay_out_stretches(
+    ensemble: Ensemble, order: Ints, weights: Floats, places: Ints
+) -> Stretches | None:
+    """Lay out mean places and frames as the search for pairs that may matter needs them.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots of three dimensions, in which all sites are seen.
+    order : ndarray of int, shape (sites,)
+        Sites in the order in which they are laid out.
+    weights : ndarray, shape (snapshots,)
+        Of the snapshots.
+    places : ndarray of int, shape (snapshots,)
+        Place of each among those that are held, or -1.
+
+    Returns
+    -------
+    Stretches or None
+        None if there is a box, in which sites have no mean places.
+    """
+    n_frames, n_sites = len(weights), len(order)
+    n_tiles, n_parts = -(-n_sites // LANES), 1 + -(-(int(places.max()) + 1) // kernel.WIDTH)
+    ends, of_stretches = _cut(weights)
+    sums, squares, largest = np.zeros((2, n_sites, 5)), np.zeros((2, n_sites)), np.zeros(n_sites)
+    tiles = np.zeros((n_tiles, kernel.LONG, 3, LANES), np.float32)
+    looks = np.zeros((n_sites, n_parts, 3, kernel.WIDTH), np.float32)
+    reference: Floats | None = None
+    for block in ensemble.blocks():
+        span = slice(block.start, block.start + len(block.weights))
+        if Boxes.of(block.boxes, len(block.weights), 3, ensemble.images).kind != OPEN:
+            return None
+        centres, rotations, reference = _superpose(block.coordinates, reference)
+        kernel.lay_out(
+            np.require(block.coordinates, requirements=["C", "W"]),  # what loops are compiled for
+            order,
+            centres,
+            rotations,
+            weights[span],
+            places[span],
+            ends[:, span].copy(),
+            (sums, largest, squares, tiles, looks),
+        )
+    for means, kept in ((tiles.swapaxes(1, 3), of_stretches[0]), (looks[:, 0], of_stretches[1])):
+        means[..., kept == 0] = means[..., [int(np.argmax(kept > 0))]]
+    # What is left of squares when those of means are taken off is rounded as the squares are.
+    squares += n_frames * _SQUARES * 3 * largest**2
+    with np.errstate(over="ignore"):
+        swings = (squares / 2 * (1 + 1e-5)).astype(np.float32)
+    of_parts = np.zeros((n_parts, kernel.WIDTH), np.float32)
+    of_parts[0] = of_stretches[1]
+    of_parts[1:].ravel()[places[places >= 0]] = weights[places >= 0]
+    totals = np.cumsum(of_parts.sum(axis=1, dtype=np.float64)[1:])
+    padded = np.pad(swings[0], (0, n_tiles * LANES - n_sites), mode="edge").reshape(-1, LANES)
+    return Stretches(
+        tiles,
+        of_stretches[0].astype(np.float32),
+        looks,
+        of_parts,
+        np.concatenate([[of_stretches[1].sum()], totals]).astype(np.float32),
+        (padded, swings[1]),
+        of_parts[0][of_parts[0] > 0].min(),
+        largest,
+    )
+
+
+def _cut(weights: Floats) -> tuple[Ints, list[Floats]]:
+    """Cut frames into stretches: which long and short ones end with each, and their weights."""
+    edges = np.arange(kernel.WIDTH + 1) * len(weights) // kernel.WIDTH
+    ends, of_stretches = np.full((2, len(weights)), -1), list[Floats]()
+    for kind, bounds in enumerate((edges[::2], edges)):
+        filled = np.flatnonzero(np.diff(bounds))
+        ends[kind, bounds[filled + 1] - 1] = filled
+        added = np.array([weights[slice(*span)].sum() for span in pairwise(bounds)])
+        of_stretches.append(np.where(added < _FAINT * added.max(), 0.0, added))
+    return ends, of_stretches
+
+
+def _superpose(coordinates: Coordinates, reference: Floats | None) -> tuple[Floats, Floats, Floats]:
+    """Centres of frames, and rotations onto the reference, which is the first if there is none.
+
+    Some of the sites are enough, as any rotation is right, and none changes a distance.
+    """
+    step = -(-coordinates.shape[1] // _SUPERPOSED)
+    sample = coordinates[:, ::step].astype(np.float64)
+    centres = sample.mean(axis=1)
+    sample -= centres[:, None]
+    sample /= np.abs(sample).max() or 1.0  # squares of large numbers would be too large
+    reference = sample[0] if reference is None else reference
+    left, _, right = np.linalg.svd(sample.swapaxes(1, 2) @ reference)
+    left[..., -1] *= np.sign(np.linalg.det(left @ right))[:, None]  # no reflections
+    return centres, left @ right, reference
