@@ -14,7 +14,6 @@ from timme import synthetic
 from timme._arrays import Coordinates, Floats, Ints
 from timme._kernels import pruning as kernel
 from timme.fluctuations import measure
-from timme.fluctuations.measuring import measure_in_chunks
 from timme.hierarchy import Hierarchy, cluster, clustering, link, pruning
 from timme.objects import Objects, bodies, groups, links, molecules, points
 from timme.pairs import Pairs
@@ -265,11 +264,13 @@ def test_no_more_pairs_are_held_than_a_chunk(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(kernel, "MOST_FRAMES", 2)  # whose sums give up little
     held: list[int] = []
 
-    def measuring(objects: Objects, pairs: Pairs, **options: Any) -> object:
-        held.append(len(pairs))
-        return measure_in_chunks(objects, pairs, **options)
+    add = clustering._Forest.add
 
-    monkeypatch.setattr("timme.hierarchy.clustering.measure_in_chunks", measuring)
+    def adding(forest: Any, pairs: Pairs, *arguments: Any, **options: Any) -> object:
+        held.append(len(pairs))
+        return add(forest, pairs, *arguments, **options)
+
+    monkeypatch.setattr(clustering._Forest, "add", adding)
     objects = points(Ensemble.from_array(moving(14, (40, 600, 3))))
     found = cluster(objects, all_pairs(objects), chunk=5000)
     assert same(found, link(measure(objects, all_pairs(objects))))

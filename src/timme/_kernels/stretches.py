@@ -45,56 +45,75 @@ _FAST = {"reassoc", "contract", "nsz"}
 LONG = 8  # stretches that are looked at first, in all sites of a tile at a time
 WIDTH = 2 * LONG  # short stretches, and frames that are looked at together: a vector of them
 _SPACE = 3  # dimensions
-_SITES = 64  # that are laid out at a time, so that what is written stays in the cache
 _SINGLE = np.float32
 _NONE = np.float32(0.0)
 _CAUTION = np.float32(1.001)  # above the rounding of a root
 
 
 @compiled(error_model="numpy")
-def lay_out(coordinates, order, centres, rotations, weights, places, ends, room):
+def lay_out(xyz, order, centres, rotations, weights, places, ends, room):
     """Lay out a block of consecutive frames, and the means over the stretches that end in it.
 
-    ``order`` names the sites in the order in which they are laid out. Each frame is shifted by its
-    centre and rotated. ``places`` is its place among those that are held, and ``ends`` (2, frames)
-    the long and the short stretch that end with it; -1 for none. ``room`` is what is filled: sums
-    of the stretches under way (2, sites, 5), largest coordinates (sites,), mean squares about mean
-    places (2, sites), ``tiles`` and ``looks`` as for `survivors`.
+    ``xyz`` is (sites, 3, frames), and ``order`` names the sites in the order in which they are laid
+    out. Each frame is shifted by its centre (3, frames) and rotated (3, 3, frames). ``places`` is
+    its place among those that are held, and ``ends`` (2, frames) the long and the short stretch
+    that end with it; -1 for none. ``room`` is what is filled: sums of the stretches under way
+    (2, sites, 5), largest coordinates (sites,), mean squares about mean places (2, sites),
+    ``tiles`` and ``looks`` as for `survivors`.
     """
     sums, largest, squares, tiles, looks = room
-    n_frames, n_sites = coordinates.shape[0], len(order)
-    for begin in range(0, n_sites, _SITES):
-        stop = min(begin + _SITES, n_sites)
+    n_frames = len(weights)
+    turned = np.empty((_SPACE + 1, n_frames))
+    for site in range(len(order)):
+        _turn(xyz, order[site], centres, rotations, turned)
+        largest[site] = max(largest[site], _largest(turned))
         for frame in range(n_frames):
-            place, weight = places[frame], weights[frame]
-            for site in range(begin, stop):
-                x = coordinates[frame, order[site], 0] - centres[frame, 0]
-                y = coordinates[frame, order[site], 1] - centres[frame, 1]
-                z = coordinates[frame, order[site], 2] - centres[frame, 2]
-                square = 0.0
+            place = places[frame]
+            if place >= 0:
                 for d in range(_SPACE):
-                    turned = x * rotations[frame, 0, d] + y * rotations[frame, 1, d]
-                    turned += z * rotations[frame, 2, d]
-                    square += turned * turned
-                    sums[1, site, d] += weight * turned
-                    largest[site] = max(largest[site], abs(turned))
-                    if place >= 0:
-                        looks[site, 1 + place // WIDTH, d, place % WIDTH] = turned
-                sums[1, site, 3] += weight * square
-                sums[1, site, 4] += weight
+                    looks[site, 1 + place // WIDTH, d, place % WIDTH] = turned[d, frame]
+        for frame in range(n_frames):
+            for k in range(_SPACE + 1):
+                sums[1, site, k] += weights[frame] * turned[k, frame]
+            sums[1, site, 4] += weights[frame]
             end = ends[1, frame]
-            for site in range(begin, stop if end >= 0 else begin):
+            if end >= 0:
                 for k in range(5):
                     sums[0, site, k] += sums[1, site, k]
                 for d in range(_SPACE):
                     looks[site, 0, d, end] = sums[1, site, d] / sums[1, site, 4]
                 _begin_anew(sums, squares, 1, site)
             end = ends[0, frame]
-            for site in range(begin, stop if end >= 0 else begin):
+            if end >= 0:
                 for d in range(_SPACE):
                     mean = sums[0, site, d] / sums[0, site, 4]
                     tiles[site // LANES, end, d, site % LANES] = mean
                 _begin_anew(sums, squares, 0, site)
+
+
+@compiled(error_model="numpy")
+def _turn(xyz, site, centres, rotations, turned):
+    """Shift and rotate the places of a site in all frames; add the squares of their lengths."""
+    n_frames = turned.shape[1]
+    for frame in range(n_frames):
+        x = xyz[site, 0, frame] - centres[0, frame]
+        y = xyz[site, 1, frame] - centres[1, frame]
+        z = xyz[site, 2, frame] - centres[2, frame]
+        a = x * rotations[0, 0, frame] + y * rotations[1, 0, frame] + z * rotations[2, 0, frame]
+        b = x * rotations[0, 1, frame] + y * rotations[1, 1, frame] + z * rotations[2, 1, frame]
+        c = x * rotations[0, 2, frame] + y * rotations[1, 2, frame] + z * rotations[2, 2, frame]
+        turned[0, frame], turned[1, frame], turned[2, frame] = a, b, c
+        turned[3, frame] = a * a + b * b + c * c
+
+
+@compiled(fastmath={"nnan", "nsz"})
+def _largest(turned):
+    """The largest coordinate of a site: what is no number is refused before."""
+    most = 0.0
+    for d in range(_SPACE):
+        for frame in range(turned.shape[1]):
+            most = max(most, abs(turned[d, frame]))
+    return most
 
 
 @compiled(error_model="numpy")

@@ -201,6 +201,11 @@ class PreparedBlock:
             self._points = block.coordinates.astype(np.float64)
             self._unseen = np.asarray(np.isnan(self._points).any(axis=2))
 
+    @property
+    def xyz(self) -> Floats:
+        """Coordinates (sites, dimensions, frames) of a plain block, and some that fill it up."""
+        return self._xyz
+
     def merge(self, pairs: Ints, into: Moments) -> None:
         """Merge the block into the moments of pairs.
 

@@ -191,11 +191,11 @@ class _Forest:
         self._options = options
         self.clear()
 
-        self._prepared: PreparedBlock | None = None  # for σ that is made at once
+        self.prepared: PreparedBlock | None = None  # for σ that is made at once
 
     def prepare(self, run: Run) -> None:
         """Lay out what is measured several times, where that is of use."""
-        self._prepared = prepare_at_once(self._objects, self._metric, run)
+        self.prepared = prepare_at_once(self._objects, self._metric, run)
 
     def clear(self) -> None:
         self._edges, self._heights = np.empty((0, 2), np.int64), np.empty(0)
@@ -240,13 +240,13 @@ class _Forest:
         Where σ is made at once, most of it is forgotten at once as well: that of pairs whose
         objects are joined no higher by what was added before.
         """
-        if self._prepared is None or not is_every_pair(pairs):
+        if self.prepared is None or not is_every_pair(pairs):
             self.clear()
             self.add(pairs, run)
             return
         self.n_measured = len(pairs)
         waiting = list[Edges]()
-        for found in measure_below(self._objects, self._prepared, *self.line(), run):
+        for found in measure_below(self._objects, self.prepared, *self.line(), run):
             waiting.append(found)
             if sum(len(heights) for _, heights in waiting) >= self.chunk:
                 self._join(waiting)
@@ -260,13 +260,13 @@ class _Forest:
 
     def _measure(self, pairs: Pairs, run: Run) -> Iterator[Fluctuations]:
         """Measure pairs piece by piece, in the shortest way that there is."""
-        if self._prepared is not None and self.chunk > 0 and run.checkpoint is None:
+        if self.prepared is not None and self.chunk > 0 and run.checkpoint is None:
             self.n_measured += len(pairs)
             if is_every_pair(pairs):
-                yield from measure_every(self._objects, self._prepared, run, self.chunk)
+                yield from measure_every(self._objects, self.prepared, run, self.chunk)
             else:
                 for piece in pairs.chunks(self.chunk):
-                    yield measure_list(self._objects, self._prepared, piece, run)
+                    yield measure_list(self._objects, self.prepared, piece, run)
             return
         yield from measure_in_chunks(
             self._objects,
@@ -362,7 +362,7 @@ def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run)
     order, gaps = forest.line()
     if objects.are_points and _share_of_frames(order, gaps, *sample) > _MOST_FRAMES:
         return False
-    search = lay_out(objects, order, gaps)
+    search = lay_out(objects, order, gaps, forest.prepared)
     n_objects = len(order)
     n_pairs = n_objects * (n_objects - 1) // 2
 

@@ -18,7 +18,8 @@ may be given up wrongly: bounds are raised by all that rounding and single preci
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,7 +29,7 @@ from timme._arrays import Floats, Ints
 from timme._kernels import pruning as kernel
 from timme._kernels import stretches
 from timme._kernels.space import OPEN, STRAIGHT
-from timme.engine.moments import Metric
+from timme.engine.moments import Metric, PreparedBlock
 from timme.hierarchy.stretches import Singles, Stretches, lay_out_stretches
 from timme.objects import Objects
 from timme.system.ensemble import Ensemble
@@ -47,6 +48,10 @@ _UNIT = 2.0**-24  # by which a step in single precision rounds, at most
 
 class CannotBePrunedError(Exception):
     """Why all pairs are measured to the end."""
+
+
+class _InBoxError(Exception):
+    """Sites in a periodic box have no mean places."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +123,9 @@ def refuse_what_cannot_be_pruned(objects: Objects, metric: Metric | None) -> Non
     _usable_boxes(None if box is None else box[None], objects.ensemble, 1)
 
 
-def lay_out(objects: Objects, order: Ints, gaps: Floats) -> Search | OpenSearch:
+def lay_out(
+    objects: Objects, order: Ints, gaps: Floats, prepared: PreparedBlock | None = None
+) -> Search | OpenSearch:
     """Lay out some of the frames as the search for pairs that may matter needs them.
 
     Parameters
@@ -129,6 +136,8 @@ def lay_out(objects: Objects, order: Ints, gaps: Floats) -> Search | OpenSearch:
         Objects in leaf order of the candidates' hierarchy.
     gaps : ndarray, shape (objects - 1,)
         Heights at which neighbours in that order are joined.
+    prepared : PreparedBlock, optional
+        All snapshots of points, where they are laid out already and in open space.
 
     Returns
     -------
@@ -138,8 +147,11 @@ def lay_out(objects: Objects, order: Ints, gaps: Floats) -> Search | OpenSearch:
     if not objects.are_points:
         return _lay_out_frames(objects.ensemble, gaps, *_lay_out_groups(objects, order))
     centres = objects.centres()
-    search = _lay_out_in_space(centres, order, gaps)
-    return _lay_out_frames(centres, gaps, order, None) if search is None else search
+    if centres.n_dimensions == 3:
+        with suppress(_InBoxError):
+            blocks = _open_blocks(centres) if prepared is None else [prepared.xyz]
+            return _lay_out_in_space(centres, blocks, order, gaps)
+    return _lay_out_frames(centres, gaps, order, None)
 
 
 def find_survivors(search: Search | OpenSearch, band: int) -> Ints:
@@ -289,17 +301,24 @@ def _lay_out_groups(objects: Objects, order: Ints) -> tuple[Ints, Groups]:
     return np.concatenate(sites), Groups(*bands, offsets, np.concatenate(members), largest)
 
 
-def _lay_out_in_space(ensemble: Ensemble, order: Ints, gaps: Floats) -> OpenSearch | None:
-    """Lay out places of points in open space of three dimensions; None if it is another."""
+def _open_blocks(ensemble: Ensemble) -> Iterator[Floats]:
+    """Blocks of snapshots in open space, the frames of a site next to one another."""
     _, box = ensemble.snapshot(0)
-    boxes = _usable_boxes(None if box is None else box[None], ensemble, 1)
-    if boxes.kind != OPEN or ensemble.n_dimensions != 3:
-        return None
+    if _usable_boxes(None if box is None else box[None], ensemble, 1).kind != OPEN:
+        raise _InBoxError  # before a block is read
+    for block in ensemble.blocks():
+        if _usable_boxes(block.boxes, ensemble, len(block.weights)).kind != OPEN:
+            raise _InBoxError
+        yield np.ascontiguousarray(block.coordinates.transpose(1, 2, 0))
+
+
+def _lay_out_in_space(
+    ensemble: Ensemble, blocks: Iterable[Floats], order: Ints, gaps: Floats
+) -> OpenSearch:
+    """Lay out places of points in open space of three dimensions."""
     weights, total = _scale_weights(ensemble)
-    chosen = _choose_frames(ensemble, len(order))
-    laid_out = lay_out_stretches(ensemble, order, weights, _place(chosen, len(weights)))
-    if laid_out is None:
-        return None
+    place = _place(_choose_frames(ensemble, len(order)), len(weights))
+    laid_out = lay_out_stretches(blocks, order, weights, place)
     _refuse_small(laid_out.largest)
     errors = _errors(laid_out.largest, 3)
     n_tiles, _, _, n_lanes = laid_out.tiles.shape

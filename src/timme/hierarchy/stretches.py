@@ -7,22 +7,20 @@ wrongly is told where it is done (`_kernels/stretches.py`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from timme._arrays import Coordinates, Floats, Ints
+from timme._arrays import Floats, Ints
 from timme._kernels import stretches as kernel
 from timme._kernels.pruning import LANES
-from timme._kernels.space import OPEN
-from timme.system.ensemble import Ensemble
-from timme.system.space import Boxes
 
 Singles = npt.NDArray[np.float32]
 
-_SUPERPOSED = 256  # sites by which frames are superposed, about
+_SUPERPOSED = 100  # sites by which frames are superposed, about
 _FAINT = 1e-6  # weight, of the largest, of a stretch that is left out: it adds next to nothing
 _SQUARES = 2.0**-50  # rounding of a mean square, of the largest, by each frame in the sum
 
@@ -42,14 +40,14 @@ class Stretches:
 
 
 def lay_out_stretches(
-    ensemble: Ensemble, order: Ints, weights: Floats, places: Ints
-) -> Stretches | None:
+    blocks: Iterable[Floats], order: Ints, weights: Floats, places: Ints
+) -> Stretches:
     """Lay out mean places and frames as the search for pairs that may matter needs them.
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Snapshots of three dimensions, in which all sites are seen.
+    blocks : iterable of ndarray, shape (sites, 3, snapshots)
+        All snapshots in their order, in open space; those beyond the last do not count.
     order : ndarray of int, shape (sites,)
         Sites in the order in which they are laid out.
     weights : ndarray, shape (snapshots,)
@@ -59,8 +57,8 @@ def lay_out_stretches(
 
     Returns
     -------
-    Stretches or None
-        None if there is a box, in which sites have no mean places.
+    Stretches
+        All of it.
     """
     n_frames, n_sites = len(weights), len(order)
     n_tiles, n_parts = -(-n_sites // LANES), 1 + -(-(int(places.max()) + 1) // kernel.WIDTH)
@@ -68,14 +66,12 @@ def lay_out_stretches(
     sums, squares, largest = np.zeros((2, n_sites, 5)), np.zeros((2, n_sites)), np.zeros(n_sites)
     tiles = np.zeros((n_tiles, kernel.LONG, 3, LANES), np.float32)
     looks = np.zeros((n_sites, n_parts, 3, kernel.WIDTH), np.float32)
-    reference: Floats | None = None
-    for block in ensemble.blocks():
-        span = slice(block.start, block.start + len(block.weights))
-        if Boxes.of(block.boxes, len(block.weights), 3, ensemble.images).kind != OPEN:
-            return None
-        centres, rotations, reference = _superpose(block.coordinates, reference)
+    reference, start = None, 0
+    for xyz in blocks:
+        span = slice(start, min(start + xyz.shape[2], n_frames))
+        centres, rotations, reference = _superpose(xyz[..., : span.stop - start], reference)
         kernel.lay_out(
-            np.require(block.coordinates, requirements=["C", "W"]),  # what loops are compiled for
+            xyz,
             order,
             centres,
             rotations,
@@ -84,6 +80,7 @@ def lay_out_stretches(
             ends[:, span].copy(),
             (sums, largest, squares, tiles, looks),
         )
+        start = span.stop
     for means, kept in ((tiles.swapaxes(1, 3), of_stretches[0]), (looks[:, 0], of_stretches[1])):
         means[..., kept == 0] = means[..., [int(np.argmax(kept > 0))]]
     # What is left of squares when those of means are taken off is rounded as the squares are.
@@ -119,17 +116,16 @@ def _cut(weights: Floats) -> tuple[Ints, list[Floats]]:
     return ends, of_stretches
 
 
-def _superpose(coordinates: Coordinates, reference: Floats | None) -> tuple[Floats, Floats, Floats]:
+def _superpose(xyz: Floats, reference: Floats | None) -> tuple[Floats, Floats, Floats]:
     """Centres of frames, and rotations onto the reference, which is the first if there is none.
 
     Some of the sites are enough, as any rotation is right, and none changes a distance.
     """
-    step = -(-coordinates.shape[1] // _SUPERPOSED)
-    sample = coordinates[:, ::step].astype(np.float64)
-    centres = sample.mean(axis=1)
-    sample -= centres[:, None]
+    sample = xyz[:: -(-len(xyz) // _SUPERPOSED)].astype(np.float64)
+    centres = sample.mean(axis=0)
+    sample -= centres
     sample /= np.abs(sample).max() or 1.0  # squares of large numbers would be too large
-    reference = sample[0] if reference is None else reference
-    left, _, right = np.linalg.svd(sample.swapaxes(1, 2) @ reference)
+    reference = sample[..., 0] if reference is None else reference
+    left, _, right = np.linalg.svd(sample.transpose(2, 1, 0) @ reference)
     left[..., -1] *= np.sign(np.linalg.det(left @ right))[:, None]  # no reflections
-    return centres, left @ right, reference
+    return centres, np.ascontiguousarray((left @ right).transpose(1, 2, 0)), reference
