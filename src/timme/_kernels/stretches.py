@@ -51,51 +51,36 @@ _CAUTION = np.float32(1.001)  # above the rounding of a root
 
 
 @compiled(error_model="numpy")
-def lay_out(xyz, order, centres, rotations, weights, places, ends, room):
+def lay_out(xyz, order, centres, rotations, weights, places, ends, sums, largest, squares, means):
     """Lay out a block of consecutive frames, and the means over the stretches that end in it.
 
     ``xyz`` is (sites, 3, frames), and ``order`` names the sites in the order in which they are laid
     out. Each frame is shifted by its centre (3, frames) and rotated (3, 3, frames). ``places`` is
     its place among those that are held, and ``ends`` (2, frames) the long and the short stretch
-    that end with it; -1 for none. ``room`` is what is filled: sums of the stretches under way
-    (2, sites, 5), largest coordinates (sites,), mean squares about mean places (2, sites),
-    ``tiles`` and ``looks`` as for `survivors`.
+    that end with it; -1 for none. All else is filled: ``sums`` (2, sites, 5) of the stretches under
+    way, ``largest`` (sites,) coordinates, ``squares`` (2, sites) about mean places, and ``means``,
+    the mean places in long stretches (sites, 1, 3, LONG), and ``looks`` as for `survivors`.
     """
-    sums, largest, squares, tiles, looks = room
-    n_frames = len(weights)
-    turned = np.empty((_SPACE + 1, n_frames))
+    long, looks = means
+    turned = np.empty((5, len(weights)))
     for site in range(len(order)):
         _turn(xyz, order[site], centres, rotations, turned)
-        largest[site] = max(largest[site], _largest(turned))
-        for frame in range(n_frames):
+        most = largest[site]
+        for frame in range(len(weights)):
+            most = max(most, turned[4, frame])
             place = places[frame]
             if place >= 0:
                 for d in range(_SPACE):
                     looks[site, 1 + place // WIDTH, d, place % WIDTH] = turned[d, frame]
-        for frame in range(n_frames):
-            for k in range(_SPACE + 1):
-                sums[1, site, k] += weights[frame] * turned[k, frame]
-            sums[1, site, 4] += weights[frame]
-            end = ends[1, frame]
-            if end >= 0:
-                for k in range(5):
-                    sums[0, site, k] += sums[1, site, k]
-                for d in range(_SPACE):
-                    looks[site, 0, d, end] = sums[1, site, d] / sums[1, site, 4]
-                _begin_anew(sums, squares, 1, site)
-            end = ends[0, frame]
-            if end >= 0:
-                for d in range(_SPACE):
-                    mean = sums[0, site, d] / sums[0, site, 4]
-                    tiles[site // LANES, end, d, site % LANES] = mean
-                _begin_anew(sums, squares, 0, site)
+        largest[site] = most
+        _average(turned, weights, ends, 0, site, sums, squares, long)
+        _average(turned, weights, ends, 1, site, sums, squares, looks)
 
 
 @compiled(error_model="numpy")
 def _turn(xyz, site, centres, rotations, turned):
-    """Shift and rotate the places of a site in all frames; add the squares of their lengths."""
-    n_frames = turned.shape[1]
-    for frame in range(n_frames):
+    """Shift and rotate the places of a site in all frames; add squared lengths and sizes."""
+    for frame in range(turned.shape[1]):
         x = xyz[site, 0, frame] - centres[0, frame]
         y = xyz[site, 1, frame] - centres[1, frame]
         z = xyz[site, 2, frame] - centres[2, frame]
@@ -104,32 +89,33 @@ def _turn(xyz, site, centres, rotations, turned):
         c = x * rotations[0, 2, frame] + y * rotations[1, 2, frame] + z * rotations[2, 2, frame]
         turned[0, frame], turned[1, frame], turned[2, frame] = a, b, c
         turned[3, frame] = a * a + b * b + c * c
-
-
-@compiled(fastmath={"nnan", "nsz"})
-def _largest(turned):
-    """The largest coordinate of a site: what is no number is refused before."""
-    most = 0.0
-    for d in range(_SPACE):
-        for frame in range(turned.shape[1]):
-            most = max(most, abs(turned[d, frame]))
-    return most
+        turned[4, frame] = max(abs(a), abs(b), abs(c))
 
 
 @compiled(error_model="numpy")
-def _begin_anew(sums, squares, kind, site):
-    """Note the mean square about the mean place of a stretch that has ended, if it is the largest.
+def _average(turned, weights, ends, kind, site, sums, squares, means):
+    """Fill in mean places of a site in the stretches that end; note the largest square about one.
 
-    That of a stretch without weight is no number, and not larger than any.
+    That of a stretch without weight is no number, and larger than none.
     """
-    square = sums[kind, site, 3] / sums[kind, site, 4]
-    for d in range(_SPACE):
-        mean = sums[kind, site, d] / sums[kind, site, 4]
-        square -= mean * mean
-    if square > squares[kind, site]:
-        squares[kind, site] = square
-    for k in range(5):
-        sums[kind, site, k] = 0.0
+    x, y, z = sums[kind, site, 0], sums[kind, site, 1], sums[kind, site, 2]
+    square, total = sums[kind, site, 3], sums[kind, site, 4]
+    for frame in range(len(weights)):
+        x += weights[frame] * turned[0, frame]
+        y += weights[frame] * turned[1, frame]
+        z += weights[frame] * turned[2, frame]
+        square += weights[frame] * turned[3, frame]
+        total += weights[frame]
+        end = ends[kind, frame]
+        if end >= 0:
+            x, y, z = x / total, y / total, z / total
+            means[site, 0, 0, end], means[site, 0, 1, end], means[site, 0, 2, end] = x, y, z
+            about = square / total - (x * x + y * y + z * z)
+            if about > squares[kind, site]:
+                squares[kind, site] = about
+            x = y = z = square = total = 0.0
+    sums[kind, site, 0], sums[kind, site, 1], sums[kind, site, 2] = x, y, z
+    sums[kind, site, 3], sums[kind, site, 4] = square, total
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
@@ -252,6 +238,9 @@ def survivors(
     highest = np.empty(LANES, _SINGLE)  # gap from the beginning of a tile to each of its sites
     left = np.empty(LANES, np.bool_)
     listed = np.empty(LANES + 1, np.int64)
+    tile_total = _NONE
+    for weight in tile_weights:
+        tile_total += weight
     total = 0
     base = band * LANES
     for tile in range(begin, n_tiles):
@@ -275,7 +264,7 @@ def survivors(
             _glance(
                 tiles,
                 tile_weights,
-                totals[0],
+                tile_total,
                 tile_swings,
                 tile_errors,
                 band,

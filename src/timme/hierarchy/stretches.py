@@ -64,8 +64,9 @@ def lay_out_stretches(
     n_tiles, n_parts = -(-n_sites // LANES), 1 + -(-(int(places.max()) + 1) // kernel.WIDTH)
     ends, of_stretches = _cut(weights)
     sums, squares, largest = np.zeros((2, n_sites, 5)), np.zeros((2, n_sites)), np.zeros(n_sites)
-    tiles = np.zeros((n_tiles, kernel.LONG, 3, LANES), np.float32)
-    looks = np.zeros((n_sites, n_parts, 3, kernel.WIDTH), np.float32)
+    long = np.zeros((n_sites, 1, 3, kernel.LONG), np.float32)
+    looks = np.empty((n_sites, n_parts, 3, kernel.WIDTH), np.float32)
+    looks[:, -1] = 0.0  # where there are fewer frames than room, which have no weight
     reference, start = None, 0
     for xyz in blocks:
         span = slice(start, min(start + xyz.shape[2], n_frames))
@@ -78,10 +79,13 @@ def lay_out_stretches(
             weights[span],
             places[span],
             ends[:, span].copy(),
-            (sums, largest, squares, tiles, looks),
+            sums,
+            largest,
+            squares,
+            (long, looks),
         )
         start = span.stop
-    for means, kept in ((tiles.swapaxes(1, 3), of_stretches[0]), (looks[:, 0], of_stretches[1])):
+    for means, kept in zip((long, looks[:, :1]), of_stretches, strict=True):
         means[..., kept == 0] = means[..., [int(np.argmax(kept > 0))]]
     # What is left of squares when those of means are taken off is rounded as the squares are.
     squares += n_frames * _SQUARES * 3 * largest**2
@@ -91,14 +95,14 @@ def lay_out_stretches(
     of_parts[0] = of_stretches[1]
     of_parts[1:].ravel()[places[places >= 0]] = weights[places >= 0]
     totals = np.cumsum(of_parts.sum(axis=1, dtype=np.float64)[1:])
-    padded = np.pad(swings[0], (0, n_tiles * LANES - n_sites), mode="edge").reshape(-1, LANES)
+    in_tiles = np.minimum(np.arange(n_tiles * LANES), n_sites - 1).reshape(n_tiles, LANES)
     return Stretches(
-        tiles,
+        np.ascontiguousarray(long[in_tiles, 0].transpose(0, 3, 2, 1)),
         of_stretches[0].astype(np.float32),
         looks,
         of_parts,
         np.concatenate([[of_stretches[1].sum()], totals]).astype(np.float32),
-        (padded, swings[1]),
+        (swings[0][in_tiles], swings[1]),
         of_parts[0][of_parts[0] > 0].min(),
         largest,
     )
