@@ -337,11 +337,11 @@ def _nearest(places: Coordinates, tree: cKDTree, left_out: Ints, threads: int) -
     most = int(np.bincount(left_out.ravel(), minlength=1).max()) if len(left_out) else 0
     count = min(n_points, 1 + _NEAREST + min(most, _MOST_PASSED))
     index = _each_with(np.asarray(tree.query(places, k=count, workers=threads)[1]))
-    index = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
+    others: Ints = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
     if not most:
-        return index
+        return others
     barred = np.concatenate([left_out, left_out[:, ::-1]])
-    index = without(index, barred, n_points)
+    index = without(others, barred, n_points)
     begin = np.searchsorted(index[:, 0], np.arange(n_points))
     rank = np.arange(len(index)) - begin[index[:, 0]]
     return index[rank < _NEAREST]
