@@ -95,6 +95,17 @@ def test_what_cannot_be_told_is_refused_in_one_line(options: dict[str, Any], mes
         timme.analyse(array + np.random.default_rng(1).normal(size=(20, 12, 3)), **options)
 
 
+def test_walkers_by_chance_are_drawn_unasked_only_where_there_is_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    array = np.random.default_rng(0).normal(size=(20, 12, 3)).cumsum(axis=0)
+    assert timme.analyse(array).part(Chance) is not None
+    monkeypatch.setattr("timme.workflow.judging.allowed", lambda _: 1e6)  # less than is held
+    assert timme.analyse(array).part(Chance) is None
+    with pytest.raises(ValueError, match="chance=True needs about .* of memory"):
+        timme.analyse(array, chance=True)
+
+
 def test_where_memory_is_scarce_a_run_goes_on_without_judging() -> None:
     rng = np.random.default_rng(0)
     points = timme.objects.points(timme.read(rng.normal(size=(30, 400, 3))))

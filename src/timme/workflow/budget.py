@@ -133,7 +133,7 @@ def plan(
     block = _block_bytes(compared)
     n_summed = 0
     if judged:
-        free = _room(limit) - sum(size for _, size in stays) - block
+        free = allowed(limit) - sum(size for _, size in stays) - block
         n_summed, needed = _judging(compared, n_kept, shown, free)
         phases.append(("parts of the snapshots, by which clusters are judged", block + needed))
     pruned = not keep and euclidean and _can_be_pruned(compared)
@@ -146,7 +146,7 @@ def plan(
     if pruned:
         whole = min(n_pairs, max(_SMALLEST, int(_PRUNED_BYTES / per_pair)))
     fixed = sum(size for _, size in stays)
-    room = _room(limit) - fixed
+    room = allowed(limit) - fixed
     least = max(block + int(min(whole, _SMALLEST) * per_pair), *(size for _, size in phases))
     if room < least and judged:
         without = partial(plan, compared, partners, keep=keep, limit=limit, n_shown=n_shown)
@@ -207,7 +207,7 @@ def most_contacts(
     n_first = len(pairs_within(points, radius, boxes))
     fixed = memory.usage() + _KERNELS + _block_bytes(compared) + _PATH * len(points)
     least = fixed + _CONTACT * n_first
-    room = _room(limit)
+    room = allowed(limit)
     if room < least:
         raise ValueError(_refusal(compared, least, limit))
     if tell is not None:
@@ -215,7 +215,19 @@ def most_contacts(
     return int(min(room - fixed, 1e15) / _CONTACT)
 
 
-def _room(limit: str | None) -> float:
+def allowed(limit: str | None) -> float:
+    """Tell how much memory a process may hold.
+
+    Parameters
+    ----------
+    limit : str or None
+        What the user allows, such as 2GB.
+
+    Returns
+    -------
+    float
+        Bytes, those included that it holds already; infinity where nobody knows.
+    """
     if limit is not None:
         return memory.parse(limit)
     left = memory.available()
