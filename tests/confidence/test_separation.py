@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import timme
 from tests.confidence import reference
+from timme._arrays import Floats, Ints
 from timme.confidence.findings import Separation
 from timme.confidence.records import ClusterRecord, is_trusted
 from timme.confidence.separation import (
@@ -76,6 +77,38 @@ def test_separation_is_the_median_across_over_the_larger_inside() -> None:
     assert found.ratio == pytest.approx(medians[0] / max(medians[1:]), rel=1e-4)
     assert found.n_contacts == 1
     assert found.by_excess
+
+
+def test_sites_far_from_a_split_hardly_matter_to_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rod of 1,200 sites, each in contact with 24, that bends where it is split."""
+    rng = np.random.default_rng(2)
+    n_sites = 1_200
+    side = np.arange(n_sites) < n_sites // 2
+    array = np.arange(n_sites)[:, None] * [0.3, 0, 0] + rng.uniform(0, 3, (n_sites, 3))
+    array = array + rng.normal(scale=0.2, size=(40, n_sites, 3))
+    array += ~side[:, None] * rng.normal(size=(40, 1, 1)) * [0.5, 0, 0]
+    points = timme.objects.points(Ensemble.from_array(array))
+    contacts = np.array([(i, i + k) for i in range(n_sites) for k in range(1, 13)])
+    contacts = contacts[contacts[:, 1] < n_sites]
+    split = draw_sides(side, ~side)
+    index, compared = pairs_to_judge([split], contacts, n_sites)
+    sums = sum_parts(points, index, [range(first, first + 4) for first in range(0, 40, 4)])
+    asked = list[int]()
+
+    def drawn(rows: Ints, times: Ints) -> Floats:
+        asked.append(len(rows))
+        return sums.sigma(times, rows=rows).astype(np.float64)
+
+    judged = JudgedPairs(index, compared, sums.sigma([[1] * 10])[:, 0].astype(np.float64), drawn)
+    times = rng.multinomial(10, [0.1] * 10, size=20)
+    found = list[Separation]()
+    for most in (1_000, 2_000):  # then all sites are fitted in every draw
+        monkeypatch.setattr("timme.confidence.separation._MOST_FITTED", most)
+        found.append(separate(split, judged, times=times, bodies=np.where(side, 0, 1)))
+    near, every = found
+    assert asked[-1] > 5 * min(asked)
+    assert near.excess == every.excess
+    assert near.excess_low == pytest.approx(every.excess_low, rel=0.01)  # noise of draws is 0.1
 
 
 def test_every_site_has_twenty_partners_at_random() -> None:

@@ -102,7 +102,7 @@ def test_walkers_by_chance_are_drawn_unasked_only_where_there_is_memory(
     assert timme.analyse(array).part(Chance) is not None
     monkeypatch.setattr("timme.workflow.judging.allowed", lambda _: 1e6)  # less than is held
     assert timme.analyse(array).part(Chance) is None
-    with pytest.raises(ValueError, match="chance=True needs about .* of memory"):
+    with pytest.raises(ValueError, match=r"chance=True needs about .* of memory"):
         timme.analyse(array, chance=True)
 
 
