@@ -529,7 +529,17 @@ MUTANTS = [
             "2 * np.log(estimate) - np.log(held).mean()",
             "np.log(held).mean()",
         ),
-        ("shared sites count twice", "(size + tree.sizes - shared)", "(size + tree.sizes)"),
+    ),
+    *_mutants(
+        "_kernels/overlaps.py",
+        "confidence/test_support.py",
+        ("shared sites count twice", "(wanted + size - shared)", "(wanted + size)"),
+        ("larger clusters are passed over", "best * max(size, wanted)", "best * size * 2"),
+    ),
+    *_mutants(
+        "confidence/separation.py",
+        "confidence/test_separation.py",
+        ("a split is fitted by its next pairs alone", "range(_REACH)", "range(0)"),
     ),
     *_mutants(
         "confidence/records.py",
@@ -560,7 +570,11 @@ MUTANTS = [
     *_mutants(
         "confidence/null.py",
         "confidence/test_null.py",
-        ("walkers keep what they share", "int(rng.integers(len(steps)))", "0"),
+        (
+            "walkers keep what they share",
+            "- rng.integers(len(steps), size=",
+            "- rng.integers(1, size=",
+        ),
     ),
     *_mutants(
         "confidence/noise.py",
