@@ -305,7 +305,7 @@ def _from_structures(paths: list[Path], options: Options, choose: Choose) -> Ope
 
 
 def _from_trajectories(topology: Path | None, paths: list[Path], options: Options) -> Ensemble:
-    from timme.readers.naming import refuse_other_order
+    from timme.readers.naming import judge_order
     from timme.readers.topologies import read_topology
     from timme.readers.trajectories import open_trajectories
 
@@ -333,7 +333,8 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         for number, file in enumerate(frames.files):
             if Path(file.path) != topology:
                 names = frames.names_of(number)
-                refuse_other_order(names, atoms, file.path, str(topology))
+                note = judge_order(names, atoms, file.path, str(topology))
+                notes = (*notes, *([note] if note else []))
     if atoms is None:
         atoms, molecules, note = _bare_atoms(paths[0], frames.shape[1])
         notes, ids = (*notes, note), frames.files[0].numbers

@@ -43,10 +43,11 @@ def read_universe(universe: Any, *, any_boxes: bool = False, as_shown: bool = Fa
         Read from its files where they tell more, and hold the same.
     """
     everything, trajectory = universe.atoms, universe.trajectory
-    shown = universe_frames(everything, any_boxes=any_boxes)
-    behind, notes = None, tuple[str, ...]()
+    shown, notes = universe_frames(everything, any_boxes=any_boxes)
+    behind = None
     if not as_shown:
-        behind, notes = _files_behind(shown, trajectory, any_boxes=any_boxes)
+        behind, more = _files_behind(shown, trajectory, any_boxes=any_boxes)
+        notes = more if behind is not None else (*notes, *more)
     files = () if behind is None else behind.files
     named: list[Any] = [file.path for file in files] or [getattr(trajectory, "filename", None)]
     units = {file.unit for file in files}
