@@ -182,3 +182,17 @@ def test_names_of_atoms_that_differ_may_not_be_exchanged(
     path.write_text(pdb_text([theirs]))
     with pytest.raises(ValueError, match=r"a\.pdb: its atoms are not in the order of"):
         read(top, path, bonds="none")
+
+
+@pytest.mark.parametrize("name", ["a.pdb", "a.gro"])
+def test_atoms_of_a_universe_in_another_order_are_told(tmp_path: Path, name: str) -> None:
+    import MDAnalysis as mda
+
+    path, top = tmp_path / name, topology(tmp_path, name)
+    told = f"{name}: its atoms are not in the order of"
+    for order, count in ((1, 0), (-1, 1)):
+        path.write_text(FORMATS[name]([records[::order] for records in FRAMES]))
+        ensemble = read(mda.Universe(str(top), str(path)), bonds="none", box=False)
+        assert sum(told in note for note in ensemble.notes) == count
+        shown = PLACES[: ensemble.n_snapshots]  # of a GRO file, the library shows the first frame
+        np.testing.assert_allclose(ensemble.coordinates()[:, ::order], shown, atol=0.01)
