@@ -219,6 +219,39 @@ def test_cells_of_a_universe_are_judged_likewise(
     assert any(told in note for note in timme.read(universe).notes)
 
 
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ([0.1, 0.1, 0.1, 0, 0, 0], "taken for a placeholder"),
+        ([4, 4, 4, 0, 0, 0], "angles of its box are 0"),
+        ([10, 10, 0, 90, 90, 90], "no length along z"),
+        ([np.nan] * 6, "no finite numbers"),
+    ],
+    ids=["1 Å", "zero angles", "open", "NaN"],
+)
+def test_cells_of_mdtraj_are_judged_likewise(
+    topology: Path, places: Coordinates, cell: Cell, told: str
+) -> None:
+    mdtraj = pytest.importorskip("mdtraj")
+    cells = np.tile(np.array(cell), (N_FRAMES, 1))
+    trajectory = mdtraj.Trajectory(
+        places / 10, mdtraj.load(str(topology)).topology,
+        unitcell_lengths=cells[:, :3], unitcell_angles=cells[:, 3:],
+    )  # fmt: skip
+    assert any(told in note for note in timme.read(trajectory).notes)
+    plain = timme.read(trajectory, box=False)
+    assert plain.coordinates() == pytest.approx(places / 10, abs=1e-5)
+    assert not any(told in note for note in plain.notes if "placeholder" not in told)
+
+
 def test_six_numbers_of_a_box_have_no_negative_lengths(places: Coordinates) -> None:
     with pytest.raises(ValueError, match="not negative"):
         timme.read(places, box=[40, -40, 40, 90, 90, 60])
+
+
+def test_bounds_of_a_dump_that_end_before_they_begin_are_refused(tmp_path: Path) -> None:
+    lines = ["ITEM: TIMESTEP", "0", "ITEM: NUMBER OF ATOMS", "1", "ITEM: BOX BOUNDS pp pp pp"]
+    lines += ["0 40", "40 0", "0 40", "ITEM: ATOMS id type x y z", "1 1 1.0 2.0 3.0", ""]
+    (tmp_path / "a.lammpstrj").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=r"a\.lammpstrj: .*box ends before it begins"):
+        timme.read(tmp_path / "a.lammpstrj")

@@ -200,7 +200,7 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
         )
     if is_mdtraj(source):
         _refuse_unused(options, MDTRAJ)
-        return _from_mdtraj(source)
+        return _from_mdtraj(source, any_boxes=options.any_boxes)
     if is_ase(source):
         _refuse_unused(options, ASE)
         return read_ase(source)
@@ -395,13 +395,15 @@ def _bare_atoms(path: Path, count: int) -> tuple[Atoms, Ints | None, str]:
     return Atoms.unnamed(count), None, note
 
 
-def _from_mdtraj(source: Any) -> Ensemble:
-    from timme.readers.libraries import atoms_of_mdtraj
+def _from_mdtraj(source: Any, *, any_boxes: bool) -> Ensemble:
+    from timme.readers.libraries import atoms_of_mdtraj, boxes_of_mdtraj
 
     atoms = None if source.topology is None else atoms_of_mdtraj(source.topology)
-    boxes, times = source.unitcell_vectors, np.asarray(source.time, np.float64)
+    boxes, remark = boxes_of_mdtraj(source, any_boxes=any_boxes)
     ensemble = Ensemble.from_array(source.xyz, boxes=boxes, atoms=atoms, unit="nm")
-    return replace(ensemble, frames=with_stamps(ensemble.frames, times), sources=(MDTRAJ,))
+    frames = with_stamps(ensemble.frames, np.asarray(source.time, np.float64))
+    notes = (f"{MDTRAJ}: {remark}",) if remark else ()
+    return replace(ensemble, frames=frames, sources=(MDTRAJ,), notes=notes)
 
 
 def _from_tracks(tracks: Any, name: str) -> Ensemble:
