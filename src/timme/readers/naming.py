@@ -81,10 +81,10 @@ def judge_order(names: npt.NDArray[Any] | None, atoms: Atoms, path: str, topolog
     moved = _moved_numbers(atoms.resids, found.resids)
     ours, theirs = np.char.upper(atoms.names), np.char.upper(found.names)
     light = np.isin(atoms.elements, HYDROGENS)
+    here, there = (_classes(each, atoms.resnames, light) for each in (ours, theirs))
     for kind_of in (~light, light):
         if not moved.any():
-            classes = (_classes(each, atoms.resnames, light) for each in (ours, theirs))
-            moved = _moved(*classes, kind_of)
+            moved = _moved(here, there, kind_of)
     if not moved.any():
         elements = guess_elements(found.names, np.full(len(atoms), ""))
         known = (atoms.elements != "") & (elements != "")

@@ -184,4 +184,6 @@ def _decode(field: str) -> int:
     if not field[:1].isalpha():
         return int(field)
     shift, width = 16 if field[0].islower() else -10, len(field)
-    return int(field, 36) + shift * 36 ** (width - 1) + 10**width
+    power: int = 36 ** (width - 1)
+    first: int = 10**width
+    return int(field, 36) + shift * power + first
