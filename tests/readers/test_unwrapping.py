@@ -436,5 +436,7 @@ def test_image_flags_of_a_pulse_are_believed_on_demand(
 
 def test_image_flags_that_are_not_there_cannot_be_trusted(tmp_path: Path) -> None:
     path = dump(tmp_path / "a.lammpstrj", np.full((3, 4, 3), 1.0), "x y z")
-    with pytest.raises(ValueError, match="trust_images=True is for files that say"):
-        timme.read(path, unwrap=True, trust_images=True)
+    counted = dump(tmp_path / "b.lammpstrj", np.full((3, 4, 3), 1.0), "x y z ix iy iz")
+    for source, unwrap in ((path, True), (counted, False)):
+        with pytest.raises(ValueError, match="trust_images=True is for files that say"):
+            timme.read(source, unwrap=unwrap, trust_images=True)

@@ -188,12 +188,13 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = _with_box_and_bonds(opened._replace(ensemble=ensemble), box, bonds, unwrap=unwrap)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     as_stored = opened.ensemble.frames
-    if walls.has_lasting_images(ensemble):
-        if trust_images and ensemble.frames.unfold() is None:
-            raise ValueError(
-                f"{ensemble.prefix}trust_images=True is for files that say in every frame how "
-                "often sites went through walls, which this is not: leave it out"
-            )
+    followed = walls.has_lasting_images(ensemble)
+    if trust_images and not (followed and ensemble.frames.unfold() is not None):
+        raise ValueError(
+            f"{ensemble.prefix}trust_images=True is for files that say in every frame how often "
+            "sites went through walls, with unwrap=True or box=False: leave it out"
+        )
+    if followed:
         ensemble, joints = _follow(ensemble, opened, progress, trusted=trust_images)
         ensemble = ensemble if unwrap else walls.take_away(ensemble)
         as_stored = as_stored.keep(opened.choice.places)
