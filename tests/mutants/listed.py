@@ -452,6 +452,7 @@ MUTANTS = [
         "readers/test_formats.py",
         ("values are matched by number", "if own is None or others is None:", "if True:"),
         ("regular steps begin at 0", 'marks.attrs.get("offset", 0)', "0"),
+        ("a box goes on to the next", "return None if place < 0 else", "return"),
     ),
     *_mutants(
         "readers/xyz.py",
@@ -468,6 +469,19 @@ MUTANTS = [
         "system/boxes.py",
         "readers/test_given_boxes.py",
         ("open directions end", "_FAR = 1e12", "_FAR = 1e4"),
+    ),
+    *_mutants(
+        "system/boxes.py",
+        "readers/test_cells.py",
+        ("angles of 0 are none", "angles if angles.any() else np.full(3, 90.0)", "angles"),
+        ("negative lengths are positive", " and (lengths >= 0).all()", ""),
+        ("a cell of 1 needs angles", "if lengths.max() <= _DEFAULT:", "if False:"),
+    ),
+    *_mutants(
+        "system/placeholders.py",
+        "readers/test_cells.py",
+        ("NaN is a box", "if box is not None and _is_unstated(box):", "if False:"),
+        ("open sides go unsaid", "if not is_open.any() or", "if True or"),
     ),
     *_mutants(
         "system/followed.py",
@@ -1198,7 +1212,7 @@ MUTANTS = [
         "readers/test_trajectories.py",
         (
             "the box of a trajectory is ignored",
-            "periodic = any(box is not None and box.any() for box, *_ in found)",
+            "periodic = any(probe.box is not None and probe.box.any() for probe in found)",
             "periodic = False",
         ),
         ("files of other atoms are taken", "file.n_atoms != expected:", "file.n_atoms == -1:"),
@@ -1276,6 +1290,11 @@ MUTANTS = [
         ("a placeholder is a time step", " and delta != 1.0", ""),
     ),
     *_mutants(
+        "readers/dcd.py",
+        "readers/test_cells.py",
+        ("any matrix is one of CHARMM", "np.linalg.eigvalsh(matrix)[0] <= 0", "False"),
+    ),
+    *_mutants(
         "readers/netcdf.py",
         "readers/test_integrity.py readers/test_binaries.py readers/test_box_kinds.py",
         (
@@ -1314,11 +1333,9 @@ MUTANTS = [
         ),
         ("other names are another order", "if 2 * (here & there).total() <=", "if 0 >"),
         ("no names are another order", "if 2 * (here & there).total() <=", "if 0 <="),
-        (
-            "hydrogens are numbered alike",
-            "heavy = ~np.isin(atoms.elements, HYDROGENS)",
-            "heavy = atoms.elements != '?'",
-        ),
+        ("hydrogens are numbered alike", "        if is_light\n", "        if False\n"),
+        ("hydrogens are all alike", "for kind_of in (~light, light):", "for kind_of in (~light,):"),
+        ("like atoms are told apart", "_CLASSES.get((resname, name))", "None"),
         ("elements are not compared", "moved = _moved(atoms.elements, elements, known)", "pass"),
     ),
     *_mutants(
@@ -1476,7 +1493,8 @@ MUTANTS = [
         "readers/numbering.py",
         "readers/test_numbering.py",
         ("the fifth digit is lost", "10 * resids + last", "resids"),
-        ("small letters are large ones", "shift = 16 if", "shift = -10 if"),
+        ("small letters are large ones", "shift, width = 16 if", "shift, width = -10 if"),
+        ("numbers of atoms are believed", "if _tell_apart(fields, models):", "if True:"),
     ),
     *_mutants(
         "readers/alternatives.py",

@@ -93,9 +93,10 @@ def test_a_data_frame_gives_the_same() -> None:
     check(read(frame.rename(columns={"x": "a", "y": "b"}), columns=["frame", "particle", "a", "b"]))
 
 
-def test_missing_values_are_gaps_and_said_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", ["", "nan", "#N/A"])  # the last as spreadsheets write it
+def test_missing_values_are_gaps_and_said_so(tmp_path: Path, missing: str) -> None:
     path = tmp_path / "a.csv"
-    path.write_text(table() + "1,7,,\n")
+    path.write_text(table() + f"1,7,{missing},{missing}\n")
     ensemble = read(path)
     assert np.isnan(coordinates(ensemble)[1, 1]).all()
     assert "1 rows without coordinates count as not seen" in ensemble.notes
