@@ -43,8 +43,9 @@ _AT_A_TIME = 20_000_000  # σ of all pairs and draws that are held
 _ROUNDING = 1e-5  # products of matrices in single precision, of other shapes, differ by less
 _MARGIN = 0.02  # of σ² in single precision, where pairs are left out before they are resampled
 _FEW = 20_000  # pairs that are summed without asking which of them matter
-_GLANCE = 2  # snapshots of each part that are looked at first, of points
-_GLANCE_AT_GROUPS = 4  # whose floor is the mean of many, each of them loose
+_GLANCE = 2, 11  # snapshots of each part looked at first, of points: so many, or a share of all
+_GLANCE_AT_GROUPS = 4, 6  # whose floor is the mean of many, each of them loose
+_CLOSER = 3  # times as many snapshots that are looked at next
 _LONG = 4  # snapshots of a window from which on there is much to be found within it
 MOST_PAIRS = 1_500_000  # whose sums over 64 parts take less than 1 GB
 
@@ -108,6 +109,8 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
             floors, objects, parts=draws.parts, runs=draws.runs, metric=metric, layout=layout
         )
         for most_frames in _glances(objects, draws, plain=plain):
+            if most_frames is not None and len(pairs) <= _FEW:
+                continue
             least = least_of(pairs, most_frames=most_frames, run=run)
             low = least <= (1 + _MARGIN) * bounds
             pairs, bounds = pairs[low], bounds[low]
@@ -121,14 +124,20 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
     return summed(pairs), notes
 
 
-def _glances(objects: Objects, draws: Draws, *, plain: bool) -> tuple[int | None, ...]:
-    """How many snapshots of each part are looked at, in the end all.
+def _glances(objects: Objects, draws: Draws, *, plain: bool) -> list[int | None]:
+    """How many snapshots of each part are looked at, ever more, in the end all.
 
-    Most pairs are seen to be too high at a glance, which pays where it is much less than all.
+    Most pairs are seen to be too high at a glance. As a floor is lower by the share of the
+    snapshots that are looked at, that share is what counts, however long the parts are.
     """
-    few = _GLANCE if objects.are_points else _GLANCE_AT_GROUPS
-    pays = plain and max(map(len, draws.parts)) >= 2 * few
-    return (few, None) if pays else (None,)
+    longest = max(map(len, draws.parts))
+    least, share = _GLANCE if objects.are_points else _GLANCE_AT_GROUPS
+    glances = list[int | None]()
+    n_frames = max(least, longest // share)
+    while plain and 2 * n_frames <= longest:  # else it is nearly all
+        glances.append(n_frames)
+        n_frames *= _CLOSER
+    return [*glances, None]
 
 
 def _bounds(sigma: Fluctuations, draws: Draws, summed: Callable[[Ints], PartSums]) -> Floats:

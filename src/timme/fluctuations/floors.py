@@ -29,7 +29,7 @@ from timme.engine.metrics import known_metric
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
 from timme.engine.threads import Threads
-from timme.fluctuations.crossing import Crossing, Singles
+from timme.fluctuations.crossing import Crossing, Singles, count_site_pairs
 from timme.fluctuations.site_sums import (
     add_units,
     first_distances,
@@ -94,10 +94,8 @@ def floors(  # noqa: PLR0913, what draws are, how much is looked at, and how
     layout = layout or lay_out_once(objects, parts, metric)
     if layout is not None and most_frames is not None:
         layout = thin(layout, most_frames)
-    per_pair = 1.0 if objects.are_points else (len(objects.members) / len(objects)) ** 2
-    n_pieces = max(1, round(len(index) * per_pair / _PIECE))
     found = list[Floats]()
-    for piece in np.array_split(index, n_pieces):
+    for piece in _cut(objects, index, layout):
         crossing = Crossing.of(objects, piece)
         search = _Search.of(crossing, runs, totals)
         if layout is not None:
@@ -108,6 +106,16 @@ def floors(  # noqa: PLR0913, what draws are, how much is looked at, and how
             least = search.least(slice(None), (first, second), seen)
         found.append(covered * crossing.reduce_squares(least))
     return np.concatenate(found)
+
+
+def _cut(objects: Objects, index: Ints, layout: Layout | None) -> list[Ints]:
+    """Cut pairs into pieces, as few as memory allows where each goes through all frames anew."""
+    n_site_pairs = float(len(index))
+    if layout is not None and layout.held is not None:  # sums never leave the cache
+        n_site_pairs *= 1.0 if objects.are_points else (len(objects.members) / len(objects)) ** 2
+    elif not objects.are_points:
+        n_site_pairs = count_site_pairs(objects, index)
+    return np.array_split(index, max(1, round(n_site_pairs / _PIECE)))
 
 
 def least_cover(runs: Runs, totals: Floats) -> float:
