@@ -60,6 +60,7 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
     metric: Metric | None = None,
     layout: Layout | None = None,
     noise: NoiseVariance | None = None,
+    joining: Ints | None = None,
     run: Run = DEFAULT,
 ) -> tuple[PartSums, tuple[str, ...]]:
     """Sum the pairs that can be in the tree of some draw over parts of the snapshots.
@@ -82,6 +83,8 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
         As for :func:`timme.fluctuations.sums.sum_parts`.
     noise : callable, optional
         As for :func:`timme.fluctuations.sums.sum_parts`; it was taken off `sigma`, too.
+    joining : ndarray of int, shape (joins, 2), optional
+        The pairs by which all snapshots are joined, if they are known.
     run : Run, optional
         How it is carried out.
 
@@ -102,7 +105,9 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
     plain = is_plain(objects.ensemble, known_metric(metric, objects.ensemble))
     n_inside = objects.ensemble.n_snapshots * draws.runs.window // len(draws.parts)
     if linkage == "single" and n_pairs > (min(most, _FEW) if plain and n_inside >= _LONG else most):
-        bounds = _bounds(sigma, draws, summed)
+        if joining is None:
+            joining, _ = spanning_forest(sigma.n_objects, pairs, sigma.sigma)
+        bounds = _bounds(sigma, joining, draws, summed)
         if noise is not None:  # floors are those of what was measured
             bounds = bounds + noise(pairs)
         least_of = partial(
@@ -140,9 +145,11 @@ def _glances(objects: Objects, draws: Draws, *, plain: bool) -> list[int | None]
     return [*glances, None]
 
 
-def _bounds(sigma: Fluctuations, draws: Draws, summed: Callable[[Ints], PartSums]) -> Floats:
+def _bounds(
+    sigma: Fluctuations, joining: Ints, draws: Draws, summed: Callable[[Ints], PartSums]
+) -> Floats:
     """Height, as σ², below which each pair is joined in every draw."""
-    edges = np.sort(spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)[0], axis=1)
+    edges = np.sort(joining, axis=1)
     sums = summed(edges)
     highest = [squares.max(axis=1) for _, squares in sums.resample(draws.times)]
     heights = np.concatenate([np.empty(0), *highest])
@@ -157,6 +164,7 @@ def resampled_hierarchies(
     rows: Ints | None = None,
     quantity: Quantity = SIGMA,
     linkage: Linkage = "single",
+    workers: int | None = None,
 ) -> list[Hierarchy]:
     """Grow the hierarchy of every draw.
 
@@ -174,6 +182,8 @@ def resampled_hierarchies(
         What the heights are.
     linkage : {"single", "braced", "average"}, optional
         How pairs are joined. Only for single linkage are there few pairs that can matter.
+    workers : int, optional
+        Threads; all cores by default.
 
     Returns
     -------
@@ -191,7 +201,8 @@ def resampled_hierarchies(
         seen = indices(shown, sums.n_objects, "shown sites")
         grow_one = partial(_grow_one, edges, unit)
         shares = sums.n_objects, seen
-        return [tree for some in drawn for tree in Threads().map(grow_one, shares, [*some])]
+        threads = Threads(workers)
+        return [tree for some in drawn for tree in threads.map(grow_one, shares, [*some])]
     grown = (
         grow_by(linkage, sums.n_objects, edges, each, quantity=unit)
         for some in drawn

@@ -100,7 +100,8 @@ def draw_sides(side: Bools, other: Bools, *, seed: int = 0) -> Sides:
         drawn.append(np.column_stack([np.repeat(some, _PARTNERS), far.ravel()]))
     index = np.concatenate(drawn)
     index = index[index[:, 0] != index[:, 1]]
-    return Sides(side, other, np.unique(lower_first(index), axis=0))
+    keys = np.unique(lower_first(index) @ [len(side), 1])  # of numbers, not rows: these take longer
+    return Sides(side, other, np.column_stack(np.divmod(keys, len(side))))
 
 
 def separate(sides: Sides, judged: JudgedPairs, *, times: Ints, bodies: Ints) -> Separation:

@@ -141,14 +141,17 @@ def least_cover(runs: Runs, totals: Floats) -> float:
     count = np.repeat(runs.replicas, runs.replicas)
     begin = np.repeat(np.cumsum(runs.replicas) - runs.replicas, runs.replicas)
     following = begin + (np.arange(len(count)) - begin + 1) % count
-    least = 1.0
-    for drawn in runs.drawn:
-        breaks = np.flatnonzero(following[drawn[:-1]] != drawn[1:]) + 1
-        chains = np.split(drawn, breaks)
-        whole = [chain[: len(chain) // runs.window * runs.window] for chain in chains]
-        share = totals[np.concatenate(whole)].sum() / totals[drawn].sum()
-        least = min(least, float(share))
-    return least
+    drawn = np.atleast_2d(runs.drawn)
+    place = np.arange(drawn.shape[1])
+    breaks = np.ones((len(drawn), len(place) + 1), bool)  # before each part, and after the last
+    breaks[:, 1:-1] = following[drawn[:, :-1]] != drawn[:, 1:]
+    first = np.maximum.accumulate(np.where(breaks[:, :-1], place, 0), axis=1)
+    ends = np.where(breaks[:, 1:], place + 1, len(place))
+    last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    whole = place - first < (last - first) // runs.window * runs.window
+    weights = totals[drawn]
+    shares = (weights * whole).sum(axis=1) / weights.sum(axis=1)
+    return float(shares.min(initial=1.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
