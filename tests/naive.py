@@ -574,10 +574,17 @@ def average_merges(matrix: Floats) -> list[tuple[frozenset[int], float]]:
 # Series in time
 
 
-def autocorrelation(series: Floats, replicas: Sequence[int]) -> list[float]:
-    """Mean over series of Σ d(t) d(t + k) / Σ d(t)², products within a replica alone."""
+def autocorrelation(
+    series: Floats, replicas: Sequence[int], errors: Sequence[float] | None = None
+) -> list[float]:
+    """Mean over series of Σ d(t) d(t + k) / Σ d(t)², products within a replica alone.
+
+    Of each product d(s) d(t), errors of variance v make v − v/n if s = t and else −v/n, which is
+    taken off; the mean is then divided by that at lag 0.
+    """
     found = []
-    for row in series:
+    for number, row in enumerate(series):
+        v = 0.0 if errors is None else errors[number]
         if max(row) == min(row):
             continue
         d = row - row.mean()
@@ -586,19 +593,26 @@ def autocorrelation(series: Floats, replicas: Sequence[int]) -> list[float]:
         for length in replicas:
             for s in range(begin, begin + length):
                 for t in range(s, begin + length):
-                    sums[t - s] += d[s] * d[t]
+                    sums[t - s] += d[s] * d[t] - v * ((s == t) - 1 / len(row))
             begin += length
-        found.append([value / sums[0] for value in sums])
-    return [sum(values) / len(found) for values in zip(*found, strict=True)]
+        found.append([value / sum(d**2) for value in sums])
+    mean = [sum(values) / len(found) for values in zip(*found, strict=True)]
+    return [value / mean[0] for value in mean]
 
 
-def correlation_time(series: Floats, replicas: Sequence[int], *, corrected: bool = False) -> float:
+def correlation_time(
+    series: Floats,
+    replicas: Sequence[int],
+    *,
+    errors: Sequence[float] | None = None,
+    corrected: bool = False,
+) -> float:
     """1 + 2 Σ ρ(k), summed in couples of lags (0, 1), (2, 3), … while these are above 0.
 
     Corrected: the variance about the mean lacks that of the mean, a share τ / n of all; so much is
     added to every product that there is, and all are divided by that of lag 0 again.
     """
-    rho = autocorrelation(series, replicas)
+    rho = autocorrelation(series, replicas, errors)
     if not corrected:
         return initial_sum(rho)
     n = sum(replicas)

@@ -27,6 +27,7 @@ from timme.confidence.shown import ShownSigma, among_shown, measure_shown
 from timme.confidence.support import Matches, intervals, match
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
+from timme.fluctuations.crossing import Singles
 from timme.fluctuations.resampling import PartSums
 from timme.fluctuations.sigma import Fluctuations
 from timme.fluctuations.sums import NoiseVariance, lay_out_once, sum_parts
@@ -83,7 +84,7 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         As for :func:`timme.measure`.
     noise : callable, optional
         What errors of positions add to σ² of pairs of points, if it was taken off `sigma`: it is
-        taken off σ² of every draw as well.
+        taken off σ² of every draw, and off how soon motions are forgotten, as well.
     seed : int, optional
         Of the random numbers.
     run : Run, optional
@@ -107,7 +108,9 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     n_objects = len(objects)
     seen = np.arange(n_objects) if shown is None else indices(shown, n_objects, "shown objects")
     tree = condense(_restrict(hierarchy, seen, len(objects)), min_size=min_size)
-    sampling = count_independent(objects, sigma, replicas=replicas, metric=metric, seed=seed)
+    sampling = count_independent(
+        objects, sigma, replicas=replicas, metric=metric, noise=noise, seed=seed
+    )
     among = measure_shown(
         objects, seen, known=sigma, metric=metric, noise=noise, seed=seed, run=run
     )
@@ -216,12 +219,13 @@ def _judge(
     of_contacts = near[compared] if asked else near[:0]
     sums = summed(np.concatenate([of_contacts, sigma.pairs[sample]]))
 
-    def resample(rows: Ints, times: Ints) -> Floats:
+    def resample(rows: Ints, times: Ints) -> Singles:
         here = compared[rows]
-        drawn = np.empty((len(rows), len(times)))
+        if here.all():
+            return sums.sigma(times, rows=number[rows])
+        drawn = np.empty((len(rows), len(times)), np.float32)
         drawn[here] = sums.sigma(times, rows=number[rows[here]])
-        if not here.all():
-            drawn[~here] = summed(near[rows[~here]]).sigma(times)
+        drawn[~here] = summed(near[rows[~here]]).sigma(times)
         return drawn
 
     places = len(of_contacts) + np.arange(len(sample))

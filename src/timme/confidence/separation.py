@@ -16,6 +16,7 @@ import numpy as np
 from timme._arrays import Bools, Floats, Ints
 from timme._kernels import excess as kernel
 from timme.confidence.findings import FEW_CONTACTS, Separation
+from timme.fluctuations.crossing import Singles
 from timme.pairs.lists import lower_first
 
 _PARTNERS = 20  # at random, of each site; and pairs of each site to which its motion is fitted
@@ -40,7 +41,7 @@ class JudgedPairs:
     pairs: Ints  # (pairs, 2), sorted
     contacts: Bools  # (pairs,), which of them are compared
     sigma: Floats  # (pairs,), NaN where it is unknown
-    resample: Callable[[Ints, Ints], Floats]  # σ of some of them in draws, (pairs, draws)
+    resample: Callable[[Ints, Ints], Singles]  # σ of some of them in draws, (pairs, draws)
 
     def squares(self, rows: Ints) -> Floats:
         """Return σ² of some pairs over all snapshots.
@@ -55,7 +56,8 @@ class JudgedPairs:
         ndarray, shape (1, pairs)
             0 where it is unknown.
         """
-        return _known(self.sigma[rows][None] ** 2)
+        squares = self.sigma[rows][None] ** 2
+        return np.where(np.isfinite(squares), squares, 0.0)
 
     def drawn_squares(self, rows: Ints, times: Ints) -> Floats:
         """Work out σ² of some pairs in every draw.
@@ -72,7 +74,9 @@ class JudgedPairs:
         ndarray, shape (draws, pairs)
             0 where it is unknown.
         """
-        return _known(self.resample(rows, times).T.astype(np.float64) ** 2)
+        squares = np.empty((len(times), len(rows)))
+        kernel.square_draws(self.resample(rows, times), squares)
+        return squares
 
 
 def draw_sides(side: Bools, other: Bools, *, seed: int = 0) -> Sides:
@@ -209,7 +213,8 @@ def crossing_excess(pairs: Ints, crossing: Ints, crossing_squares: Floats, sites
     if not held.any():
         return np.full(len(sites), np.nan)
     one, other = np.ascontiguousarray(crossing[held].T)
-    across = np.ascontiguousarray(crossing_squares[:, held])
+    across = crossing_squares if held.all() else crossing_squares[:, held]
+    across = np.ascontiguousarray(across)
     found: Floats = kernel.median_ratios(across, one, other, sites)
     return found
 
@@ -236,16 +241,9 @@ def _excess(
     (excess,) = crossing_excess(inside, across, far, start[None])
     if np.isnan(excess):
         return float(whole), np.nan, np.nan
-    drawn = judged.drawn_squares(np.concatenate([edges, crossing[decisive]]), times)
-    near, far = np.split(drawn, [len(edges)], axis=1)
+    near, far = (judged.drawn_squares(rows, times) for rows in (edges, crossing[decisive]))
     resampled, _ = excess_motion(inside, near, across, far, start)
     return float(whole), float(excess), float(np.quantile(resampled, _LOW))
-
-
-def _known(squares: Floats) -> Floats:
-    """Put 0 where nothing is known, in place."""
-    squares[~np.isfinite(squares)] = 0.0
-    return squares
 
 
 def _few_each(pairs: Ints, wanted: Bools) -> Ints:
