@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import timme
+from tests import naive
 from tests.confidence import reference
-from timme._arrays import Floats, Ints
+from timme._arrays import Ints
+from timme.confidence import assess
 from timme.confidence.findings import Separation
 from timme.confidence.records import ClusterRecord, is_trusted
 from timme.confidence.separation import (
@@ -19,6 +21,7 @@ from timme.confidence.separation import (
     pairs_to_judge,
     separate,
 )
+from timme.fluctuations.crossing import Singles
 from timme.fluctuations.sums import sum_parts
 from timme.system.ensemble import Ensemble
 
@@ -66,9 +69,7 @@ def test_separation_is_the_median_across_over_the_larger_inside() -> None:
     index, compared = pairs_to_judge([split], contacts, 24)
     r = np.linalg.norm(array[:, index[:, 0]] - array[:, index[:, 1]], axis=2).std(axis=0)
     sums = sum_parts(points, index, [range(25), range(25, 50)])
-    judged = JudgedPairs(
-        index, compared, r, lambda rows, times: sums.sigma(times, rows=rows).astype(np.float64)
-    )
+    judged = JudgedPairs(index, compared, r, lambda rows, times: sums.sigma(times, rows=rows))
     times = np.array([[1, 1], [2, 0]])
     found = separate(split, judged, times=times, bodies=np.where(side, 0, 1))
     where = side[index].sum(axis=1)
@@ -95,9 +96,9 @@ def test_sites_far_from_a_split_hardly_matter_to_its_bound(monkeypatch: pytest.M
     sums = sum_parts(points, index, [range(first, first + 4) for first in range(0, 40, 4)])
     asked = list[int]()
 
-    def drawn(rows: Ints, times: Ints) -> Floats:
+    def drawn(rows: Ints, times: Ints) -> Singles:
         asked.append(len(rows))
-        return sums.sigma(times, rows=rows).astype(np.float64)
+        return sums.sigma(times, rows=rows)
 
     judged = JudgedPairs(index, compared, sums.sigma([[1] * 10])[:, 0].astype(np.float64), drawn)
     times = rng.multinomial(10, [0.1] * 10, size=20)
@@ -106,9 +107,37 @@ def test_sites_far_from_a_split_hardly_matter_to_its_bound(monkeypatch: pytest.M
         monkeypatch.setattr("timme.confidence.separation._MOST_FITTED", most)
         found.append(separate(split, judged, times=times, bodies=np.where(side, 0, 1)))
     near, every = found
-    assert asked[-1] > 5 * min(asked)
+    edges_near, _, all_edges, _ = asked
+    assert all_edges > 5 * edges_near
     assert near.excess == every.excess
     assert near.excess_low == pytest.approx(every.excess_low, rel=0.01)  # noise of draws is 0.1
+
+
+def test_groups_with_gaps_are_as_separate_as_what_is_seen_of_them() -> None:
+    rng = np.random.default_rng(5)
+    first = np.arange(24) < 12
+    centres = rng.uniform(0, 8, (24, 1, 3)) + np.where(first, 0.0, 7.0)[:, None, None] * [1, 0, 0]
+    array = centres + rng.normal(size=(24, 3, 3)) + 0.2 * rng.normal(size=(60, 24, 3, 3))
+    array[:, ~first] += 2.0 * rng.normal(size=(60, 1, 1, 1)) * [0.0, 1.0, 0.0]
+    array = array.reshape(60, 72, 3)
+    array[rng.random((60, 72)) < 0.08] = np.nan
+    members = [range(3 * k, 3 * k + 3) for k in range(24)]
+    groups = timme.objects.groups(Ensemble.from_array(array, gaps=True), members)
+    near = np.linalg.norm(centres - centres[:, 0], axis=2) < 6.0
+    sigma = timme.measure(groups, timme.pairs.given(groups, np.argwhere(np.triu(near, 1))))
+    found = assess(groups, sigma, timme.link(sigma))
+    splits = [record for record in found.records if record.parent >= 0]
+    assert [record.size for record in splits] == [12, 12]
+    for record, sibling in (splits, splits[::-1]):
+        sides = [np.isin(np.arange(24), each.sites) for each in (record, sibling)]
+        partners = draw_sides(*sides, seed=record.cluster).partners
+        judged = {(int(a), int(b)) for a, b in np.concatenate([sigma.pairs, partners])}
+        assert len(judged) > 2 * len(sigma.pairs)  # most are no contacts
+        sigmas = {(a, b): naive.object_sigma(array, members[a], members[b]) for a, b in judged}
+        expected = naive.separation(sigmas, record.sites.tolist(), sibling.sites.tolist())
+        told = record.separation
+        assert told is not None
+        assert (told.across, told.inside, told.inside_other) == pytest.approx(expected, rel=1e-9)
 
 
 def test_every_site_has_twenty_partners_at_random() -> None:

@@ -127,11 +127,12 @@ def test_fewer_pairs_than_may_matter_are_told() -> None:
     assert "told by 200 of 780 pairs" in notes[0]
 
 
-def test_sums_of_what_matters_give_the_hierarchies_of_all_pairs() -> None:
-    made = timme.synthetic.hinged(3, 80, 600)
+@pytest.mark.parametrize("n_snapshots", [600, 3000])  # which are looked at once, and twice, before
+def test_sums_of_what_matters_give_the_hierarchies_of_all_pairs(n_snapshots: int) -> None:
+    made = timme.synthetic.hinged(3, 80, n_snapshots)
     points = timme.objects.points(made.ensemble)
     sigma = timme.measure(points, timme.pairs.all(points))
-    draws = draw(600, 30.0, n_draws=10)  # in runs of 4 parts
+    draws = draw(n_snapshots, 30.0, n_draws=10)  # in runs of 4 parts
     assert len(sigma.pairs) > 20_000  # from which on pairs are left out
     few, _ = sum_what_matters(points, sigma, draws)
     assert len(few.pairs) < 0.7 * len(sigma.pairs)  # two thirds are between bodies

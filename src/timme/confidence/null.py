@@ -14,7 +14,8 @@ import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
 from timme.confidence.findings import NullBand
-from timme.fluctuations.sums import NoiseVariance, sum_parts
+from timme.fluctuations.sigma import NoiseVariance
+from timme.fluctuations.sums import sum_parts
 from timme.hierarchy.tree import grow
 from timme.objects import points
 from timme.settings.values import LARGE

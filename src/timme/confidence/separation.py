@@ -16,6 +16,7 @@ import numpy as np
 from timme._arrays import Bools, Floats, Ints
 from timme._kernels import excess as kernel
 from timme.confidence.findings import FEW_CONTACTS, Separation
+from timme.fluctuations.crossing import Singles
 from timme.pairs.lists import lower_first
 
 _PARTNERS = 20  # at random, of each site; and pairs of each site to which its motion is fitted
@@ -41,7 +42,7 @@ class JudgedPairs:
     pairs: Ints  # (pairs, 2), sorted
     contacts: Bools  # (pairs,), which of them are compared
     sigma: Floats  # (pairs,), NaN where it is unknown
-    resample: Callable[[Ints, Ints], Floats]  # σ of some of them in draws, (pairs, draws)
+    resample: Callable[[Ints, Ints], Singles]  # σ of some of them in draws, (pairs, draws)
 
     def squares(self, rows: Ints) -> Floats:
         """Return σ² of some pairs over all snapshots.
@@ -56,7 +57,8 @@ class JudgedPairs:
         ndarray, shape (1, pairs)
             0 where it is unknown.
         """
-        return _known(self.sigma[rows][None] ** 2)
+        squares = self.sigma[rows][None] ** 2
+        return np.where(np.isfinite(squares), squares, 0.0)
 
     def drawn_squares(self, rows: Ints, times: Ints) -> Floats:
         """Work out σ² of some pairs in every draw.
@@ -73,7 +75,9 @@ class JudgedPairs:
         ndarray, shape (draws, pairs)
             0 where it is unknown.
         """
-        return _known(self.resample(rows, times).T.astype(np.float64) ** 2)
+        squares = np.empty((len(times), len(rows)))
+        kernel.square_draws(self.resample(rows, times), squares)
+        return squares
 
 
 def draw_sides(side: Bools, other: Bools, *, seed: int = 0) -> Sides:
@@ -101,7 +105,8 @@ def draw_sides(side: Bools, other: Bools, *, seed: int = 0) -> Sides:
         drawn.append(np.column_stack([np.repeat(some, _PARTNERS), far.ravel()]))
     index = np.concatenate(drawn)
     index = index[index[:, 0] != index[:, 1]]
-    return Sides(side, other, np.unique(lower_first(index), axis=0))
+    keys = np.unique(lower_first(index) @ [len(side), 1])  # of numbers, not rows: these take longer
+    return Sides(side, other, np.column_stack(np.divmod(keys, len(side))))
 
 
 def separate(sides: Sides, judged: JudgedPairs, *, times: Ints, bodies: Ints) -> Separation:
@@ -209,7 +214,8 @@ def crossing_excess(pairs: Ints, crossing: Ints, crossing_squares: Floats, sites
     if not held.any():
         return np.full(len(sites), np.nan)
     one, other = np.ascontiguousarray(crossing[held].T)
-    across = np.ascontiguousarray(crossing_squares[:, held])
+    across = crossing_squares if held.all() else crossing_squares[:, held]
+    across = np.ascontiguousarray(across)
     found: Floats = kernel.median_ratios(across, one, other, sites)
     return found
 
@@ -238,8 +244,7 @@ def _excess(
         return float(whole), np.nan, np.nan
     close = _near_the_split(inside, across, len(sites))
     edges, inside = edges[close], inside[close]
-    drawn = judged.drawn_squares(np.concatenate([edges, crossing[decisive]]), times)
-    near, far = np.split(drawn, [len(edges)], axis=1)
+    near, far = (judged.drawn_squares(rows, times) for rows in (edges, crossing[decisive]))
     resampled, _ = excess_motion(inside, near, across, far, start)
     return float(whole), float(excess), float(np.quantile(resampled, _LOW))
 
@@ -261,12 +266,6 @@ def _near_the_split(inside: Ints, across: Ints, n_sites: int) -> Bools:
     one, other = inside.T
     close: Bools = reached[one] & reached[other]
     return close
-
-
-def _known(squares: Floats) -> Floats:
-    """Put 0 where nothing is known, in place."""
-    squares[~np.isfinite(squares)] = 0.0
-    return squares
 
 
 def _few_each(pairs: Ints, wanted: Bools) -> Ints:

@@ -16,8 +16,7 @@ from timme.confidence.null import null_band
 from timme.confidence.windows import check_times, cut_windows, sigma_by_time, slide
 from timme.engine.moments import Metric
 from timme.engine.run import Run
-from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import NoiseVariance
+from timme.fluctuations.sigma import Fluctuations, NoiseVariance
 from timme.hierarchy.linkages import Linkage
 from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
