@@ -16,7 +16,7 @@ from benchmarks.timing import race
 
 _BLOCKS = 6  # of each trajectory: the first is read before anything is measured
 _SIZES = {"xtc": 47_681, "dcd": 20_000, "nc": 20_000}  # sites
-_PARTNERS = {"xtc": 60, "dcd": 20, "nc": 20}  # of each: to measure takes about as long as to read
+_PARTNERS = {"xtc": 12, "dcd": 12, "nc": 8}  # of each: to measure takes about as long as to read
 
 
 def run(*, quick: bool) -> Results:
