@@ -150,6 +150,14 @@ def test_every_site_has_twenty_partners_at_random() -> None:
     assert count.max() <= 24
 
 
+def test_many_splits_together_have_a_million_partners_at_most() -> None:
+    side = np.arange(2_000) < 1_000
+    few, many = (draw_sides(side, ~side, n_splits=count).partners for count in (62, 1_000))
+    # 400 sites of each side draw 20 each; of a thousand splits, 25 do: hardly any pair twice.
+    assert 0.98 * 16_000 < len(few) <= 16_000
+    assert 0.98 * 1_000 < len(many) <= 1_000
+
+
 @pytest.mark.parametrize(
     ("support", "judged", "trusted"),
     [

@@ -295,9 +295,11 @@ def _sides(tree: CondensedTree, masks: Bools, cluster: int) -> Sides | None:
     siblings = tree.siblings(cluster)
     if len(siblings):
         other: Bools = np.asarray(masks[siblings].any(axis=0))
-        return draw_sides(masks[cluster], other, seed=cluster)
+        return draw_sides(masks[cluster], other, seed=cluster, n_splits=len(tree))
     rest = ~masks[cluster]
-    return draw_sides(masks[cluster], rest, seed=cluster) if rest.any() else None
+    if not rest.any():
+        return None
+    return draw_sides(masks[cluster], rest, seed=cluster, n_splits=len(tree))
 
 
 def _bridges(

@@ -21,6 +21,9 @@ from timme.pairs.lists import lower_first
 
 _PARTNERS = 20  # at random, of each site; and pairs of each site to which its motion is fitted
 _MOST_SITES = 400  # of each side, whose partners are drawn
+MOST_DRAWN = (
+    1_000_000  # partners for all splits, for which there are fewer each where these are many
+)
 _MOST_FITTED, _REACH = 1_000, 3  # sites; of more, those so many pairs from the split, in draws
 _SWEEPS, _SWEEPS_AGAIN = 200, 20  # from nothing, and from the fit to all snapshots
 _LOW = 0.05
@@ -80,7 +83,7 @@ class JudgedPairs:
         return squares
 
 
-def draw_sides(side: Bools, other: Bools, *, seed: int = 0) -> Sides:
+def draw_sides(side: Bools, other: Bools, *, seed: int = 0, n_splits: int = 1) -> Sides:
     """Draw random partners for the sites of both sides of a split, among all of them.
 
     Parameters
@@ -89,18 +92,22 @@ def draw_sides(side: Bools, other: Bools, *, seed: int = 0) -> Sides:
         Sites of the cluster and of its sibling.
     seed : int, optional
         Of the random numbers.
+    n_splits : int, optional
+        How many splits are judged in all.
 
     Returns
     -------
     Sides
-        With 20 partners for each site; of more than 400 sites on a side, for so many of them.
+        With 20 partners for each site; of more than 400 sites on a side, for so many of them, or
+        for fewer where the partners of all splits would be more than a million.
     """
     rng = np.random.default_rng(seed)
+    most = max(1, min(_MOST_SITES, MOST_DRAWN // (2 * _PARTNERS * n_splits)))
     both = np.flatnonzero(side | other)
     drawn = list[Ints]()
     for mask in (side, other):
         sites = np.flatnonzero(mask)
-        some = rng.permutation(sites)[:_MOST_SITES]
+        some = rng.permutation(sites)[:most]
         far = rng.choice(both, (len(some), _PARTNERS))
         drawn.append(np.column_stack([np.repeat(some, _PARTNERS), far.ravel()]))
     index = np.concatenate(drawn)
