@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from tests.strategies import searching, seeds
 from timme import synthetic
 from timme._arrays import Coordinates, Floats, Ints
+from timme._kernels import linkage
 from timme._kernels import pruning as kernel
 from timme.fluctuations import measure
-from timme.fluctuations.measuring import measure_in_chunks
 from timme.hierarchy import Hierarchy, cluster, clustering, link, pruning
+from timme.hierarchy.forest import spanning_forest
 from timme.objects import Objects, bodies, groups, links, molecules, points
 from timme.pairs import Pairs
 from timme.pairs import all as all_pairs
@@ -186,6 +187,103 @@ def test_nothing_is_looked_for_where_pairs_are_alike(
     assert bool(looked_at) != alike
 
 
+@pytest.mark.parametrize("dimensions", [2, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_alike_is_measured_to_the_end_in_pieces_too(
+    dimensions: int, dtype: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clustering, "_MOST_FRAMES", -1.0)
+    array = moving(16, (70, 600, dimensions)).astype(dtype)
+    array[:, 5] = array[:, 4]  # which are joined at 0
+    objects = points(Ensemble.from_array(array))
+    found = link(measure(objects, all_pairs(objects)))
+    assert same(cluster(objects, all_pairs(objects)), found)
+    assert same(cluster(objects, all_pairs(objects), chunk=2000), found)
+
+
+def tumbling(array: Floats, seed: int) -> Floats:
+    """Turn and shift every snapshot at random."""
+    rng = np.random.default_rng(seed)
+    turns = np.linalg.qr(rng.normal(size=(len(array), 3, 3)))[0]
+    turns *= np.linalg.det(turns)[:, None, None]
+    return np.asarray(array @ turns + rng.normal(0, 20, (len(array), 1, 3)))
+
+
+def slow(seed: int, shape: tuple[int, int, int]) -> Floats:
+    """Points that drift from one place to another, with some noise."""
+    array = moving(seed, shape)
+    way = np.linspace(0, 1, shape[0])[:, None, None]
+    return np.asarray(array[0] + way * (array[-1] - array[0]) + (array - array[0]) * 0.02)
+
+
+@given(
+    seeds,
+    st.integers(2, 60),
+    st.sampled_from([moving, slow]),
+    st.booleans(),
+    st.booleans(),
+    st.floats(0.0, 1.0),
+)
+@searching(60)
+def test_no_pair_below_its_gap_is_given_up(
+    seed: int, n_frames: int, made: Any, tumbles: bool, weighted: bool, share: float
+) -> None:
+    """Whatever the gaps: here one stands between all, another between some."""
+    n_sites = 150
+    array = made(seed, (n_frames, n_sites, 3))
+    array = tumbling(array, seed) if tumbles else array
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 3, n_frames) * 1.0 + (np.arange(n_frames) < 2)
+    w = weights / weights.sum() if weighted else np.full(n_frames, 1 / n_frames)
+    r = np.linalg.norm(array[:, :, None] - array[:, None], axis=3)
+    sigma = np.sqrt(np.einsum("f,fij->ij", w, (r - np.einsum("f,fij->ij", w, r)) ** 2))
+    gaps = np.full(n_sites - 1, np.quantile(sigma[np.triu_indices(n_sites, 1)], share))
+    gaps[::7] *= 1.5
+    ensemble = Ensemble.from_array(array, weights=weights if weighted else None)
+    order = rng.permutation(n_sites)
+    search = pruning.lay_out(points(ensemble), order, gaps)
+    found = np.concatenate([pruning.find_survivors(search, k) for k in range(search.n_bands)])
+    kept = {(int(a), int(b)) for a, b in found}
+    below = {
+        (a, b)
+        for a in range(n_sites)
+        for b in range(a + 1, n_sites)
+        if sigma[order[a], order[b]] < gaps[a:b].max()
+    }
+    assert below <= kept
+    assert len(kept) == len(found)
+
+
+@pytest.mark.parametrize("tumbles", [False, True])
+def test_slow_motion_is_given_up_by_means_over_stretches(
+    given_up: list[float], monkeypatch: pytest.MonkeyPatch, tumbles: bool
+) -> None:
+    monkeypatch.setattr(kernel, "MOST_FRAMES", 1)  # by which nothing can be given up
+    array = slow(17, (64, 600, 3))
+    check(points(Ensemble.from_array(tumbling(array, 0) if tumbles else array)))
+    assert given_up[0] > 0.8
+
+
+@given(seeds, st.integers(2, 30), st.integers(1, 60))
+@searching(60)
+def test_sites_stand_in_a_line_joined_at_the_highest_gap(
+    seed: int, n_sites: int, n_edges: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    edges = rng.integers(0, n_sites, (n_edges, 2))
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    forest = spanning_forest(n_sites, edges, rng.integers(0, 5, len(edges)) * 0.5)
+    order, gaps = linkage.leaf_line(n_sites, *forest)
+    assert sorted(order.tolist()) == list(range(n_sites))
+    joined = np.full((n_sites, n_sites), np.inf)
+    joined[tuple(forest[0].T)] = joined[tuple(forest[0][:, ::-1].T)] = forest[1]
+    for k in range(n_sites):  # the least highest step of all ways
+        joined = np.minimum(joined, np.maximum(joined[:, k, None], joined[k]))
+    for a in range(n_sites):
+        for b in range(a + 1, n_sites):
+            assert gaps[a:b].max() == joined[order[a], order[b]]
+
+
 def test_one_site_far_away_costs_the_others_no_digits(given_up: list[float]) -> None:
     array = moving(7, (100, 1000, 3))
     array[:, 17] += 1e6
@@ -265,11 +363,13 @@ def test_no_more_pairs_are_held_than_a_chunk(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(kernel, "MOST_FRAMES", 2)  # whose sums give up little
     held: list[int] = []
 
-    def measuring(objects: Objects, pairs: Pairs, **options: Any) -> object:
-        held.append(len(pairs))
-        return measure_in_chunks(objects, pairs, **options)
+    add = clustering._Forest.add
 
-    monkeypatch.setattr("timme.hierarchy.clustering.measure_in_chunks", measuring)
+    def adding(forest: Any, pairs: Pairs, *arguments: Any, **options: Any) -> object:
+        held.append(len(pairs))
+        return add(forest, pairs, *arguments, **options)
+
+    monkeypatch.setattr(clustering._Forest, "add", adding)
     objects = points(Ensemble.from_array(moving(14, (40, 600, 3))))
     found = cluster(objects, all_pairs(objects), chunk=5000)
     assert same(found, link(measure(objects, all_pairs(objects))))

@@ -988,13 +988,37 @@ MUTANTS = [
         "hierarchy/test_clustering.py",
         (
             "pairs are looked for where all are alike",
-            "_share_of_frames(tree, *sample) > _MOST_FRAMES",
-            "_share_of_frames(tree, *sample) > 2.0",
+            "_share_of_frames(order, gaps, *sample) > _MOST_FRAMES",
+            "_share_of_frames(order, gaps, *sample) > 2.0",
         ),
         (
             "pairs that pass their bound at once are taken for slow ones",
             "(bounds / sigma[far]) ** 2, 1.0)",
             "1.0, 1.0)",
+        ),
+    ),
+    *_mutants(
+        "_kernels/stretches.py",
+        "hierarchy/test_clustering.py",
+        (
+            "means of distances are taken for distances of means",
+            "(own_swing + swings[tile, k]) / nearest",
+            "_NONE * swings[tile, k]",
+        ),
+        (
+            "so they are in short stretches",
+            "swing = (swings[a] + swings[b]) / nearest",
+            "swing = _NONE",
+        ),
+        ("short stretches end where long ones do", "ends, 1, site", "ends, 0, site"),
+    ),
+    *_mutants(
+        "hierarchy/stretches.py",
+        "hierarchy/test_clustering.py",
+        (
+            "frames are not superposed",
+            "(left @ right).transpose(1, 2, 0)",
+            "(left * 0 + np.eye(3)).transpose(1, 2, 0)",
         ),
     ),
     *_mutants(

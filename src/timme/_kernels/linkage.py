@@ -157,6 +157,35 @@ def merge_tree(n_sites, edges, heights):
 
 
 @compiled
+def leaf_line(n_sites, edges, heights):
+    """Put the sites of a forest in a line, clusters in one run; return it and the gaps in it.
+
+    Edges are sorted by height, so that two sites are joined at the highest gap between them, which
+    is infinite between trees.
+    """
+    leader = np.arange(n_sites)
+    first, last = np.arange(n_sites), np.arange(n_sites)  # of each leader's run
+    after, gap = np.full(n_sites, -1), np.full(n_sites, np.inf)
+    for edge in range(len(edges)):
+        one, other = find(leader, edges[edge, 0]), find(leader, edges[edge, 1])
+        after[last[one]] = first[other]
+        gap[last[one]] = heights[edge]
+        low = min(one, other)
+        leader[max(one, other)] = low
+        first[low], last[low] = first[one], last[other]
+    order, gaps = np.empty(n_sites, np.int64), np.empty(n_sites)
+    count = 0
+    for site in range(n_sites):
+        if leader[site] == site:
+            place = first[site]
+            while place >= 0:
+                order[count], gaps[count] = place, gap[place]
+                count += 1
+                place = after[place]
+    return order, gaps[: n_sites - 1].copy()
+
+
+@compiled
 def sizes_and_lowest(n_sites, parents):
     """Count the sites below every node, and find the lowest of them."""
     sizes = np.zeros(len(parents), np.int64)

@@ -317,28 +317,72 @@ def add_all_frames(xyz, n_frames, pairs, count, weight, mean, m2):
 
 
 @compiled(error_model="numpy")
+def fill_list(xyz, n_frames, pairs, sigma):
+    """Fill in σ of pairs, as :func:`add_all_frames` finds it in a block that holds all frames."""
+    room = _make_room(xyz, _RUN)
+    sums = room[3]
+    for begin in range(0, len(pairs), _RUN):
+        stop = min(begin + _RUN, len(pairs))
+        _sum_run(xyz, n_frames, pairs, begin, stop, room)
+        for p in range(begin, stop):
+            deviations = _deviations(n_frames, sums[1, p - begin], sums[2, p - begin])
+            sigma[p] = np.sqrt(deviations / n_frames)
+
+
+@compiled(error_model="numpy")
+def _fill_row(xyz, n_frames, site, begin, count, p, pairs, sigma, room):
+    """Fill in pairs of a site and consecutive others, and their σ, from the pth pair on."""
+    for k in range(count):
+        pairs[p + k, 0], pairs[p + k, 1] = site, begin + k
+    if xyz.shape[1] == _SPACE:
+        _sum_row(xyz, site, begin, begin + count, room[2])
+        _settle(xyz, n_frames, pairs, p, p + count, room)
+    else:
+        _sum_run(xyz, n_frames, pairs, p, p + count, room)
+    sums = room[3]
+    for k in range(count):
+        deviations = _deviations(n_frames, sums[1, k], sums[2, k])
+        sigma[p + k] = np.sqrt(deviations / n_frames)
+
+
+@compiled(error_model="numpy")
 def fill_band(xyz, n_frames, first, square, pairs, sigma):
     """Fill in σ of some sites with one another and with all later ones, square by square of sites.
 
     As :func:`add_all_frames` would find it in one block that holds all frames, to the last bit.
     """
-    n_sites, n_dimensions, _ = xyz.shape
+    n_sites = xyz.shape[0]
     room = _make_room(xyz, square)
-    sums = room[3]
     p = 0
     for corner in range(first, n_sites, square):
         stop = min(corner + square, n_sites)
         for site in range(first, min(first + square, n_sites)):
             begin = max(corner, site + 1)
             count = max(stop - begin, 0)
-            for k in range(count):
-                pairs[p + k, 0], pairs[p + k, 1] = site, begin + k
-            if n_dimensions == _SPACE:
-                _sum_row(xyz, site, begin, stop, room[2])
-                _settle(xyz, n_frames, pairs, p, p + count, room)
-            else:
-                _sum_run(xyz, n_frames, pairs, p, p + count, room)
-            for k in range(count):
-                deviations = _deviations(n_frames, sums[1, k], sums[2, k])
-                sigma[p + k] = np.sqrt(deviations / n_frames)
+            _fill_row(xyz, n_frames, site, begin, count, p, pairs, sigma, room)
             p += count
+
+
+@compiled(error_model="numpy")
+def fill_band_below(xyz, n_frames, first, square, gaps, pairs, sigma):
+    """The same of those pairs alone whose σ is below the highest gap between them; count these.
+
+    ``gaps`` are those between neighbours; ``pairs`` has room for all pairs of the band.
+    """
+    n_sites = xyz.shape[0]
+    room = _make_room(xyz, square)
+    highest = np.zeros(square)  # gap from each site of the band on
+    p = 0
+    for corner in range(first, n_sites, square):
+        stop = min(corner + square, n_sites)
+        for site in range(first, min(first + square, n_sites)):
+            begin = max(corner, site + 1)
+            count = max(stop - begin, 0)
+            _fill_row(xyz, n_frames, site, begin, count, p, pairs, sigma, room)
+            top, kept = highest[site - first], p
+            for k in range(count):
+                top = max(top, gaps[begin + k - 1])
+                pairs[kept, 1], sigma[kept] = begin + k, sigma[p + k]
+                kept += sigma[kept] < top  # written in any case, which is faster than to guess
+            highest[site - first], p = top, kept
+    return p

@@ -38,7 +38,7 @@ coordinates into the box, or around their mean, before they are rounded.
    below (n + 3) us; that of f, which is itself never above √(Ws), below (n + 1) u √(Ws); W is off
    by n u, and what step 2 takes off by (n + 9) u. In units of us that makes n for s, 3n for f²/W, n
    for step 2, and less than 25 for the steps whose number does not grow with n: 3.0e-4 s for 1000
-   frames. ``_ROUNDING`` takes off 4e-4 s, and for its sake there are never more than
+   frames. ``ROUNDING`` takes off 4e-4 s, and for its sake there are never more than
    ``MOST_FRAMES``.
 4. Groups. The mean of the sums of k × l pairs of sites takes k + l - 2 additions and less than four
    other steps; 2u (k + l) are taken off. The largest of them takes none.
@@ -66,8 +66,8 @@ _FIRST_STAGE = 8  # frames, at least, that are looked at before a pair can be gi
 _FEW = 12  # pairs of a tile that are followed one by one
 _SINGLE = np.float32
 _INFINITE = np.float32(np.inf)
-MOST_FRAMES = 1000  # that are summed in single precision, as _ROUNDING covers
-_ROUNDING = np.float32(1.0 - 4e-4)  # what is left of a sum, see step 3 above
+MOST_FRAMES = 1000  # that are summed in single precision, as ROUNDING covers
+ROUNDING = np.float32(1.0 - 4e-4)  # what is left of a sum, see step 3 above
 _UNIT = np.float32(1.2e-7)  # two units of rounding, see step 4
 
 
@@ -146,7 +146,7 @@ def _at_least(total, slack, first, second):
     """
     inverse, root = _SINGLE(1.0) / total, np.sqrt(total)  # the same for all lanes
     rounding = slack * (_SINGLE(2.0) * root * np.sqrt(second) + total * slack)
-    return second * _ROUNDING - first * (first * inverse) - rounding
+    return second * ROUNDING - first * (first * inverse) - rounding
 
 
 @compiled(fastmath=_FAST, error_model="numpy")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -200,6 +201,11 @@ class PreparedBlock:
             self._points = block.coordinates.astype(np.float64)
             self._unseen = np.asarray(np.isnan(self._points).any(axis=2))
 
+    @property
+    def xyz(self) -> Floats:
+        """Coordinates (sites, dimensions, frames) of a plain block, and some that fill it up."""
+        return self._xyz
+
     def merge(self, pairs: Ints, into: Moments) -> None:
         """Merge the block into the moments of pairs.
 
@@ -256,6 +262,59 @@ class PreparedBlock:
             Filled with σ of each over the block, which must be plain.
         """
         plain_kernel.fill_band(self._xyz, self._n_frames, first, square, pairs, sigma)
+
+    def fill_band_below(
+        self, first: int, square: int, gaps: Floats, pairs: Ints, sigma: Floats
+    ) -> int:
+        """Fill in the same of pairs whose σ is below the highest gap between their sites.
+
+        Parameters
+        ----------
+        first, square
+            As for :meth:`fill_band`.
+        gaps : ndarray, shape (sites - 1,)
+            Between neighbours.
+        pairs, sigma
+            As for :meth:`fill_band`, with room for all.
+
+        Returns
+        -------
+        int
+            How many there are; the rest of the room has no meaning.
+        """
+        made = plain_kernel.fill_band_below(
+            self._xyz, self._n_frames, first, square, gaps, pairs, sigma
+        )
+        return int(made)
+
+    def fill_list(self, pairs: Ints, sigma: Floats) -> None:
+        """Fill in σ of pairs over the block, which must be plain.
+
+        Parameters
+        ----------
+        pairs : ndarray, shape (pairs, 2)
+            Pairs of sites.
+        sigma : ndarray, shape (pairs,)
+            Filled.
+        """
+        plain_kernel.fill_list(self._xyz, self._n_frames, pairs, sigma)
+
+    def reorder(self, order: Ints) -> PreparedBlock:
+        """Lay the sites of a plain block out in another order.
+
+        Parameters
+        ----------
+        order : ndarray of int, shape (sites,)
+            Sites in that order.
+
+        Returns
+        -------
+        PreparedBlock
+            A copy.
+        """
+        other = copy(self)
+        other._xyz = self._xyz[order]  # noqa: SLF001, which is one of ours
+        return other
 
     def _distances(self, pairs: Ints, metric: Callable[..., Coordinates]) -> Floats:
         a, b = pairs.T

@@ -107,7 +107,7 @@ def measure(  # noqa: PLR0913, what is measured, by whom, and how it is watched
     if chunk is None:
         at_once = measure_at_once(objects, pairs, known_metric(metric, objects.ensemble), run)
         if at_once is not None:
-            return next(at_once)
+            return at_once
     pieces = list[Fluctuations]()
 
     def so_far() -> Fluctuations:

@@ -10,6 +10,7 @@ held, and the answer equals that of all pairs bit for bit.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,12 +18,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timme._arrays import Coordinates, Floats, Ints
+from timme._kernels import linkage
 from timme.engine.checkpoint import Arrays, Checkpoint, digest, take
 from timme.engine.metrics import known_metric, unit_of_distances
-from timme.engine.moments import Metric
+from timme.engine.moments import Metric, PreparedBlock
 from timme.engine.protocol import Engine
 from timme.engine.run import DEFAULT, Run
-from timme.fluctuations.dense import measure_at_once
+from timme.fluctuations.dense import (
+    is_every_pair,
+    measure_below,
+    measure_every,
+    measure_list,
+    prepare_at_once,
+)
 from timme.fluctuations.measuring import (
     key_of_objects,
     measure_in_chunks,
@@ -61,7 +69,7 @@ Edges = tuple[Ints, Floats]
 
 CHUNK = 4_000_000  # pairs of sites whose σ are held at a time
 _FEWEST = 512  # objects below which all pairs are measured right away
-_NEAREST, _RANDOM = 6, 4
+_NEAREST, _RANDOM = 6, 2
 CANDIDATES = _NEAREST + _RANDOM  # of each object
 _MOST_FOUND = 0.5  # of the pairs looked at, above which it takes less to measure all
 _MOST_PASSED = 100  # left out that are passed over on the way to the nearest
@@ -152,8 +160,7 @@ def cluster_and_count(
         try:
             refuse_what_cannot_be_pruned(objects, metric)
             if not _add_what_matters(forest, objects, pairs, run):
-                forest.clear()
-                forest.add(pairs, run)
+                forest.add_all(pairs, run)
         except CannotBePrunedError as reason:
             forest.clear()
             warnings.warn(
@@ -183,6 +190,12 @@ class _Forest:
         self._metric = metric
         self._options = options
         self.clear()
+
+        self.prepared: PreparedBlock | None = None  # for σ that is made at once
+
+    def prepare(self, run: Run) -> None:
+        """Lay out what is measured several times, where that is of use."""
+        self.prepared = prepare_at_once(self._objects, self._metric, run)
 
     def clear(self) -> None:
         self._edges, self._heights = np.empty((0, 2), np.int64), np.empty(0)
@@ -214,10 +227,48 @@ class _Forest:
         One of so many is returned with its σ, none by default.
         """
         sample = [(np.empty((0, 2), np.int64), np.empty(0))]
-        parts = measure_at_once(self._objects, pairs, self._metric, run, size=self.chunk)
-        if parts is not None:
-            self._count_near(0, len(pairs))
-        for part in parts or measure_in_chunks(
+        for part in self._measure(pairs, run):
+            self._join([(part.pairs, part.sigma)])
+            if every is not None:
+                sample.append((part.pairs[::every], part.sigma[::every]))
+        edges, heights = zip(*sample, strict=True)
+        return np.concatenate(edges), np.concatenate(heights)
+
+    def add_all(self, pairs: Pairs, run: Run) -> None:
+        """Measure all pairs to the end.
+
+        Where σ is made at once, most of it is forgotten at once as well: that of pairs whose
+        objects are joined no higher by what was added before.
+        """
+        if self.prepared is None or not is_every_pair(pairs):
+            self.clear()
+            self.add(pairs, run)
+            return
+        self.n_measured = len(pairs)
+        waiting = list[Edges]()
+        for found in measure_below(self._objects, self.prepared, *self.line(), run):
+            waiting.append(found)
+            if sum(len(heights) for _, heights in waiting) >= self.chunk:
+                self._join(waiting)
+                waiting = []
+        self._join(waiting)
+
+    def line(self) -> tuple[Ints, Floats]:
+        """Objects in leaf order, and the heights at which neighbours are joined."""
+        order, gaps = linkage.leaf_line(len(self._objects), self._edges, self._heights)
+        return order, gaps
+
+    def _measure(self, pairs: Pairs, run: Run) -> Iterator[Fluctuations]:
+        """Measure pairs piece by piece, in the shortest way that there is."""
+        if self.prepared is not None and self.chunk > 0 and run.checkpoint is None:
+            self.n_measured += len(pairs)
+            if is_every_pair(pairs):
+                yield from measure_every(self._objects, self.prepared, run, self.chunk)
+            else:
+                for piece in pairs.chunks(self.chunk):
+                    yield measure_list(self._objects, self.prepared, piece, run)
+            return
+        yield from measure_in_chunks(
             self._objects,
             pairs,
             run=run,
@@ -226,16 +277,14 @@ class _Forest:
             chunk=self.chunk,
             metric=self._metric,
             **self._options,
-        ):
-            self._edges, self._heights = spanning_forest(
-                len(self._objects),
-                np.concatenate([self._edges, part.pairs]),
-                np.concatenate([self._heights, part.sigma]),
-            )
-            if every is not None:
-                sample.append((part.pairs[::every], part.sigma[::every]))
-        edges, heights = zip(*sample, strict=True)
-        return np.concatenate(edges), np.concatenate(heights)
+        )
+
+    def _join(self, more: list[Edges]) -> None:
+        """Keep what joins clusters, of what was kept and of more."""
+        edges, heights = zip((self._edges, self._heights), *more, strict=True)
+        self._edges, self._heights = spanning_forest(
+            len(self._objects), np.concatenate(edges), np.concatenate(heights)
+        )
 
     def _count_near(self, n_near: int, n_pairs: int) -> None:
         self.n_near += n_near
@@ -267,11 +316,15 @@ def _candidates(objects: Objects, left_out: Ints, run: Run) -> Ints:
     places, tree = tree_in_box(points, boxes)
     near = _nearest(places, tree, left_out, run.engine.threads_here)
     far = np.random.default_rng(0).integers(0, n_points, (n_points, _RANDOM))
-    index = np.concatenate(
-        [near, np.column_stack([np.arange(n_points).repeat(_RANDOM), far.ravel()])]
-    )
-    index = index[index[:, 0] != index[:, 1]]
+    index = np.concatenate([near, _each_with(far)])
     return without(lower_first(index), left_out, n_points)
+
+
+def _each_with(others: Ints) -> Ints:
+    """Pairs of each point with all in its row of others."""
+    index = np.empty((*others.shape, 2), np.int64)
+    index[..., 0], index[..., 1] = np.arange(len(others))[:, None], others
+    return index.reshape(-1, 2)
 
 
 def _nearest(places: Coordinates, tree: cKDTree, left_out: Ints, threads: int) -> Ints:
@@ -283,12 +336,12 @@ def _nearest(places: Coordinates, tree: cKDTree, left_out: Ints, threads: int) -
     n_points = len(places)
     most = int(np.bincount(left_out.ravel(), minlength=1).max()) if len(left_out) else 0
     count = min(n_points, 1 + _NEAREST + min(most, _MOST_PASSED))
-    others = np.asarray(tree.query(places, k=count, workers=threads)[1]).ravel()
-    index = np.column_stack([np.arange(n_points).repeat(count), others])
+    index = _each_with(np.asarray(tree.query(places, k=count, workers=threads)[1]))
     index = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
-    if most:
-        barred = np.concatenate([left_out, left_out[:, ::-1]])
-        index = without(index, barred, n_points)
+    if not most:
+        return index
+    barred = np.concatenate([left_out, left_out[:, ::-1]])
+    index = without(index, barred, n_points)
     begin = np.searchsorted(index[:, 0], np.arange(n_points))
     rank = np.arange(len(index)) - begin[index[:, 0]]
     return index[rank < _NEAREST]
@@ -300,16 +353,17 @@ def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run)
     Whenever a chunk of these is found, it is measured and what joins clusters is kept, so that no
     more of them are held at a time.
     """
-    candidates = _candidates(objects, pairs.left_out, run)
     unwatched = Run(run.engine)
+    forest.prepare(unwatched)
+    candidates = given(objects, _candidates(objects, pairs.left_out, run))
     every = max(1, len(candidates) // (8 * _SAMPLE))
-    sample = forest.add(given(objects, candidates), unwatched, every=every)
-    measured = np.concatenate([pairs.left_out, candidates])
-    tree = forest.hierarchy()
-    if objects.are_points and _share_of_frames(tree, *sample) > _MOST_FRAMES:
+    sample = forest.add(candidates, unwatched, every=every)
+    measured = np.concatenate([pairs.left_out, *candidates.chunks(len(candidates))])
+    order, gaps = forest.line()
+    if objects.are_points and _share_of_frames(order, gaps, *sample) > _MOST_FRAMES:
         return False
-    search = lay_out(objects, tree)
-    n_objects = len(tree.order)
+    search = lay_out(objects, order, gaps, forest.prepared)
+    n_objects = len(order)
     n_pairs = n_objects * (n_objects - 1) // 2
 
     def looked_at(band: int) -> int:
@@ -317,10 +371,10 @@ def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run)
         return passed * (2 * n_objects - passed - 1) // 2  # later bands have fewer partners
 
     def key() -> str:
-        return key_of_objects(objects, pairs, [digest(tree.parents, tree.heights)], run)
+        return key_of_objects(objects, pairs, [digest(order, gaps)], run)
 
     def listed() -> Pairs:
-        index = lower_first(tree.order[np.concatenate(found)])
+        index = lower_first(order[np.concatenate(found)])
         return given(objects, without(index, measured, len(objects)))
 
     def state() -> dict[str, Any]:
@@ -345,20 +399,20 @@ def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run)
     return True
 
 
-def _share_of_frames(tree: Hierarchy, pairs: Ints, sigma: Floats) -> float:
+def _share_of_frames(order: Ints, gaps: Floats, pairs: Ints, sigma: Floats) -> float:
     """Judge what share of its frames a pair is looked at in before it is given up, on average.
 
     Squared deviations add up with the frames, so that those of a pair pass its bound, σ² of the
     highest gap between its objects, after about the share that this is of its own. Of candidates,
     those are like most pairs that stand far apart in leaf order.
     """
-    places = np.empty(len(tree.order), np.int64)
-    places[tree.order] = np.arange(len(places))
-    low, high = np.sort(places[pairs], axis=1).T
-    far = np.flatnonzero(high - low > len(places) // 8)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    ends = places[pairs]
+    far = np.flatnonzero(np.abs(ends[:, 0] - ends[:, 1]) > len(order) // 8)
     far = far[:: max(1, len(far) // _SAMPLE)]
-    gaps = tree.gaps
-    bounds = np.array([gaps[low[k] : high[k]].max() for k in far])
+    bounds = np.empty(len(far))
+    linkage.highest_between(gaps, ends[far], bounds)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(bounds < sigma[far], (bounds / sigma[far]) ** 2, 1.0)
     return float(shares.mean()) if len(far) else 0.0

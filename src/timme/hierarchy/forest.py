@@ -37,8 +37,9 @@ def spanning_forest(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, F
         n_before = len(heights)
         edges, heights = _without_inner(n_sites, edges, heights, few)
         if len(heights) > n_before // 2:  # the lowest are all within one core
-            joining = linkage.joining_in_rounds(n_sites, edges, heights)
-            edges, heights = edges[joining], heights[joining]
+            edges, heights = _join_in_rounds(n_sites, edges, heights)
+    if len(heights) > 2 * n_sites:  # what is no part of the tree need not be sorted
+        edges, heights = _join_in_rounds(n_sites, edges, heights)
     edges, heights, _ = _join(n_sites, edges, heights)
     return edges, heights
 
@@ -66,11 +67,9 @@ def shown_forest(edges: Ints, heights: Floats, n_sites: int, shown: Ints) -> tup
     """
     number = np.full(n_sites, -1)
     number[shown] = np.arange(len(shown))
-    edges = _writeable(edges)
-    if len(heights) > 2 * n_sites:  # what is no part of the tree need not be sorted
-        joining = linkage.joining_in_rounds(n_sites, edges, np.ascontiguousarray(heights))
-        edges, heights = edges[joining], heights[joining]
-    joining, ends = linkage.joining_shown(edges, _ranked(heights), number, len(shown))
+    if len(heights) > 2 * n_sites:
+        edges, heights = _join_in_rounds(n_sites, edges, heights)
+    joining, ends = linkage.joining_shown(_writeable(edges), _ranked(heights), number, len(shown))
     return ends, heights[joining]
 
 
@@ -119,6 +118,13 @@ def _without_inner(n_sites: int, edges: Ints, heights: Floats, few: int) -> tupl
         np.concatenate([lower, edges[across]]),
         np.concatenate([lower_heights, heights[across]]),
     )
+
+
+def _join_in_rounds(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats]:
+    """Edges that join clusters, in the order in which they were given, and their heights."""
+    edges, heights = (np.require(array, requirements=["C", "W"]) for array in (edges, heights))
+    joining = np.sort(linkage.joining_in_rounds(n_sites, edges, heights))
+    return edges[joining], heights[joining]
 
 
 def _join(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats, Ints]:

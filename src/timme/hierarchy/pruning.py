@@ -18,16 +18,19 @@ may be given up wrongly: bounds are raised by all that rounding and single preci
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from timme._arrays import Floats, Ints
 from timme._kernels import pruning as kernel
+from timme._kernels import stretches
 from timme._kernels.space import OPEN, STRAIGHT
-from timme.engine.moments import Metric
-from timme.hierarchy.tree import Hierarchy
+from timme.engine.moments import Metric, PreparedBlock
+from timme.hierarchy.stretches import Singles, Stretches, lay_out_stretches
 from timme.objects import Objects
 from timme.system.ensemble import Ensemble
 from timme.system.space import Boxes
@@ -47,17 +50,36 @@ class CannotBePrunedError(Exception):
     """Why all pairs are measured to the end."""
 
 
+class _InBoxError(Exception):
+    """Sites in a periodic box have no mean places."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """What every band of objects needs to find the pairs that may matter."""
 
-    tiles: npt.NDArray[np.float32]  # (tiles, frames, dimensions, lanes)
-    lengths: npt.NDArray[np.float32]  # (frames, dimensions), of the box; 0 where it is open
-    weights: npt.NDArray[np.float32]  # (frames,)
-    bounds: npt.NDArray[np.float32]  # (objects - 1,), on sums of squared deviations
-    slacks: npt.NDArray[np.float32]  # (tiles, lanes), share of a site in the error of a distance
+    tiles: Singles  # (tiles, frames, dimensions, lanes)
+    lengths: Singles  # (frames, dimensions), of the box; 0 where it is open
+    weights: Singles  # (frames,)
+    bounds: Singles  # (objects - 1,), on sums of squared deviations
+    slacks: Singles  # (tiles, lanes), share of a site in the error of a distance
     starts: Ints  # (bands + 1,), first object of each band, in leaf order
     groups: Groups | None  # None for points, which are the sites of the tiles in leaf order
+
+    @property
+    def n_bands(self) -> int:
+        """Number of bands."""
+        return len(self.starts) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenSearch:
+    """The same for points in open space."""
+
+    places: Stretches
+    errors: tuple[Singles, Singles]  # (tiles, lanes) and (sites,), share in that of a distance
+    roots: Singles  # (objects - 1,), of bounds on sums of squared deviations
+    starts: Ints  # (bands + 1,), first object of each band, in leaf order
 
     @property
     def n_bands(self) -> int:
@@ -101,32 +123,43 @@ def refuse_what_cannot_be_pruned(objects: Objects, metric: Metric | None) -> Non
     _usable_boxes(None if box is None else box[None], objects.ensemble, 1)
 
 
-def lay_out(objects: Objects, tree: Hierarchy) -> Search:
+def lay_out(
+    objects: Objects, order: Ints, gaps: Floats, prepared: PreparedBlock | None = None
+) -> Search | OpenSearch:
     """Lay out some of the frames as the search for pairs that may matter needs them.
 
     Parameters
     ----------
     objects : Objects
         What is compared.
-    tree : Hierarchy
-        Of the candidates, whose gaps are the bounds.
+    order : ndarray of int, shape (objects,)
+        Objects in leaf order of the candidates' hierarchy.
+    gaps : ndarray, shape (objects - 1,)
+        Heights at which neighbours in that order are joined.
+    prepared : PreparedBlock, optional
+        All snapshots of points, where they are laid out already and in open space.
 
     Returns
     -------
-    Search
+    Search or OpenSearch
         What every band of objects needs.
     """
-    if objects.are_points:
-        return _lay_out_frames(objects.centres(), tree, tree.order, None)
-    return _lay_out_frames(objects.ensemble, tree, *_lay_out_groups(objects, tree.order))
+    if not objects.are_points:
+        return _lay_out_frames(objects.ensemble, gaps, *_lay_out_groups(objects, order))
+    centres = objects.centres()
+    if centres.n_dimensions == 3:
+        with suppress(_InBoxError):
+            blocks = _open_blocks(centres) if prepared is None else [prepared.xyz]
+            return _lay_out_in_space(centres, blocks, order, gaps)
+    return _lay_out_frames(centres, gaps, order, None)
 
 
-def find_survivors(search: Search, band: int) -> Ints:
+def find_survivors(search: Search | OpenSearch, band: int) -> Ints:
     """Find the pairs of a band with objects of the same and of later bands that may matter.
 
     Parameters
     ----------
-    search : Search
+    search : Search or OpenSearch
         What all bands need.
     band : int
         Which band.
@@ -136,31 +169,55 @@ def find_survivors(search: Search, band: int) -> Ints:
     ndarray, shape (pairs, 2)
         Pairs of places in leaf order; all that are missing cannot change the hierarchy.
     """
-    return _points(search, band) if search.groups is None else _groups(search, search.groups, band)
+    if isinstance(search, OpenSearch):
+        return _list_by_tiles(partial(_find_in_space, search, band), band, len(search.places.tiles))
+    if search.groups is not None:
+        return _groups(search, search.groups, band)
+    return _list_by_tiles(partial(_find, search, band), band, len(search.tiles))
 
 
-def _points(search: Search, band: int) -> Ints:
-    """Find pairs of points, as many at a time as there is room for."""
-    totals = np.cumsum(search.weights, dtype=np.float32)
+def _list_by_tiles(find: Callable[..., tuple[int, int]], band: int, n_tiles: int) -> Ints:
+    """List pairs of points, as many at a time as there is room for."""
     running = np.zeros(kernel.LANES, np.float32)
     room = np.empty((_ROOM, 2), np.int64)
     found, tile = list[Ints](), band
-    while tile < len(search.tiles):
-        total, tile = kernel.survivors(
-            search.tiles,
-            search.lengths,
-            search.weights,
-            totals,
-            search.bounds,
-            search.slacks,
-            search.starts[-1],
-            band,
-            tile,
-            running,
-            room,
-        )
+    while tile < n_tiles:
+        total, tile = find(tile, running, room)
         found.append(room[:total].copy())
     return np.concatenate(found)
+
+
+def _find(search: Search, band: int, tile: int, running: Singles, room: Ints) -> tuple[int, int]:
+    """Find pairs in any box; return how many, and the tile to go on with."""
+    totals = np.cumsum(search.weights, dtype=np.float32)
+    frames = search.lengths, search.weights, totals
+    bounds = search.bounds, search.slacks, search.starts[-1]
+    total, tile = kernel.survivors(search.tiles, *frames, *bounds, band, tile, running, room)
+    return total, tile
+
+
+def _find_in_space(
+    search: OpenSearch, band: int, tile: int, running: Singles, room: Ints
+) -> tuple[int, int]:
+    """The same in open space."""
+    places = search.places
+    of_tiles, of_sites = zip(places.swings, search.errors, strict=True)
+    total, tile = stretches.survivors(
+        places.tiles,
+        places.tile_weights,
+        *of_tiles,
+        places.looks,
+        places.weights,
+        places.totals,
+        places.lightest,
+        *of_sites,
+        search.roots,
+        band,
+        tile,
+        running,
+        room,
+    )
+    return total, tile
 
 
 def _groups(search: Search, groups: Groups, band: int) -> Ints:
@@ -244,51 +301,107 @@ def _lay_out_groups(objects: Objects, order: Ints) -> tuple[Ints, Groups]:
     return np.concatenate(sites), Groups(*bands, offsets, np.concatenate(members), largest)
 
 
-def _lay_out_frames(
-    ensemble: Ensemble, tree: Hierarchy, sites: Ints, groups: Groups | None
-) -> Search:
+def _open_blocks(ensemble: Ensemble) -> Iterator[Floats]:
+    """Blocks of snapshots in open space, the frames of a site next to one another."""
+    _, box = ensemble.snapshot(0)
+    if _usable_boxes(None if box is None else box[None], ensemble, 1).kind != OPEN:
+        raise _InBoxError  # before a block is read
+    for block in ensemble.blocks():
+        if _usable_boxes(block.boxes, ensemble, len(block.weights)).kind != OPEN:
+            raise _InBoxError
+        yield np.ascontiguousarray(block.coordinates.transpose(1, 2, 0))
+
+
+def _lay_out_in_space(
+    ensemble: Ensemble, blocks: Iterable[Floats], order: Ints, gaps: Floats
+) -> OpenSearch:
+    """Lay out places of points in open space of three dimensions."""
+    weights, total = _scale_weights(ensemble)
+    place = _place(_choose_frames(ensemble, len(order)), len(weights))
+    laid_out = lay_out_stretches(blocks, order, weights, place)
+    _refuse_small(laid_out.largest)
+    errors = _errors(laid_out.largest, 3)
+    n_tiles, _, _, n_lanes = laid_out.tiles.shape
+    padded = np.pad(errors, (0, n_tiles * n_lanes - len(errors))).reshape(n_tiles, n_lanes)
+    with np.errstate(over="ignore"):
+        roots = (gaps * np.sqrt(total * _MARGIN)).astype(np.float32)
+    starts = np.minimum(np.arange(n_tiles + 1) * n_lanes, len(order))
+    return OpenSearch(laid_out, (padded, errors), _positive_where(gaps, roots), starts)
+
+
+def _lay_out_frames(ensemble: Ensemble, gaps: Floats, sites: Ints, groups: Groups | None) -> Search:
     """Lay out the frames in which pairs are given up: sites side by side, spread frames first."""
     n_frames, _, n_dimensions = ensemble.frames.shape
     n_tiles = -(-len(sites) // kernel.LANES)
     n_lanes = n_tiles * kernel.LANES
-    affordable = SEARCH_BYTES // (4 * n_lanes * n_dimensions)
-    held = min(kernel.MOST_FRAMES, max(LEAST_FRAMES, affordable))
-    chosen = spread(n_frames)[: held if groups is None else min(held, _GROUP_FRAMES)]
-    place = np.full(n_frames, -1)
-    place[chosen] = np.arange(len(chosen))
+    chosen = _choose_frames(ensemble, n_lanes)[: None if groups is None else _GROUP_FRAMES]
+    place = _place(chosen, n_frames)
+    weights, total = _scale_weights(ensemble)
     tiles = np.empty((n_tiles, len(chosen), n_dimensions, kernel.LANES), np.float32)
     lengths = np.zeros((len(chosen), n_dimensions), np.float32)
-    weights = np.empty(len(chosen))
     padded = np.pad(sites, (0, n_lanes - len(sites)), mode="edge")
-    largest, total = np.zeros((n_tiles, kernel.LANES)), 0.0
+    largest = np.zeros((n_tiles, kernel.LANES))
     for block in ensemble.blocks():
-        total += float(block.weights.sum())
         boxes = _usable_boxes(block.boxes, ensemble, len(block.weights))
         for frame in np.flatnonzero(place[block.start : block.start + len(block.weights)] >= 0):
             rank = place[block.start + frame]
             sides = np.diag(boxes.matrices[frame]).copy()
             lengths[rank] = sides
-            weights[rank] = block.weights[frame]
             points = np.array(block.coordinates[frame])
             kernel.lay_out(points, padded, sides, rank, tiles, largest)
-    if 0.0 < largest.max() < _SMALL:
-        raise CannotBePrunedError("coordinates are too small for single precision")
-    heaviest = weights.max() or 1.0
-    weights = np.where(weights < _FAINT * heaviest, 0.0, weights / heaviest)
+    _refuse_small(largest)
     with np.errstate(over="ignore"):
-        bounds = (tree.gaps**2 * (total / heaviest) * _MARGIN).astype(np.float32)
-    bounds = np.where(tree.gaps > 0, np.maximum(bounds, np.finfo(np.float32).tiny), np.float32(0.0))
-    # Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴; and
-    # squares of less than the square root of the smallest number are lost.
-    rounding = (9 + n_dimensions) * _UNIT
-    slacks = np.sqrt(n_dimensions) * (rounding * largest + np.sqrt(np.finfo(np.float32).tiny))
+        bounds = (gaps**2 * total * _MARGIN).astype(np.float32)
     starts = np.minimum(np.arange(n_tiles + 1) * kernel.LANES, len(sites))
     return Search(
         tiles,
         lengths,
-        weights.astype(np.float32),
-        bounds,
-        slacks.astype(np.float32),
+        weights[chosen].astype(np.float32),
+        _positive_where(gaps, bounds),
+        _errors(largest, n_dimensions),
         starts if groups is None else groups.starts,
         groups,
     )
+
+
+def _choose_frames(ensemble: Ensemble, n_sites: int) -> Ints:
+    """Choose frames that are held, spread ones first."""
+    affordable = SEARCH_BYTES // (4 * n_sites * ensemble.n_dimensions)
+    held = min(kernel.MOST_FRAMES, max(LEAST_FRAMES, affordable))
+    return spread(ensemble.n_snapshots)[:held]
+
+
+def _place(chosen: Ints, n_frames: int) -> Ints:
+    """Place of each frame among those that are held, or -1."""
+    place = np.full(n_frames, -1)
+    place[chosen] = np.arange(len(chosen))
+    return place
+
+
+def _scale_weights(ensemble: Ensemble) -> tuple[Floats, float]:
+    """Weights of frames in units of the largest, without those too faint to count; and of all."""
+    if ensemble.weights is None:
+        return np.ones(ensemble.n_snapshots), float(ensemble.n_snapshots)
+    scaled = ensemble.weights / (ensemble.weights.max() or 1.0)
+    return np.where(scaled < _FAINT, 0.0, scaled), float(scaled.sum())
+
+
+def _refuse_small(largest: Floats) -> None:
+    if 0.0 < largest.max() < _SMALL:
+        raise CannotBePrunedError("coordinates are too small for single precision")
+
+
+def _positive_where(gaps: Floats, bounds: Singles) -> Singles:
+    """Bounds that nothing is below where there is no gap, and there only."""
+    return np.where(gaps > 0, np.maximum(bounds, np.finfo(np.float32).tiny), np.float32(0.0))
+
+
+def _errors(largest: Floats, n_dimensions: int) -> Singles:
+    """Share of each site in the largest error of a distance.
+
+    Each coordinate is rounded, each difference and square root again: a few units of 2⁻²⁴; and
+    squares of less than the square root of the smallest number are lost.
+    """
+    rounding = (9 + n_dimensions) * _UNIT
+    errors = np.sqrt(n_dimensions) * (rounding * largest + np.sqrt(np.finfo(np.float32).tiny))
+    return errors.astype(np.float32)
