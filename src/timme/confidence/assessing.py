@@ -142,7 +142,8 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     )
     lengths = cut_lengths(draws)
     grown = partial(
-        *(resampled_hierarchies, sums),
+        resampled_hierarchies,
+        sums,
         shown=seen,
         quantity=hierarchy.quantity,
         linkage=linkage,
