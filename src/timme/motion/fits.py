@@ -226,8 +226,9 @@ def mean_shape(
     first = _first_whole(blocks)
     places = _about_middle(first if start is None else start, weights)
     size = np.sqrt(np.nanmean(places**2)) or 1.0
+    held = _Held.of(blocks, weights)
     for _ in range(200):
-        mean, *_ = _average(blocks, places, weights)
+        mean = held.average(places) if held else _average(blocks, places, weights)[0]
         mean = _about_middle(np.where(np.isfinite(mean), mean, places), weights)
         moved = np.abs(mean - places)
         new = np.isnan(places) & ~np.isnan(mean)  # sites that have a place since this step
@@ -315,6 +316,45 @@ def degeneracy(places: Floats, weights: Floats | None = None) -> str:
     if places.shape[1] == 3 and values[1] < _TIE * values[0]:
         return "its sites are on a line"
     return ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """Snapshots of one block in which all is seen, laid about their middles once and for all.
+
+    A shape is averaged many times, and where nothing is unseen two products of matrices do it.
+    """
+
+    about: Floats  # (sites, snapshots × dimensions), from the middle of the snapshot
+    counts: Floats  # (snapshots,), their weights
+    weights: Floats  # (sites,)
+    least: Floats  # (snapshots,), as for :func:`best_rotations`
+
+    @classmethod
+    def of(cls, blocks: Blocks, weights: Floats) -> _Held | None:
+        """Hold the only block, if it is the only one and has no gap."""
+        walk = iter(blocks())
+        snapshots, counts = next(walk)
+        if next(walk, None) is not None or not np.isfinite(snapshots).all() or not weights.any():
+            return None
+        flat = np.asarray(snapshots, np.float64).swapaxes(0, 1).reshape(len(weights), -1)
+        about = flat - weights @ flat / weights.sum()
+        squares = (weights @ flat**2).reshape(len(counts), -1).sum(axis=1)
+        return cls(about, counts, weights, _POINT * squares)
+
+    def average(self, places: Floats) -> Floats:
+        """Mean place of each site in the frame of the body; as it was where none can be fitted."""
+        n_snapshots, dimensions = len(self.counts), places.shape[1]
+        products = (self.weights[:, None] * places).T @ self.about
+        products = products.reshape(dimensions, n_snapshots, dimensions).transpose(1, 2, 0)
+        rotations, _ = best_rotations(products, self.least)
+        fitted = np.isfinite(rotations[:, 0, 0])
+        share = self.counts * fitted
+        if not share.any():
+            return places
+        turns = np.where(fitted[:, None, None], rotations, 0.0) * share[:, None, None]
+        mean: Floats = self.about @ turns.reshape(-1, dimensions) / share.sum()
+        return mean
 
 
 def _average(blocks: Blocks, places: Floats, weights: Floats) -> tuple[Floats, Floats, Poses, int]:
