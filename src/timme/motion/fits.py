@@ -17,6 +17,7 @@ import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints, frozen
 from timme._html import Described
+from timme.motion.rotations import clear_rotations
 
 # Of the largest singular value: what is below it is as good as nothing.
 _TIE = 1e-6
@@ -190,15 +191,16 @@ def best_rotations(products: Floats, least: Floats) -> tuple[Floats, Bools]:
     ties : ndarray of bool, shape (snapshots,)
         Whether that is because of a mirror image.
     """
-    left, values, right = np.linalg.svd(products)
-    sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
-    left[:, :, -1] *= sign[:, None]
-    rotations = left @ right
-    gap = values[:, -2] + sign * values[:, -1]
-    large = np.maximum(_TIE * values[:, 0], least)
-    single = (gap >= large) & (gap > 0)
-    rotations[~single] = np.nan
-    return rotations, ~single & (values[:, -2] >= large) & (values[:, -2] > 0)
+    if products.shape[-1] != 3:
+        return _by_singular_values(products, least)
+    rotations, known = clear_rotations(products)
+    # What is clear has a second singular value of 0.0076 of its size and more, so that it is the
+    # only one, unless all of it is rounding.
+    known &= 0.0076 * np.linalg.norm(products, axis=(1, 2)) > np.sqrt(3) * least
+    ties = np.zeros(len(products), np.bool_)
+    if not known.all():
+        rotations[~known], ties[~known] = _by_singular_values(products[~known], least[~known])
+    return rotations, ties
 
 
 def mean_shape(
@@ -355,6 +357,19 @@ class _Held:
         turns = np.where(fitted[:, None, None], rotations, 0.0) * share[:, None, None]
         mean: Floats = self.about @ turns.reshape(-1, dimensions) / share.sum()
         return mean
+
+
+def _by_singular_values(products: Floats, least: Floats) -> tuple[Floats, Bools]:
+    """Best rotations, and ties, of matrices of any kind."""
+    left, values, right = np.linalg.svd(products)
+    sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
+    left[:, :, -1] *= sign[:, None]
+    rotations = left @ right
+    gap = values[:, -2] + sign * values[:, -1]
+    large = np.maximum(_TIE * values[:, 0], least)
+    single = (gap >= large) & (gap > 0)
+    rotations[~single] = np.nan
+    return rotations, ~single & (values[:, -2] >= large) & (values[:, -2] > 0)
 
 
 def _average(blocks: Blocks, places: Floats, weights: Floats) -> tuple[Floats, Floats, Poses, int]:
