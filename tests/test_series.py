@@ -218,6 +218,11 @@ def test_runs_follow_in_time_and_stay_in_their_replica(
             place += len(run)
 
 
+def test_all_blocks_of_a_draw_are_counted() -> None:
+    drawn = np.array([[0, 0, 2], [3, 1, 3]])
+    assert count_drawn(drawn, 5).tolist() == [[2, 0, 1, 0, 0], [0, 1, 0, 2, 0]]
+
+
 def test_every_block_is_as_likely_as_any_other() -> None:
     counts = count_drawn(draw_runs([6, 10], 4, n_draws=4000), 16)
     assert (counts.sum(axis=1) == 16).all()

@@ -209,8 +209,8 @@ def draw_runs(
     replica = np.repeat(np.arange(len(counts)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     rng = np.random.default_rng(seed)
-    size = counts[replica]
-    return np.array([_draw(rng, length, size, first, wrap=wrap) for _ in range(n_draws)])
+    start = rng.integers(0, len(replica), (n_draws, len(replica)))  # more than enough
+    return _runs_from(start, length, counts[replica], first, wrap=wrap)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,19 +242,26 @@ def count_drawn(drawn: Ints, n_blocks: int) -> Ints:
     ndarray of int, shape (draws, blocks)
         0 where a block was not drawn.
     """
-    return np.stack([np.bincount(row, minlength=n_blocks) for row in drawn]).astype(np.int64)
+    places = drawn + n_blocks * np.arange(len(drawn))[:, None]
+    return np.bincount(places.ravel(), minlength=n_blocks * len(drawn)).reshape(-1, n_blocks)
 
 
-def _draw(rng: np.random.Generator, length: int, size: Ints, first: Ints, *, wrap: bool) -> Ints:
-    """Draw runs; of each block, the size of its replica and the first block of that are given."""
-    start = rng.integers(0, len(size), len(size))  # more than enough, so that draws stay aligned
+def _runs_from(start: Ints, length: int, size: Ints, first: Ints, *, wrap: bool) -> Ints:
+    """Follow runs from where they start, (draws, blocks), until all blocks of a draw are there.
+
+    Of each block, the size of its replica and the first block of that are given.
+    """
+    n_draws, n_blocks = start.shape
     lengths = np.minimum(length, size[start])
-    ends = np.cumsum(lengths)
-    run = np.searchsorted(ends, np.arange(len(size)), side="right")  # of each block drawn
-    step = np.arange(len(size)) - (ends - lengths)[run]
-    block = start[run]
+    ends = np.cumsum(lengths, axis=1)
+    # A run that ends beyond all blocks is the last of its draw; marks say where the next begins.
+    marks = np.zeros((n_draws, n_blocks + 1), np.int64)
+    np.add.at(marks, (np.arange(n_draws)[:, None], np.minimum(ends, n_blocks)), 1)
+    run = np.cumsum(marks, axis=1)[:, :n_blocks]  # of each block drawn
+    block, end, many = (np.take_along_axis(each, run, 1) for each in (start, ends, lengths))
+    step = np.arange(n_blocks) - (end - many)
     begin, there = first[block], size[block]
-    place = block - begin if wrap else (block - begin) % (there - lengths[run] + 1)
+    place = block - begin if wrap else (block - begin) % (there - many + 1)
     drawn: Ints = begin + (place + step) % there
     return drawn
 

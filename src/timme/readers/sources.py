@@ -251,6 +251,11 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
     suffix = kind(path)
     if suffix == ".traj" or (trajectories and suffix in _BARE):
         return _from_row([path, *trajectories], options)
+    if suffix in TABLES and any(kind(each) in TABLES for each in trajectories):
+        raise ValueError(
+            f"{path}: tables of tracks are read one at a time, as particles of another table are "
+            "others, even of the same number, and no pair is seen in both: analyse each by itself"
+        )
     if trajectories:
         return _from_trajectories(path, trajectories, options)
     if suffix == ".npy":
