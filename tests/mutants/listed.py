@@ -766,8 +766,8 @@ MUTANTS = [
         "motion/test_variance.py",
         (
             "what was learned from is told as held out",
-            "test = snapshots[~train]",
-            "test = snapshots[train]",
+            "learned, test = snapshots[train], snapshots[~train]",
+            "learned, test = snapshots[train], snapshots[train]",
         ),
     ),
     *_mutants(

@@ -415,3 +415,25 @@ def _about_middle(places: Floats, weights: Floats) -> Floats:
     middle = counted @ np.nan_to_num(places) / max(counted.sum(), np.finfo(float).tiny)
     shifted: Floats = places - middle
     return shifted
+
+
+def inertia(places: Floats, weights: Floats) -> Floats:
+    """Sum w (|x|² 1 − x xᵀ) over the sites of a body.
+
+    Parameters
+    ----------
+    places : ndarray, shape (sites, 3)
+        About their middle.
+    weights : ndarray, shape (sites,)
+        How much each counts.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+        In the square of the unit of the coordinates.
+    """
+    known = np.isfinite(places).all(axis=1)
+    sites, share = places[known], weights[known]
+    second = (sites * share[:, None]).T @ sites
+    found: Floats = np.trace(second) * np.eye(3) - second
+    return found
