@@ -726,6 +726,11 @@ MUTANTS = [
             "if ensemble.runs is None:",
             "if True:",
         ),
+        (
+            "displacements count alike, whatever snapshots weigh",
+            "shares = np.ones(len(positions)) if ensemble.weights is None else ensemble.weights",
+            "shares = np.ones(len(positions))",
+        ),
     ),
     *_mutants(
         "motion/gaps.py",
@@ -738,8 +743,22 @@ MUTANTS = [
         "motion/test_variance.py",
         (
             "what was learned from is told as held out",
-            "test = snapshots[~train]",
-            "test = snapshots[train]",
+            "learned, test = snapshots[train], snapshots[~train]",
+            "learned, test = snapshots[train], snapshots[train]",
+        ),
+    ),
+    *_mutants(
+        "motion/slow_noise.py",
+        "motion/test_slow_noise.py",
+        (
+            "slow noise is told as white",
+            "slow = bool(odds[0] < _DOUBT)",
+            "slow = False",
+        ),
+        (
+            "halves that contradict each other are passed over",
+            "if long else 1.0",
+            "if False else 1.0",
         ),
     ),
     *_mutants(
