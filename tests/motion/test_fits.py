@@ -84,7 +84,8 @@ def test_what_is_all_rounding_has_no_rotation(seed: int) -> None:
 @pytest.mark.parametrize("place", [np.zeros((2, 3)), np.diag([1.0, 0, 0])], ids=["point", "line"])
 def test_inverses_of_moments_are_those_of_what_can_be_inverted(place: np.ndarray) -> None:
     def inertia(places: np.ndarray) -> np.ndarray:
-        return np.trace(places.T @ places) * np.eye(3) - places.T @ places
+        moments = places.T @ places
+        return np.asarray(np.trace(moments) * np.eye(3) - moments)
 
     clear = inertia(np.random.default_rng(0).normal(size=(5, 3)))
     np.testing.assert_allclose(_inverse(clear[None])[0] @ clear, np.eye(3), atol=1e-12)

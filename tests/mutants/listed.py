@@ -754,6 +754,11 @@ MUTANTS = [
             "if ensemble.runs is None:",
             "if True:",
         ),
+        (
+            "displacements count alike, whatever snapshots weigh",
+            "shares = np.ones(len(positions)) if ensemble.weights is None else ensemble.weights",
+            "shares = np.ones(len(positions))",
+        ),
     ),
     *_mutants(
         "motion/gaps.py",
@@ -768,6 +773,20 @@ MUTANTS = [
             "what was learned from is told as held out",
             "learned, test = snapshots[train], snapshots[~train]",
             "learned, test = snapshots[train], snapshots[train]",
+        ),
+    ),
+    *_mutants(
+        "motion/slow_noise.py",
+        "motion/test_slow_noise.py",
+        (
+            "slow noise is told as white",
+            "slow = bool(odds[0] < _DOUBT)",
+            "slow = False",
+        ),
+        (
+            "halves that contradict each other are passed over",
+            "if long else 1.0",
+            "if False else 1.0",
         ),
     ),
     *_mutants(

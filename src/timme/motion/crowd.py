@@ -262,6 +262,5 @@ def _inverse(inertia: Floats) -> Floats:
     """Inverses of symmetric matrices; of those that a line or a point has, what can be inverted."""
     clear = np.linalg.det(inertia) > 1e-9 * np.trace(inertia, axis1=1, axis2=2) ** 3
     if clear.all():
-        return np.linalg.inv(inertia)
-    found: Floats = np.linalg.pinv(inertia, hermitian=True)
-    return found
+        return np.asarray(np.linalg.inv(inertia), np.float64)
+    return np.asarray(np.linalg.pinv(inertia, hermitian=True), np.float64)

@@ -343,7 +343,7 @@ def _slow(across: Floats, turns: _Turns, poses: Relative, runs: Ints) -> tuple[f
     """Error and cone of what is carried along with the angle, if it moves slowly."""
     if len(runs) == len(across):
         return 0.0, 0.0
-    return slope_errors(turns.angles, across, weights=poses.weights, runs=runs)
+    return slope_errors(turns.angles, across, weights=poses.weights, runs=runs.tolist())
 
 
 def _point_error(

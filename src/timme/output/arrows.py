@@ -128,7 +128,8 @@ def _outside(place: Floats, places: Floats) -> Floats:
     away = place - middle
     away = away / max(float(np.linalg.norm(away)), np.finfo(float).tiny)
     beyond = float(((places - middle) @ away).max()) + _BESIDE
-    return place + max(0.0, beyond - float((place - middle) @ away)) * away
+    found: Floats = place + max(0.0, beyond - float((place - middle) @ away)) * away
+    return found
 
 
 def _label(motion: Hinge) -> str:
