@@ -87,13 +87,13 @@ MUTANTS = [
         "_kernels/test_plain.py",
         (
             "distances of pairs that hardly move lose their digits",
-            "return about + (more - about * (twice + about)) / twice, dx",
+            "return (more - about * about) * half, dx",
             "return about, dx",
         ),
         (
             "the second of three pairs is one with the next site",
-            "two, three = min(one + 1, last), min(one + 2, last)",
-            "two, three = min(one + 2, last), min(one + 2, last)",
+            "others = one, min(one + 1, last), min(one + 2, last)",
+            "others = one, min(one + 2, last), min(one + 2, last)",
         ),
         (
             "a pair with another site is taken for one of the same",
