@@ -19,9 +19,7 @@ from tests.strategies import (
 )
 from timme import objects, pairs
 from timme._arrays import Floats
-from timme.engine.run import Run
 from timme.fluctuations import Fluctuations, measure
-from timme.fluctuations.dense import measure_at_once
 from timme.fluctuations.overlap import default_overlap
 from timme.fluctuations.parts import measure_parts
 from timme.hierarchy import cluster
@@ -426,6 +424,3 @@ def test_all_pairs_at_once_are_those_of_sums_to_the_last_bit(
     assert np.array_equal(at_once.pairs, by_sums.pairs)
     assert np.array_equal(at_once.common, by_sums.common)
     assert told[-1] == (len(at_once.sigma), len(at_once.sigma))
-    pieces = measure_at_once(made, pairs.all(made), None, Run(), size=1000)
-    assert pieces is not None
-    assert b"".join(piece.sigma.tobytes() for piece in pieces) == by_sums.sigma.tobytes()

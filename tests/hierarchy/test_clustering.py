@@ -193,7 +193,7 @@ def test_what_is_alike_is_measured_to_the_end_in_pieces_too(
     dimensions: int, dtype: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clustering, "_MOST_FRAMES", -1.0)
-    array = moving(16, (70, 600, dimensions)).astype(dtype)
+    array: Coordinates = moving(16, (70, 600, dimensions)).astype(dtype)
     array[:, 5] = array[:, 4]  # which are joined at 0
     objects = points(Ensemble.from_array(array))
     found = link(measure(objects, all_pairs(objects)))
@@ -272,7 +272,8 @@ def test_sites_stand_in_a_line_joined_at_the_highest_gap(
     rng = np.random.default_rng(seed)
     edges = rng.integers(0, n_sites, (n_edges, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]
-    forest = spanning_forest(n_sites, edges, rng.integers(0, 5, len(edges)) * 0.5)
+    heights = rng.integers(0, 5, len(edges)).astype(np.float64) / 2
+    forest = spanning_forest(n_sites, edges, heights)
     order, gaps = linkage.leaf_line(n_sites, *forest)
     assert sorted(order.tolist()) == list(range(n_sites))
     joined = np.full((n_sites, n_sites), np.inf)

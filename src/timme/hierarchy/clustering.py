@@ -336,7 +336,7 @@ def _nearest(places: Coordinates, tree: cKDTree, left_out: Ints, threads: int) -
     n_points = len(places)
     most = int(np.bincount(left_out.ravel(), minlength=1).max()) if len(left_out) else 0
     count = min(n_points, 1 + _NEAREST + min(most, _MOST_PASSED))
-    index = _each_with(np.asarray(tree.query(places, k=count, workers=threads)[1]))
+    index: Ints = _each_with(np.asarray(tree.query(places, k=count, workers=threads)[1]))
     index = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
     if not most:
         return index
