@@ -120,7 +120,7 @@ $(VENV)/bench.stamp: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/docs.stamp: pyproject.toml | $(BIN)/python
-	$(PIP) --group docs --editable .
+	$(PIP) --group docs --editable '.[sklearn]'
 	@touch $@
 
 TEST_INSTALL := $(PIP) --group test --editable '.[cluster,formats,jupyter,md,rigidity,tables,web]'

@@ -59,6 +59,7 @@ def _judged(compared: Objects, name: str, *, repetitions: int) -> Row:
         seconds(judged),
         f"contacts and σ {seconds(measured)}",
         judged / measured,
+        at_most=1.0,
     )
 
 
@@ -70,6 +71,7 @@ def _memory() -> Row:
         f"{found['peak'] / 1e6:.0f} MB",
         "asked for 1 GB",
         found["peak"] / 1e9,
+        at_most=1.0,
     )
 
 
@@ -98,6 +100,7 @@ def _usual_run(ensemble: Ensemble, *, repetitions: int) -> Row:
         seconds(with_it),
         f"without {seconds(without)}",
         with_it / without,
+        at_most=2.0,
     )
 
 

@@ -17,7 +17,8 @@ from tests.page.browser import Page, browsing, chromium
 from tests.web.conftest import until
 from tests.web.served import Served
 from timme.analysis import Analysis
-from timme.workflow import analyse_demo, report
+from timme.workflow import report
+from timme.workflow.demo import analyse_demo
 
 IMAGES = Path(__file__).parent / "images"
 LAPTOP, PHONE = (1440, 900), (390, 844)

@@ -117,7 +117,7 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def blank_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw all pictures, but save them as empty files: for tests of which there are."""
-    monkeypatch.setattr("timme.output.printing.print_both", lambda *_: {"svg": b"", "png": b""})
+    monkeypatch.setattr("timme.output.printing.print_both", lambda *_: {"svg": bytes, "png": bytes})
 
 
 def leave_out_figures(patch: pytest.MonkeyPatch) -> None:

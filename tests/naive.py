@@ -10,7 +10,8 @@ and sigmas are parallel: sigmas[k] belongs to pairs[k], and a NaN sigma never jo
 import itertools
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -574,10 +575,17 @@ def average_merges(matrix: Floats) -> list[tuple[frozenset[int], float]]:
 # Series in time
 
 
-def autocorrelation(series: Floats, replicas: Sequence[int]) -> list[float]:
-    """Mean over series of Σ d(t) d(t + k) / Σ d(t)², products within a replica alone."""
+def autocorrelation(
+    series: Floats, replicas: Sequence[int], errors: Sequence[float] | None = None
+) -> list[float]:
+    """Mean over series of Σ d(t) d(t + k) / Σ d(t)², products within a replica alone.
+
+    Of each product d(s) d(t), errors of variance v make v − v/n if s = t and else −v/n, which is
+    taken off; the mean is then divided by that at lag 0.
+    """
     found = []
-    for row in series:
+    for number, row in enumerate(series):
+        v = 0.0 if errors is None else errors[number]
         if max(row) == min(row):
             continue
         d = row - row.mean()
@@ -586,19 +594,26 @@ def autocorrelation(series: Floats, replicas: Sequence[int]) -> list[float]:
         for length in replicas:
             for s in range(begin, begin + length):
                 for t in range(s, begin + length):
-                    sums[t - s] += d[s] * d[t]
+                    sums[t - s] += d[s] * d[t] - v * ((s == t) - 1 / len(row))
             begin += length
-        found.append([value / sums[0] for value in sums])
-    return [sum(values) / len(found) for values in zip(*found, strict=True)]
+        found.append([value / sum(d**2) for value in sums])
+    mean = [sum(values) / len(found) for values in zip(*found, strict=True)]
+    return [value / mean[0] for value in mean]
 
 
-def correlation_time(series: Floats, replicas: Sequence[int], *, corrected: bool = False) -> float:
+def correlation_time(
+    series: Floats,
+    replicas: Sequence[int],
+    *,
+    errors: Sequence[float] | None = None,
+    corrected: bool = False,
+) -> float:
     """1 + 2 Σ ρ(k), summed in couples of lags (0, 1), (2, 3), … while these are above 0.
 
     Corrected: the variance about the mean lacks that of the mean, a share τ / n of all; so much is
     added to every product that there is, and all are divided by that of lag 0 again.
     """
-    rho = autocorrelation(series, replicas)
+    rho = autocorrelation(series, replicas, errors)
     if not corrected:
         return initial_sum(rho)
     n = sum(replicas)
@@ -626,6 +641,51 @@ def drawn_snapshots(snapshots: Floats, parts: Sequence[range], times: Sequence[i
     """The snapshots of each part, one after another, as often as the part counts."""
     rows = [t for part, count in zip(parts, times, strict=True) for t in list(part) * int(count)]
     return snapshots[rows]
+
+
+def resampled_object_sigma(
+    snapshots: Floats,
+    members_a: Sequence[int],
+    members_b: Sequence[int],
+    parts: Sequence[Sequence[int]],
+    times: Sequence[int],
+) -> float:
+    """Fluctuation of two groups of sites if each part of the snapshots counts so many times.
+
+    In each part, squares of deviations are those of a cross pair from its mean over all snapshots
+    that saw it, averaged over these, and then over the cross pairs. A part counts by the snapshots
+    of it in which the cross pair is seen that is seen least.
+    """
+    cross = list(itertools.product(members_a, members_b))
+    total = weight = 0.0
+    for part, count in zip(parts, times, strict=True):
+        squares, seen = [], []
+        for i, j in cross:
+            distances, frames = pair_distances(snapshots, i, j)
+            mean = math.fsum(distances) / len(distances)
+            own = [
+                (r - mean) ** 2 for r, frame in zip(distances, frames, strict=True) if frame in part
+            ]
+            seen.append(len(own))
+            squares.append(math.fsum(own) / len(own) if own else 0.0)
+        total += count * min(seen) * math.fsum(squares) / len(squares)
+        weight += count * min(seen)
+    return math.sqrt(total / weight)
+
+
+def separation(
+    sigma_of: Mapping[tuple[int, int], float], side: Collection[int], other: Collection[int]
+) -> tuple[float, float, float]:
+    """Median σ of pairs across a split, of those inside one side, and inside the other."""
+    across, inside, inside_other = [], [], []
+    for (a, b), value in sigma_of.items():
+        if a in side and b in side:
+            inside.append(value)
+        elif a in other and b in other:
+            inside_other.append(value)
+        elif (a in side and b in other) or (a in other and b in side):
+            across.append(value)
+    return median(across), median(inside), median(inside_other)
 
 
 def rms_change_of_distances(before: Floats, after: Floats, pairs: Iterable[Any]) -> float:

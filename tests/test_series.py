@@ -56,6 +56,55 @@ def test_autocorrelation_and_its_time_are_those_of_the_definition(
         )
 
 
+@given(runs())
+def test_errors_are_taken_off_as_the_definition_says(drawn: tuple[Floats, list[int]]) -> None:
+    series, replicas = drawn
+    if series.shape[1] < 2:
+        return
+    errors = series.var(axis=1) * np.linspace(0.1, 0.3, len(series))
+    np.testing.assert_allclose(
+        autocorrelation(series, replicas=replicas, errors=errors),
+        naive.autocorrelation(series, replicas, errors.tolist()),
+        atol=1e-9,
+    )
+    for corrected in (False, True):
+        found = correlation_time(series, replicas=replicas, errors=errors, corrected=corrected)
+        expected = naive.correlation_time(
+            series, replicas, errors=errors.tolist(), corrected=corrected
+        )
+        assert found == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("error", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize(("time", "truth"), [(5.0, 100), (50.0, 10)])
+def test_errors_do_not_make_slow_values_look_quick(time: float, truth: float, error: float) -> None:
+    values = relaxing(200, 1000, time)
+    values += error * np.random.default_rng(1).normal(size=values.shape)
+    found = effective_size(values, errors=np.full(200, error**2), corrected=True)
+    assert truth / 2 < found < 2 * truth
+    # τ = (τ of the motion + error²) / (1 + error²), as the variance of errors is that at lag 0.
+    mixed = 1000 * (1 + error**2) / (1000 / truth + error**2)
+    assert effective_size(values, corrected=True) == pytest.approx(mixed, rel=0.5)
+    assert effective_size(values, corrected=True) > found
+
+
+def test_where_nothing_but_errors_is_seen_snapshots_are_independent() -> None:
+    values = np.random.default_rng(0).normal(size=(100, 400))
+    assert effective_size(values, errors=np.ones(100), corrected=True) == 400
+    assert autocorrelation(values, errors=np.full(100, 2.0)).tolist() == [1.0] + [0.0] * 399
+
+
+def test_errors_of_values_seen_now_and_then_are_taken_off_alike() -> None:
+    always = relaxing(300, 400, 20.0)
+    always += np.random.default_rng(2).normal(size=always.shape)
+    seen = np.random.default_rng(1).random(always.shape) < 0.5
+    errors = np.ones(300)
+    found = effective_size(np.where(seen, always, np.nan), errors=errors, corrected=True)
+    # As without errors, half of the values tell of the same motion.
+    expected = effective_size(always, errors=errors, corrected=True)
+    assert found == pytest.approx(expected, rel=0.15)
+
+
 @pytest.mark.parametrize(
     ("n_snapshots", "time", "truth"),
     [(1000, 0.05, 1000), (1000, 5, 100), (1000, 10, 50), (1000, 50, 10), (200, 10, 10)],
@@ -167,6 +216,11 @@ def test_runs_follow_in_time_and_stay_in_their_replica(
             assert (replica[run] == own).all()
             assert (np.diff(run - first[own]) % replicas[own] == (1 % replicas[own])).all()
             place += len(run)
+
+
+def test_all_blocks_of_a_draw_are_counted() -> None:
+    drawn = np.array([[0, 0, 2], [3, 1, 3]])
+    assert count_drawn(drawn, 5).tolist() == [[2, 0, 1, 0, 0], [0, 1, 0, 2, 0]]
 
 
 def test_every_block_is_as_likely_as_any_other() -> None:

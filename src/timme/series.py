@@ -6,6 +6,11 @@ the next. The variance of a mean over n of them is that over n / τ independent 
 so the sum ends where two neighbouring lags add up to less than nothing (the initial positive
 sequence of Geyer, 1992). Replicas are independent of one another: no product and no block crosses
 from one into the next.
+
+Errors of measurement that are independent from snapshot to snapshot make values forget sooner than
+what is measured does. Once the mean of n of them is taken off, their product in two snapshots is
+v (δ − 1/n) on average, with their variance v, and δ = 1 for a snapshot with itself, else 0. That is
+known, and taken off: what is left is the correlation of what moves.
 """
 
 from __future__ import annotations
@@ -17,12 +22,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy import fft
 
-from timme._arrays import Floats, Ints, numbers
+from timme._arrays import Bools, Floats, Ints, numbers
 
 _AT_A_TIME = 4_000_000  # values that are transformed at a time
 
 
-def autocorrelation(series: npt.ArrayLike, *, replicas: Sequence[int] | None = None) -> Floats:
+def autocorrelation(
+    series: npt.ArrayLike,
+    *,
+    replicas: Sequence[int] | None = None,
+    errors: npt.ArrayLike | None = None,
+) -> Floats:
     """Correlate series with themselves, and average over all of them.
 
     Each series counts the same, whatever its amplitude. As in the variance of a mean, sums of
@@ -34,12 +44,15 @@ def autocorrelation(series: npt.ArrayLike, *, replicas: Sequence[int] | None = N
         Values in their order; NaN where none was seen. Series that never change say nothing.
     replicas : sequence of int, optional
         Snapshots of each independent run, in their order; one run by default.
+    errors : array_like, shape (series,), optional
+        Variance of the errors with which the values of each series were found, independent from
+        snapshot to snapshot. A series then counts by the share of its variance that is left.
 
     Returns
     -------
     ndarray, shape (lags,)
         1 at lag 0; as many lags as the longest run has snapshots. Only the 1, followed by zeros,
-        if no series changes.
+        if no series changes, or all together by no more than errors may.
 
     Examples
     --------
@@ -48,20 +61,29 @@ def autocorrelation(series: npt.ArrayLike, *, replicas: Sequence[int] | None = N
     """
     values = _rows(series)
     lengths = _lengths(replicas, values.shape[1])
-    total = np.zeros(max(lengths))
-    n_moving = 0
-    for block in _blocks(values):
-        standard = _standardise(block)
-        n_moving += len(standard)
+    variances = np.zeros(len(values)) if errors is None else np.asarray(errors, np.float64)
+    total, taken = np.zeros(max(lengths)), 0.0
+    for rows in _blocks(*values.shape):
+        standard, seen, share = _standardise(values[rows], variances[rows])
         total += _lagged_products(standard, lengths)
-    if not n_moving:
-        total[0] = 1.0
+        if share.any():
+            n_seen = np.count_nonzero(seen, axis=1)
+            total += _lagged_products(seen * np.sqrt(share / n_seen)[:, None], lengths)
+            taken += float(share @ n_seen)
+    total[0] -= taken
+    # The variance of n errors is known to √(2/n) of itself: what is less is no motion.
+    if total[0] <= taken * np.sqrt(2 / values.shape[1]):
+        return np.append(1.0, np.zeros(len(total) - 1))
     found: Floats = total / total[0]
     return found
 
 
 def correlation_time(
-    series: npt.ArrayLike, *, replicas: Sequence[int] | None = None, corrected: bool = False
+    series: npt.ArrayLike,
+    *,
+    replicas: Sequence[int] | None = None,
+    errors: npt.ArrayLike | None = None,
+    corrected: bool = False,
 ) -> float:
     """Tell how many snapshots apart values are as good as independent.
 
@@ -71,7 +93,7 @@ def correlation_time(
 
     Parameters
     ----------
-    series, replicas
+    series, replicas, errors
         As for :func:`autocorrelation`.
     corrected : bool, optional
         Whether what the mean took along is given back, with τ as it is found without.
@@ -82,7 +104,7 @@ def correlation_time(
         τ = 1 + 2 Σ ρ(k) in snapshots, at least 1: for ρ(k) = exp(−k/t) about 2 t.
     """
     values = _rows(series)
-    correlation = autocorrelation(values, replicas=replicas)
+    correlation = autocorrelation(values, replicas=replicas, errors=errors)
     time = _sum_initial(correlation)
     if not corrected or time <= 1.0:  # what is independent, or never changes, has nothing to lose
         return time
@@ -107,6 +129,7 @@ def effective_size(
     *,
     replicas: Sequence[int] | None = None,
     weights: npt.ArrayLike | None = None,
+    errors: npt.ArrayLike | None = None,
     corrected: bool = False,
 ) -> float:
     """Count the independent values that series hold.
@@ -117,6 +140,8 @@ def effective_size(
         As for :func:`autocorrelation`.
     weights : array_like, shape (snapshots,), optional
         How much each snapshot counts; (Σ w)² / Σ w² snapshots then count in place of all.
+    errors : array_like, shape (series,), optional
+        As for :func:`autocorrelation`.
     corrected : bool, optional
         As for :func:`correlation_time`.
 
@@ -136,7 +161,7 @@ def effective_size(
     n_seen = float(np.mean(np.count_nonzero(~np.isnan(values), axis=1)))
     if weights is not None:
         n_seen *= _kish(np.asarray(weights, np.float64)) / values.shape[1]
-    time = correlation_time(values, replicas=replicas, corrected=corrected)
+    time = correlation_time(values, replicas=replicas, errors=errors, corrected=corrected)
     # Products of what was not seen are missing from τ as they are from the variance of the mean.
     return max(1.0, n_seen / time)
 
@@ -184,8 +209,8 @@ def draw_runs(
     replica = np.repeat(np.arange(len(counts)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     rng = np.random.default_rng(seed)
-    size = counts[replica]
-    return np.array([_draw(rng, length, size, first, wrap=wrap) for _ in range(n_draws)])
+    start = rng.integers(0, len(replica), (n_draws, len(replica)))  # more than enough
+    return _runs_from(start, length, counts[replica], first, wrap=wrap)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,19 +242,26 @@ def count_drawn(drawn: Ints, n_blocks: int) -> Ints:
     ndarray of int, shape (draws, blocks)
         0 where a block was not drawn.
     """
-    return np.stack([np.bincount(row, minlength=n_blocks) for row in drawn]).astype(np.int64)
+    places = drawn + n_blocks * np.arange(len(drawn))[:, None]
+    return np.bincount(places.ravel(), minlength=n_blocks * len(drawn)).reshape(-1, n_blocks)
 
 
-def _draw(rng: np.random.Generator, length: int, size: Ints, first: Ints, *, wrap: bool) -> Ints:
-    """Draw runs; of each block, the size of its replica and the first block of that are given."""
-    start = rng.integers(0, len(size), len(size))  # more than enough, so that draws stay aligned
+def _runs_from(start: Ints, length: int, size: Ints, first: Ints, *, wrap: bool) -> Ints:
+    """Follow runs from where they start, (draws, blocks), until all blocks of a draw are there.
+
+    Of each block, the size of its replica and the first block of that are given.
+    """
+    n_draws, n_blocks = start.shape
     lengths = np.minimum(length, size[start])
-    ends = np.cumsum(lengths)
-    run = np.searchsorted(ends, np.arange(len(size)), side="right")  # of each block drawn
-    step = np.arange(len(size)) - (ends - lengths)[run]
-    block = start[run]
+    ends = np.cumsum(lengths, axis=1)
+    # A run that ends beyond all blocks is the last of its draw; marks say where the next begins.
+    marks = np.zeros((n_draws, n_blocks + 1), np.int64)
+    np.add.at(marks, (np.arange(n_draws)[:, None], np.minimum(ends, n_blocks)), 1)
+    run = np.cumsum(marks, axis=1)[:, :n_blocks]  # of each block drawn
+    block, end, many = (np.take_along_axis(each, run, 1) for each in (start, ends, lengths))
+    step = np.arange(n_blocks) - (end - many)
     begin, there = first[block], size[block]
-    place = block - begin if wrap else (block - begin) % (there - lengths[run] + 1)
+    place = block - begin if wrap else (block - begin) % (there - many + 1)
     drawn: Ints = begin + (place + step) % there
     return drawn
 
@@ -252,14 +284,17 @@ def _lengths(replicas: Sequence[int] | None, n_snapshots: int) -> list[int]:
     return lengths
 
 
-def _blocks(values: Floats) -> list[Floats]:
+def _blocks(n_series: int, n_snapshots: int) -> list[slice]:
     """Cut many series into some that can be transformed at a time."""
-    rows = max(1, _AT_A_TIME // values.shape[1])
-    return [values[row : row + rows] for row in range(0, len(values), rows)]
+    rows = max(1, _AT_A_TIME // n_snapshots)
+    return [slice(row, row + rows) for row in range(0, n_series, rows)]
 
 
-def _standardise(values: Floats) -> Floats:
-    """Series with mean 0 and variance 1, 0 where none was seen; those that never change are out."""
+def _standardise(values: Floats, errors: Floats) -> tuple[Floats, Bools, Floats]:
+    """Series with mean 0 and variance 1, 0 where none was seen; those that never change are out.
+
+    Also returns where they were seen, and the share of errors in their variance.
+    """
     seen = ~np.isnan(values)
     n_seen = np.maximum(np.count_nonzero(seen, axis=1, keepdims=True), 1)
     mean = np.where(seen, values, 0.0).sum(axis=1, keepdims=True) / n_seen
@@ -268,7 +303,7 @@ def _standardise(values: Floats) -> Floats:
     # What is left of rounding when the mean is taken from equal values is no motion.
     moving = spread[:, 0] > 1e-12 * np.abs(np.where(seen, values, 0.0)).max(axis=1)
     standard: Floats = deviation[moving] / spread[moving]
-    return standard
+    return standard, seen[moving], errors[moving] / spread[moving, 0] ** 2
 
 
 def _lagged_products(standard: Floats, lengths: Sequence[int]) -> Floats:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import seeds
 from timme._arrays import Floats
-from timme._kernels import plain
+from timme._kernels import moments, plain
 
 UNIT = 2.0**-24  # by which single precision rounds
 
@@ -20,16 +20,16 @@ def laid_out(snapshots: Floats) -> Floats:
 def test_a_pair_that_hardly_moves_is_known_to_what_its_argument_says(
     seed: int, n_places: int, stiff: float, far: float
 ) -> None:
-    """The error of σ is below u(r + 18 D): r their distance, D how far their vector strays."""
+    """The error of σ is below u(r + 17 D): r their distance, D how far their vector strays."""
     rng = np.random.default_rng(seed)
     places = rng.uniform(-9, 9, (1, 2, 3)) + far + 10.0**-stiff * rng.normal(size=(n_places, 2, 3))
     xyz = laid_out(places[rng.integers(0, n_places, 98)])
     between = xyz[0].astype(np.longdouble) - xyz[1]
     distances = np.sqrt((between**2).sum(axis=0))
     apart = np.sqrt(((between - between[:, :1]) ** 2).sum(axis=0).mean())
-    _, first, second, moved = map(float, plain.sums_when_still(xyz, 0, 1))
+    _, first, second, moved = map(float, plain.sums_when_still(xyz, 0, 1, 1, 1)[0])
     sigma = np.sqrt(max(second - first**2 / 98, 0.0) / 98)
-    allowed = UNIT * (distances.max() + 18 * apart) + 1e-5 * distances.std()  # and that of sums
+    allowed = UNIT * (distances.max() + 17 * apart) + 1e-5 * distances.std()  # and that of sums
     assert abs(sigma - distances.std()) < allowed
     # Vectors of this and of the first frame are rounded, by u of their length at most.
     rounding = 2 * UNIT * distances.max()
@@ -43,7 +43,7 @@ def test_digits_that_a_distance_has_not_are_kept() -> None:
     snapshots[::2, 0] = [2**-10, 0.0, 0.0]
     between = np.diff(snapshots.astype(np.longdouble), axis=1)[:, 0]
     exact = float(np.sqrt((between**2).sum(axis=1)).std())
-    _, first, second, _ = map(float, plain.sums_when_still(laid_out(snapshots), 0, 1))
+    _, first, second, _ = map(float, plain.sums_when_still(laid_out(snapshots), 0, 1, 1, 1)[0])
     assert np.sqrt(second / 64 - (first / 64) ** 2) == pytest.approx(exact, rel=1e-5)
     distances = np.linalg.norm(np.diff(snapshots.astype(np.float32), axis=1)[:, 0], axis=1)
     assert float(distances.std()) != pytest.approx(exact, rel=1e-3)  # as single precision has it
@@ -88,3 +88,20 @@ def test_frames_that_fill_up_a_vector_add_nothing(n_dimensions: int, stiff: floa
     mean, m2 = found[0][1:]
     assert found[1][1] == pytest.approx(mean, rel=1e-6)
     assert np.sqrt(found[1][2]) == pytest.approx(np.sqrt(m2), rel=1e-5)
+
+
+@given(seeds, st.booleans())
+def test_a_second_block_is_merged_by_the_formula_of_all_moments(seed: int, some: bool) -> None:
+    """Also where some of the pairs were not seen before."""
+    rng = np.random.default_rng(seed)
+    pairs = np.column_stack(np.triu_indices(6, 1))
+    alone, merged = np.zeros((2, 3, 15))
+    merged[:] = rng.uniform(1, 50, (3, 15)) * (rng.random(15) < 0.5 if some else 1)
+    before = merged.copy()
+    for sums in (alone, merged):
+        xyz = laid_out(np.random.default_rng(seed).normal(size=(70, 6, 3)))
+        plain.add_all_frames(xyz, 70, pairs, np.zeros(15, np.int64), *sums)
+    expected = [
+        moments.merge_two(*one, *other) for one, other in zip(before.T, alone.T, strict=True)
+    ]
+    assert merged.T.tolist() == [list(each) for each in expected]

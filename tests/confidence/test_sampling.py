@@ -9,6 +9,7 @@ import timme
 from tests import naive
 from timme._arrays import Floats
 from timme.confidence import Sampling, count_independent
+from timme.confidence.noise import PositionErrors, take_off
 from timme.confidence.sampling import distances, slowest_pairs
 from timme.fluctuations import Fluctuations
 from timme.synthetic.relaxing import relaxing
@@ -35,6 +36,22 @@ def test_independent_snapshots_are_counted_within_a_factor_of_two(
     time: float, truth: float, seed: int
 ) -> None:
     assert truth / 2 < counted(line(1000, time, seed)).n_effective < 2 * truth
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("time", "truth"), [(10.0, 50.0), (50.0, 10.0)])
+def test_errors_of_positions_do_not_make_motions_look_quick(
+    time: float, truth: float, seed: int
+) -> None:
+    found = line(1000, time, seed)
+    found += np.random.default_rng(seed + 9).normal(size=found.shape)  # as large as the motion
+    points = timme.objects.points(Ensemble.from_array(found))
+    raw = timme.measure(points, timme.pairs.all(points))
+    errors = PositionErrors(points.ensemble, np.ones((30, 1)))
+    sigma, _ = take_off(raw, errors.variance)
+    told = count_independent(points, sigma, noise=errors.variance).n_effective
+    assert truth / 2 < told < 2 * truth
+    assert told < 0.8 * count_independent(points, raw).n_effective
 
 
 @pytest.mark.parametrize("seed", range(3))

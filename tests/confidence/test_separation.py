@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import timme
+from tests import naive
 from tests.confidence import reference
+from timme._arrays import Ints
+from timme.confidence import assess
 from timme.confidence.findings import Separation
 from timme.confidence.records import ClusterRecord, is_trusted
 from timme.confidence.separation import (
@@ -18,6 +21,7 @@ from timme.confidence.separation import (
     pairs_to_judge,
     separate,
 )
+from timme.fluctuations.crossing import Singles
 from timme.fluctuations.sums import sum_parts
 from timme.system.ensemble import Ensemble
 
@@ -65,9 +69,7 @@ def test_separation_is_the_median_across_over_the_larger_inside() -> None:
     index, compared = pairs_to_judge([split], contacts, 24)
     r = np.linalg.norm(array[:, index[:, 0]] - array[:, index[:, 1]], axis=2).std(axis=0)
     sums = sum_parts(points, index, [range(25), range(25, 50)])
-    judged = JudgedPairs(
-        index, compared, r, lambda rows, times: sums.sigma(times, rows=rows).astype(np.float64)
-    )
+    judged = JudgedPairs(index, compared, r, lambda rows, times: sums.sigma(times, rows=rows))
     times = np.array([[1, 1], [2, 0]])
     found = separate(split, judged, times=times, bodies=np.where(side, 0, 1))
     where = side[index].sum(axis=1)
@@ -78,6 +80,66 @@ def test_separation_is_the_median_across_over_the_larger_inside() -> None:
     assert found.by_excess
 
 
+def test_sites_far_from_a_split_hardly_matter_to_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rod of 1,200 sites, each in contact with 24, that bends where it is split."""
+    rng = np.random.default_rng(2)
+    n_sites = 1_200
+    side = np.arange(n_sites) < n_sites // 2
+    array = np.arange(n_sites)[:, None] * [0.3, 0, 0] + rng.uniform(0, 3, (n_sites, 3))
+    array = array + rng.normal(scale=0.2, size=(40, n_sites, 3))
+    array += ~side[:, None] * rng.normal(size=(40, 1, 1)) * [0.5, 0, 0]
+    points = timme.objects.points(Ensemble.from_array(array))
+    contacts = np.array([(i, i + k) for i in range(n_sites) for k in range(1, 13)])
+    contacts = contacts[contacts[:, 1] < n_sites]
+    split = draw_sides(side, ~side)
+    index, compared = pairs_to_judge([split], contacts, n_sites)
+    sums = sum_parts(points, index, [range(first, first + 4) for first in range(0, 40, 4)])
+    asked = list[int]()
+
+    def drawn(rows: Ints, times: Ints) -> Singles:
+        asked.append(len(rows))
+        return sums.sigma(times, rows=rows)
+
+    judged = JudgedPairs(index, compared, sums.sigma([[1] * 10])[:, 0].astype(np.float64), drawn)
+    times = rng.multinomial(10, [0.1] * 10, size=20)
+    found = list[Separation]()
+    for most in (1_000, 2_000):  # then all sites are fitted in every draw
+        monkeypatch.setattr("timme.confidence.separation._MOST_FITTED", most)
+        found.append(separate(split, judged, times=times, bodies=np.where(side, 0, 1)))
+    near, every = found
+    edges_near, _, all_edges, _ = asked
+    assert all_edges > 5 * edges_near
+    assert near.excess == every.excess
+    assert near.excess_low == pytest.approx(every.excess_low, rel=0.01)  # noise of draws is 0.1
+
+
+def test_groups_with_gaps_are_as_separate_as_what_is_seen_of_them() -> None:
+    rng = np.random.default_rng(5)
+    first = np.arange(24) < 12
+    centres = rng.uniform(0, 8, (24, 1, 3)) + np.where(first, 0.0, 7.0)[:, None, None] * [1, 0, 0]
+    array = centres + rng.normal(size=(24, 3, 3)) + 0.2 * rng.normal(size=(60, 24, 3, 3))
+    array[:, ~first] += 2.0 * rng.normal(size=(60, 1, 1, 1)) * [0.0, 1.0, 0.0]
+    array = array.reshape(60, 72, 3)
+    array[rng.random((60, 72)) < 0.08] = np.nan
+    members = [range(3 * k, 3 * k + 3) for k in range(24)]
+    groups = timme.objects.groups(Ensemble.from_array(array, gaps=True), members)
+    near = np.linalg.norm(centres - centres[:, 0], axis=2) < 6.0
+    sigma = timme.measure(groups, timme.pairs.given(groups, np.argwhere(np.triu(near, 1))))
+    found = assess(groups, sigma, timme.link(sigma))
+    splits = [record for record in found.records if record.parent >= 0]
+    assert [record.size for record in splits] == [12, 12]
+    for record, sibling in (splits, splits[::-1]):
+        sides = [np.isin(np.arange(24), each.sites) for each in (record, sibling)]
+        partners = draw_sides(*sides, seed=record.cluster).partners
+        judged = {(int(a), int(b)) for a, b in np.concatenate([sigma.pairs, partners])}
+        assert len(judged) > 2 * len(sigma.pairs)  # most are no contacts
+        sigmas = {(a, b): naive.object_sigma(array, members[a], members[b]) for a, b in judged}
+        expected = naive.separation(sigmas, record.sites.tolist(), sibling.sites.tolist())
+        told = record.separation
+        assert told is not None
+        assert (told.across, told.inside, told.inside_other) == pytest.approx(expected, rel=1e-9)
+
+
 def test_every_site_has_twenty_partners_at_random() -> None:
     side = np.arange(30) < 10
     split = draw_sides(side, (np.arange(30) >= 10) & (np.arange(30) < 25))
@@ -86,6 +148,14 @@ def test_every_site_has_twenty_partners_at_random() -> None:
     # 20 drawn by each and about 20 by others; those drawn twice count once.
     assert count.min() >= 10
     assert count.max() <= 24
+
+
+def test_many_splits_together_have_a_million_partners_at_most() -> None:
+    side = np.arange(2_000) < 1_000
+    few, many = (draw_sides(side, ~side, n_splits=count).partners for count in (62, 1_000))
+    # 400 sites of each side draw 20 each; of a thousand splits, 25 do: hardly any pair twice.
+    assert 0.98 * 16_000 < len(few) <= 16_000
+    assert 0.98 * 1_000 < len(many) <= 1_000
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests import naive
 from timme.confidence.support import interval, intervals, match
 from timme.hierarchy.tree import grow
 
@@ -53,3 +56,25 @@ def test_the_best_cluster_of_a_draw_is_that_of_the_largest_overlap() -> None:
     assert found.births.tolist() == [[1.0]]
     assert found.deaths.tolist() == [[5.0]]
     assert found.support.tolist() == [0.75]
+
+
+@given(st.integers(2, 30), st.integers(0, 2**32 - 1))
+def test_the_best_overlap_is_that_of_sets_compared_one_by_one(n_sites: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    edges = np.array([[site, rng.integers(site)] for site in range(1, n_sites)])
+    heights = rng.integers(1, 6, len(edges)).astype(np.float64)  # many are equal
+    kept = rng.random(len(edges)) < 0.9  # or else several trees
+    tree = grow(n_sites, edges[kept], heights[kept])
+    masks = rng.random((4, n_sites)) < rng.random((4, 1))
+    masks[:, 0] = True  # none is empty
+    found = match(masks, [tree])
+    births = {frozenset([site]): -np.inf for site in range(n_sites)}
+    for cutoff in sorted(set(heights[kept].tolist())):
+        for members in naive.clusters(n_sites, edges[kept], heights[kept], cutoff):
+            births.setdefault(members, cutoff)
+    for mask, overlap, birth in zip(masks, found.overlaps[0], found.births[0], strict=True):
+        wanted = set(np.flatnonzero(mask).tolist())
+        shares = {members: len(wanted & members) / len(wanted | members) for members in births}
+        best = max(shares.values())
+        assert overlap == best
+        assert birth in {births[members] for members, share in shares.items() if share == best}

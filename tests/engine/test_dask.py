@@ -82,7 +82,7 @@ def objects_of(system: str, folder: Path, make_universe: MakeUniverse) -> Object
     if system == "bodies":
         return timme.objects.bodies(ensemble)
     if system == "centres":
-        sets = np.arange(60).reshape(20, 3)
+        sets = np.arange(58)[:, None] + np.arange(3)
         return timme.objects.groups(ensemble, list(sets), reduction="centre")
     return timme.objects.points(ensemble)
 
@@ -202,6 +202,62 @@ def test_map_keeps_the_order_and_sends_what_is_shared(clients: dict[int, Client]
     cluster = Cluster(clients[2])
     assert list(cluster.map(divmod, 100, [7, 3, 9])) == [(14, 2), (33, 1), (11, 1)]
     assert list(cluster.map(divmod, 100, [])) == []
+
+
+@pytest.fixture
+def submitted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the functions that are submitted as tasks."""
+    names, submit = list[str](), Cluster._submit
+
+    def note(self: Cluster, function: Any, *arguments: Any) -> Any:
+        names.append(function.__name__)
+        return submit(self, function, *arguments)
+
+    monkeypatch.setattr(Cluster, "_submit", note)
+    return names
+
+
+def test_calls_that_take_no_time_go_many_in_a_task(
+    clients: dict[int, Client], submitted: list[str]
+) -> None:
+    items = list(range(1, 2001))
+    assert list(Cluster(clients[2]).map(divmod, 100, items)) == [divmod(100, k) for k in items]
+    assert len(submitted) < 100
+
+
+def _sleep(seconds: float, item: int) -> int:
+    time.sleep(seconds)
+    return item
+
+
+def test_calls_that_take_long_are_a_task_each(
+    clients: dict[int, Client], submitted: list[str]
+) -> None:
+    assert list(Cluster(clients[2]).map(_sleep, 0.3, range(20))) == list(range(20))
+    assert len(submitted) == 1 + 20  # what they share, and each of them
+
+
+def test_few_pairs_of_what_is_in_memory_are_not_sent(
+    clients: dict[int, Client], submitted: list[str]
+) -> None:
+    points = timme.objects.points(Ensemble.from_array(moving()))
+    near = timme.pairs.nearest(points, 6)
+    found = timme.measure(points, near, workers=Cluster(clients[2]))
+    assert same(found, timme.measure(points, near, workers=1))
+    assert not submitted
+    timme.measure(points, timme.pairs.all(points), workers=Cluster(clients[2]))
+    assert "_measure" in submitted
+
+
+def test_few_pairs_of_what_workers_read_are_measured_there(
+    clients: dict[int, Client], submitted: list[str], tmp_path: Path
+) -> None:
+    np.save(tmp_path / "moving.npy", moving())
+    points = timme.objects.points(timme.read(tmp_path / "moving.npy"))
+    near = timme.pairs.nearest(points, 6)
+    found = timme.measure(points, near, workers=Cluster(clients[2]))
+    assert same(found, timme.measure(points, near, workers=1))
+    assert "_measure" in submitted
 
 
 def test_analyse_takes_a_client(clients: dict[int, Client]) -> None:

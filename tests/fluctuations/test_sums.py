@@ -86,6 +86,18 @@ def test_pairs_that_a_draw_hardly_sees_join_nothing_there() -> None:
         assert found[place, 1] == pytest.approx(expected, rel=1e-5)
 
 
+def test_objects_with_gaps_are_resampled_by_what_is_seen_of_them() -> None:
+    array = wandering(40)
+    array[np.random.default_rng(8).random(array.shape[:2]) < 0.15] = np.nan
+    chosen = objects.groups(Ensemble.from_array(array, gaps=True), SETS)
+    index = next(pairs.all(chosen).chunks(100))
+    found = sum_parts(chosen, index, PARTS).sigma(TIMES)
+    for draw, times in enumerate(TIMES):
+        for place, (one, other) in enumerate(index):
+            expected = naive.resampled_object_sigma(array, SETS[one], SETS[other], PARTS, times)
+            assert found[place, draw] == pytest.approx(expected, rel=1e-5)
+
+
 @pytest.mark.parametrize("reduction", ["rms", "max"])
 @pytest.mark.parametrize("box", [None, [500.0] * 3])
 def test_objects_of_several_sites_are_resampled_about_the_mean_of_all(

@@ -272,7 +272,8 @@ def test_sites_stand_in_a_line_joined_at_the_highest_gap(
     rng = np.random.default_rng(seed)
     edges = rng.integers(0, n_sites, (n_edges, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]
-    forest = spanning_forest(n_sites, edges, rng.choice([0.0, 0.5, 1.0, 1.5], len(edges)))
+    heights = rng.integers(0, 5, len(edges)).astype(np.float64) / 2
+    forest = spanning_forest(n_sites, edges, heights)
     order, gaps = linkage.leaf_line(n_sites, *forest)
     assert sorted(order.tolist()) == list(range(n_sites))
     joined = np.full((n_sites, n_sites), np.inf)

@@ -37,6 +37,31 @@ def test_correlations_are_those_of_loops(
     assert found.msd[0] == pytest.approx(square)
 
 
+def test_displacements_count_as_the_snapshots_weigh_in_which_they_begin() -> None:
+    rng = np.random.default_rng(5)
+    walks = rng.uniform(0, 3, (1, 8, 3)) + 0.3 * rng.normal(size=(9, 8, 3)).cumsum(0)
+    weights = np.array([1.0, 3, 0.5, 2, 0, 1, 1, 4, 1])
+    found = two_point(Ensemble.from_array(walks, weights=weights), [0.5, 1.9], lags=(2,))
+    begins = [t for t in range(7) if weights[t] and weights[t + 2]]
+    told = [reference.two_point([walks[t : t + 3]], 0.5, 1.9, 2, None) for t in begins]
+    share = np.array([weights[t] * count for t, (_, _, count, _) in zip(begins, told, strict=True)])
+    assert found.counts[0, 0] == sum(count for _, _, count, _ in told)
+    for name, place in (("along", 0), ("across", 1)):
+        values = np.array([np.nan_to_num(each[place]) for each in told])
+        assert getattr(found, name)[0, 0] == pytest.approx(share @ values / share.sum())
+    squares = np.average([each[3] for each in told], weights=weights[begins])
+    assert found.msd[0] == pytest.approx(squares)
+
+
+def test_weights_that_are_alike_change_nothing() -> None:
+    plain = walkers(1, 12)
+    heavy = replace(plain, weights=np.full(200, 0.01))
+    one, other = (two_point(each, [0.0, 4.0, 8.0], lags=(1, 3)) for each in (plain, heavy))
+    np.testing.assert_allclose(one.along, other.along)
+    np.testing.assert_allclose(one.along_error, other.along_error)
+    np.testing.assert_allclose(one.msd_error, other.msd_error)
+
+
 def walkers(seed: int, n_walkers: int = 30) -> Ensemble:
     rng = np.random.default_rng(seed)
     steps = 0.1 * rng.normal(size=(200, n_walkers, 3))

@@ -8,7 +8,8 @@ from scipy.spatial.transform import Rotation
 
 from tests.motion import reference
 from tests.strategies import seeds
-from timme.motion.fits import degeneracy, fit, shape_of
+from timme.motion.crowd import _inverse
+from timme.motion.fits import degeneracy, fit, mean_shape, shape_of
 
 
 @given(seeds, st.integers(4, 12))
@@ -50,6 +51,49 @@ def test_the_rest_is_that_of_fits_one_by_one(seed: int, n_snapshots: int) -> Non
     found = shape_of(snapshots)
     expected = reference.rest_of(snapshots)
     assert found.rest**2 * 6 * n_snapshots == pytest.approx(expected, rel=1e-6)
+
+
+@given(seeds, st.integers(2, 3))
+def test_a_mean_shape_is_the_same_block_by_block(seed: int, dimensions: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = 3 * rng.normal(size=(7, dimensions))
+    turns = np.linalg.qr(rng.normal(size=(9, dimensions, dimensions)))[0]
+    turns[:, :, 0] *= np.linalg.det(turns)[:, None]
+    snapshots = (shape + 0.2 * rng.normal(size=(9, 7, dimensions))) @ turns + 10 * rng.normal(
+        size=(9, 1, dimensions)
+    )
+    snapshots[4] = snapshots[4, :1]  # all at one point: it has no orientation
+    sites, counts = rng.uniform(0.5, 2.0, 7), rng.uniform(0.0, 2.0, 9)
+    whole = mean_shape(lambda: [(snapshots, counts)], sites)
+    cut = [(snapshots[:4], counts[:4]), (snapshots[4:], counts[4:])]
+    parts = mean_shape(lambda: cut, sites)
+    assert whole.n_fitted == parts.n_fitted == 8
+    # Both end where a step is below 1e-10 of the size; what is left of it is a few steps more.
+    np.testing.assert_allclose(whole.places, parts.places, atol=1e-8)
+    np.testing.assert_allclose(whole.squares, parts.squares, atol=1e-8)
+
+
+@given(seeds)
+def test_what_is_all_rounding_has_no_rotation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = rng.normal(size=(8, 3))
+    far = 1e4 + 1e-9 * shape[None] @ Rotation.random(rng=rng).as_matrix()
+    assert np.isnan(fit(shape, far).rotations).all()
+
+
+@pytest.mark.parametrize("place", [np.zeros((2, 3)), np.diag([1.0, 0, 0])], ids=["point", "line"])
+def test_inverses_of_moments_are_those_of_what_can_be_inverted(place: np.ndarray) -> None:
+    def inertia(places: np.ndarray) -> np.ndarray:
+        moments = places.T @ places
+        return np.asarray(np.trace(moments) * np.eye(3) - moments)
+
+    clear = inertia(np.random.default_rng(0).normal(size=(5, 3)))
+    np.testing.assert_allclose(_inverse(clear[None])[0] @ clear, np.eye(3), atol=1e-12)
+    both = _inverse(np.stack([clear, inertia(place)]))
+    np.testing.assert_allclose(both[0] @ clear, np.eye(3), atol=1e-12)
+    flat = inertia(place)
+    np.testing.assert_allclose(flat @ both[1] @ flat, flat, atol=1e-12)  # Penrose's first
+    np.testing.assert_allclose(both[1] @ flat @ both[1], both[1], atol=1e-12)  # and second
 
 
 def test_the_noise_of_a_body_is_what_was_put_in() -> None:

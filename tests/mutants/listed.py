@@ -87,13 +87,13 @@ MUTANTS = [
         "_kernels/test_plain.py",
         (
             "distances of pairs that hardly move lose their digits",
-            "return about + (more - about * (twice + about)) / twice, dx",
+            "return (more - about * about) * half, dx",
             "return about, dx",
         ),
         (
             "the second of three pairs is one with the next site",
-            "two, three = min(one + 1, last), min(one + 2, last)",
-            "two, three = min(one + 2, last), min(one + 2, last)",
+            "others = one, min(one + 1, last), min(one + 2, last)",
+            "others = one, min(one + 2, last), min(one + 2, last)",
         ),
         (
             "a pair with another site is taken for one of the same",
@@ -452,6 +452,7 @@ MUTANTS = [
         "readers/test_formats.py",
         ("values are matched by number", "if own is None or others is None:", "if True:"),
         ("regular steps begin at 0", 'marks.attrs.get("offset", 0)', "0"),
+        ("a box goes on to the next", "return None if place < 0 else", "return"),
     ),
     *_mutants(
         "readers/xyz.py",
@@ -468,6 +469,19 @@ MUTANTS = [
         "system/boxes.py",
         "readers/test_given_boxes.py",
         ("open directions end", "_FAR = 1e12", "_FAR = 1e4"),
+    ),
+    *_mutants(
+        "system/boxes.py",
+        "readers/test_cells.py",
+        ("angles of 0 are none", "angles if angles.any() else np.full(3, 90.0)", "angles"),
+        ("negative lengths are positive", " and (lengths >= 0).all()", ""),
+        ("a cell of 1 needs angles", "if lengths.max() <= _DEFAULT:", "if False:"),
+    ),
+    *_mutants(
+        "system/placeholders.py",
+        "readers/test_cells.py",
+        ("NaN is a box", "if box is not None and _is_unstated(box):", "if False:"),
+        ("open sides go unsaid", "if not is_open.any() or", "if True or"),
     ),
     *_mutants(
         "system/followed.py",
@@ -529,7 +543,17 @@ MUTANTS = [
             "2 * np.log(estimate) - np.log(held).mean()",
             "np.log(held).mean()",
         ),
-        ("shared sites count twice", "(size + tree.sizes - shared)", "(size + tree.sizes)"),
+    ),
+    *_mutants(
+        "_kernels/overlaps.py",
+        "confidence/test_support.py",
+        ("shared sites count twice", "(wanted + size - shared)", "(wanted + size)"),
+        ("larger clusters are passed over", "best * max(size, wanted)", "best * size * 2"),
+    ),
+    *_mutants(
+        "confidence/separation.py",
+        "confidence/test_separation.py",
+        ("a split is fitted by its next pairs alone", "range(_REACH)", "range(0)"),
     ),
     *_mutants(
         "confidence/records.py",
@@ -560,7 +584,11 @@ MUTANTS = [
     *_mutants(
         "confidence/null.py",
         "confidence/test_null.py",
-        ("walkers keep what they share", "int(rng.integers(len(steps)))", "0"),
+        (
+            "walkers keep what they share",
+            "- rng.integers(len(steps), size=",
+            "- rng.integers(1, size=",
+        ),
     ),
     *_mutants(
         "confidence/noise.py",
@@ -726,6 +754,11 @@ MUTANTS = [
             "if ensemble.runs is None:",
             "if True:",
         ),
+        (
+            "displacements count alike, whatever snapshots weigh",
+            "shares = np.ones(len(positions)) if ensemble.weights is None else ensemble.weights",
+            "shares = np.ones(len(positions))",
+        ),
     ),
     *_mutants(
         "motion/gaps.py",
@@ -738,8 +771,22 @@ MUTANTS = [
         "motion/test_variance.py",
         (
             "what was learned from is told as held out",
-            "test = snapshots[~train]",
-            "test = snapshots[train]",
+            "learned, test = snapshots[train], snapshots[~train]",
+            "learned, test = snapshots[train], snapshots[train]",
+        ),
+    ),
+    *_mutants(
+        "motion/slow_noise.py",
+        "motion/test_slow_noise.py",
+        (
+            "slow noise is told as white",
+            "slow = bool(odds[0] < _DOUBT)",
+            "slow = False",
+        ),
+        (
+            "halves that contradict each other are passed over",
+            "if long else 1.0",
+            "if False else 1.0",
         ),
     ),
     *_mutants(
@@ -1208,7 +1255,7 @@ MUTANTS = [
         "readers/test_trajectories.py",
         (
             "the box of a trajectory is ignored",
-            "periodic = any(box is not None and box.any() for box, *_ in found)",
+            "periodic = any(probe.box is not None and probe.box.any() for probe in found)",
             "periodic = False",
         ),
         ("files of other atoms are taken", "file.n_atoms != expected:", "file.n_atoms == -1:"),
@@ -1286,6 +1333,11 @@ MUTANTS = [
         ("a placeholder is a time step", " and delta != 1.0", ""),
     ),
     *_mutants(
+        "readers/dcd.py",
+        "readers/test_cells.py",
+        ("any matrix is one of CHARMM", "np.linalg.eigvalsh(matrix)[0] <= 0", "False"),
+    ),
+    *_mutants(
         "readers/netcdf.py",
         "readers/test_integrity.py readers/test_binaries.py readers/test_box_kinds.py",
         (
@@ -1324,11 +1376,9 @@ MUTANTS = [
         ),
         ("other names are another order", "if 2 * (here & there).total() <=", "if 0 >"),
         ("no names are another order", "if 2 * (here & there).total() <=", "if 0 <="),
-        (
-            "hydrogens are numbered alike",
-            "heavy = ~np.isin(atoms.elements, HYDROGENS)",
-            "heavy = atoms.elements != '?'",
-        ),
+        ("hydrogens are numbered alike", "        if is_light\n", "        if False\n"),
+        ("hydrogens are all alike", "for kind_of in (~light, light):", "for kind_of in (~light,):"),
+        ("like atoms are told apart", "_CLASSES.get((resname, name))", "None"),
         ("elements are not compared", "moved = _moved(atoms.elements, elements, known)", "pass"),
     ),
     *_mutants(
@@ -1486,7 +1536,8 @@ MUTANTS = [
         "readers/numbering.py",
         "readers/test_numbering.py",
         ("the fifth digit is lost", "10 * resids + last", "resids"),
-        ("small letters are large ones", "shift = 16 if", "shift = -10 if"),
+        ("small letters are large ones", "shift, width = 16 if", "shift, width = -10 if"),
+        ("numbers of atoms are believed", "if _tell_apart(fields, models):", "if True:"),
     ),
     *_mutants(
         "readers/alternatives.py",

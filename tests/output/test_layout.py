@@ -71,7 +71,7 @@ KINDS = [
 
 def drawn(axes: Axes) -> np.ndarray:
     """Where a page is not white, from the top."""
-    page = print_both(figure_of(axes), DPI)["png"]
+    page = print_both(figure_of(axes), DPI)["png"]()
     return np.asarray(Image.open(io.BytesIO(page)).convert("L")) < 255
 
 

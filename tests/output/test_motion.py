@@ -20,6 +20,7 @@ from timme.output.figures import draw, figures_of
 from timme.output.look import look_of
 from timme.output.mode_scripts import write_mode_scripts
 from timme.output.registry import tables_of_parts
+from timme.output.structures import file_coordinates
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +141,22 @@ def test_graphics_of_vmd_have_all_their_words(made: Analysis, name: str, tmp_pat
     assert drawn
     for line in drawn:
         assert any(re.fullmatch(f"graphics top {words}", line) for words in known), line
+
+
+def test_the_label_of_an_arc_lies_outside_of_the_structure(made: Analysis, tmp_path: Path) -> None:
+    part = made.part(Moved)
+    assert part is not None
+    (arrow,) = body_arrows(part, made)
+    assert arrow.spot is not None
+    places = file_coordinates(made)
+    away = arrow.spot - places.mean(axis=0)
+    beyond = (arrow.spot - places) @ away / np.linalg.norm(away)
+    assert beyond.min() > 3.9  # Å from a plane that has all atoms behind it
+    write_body_scripts(made, tmp_path)
+    said = (tmp_path / "bodies.pml").read_text("utf-8")
+    # Quotation marks of a plain command would be part of the label.
+    assert f", label='{arrow.label}')" in said
+    assert "/cmd.pseudoatom('axis_2_label'" in said
 
 
 def test_the_arc_is_the_way_of_the_middle_of_a_body(made: Analysis) -> None:

@@ -15,8 +15,10 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from tests.output.builders import linked, particles, random_graph, residues
+from tests.page.systems import tailed
 from timme import theory
 from timme._arrays import Floats
+from timme.analysis.judged import Judged
 from timme.hierarchy import Hierarchy, Quantity
 from timme.hierarchy.tree import from_forest
 from timme.order import stripes
@@ -47,6 +49,33 @@ def figure_of(axes: Axes) -> Figure:
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure
+
+
+def test_stripes_are_dimmed_where_records_are_not_trusted_and_a_legend_says_so() -> None:
+    analysis = tailed()
+    hierarchy, part = analysis.shown_hierarchy, analysis.part(Judged)
+    assert part is not None
+    veils = dilution.veil(stripes(hierarchy), hierarchy, part.confidence)
+    assert len(veils.look)
+    levels = hierarchy.levels
+    for cutoff in ((levels[1:] + levels[:-1]) / 2).tolist():
+        labels, records = hierarchy.cut(cutoff).labels, part.record_at(hierarchy, cutoff)
+        in_cluster = np.bincount(labels)[labels] > 1  # others have no stripe
+        expected = np.array(
+            [
+                "plain" if not several or (record := records[label]) is None else record.look
+                for label, several in zip(labels.tolist(), in_cluster.tolist(), strict=True)
+            ]
+        )[hierarchy.order]
+        drawn = np.full(hierarchy.n_sites, "plain", dtype="U7")
+        for veiled in np.flatnonzero((veils.low <= cutoff) & (cutoff < veils.high)):
+            drawn[veils.start[veiled] : veils.stop[veiled]] = veils.look[veiled]
+        assert np.array_equal(drawn, np.where(expected == "solid", "plain", expected))
+    legend = plots.dilution(hierarchy, sure=part.confidence).get_legend()
+    assert legend is not None
+    assert legend.get_title().get_text() == "fewer than 10, and the whole: not judged"
+    words = [text.get_text() for text in legend.get_texts()]
+    assert words == ["trusted", "found again, less sure", "not found again"]
 
 
 @pytest.mark.parametrize("by_residue", [False, True])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import io
 import re
+import subprocess
+import sys
 from typing import Any
 
 import matplotlib as mpl
@@ -17,6 +19,7 @@ from matplotlib.path import Path
 from matplotlib.textpath import TextToPath
 from PIL import Image
 
+from tests.patience import LONGEST
 from timme.output.axes import figure_of, new_axes
 from timme.output.printing import print_both
 
@@ -58,7 +61,7 @@ def saved(figure: Figure, kind: str) -> bytes:
 
 def printed(figure: Figure) -> dict[str, bytes]:
     with mpl.rc_context({"svg.hashsalt": "timme"}):
-        return print_both(figure, DPI)
+        return {kind: make() for kind, make in print_both(figure, DPI).items()}
 
 
 def numbers(svg: bytes) -> list[float]:
@@ -187,7 +190,9 @@ def test_labels_of_square_axes_beside_a_colour_bar_are_not_cut_off() -> None:
     image = axes.imshow(np.arange(110.0 * 110).reshape(110, 110))
     axes.set(xlabel="Residue number", ylabel="Residue number")
     figure_of(axes).colorbar(image, label="height")
-    page = np.asarray(Image.open(io.BytesIO(print_both(figure_of(axes), 100)["png"])).convert("L"))
+    page = np.asarray(
+        Image.open(io.BytesIO(print_both(figure_of(axes), 100)["png"]())).convert("L")
+    )
     edges = np.concatenate([page[0], page[-1], page[:, 0], page[:, -1]])
     assert (edges == 255).all()
 
@@ -199,3 +204,19 @@ def test_printing_leaves_a_figure_as_it_was() -> None:
     printed(figure)
     assert (figure.dpi, figure.get_layout_engine()) == before
     assert pixels(saved(figure, "png")) == first
+
+
+_PRINT = """
+import sys
+from timme.output.axes import figure_of, new_axes
+from timme.output.printing import print_both
+print_both(figure_of(new_axes()), 50)["png"]()
+print("matplotlib.pyplot" in sys.modules)
+"""
+
+
+def test_printing_imports_nothing_that_opens_windows() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _PRINT], capture_output=True, text=True, check=True, timeout=LONGEST
+    )
+    assert done.stdout == "False\n"

@@ -10,6 +10,7 @@ from timme import workflow
 from timme.cli import main
 from timme.output import report as pages
 from timme.workflow import folder as folders
+from timme.workflow.demo import analyse_demo
 
 PARTS = {pages.SCRIPT: "window.timme = {};", pages.STYLE: ".timme {}"}
 
@@ -18,7 +19,7 @@ PARTS = {pages.SCRIPT: "window.timme = {};", pages.STYLE: ".timme {}"}
 def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_figures: None) -> Path:
     del without_figures
     monkeypatch.chdir(tmp_path)
-    workflow.write(workflow.analyse_demo("hinge"), tmp_path / "hinge")
+    workflow.write(analyse_demo("hinge"), tmp_path / "hinge")
     for module in (pages, folders):
         monkeypatch.setattr(module, "page_part", PARTS.get)
     return tmp_path / "hinge"

@@ -180,8 +180,33 @@ def test_h5md_boxes_are_those_of_the_same_steps_or_times(tmp_path: Path, kind: s
 def test_h5md_steps_without_a_box_are_refused(tmp_path: Path, marks: dict[str, Any]) -> None:
     lengths = np.linspace([10, 11, 12], [11, 12, 13], 6)
     path = h5md(tmp_path / "a.h5md", walks(), unit="A", edges=lengths, steps=[], marks=marks)
-    with pytest.raises(ValueError, match=r"a\.h5md: .*it has (no|more than one) box/edges of"):
+    told = r"it has (no|more than one) box/edges of|has no box, and other frames have a true box"
+    with pytest.raises(ValueError, match=rf"a\.h5md: .*({told})"):
         read(path, bonds="none").coordinates()
+
+
+def test_h5md_boxes_that_are_written_now_and_then_count_for_their_own_frames(
+    tmp_path: Path,
+) -> None:
+    lengths = np.linspace([10, 11, 12], [11, 12, 13], 3)
+    path = h5md(tmp_path / "a.h5md", walks(), unit="A", edges=lengths, steps=[0, 2, 4])
+    with pytest.raises(ValueError, match=r"frame 2 has no box, and other frames .*\(start=, stop="):
+        read(path, bonds="none").coordinates()
+    found = boxes_of(read(path, bonds="none", step=2))
+    assert found is not None
+    np.testing.assert_allclose(found, [np.diag(each) for each in lengths])
+    given = read(path, bonds="none", box=[10, 11, 12])
+    np.testing.assert_allclose(positions_of(given), walks(), rtol=1e-6)
+
+
+def test_an_h5md_box_that_never_changes_counts_for_all_frames(tmp_path: Path) -> None:
+    lengths = np.array([[10.0, 11, 12]] * 2)
+    path = h5md(tmp_path / "a.h5md", walks(), unit="A", edges=lengths, steps=[1, 4])
+    ensemble = read(path, bonds="none")
+    found = boxes_of(ensemble)
+    assert found is not None
+    np.testing.assert_allclose(found, [np.diag([10.0, 11, 12])] * 6)
+    assert any("written for 2 of 6 frames, never changes" in note for note in ensemble.notes)
 
 
 def test_h5md_images_and_ids_are_those_of_the_same_steps(tmp_path: Path) -> None:

@@ -131,3 +131,68 @@ def test_names_that_are_spelled_otherwise_are_no_other_order(
     path.write_text(FORMATS[name](frames))
     found = read(top, path, bonds="none", box=False).coordinates()
     np.testing.assert_allclose(found, PLACES, atol=0.01)
+
+
+ALIKE = {
+    "ASP": ("OD1", "OD2"),
+    "GLU": ("OE1", "OE2"),
+    "ARG": ("NH1", "NH2"),
+    "TYR": ("CD1", "CD2"),
+    "VAL": ("CG1", "CG2"),
+    "ALA": ("O", "OXT"),
+    "SER": ("HB2", "HB3"),
+}
+
+
+def swapped(one: str, other: str, resname: str) -> tuple[list[Record], list[Record]]:
+    """A residue in which two atoms have the names of one another."""
+    names = ["N", "CA", "C", one, other, "CB"]
+    places = PLACES[0].tolist()
+    records = [atom(name, 7, places[k], resname=resname) for k, name in enumerate(names)]
+    exchange = renamed(**{one: other, other: one})
+    return records, [exchange(record) for record in records]
+
+
+@pytest.mark.parametrize("resname", ALIKE)
+def test_names_of_atoms_that_are_alike_may_be_exchanged_and_are_told(
+    tmp_path: Path, resname: str
+) -> None:
+    one, other = ALIKE[resname]
+    ours, theirs = swapped(one, other, resname)
+    top, path = tmp_path / "top.gro", tmp_path / "a.pdb"
+    top.write_text(gro_text([ours]))
+    path.write_text(pdb_text([theirs, theirs]))
+    ensemble = read(top, path, bonds="none", box=False)
+    np.testing.assert_allclose(ensemble.coordinates()[0], PLACES[0, :6], atol=0.01)
+    assert ensemble.atoms.names.tolist() == [record[0] for record in ours]
+    told = f"names of 2 atoms are those of others that are like them, such as {other} 7"
+    assert any(told in note for note in ensemble.notes)
+
+
+@pytest.mark.parametrize(
+    ("resname", "one", "other"),
+    [("ILE", "CG1", "CG2"), ("TRP", "CD1", "CD2"), ("LIG", "C1", "C2"), ("SER", "HA", "HB2")],
+)
+def test_names_of_atoms_that_differ_may_not_be_exchanged(
+    tmp_path: Path, resname: str, one: str, other: str
+) -> None:
+    ours, theirs = swapped(one, other, resname)
+    top, path = tmp_path / "top.gro", tmp_path / "a.pdb"
+    top.write_text(gro_text([ours]))
+    path.write_text(pdb_text([theirs]))
+    with pytest.raises(ValueError, match=r"a\.pdb: its atoms are not in the order of"):
+        read(top, path, bonds="none")
+
+
+@pytest.mark.parametrize("name", ["a.pdb", "a.gro"])
+def test_atoms_of_a_universe_in_another_order_are_told(tmp_path: Path, name: str) -> None:
+    import MDAnalysis as mda
+
+    path, top = tmp_path / name, topology(tmp_path, name)
+    told = f"{name}: its atoms are not in the order of"
+    for order, count in ((1, 0), (-1, 1)):
+        path.write_text(FORMATS[name]([records[::order] for records in FRAMES]))
+        ensemble = read(mda.Universe(str(top), str(path)), bonds="none", box=False)
+        assert sum(told in note for note in ensemble.notes) == count
+        shown = PLACES[: ensemble.n_snapshots]  # of a GRO file, the library shows the first frame
+        np.testing.assert_allclose(ensemble.coordinates()[:, ::order], shown, atol=0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -148,3 +149,39 @@ def test_beads_in_a_pdb_file_have_no_elements(tmp_path: Path) -> None:
     assert set(ensemble.atoms.elements.tolist()) == {""}
     assert len(ensemble.atoms.bonds) == 0
     assert any("coarse-grained" in note for note in ensemble.notes)
+
+
+@pytest.mark.parametrize(
+    "serial",
+    [lambda _: "*****", lambda k: f"{k % 3:5d}", lambda k: f"{99_990 + k:5x}"],
+    ids=["stars", "from 0 again", "base 16"],
+)
+def test_atoms_without_numbers_of_their_own_keep_the_order_of_the_file(
+    tmp_path: Path, serial: Callable[[int], str]
+) -> None:
+    """Two chains of one letter: the parser puts residues of one number together."""
+    records = [*peptide(n_residues=2), *peptide(30.0, n_residues=2)]
+    path = write_pdb(tmp_path / "a.pdb", [records, records], extra=["CONECT    1    7"])
+    lines = path.read_text().split("\n")
+    atoms = [place for place, line in enumerate(lines) if line.startswith("ATOM")]
+    for number, place in enumerate(atoms):
+        lines[place] = lines[place][:6] + serial(number) + lines[place][11:]
+    path.write_text("\n".join(lines))
+    ensemble = read(path, bonds="file")
+    places = np.array([record[6:9] for record in records], dtype=np.float64)
+    np.testing.assert_allclose(ensemble.coordinates(), [places, places], atol=1e-6)
+    assert not len(ensemble.atoms.bonds)  # as nobody knows which atoms are 1 and 7
+
+
+def test_more_than_99999_atoms_of_one_chain_are_read(tmp_path: Path) -> None:
+    """As programs write them whose numbers of atoms and residues begin again."""
+    count = 100_020
+    lattice = 4.0 * np.stack(np.unravel_index(np.arange(count), (100, 100, 100)), axis=1)
+    lines = [
+        f"ATOM  {(k + 1) % 100_000:5d}  CA  GLY A{(k + 1) % 10_000:4d}    "
+        f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00           C"
+        for k, (x, y, z) in enumerate(lattice)
+    ]
+    (tmp_path / "a.pdb").write_text("\n".join([*lines, "END", ""]))
+    found = read(tmp_path / "a.pdb", bonds="none").coordinates()
+    np.testing.assert_allclose(found[0], lattice, atol=1e-6)

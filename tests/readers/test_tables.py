@@ -93,9 +93,10 @@ def test_a_data_frame_gives_the_same() -> None:
     check(read(frame.rename(columns={"x": "a", "y": "b"}), columns=["frame", "particle", "a", "b"]))
 
 
-def test_missing_values_are_gaps_and_said_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", ["", "nan", "#N/A"])  # the last as spreadsheets write it
+def test_missing_values_are_gaps_and_said_so(tmp_path: Path, missing: str) -> None:
     path = tmp_path / "a.csv"
-    path.write_text(table() + "1,7,,\n")
+    path.write_text(table() + f"1,7,{missing},{missing}\n")
     ensemble = read(path)
     assert np.isnan(coordinates(ensemble)[1, 1]).all()
     assert "1 rows without coordinates count as not seen" in ensemble.notes
@@ -229,3 +230,11 @@ def test_long_and_many_names_are_shortened_in_messages(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'a{30}…', .* and 31 more: give the frame") as told:
         read(tmp_path / "a.csv")
     assert len(str(told.value)) < 600
+
+
+def test_two_tables_are_refused_in_one_line(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    for path in (one, other):
+        path.write_text("frame,particle,x,y\n0,0,1,2\n1,0,1,3\n0,1,5,5\n1,1,5,6\n")
+    with pytest.raises(ValueError, match=r"tables of tracks are read one at a time.*by itself"):
+        read(one, other)

@@ -417,3 +417,26 @@ def test_molecules_that_have_numbers_and_no_bonds_go_as_wholes(tmp_path: Path) -
         apart = places[:, 3 * b : 3 * b + 3][:, None] - places[:, 3 * a : 3 * a + 3][:, :, None]
         lengths = np.linalg.norm(apart + shifts[a, b], axis=-1)
         assert sigma == pytest.approx(np.sqrt(np.mean(lengths.std(axis=0) ** 2)), rel=1e-5)
+
+
+@pytest.mark.parametrize("options", [{"box": False}, {"unwrap": True}], ids=["box", "unwrap"])
+def test_image_flags_of_a_pulse_are_believed_on_demand(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    rng = np.random.default_rng(2)
+    steps = rng.normal(0, 0.08, (30, 17, 3)).repeat(3, axis=1)  # of molecules of three
+    places = SIDE * (rng.uniform(size=(17, 3)).repeat(3, axis=0) + np.cumsum(steps, axis=0))
+    places[15:] += 0.8 * SIDE * np.where(np.arange(51) // 3 % 2, 1, -1)[:, None]
+    path = dump(tmp_path / "a.lammpstrj", places, "x y z ix iy iz")
+    doubted, believed = timme.read(path, **options), timme.read(path, trust_images=True, **options)
+    assert any("trust_images=True" in note for note in doubted.notes)
+    ways = believed.coordinates() - believed.coordinates()[0]
+    np.testing.assert_allclose(ways, places - places[0], atol=1e-3)  # as the dump is rounded
+
+
+def test_image_flags_that_are_not_there_cannot_be_trusted(tmp_path: Path) -> None:
+    path = dump(tmp_path / "a.lammpstrj", np.full((3, 4, 3), 1.0), "x y z")
+    counted = dump(tmp_path / "b.lammpstrj", np.full((3, 4, 3), 1.0), "x y z ix iy iz")
+    for source, unwrap in ((path, True), (counted, False)):
+        with pytest.raises(ValueError, match="trust_images=True is for files that say"):
+            timme.read(source, unwrap=unwrap, trust_images=True)

@@ -134,3 +134,13 @@ def test_a_box_that_is_sheared_and_flipped_breaks_no_count(broken: bool) -> None
     found, notes = follow_counted(frames, np.arange(20))
     np.testing.assert_allclose(found.read(0, 60)[0], SIDE * true, atol=1e-8)
     assert len(notes) == broken
+
+
+def test_trusted_counts_are_believed_where_they_seem_to_begin_again() -> None:
+    places = walk(0.08, n_sites=100)
+    places[20:] += np.where(np.arange(100) % 2, 0.8, -0.8)[:, None]  # a pulse between snapshots
+    with pytest.raises(ValueError, match=r"counted from elsewhere .*believe .*trust_images"):
+        follow(places)
+    found, notes = follow(places, trusted=True)
+    np.testing.assert_allclose(found, places, atol=1e-12)
+    assert not notes

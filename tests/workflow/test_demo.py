@@ -13,7 +13,8 @@ from tests.synthetic.test_known_answers import same_clusters
 from timme import statistics
 from timme._arrays import Ints
 from timme.settings import DEMOS
-from timme.workflow import analyse_demo, demo, scene_of, summary
+from timme.workflow import demo, scene_of, summary
+from timme.workflow.demo import analyse_demo
 
 
 def first_labels(analysis: timme.Analysis) -> Ints:

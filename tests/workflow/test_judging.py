@@ -95,6 +95,17 @@ def test_what_cannot_be_told_is_refused_in_one_line(options: dict[str, Any], mes
         timme.analyse(array + np.random.default_rng(1).normal(size=(20, 12, 3)), **options)
 
 
+def test_walkers_by_chance_are_drawn_unasked_only_where_there_is_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    array = np.random.default_rng(0).normal(size=(20, 12, 3)).cumsum(axis=0)
+    assert timme.analyse(array).part(Chance) is not None
+    monkeypatch.setattr("timme.workflow.judging.allowed", lambda _: 1e6)  # less than is held
+    assert timme.analyse(array).part(Chance) is None
+    with pytest.raises(ValueError, match=r"chance=True needs about .* of memory"):
+        timme.analyse(array, chance=True)
+
+
 def test_where_memory_is_scarce_a_run_goes_on_without_judging() -> None:
     rng = np.random.default_rng(0)
     points = timme.objects.points(timme.read(rng.normal(size=(30, 400, 3))))
@@ -116,11 +127,12 @@ def test_fewer_pairs_than_may_matter_are_told() -> None:
     assert "told by 200 of 780 pairs" in notes[0]
 
 
-def test_sums_of_what_matters_give_the_hierarchies_of_all_pairs() -> None:
-    made = timme.synthetic.hinged(3, 80, 600)
+@pytest.mark.parametrize("n_snapshots", [600, 3000])  # which are looked at once, and twice, before
+def test_sums_of_what_matters_give_the_hierarchies_of_all_pairs(n_snapshots: int) -> None:
+    made = timme.synthetic.hinged(3, 80, n_snapshots)
     points = timme.objects.points(made.ensemble)
     sigma = timme.measure(points, timme.pairs.all(points))
-    draws = draw(600, 30.0, n_draws=10)  # in runs of 4 parts
+    draws = draw(n_snapshots, 30.0, n_draws=10)  # in runs of 4 parts
     assert len(sigma.pairs) > 20_000  # from which on pairs are left out
     few, _ = sum_what_matters(points, sigma, draws)
     assert len(few.pairs) < 0.7 * len(sigma.pairs)  # two thirds are between bodies

@@ -6,6 +6,8 @@ import numpy as np
 
 from timme._kernels import compiled
 
+_AT_A_TIME = 16  # pairs: so many numbers of double precision are two lines of the cache
+
 
 @compiled(error_model="numpy")
 def fit_sites(begins, partners, rows, squares, start, n_sweeps):
@@ -34,6 +36,22 @@ def fit_sites(begins, partners, rows, squares, start, n_sweeps):
             if moved <= 1e-9 * np.max(sites):
                 break
     return found
+
+
+@compiled
+def square_draws(sigma, squares):
+    """Fill in σ² of each draw in double precision, 0 where σ is unknown.
+
+    ``sigma`` is (pairs, draws) in single precision, and ``squares`` (draws, pairs). A few pairs at
+    a time, so that neither the rows that are read nor those that are written leave the cache.
+    """
+    n_pairs, n_draws = sigma.shape
+    for begin in range(0, n_pairs, _AT_A_TIME):
+        end = min(begin + _AT_A_TIME, n_pairs)
+        for draw in range(n_draws):
+            for pair in range(begin, end):
+                value = np.float64(sigma[pair, draw])
+                squares[draw, pair] = value * value if np.isfinite(value) else 0.0
 
 
 @compiled(error_model="numpy")

@@ -34,25 +34,27 @@ def extents(coordinates, offsets, turns, periods, low, high):
 
     Places are those of each frame shifted by its offset and multiplied by its matrix, which must
     leave no two points farther apart. Where an axis has a period, those images are taken that
-    keep the extent small. Of a point that is never seen, the lowest is above the highest.
+    keep the extent small. Of a point that is never seen, the lowest is above the highest. Some
+    points at a time, whose extents stay in the cache.
     """
     n_frames, n_points, n_dimensions = coordinates.shape
     low[:] = np.inf
     high[:] = -np.inf
-    for frame in range(n_frames):
-        for p in range(n_points):
-            for axis in range(turns.shape[2]):
-                place = 0.0
-                for d in range(n_dimensions):
-                    shifted = np.float64(coordinates[frame, p, d]) - offsets[frame, d]
-                    place += shifted * turns[frame, d, axis]
-                if periods[axis] < np.inf and low[p, axis] <= high[p, axis]:
-                    beyond = place - 0.5 * (low[p, axis] + high[p, axis])
-                    place -= periods[axis] * np.rint(beyond / periods[axis])
-                if place < low[p, axis]:  # never for NaN
-                    low[p, axis] = place
-                if place > high[p, axis]:
-                    high[p, axis] = place
+    for begin in range(0, n_points, _SOME):
+        for frame in range(n_frames):
+            for p in range(begin, min(begin + _SOME, n_points)):
+                for axis in range(turns.shape[2]):
+                    place = 0.0
+                    for d in range(n_dimensions):
+                        shifted = np.float64(coordinates[frame, p, d]) - offsets[frame, d]
+                        place += shifted * turns[frame, d, axis]
+                    if periods[axis] < np.inf and low[p, axis] <= high[p, axis]:
+                        beyond = place - 0.5 * (low[p, axis] + high[p, axis])
+                        place -= periods[axis] * np.rint(beyond / periods[axis])
+                    if place < low[p, axis]:  # never for NaN
+                        low[p, axis] = place
+                    if place > high[p, axis]:
+                        high[p, axis] = place
 
 
 @compiled
@@ -66,6 +68,37 @@ def lay_out(coordinates, frames, order, xyz):
             for place in range(begin, min(begin + _SOME, len(order))):
                 for d in range(coordinates.shape[2]):
                     xyz[place, d, k] = coordinates[frames[k], order[place], d]
+
+
+@compiled
+def box_paths(centres, halves, order, low, high):
+    """Fill in where paths begin and end, in the order wanted; before they begin if never seen."""
+    for place in range(len(order)):
+        for axis in range(AXES):
+            centre, half = centres[order[place], axis], halves[order[place], axis]
+            low[place, axis], high[place, axis] = centre - half, centre + half
+
+
+@compiled
+def group_boxes(low, high, count, boxes):
+    """Lay boxes out group by group, centres and half widths of those of a group side by side.
+
+    The box around each group takes the place of the first ones in ``low`` and ``high``. Nothing is
+    near a box that ends before it begins, nor near what fills up the last group.
+    """
+    for group in range((count + GROUP - 1) // GROUP):
+        for axis in range(AXES):
+            lowest, highest = np.inf, -np.inf
+            for k in range(GROUP):
+                place = group * GROUP + k
+                boxes[group, 0, axis, k], boxes[group, 1, axis, k] = 0.0, -np.inf
+                if place < count and low[place, axis] <= high[place, axis]:
+                    half = 0.5 * (high[place, axis] - low[place, axis]) * (1 + 1e-13)
+                    boxes[group, 0, axis, k] = low[place, axis] + half
+                    boxes[group, 1, axis, k] = half
+                    lowest = min(lowest, low[place, axis])
+                    highest = max(highest, high[place, axis])
+            low[group, axis], high[group, axis] = lowest, highest
 
 
 @compiled(fastmath={"nnan", *_FAST}, error_model="numpy")

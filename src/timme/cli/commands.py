@@ -219,7 +219,8 @@ def demo(system: str, output: Path | None, overwrite: bool) -> None:
     """Analyse a built-in SYSTEM, which needs no file and no network."""
     folder = output or Path(f"timme-demo-{system}")
     with show_start():
-        from timme.workflow import analyse_demo, check_folder, write
+        from timme.workflow import check_folder, write
+        from timme.workflow.demo import analyse_demo
     check_folder(folder, overwrite=overwrite)
     with tell_compiling(verbose=False), show_progress("measuring") as progress:
         analysis = analyse_demo(system, progress=progress)

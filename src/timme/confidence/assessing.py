@@ -23,14 +23,16 @@ from timme.confidence.separation import (
     pairs_to_judge,
     separate,
 )
-from timme.confidence.shown import ShownSigma, measure_shown
+from timme.confidence.shown import ShownSigma, among_shown, measure_shown
 from timme.confidence.support import Matches, intervals, match
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
+from timme.fluctuations.crossing import Singles
 from timme.fluctuations.resampling import PartSums
-from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import NoiseVariance, lay_out_once, sum_parts
+from timme.fluctuations.sigma import Fluctuations, NoiseVariance
+from timme.fluctuations.sums import lay_out_once, sum_parts
 from timme.hierarchy.condensed import MIN_SIZE, CondensedTree, condense
+from timme.hierarchy.forest import spanning_forest
 from timme.hierarchy.linkages import Linkage
 from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
@@ -82,7 +84,7 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         As for :func:`timme.measure`.
     noise : callable, optional
         What errors of positions add to σ² of pairs of points, if it was taken off `sigma`: it is
-        taken off σ² of every draw as well.
+        taken off σ² of every draw, and off how soon motions are forgotten, as well.
     seed : int, optional
         Of the random numbers.
     run : Run, optional
@@ -106,8 +108,12 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     n_objects = len(objects)
     seen = np.arange(n_objects) if shown is None else indices(shown, n_objects, "shown objects")
     tree = condense(_restrict(hierarchy, seen, len(objects)), min_size=min_size)
-    sampling = count_independent(objects, sigma, replicas=replicas, metric=metric, seed=seed)
-    among = measure_shown(objects, seen, metric=metric, noise=noise, seed=seed, run=run)
+    sampling = count_independent(
+        objects, sigma, replicas=replicas, metric=metric, noise=noise, seed=seed
+    )
+    among = measure_shown(
+        objects, seen, known=sigma, metric=metric, noise=noise, seed=seed, run=run
+    )
     found = silhouettes(tree.hierarchy, among.matrix, sites=among.chosen, min_size=min_size)
     if np.isnan(sampling.n_effective):
         return Confidence(sampling, tree, _unjudged(tree), found)
@@ -122,6 +128,8 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
     summed = partial(
         sum_parts, objects, parts=draws.parts, metric=metric, layout=layout, noise=noise, run=run
     )
+    # What joins all snapshots bounds that of draws, and is what clusters hang on.
+    forest = spanning_forest(n_objects, sigma.pairs, sigma.sigma) if linkage == "single" else None
     sums, notes = sum_what_matters(
         *(objects, sigma, draws),
         linkage=linkage,
@@ -129,24 +137,30 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         metric=metric,
         layout=layout,
         noise=noise,
+        joining=None if forest is None else forest[0],
         run=run,
     )
     lengths = cut_lengths(draws)
-    trees, shorter = (  # apart, as more pairs matter in short ones
-        resampled_hierarchies(sums, times, shown=seen, quantity=hierarchy.quantity, linkage=linkage)
-        for times in (draws.times, lengths.times)
+    grown = partial(
+        resampled_hierarchies,
+        sums,
+        shown=seen,
+        quantity=hierarchy.quantity,
+        linkage=linkage,
+        workers=run.engine.threads_here,
     )
-    del sums
+    trees, shorter = grown(draws.times), grown(lengths.times)  # in short ones, more pairs matter
+    del sums, grown
     matches = match(tree.masks(), trees)
     sides = _all_sides(tree)
-    judged = _judge(sides, seen, sigma, among, summed)
+    some = np.sort(np.random.default_rng(seed).permutation(len(sigma.pairs))[:_SAMPLE])
+    judged, looked_at = _judge(sides, seen, sigma, among, some, summed)
     separations = _separations(tree, sides, judged, draws, support=matches.support)
     reach = draws.reach(sampling.n_effective)
-    bridges = _bridges(tree, sigma, seen, linkage)
+    bridges = _bridges(tree, sigma, seen, forest)
     records = _records(tree, matches, separations, bridges, reach)
     trusted = tree.masks()[[record.cluster for record in records if record.trusted]]
-    some = np.random.default_rng(seed).permutation(len(sigma.pairs))[:_SAMPLE]
-    told = converge(lengths, shorter, trusted, summed(sigma.pairs[np.sort(some)]))
+    told = converge(lengths, shorter, trusted, *looked_at)
     return Confidence(sampling, tree, records, found, draws, tuple(trees), notes, told)
 
 
@@ -185,14 +199,16 @@ def _judge(
     shown: Ints,
     sigma: Fluctuations,
     among: ShownSigma,
+    sample: Ints,
     summed: Callable[[Ints], PartSums],
-) -> JudgedPairs:
+) -> tuple[JudgedPairs, tuple[PartSums, Ints]]:
     """Gather the pairs by which splits are judged; the shown objects are numbered among these.
 
     All that is asked of partners is σ over all snapshots, which is known from the levels. Sums over
     parts, which cost more, are made of contacts, and of others only where too few contacts cross.
+    With them go those of a sample of all pairs, and where this is among them.
     """
-    contacts, known = _among(sigma, shown)
+    contacts, known = among_shown(sigma, shown)
     asked = [split for split in sides if split is not None]
     index, compared = pairs_to_judge(asked, contacts, len(shown))
     near = np.sort(shown[index], axis=1)
@@ -201,18 +217,20 @@ def _judge(
     found[np.searchsorted(keys, contacts @ [len(shown), 1])] = known
     found[~compared] = among.of(index[~compared])
     number = np.cumsum(compared) - 1
-    of_contacts = summed(near[compared]) if asked else None
+    of_contacts = near[compared] if asked else near[:0]
+    sums = summed(np.concatenate([of_contacts, sigma.pairs[sample]]))
 
-    def resample(rows: Ints, times: Ints) -> Floats:
-        assert of_contacts is not None  # noqa: S101, no split is judged if none is asked for
+    def resample(rows: Ints, times: Ints) -> Singles:
         here = compared[rows]
-        drawn = np.empty((len(rows), len(times)))
-        drawn[here] = of_contacts.sigma(times, rows=number[rows[here]])
-        if not here.all():
-            drawn[~here] = summed(near[rows[~here]]).sigma(times)
+        if here.all():
+            return sums.sigma(times, rows=number[rows])
+        drawn = np.empty((len(rows), len(times)), np.float32)
+        drawn[here] = sums.sigma(times, rows=number[rows[here]])
+        drawn[~here] = summed(near[rows[~here]]).sigma(times)
         return drawn
 
-    return JudgedPairs(index, compared, found, resample)
+    places = len(of_contacts) + np.arange(len(sample))
+    return JudgedPairs(index, compared, found, resample), (sums, places)
 
 
 def _separations(
@@ -278,26 +296,19 @@ def _sides(tree: CondensedTree, masks: Bools, cluster: int) -> Sides | None:
     siblings = tree.siblings(cluster)
     if len(siblings):
         other: Bools = np.asarray(masks[siblings].any(axis=0))
-        return draw_sides(masks[cluster], other, seed=cluster)
+        return draw_sides(masks[cluster], other, seed=cluster, n_splits=len(tree))
     rest = ~masks[cluster]
-    return draw_sides(masks[cluster], rest, seed=cluster) if rest.any() else None
-
-
-def _among(sigma: Fluctuations, shown: Ints) -> tuple[Ints, Floats]:
-    """Pairs both of which are shown, numbered as these are, the lower first; and their σ."""
-    number = np.full(sigma.n_objects, -1)
-    number[shown] = np.arange(len(shown))
-    inside = number[sigma.pairs]
-    held = (inside[:, 0] >= 0) & (inside[:, 1] >= 0)
-    return np.sort(inside[held], axis=1), sigma.sigma[held]
+    if not rest.any():
+        return None
+    return draw_sides(masks[cluster], rest, seed=cluster, n_splits=len(tree))
 
 
 def _bridges(
-    tree: CondensedTree, sigma: Fluctuations, shown: Ints, linkage: Linkage
+    tree: CondensedTree, sigma: Fluctuations, shown: Ints, forest: tuple[Ints, Floats] | None
 ) -> list[Bridge | None]:
     """What each cluster hangs on in the middle of its life; a whole tree joins nothing."""
     found: list[Bridge | None] = [None] * len(tree)
-    if linkage != "single":  # others do not join by single pairs
+    if forest is None:  # other linkages do not join by single pairs
         return found
     living = np.flatnonzero(np.isfinite(tree.deaths)).tolist()
     middle = np.sqrt(np.maximum(tree.births[living], 0.0) * tree.deaths[living])
@@ -305,7 +316,7 @@ def _bridges(
         (int(shown[tree.members(k)[0]]), float(height))
         for k, height in zip(living, middle, strict=True)
     ]
-    each = find_bridges(sigma, asked, shown=shown, min_size=tree.min_size)
+    each = find_bridges(sigma, asked, shown=shown, min_size=tree.min_size, forest=forest)
     for cluster, bridge in zip(living, each, strict=True):
         found[cluster] = bridge
     return found

@@ -41,6 +41,7 @@ def find_bridges(
     *,
     shown: Ints,
     min_size: int = MIN_SIZE,
+    forest: tuple[Ints, Floats] | None = None,
 ) -> list[Bridge | None]:
     """Find what clusters of shown objects hang on, among all objects that are compared.
 
@@ -54,6 +55,8 @@ def find_bridges(
         Objects that count.
     min_size : int, optional
         Shown objects that both parts need.
+    forest : tuple of ndarray, optional
+        Pairs by which all is joined and their σ, ascending, if they are known.
 
     Returns
     -------
@@ -62,7 +65,7 @@ def find_bridges(
     """
     if not clusters:
         return []
-    edges, heights = spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)
+    edges, heights = forest or spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)
     low = np.flatnonzero(sigma.sigma <= max(cutoff for _, cutoff in clusters))
     low = low[np.argsort(sigma.sigma[low])]
     pairs, rising = sigma.pairs[low], sigma.sigma[low]

@@ -61,7 +61,7 @@ def cut_lengths(draws: Draws) -> Lengths:
 
 
 def converge(
-    lengths: Lengths, hierarchies: Sequence[Hierarchy], masks: Bools, sample: PartSums
+    lengths: Lengths, hierarchies: Sequence[Hierarchy], masks: Bools, sums: PartSums, sample: Ints
 ) -> Convergence:
     """Compare what parts of a trajectory say with what all of it says.
 
@@ -73,8 +73,10 @@ def converge(
         Of each, as shown sites see them.
     masks : ndarray of bool, shape (clusters, sites)
         Sites of the trusted clusters.
-    sample : PartSums
-        Of some pairs, by which σ is compared.
+    sums : PartSums
+        Of pairs over parts of the snapshots.
+    sample : ndarray of int
+        Places of some of them, by which σ is compared.
 
     Returns
     -------
@@ -83,7 +85,7 @@ def converge(
     """
     count, n_lengths = len(masks), len(lengths.fractions)
     overlaps = match(masks, hierarchies).overlaps if count else np.empty((len(hierarchies), 0))
-    medians = _medians(sample, lengths.times[: 2 * n_lengths])
+    medians = _medians(sums, sample, lengths.times[: 2 * n_lengths])
     return Convergence(
         fractions=lengths.fractions,
         forward=frozen(medians[:n_lengths]),
@@ -94,10 +96,10 @@ def converge(
     )
 
 
-def _medians(sums: PartSums, times: Ints) -> Floats:
+def _medians(sums: PartSums, sample: Ints, times: Ints) -> Floats:
     """Median over pairs of σ of some parts over that of all; NaN where no pair is seen in them."""
     everything = np.ones((1, times.shape[1]), np.int64)
-    sigma = sums.sigma(np.concatenate([everything, times])).astype(np.float64)
+    sigma = sums.sigma(np.concatenate([everything, times]), rows=sample).astype(np.float64)
     moving = (sigma[:, 0] > 0) & np.isfinite(sigma[:, 0])
     if not moving.any():
         return np.ones(len(times))

@@ -24,8 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
-from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import NoiseVariance
+from timme.fluctuations.sigma import Fluctuations, NoiseVariance
 from timme.system.ensemble import Ensemble
 from timme.system.space import Boxes
 

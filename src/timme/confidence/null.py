@@ -14,7 +14,8 @@ import numpy as np
 
 from timme._arrays import Floats, Ints, frozen
 from timme.confidence.findings import NullBand
-from timme.fluctuations.sums import NoiseVariance, sum_parts
+from timme.fluctuations.sigma import NoiseVariance
+from timme.fluctuations.sums import sum_parts
 from timme.hierarchy.tree import grow
 from timme.objects import points
 from timme.settings.values import LARGE
@@ -83,11 +84,11 @@ def null_band(
 def _shift_steps(places: Floats, rng: np.random.Generator) -> Floats:
     """Walk from the same first places by the same steps, each track from another time on."""
     steps = np.diff(places, axis=0)
-    moved = np.empty_like(steps)
-    for site in range(places.shape[1]):
-        moved[:, site] = np.roll(steps[:, site], int(rng.integers(len(steps))), axis=0)
-    walked: Floats = places[:1] + np.concatenate([np.zeros_like(places[:1]), moved.cumsum(axis=0)])
-    return walked
+    times = np.arange(len(steps))[:, None] - rng.integers(len(steps), size=places.shape[1])
+    walked: Floats = np.empty_like(places)
+    walked[0] = places[0]
+    walked[1:] = np.take_along_axis(steps, (times % len(steps))[:, :, None], axis=0)
+    return np.cumsum(walked, axis=0, out=walked)
 
 
 def _sigma_of(places: Floats, boxes: Floats | None, pairs: Ints, errors: Floats | None) -> Floats:

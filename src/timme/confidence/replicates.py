@@ -28,9 +28,9 @@ from timme.engine.run import DEFAULT, Run
 from timme.engine.threads import Threads
 from timme.fluctuations.floors import floors
 from timme.fluctuations.resampling import PartSums
-from timme.fluctuations.sigma import Fluctuations
+from timme.fluctuations.sigma import Fluctuations, NoiseVariance
 from timme.fluctuations.site_sums import is_plain
-from timme.fluctuations.sums import NoiseVariance, sum_parts
+from timme.fluctuations.sums import sum_parts
 from timme.fluctuations.units import Layout
 from timme.hierarchy.forest import spanning_forest
 from timme.hierarchy.joining import grow_shown, heights_between
@@ -43,8 +43,9 @@ _AT_A_TIME = 20_000_000  # σ of all pairs and draws that are held
 _ROUNDING = 1e-5  # products of matrices in single precision, of other shapes, differ by less
 _MARGIN = 0.02  # of σ² in single precision, where pairs are left out before they are resampled
 _FEW = 20_000  # pairs that are summed without asking which of them matter
-_GLANCE = 2  # snapshots of each part that are looked at first, of points
-_GLANCE_AT_GROUPS = 4  # whose floor is the mean of many, each of them loose
+_GLANCE = 2, 11  # snapshots of each part looked at first, of points: so many, or a share of all
+_GLANCE_AT_GROUPS = 4, 6  # whose floor is the mean of many, each of them loose
+_CLOSER = 3  # times as many snapshots that are looked at next
 _LONG = 4  # snapshots of a window from which on there is much to be found within it
 MOST_PAIRS = 1_500_000  # whose sums over 64 parts take less than 1 GB
 
@@ -59,6 +60,7 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
     metric: Metric | None = None,
     layout: Layout | None = None,
     noise: NoiseVariance | None = None,
+    joining: Ints | None = None,
     run: Run = DEFAULT,
 ) -> tuple[PartSums, tuple[str, ...]]:
     """Sum the pairs that can be in the tree of some draw over parts of the snapshots.
@@ -81,6 +83,8 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
         As for :func:`timme.fluctuations.sums.sum_parts`.
     noise : callable, optional
         As for :func:`timme.fluctuations.sums.sum_parts`; it was taken off `sigma`, too.
+    joining : ndarray of int, shape (joins, 2), optional
+        The pairs by which all snapshots are joined, if they are known.
     run : Run, optional
         How it is carried out.
 
@@ -101,13 +105,17 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
     plain = is_plain(objects.ensemble, known_metric(metric, objects.ensemble))
     n_inside = objects.ensemble.n_snapshots * draws.runs.window // len(draws.parts)
     if linkage == "single" and n_pairs > (min(most, _FEW) if plain and n_inside >= _LONG else most):
-        bounds = _bounds(sigma, draws, summed)
+        if joining is None:
+            joining, _ = spanning_forest(sigma.n_objects, pairs, sigma.sigma)
+        bounds = _bounds(sigma, joining, draws, summed)
         if noise is not None:  # floors are those of what was measured
             bounds = bounds + noise(pairs)
         least_of = partial(
             floors, objects, parts=draws.parts, runs=draws.runs, metric=metric, layout=layout
         )
         for most_frames in _glances(objects, draws, plain=plain):
+            if most_frames is not None and len(pairs) <= _FEW:
+                continue
             least = least_of(pairs, most_frames=most_frames, run=run)
             low = least <= (1 + _MARGIN) * bounds
             pairs, bounds = pairs[low], bounds[low]
@@ -121,19 +129,27 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
     return summed(pairs), notes
 
 
-def _glances(objects: Objects, draws: Draws, *, plain: bool) -> tuple[int | None, ...]:
-    """How many snapshots of each part are looked at, in the end all.
+def _glances(objects: Objects, draws: Draws, *, plain: bool) -> list[int | None]:
+    """How many snapshots of each part are looked at, ever more, in the end all.
 
-    Most pairs are seen to be too high at a glance, which pays where it is much less than all.
+    Most pairs are seen to be too high at a glance. As a floor is lower by the share of the
+    snapshots that are looked at, that share is what counts, however long the parts are.
     """
-    few = _GLANCE if objects.are_points else _GLANCE_AT_GROUPS
-    pays = plain and max(map(len, draws.parts)) >= 2 * few
-    return (few, None) if pays else (None,)
+    longest = max(map(len, draws.parts))
+    least, share = _GLANCE if objects.are_points else _GLANCE_AT_GROUPS
+    glances = list[int | None]()
+    n_frames = max(least, longest // share)
+    while plain and 2 * n_frames <= longest:  # else it is nearly all
+        glances.append(n_frames)
+        n_frames *= _CLOSER
+    return [*glances, None]
 
 
-def _bounds(sigma: Fluctuations, draws: Draws, summed: Callable[[Ints], PartSums]) -> Floats:
+def _bounds(
+    sigma: Fluctuations, joining: Ints, draws: Draws, summed: Callable[[Ints], PartSums]
+) -> Floats:
     """Height, as σ², below which each pair is joined in every draw."""
-    edges = np.sort(spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)[0], axis=1)
+    edges = np.sort(joining, axis=1)
     sums = summed(edges)
     highest = [squares.max(axis=1) for _, squares in sums.resample(draws.times)]
     heights = np.concatenate([np.empty(0), *highest])
@@ -148,6 +164,7 @@ def resampled_hierarchies(
     rows: Ints | None = None,
     quantity: Quantity = SIGMA,
     linkage: Linkage = "single",
+    workers: int | None = None,
 ) -> list[Hierarchy]:
     """Grow the hierarchy of every draw.
 
@@ -165,6 +182,8 @@ def resampled_hierarchies(
         What the heights are.
     linkage : {"single", "braced", "average"}, optional
         How pairs are joined. Only for single linkage are there few pairs that can matter.
+    workers : int, optional
+        Threads; all cores by default.
 
     Returns
     -------
@@ -182,7 +201,8 @@ def resampled_hierarchies(
         seen = indices(shown, sums.n_objects, "shown sites")
         grow_one = partial(_grow_one, edges, unit)
         shares = sums.n_objects, seen
-        return [tree for some in drawn for tree in Threads().map(grow_one, shares, [*some])]
+        threads = Threads(workers)
+        return [tree for some in drawn for tree in threads.map(grow_one, shares, [*some])]
     grown = (
         grow_by(linkage, sums.n_objects, edges, each, quantity=unit)
         for some in drawn

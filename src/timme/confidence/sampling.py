@@ -12,7 +12,7 @@ from timme._arrays import Floats, Ints
 from timme._html import Described
 from timme.engine.metrics import known_metric
 from timme.engine.moments import Metric, Moments, Piece, PreparedBlock
-from timme.fluctuations.sigma import Fluctuations
+from timme.fluctuations.sigma import Fluctuations, NoiseVariance
 from timme.objects import Objects
 from timme.series import effective_size
 from timme.system.ensemble import Ensemble
@@ -81,6 +81,7 @@ def count_independent(
     *,
     replicas: Sequence[int] | None = None,
     metric: Metric | None = None,
+    noise: NoiseVariance | None = None,
     seed: int = 0,
 ) -> Sampling:
     """Count how many independent snapshots there are, by the slowest pairs.
@@ -98,6 +99,9 @@ def count_independent(
         Snapshots of each independent run, in their order; by default, those that were read.
     metric : str or callable, optional
         As for :func:`timme.measure`.
+    noise : callable, optional
+        What errors of positions add to σ² of pairs of points, if it was taken off `sigma`. They are
+        new in every snapshot, and would make the slowest motion look quick.
     seed : int, optional
         Of the random numbers.
 
@@ -115,7 +119,13 @@ def count_independent(
         return Sampling(n_snapshots, float(n_snapshots), runs, independent=True)
     pairs = slowest_pairs(sigma, n_snapshots=n_snapshots, seed=seed)
     series = distances(objects.centres(), pairs, metric=metric)
-    found = effective_size(series, replicas=runs, weights=ensemble.weights, corrected=True)
+    found = effective_size(
+        series,
+        replicas=runs,
+        weights=ensemble.weights,
+        errors=None if noise is None else noise(pairs),
+        corrected=True,
+    )
     return Sampling(n_snapshots, found, runs, independent=False)
 
 

@@ -13,7 +13,7 @@ from timme.confidence.noise import take_off
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.measuring import measure_in_chunks
-from timme.fluctuations.sums import NoiseVariance
+from timme.fluctuations.sigma import Fluctuations, NoiseVariance
 from timme.objects import Objects
 from timme.pairs.choices import given
 
@@ -56,6 +56,7 @@ def measure_shown(
     objects: Objects,
     shown: Ints,
     *,
+    known: Fluctuations | None = None,
     metric: Metric | None = None,
     noise: NoiseVariance | None = None,
     seed: int = 0,
@@ -69,6 +70,8 @@ def measure_shown(
         What was compared.
     shown : ndarray of int
         Which of them are shown.
+    known : Fluctuations, optional
+        σ of pairs that were measured before, without that noise: they are not measured again.
     metric : str or callable, optional
         As for :func:`timme.measure`.
     noise : callable, optional
@@ -90,10 +93,40 @@ def measure_shown(
     place = np.full(n_shown, -1)
     place[chosen] = np.arange(len(chosen))
     measure = partial(_measure_pairs, objects, shown, metric, noise, run)
+    matrix = np.full((len(chosen), len(chosen)), np.inf)  # which no σ is
+    np.fill_diagonal(matrix, 0.0)
+    if known is not None:
+        pairs, sigma = among_shown(known, shown[chosen])
+        matrix[*pairs.T] = sigma
+    one, other = np.nonzero(np.triu(np.isinf(matrix)))
+    matrix[one, other] = measure(np.column_stack([chosen[one], chosen[other]]))
     one, other = np.triu_indices(len(chosen), 1)
-    matrix = np.zeros((len(chosen), len(chosen)))
-    matrix[one, other] = matrix[other, one] = measure(np.column_stack([chosen[one], chosen[other]]))
+    matrix[other, one] = matrix[one, other]
     return ShownSigma(frozen(chosen), frozen(matrix), frozen(place), measure)
+
+
+def among_shown(sigma: Fluctuations, shown: Ints) -> tuple[Ints, Floats]:
+    """Find the pairs both of which are shown.
+
+    Parameters
+    ----------
+    sigma : Fluctuations
+        σ of pairs of objects.
+    shown : ndarray of int
+        Which objects are shown.
+
+    Returns
+    -------
+    ndarray of int, shape (pairs, 2)
+        Numbers among the shown objects, the lower first.
+    ndarray, shape (pairs,)
+        Their σ.
+    """
+    number = np.full(sigma.n_objects, -1)
+    number[shown] = np.arange(len(shown))
+    inside = number[sigma.pairs]
+    held = (inside[:, 0] >= 0) & (inside[:, 1] >= 0)
+    return np.sort(inside[held], axis=1), sigma.sigma[held]
 
 
 def _measure_pairs(

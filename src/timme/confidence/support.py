@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Bools, Floats, frozen
+from timme._kernels import overlaps as kernel
 from timme.hierarchy.tree import Hierarchy
 
 _FOUND_AGAIN = 0.5  # overlap from which on a cluster is the same, so that its cutoffs count
@@ -106,10 +107,5 @@ def intervals(
 
 def _best(masks: Bools, tree: Hierarchy) -> tuple[Floats, Floats, Floats]:
     """Overlap, birth and death of the node that overlaps each cluster best."""
-    counted = np.zeros((len(masks), tree.n_sites + 1), np.int64)
-    np.cumsum(masks[:, tree.order], axis=1, out=counted[:, 1:])
-    shared = counted[:, tree.starts + tree.sizes] - counted[:, tree.starts]
-    size = masks.sum(axis=1)[:, None]
-    overlap = shared / (size + tree.sizes - shared)
-    best = overlap.argmax(axis=1)
-    return overlap[np.arange(len(masks)), best], tree.births[best], tree.deaths[best]
+    overlaps, best = kernel.best_nodes(masks, tree.order, tree.starts, tree.sizes)
+    return overlaps, tree.births[best], tree.deaths[best]

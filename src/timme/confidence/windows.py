@@ -19,7 +19,8 @@ from timme.confidence.findings import Windows
 from timme.confidence.replicates import resampled_hierarchies
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
-from timme.fluctuations.sums import NoiseVariance, sum_parts
+from timme.fluctuations.sigma import NoiseVariance
+from timme.fluctuations.sums import sum_parts
 from timme.hierarchy.condensed import MIN_SIZE
 from timme.objects import Objects, points
 

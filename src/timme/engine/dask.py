@@ -1,13 +1,15 @@
 """The same blocks and tiles on dask: a cluster of computers does the work, the bits stay the same.
 
 A task is one block of frames and a run of pairs. Workers open trajectories themselves; frames that
-are in memory here are sent block by block. Whatever a worker held is made again by another one if
-it dies, and what they find is merged here in the order of the blocks.
+are in memory here are sent block by block, unless so few pairs are asked for that they are measured
+sooner than sent. Whatever a worker held is made again by another one if it dies, and what they find
+is merged here in the order of the blocks.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import closing
@@ -25,7 +27,7 @@ from timme.engine.compile_lock import first_time, merge_tiles
 from timme.engine.connect import LOST
 from timme.engine.moments import Merge, Metric, Moments, Piece, PreparedBlock, pair_tiles
 from timme.engine.protocol import Window
-from timme.engine.threads import in_order, part_length
+from timme.engine.threads import Threads, in_order, part_length
 from timme.system.blocks import Block
 from timme.system.ensemble import Ensemble
 
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _TASK_TILES = 24  # tiles of pairs in a task at most: a fraction of a second, 30 MB of results
+_TASK_SECONDS = 0.25  # that a task takes about, where it may be as many calls as one likes
 _AHEAD = 3  # tasks of each thread that wait or whose results do
+_FEW = 16  # pairs of each site: to measure them takes less than to send where it is
 _DEATHS = 8  # how often a task is tried again after dask gives it up: workers died under it
 
 _reading = threading.Lock()  # libraries of file formats do not read in two threads at a time
@@ -79,6 +83,9 @@ class Cluster:
         callable
             As for :class:`timme.engine.protocol.Engine`.
         """
+        if len(pairs) <= _FEW * ensemble.n_sites and ensemble.frames.elsewhere() is None:
+            yield from Threads(self.threads_here).merges(ensemble, pairs, metric, pieces)
+            return
         runs = _runs(len(pairs), len(pieces), self._n_threads)
         tasks = self._tasks(ensemble, [pairs[run] for run in runs], metric, pieces)
         with closing(self._in_order(tasks)) as waiting:
@@ -144,7 +151,7 @@ class Cluster:
     def map(
         self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
     ) -> Generator[Any]:
-        """Call a function for each item, as tasks.
+        """Call a function for each item, as tasks of several items if they take little time.
 
         Parameters
         ----------
@@ -156,13 +163,19 @@ class Cluster:
         object
             As for :class:`timme.engine.protocol.Engine`.
         """
+        fair = max(1, len(items) // (8 * self._n_threads))
+        at_once = 1  # until one has told how long it takes
 
         def tasks() -> Iterator[Future[Any]]:
             sent = self._submit(_keep, shared)
-            for item in items:
-                yield self._submit(_call, function, sent, item)
+            left = iter(items)
+            while some := list(islice(left, at_once)):
+                yield self._submit(_call_all, function, sent, some)
 
-        return self._in_order(tasks())
+        with closing(self._in_order(tasks())) as results:
+            for seconds, found in results:
+                at_once = max(1, min(fair, int(_TASK_SECONDS * len(found) / max(seconds, 1e-9))))
+                yield from found
 
     @property
     def _n_threads(self) -> int:
@@ -289,6 +302,15 @@ def _call(function: Callable[[Any, Any], Any], shared: Any, item: Any) -> Any:
         if first:
             return function(shared, item)
     return function(shared, item)
+
+
+def _call_all(
+    function: Callable[[Any, Any], Any], shared: Any, items: list[Any]
+) -> tuple[float, list[Any]]:
+    """Call a function for some items; tell how long it took as well."""
+    start = time.perf_counter()
+    found = [_call(function, shared, item) for item in items]
+    return time.perf_counter() - start, found
 
 
 def _search(

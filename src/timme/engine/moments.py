@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from timme._arrays import Bools, Coordinates, Floats, Ints
+from timme._arrays import Bools, Coordinates, Floats, Ints, frozen
 from timme._kernels import metrics as named_kernel
 from timme._kernels import moments as kernel
 from timme._kernels import plain as plain_kernel
@@ -216,7 +216,7 @@ class PreparedBlock:
         into : Moments
             Of each pair over the blocks before; changed in place.
         """
-        pairs = np.array(pairs)  # loops are compiled for arrays they may write
+        pairs = frozen(np.ascontiguousarray(pairs))  # loops are compiled for what is read-only
         count, weight, mean, m2, reach = into.arrays
         if isinstance(self._metric, str):
             code = NAMED[self._metric].code

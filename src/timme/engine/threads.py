@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
@@ -116,12 +117,12 @@ class Threads:
             As for :class:`timme.engine.protocol.Engine`.
         """
         count = self.threads_here
+        windows = _windows(prepare, shared, ensemble, starts)
         with ThreadPoolExecutor(count) as pool:
-            for block in read_ahead(ensemble, starts):
-                for window in prepare(shared, block):
-                    tasks = (pool.submit(function, window, tile) for tile in window.tiles)
-                    yield window.stop, in_order(tasks, Future.result, ahead=4 * count)
-                del block
+            for window in windows if count == 1 else _make_ahead(windows):
+                tasks = (pool.submit(function, window, tile) for tile in window.tiles)
+                yield window.stop, in_order(tasks, Future.result, ahead=4 * count)
+                del window, tasks  # before the next is made
 
     def map(
         self, function: Callable[[Any, Any], Any], shared: object, items: Sequence[Any]
@@ -198,6 +199,28 @@ def read_ahead(ensemble: Ensemble, starts: Sequence[int]) -> Generator[Block]:
     with ThreadPoolExecutor(1, "timme-reader") as reader:
         blocks = (reader.submit(ensemble.block, start) for start in starts)
         yield from in_order(blocks, Future.result, ahead=1)
+
+
+def _windows(
+    prepare: Callable[[Any, Block], Iterable[Any]],
+    shared: object,
+    ensemble: Ensemble,
+    starts: Sequence[int],
+) -> Generator[Any]:
+    """Prepare the windows of one block after another."""
+    for block in read_ahead(ensemble, starts):
+        yield from prepare(shared, block)
+        del block
+
+
+def _make_ahead(things: Generator[Any]) -> Generator[Any]:
+    """Make each of some things, none of which is None, while the one before it is worked on."""
+    with closing(things), ThreadPoolExecutor(1, "timme-maker") as maker:
+        upcoming = maker.submit(next, things, None)
+        while (made := upcoming.result()) is not None:
+            upcoming = maker.submit(next, things, None)
+            yield made
+            del made
 
 
 def in_order(tasks: Iterable[Any], result: Callable[[Any], Any], *, ahead: int) -> Generator[Any]:

@@ -29,7 +29,7 @@ from timme.engine.metrics import known_metric
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
 from timme.engine.threads import Threads
-from timme.fluctuations.crossing import Crossing, Singles
+from timme.fluctuations.crossing import Crossing, Singles, count_site_pairs
 from timme.fluctuations.site_sums import (
     add_units,
     first_distances,
@@ -94,10 +94,8 @@ def floors(  # noqa: PLR0913, what draws are, how much is looked at, and how
     layout = layout or lay_out_once(objects, parts, metric)
     if layout is not None and most_frames is not None:
         layout = thin(layout, most_frames)
-    per_pair = 1.0 if objects.are_points else (len(objects.members) / len(objects)) ** 2
-    n_pieces = max(1, round(len(index) * per_pair / _PIECE))
     found = list[Floats]()
-    for piece in np.array_split(index, n_pieces):
+    for piece in _cut(objects, index, layout):
         crossing = Crossing.of(objects, piece)
         search = _Search.of(crossing, runs, totals)
         if layout is not None:
@@ -108,6 +106,16 @@ def floors(  # noqa: PLR0913, what draws are, how much is looked at, and how
             least = search.least(slice(None), (first, second), seen)
         found.append(covered * crossing.reduce_squares(least))
     return np.concatenate(found)
+
+
+def _cut(objects: Objects, index: Ints, layout: Layout | None) -> list[Ints]:
+    """Cut pairs into pieces, as few as memory allows where each goes through all frames anew."""
+    n_site_pairs = float(len(index))
+    if layout is not None and layout.held is not None:  # sums never leave the cache
+        n_site_pairs *= 1.0 if objects.are_points else (len(objects.members) / len(objects)) ** 2
+    elif not objects.are_points:
+        n_site_pairs = count_site_pairs(objects, index)
+    return np.array_split(index, max(1, round(n_site_pairs / _PIECE)))
 
 
 def least_cover(runs: Runs, totals: Floats) -> float:
@@ -133,14 +141,17 @@ def least_cover(runs: Runs, totals: Floats) -> float:
     count = np.repeat(runs.replicas, runs.replicas)
     begin = np.repeat(np.cumsum(runs.replicas) - runs.replicas, runs.replicas)
     following = begin + (np.arange(len(count)) - begin + 1) % count
-    least = 1.0
-    for drawn in runs.drawn:
-        breaks = np.flatnonzero(following[drawn[:-1]] != drawn[1:]) + 1
-        chains = np.split(drawn, breaks)
-        whole = [chain[: len(chain) // runs.window * runs.window] for chain in chains]
-        share = totals[np.concatenate(whole)].sum() / totals[drawn].sum()
-        least = min(least, float(share))
-    return least
+    drawn = np.atleast_2d(runs.drawn)
+    place = np.arange(drawn.shape[1])
+    breaks = np.ones((len(drawn), len(place) + 1), bool)  # before each part, and after the last
+    breaks[:, 1:-1] = following[drawn[:, :-1]] != drawn[:, 1:]
+    first = np.maximum.accumulate(np.where(breaks[:, :-1], place, 0), axis=1)
+    ends = np.where(breaks[:, 1:], place + 1, len(place))
+    last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    whole = place - first < (last - first) // runs.window * runs.window
+    weights = totals[drawn]
+    shares = (weights * whole).sum(axis=1) / weights.sum(axis=1)
+    return float(shares.min(initial=1.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -83,9 +83,10 @@ class PartSums(Described):
         ndarray of float32, shape (pairs, draws)
             σ of each.
         """
-        n_draws = len(np.asarray(times))
-        pieces = [found for _, found in self.resample(times, rows=rows)]
-        found: Singles = np.sqrt(np.concatenate([np.empty((0, n_draws), np.float32), *pieces]))
+        n_pairs = len(self.pairs if rows is None else rows)
+        found = np.empty((n_pairs, len(np.asarray(times))), np.float32)
+        for tile, squares in self.resample(times, rows=rows):
+            np.sqrt(squares, out=found[tile])
         return found
 
     def _largest(self, counts: Singles, rows: Ints | None) -> Iterator[tuple[slice, Singles]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,9 @@ from timme._arrays import Floats, Ints
 from timme._html import Described
 
 _LARGEST_MATRIX = 20_000  # objects; 3.2 GB
+
+NoiseVariance = Callable[[Ints], Floats]
+"""Tells what errors of positions add to σ² of pairs of points, over very many snapshots."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -5,26 +5,24 @@ What is summed, and how σ follows from it, is told in :mod:`timme.fluctuations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from timme._arrays import Floats, Ints, frozen
+from timme._arrays import Ints, frozen
 from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric
 from timme.engine.reduction import require_parts
 from timme.engine.run import DEFAULT, Run
-from timme.fluctuations.crossing import Crossing, Singles, count_site_pairs
+from timme.fluctuations.crossing import Crossing, Singles
 from timme.fluctuations.resampling import PartSums
+from timme.fluctuations.sigma import NoiseVariance
 from timme.fluctuations.site_sums import is_plain, sum_anything, sum_plainly, weights_of
 from timme.fluctuations.units import Layout, hold
 from timme.objects import Objects
 
 HELD_BYTES = 24_000_000  # sums of site pairs that are held at a time, where objects have several
-
-NoiseVariance = Callable[[Ints], Floats]
-"""Tells what errors of positions add to σ² of pairs of points, over very many snapshots."""
 
 
 def sum_parts(
@@ -66,12 +64,15 @@ def sum_parts(
     if any(one.stop != other.start for one, other in pairwise(parts)):
         raise ValueError(f"parts must follow one another without gaps, got {parts}")
     metric = known_metric(metric, ensemble)
+    whole = Crossing.of(objects, index)
     n_pieces = 1
     if not objects.are_points and objects.reduction != "max":
-        held = 8 * len(parts) * count_site_pairs(objects, index)
+        held = 8 * len(parts) * len(whole.site_pairs)
         n_pieces = min(len(index), -(-held // HELD_BYTES)) or 1
     made = [
-        _sum_piece(Crossing.of(objects, piece), parts, metric, layout, run)
+        _sum_piece(
+            whole if n_pieces == 1 else Crossing.of(objects, piece), parts, metric, layout, run
+        )
         for piece in np.array_split(index, n_pieces)
     ]
     first, second, seen = (_join(arrays) for arrays in zip(*made, strict=True))
@@ -85,7 +86,7 @@ def sum_parts(
         first=first,
         seen=seen,
         unit=unit_of_distances(metric, ensemble.unit),
-        largest_of=Crossing.of(objects, index) if takes_largest(objects) else None,
+        largest_of=whole if takes_largest(objects) else None,
         noise=None if noise is None else frozen(noise(index)),
     )
 

@@ -75,7 +75,7 @@ _MOST_FOUND = 0.5  # of the pairs looked at, above which it takes less to measur
 _MOST_PASSED = 100  # left out that are passed over on the way to the nearest
 _FEWEST_LOOKED_AT = 0.05  # of the pairs, before it is judged whether it pays
 _SAMPLE = 256  # pairs by which it is judged beforehand
-_MOST_FRAMES = 0.4  # of a pair's, on average, until it is given up, above which it does not pay
+_MOST_FRAMES = 0.5  # of a pair's, on average, until it is given up, above which it does not pay
 
 
 def cluster(  # noqa: PLR0913, as for measure
@@ -336,12 +336,12 @@ def _nearest(places: Coordinates, tree: cKDTree, left_out: Ints, threads: int) -
     n_points = len(places)
     most = int(np.bincount(left_out.ravel(), minlength=1).max()) if len(left_out) else 0
     count = min(n_points, 1 + _NEAREST + min(most, _MOST_PASSED))
-    index = _each_with(np.asarray(tree.query(places, k=count, workers=threads)[1]))
-    others: Ints = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
+    index: Ints = _each_with(np.asarray(tree.query(places, k=count, workers=threads)[1]))
+    index = index[(index[:, 0] != index[:, 1]) & (index[:, 1] < n_points)]
     if not most:
-        return others
+        return index
     barred = np.concatenate([left_out, left_out[:, ::-1]])
-    index = without(others, barred, n_points)
+    index = without(index, barred, n_points)
     begin = np.searchsorted(index[:, 0], np.arange(n_points))
     rank = np.arange(len(index)) - begin[index[:, 0]]
     return index[rank < _NEAREST]

@@ -122,7 +122,7 @@ def _without_inner(n_sites: int, edges: Ints, heights: Floats, few: int) -> tupl
 
 def _join_in_rounds(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats]:
     """Edges that join clusters, in the order in which they were given, and their heights."""
-    edges = np.require(edges, requirements=["C", "W"])  # what loops are compiled for
+    edges = np.require(edges, requirements=["C", "W"])
     heights = np.require(heights, requirements=["C", "W"])
     joining = np.sort(linkage.joining_in_rounds(n_sites, edges, heights))
     return edges[joining], heights[joining]

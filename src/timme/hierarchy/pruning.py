@@ -404,5 +404,5 @@ def _errors(largest: Floats, n_dimensions: int) -> Singles:
     """
     rounding = (9 + n_dimensions) * _UNIT
     errors = np.sqrt(n_dimensions) * (rounding * largest + np.sqrt(np.finfo(np.float32).tiny))
-    single: Singles = errors.astype(np.float32)
-    return single
+    shares: Singles = errors.astype(np.float32)
+    return shares

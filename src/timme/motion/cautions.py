@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from timme.motion.fits import Shape
-from timme.motion.screws import inertia
+from timme.motion.fits import Shape, inertia
 
 _UNSURE = 0.1  # rad, and above: a turn about the length of a body that noise makes
 _LONG = 10.0  # times as hard to turn about other axes, and more: nearly a line

@@ -76,7 +76,8 @@ def two_point(
     ensemble : Ensemble
         Tracked particles in 2 or 3 dimensions, open or periodic, with or without gaps. In a box a
         particle goes to the nearest image of where it was seen last. Nothing moves from one run to
-        another.
+        another. A displacement counts as much as the snapshot in which it begins weighs, as paths
+        are averaged over where they begin; none begins or ends in one of weight 0.
     edges : array_like, shape (bins + 1,)
         Distances, ascending, between which pairs are counted.
     lags : sequence of int, optional
@@ -108,7 +109,9 @@ def two_point(
     boxes = _boxes(ensemble)
     tracks = _without_jumps(positions, boxes, runs)
     moves = [displacements(runs, int(lag)) for lag in lags]
-    sums = [_sums(positions, tracks, boxes, bounds, move, drift=drift) for move in moves]
+    shares = np.ones(len(positions)) if ensemble.weights is None else ensemble.weights
+    tracks[shares == 0] = np.nan  # which were followed through them, but are not seen in them
+    sums = [_sums(positions, tracks, boxes, bounds, move, shares, drift=drift) for move in moves]
 
     def told(name: str, counts: str) -> tuple[Floats, Floats]:
         means = [mean(each[name], each[counts]) for each in sums]
@@ -123,6 +126,7 @@ def two_point(
     distances = np.array([mean(each["r"], each["count"]) for each in sums])
     with np.errstate(invalid="ignore"):
         counted = np.array([each["count"].sum(axis=0) for each in sums])
+        n_pairs = np.array([each["pairs"].sum(axis=0) for each in sums])
         mean_distance = np.where(
             counted.sum(axis=0) > 0, np.nansum(distances * counted, axis=0), np.nan
         )
@@ -135,7 +139,7 @@ def two_point(
         along_error=frozen(along_error),
         across=frozen(across),
         across_error=frozen(across_error),
-        counts=frozen(counted.astype(np.int64)),
+        counts=frozen(n_pairs.astype(np.int64)),
         msd=frozen(msd[:, 0]),
         msd_error=frozen(msd_error[:, 0]),
         n_dimensions=ensemble.n_dimensions,
@@ -152,26 +156,29 @@ def _sums(
     boxes: Boxes,
     edges: Floats,
     move: Displacements,
+    shares: Floats,
     *,
     drift: bool,
 ) -> dict[str, Floats]:
-    """Sums over pairs by blocks of snapshots and bins of distance."""
+    """Sums over pairs by blocks of snapshots and bins of distance, as their beginnings weigh."""
     n_blocks, n_bins = move.n_blocks, len(edges) - 1
-    found = {name: np.zeros((n_blocks, n_bins)) for name in ("rr", "pp", "r", "count")}
+    found = {name: np.zeros((n_blocks, n_bins)) for name in ("rr", "pp", "r", "count", "pairs")}
     found |= {name: np.zeros((n_blocks, 1)) for name in ("square", "seen")}
     for start, end, block in zip(move.begins, move.ends, move.blocks, strict=True):
         seen = np.flatnonzero(np.isfinite(tracks[[start, end]]).all(axis=(0, 2)))
         moved = tracks[end, seen] - tracks[start, seen]
         if drift and len(seen):
             moved = moved - moved.mean(axis=0)
-        found["square"][block] += (moved**2).sum()
-        found["seen"][block] += len(seen)
+        found["square"][block] += shares[start] * (moved**2).sum()
+        found["seen"][block] += shares[start] * len(seen)
         if len(seen) < 2:
             continue
         places = positions[start, seen]
         pairs = pairs_within(places, float(edges[-1]), boxes, start)
-        for name, values in _pair_values(places, moved, pairs, boxes, start, edges).items():
-            found[name][block] += values
+        values = _pair_values(places, moved, pairs, boxes, start, edges)
+        found["pairs"][block] += values["count"]
+        for name, each in values.items():
+            found[name][block] += shares[start] * each
     return found
 
 
@@ -206,9 +213,9 @@ def _runs(ensemble: Ensemble) -> list[Ints]:
 
 def _without_jumps(positions: Floats, boxes: Boxes, runs: Sequence[Ints]) -> Floats:
     """Tracks that go on through walls: each step of a run is to the nearest image."""
-    if not boxes.matrices.size:
-        return positions
     tracks = positions.copy()
+    if not boxes.matrices.size:
+        return tracks
     for own in runs:
         last_seen, last_track = positions[own[0]].copy(), positions[own[0]].copy()
         for frame in own[1:].tolist():

@@ -24,7 +24,7 @@ import numpy as np
 
 from timme._arrays import Floats, Ints
 from timme._html import Described
-from timme.motion.crowd import Crowd, assign, follow
+from timme.motion.crowd import Crowd, assign, follow, take_sites
 from timme.motion.merging import all_pairs, increases, merges
 from timme.motion.seeds import patches
 
@@ -84,7 +84,7 @@ def gap(
     for body in range(crowd.n_bodies):
         members = np.flatnonzero(crowd.labels == body)
         if members.tobytes() not in known:
-            cut = _best_cut(snapshots[:, members], pieces[members])
+            cut = _best_cut(take_sites(snapshots, members), pieces[members])
             known[members.tobytes()] = cut
         cutting = max(cutting, known[members.tobytes()])
     return float(joining / max(cutting, _of_noise(crowd, n_effective), np.finfo(float).tiny))

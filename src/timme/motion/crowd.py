@@ -41,6 +41,40 @@ class Crowd:
         return 3 if self.centres[:, :, 2].any() or np.nan_to_num(self.places[:, 2]).any() else 2
 
 
+def by_site(snapshots: Floats) -> Floats:
+    """Lay out snapshots as one row for each site, which is how they are summed.
+
+    Parameters
+    ----------
+    snapshots : ndarray, shape (snapshots, sites, 3)
+        Positions.
+
+    Returns
+    -------
+    ndarray, shape (sites, snapshots × 3)
+        The same numbers, and no copy of them where :func:`take_sites` has chosen the sites.
+    """
+    return snapshots.swapaxes(0, 1).reshape(snapshots.shape[1], -1)
+
+
+def take_sites(snapshots: Floats, sites: Ints) -> Floats:
+    """Take some of the sites, and keep all snapshots of a site together in memory.
+
+    Parameters
+    ----------
+    snapshots : ndarray, shape (snapshots, sites, 3)
+        Positions.
+    sites : ndarray of int
+        Which ones.
+
+    Returns
+    -------
+    ndarray, shape (snapshots, sites taken, 3)
+        Their positions.
+    """
+    return np.take(snapshots.swapaxes(0, 1), sites, axis=0).swapaxes(0, 1)
+
+
 def follow(
     snapshots: Floats, labels: Ints, *, before: Floats | None = None, steps: int = 50
 ) -> Crowd:
@@ -66,37 +100,34 @@ def follow(
     ranked = np.argsort(labels, kind="stable")
     ranked = ranked[labels[ranked] >= 0]
     sizes = np.bincount(labels[ranked])
-    runs = np.split(ranked, np.cumsum(sizes)[:-1])
-    flat = snapshots.swapaxes(0, 1).reshape(n_sites, -1)  # (sites, snapshots × 3)
-    members = [flat[run] for run in runs]
-    middles = np.array([sites.mean(axis=0) for sites in members])
-    members = [sites - middle for sites, middle in zip(members, middles, strict=True)]
+    begins = np.cumsum(sizes) - sizes
+    about = by_site(snapshots)[ranked]
+    middles = np.add.reduceat(about, begins, axis=0) / sizes[:, None]
+    about -= np.repeat(middles, sizes, axis=0)
+    members = np.split(about, begins[1:])
+    squares = np.array([np.vdot(sites, sites) for sites in members])
     flat_world = not snapshots[:, :, 2].any()
     if before is None:
         before = _turns([sites[:, :3] for sites in members], members, flat=flat_world)
     shapes, rotations = _shapes(members, before), before
-    spread = sum(float((sites**2).sum()) for sites in members)
-    last = np.inf
+    spread, last = squares.sum(), np.inf
     for _ in range(steps):
         rotations = _turns(shapes, members, flat=flat_world)
         shapes = _shapes(members, rotations)
-        rest = spread - n_snapshots * sum(float((shape**2).sum()) for shape in shapes)
+        rest = spread - n_snapshots * sum(np.vdot(shape, shape) for shape in shapes)
         if last - rest <= 1e-7 * abs(rest):
             break
         last = rest
     places = np.full((n_sites, 3), np.nan)
     places[ranked] = np.concatenate(shapes)
-    rests = [
-        max(float((sites**2).sum() - n_snapshots * (shape**2).sum()), 0.0)
-        for sites, shape in zip(members, shapes, strict=True)
-    ]
+    kept = np.array([np.vdot(shape, shape) for shape in shapes])
     return Crowd(
         labels=labels,
         sizes=sizes,
         rotations=rotations,
         centres=middles.reshape(len(sizes), n_snapshots, 3),
         places=places,
-        rests=np.array(rests),
+        rests=np.maximum(squares - n_snapshots * kept, 0.0),
         moments=_moments(shapes, flat=flat_world),
     )
 
@@ -119,10 +150,12 @@ def stillness(snapshots: Floats, crowd: Crowd) -> Floats:
     ndarray, shape (sites, bodies)
         Σ over snapshots of squared distances from the mean place in that frame.
     """
-    n_snapshots, n_sites, _ = snapshots.shape
-    flat = snapshots.swapaxes(0, 1).reshape(n_sites, -1)
+    n_snapshots = len(snapshots)
+    flat = by_site(snapshots)
     centres = crowd.centres.reshape(crowd.n_bodies, -1)
-    away = (flat**2).sum(axis=1)[:, None] - 2 * flat @ centres.T + (centres**2).sum(axis=1)
+    away = (
+        np.einsum("sk,sk->s", flat, flat)[:, None] - 2 * flat @ centres.T + (centres**2).sum(axis=1)
+    )
     turning = crowd.rotations.reshape(crowd.n_bodies, -1, 3)  # (bodies, snapshots × 3, 3)
     mean = np.tensordot(flat, turning, (1, 1)) / n_snapshots
     mean -= np.einsum("bk,bkj->bj", centres, turning) / n_snapshots
@@ -216,10 +249,18 @@ def _leverages(crowd: Crowd, sites: Ints, own: Ints) -> Floats:
     """Share of each site in where its body is seen, mean over the three coordinates."""
     traces = np.trace(crowd.moments, axis1=1, axis2=2)[:, None, None] * np.eye(3)
     inertia = traces - crowd.moments
-    inverse = np.linalg.pinv(inertia, hermitian=True)[own]
+    inverse = _inverse(inertia)[own]
     places = crowd.places[sites]
     # Trace of [x]× I⁻¹ [x]×ᵀ is |x|² tr I⁻¹ − x I⁻¹ x.
     square = (places**2).sum(axis=1) * np.trace(inverse, axis1=1, axis2=2)
     turning = square - np.einsum("si,sij,sj->s", places, inverse, places)
     found: Floats = np.clip(1 / crowd.sizes[own] + turning / 3, 0.0, 0.9)
     return found
+
+
+def _inverse(inertia: Floats) -> Floats:
+    """Inverses of symmetric matrices; of those that a line or a point has, what can be inverted."""
+    clear = np.linalg.det(inertia) > 1e-9 * np.trace(inertia, axis1=1, axis2=2) ** 3
+    if clear.all():
+        return np.asarray(np.linalg.inv(inertia), np.float64)
+    return np.asarray(np.linalg.pinv(inertia, hermitian=True), np.float64)

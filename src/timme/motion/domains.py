@@ -22,7 +22,7 @@ from timme.hierarchy.labels import checked_labels, rank_labels
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
 from timme.motion.counting import ENOUGH, LEAST, SOFT, Level, choose, gap, separation
-from timme.motion.crowd import Crowd, assign, follow, stillness
+from timme.motion.crowd import Crowd, assign, follow, stillness, take_sites
 from timme.motion.gaps import fill_gaps
 from timme.motion.merging import merges
 from timme.motion.seeds import floppy, patches, sow
@@ -193,13 +193,13 @@ class _Search:
         asked: int | None = None,
     ) -> _Search:
         kept = np.flatnonzero(~floppy(snapshots))
-        inner = np.ascontiguousarray(snapshots[:, kept])
+        inner = take_sites(snapshots, kept)
         pieces = patches(inner[0])
         if seeds is not None:
             pieces = sow(pieces, seeds[kept], least=_LEAST_SEED)
         base = assign(inner, pieces, least=_LEAST_SEED)
         kept, base = _take_back(snapshots, kept, base)
-        inner = np.ascontiguousarray(snapshots[:, kept])
+        inner = take_sites(snapshots, kept)
         crowds = _crowds(inner, base, asked)
         if n_effective is None:
             n_effective = _independent(inner, crowds[-1], ordered=ordered)
@@ -245,7 +245,7 @@ def _take_back(snapshots: Floats, kept: Ints, base: Crowd) -> tuple[Ints, Crowd]
     again = np.flatnonzero(labels >= 0)
     if len(again) == len(kept):
         return kept, base
-    return again, assign(snapshots[:, again], labels[again], least=_LEAST_SEED)
+    return again, assign(take_sites(snapshots, again), labels[again], least=_LEAST_SEED)
 
 
 def _crowds(snapshots: Floats, base: Crowd, asked: int | None) -> tuple[Crowd, ...]:
@@ -322,7 +322,7 @@ def _hierarchy(
 ) -> tuple[Hierarchy, float]:
     """Tree of pieces, bodies and the whole; its heights are the rest of the whole."""
     kept = seen[found.kept]
-    inner = found.snapshots[:, found.kept]
+    inner = take_sites(found.snapshots, found.kept)
     size = inner[:, :, 0].size
     split = np.unique(found.pieces * crowd.n_bodies + crowd.labels, return_inverse=True)[1]
     base = follow(inner, split, steps=6)

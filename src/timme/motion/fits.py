@@ -17,6 +17,7 @@ import numpy as np
 
 from timme._arrays import Bools, Coordinates, Floats, Ints, frozen
 from timme._html import Described
+from timme.motion.rotations import clear_rotations
 
 # Of the largest singular value: what is below it is as good as nothing.
 _TIE = 1e-6
@@ -190,15 +191,16 @@ def best_rotations(products: Floats, least: Floats) -> tuple[Floats, Bools]:
     ties : ndarray of bool, shape (snapshots,)
         Whether that is because of a mirror image.
     """
-    left, values, right = np.linalg.svd(products)
-    sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
-    left[:, :, -1] *= sign[:, None]
-    rotations = left @ right
-    gap = values[:, -2] + sign * values[:, -1]
-    large = np.maximum(_TIE * values[:, 0], least)
-    single = (gap >= large) & (gap > 0)
-    rotations[~single] = np.nan
-    return rotations, ~single & (values[:, -2] >= large) & (values[:, -2] > 0)
+    if products.shape[-1] != 3:
+        return _by_singular_values(products, least)
+    rotations, known = clear_rotations(products)
+    # What is clear has a second singular value of 0.0076 of its size and more, so that it is the
+    # only one, unless all of it is rounding.
+    known &= 0.0076 * np.linalg.norm(products, axis=(1, 2)) > np.sqrt(3) * least
+    ties = np.zeros(len(products), np.bool_)
+    if not known.all():
+        rotations[~known], ties[~known] = _by_singular_values(products[~known], least[~known])
+    return rotations, ties
 
 
 def mean_shape(
@@ -226,8 +228,9 @@ def mean_shape(
     first = _first_whole(blocks)
     places = _about_middle(first if start is None else start, weights)
     size = np.sqrt(np.nanmean(places**2)) or 1.0
+    held = _Held.of(blocks, weights)
     for _ in range(200):
-        mean, *_ = _average(blocks, places, weights)
+        mean = held.average(places) if held else _average(blocks, places, weights)[0]
         mean = _about_middle(np.where(np.isfinite(mean), mean, places), weights)
         moved = np.abs(mean - places)
         new = np.isnan(places) & ~np.isnan(mean)  # sites that have a place since this step
@@ -317,6 +320,58 @@ def degeneracy(places: Floats, weights: Floats | None = None) -> str:
     return ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """Snapshots of one block in which all is seen, laid about their middles once and for all.
+
+    A shape is averaged many times, and where nothing is unseen two products of matrices do it.
+    """
+
+    about: Floats  # (sites, snapshots × dimensions), from the middle of the snapshot
+    counts: Floats  # (snapshots,), their weights
+    weights: Floats  # (sites,)
+    least: Floats  # (snapshots,), as for :func:`best_rotations`
+
+    @classmethod
+    def of(cls, blocks: Blocks, weights: Floats) -> _Held | None:
+        """Hold the only block, if it is the only one and has no gap."""
+        walk = iter(blocks())
+        snapshots, counts = next(walk)
+        if next(walk, None) is not None or not np.isfinite(snapshots).all() or not weights.any():
+            return None
+        flat = np.asarray(snapshots, np.float64).swapaxes(0, 1).reshape(len(weights), -1)
+        about = flat - weights @ flat / weights.sum()
+        squares = (weights @ flat**2).reshape(len(counts), -1).sum(axis=1)
+        return cls(about, counts, weights, _POINT * squares)
+
+    def average(self, places: Floats) -> Floats:
+        """Mean place of each site in the frame of the body; as it was where none can be fitted."""
+        n_snapshots, dimensions = len(self.counts), places.shape[1]
+        products = (self.weights[:, None] * places).T @ self.about
+        products = products.reshape(dimensions, n_snapshots, dimensions).transpose(1, 2, 0)
+        rotations, _ = best_rotations(products, self.least)
+        fitted = np.isfinite(rotations[:, 0, 0])
+        share = self.counts * fitted
+        if not share.any():
+            return places
+        turns = np.where(fitted[:, None, None], rotations, 0.0) * share[:, None, None]
+        mean: Floats = self.about @ turns.reshape(-1, dimensions) / share.sum()
+        return mean
+
+
+def _by_singular_values(products: Floats, least: Floats) -> tuple[Floats, Bools]:
+    """Best rotations, and ties, of matrices of any kind."""
+    left, values, right = np.linalg.svd(products)
+    sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
+    left[:, :, -1] *= sign[:, None]
+    rotations = left @ right
+    gap = values[:, -2] + sign * values[:, -1]
+    large = np.maximum(_TIE * values[:, 0], least)
+    single = (gap >= large) & (gap > 0)
+    rotations[~single] = np.nan
+    return rotations, ~single & (values[:, -2] >= large) & (values[:, -2] > 0)
+
+
 def _average(blocks: Blocks, places: Floats, weights: Floats) -> tuple[Floats, Floats, Poses, int]:
     """Mean place of each site in the frame of the body, its mean square, and all poses."""
     total, mean, square = np.zeros(len(places)), np.zeros_like(places), np.zeros(len(places))
@@ -360,3 +415,25 @@ def _about_middle(places: Floats, weights: Floats) -> Floats:
     middle = counted @ np.nan_to_num(places) / max(counted.sum(), np.finfo(float).tiny)
     shifted: Floats = places - middle
     return shifted
+
+
+def inertia(places: Floats, weights: Floats) -> Floats:
+    """Sum w (|x|² 1 − x xᵀ) over the sites of a body.
+
+    Parameters
+    ----------
+    places : ndarray, shape (sites, 3)
+        About their middle.
+    weights : ndarray, shape (sites,)
+        How much each counts.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+        In the square of the unit of the coordinates.
+    """
+    known = np.isfinite(places).all(axis=1)
+    sites, share = places[known], weights[known]
+    second = (sites * share[:, None]).T @ sites
+    found: Floats = np.trace(second) * np.eye(3) - second
+    return found

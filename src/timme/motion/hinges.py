@@ -21,6 +21,7 @@ from timme._html import Described
 from timme.motion.cautions import cautions
 from timme.motion.poses import Relative, relative
 from timme.motion.screws import Screw, from_rotation
+from timme.motion.slow_noise import CONE, slope_errors
 from timme.motion.states import two_states
 from timme.series import correlation_time, count_drawn, draw_runs
 from timme.system.ensemble import Ensemble
@@ -130,8 +131,8 @@ def hinge(
     turns = _Turns.of(vectors, poses.weights, noise, given)
     place = _Place.of(poses, mean, turns)
     kind = _kind(turns, place, poses)
-    ordered = not ensemble.independent
-    errors = _errors(vectors, turns, poses.frame, ordered=ordered, seed=seed)
+    runs = _runs(ensemble, poses.frames)
+    errors = _errors(vectors, turns, poses, runs, seed=seed)
     known = kind in _TURNING
     nothing = np.full(3, np.nan)
     direction = place.way if kind == "translation" else turns.axis if known else nothing
@@ -148,7 +149,7 @@ def hinge(
         pitch=place.pitch if known else float("nan"),
         axis_error=errors[0] if known and axis is None else float("nan"),
         axis_cone=errors[1] if known and axis is None else float("nan"),
-        point_error=_point_error(poses, turns, place, kind, ordered=ordered, seed=seed),
+        point_error=_point_error(poses, turns, place, kind, runs, seed=seed),
         angle_error=float(np.degrees(np.sqrt(turns.noise[0]))),
         spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
         rest=place.rest if known else float("nan"),
@@ -301,33 +302,54 @@ def _kind(turns: _Turns, place: _Place, poses: Relative) -> Kind:
     return "diffuse"
 
 
+def _runs(ensemble: Ensemble, frames: Ints) -> Ints:
+    """Snapshots of each run that follow one another; each by itself where none does."""
+    if ensemble.independent:
+        return np.ones(len(frames), np.int64)
+    ends = np.cumsum(ensemble.replicas)
+    counts = np.bincount(np.searchsorted(ends, frames, side="right"))
+    return counts[counts > 0]
+
+
 def _errors(
-    vectors: Floats, turns: _Turns, frame: Floats, *, ordered: bool, seed: int
+    vectors: Floats, turns: _Turns, poses: Relative, runs: Ints, *, seed: int
 ) -> tuple[float, float]:
-    """Error of the axis, and the cone that holds 95 of 100 draws of blocks, in degrees."""
-    n_snapshots = len(vectors)
-    turned = float(np.trace(turns.basis[:, 1:].T @ frame @ turns.basis[:, 1:]))  # by the first fit
-    told = np.sqrt(turns.noise[1:].sum() / max(turns.variances[0] * n_snapshots, 1e-300) + turned)
+    """Error of the axis, and the cone that holds 95 of 100, in degrees.
+
+    The largest of what noise within bodies makes, of that between draws of blocks, and of what
+    turns across the axis make if they are slow.
+    """
+    n_snapshots, sides = len(vectors), turns.basis[:, 1:]
+    turned = float(np.trace(sides.T @ poses.frame @ sides))  # by the first fit
+    told = float(turns.noise[1:].sum()) / max(turns.variances[0] * n_snapshots, 1e-300)
     if n_snapshots < 3:
-        return float(np.degrees(told)), float("nan")
+        return float(np.degrees(np.sqrt(told + turned))), float("nan")
     # What tilts the axis are turns across it, the more so the further the body is turned.
-    across = vectors @ turns.basis[:, 1:] * turns.angles[:, None]
-    counts = _draw(across, ordered=ordered, seed=seed)
+    across = vectors @ sides
+    counts = _draw(across * turns.angles[:, None], runs, seed=seed)
     share = counts / counts.sum(axis=1, keepdims=True)
     means = share @ vectors
     products = (vectors[:, :, None] * vectors[:, None]).reshape(n_snapshots, 9)
     scatter = (share @ products).reshape(-1, 3, 3) - means[:, :, None] * means[:, None]
     axes = np.linalg.eigh(scatter)[1][:, :, -1]
     apart = np.arccos(np.clip(np.abs(axes @ turns.axis), 0.0, 1.0))
-    spread = float(np.sqrt((apart**2).mean() + turned))
-    cone = max(float(np.quantile(apart, 0.95)), 1.73 * float(told))
-    return float(np.degrees(max(spread, float(told)))), float(np.degrees(cone))
+    slow, wide = _slow(across, turns, poses, runs)
+    error = float(np.sqrt(max(told, (apart**2).mean(), slow**2) + turned))
+    cone = max(float(np.quantile(apart, 0.95)), CONE * error, wide)
+    return tuple(np.degrees(np.minimum([error, cone], np.pi / 2)).tolist())
+
+
+def _slow(across: Floats, turns: _Turns, poses: Relative, runs: Ints) -> tuple[float, float]:
+    """Error and cone of what is carried along with the angle, if it moves slowly."""
+    if len(runs) == len(across):
+        return 0.0, 0.0
+    return slope_errors(turns.angles, across, weights=poses.weights, runs=runs.tolist())
 
 
 def _point_error(
-    poses: Relative, turns: _Turns, place: _Place, kind: Kind, *, ordered: bool, seed: int
+    poses: Relative, turns: _Turns, place: _Place, kind: Kind, runs: Ints, *, seed: int
 ) -> float:
-    """Error of a place: the larger of that of noise and that between draws of blocks.
+    """Error of a place: the largest of that of noise, between draws of blocks, and of slow shifts.
 
     That of an axis is across it; a ball joint has a single place, and an error in all directions.
     """
@@ -342,21 +364,23 @@ def _point_error(
     told = poses.shift**2 / max(squares * n_snapshots, 1e-300)
     if n_snapshots > 2:
         # A shift across the axis carries it along, the more so the further the body is turned.
-        counts = _draw(place.across * turns.angles[:, None], ordered=ordered, seed=seed)
+        counts = _draw(place.across * turns.angles[:, None], runs, seed=seed)
         shares = counts * poses.weights
         shares = shares / shares.sum(axis=1, keepdims=True)
         away = poses.near + place.drawn(shares, 6 if ball else 5) - spot
-        told = max(told, float(((away @ sides) ** 2).sum(axis=1).mean()))
+        # What a ball joint leaves across one axis is turning about the others, and no noise.
+        slow = 0.0 if ball else _slow(place.across @ sides, turns, poses, runs)[0]
+        told = max(told, float(((away @ sides) ** 2).sum(axis=1).mean()), slow**2)
     return float(np.sqrt(told + laid))
 
 
-def _draw(series: Floats, *, ordered: bool, seed: int) -> Floats:
+def _draw(series: Floats, runs: Ints, *, seed: int) -> Floats:
     """How often each snapshot is drawn, in blocks as long as a series remembers, by draw."""
     n_snapshots, length = len(series), 1
-    if ordered:
-        time = correlation_time(series.T)
+    if len(runs) < n_snapshots:
+        time = correlation_time(series.T, replicas=runs.tolist())
         length = int(np.clip(np.ceil(2 * time), 1, max(1, n_snapshots // 3)))
-    drawn = draw_runs(n_snapshots, length, n_draws=200, seed=seed, wrap=False)
+    drawn = draw_runs(runs.tolist(), length, n_draws=200, seed=seed, wrap=False)
     return count_drawn(drawn, n_snapshots).astype(np.float64)
 
 

@@ -117,7 +117,8 @@ def standard_error(sums: Floats, counts: Floats, shared: Floats) -> Floats:
     ndarray, shape (bins,)
         NaN where too few blocks count, as when nearly all that is seen is seen in one.
     """
-    n_blocks = counts.sum(axis=0) ** 2 / np.maximum((counts**2).sum(axis=0), 1)
+    squares = (counts**2).sum(axis=0)
+    n_blocks = counts.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1)
     found = np.full(counts.shape[1], np.nan)
     for bin_ in np.flatnonzero(np.round(n_blocks) >= FEWEST):
         met = counts[:, bin_] > 0

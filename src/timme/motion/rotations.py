@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from timme._arrays import Floats
+from timme._arrays import Bools, Floats
 from timme._kernels import rotations as kernel
 
 
@@ -31,16 +31,36 @@ def nearest_rotations(matrices: Floats) -> Floats:
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    flat = np.ascontiguousarray(matrices, dtype=np.float64).reshape(-1, 9)
-    found, known = np.empty_like(flat), np.empty(len(flat), np.bool_)
-    kernel.to_rotations(flat, found, known)
+    flat = matrices.reshape(-1, 3, 3)
+    found, known = clear_rotations(flat)
     if not known.all():
         found[~known] = _by_svd(flat[~known])
     return found.reshape(matrices.shape)
 
 
+def clear_rotations(matrices: Floats) -> tuple[Floats, Bools]:
+    """Find the nearest rotations of matrices whose determinant is clearly positive.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (matrices, 3, 3)
+        Any matrices.
+
+    Returns
+    -------
+    rotations : ndarray, shape (matrices, 3, 3)
+        To be used where they are known.
+    known : ndarray of bool, shape (matrices,)
+        Which these are: others are left to singular values.
+    """
+    flat = np.ascontiguousarray(matrices, dtype=np.float64).reshape(-1, 9)
+    found, known = np.empty_like(flat), np.empty(len(flat), np.bool_)
+    kernel.to_rotations(flat, found, known)
+    return found.reshape(-1, 3, 3), known
+
+
 def _by_svd(matrices: Floats) -> Floats:
-    left, _, right = np.linalg.svd(matrices.reshape(-1, 3, 3))
+    left, _, right = np.linalg.svd(matrices)
     left[:, :, -1] *= np.sign(np.linalg.det(left) * np.linalg.det(right))[:, None]
-    found: Floats = (left @ right).reshape(-1, 9)
+    found: Floats = left @ right
     return found

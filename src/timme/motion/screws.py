@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from timme._arrays import Coordinates, Floats, Ints, frozen, numbers
 from timme._html import Described
-from timme.motion.fits import Shape, fit, in_space, shape_of
+from timme.motion.fits import Shape, fit, in_space, inertia, shape_of
 
 _FLOOR = 3.0  # standard deviations below which a motion is not told from none
 
@@ -328,28 +328,6 @@ def precision(body: Shape, reference: Shape, away: Floats) -> tuple[Floats, floa
             cross = np.cross(np.eye(3), np.append(away, np.zeros(3 - len(away))))
             shift += float(np.trace(cross @ inverse @ cross.T))
     return turning, float(np.sqrt(shift))
-
-
-def inertia(places: Floats, weights: Floats) -> Floats:
-    """Sum w (|x|² 1 − x xᵀ) over the sites of a body.
-
-    Parameters
-    ----------
-    places : ndarray, shape (sites, 3)
-        About their middle.
-    weights : ndarray, shape (sites,)
-        How much each counts.
-
-    Returns
-    -------
-    ndarray, shape (3, 3)
-        In the square of the unit of the coordinates.
-    """
-    known = np.isfinite(places).all(axis=1)
-    sites, share = places[known], weights[known]
-    second = (sites * share[:, None]).T @ sites
-    found: Floats = np.trace(second) * np.eye(3) - second
-    return found
 
 
 def two_snapshots(before: npt.ArrayLike, after: npt.ArrayLike) -> Floats:

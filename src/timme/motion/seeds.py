@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from timme._arrays import Bools, Floats, Ints
-from timme.motion.crowd import follow
+from timme.motion.crowd import follow, take_sites
 
 _PATCH = 9  # sites of a patch
 _PATCHES = 60  # patches at most: of many sites, larger ones
@@ -93,7 +93,7 @@ def floppy(snapshots: Floats) -> Bools:
         return np.zeros(n_sites, np.bool_)
     near = np.asarray(cKDTree(snapshots[0]).query(snapshots[0], _NEIGHBOURS + 1)[1])
     owner = np.repeat(np.arange(n_sites), _NEIGHBOURS)
-    crowd = follow(snapshots[:, near[:, 1:].ravel()], owner, steps=3)
+    crowd = follow(take_sites(snapshots, near[:, 1:].ravel()), owner, steps=3)
     away = snapshots.swapaxes(0, 1) - crowd.centres
     inner = np.einsum("stij,sti->stj", crowd.rotations, away)
     moved = np.sqrt(inner.var(axis=1).sum(axis=1))

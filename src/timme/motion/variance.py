@@ -88,7 +88,7 @@ def explained_variance(
         linear=frozen(np.array([_linear(whole.places, away, each) / total for each in labels])),
         finite=frozen(np.array([1 - _rest(snapshots, each) / total for each in labels])),
         held_out=frozen(
-            np.array([_held_out(snapshots, each, train) if tested else np.nan for each in labels])
+            _held_out(snapshots, labels, train) if tested else np.full(len(labels), np.nan)
         ),
         components=frozen(inner),
         components_held_out=frozen(outer),
@@ -177,20 +177,25 @@ def _line_rest(snapshots: Floats) -> float:
     return float(((along - along.mean(axis=0)) ** 2).sum() + (about**2).sum() - (along**2).sum())
 
 
-def _held_out(snapshots: Floats, labels: Ints, train: Bools) -> float:
-    """Share of the variance of other snapshots that shapes learned from some account for."""
-    whole = shape_of(snapshots[train])
-    test = snapshots[~train]
-    total = float(((fit(whole.places, test).into(test) - whole.places) ** 2).sum())
+def _held_out(snapshots: Floats, levels: list[Ints], train: Bools) -> Floats:
+    """Shares of the variance of other snapshots that shapes learned from some account for."""
+    learned, test = snapshots[train], snapshots[~train]
+    whole = shape_of(learned).places
+    total = float(((fit(whole, test).into(test) - whole) ** 2).sum())
+    return np.array([1 - _rest_of_others(learned, test, labels) / total for labels in levels])
+
+
+def _rest_of_others(learned: Floats, test: Floats, labels: Ints) -> float:
+    """Squares that are left in some snapshots of bodies whose shapes were learned from others."""
     rest = 0.0
     for members in _several(labels):
-        shape = shape_of(snapshots[train][:, members])
+        shape = shape_of(learned[:, members])
         poses = fit(shape.places, test[:, members])
         if poses.unique.all():
             rest += float(((poses.into(test[:, members]) - shape.places) ** 2).sum())
         else:
             rest += _line_rest(test[:, members])
-    return 1 - rest / total
+    return rest
 
 
 def _component_shares(

@@ -15,6 +15,7 @@ from timme.output.structures import file_coordinates
 from timme.system.residues import residue_index
 
 _POINT = 0.12  # of the length of an arrow
+_BESIDE = 4.0  # Å from the outermost atom to a label
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +29,7 @@ class Arrow:
     width: float  # of the cone about it at its end; 0 for none
     arc: Floats | None = None  # (points, 3), way of the body about the axis
     label: str = ""  # how far it turns, and how surely
+    spot: Floats | None = None  # (3,), of the label, outside of the structure
 
     @property
     def tip(self) -> Floats:
@@ -85,7 +87,8 @@ def body_arrows(part: Moved, analysis: Analysis) -> tuple[Arrow, ...]:
         In the coordinates of the structure file.
     """
     scale = 10.0 if analysis.system.unit == "nm" else 1.0
-    reach = 0.4 * float(np.ptp(file_coordinates(analysis), axis=0).max())
+    places = file_coordinates(analysis)
+    reach = 0.4 * float(np.ptp(places, axis=0).max())
     colours = body_colours(part.found.bodies.n_bodies)
     arrows = []
     for body, each in zip(part.found.moving, part.found.hinges, strict=True):
@@ -96,7 +99,8 @@ def body_arrows(part: Moved, analysis: Analysis) -> tuple[Arrow, ...]:
             name = f"axis_{body + 1}"
             arc = _arc(each, scale * _middle(part, analysis, body), scale)
             ends, label = (middle - along, middle + along), _label(each)
-            arrows.append(Arrow(name, *ends, str(colours[body]), width, arc, label))
+            spot = _outside(arc[len(arc) // 2], places)
+            arrows.append(Arrow(name, *ends, str(colours[body]), width, arc, label, spot))
     return tuple(arrows)
 
 
@@ -116,6 +120,16 @@ def _arc(motion: Hinge, middle: Floats, scale: float) -> Floats:
     point = scale * motion.point
     moved: Floats = turns.apply(middle - point) + point
     return moved
+
+
+def _outside(place: Floats, places: Floats) -> Floats:
+    """Go from a place away from the middle of a structure, until it is behind."""
+    middle = places.mean(axis=0)
+    away = place - middle
+    away = away / max(float(np.linalg.norm(away)), np.finfo(float).tiny)
+    beyond = float(((places - middle) @ away).max()) + _BESIDE
+    found: Floats = place + max(0.0, beyond - float((place - middle) @ away)) * away
+    return found
 
 
 def _label(motion: Hinge) -> str:

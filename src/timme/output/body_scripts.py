@@ -94,10 +94,14 @@ def _pymol_arc(arrow: Arrow, arc: Floats, paint: str) -> list[str]:
     pieces = ", ".join(
         f"9.0, {row(one)}, {row(other)}, 0.25, {paint}, {paint}" for one, other in pairwise(arc)
     )
-    top = row(arc[len(arc) // 2])
+    name = f"{arrow.name}_label"
+    spot = row(arc[len(arc) // 2] if arrow.spot is None else arrow.spot)
     return [
         f"/cmd.load_cgo([{pieces}], '{arrow.name}_arc')",
-        f"pseudoatom {arrow.name}_label, pos=[{top}], label='{arrow.label}'",
+        f"/cmd.pseudoatom('{name}', pos=[{spot}], label='{arrow.label}')",
+        f"set label_size, 20, {name}",
+        f"set_color {name}, [{paint}]",
+        f"set label_color, {name}, {name}",
     ]
 
 
@@ -182,6 +186,6 @@ def vmd_arrows(arrows: tuple[Arrow, ...]) -> str:
                 f"graphics top cylinder {tcl(one)} {tcl(other)} radius 0.25 resolution 12"
                 for one, other in pairwise(each.arc)
             ]
-            top = tcl(each.arc[len(each.arc) // 2])
-            lines.append(f'graphics top text {top} "{each.label}" size 1.5')
+            spot = tcl(each.arc[len(each.arc) // 2] if each.spot is None else each.spot)
+            lines.append(f'graphics top text {spot} "{each.label}" size 1.5')
     return "\n".join([*lines, "display resetview", ""])

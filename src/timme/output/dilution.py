@@ -116,7 +116,7 @@ def veil(shown: Stripes, hierarchy: Hierarchy, found: Confidence) -> Veils:
     )
 
 
-def draw_veils(axes: Axes, veils: Veils) -> None:
+def draw_veils(axes: Axes, veils: Veils, least: int) -> None:
     """Dim what is not to be believed, and say in a legend what dimmed means.
 
     Parameters
@@ -125,6 +125,8 @@ def draw_veils(axes: Axes, veils: Veils) -> None:
         Where stripes are drawn; limits stay as they are.
     veils : Veils
         What to draw.
+    least : int
+        Sites of the smallest cluster that is judged: what is solid below may be chance.
     """
     from matplotlib.collections import PolyCollection
     from matplotlib.patches import Patch
@@ -150,6 +152,8 @@ def draw_veils(axes: Axes, veils: Veils) -> None:
         )
     axes.legend(
         handles=handles,
+        title=f"fewer than {least}, and the whole: not judged",
+        title_fontsize=5.5,
         loc="upper center",
         bbox_to_anchor=(0.5, -0.2),
         ncols=3,

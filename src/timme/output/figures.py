@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +53,7 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     target = Path(path)
     kind = target.suffix.lower().lstrip(".")
     if kind in FORMATS:
-        return write_atomically(target, _print(figure)[kind])
+        return write_atomically(target, _print(figure)[kind]())
     dates = {"pdf": {"CreationDate": None}}
     buffer = io.BytesIO()
     with _saving, mpl.rc_context({"svg.hashsalt": "timme"}):
@@ -75,11 +77,11 @@ def save_both(figure: Figure, stem: str | Path) -> tuple[Path, ...]:
         The files written, one for each of :data:`FORMATS`.
     """
     printed = _print(figure)
-    return tuple(write_atomically(Path(f"{stem}.{kind}"), printed[kind]) for kind in FORMATS)
+    return tuple(write_atomically(Path(f"{stem}.{kind}"), printed[kind]()) for kind in FORMATS)
 
 
-def _print(figure: Figure) -> dict[str, bytes]:
-    """What the files of a figure hold, by format; drawn once, so that all are of one layout."""
+def _print(figure: Figure) -> dict[str, Callable[[], bytes]]:
+    """What makes the files of a figure, by format; drawn once, so that all are of one layout."""
     import matplotlib as mpl
 
     from timme.output.printing import print_both
@@ -105,10 +107,13 @@ def save_figures(analysis: Analysis, folder: str | Path, look: Look) -> tuple[Pa
     tuple of Path
         The files, for those figures of which the analysis has data.
     """
-    written = list[Path]()
-    for name in figures_of(analysis):
-        written += save_both(draw(analysis, name, look), Path(folder) / name)
-    return tuple(written)
+    with ThreadPoolExecutor(1) as beside:  # packs pixels while the next figure is drawn
+        made = {
+            Path(folder) / f"{name}.{kind}": beside.submit(make)
+            for name in figures_of(analysis)
+            for kind, make in _print(draw(analysis, name, look)).items()
+        }
+    return tuple(write_atomically(path, content.result()) for path, content in made.items())
 
 
 def known_figures() -> dict[str, OwnFigure | PartFigure[Any]]:

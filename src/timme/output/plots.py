@@ -91,7 +91,7 @@ def dilution(  # noqa: PLR0913, what is drawn, and how
         axes, shown, family_colours(hierarchy, palette=palette) if colours is None else colours
     )
     if sure is not None and any(record.support is not None for record in sure.records):
-        draw_veils(axes, veil(shown, hierarchy, sure))
+        draw_veils(axes, veil(shown, hierarchy, sure), sure.tree.min_size)
     if cutoff is not None:
         _draw_cutoff(axes.axhline, cutoff, path_effects=_halo())
     draw_places(axes, places, hierarchy.n_sites)

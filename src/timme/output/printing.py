@@ -11,7 +11,7 @@ import io
 import struct
 import zlib
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,8 +35,8 @@ _INCH = 0.0254  # metres
 _LEVEL = 3  # of compression: beyond it, plots take twice as long to be a fifth smaller
 
 
-def print_both(figure: Figure, dpi: int) -> dict[str, bytes]:
-    """Draw a figure once.
+def print_both(figure: Figure, dpi: int) -> dict[str, Callable[[], bytes]]:
+    """Draw a figure once; its files are made when they are asked for, by any thread.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ def print_both(figure: Figure, dpi: int) -> dict[str, bytes]:
 
     Returns
     -------
-    dict of bytes
-        What its files hold, by their suffixes svg and png; no dates, nor anything else that differs
-        from run to run but what matplotlib's ``svg.hashsalt`` decides.
+    dict of callable
+        What returns the bytes of its files, by their suffixes svg and png; no dates, nor anything
+        else that differs from run to run but what matplotlib's ``svg.hashsalt`` decides.
     """
     file = io.StringIO()
     own = figure.dpi
@@ -63,11 +63,11 @@ def print_both(figure: Figure, dpi: int) -> dict[str, bytes]:
         figure.dpi = own
         FigureCanvasAgg(figure)
     pixels = np.asarray(both.pixels.buffer_rgba())
-    return {"svg": file.getvalue().encode(), "png": _pack(pixels, dpi)}
+    return {"svg": file.getvalue().encode, "png": partial(_pack, pixels, dpi)}
 
 
 def _pack(pixels: Any, dpi: int) -> bytes:
-    """Make a PNG file of pixels.
+    """Make a PNG file of pixels, which leaves the interpreter to others for most of the time.
 
     Libraries first try for each row which differences of its pixels are smallest, which is meant
     for photographs, takes three times as long as all the rest, and makes plots no smaller.
@@ -124,7 +124,8 @@ class _Canvas(FigureCanvasBase):
 
 def _letters() -> Lettering:
     """Return what lays texts out, for all figures as long as nobody chooses other fonts."""
-    chosen = (f"{name} {value}" for name, value in rcParams.items() if name.startswith(_FONTS))
+    # By name: to ask for all values would choose a window system, and import what opens windows.
+    chosen = (f"{name} {rcParams[name]}" for name in rcParams if name.startswith(_FONTS))
     return _letters_in(tuple(chosen))
 
 

@@ -267,7 +267,7 @@ def _lay_out(
         xyz=xyz,
         boxes=(matrices, inverses),
         seen=(boxes.kind, boxes.molecules, widths, *lengths),
-        tree=(*_tree(centres[order], halves[order]), periods, motion.straight),
+        tree=(*_tree(centres, halves, order), periods, motion.straight),
         limits=(meeting.radius, *_limits(xyz, meeting.radius, float(np.abs(matrices).max()))),
     )
 
@@ -310,33 +310,22 @@ def _with_room(numbers: Ints) -> Ints:
     return numbers
 
 
-def _tree(centres: Floats, halves: Floats) -> tuple[Floats, Ints]:
+def _tree(centres: Floats, halves: Floats, order: Ints) -> tuple[Floats, Ints]:
     """Boxes of points, around groups of these, around groups of groups and so on.
 
     Returns all groups of boxes (groups, 2, axes, GROUP), those of points first, and where each
     level begins; there are two levels or more.
     """
-    levels = list[Floats]()
-    low, high = centres - halves, centres + halves
-    while len(levels) < 2 or len(levels[-1]) > 1:
-        empty = low > high  # nothing is near what is never seen
-        half = np.where(empty, -np.inf, 0.5 * (high - low) * (1 + 1e-13))
-        levels.append(_in_groups(np.where(empty, 0.0, low) + np.where(empty, 0.0, half), half))
-        starts = np.arange(0, len(low), kernel.GROUP)
-        low, high = np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)
-    begins = np.concatenate([[0], np.cumsum([len(level) for level in levels])])
-    return np.concatenate(levels), begins
-
-
-def _in_groups(centres: Floats, halves: Floats) -> Floats:
-    """Lay boxes out group by group, those of a group side by side."""
-    n_groups = -(-len(centres) // kernel.GROUP)
-    laid = np.zeros((2, n_groups * kernel.GROUP, kernel.AXES))
-    laid[0, : len(centres)] = centres
-    laid[1, : len(centres)] = halves
-    laid[1, len(centres) :] = -np.inf
-    groups = laid.reshape(2, n_groups, kernel.GROUP, kernel.AXES)
-    return np.ascontiguousarray(groups.transpose(1, 0, 3, 2))
+    counts = [len(order)]  # of boxes at each level, and of groups at the last
+    while len(counts) < 3 or counts[-1] > 1:
+        counts.append(-(-counts[-1] // kernel.GROUP))
+    begins = np.cumsum([0, *counts[1:]])
+    low, high = np.empty((2, len(order), kernel.AXES))
+    kernel.box_paths(centres, halves, order, low, high)
+    boxes = np.empty((begins[-1], 2, kernel.AXES, kernel.GROUP))
+    for count, begin in zip(counts, begins[:-1], strict=False):
+        kernel.group_boxes(low, high, count, boxes[begin:])
+    return boxes, begins
 
 
 def _spread(frames: Ints) -> Ints:

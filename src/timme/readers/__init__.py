@@ -89,6 +89,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     gaps: bool | None = None,
     columns: str | Sequence[str | int] | None = None,
     unwrap: bool = False,
+    trust_images: bool = False,
     common_atoms: bool = False,
     allow_truncated: bool = False,
     progress: Progress | None = None,
@@ -138,6 +139,10 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         so that distances grow beyond half of it; also through those that `step` leaves out. Between
         two of them, that image counts which is the nearest in the first snapshot. Runs that begin
         alike are each followed from there, those whose times start again from their first snapshot.
+    trust_images : bool, optional
+        Believe how often a file says that sites went through walls, also where all seem to be put
+        back into one box at once. Such a step is motion, as of a gas that is heated or sheared, or
+        the counts begin again; by default the likelier one, and nothing where neither is.
     common_atoms : bool, optional
         Go on with the atoms that all models share where models differ.
     allow_truncated : bool, optional
@@ -183,8 +188,14 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     ensemble = _with_box_and_bonds(opened._replace(ensemble=ensemble), box, bonds, unwrap=unwrap)
     ensemble = wanted.select_sites(ensemble, select, atom_group(source))
     as_stored = opened.ensemble.frames
-    if walls.has_lasting_images(ensemble):
-        ensemble, joints = _follow(ensemble, opened, progress)
+    followed = walls.has_lasting_images(ensemble)
+    if trust_images and not (followed and ensemble.frames.unfold() is not None):
+        raise ValueError(
+            f"{ensemble.prefix}trust_images=True is for files that say in every frame how often "
+            "sites went through walls, with unwrap=True or box=False: leave it out"
+        )
+    if followed:
+        ensemble, joints = _follow(ensemble, opened, progress, trusted=trust_images)
         ensemble = ensemble if unwrap else walls.take_away(ensemble)
         as_stored = as_stored.keep(opened.choice.places)
     still = soundness.notes_on_copies(as_stored)
@@ -260,7 +271,7 @@ def read_shown(group: Any) -> Ensemble:
 
 
 def _follow(
-    ensemble: Ensemble, opened: Opened, progress: Progress | None
+    ensemble: Ensemble, opened: Opened, progress: Progress | None, *, trusted: bool
 ) -> tuple[Ensemble, tuple[Joint, ...]]:
     """Follow molecules through all snapshots that were read, and keep those that count."""
     through = opened.choice.read
@@ -271,7 +282,7 @@ def _follow(
         for frames in (begins_elsewhere(joints), [joint.frame for joint in joints])
     )
     followed = walls.follow_molecules(
-        ensemble, progress, begins=begins, files=files, first=through[0]
+        ensemble, progress, begins=begins, files=files, first=through[0], trusted=trusted
     )
     return replace(followed, frames=followed.frames.keep(opened.choice.places)), joints
 

@@ -13,10 +13,11 @@ from timme.readers.dlpoly import periodic_of_dlpoly, read_cell
 from timme.readers.dumps import dump_header
 from timme.readers.files import open_binary
 from timme.readers.gsd import GsdFile
-from timme.system.boxes import box_of, box_or_none
-from timme.system.placeholders import plane_box
+from timme.system.boxes import box_of, box_or_none, remark_on_cell
+from timme.system.placeholders import plane_box, remark_on_box
 
 _DLPOLY = frozenset(("HISTORY", "CONFIG"))
+_SAYING_OPEN = frozenset(("GSD", "H5MD", "LAMMPSDUMP", "XYZ")) | _DLPOLY  # in which directions
 _UNITLESS = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))  # formats that state no unit of length
 
 
@@ -92,6 +93,29 @@ def box_within(step: Any, periodic: Bools) -> Floats | None:
     """
     box = box_of(step)
     return box if box is None or periodic.all() else box_or_none(box * periodic[:, None])
+
+
+def remark_on_step(reader: Any, step: Any, box: Floats | None) -> str:
+    """Say what was decided on the box of an MDAnalysis time step.
+
+    Parameters
+    ----------
+    reader : MDAnalysis reader
+        Of one file or several.
+    step : Timestep
+        One of its frames.
+    box : ndarray, shape (3, 3), or None
+        Box vectors that were made of it.
+
+    Returns
+    -------
+    str
+        A clause on its source, "" where nothing is in doubt.
+    """
+    if formats_of(reader) & _SAYING_OPEN:
+        return ""
+    given = np.zeros(6) if step.dimensions is None else np.asarray(step.dimensions, np.float64)
+    return remark_on_cell(given[:3], given[3:]) or remark_on_box(box, step.positions)
 
 
 def formats_of(reader: Any) -> set[str]:

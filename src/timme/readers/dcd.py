@@ -244,7 +244,10 @@ def _record(data: bytes, start: int, kind: str, count: int) -> tuple[Floats, int
 
 
 def _box(cell: Floats | None) -> Floats | None:
-    """Make box vectors of a cell: lengths with angles or their cosines, or a symmetric matrix."""
+    """Make box vectors of a cell: lengths with angles or their cosines, or a symmetric matrix.
+
+    NAMD and CHARMM write cosines, so that angles of 0 are right ones.
+    """
     if cell is None or not cell.any():
         return None
     lengths, angles = cell[[0, 2, 5]].astype(np.float64), cell[[4, 3, 1]].astype(np.float64)
@@ -254,5 +257,9 @@ def _box(cell: Floats | None) -> Floats | None:
     found = vectors_of_cell(lengths, angles)
     if cosines.all() or not ((cell < 0).any() or (angles > 180).any() or fault_of(found)):
         return found
-    # CHARMM from version 36 on: the matrix itself, as coordinates are along it.
-    return cell[[[0, 1, 3], [1, 2, 4], [3, 4, 5]]].astype(np.float64)
+    # CHARMM from version 36 on: the matrix itself, as coordinates are along it. It is the root of a
+    # matrix of products of vectors, which makes all its principal values positive.
+    matrix = cell[[[0, 1, 3], [1, 2, 4], [3, 4, 5]]].astype(np.float64)
+    if not np.isfinite(matrix).all() or np.linalg.eigvalsh(matrix)[0] <= 0:
+        return vectors_of_cell(lengths, np.full(3, np.nan))
+    return matrix

@@ -227,6 +227,8 @@ def _header(
         raise ValueError(
             "its number of atoms, its box, its step or its time is not given in numbers"
         ) from None
+    if "abc" not in words and (np.diag(box) < 0).any():
+        raise ValueError("its box ends before it begins, as one of its upper bounds is the lower")
     flags = [word for word in words if len(word) == 2 and set(word) <= set("pfsm")]
     periodic = np.array([flag == "pp" for flag in flags] if len(flags) == 3 else [True] * 3)
     return DumpHeader(n_atoms, columns, box, origin, periodic, style, time, step)

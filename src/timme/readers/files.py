@@ -73,6 +73,7 @@ class RawFrame(NamedTuple):
     time: float | None = None  # ps
     ids: Ints | None = None  # (atoms,), where the file numbers them
     names: npt.NDArray[Any] | None = None  # (atoms,), whatever tells kinds of atoms apart
+    remark: str = ""  # what was decided on its box
 
 
 def kind(path: Path) -> str:

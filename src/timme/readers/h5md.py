@@ -47,6 +47,7 @@ class H5mdFile:
         self._scale, self.unit = (1.0, stated) if scale is None else (scale, "Å")
         self._stated = stated
         self._places = dict[str, Ints]()  # of the values of elements, for each frame
+        self._remark = ""  # on its boxes
         self.has_images = "image" in self._group
         self._ids = self._ids_of(0)
 
@@ -83,7 +84,8 @@ class H5mdFile:
         if self._position["value"].dtype == np.float32:
             positions = positions.astype(np.float32)
         names = self._kinds(frame) if order is None else None
-        return RawFrame(positions, self._box(frame), images, self.time(frame), names=names)
+        box, remark = self._box(frame), self._remark
+        return RawFrame(positions, box, images, self.time(frame), names=names, remark=remark)
 
     def time(self, frame: int) -> float | None:
         """Find the time of a frame, where the file says in which unit it is.
@@ -130,8 +132,36 @@ class H5mdFile:
         if not hasattr(element, "keys"):
             return element[()]
         if name not in self._places:
-            self._places[name] = _match(element, self._position, name)
+            found = _match(element, self._position, name)
+            missing = np.flatnonzero(found < 0)
+            if len(missing):
+                raise ValueError(_lacks(self._position, name, int(missing[0])))
+            self._places[name] = found
         return element["value"][self._places[name][frame]]
+
+    def _edges(self, frame: int) -> Any:
+        """Read the edges of the box, None where a file that writes them now and then has none.
+
+        Nobody knows what a box was between two that differ; but all are one where none differs.
+        """
+        name, element = "box/edges", self._group["box/edges"]
+        if not hasattr(element, "keys"):
+            return element[()]
+        if name not in self._places:
+            found, values = _match(element, self._position, name), element["value"][()]
+            missing = np.flatnonzero(found < 0)
+            if len(missing) and len(values) and (values == values[0]).all():
+                n_frames, n_known = len(found), len(found) - len(missing)
+                self._remark = (
+                    f"its box is written for {n_known} of {n_frames} frames, never changes, and "
+                    "is taken for all of them"
+                )
+                found = np.zeros(n_frames, np.int64)
+            elif len(missing) and missing[0] == 0:  # which tells of all others that they have one
+                raise ValueError(_lacks(self._position, name, 0))
+            self._places[name] = found
+        place = int(self._places[name][frame])
+        return None if place < 0 else element["value"][place]
 
     def _ids_of(self, frame: int) -> Ints | None:
         if "id" not in self._group:
@@ -160,7 +190,10 @@ class H5mdFile:
         group, count = self._group["box"], self._n_dimensions  # an error where it is damaged
         if "edges" not in group:
             return None
-        edges = np.asarray(self._element("box/edges", frame), dtype=np.float64)
+        stated = self._edges(frame)
+        if stated is None:
+            return None
+        edges = np.asarray(stated, dtype=np.float64)
         given = np.diag(edges) if edges.ndim == 1 else edges
         if given.shape != (count, count):
             raise ValueError(f"its box has edges of shape {edges.shape}")
@@ -188,7 +221,8 @@ class H5mdFile:
 def _match(element: Any, position: Any, name: str) -> Ints:
     """Find for each frame which value of an element is of its step or, without steps, of its time.
 
-    Elements may be written at other steps than positions are, be they as many or not.
+    Elements may be written at other steps than positions are, be they as many or not: -1 stands for
+    frames without a value.
     """
     count, n_frames = len(element["value"]), len(position["value"])
     for mark in ("step", "time"):
@@ -203,15 +237,25 @@ def _match(element: Any, position: Any, name: str) -> Ints:
         # Times are sums of steps in some files, and products in others.
         found = np.searchsorted(others[order], own - slack)
         there = others[order[np.minimum(found, count - 1)]]
-        missing = np.flatnonzero(~(np.abs(there - own) <= slack))
-        if len(missing):
-            raise ValueError(f"it has no {name} of {mark} {own[missing[0]]:g}")
         if len(np.unique(others)) < count:
             raise ValueError(f"it has more than one {name} of the same {mark}")
-        return order[found]
+        same = np.abs(there - own) <= slack
+        return np.where(same, order[np.minimum(found, count - 1)], -1)
     if count != n_frames:
-        raise ValueError(f"it has {count} × {name} for {n_frames} frames")
+        raise ValueError(
+            f"it has {count} values of {name} for {n_frames} frames, and no steps that tell which "
+            "is of which"
+        )
     return np.arange(n_frames)
+
+
+def _lacks(position: Any, name: str, frame: int) -> str:
+    """Say that an element has no value for a frame."""
+    for mark in ("step", "time"):
+        own = _marks(position, mark)
+        if own is not None:
+            return f"it has no {name} of {mark} {own[frame]:g}, at which it has positions"
+    return f"it has no {name} of frame {frame + 1}"
 
 
 def _marks(element: Any, name: str) -> Floats | None:

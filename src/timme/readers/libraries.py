@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from timme._arrays import Floats
 from timme.system.atoms import Atoms, sorted_bonds
+from timme.system.boxes import fault_of, remark_on_cell, vectors_of_cell
 from timme.system.elements import element_masses
+from timme.system.placeholders import judge_box, remark_on_box, walls_of
 
 MDTRAJ = "mdtraj Trajectory"  # what such a source is called
 _ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__buffer__")  # what arrays have
@@ -47,7 +51,7 @@ def is_mdtraj(source: object) -> bool:
     bool
         True for what has coordinates, a topology and unit cells.
     """
-    return all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_vectors"))
+    return all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_lengths"))
 
 
 def is_table(source: object) -> bool:
@@ -235,3 +239,44 @@ def _vectors_of(box: Any) -> list[list[float]]:
 def _chain_of(residue: Any) -> str:
     name = getattr(residue.chain, "chain_id", None) or residue.segment_id
     return str(name or chr(ord("A") + residue.chain.index % 26))
+
+
+def boxes_of_mdtraj(source: Any, *, any_boxes: bool) -> tuple[Floats | None, str]:
+    """Take the boxes of an mdtraj Trajectory, whose own vectors are NaN for cells that say little.
+
+    Parameters
+    ----------
+    source : Trajectory
+        Of mdtraj.
+    any_boxes : bool
+        Whether its boxes do not count, so that none is refused.
+
+    Returns
+    -------
+    boxes : ndarray, shape (snapshots, 3, 3), or None
+        Box vectors as rows, zeros where space is open.
+    remark : str
+        What was decided on the first of them, "" where nothing is in doubt.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of cells that are judged here
+        vectors = source.unitcell_vectors
+    if vectors is None:
+        return None, ""
+    boxes = np.array(vectors, dtype=np.float64)
+    cells = [
+        np.asarray(cell, dtype=np.float64)
+        for cell in (source.unitcell_lengths, source.unitcell_angles)
+    ]
+    remark = ""
+    for frame in range(len(boxes)):
+        lengths, angles = (cell[frame] for cell in cells)
+        found = boxes[frame]
+        if not np.isfinite(found).all():
+            found = vectors_of_cell(lengths, angles)
+        if frame == 0:
+            remark = remark_on_cell(lengths, angles) or remark_on_box(found, source.xyz[0])
+        walls = None if any_boxes else walls_of(None if fault_of(found) else found, "nm")
+        judged = judge_box(found, "nm", walls=walls, name=f"{MDTRAJ}: frame {frame + 1}")
+        boxes[frame] = 0.0 if judged is None else judged
+    return boxes, "" if any_boxes else remark

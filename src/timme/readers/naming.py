@@ -2,11 +2,13 @@
 
 Programs spell the same atoms differently (HSD for HIS, CD for CD1, a symbol for a name), so that
 other names alone mean nothing. But where the names that differ are the same on both sides, only at
-other places, the atoms are in another order, and every one would be taken for another.
+other places, the atoms are in another order, and every one would be taken for another. Between
+atoms that chemistry does not tell apart, programs choose as they like: there, the topology counts.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Bools, Ints, Strings
+from timme._errors import counted
 from timme.readers.files import BARE_TRAJECTORIES, kind
 from timme.readers.pdb_frames import PDB
 from timme.readers.topologies import read_topology
@@ -23,6 +26,23 @@ from timme.system.elements import HYDROGENS, guess_elements
 
 # Columns of the name and of the residue number in what tells atoms of a frame apart.
 _COLUMNS = {".gro": ((10, 15), (0, 5)), **dict.fromkeys(PDB, ((0, 4), (4, 8)))}
+# Heavy atoms that are alike but for their numbers, by residue; "" stands for all residues.
+_ALIKE = {
+    "": ("O OXT OT OT1 OT2 OC1 OC2", "OP1 OP2", "O1P O2P"),
+    "ARG": ("NH1 NH2",),
+    "ASP": ("OD1 OD2",),
+    "GLU": ("OE1 OE2",),
+    "LEU": ("CD1 CD2",),
+    "PHE": ("CD1 CD2", "CE1 CE2"),
+    "TYR": ("CD1 CD2", "CE1 CE2"),
+    "VAL": ("CG1 CG2",),
+}
+_CLASSES = {
+    (resname, name): names
+    for resname, classes in _ALIKE.items()
+    for names in classes
+    for name in names.split()
+}
 _NAMELESS = BARE_TRAJECTORIES | {".rst7", ".gsd", ".h5md"}  # unless their frames have names
 
 
@@ -33,9 +53,7 @@ class _Names(NamedTuple):
     resids: Ints | None  # (atoms,), None where they have none
 
 
-def refuse_other_order(
-    names: npt.NDArray[Any] | None, atoms: Atoms, path: str, topology: str
-) -> None:
+def judge_order(names: npt.NDArray[Any] | None, atoms: Atoms, path: str, topology: str) -> str:
     """Refuse a trajectory whose atoms are those of the topology in another order.
 
     Parameters
@@ -47,6 +65,11 @@ def refuse_other_order(
     path, topology : str
         Both files.
 
+    Returns
+    -------
+    str
+        A note, if atoms that are alike have the names of one another; "" otherwise.
+
     Raises
     ------
     ValueError
@@ -54,11 +77,14 @@ def refuse_other_order(
     """
     found = _names_of(names, Path(path))
     if found is None or len(found.names) != len(atoms):
-        return
+        return ""
     moved = _moved_numbers(atoms.resids, found.resids)
-    if not moved.any():
-        heavy = ~np.isin(atoms.elements, HYDROGENS)  # programs number hydrogens as they like
-        moved = _moved(np.char.upper(atoms.names), np.char.upper(found.names), heavy)
+    ours, theirs = np.char.upper(atoms.names), np.char.upper(found.names)
+    light = np.isin(atoms.elements, HYDROGENS)
+    here, there = (_classes(each, atoms.resnames, light) for each in (ours, theirs))
+    for kind_of in (~light, light):
+        if not moved.any():
+            moved = _moved(here, there, kind_of)
     if not moved.any():
         elements = guess_elements(found.names, np.full(len(atoms), ""))
         known = (atoms.elements != "") & (elements != "")
@@ -70,6 +96,27 @@ def refuse_other_order(
             f"{_label(found, place)} here and {atoms.names[place]} {atoms.resids[place]} there: "
             "write it in the order of the topology, or as XTC if only its names are others"
         )
+    swapped = np.flatnonzero(_moved(ours, theirs, np.ones(len(atoms), np.bool_)))
+    if not len(swapped):
+        return ""
+    place = int(swapped[0])
+    return (
+        f"{path}: names of {counted(len(swapped), 'atom')} are those of others that are like them, "
+        f"such as {_label(found, place)}, which is {atoms.names[place]} {atoms.resids[place]} in "
+        f"{topology}: the names there count"
+    )
+
+
+def _classes(names: Strings, resnames: Strings, light: Bools) -> Strings:
+    """Give atoms that are alike one name: the same for all hydrogens that differ by numbers."""
+    pairs = zip(names.tolist(), np.char.upper(resnames).tolist(), light.tolist(), strict=True)
+    found = [
+        re.sub(r"[\d'*]", "", name)
+        if is_light
+        else _CLASSES.get((resname, name)) or _CLASSES.get(("", name), name)
+        for name, resname, is_light in pairs
+    ]
+    return np.array(found, dtype=np.str_)
 
 
 def _names_of(names: npt.NDArray[Any] | None, path: Path) -> _Names | None:

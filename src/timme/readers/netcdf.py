@@ -16,7 +16,7 @@ import numpy as np
 from timme._arrays import Floats
 from timme.readers.files import RawFrame
 from timme.readers.layouts import DamageError, Layout, take
-from timme.system.boxes import vectors_of_cell
+from timme.system.boxes import remark_on_cell, vectors_of_cell
 
 _TYPES = {1: "i1", 2: "S1", 3: ">i2", 4: ">i4", 5: ">f4", 6: ">f8",
           7: "u1", 8: ">u2", 9: ">u4", 10: ">i8", 11: ">u8"}  # fmt: skip
@@ -128,9 +128,9 @@ class NetcdfFile:
             precise = places.dtype.itemsize > np.dtype(np.float32).itemsize
             if self._scale != 1.0:
                 places = places * self._scale
-            box = self._box(stream, frame)
+            box, remark = self._box(stream, frame)
         places = places.astype(np.float64 if precise else np.float32)
-        return RawFrame(places, box, time=self.time(frame))
+        return RawFrame(places, box, time=self.time(frame), remark=remark)
 
     def time(self, frame: int) -> float | None:
         """Tell when a frame was taken.
@@ -156,19 +156,20 @@ class NetcdfFile:
             time = float(variable.read(stream, frame)) * factor
         return time if math.isfinite(time) else None
 
-    def _box(self, stream: BinaryIO, frame: int) -> Floats | None:
+    def _box(self, stream: BinaryIO, frame: int) -> tuple[Floats | None, str]:
+        """Make box vectors of a cell, and say what was decided on it."""
         lengths, angles = (self._header.variables.get(f"cell_{k}") for k in ("lengths", "angles"))
         if lengths is None:
-            return None
+            return None, ""
         edges = lengths.read(stream, frame).astype(np.float64) * lengths.factor(_ANGSTROM)
         if not edges.any():
-            return None
+            return None, ""
         corners = np.full(3, 90.0)
         if angles is not None:
             corners = angles.read(stream, frame).astype(np.float64)
         if edges.shape != (3,) or corners.shape != (3,):
             raise DamageError("its cell has not three lengths and three angles")
-        return vectors_of_cell(edges, corners)
+        return vectors_of_cell(edges, corners), remark_on_cell(edges, corners)
 
 
 def _whole_frames(header: _Header, size: int) -> int:

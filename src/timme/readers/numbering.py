@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import numpy.typing as npt
 
 from timme._arrays import Ints, Strings
 
+_SERIAL = (6, 11)  # columns of the number of an atom
+_ATOM = re.compile(rb"(?:ATOM  |HETATM)(?<=^.{6})", re.MULTILINE)
+_END_OF_MODEL = re.compile(rb"ENDMDL(?<=^ENDMDL)", re.MULTILINE)
+_BOND = re.compile(rb"CONECT(?<=^CONECT)", re.MULTILINE)
+_DIGITS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Until 1996 columns 73 to 80 held the code of the entry and the number of the line, as 1ABC  99.
 # Later they were given to segment, element and charge.
 _LINE_NUMBER = re.compile(
@@ -76,6 +82,75 @@ def _blank(found: re.Match[bytes]) -> bytes:
     return found[1] + (found[2] or b"    ") + b"    "
 
 
+def number_atoms(data: bytes) -> bytes:
+    """Number atoms anew where several of a model have the same number, or none.
+
+    Numbers have five columns: beyond 99,999 programs begin again, write stars or in base 16, and
+    others begin again with every chain. The parser puts residues of one number together, and only
+    the numbers of atoms tell in which order the file has them.
+
+    Parameters
+    ----------
+    data : bytes
+        A PDB file.
+
+    Returns
+    -------
+    bytes
+        The same, or with numbers from 1 on in every model, in base 36 from 100,000 on, and without
+        the bonds that numbers told.
+    """
+    text = np.frombuffer(data + bytes(_SERIAL[1]), np.uint8)
+    starts = np.array([found.start() for found in _ATOM.finditer(data)], dtype=np.int64)
+    ends = np.array([found.start() for found in _END_OF_MODEL.finditer(data)], dtype=np.int64)
+    models = np.searchsorted(ends, starts)
+    columns = text[starts[:, None] + np.arange(*_SERIAL)]
+    if _ascend(columns, models):
+        return data
+    fields = np.ascontiguousarray(columns).view(f"S{columns.shape[1]}")[:, 0].tolist()
+    if _tell_apart(fields, models):
+        return data
+    first = np.searchsorted(models, models)
+    written = text[: len(data)].copy()
+    for start, number in zip(starts, np.arange(len(starts)) - first + 1, strict=True):
+        written[start + _SERIAL[0] : start + _SERIAL[1]] = np.frombuffer(
+            _encode(int(number)), np.uint8
+        )
+    return _BOND.sub(b"REMARK", written.tobytes())
+
+
+def _ascend(columns: npt.NDArray[np.uint8], models: Ints) -> bool:
+    """Tell at a glance whether numbers ascend in every model, as those of nearly all files do."""
+    digits = columns.astype(np.int64) - ord("0")
+    blank = columns == ord(" ")
+    if not (blank | ((digits >= 0) & (digits <= 9))).all():
+        return False
+    numbers = np.where(blank, 0, digits) @ 10 ** np.arange(columns.shape[1])[::-1]
+    return bool(((np.diff(numbers) > 0) | (np.diff(models) > 0)).all())
+
+
+def _tell_apart(fields: list[bytes], models: Ints) -> bool:
+    """Tell whether all atoms of every model have numbers of their own."""
+    found = set[tuple[int, int]]()
+    for field, model in zip(fields, models.tolist(), strict=True):
+        try:
+            found.add((model, _decode(field.decode("latin-1").strip())))
+        except ValueError:
+            return False
+    return len(found) == len(fields)
+
+
+def _encode(number: int) -> bytes:
+    """Write a number in five columns, in hybrid base 36 from 100,000 (``A0000``) on."""
+    if number < 100_000:
+        return b"%5d" % number
+    rest, letters = number - 100_000 + 10 * 36**4, b""
+    while rest:
+        rest, digit = divmod(rest, 36)
+        letters = _DIGITS[digit : digit + 1] + letters
+    return letters
+
+
 def pdb_numbers(text: str) -> tuple[Ints, Strings] | None:
     """Read residue numbers of five digits or in base 36 from the first model of a PDB file.
 
@@ -105,8 +180,10 @@ def pdb_numbers(text: str) -> tuple[Ints, Strings] | None:
 
 
 def _decode(field: str) -> int:
-    """Read a number, in hybrid base 36 from 10000 (``A000``) on."""
-    if not field[0].isalpha():
+    """Read a number, in hybrid base 36 from 10000 (``A000``) or 100000 (``A0000``) on."""
+    if not field[:1].isalpha():
         return int(field)
-    shift = 16 if field[0].islower() else -10
-    return int(field, 36) + shift * 36**3 + 10**4
+    shift, width = 16 if field[0].islower() else -10, len(field)
+    power: int = 36 ** (width - 1)
+    first: int = 10**width
+    return int(field, 36) + shift * power + first

@@ -13,7 +13,7 @@ import numpy as np
 
 from timme._arrays import Bools, Ints
 from timme.readers.files import one_line, read_bytes
-from timme.readers.numbering import without_line_numbers
+from timme.readers.numbering import number_atoms, without_line_numbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -65,7 +65,7 @@ def _parse(data: bytes, path: Path, first_line: int) -> Any:
     if not data.isascii():
         _refuse_other_letters(data, path, first_line)
     try:
-        return gemmi.read_pdb_string(_number_models(_close_models(data)))
+        return gemmi.read_pdb_string(number_atoms(_number_models(_close_models(data))))
     except (RuntimeError, ValueError) as error:
         raise ValueError(f"{path}: not a valid PDB file: {one_line(error)}") from None
 

@@ -11,7 +11,7 @@ import numpy as np
 from timme._arrays import Floats
 from timme.readers.files import RawFrame
 from timme.readers.layouts import DamageError, FrameEnd, Layout, walk
-from timme.system.boxes import box_or_none, vectors_of_cell
+from timme.system.boxes import box_or_none, remark_on_cell, vectors_of_cell
 
 PDB = frozenset((".pdb", ".ent"))
 _ATOMS = (b"ATOM  ", b"HETATM")
@@ -87,7 +87,8 @@ def read_pdb_frame(stream: BinaryIO, offset: int, cell: int) -> RawFrame:
     packed = b"".join(line[_PLACES:_END_OF_PLACES] for line in lines)
     positions = np.frombuffer(packed, dtype="S8").astype(np.float64).reshape(-1, 3)
     names = np.frombuffer(b"".join(line[12:16] + line[22:27] for line in lines), dtype="S9")
-    return RawFrame(positions, _box(stream, cell), names=names)
+    box, remark = _box(stream, cell)
+    return RawFrame(positions, box, names=names, remark=remark)
 
 
 def cell_fields(line: str) -> list[str]:
@@ -127,15 +128,19 @@ def _refuse_part(line: bytes) -> None:
         raise DamageError("a line ends before the coordinates of its atom do")
 
 
-def _box(stream: BinaryIO, cell: int) -> Floats | None:
-    """Make box vectors of a cell; one of 1 Å stands for none, as entries without crystals have."""
+def _box(stream: BinaryIO, cell: int) -> tuple[Floats | None, str]:
+    """Make box vectors of a cell, and say what was decided on it.
+
+    One of 1 Å stands for none, as entries without crystals have.
+    """
     if cell < 0:
-        return None
+        return None, ""
     stream.seek(cell)
     try:
         numbers = np.array(cell_fields(stream.readline().decode("latin-1")), dtype=np.float64)
     except ValueError:
-        return None
-    if not (numbers > 0).all() or np.allclose(numbers[:3], 1.0):
-        return None
-    return box_or_none(vectors_of_cell(numbers[:3], numbers[3:]))
+        return None, ""
+    lengths, angles = numbers[:3], numbers[3:]
+    if np.allclose(lengths, 1.0):
+        return None, ""
+    return box_or_none(vectors_of_cell(lengths, angles)), remark_on_cell(lengths, angles)

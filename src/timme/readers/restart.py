@@ -13,7 +13,7 @@ import numpy as np
 
 from timme._arrays import Floats
 from timme.readers.files import RawFrame, read_bytes
-from timme.system.boxes import box_or_none, vectors_of_cell
+from timme.system.boxes import box_or_none, remark_on_cell, vectors_of_cell
 
 _WIDTH = 12  # columns of a number
 _NETCDF, _HDF5 = b"CDF", b"\x89HDF"
@@ -72,7 +72,8 @@ def _read_text(path: Path) -> RawFrame:
     if count <= 2 and len(rest) == 1 and not _is_cell(last):  # one line of velocities
         last = np.zeros(0)
     time = float(head[1]) if len(head) > 1 else None
-    return RawFrame(places.reshape(-1, 3), _box(last), time=time)
+    box, remark = _box(last)
+    return RawFrame(places.reshape(-1, 3), box, time=time, remark=remark)
 
 
 def _read_netcdf(path: Path) -> RawFrame:
@@ -86,9 +87,9 @@ def _read_netcdf(path: Path) -> RawFrame:
         raise ValueError("it has no coordinates of one snapshot, atoms × 3")
     cell = [found.get(name, np.zeros(0)) for name in ("cell_lengths", "cell_angles")]
     time = found.get("time")
-    return RawFrame(
-        places, _box(np.concatenate(cell)), time=None if time is None else float(time.ravel()[0])
-    )
+    box, remark = _box(np.concatenate(cell))
+    stated = None if time is None else float(time.ravel()[0])
+    return RawFrame(places, box, time=stated, remark=remark)
 
 
 def _numbers(lines: list[str]) -> Floats:
@@ -102,9 +103,9 @@ def _is_cell(numbers: Floats) -> bool:
     )
 
 
-def _box(numbers: Floats) -> Floats | None:
-    """Make box vectors of lengths, and of angles where they are given."""
+def _box(numbers: Floats) -> tuple[Floats | None, str]:
+    """Make box vectors of lengths, and of angles where they are given, and say what was decided."""
     if len(numbers) not in {3, 6}:
-        return None
-    angles = numbers[3:] if len(numbers) > 3 else np.full(3, 90.0)
-    return box_or_none(vectors_of_cell(numbers[:3], angles))
+        return None, ""
+    lengths, angles = numbers[:3], numbers[3:] if len(numbers) > 3 else np.full(3, 90.0)
+    return box_or_none(vectors_of_cell(lengths, angles)), remark_on_cell(lengths, angles)

@@ -200,7 +200,7 @@ def _from_others(source: Any, trajectories: list[str | Path], options: Options) 
         )
     if is_mdtraj(source):
         _refuse_unused(options, MDTRAJ)
-        return _from_mdtraj(source)
+        return _from_mdtraj(source, any_boxes=options.any_boxes)
     if is_ase(source):
         _refuse_unused(options, ASE)
         return read_ase(source)
@@ -251,6 +251,11 @@ def _from_path(path: Path, trajectories: list[Path], options: Options) -> Ensemb
     suffix = kind(path)
     if suffix == ".traj" or (trajectories and suffix in _BARE):
         return _from_row([path, *trajectories], options)
+    if suffix in TABLES and any(kind(each) in TABLES for each in trajectories):
+        raise ValueError(
+            f"{path}: tables of tracks are read one at a time, as particles of another table are "
+            "others, even of the same number, and no pair is seen in both: analyse each by itself"
+        )
     if trajectories:
         return _from_trajectories(path, trajectories, options)
     if suffix == ".npy":
@@ -305,7 +310,7 @@ def _from_structures(paths: list[Path], options: Options, choose: Choose) -> Ope
 
 
 def _from_trajectories(topology: Path | None, paths: list[Path], options: Options) -> Ensemble:
-    from timme.readers.naming import refuse_other_order
+    from timme.readers.naming import judge_order
     from timme.readers.topologies import read_topology
     from timme.readers.trajectories import open_trajectories
 
@@ -333,7 +338,8 @@ def _from_trajectories(topology: Path | None, paths: list[Path], options: Option
         for number, file in enumerate(frames.files):
             if Path(file.path) != topology:
                 names = frames.names_of(number)
-                refuse_other_order(names, atoms, file.path, str(topology))
+                note = judge_order(names, atoms, file.path, str(topology))
+                notes = (*notes, *([note] if note else []))
     if atoms is None:
         atoms, molecules, note = _bare_atoms(paths[0], frames.shape[1])
         notes, ids = (*notes, note), frames.files[0].numbers
@@ -394,13 +400,15 @@ def _bare_atoms(path: Path, count: int) -> tuple[Atoms, Ints | None, str]:
     return Atoms.unnamed(count), None, note
 
 
-def _from_mdtraj(source: Any) -> Ensemble:
-    from timme.readers.libraries import atoms_of_mdtraj
+def _from_mdtraj(source: Any, *, any_boxes: bool) -> Ensemble:
+    from timme.readers.libraries import atoms_of_mdtraj, boxes_of_mdtraj
 
     atoms = None if source.topology is None else atoms_of_mdtraj(source.topology)
-    boxes, times = source.unitcell_vectors, np.asarray(source.time, np.float64)
+    boxes, remark = boxes_of_mdtraj(source, any_boxes=any_boxes)
     ensemble = Ensemble.from_array(source.xyz, boxes=boxes, atoms=atoms, unit="nm")
-    return replace(ensemble, frames=with_stamps(ensemble.frames, times), sources=(MDTRAJ,))
+    frames = with_stamps(ensemble.frames, np.asarray(source.time, np.float64))
+    notes = (f"{MDTRAJ}: {remark}",) if remark else ()
+    return replace(ensemble, frames=frames, sources=(MDTRAJ,), notes=notes)
 
 
 def _from_tracks(tracks: Any, name: str) -> Ensemble:

@@ -10,7 +10,7 @@ from pathlib import Path
 from timme.readers.files import read_bytes
 from timme.readers.numerals import plain_number
 
-MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
+MISSING = frozenset(("", "nan", "na", "n/a", "#n/a", "null", "none", "-"))
 _SIGNS = (";", "\t", ",")  # a comma last, as it may be a decimal sign where others separate
 _LOOKED_AT = 20  # rows by which the separator is known
 _BEGINNING = 400  # bytes by which an encoding is known

@@ -59,7 +59,8 @@ def read_topology(path: Path) -> Topology:
     try:
         known = get_parser_for(str(path), format=library_format(path))
     except (ValueError, TypeError):  # with a list of all that it knows
-        raise ValueError(_unread(path, f"nobody knows the kind {kind(path)!r}")) from None
+        hint = "; of what ASE reads, pass timme.read the list that ase.io.read(file, ':') gives"
+        raise ValueError(_unread(path, f"nobody knows the kind {kind(path)!r}") + hint) from None
     try:
         with quiet():
             with known(cleaned) as parser:

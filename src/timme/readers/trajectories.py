@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints
 from timme.readers.clocks import FrameClock, clock_of
-from timme.readers.files import RawFrame, checked_file, kind
+from timme.readers.files import RawFrame, checked_file
 from timme.readers.identity import in_order, refuse_other_ids
 from timme.readers.orders import order_by_topology
+from timme.readers.probes import Probe
 from timme.readers.trajectory_files import (
     ReadFrame,
     TrajectoryFile,
@@ -27,15 +28,12 @@ from timme.readers.trajectory_files import (
     unreadable,
 )
 from timme.readers.universes import quiet
-from timme.system.boxes import boxes_of_frames, fault_of
+from timme.system.boxes import boxes_of_frames
 from timme.system.derived_frames import BoxedFrames, PlainFrames
 from timme.system.frame_choices import chosen_of, file_mark, marks_of_choice, rows_of
 from timme.system.frames import Frames
-from timme.system.holes import ANY, Resting, may_lie_there
+from timme.system.holes import ANY, Resting
 from timme.system.placeholders import judge_box, max_walls, plane_box, walls_of
-
-# Formats that are laid out in bytes; in others, particles may start all at the origin.
-_BINARY = frozenset((".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".h5md"))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -226,26 +224,19 @@ class TrajectoryFrames(PlainFrames):
         judged = self.periodic, self.through, self.walls, self.resting
         return type(self), (self.files, *chosen, *judged)
 
-    def probes(self) -> Iterator[tuple[Floats | None, str, Ints | None]]:
+    def probes(self) -> Iterator[Probe]:
         """Look at the first, the middle and the last frame of every file, and at no others.
 
         Yields
         ------
-        box : ndarray, shape (3, 3), or None
-            Box vectors of a frame as rows.
-        unit : str
-            Their unit.
-        resting : ndarray of int or None
-            Atoms that may lie at the origin, as far as this frame tells.
+        Probe
+            What each of these frames tells.
         """
         for number, file in enumerate(self.files):
             last = file.n_frames - 1
             for frame in sorted({0, last // 2, last}) if file.n_frames else ():
                 try:
-                    found = self._frame(number, frame)
-                    box = None if fault_of(found.box) else found.box
-                    binary = kind(Path(file.path)) in _BINARY
-                    yield box, file.unit, may_lie_there(found.positions) if binary else None
+                    yield Probe.of(self._frame(number, frame), file)
                 except ValueError:
                     if frame == 0:
                         raise
@@ -406,10 +397,12 @@ def open_trajectories(
     total = sum(file.n_frames for file in files)
     frames = TrajectoryFrames(tuple(files), range(total))
     found = list(frames.probes())
-    walls = None if any_boxes else max_walls(walls_of(box, unit) for box, unit, _ in found)
-    periodic = any(box is not None and box.any() for box, *_ in found)
-    resting = Resting.of(sites for *_, sites in found)
+    walls = None if any_boxes else max_walls(walls_of(probe.box, probe.unit) for probe in found)
+    periodic = any(probe.box is not None and probe.box.any() for probe in found)
+    resting = Resting.of(probe.resting for probe in found)
     frames = replace(frames, periodic=periodic, walls=walls, resting=resting)
+    if not any_boxes:
+        notes.extend(dict.fromkeys(probe.remark for probe in found if probe.remark))
     return frames, tuple(notes)
 
 

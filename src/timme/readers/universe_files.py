@@ -6,21 +6,27 @@ stand in a row, which of them are runs of their own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats
 from timme.readers.boundaries import box_finder, unit_of_reader
 from timme.readers.dumps import DUMPS
 from timme.readers.files import kind
+from timme.readers.naming import judge_order
+from timme.readers.pdb_frames import PDB
 from timme.readers.trajectories import TrajectoryFrames, open_trajectories
 from timme.readers.universes import UniverseFrames, atoms_of_universe, universe_frames
+from timme.system.atoms import Atoms
 from timme.system.boxes import fault_of
 from timme.system.ensemble import Ensemble
 
 _COUNTING = DUMPS | {".gsd", ".h5md"}  # formats that may count how often walls were gone through
+_NAMING = PDB | {".gro", ".xyz"}  # those whose frames say what their atoms are
 _ROUNDING = 1e-5  # of the largest coordinate; the library holds all in single precision
 _BOX_ROUNDING = 1e-4  # as its boxes are angles
 
@@ -43,22 +49,52 @@ def read_universe(universe: Any, *, any_boxes: bool = False, as_shown: bool = Fa
         Read from its files where they tell more, and hold the same.
     """
     everything, trajectory = universe.atoms, universe.trajectory
-    shown = universe_frames(everything, any_boxes=any_boxes)
-    behind, notes = None, tuple[str, ...]()
+    shown, notes = universe_frames(everything, any_boxes=any_boxes)
+    behind = None
     if not as_shown:
-        behind, notes = _files_behind(shown, trajectory, any_boxes=any_boxes)
+        behind, more = _files_behind(shown, trajectory, any_boxes=any_boxes)
+        notes = more if behind is not None else (*notes, *more)
     files = () if behind is None else behind.files
+    atoms = atoms_of_universe(everything)
+    notes = (*notes, *_notes_on_order(universe, atoms))
     named: list[Any] = [file.path for file in files] or [getattr(trajectory, "filename", None)]
     units = {file.unit for file in files}
     return Ensemble(
         frames=shown if behind is None else behind,
-        atoms=atoms_of_universe(everything),
+        atoms=atoms,
         site_atoms=np.arange(len(everything)),
         unit=units.pop() if len(units) == 1 else unit_of_reader(trajectory),
         sources=tuple(dict.fromkeys(str(k) for k in (universe.filename, *named) if k))
         or ("Universe",),
         notes=notes,
     )
+
+
+def _notes_on_order(universe: Any, atoms: Atoms) -> Iterator[str]:
+    """Say of files that name their atoms that these are not in the order of the topology.
+
+    The library takes them by place, and what a Universe shows is what it is asked for.
+    """
+    topology = str(universe.filename)
+    for path in _paths(universe.trajectory):
+        if str(path) == topology or kind(path) not in _NAMING:
+            continue
+        try:
+            names = _first_names(path, len(atoms))
+        except (ValueError, OSError, ImportError):  # the Universe could read it
+            continue
+        try:
+            note = judge_order(names, atoms, str(path), topology)
+        except ValueError as error:
+            said = str(error).removeprefix(f"{path}: ").rpartition(": ")[0]
+            note = f"{path}: {said}; atoms are named by their places, as in the Universe"
+        if note:
+            yield note
+
+
+def _first_names(path: Path, n_atoms: int) -> npt.NDArray[Any] | None:
+    frames, _ = open_trajectories([path], n_atoms=n_atoms, allow_truncated=True, any_boxes=True)
+    return frames.names_of(0)
 
 
 def _files_behind(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from timme._arrays import Coordinates, Floats, Ints, Strings
-from timme.readers.boundaries import box_finder, formats_of, unit_of_reader
+from timme.readers.boundaries import box_finder, formats_of, remark_on_step, unit_of_reader
 from timme.readers.clocks import FrameClock, clock_of
 from timme.readers.dcd import DcdFile
 from timme.system.atoms import Atoms, sorted_bonds
@@ -178,11 +178,12 @@ class UniverseFrames(PlainFrames):
             Positions.
         """
         positions: Coordinates = step.positions
-        self.resting.refuse_holes(positions, step.frame, source=self._source, sites=self.sites)
+        self.resting.refuse_holes(positions, step.frame, source=self.source, sites=self.sites)
         return positions[self.sites]
 
     @property
-    def _source(self) -> str:
+    def source(self) -> str:
+        """Where they come from, for messages."""
         return str(getattr(self.reader, "filename", None) or "Universe")
 
     def judge_box(self, box: Floats | None, frame: int) -> Floats | None:
@@ -200,11 +201,13 @@ class UniverseFrames(PlainFrames):
         ndarray, shape (3, 3), or None
             As for :func:`timme.system.placeholders.judge_box`.
         """
-        unit, name = unit_of_reader(self.reader), f"{self._source}: frame {frame + 1}"
+        unit, name = unit_of_reader(self.reader), f"{self.source}: frame {frame + 1}"
         return judge_box(box, unit, walls=self.walls, name=name)
 
 
-def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
+def universe_frames(
+    group: Any, *, any_boxes: bool = False
+) -> tuple[UniverseFrames, tuple[str, ...]]:
     """Take the frames of the trajectory behind an AtomGroup.
 
     Parameters
@@ -216,9 +219,11 @@ def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
 
     Returns
     -------
-    UniverseFrames
+    frames : UniverseFrames
         All frames, read by a reader of its own, so that the user's stays at its frame; on-the-fly
         transformations act on the user's atoms, so those are read from the user's reader.
+    notes : tuple of str
+        What was decided on its boxes.
     """
     own = group.universe.trajectory
     shared = bool(own.transformations)
@@ -227,9 +232,11 @@ def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
         before = reader.frame
         last, find_box = len(reader) - 1, box_finder(reader)
         boxes, resting = list[Floats | None](), list[Ints | None]()
+        remarks = list[str]()
         for frame in sorted({0, last // 2, last}):
             step = reader[frame]
             boxes.append(find_box(step))
+            remarks.append(remark_on_step(reader, step, boxes[-1]))
             resting.append(may_lie_there(step.positions))
         found = [None if fault_of(box) else box for box in boxes]
         _ = reader[before]
@@ -240,7 +247,9 @@ def universe_frames(group: Any, *, any_boxes: bool = False) -> UniverseFrames:
     unit = unit_of_reader(reader)
     walls = None if any_boxes else max_walls(walls_of(box, unit) for box in found)
     periodic = any(box is not None and box.any() for box in found)
-    return UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walls, judged)
+    frames = UniverseFrames(reader, range(len(reader)), sites, periodic, shared, walls, judged)
+    told = dict.fromkeys(f"{frames.source}: {remark}" for remark in remarks if remark)
+    return frames, () if any_boxes else tuple(told)
 
 
 def atoms_of_universe(group: Any) -> Atoms:

@@ -234,6 +234,7 @@ def follow_molecules(
     begins: Sequence[int] = (),
     files: Sequence[int] = (),
     first: int = 0,
+    trusted: bool = False,
 ) -> Ensemble:
     """Follow molecules, or sites without bonds, from snapshot to snapshot.
 
@@ -249,6 +250,8 @@ def follow_molecules(
         Snapshots with which files begin.
     first : int, optional
         Number of the first snapshot in the source, for messages.
+    trusted : bool, optional
+        As for :func:`~timme.system.counted.follow_counted`.
 
     Returns
     -------
@@ -265,7 +268,7 @@ def follow_molecules(
             frames = follow(ensemble.frames, molecules, progress, pace=pace)
         else:
             frames, told = follow_counted(
-                ensemble.frames, molecules, progress, pace=pace, files=files
+                ensemble.frames, molecules, progress, pace=pace, files=files, trusted=trusted
             )
             notes = (*notes, *(f"{ensemble.prefix}{note}" for note in told))
     except ValueError as error:

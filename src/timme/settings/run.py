@@ -80,7 +80,7 @@ LINKAGES = {
 }
 
 READING = (  # settings of timme.read
-    *("start", "stop", "step", "unit", "box", "unwrap", "weights", "columns"),
+    *("start", "stop", "step", "unit", "box", "unwrap", "trust_images", "weights", "columns"),
     *("common_atoms", "allow_truncated", "gaps", "bonds"),
 )
 
@@ -133,6 +133,11 @@ class Settings(Display):
     )
     unwrap: bool = choose(
         "Follow molecules and particles through the walls of the periodic box",
+        default=False,
+        group="reading",
+    )
+    trust_images: bool = choose(
+        "Believe image flags also where they seem to begin again",
         default=False,
         group="reading",
     )

@@ -25,6 +25,7 @@ _FAR = 1e12
 _SHARPEST, _BLUNTEST = 20.0, 160.0
 _FLAT = "a tilted box needs vectors that span space, got a flat one"
 _FLATTEST = 1e-12  # volume between the directions of vectors
+_DEFAULT = 1.0  # the longest that programs write where they mean no length at all
 _ROUNDS = 1000  # after which a box counts as flat; true ones take a few
 
 
@@ -61,6 +62,7 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
     if dimensions == 2 and given.ndim == 3 and given.shape[1:] == (3, 3) and _is_flat(given):
         given = given[:, :2, :2]
     if dimensions == 3 and given.shape in {(6,), (snapshots, 6)}:
+        _refuse_negative(given[..., :3])
         given = _from_angles(_with_angles(np.atleast_2d(given)))
     square = given.shape == (dimensions, dimensions)
     if square and snapshots == dimensions and not _is_diagonal(given):
@@ -69,8 +71,8 @@ def box_matrices(boxes: npt.ArrayLike, snapshots: int, dimensions: int) -> Float
             f"one matrix: pass shape {(snapshots, dimensions, dimensions)}"
         )
     lengths = given.shape in {(dimensions,), (snapshots, dimensions)} and not square
-    if lengths and (given < 0).any():
-        raise ValueError("box lengths must be 0 or more, not negative: check the box of the file")
+    if lengths:
+        _refuse_negative(given)
     matrices = given[..., None] * np.eye(dimensions) if lengths else given
     each = matrices.shape[:-2] in {(), (1,), (snapshots,)}
     if not each or matrices.shape[-2:] != (dimensions, dimensions):
@@ -113,12 +115,14 @@ def vectors_of_cell(lengths: Floats, angles: Floats) -> Floats:
     lengths : ndarray, shape (3,)
         Those of a, b and c, 0 in open directions.
     angles : ndarray, shape (3,)
-        Degrees between b and c, a and c, a and b; those with an open direction do not count.
+        Degrees between b and c, a and c, a and b; those with an open direction do not count. Three
+        zeros are angles that nobody wrote, and stand for right ones.
 
     Returns
     -------
     ndarray, shape (3, 3)
-        Box vectors as rows; NaN where no vectors have these angles, see :func:`fault_of`.
+        Box vectors as rows. Where no vectors have these lengths and angles, NaN beside the lengths,
+        see :func:`fault_of`; but lengths of 1 and less mean none, and no angles are asked for.
 
     Examples
     --------
@@ -127,11 +131,40 @@ def vectors_of_cell(lengths: Floats, angles: Floats) -> Floats:
            [0., 5., 0.],
            [0., 0., 0.]])
     """
-    given = _straight_where_open(np.concatenate([lengths, angles])[None])
-    try:
-        return np.asarray(_from_angles(given)[0])
-    except ValueError:
-        return np.full((3, 3), np.nan)
+    written = angles if angles.any() else np.full(3, 90.0)
+    given = _straight_where_open(np.concatenate([lengths, written])[None])
+    if np.isfinite(lengths).all() and (lengths >= 0).all():
+        try:
+            return np.asarray(_from_angles(given)[0])
+        except ValueError:
+            if lengths.max() <= _DEFAULT:
+                return np.diag(lengths)
+    return np.where(np.eye(3, dtype=np.bool_), lengths, np.nan)
+
+
+def remark_on_cell(lengths: Floats, angles: Floats) -> str:
+    """Say what was decided on the lengths and angles of a file.
+
+    Parameters
+    ----------
+    lengths, angles : ndarray, shape (3,)
+        As for :func:`vectors_of_cell`.
+
+    Returns
+    -------
+    str
+        A clause on the file, "" where its cell means what it says.
+
+    Examples
+    --------
+    >>> remark_on_cell(np.full(3, 40.0), np.zeros(3))
+    'the angles of its box are 0, and are taken for right ones'
+    >>> remark_on_cell(np.ones(3), np.zeros(3))
+    ''
+    """
+    if angles.any() or not (lengths > _DEFAULT).any():
+        return ""
+    return "the angles of its box are 0, and are taken for right ones"
 
 
 def fault_of(box: Floats | None) -> str:
@@ -229,6 +262,11 @@ def boxes_of_frames(found: Sequence[Floats | None]) -> Floats:
         if box is not None:
             boxes[row] = box
     return box_matrices(boxes, len(found), 3)
+
+
+def _refuse_negative(lengths: Floats) -> None:
+    if (lengths < 0).any():
+        raise ValueError("box lengths must be 0 or more, not negative: check the box of the file")
 
 
 def _is_flat(matrices: Floats) -> bool:

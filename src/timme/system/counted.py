@@ -73,6 +73,7 @@ def follow_counted(
     *,
     pace: Pace | None = None,
     files: Sequence[int] = (),
+    trusted: bool = False,
 ) -> tuple[FollowedFrames, tuple[str, ...]]:
     """Take molecules where the counts of a file put them, and go on where these begin again.
 
@@ -88,6 +89,8 @@ def follow_counted(
         As for :func:`~timme.system.followed.follow`.
     files : sequence of int, optional
         Snapshots with which files begin.
+    trusted : bool, optional
+        Whether counts never begin again, whatever steps look like.
 
     Returns
     -------
@@ -105,7 +108,8 @@ def follow_counted(
     owners = np.unique(molecules, return_inverse=True)[1]
     found = _go_through(frames, owners, pace, progress)
     several = bool(owners.any())  # where a single molecule is does not matter
-    breaks = [jumps.snapshot for jumps in found.jumps if _is_break(jumps, found, pace, files)]
+    suspects = () if trusted else found.jumps
+    breaks = [jumps.snapshot for jumps in suspects if _is_break(jumps, found, pace, files)]
     n_snapshots, _, n_dimensions = frames.shape
     begins = np.flatnonzero(pace.steps == 0)[1:].tolist()
     counts = np.zeros((int(owners.max()) + 1, n_dimensions), np.int32)
@@ -130,7 +134,8 @@ def _notes(snapshots: list[int]) -> tuple[str, ...]:
     where = f"{snapshots[0]:,}" + (f" and {others:,} other{'s' * (others > 1)}" if others else "")
     note = (
         f"how often sites went through walls is counted from elsewhere from snapshot {where} on: "
-        "they go on in the nearest images there"
+        "they go on in the nearest images there, unless the file is to be believed "
+        "(trust_images=True)"
     )
     return (note,)
 
@@ -255,7 +260,8 @@ def _move(
             "how often sites went through walls is counted from elsewhere from snapshot "
             f"{pace.first + snapshot + 1:,} on, and {doubtful:,} of {len(lengths):,} molecules or "
             f"particles move by up to {lengths.max():.2g} of the box there, so that nobody can "
-            "tell where they went: read what comes before and after it by itself (start=, stop=)"
+            "tell where they went: read what comes before and after it by itself (start=, stop=), "
+            "or believe the file, if all did move so far (trust_images=True)"
         )
     moved += counts
     return moved

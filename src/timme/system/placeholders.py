@@ -143,6 +143,49 @@ def plane_box(box: Floats | None, points: Coordinates, unit: str) -> Floats | No
     return opened if flat else box
 
 
+def remark_on_box(box: Floats | None, points: Coordinates) -> str:
+    """Say what was decided on a box that does not say in which directions it is open.
+
+    Parameters
+    ----------
+    box : ndarray, shape (3, 3), or None
+        Box vectors of a frame as rows.
+    points : ndarray, shape (sites, 3)
+        Positions in that frame.
+
+    Returns
+    -------
+    str
+        A clause on the file, "" where nothing is in doubt: a plane needs no wall across it.
+
+    Examples
+    --------
+    >>> points = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    >>> remark_on_box(np.diag([100.0, 100.0, 0.0]), points)
+    'its box has no length along z, and space is open there: give another (box=) if it is not'
+    >>> remark_on_box(np.diag([100.0, 100.0, 0.0]), points * [1, 1, 0])
+    ''
+    """
+    if box is None or not box.any():
+        return ""
+    if _is_unstated(box):
+        return "its box has no finite numbers, and counts as none: give the true one (box=)"
+    if fault_of(box):
+        return ""
+    is_open = ~periodic_directions(box)
+    if not is_open.any() or not np.ptp(points[:, is_open], axis=0).any():
+        return ""
+    axes = _axes(tuple(is_open.tolist()))
+    return (
+        f"its box has no length along {axes}, and space is open there: give another (box=) if it "
+        "is not"
+    )
+
+
+def _is_unstated(box: Floats) -> bool:
+    return not np.isfinite(box[box != 0]).any()
+
+
 def judge_box(box: Floats | None, unit: str, *, walls: Walls | None, name: str) -> Floats | None:
     """Take the box of a frame, or refuse it.
 
@@ -158,8 +201,11 @@ def judge_box(box: Floats | None, unit: str, *, walls: Walls | None, name: str) 
     Returns
     -------
     ndarray, shape (3, 3), or None
-        The same box; where it does not count, none that no molecule is made whole through.
+        The same box, None if it has no finite numbers; where it does not count, none that no
+        molecule is made whole through.
     """
+    if box is not None and _is_unstated(box):
+        box = None
     if walls is None:
         return None if fault_of(box) or not can_be_box(box, unit) else box
     refuse_other_space(box, unit, walls=walls, name=name)

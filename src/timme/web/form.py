@@ -91,7 +91,12 @@ PARTS = (
     _Part(
         "run",
         "How the file is read",
-        {**_READ, "unwrap": "Follow through the walls", "gaps": "NaN means: not seen"},
+        {
+            **_READ,
+            "unwrap": "Follow through the walls",
+            "trust_images": "Believe image flags",
+            "gaps": "NaN means: not seen",
+        },
     ),
     _Part("rigidity", "Ensemble", {"ensemble": "Energy for all models", **_FRAMES}),
     _Part("rigidity", "How the file is read", _READ),

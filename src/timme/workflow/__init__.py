@@ -2,7 +2,6 @@
 
 from timme.analysis import summary
 from timme.settings import RigidSettings, Settings
-from timme.workflow.demo import analyse_demo
 from timme.workflow.folder import (
     check_folder,
     draw,
@@ -21,7 +20,6 @@ __all__ = [
     "RigidSettings",
     "Settings",
     "analyse",
-    "analyse_demo",
     "check_folder",
     "correlate",
     "draw",

@@ -14,6 +14,7 @@ from timme import memory
 from timme._kernels.space import TILTED
 from timme.confidence.draws import N_PARTS
 from timme.confidence.replicates import MOST_PAIRS
+from timme.confidence.separation import MOST_DRAWN
 from timme.confidence.shown import MOST_SHOWN
 from timme.engine.moments import fill_up
 from timme.fluctuations.crossing import count_site_pairs
@@ -47,6 +48,7 @@ _FOUND = 48  # for each pair in hand that was found to join clusters, maybe
 _CONTACT = 100  # for each pair in contact, while these are listed
 _PATH = 500  # for each point, where it passes while contacts are searched for
 
+_FAR = 150  # for each pair at random, while splits are judged
 _JUDGED = 8  # pairs for each object that are needed to judge clusters
 _PRUNED_BYTES = 200_000_000  # for pairs in hand, where most are given up before
 _SMALLEST = 10_000  # pairs in a piece: fewer would be read for longer than measured
@@ -133,7 +135,7 @@ def plan(
     block = _block_bytes(compared)
     n_summed = 0
     if judged:
-        free = _room(limit) - sum(size for _, size in stays) - block
+        free = allowed(limit) - sum(size for _, size in stays) - block
         n_summed, needed = _judging(compared, n_kept, shown, free)
         phases.append(("parts of the snapshots, by which clusters are judged", block + needed))
     pruned = not keep and euclidean and _can_be_pruned(compared)
@@ -146,7 +148,7 @@ def plan(
     if pruned:
         whole = min(n_pairs, max(_SMALLEST, int(_PRUNED_BYTES / per_pair)))
     fixed = sum(size for _, size in stays)
-    room = _room(limit) - fixed
+    room = allowed(limit) - fixed
     least = max(block + int(min(whole, _SMALLEST) * per_pair), *(size for _, size in phases))
     if room < least and judged:
         without = partial(plan, compared, partners, keep=keep, limit=limit, n_shown=n_shown)
@@ -165,15 +167,16 @@ def plan(
 def _judging(compared: Objects, n_kept: int, n_shown: int, free: float) -> tuple[int, int]:
     """Pairs by which clusters can be judged in so much memory, and how much that takes at least."""
     levels = _CELL * min(n_shown, MOST_SHOWN) ** 2 // 2
+    drawn = _FAR * min(MOST_DRAWN, n_shown**2 // 2)  # pairs at random, by which splits are judged
     per_pair = _SUMMED * min(N_PARTS, compared.ensemble.n_snapshots)
     crossing = 0
     if not compared.are_points:  # whose cross pairs are summed first
         n_crossing = (len(compared.members) / len(compared)) ** 2 * n_kept
         crossing = min(HELD_BYTES, int(per_pair * n_crossing))
-    fit = int(min(max(free - crossing, 0.0) / per_pair, n_kept, MOST_PAIRS))
+    fit = int(min(max(free - drawn - crossing, 0.0) / per_pair, n_kept, MOST_PAIRS))
     least = min(n_kept, _JUDGED * len(compared))
     n_summed = max(fit, least)
-    return max(1, n_summed), max(levels, crossing + per_pair * n_summed)
+    return max(1, n_summed), max(levels, drawn + crossing + per_pair * n_summed)
 
 
 def most_contacts(
@@ -207,7 +210,7 @@ def most_contacts(
     n_first = len(pairs_within(points, radius, boxes))
     fixed = memory.usage() + _KERNELS + _block_bytes(compared) + _PATH * len(points)
     least = fixed + _CONTACT * n_first
-    room = _room(limit)
+    room = allowed(limit)
     if room < least:
         raise ValueError(_refusal(compared, least, limit))
     if tell is not None:
@@ -215,7 +218,19 @@ def most_contacts(
     return int(min(room - fixed, 1e15) / _CONTACT)
 
 
-def _room(limit: str | None) -> float:
+def allowed(limit: str | None) -> float:
+    """Tell how much memory a process may hold.
+
+    Parameters
+    ----------
+    limit : str or None
+        What the user allows, such as 2GB.
+
+    Returns
+    -------
+    float
+        Bytes, those included that it holds already; infinity where nobody knows.
+    """
     if limit is not None:
         return memory.parse(limit)
     left = memory.available()

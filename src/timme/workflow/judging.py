@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
+from timme import memory
 from timme.analysis import QUANTILES, Chance, Judged, Part, Seen, Timed
 from timme.confidence import assess
 from timme.confidence.null import null_band
 from timme.confidence.windows import check_times, cut_windows, sigma_by_time, slide
 from timme.engine.moments import Metric
 from timme.engine.run import Run
-from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import NoiseVariance
+from timme.fluctuations.sigma import Fluctuations, NoiseVariance
 from timme.hierarchy.linkages import Linkage
 from timme.hierarchy.tree import Hierarchy
 from timme.objects import Objects
 from timme.settings import Settings
+from timme.workflow.budget import allowed
 
 _CHANCE = 20_000_000  # distances in all, up to which walkers by chance are drawn unasked
 _WALK = 20  # and snapshots from which on
+_WALKING = 6 * 8  # bytes for each coordinate, while they walk
 _TIMED_PAIRS = 20_000  # at random, whose σ is measured over shorter times
 _LARGEST_MATRIX = 3_000  # sites of a ready-made matrix whose levels are looked at
 _NAMES = {
@@ -203,15 +206,22 @@ def by_chance(
     if chosen.chance and not walkers:
         raise ValueError("chance=True is for particles: leave it out where molecules are compared")
     n_distances = len(sigma.pairs) * ensemble.n_snapshots
-    small = n_distances <= _CHANCE and ensemble.n_snapshots >= _WALK
+    held = memory.usage() + _WALKING * math.prod(ensemble.frames.shape)
+    small = n_distances <= _CHANCE and held <= allowed(chosen.memory)
     open_space = ensemble.snapshot(0)[1] is None and not (ensemble.gaps or ensemble.independent)
-    cheap = walkers and small and open_space and chosen.confidence is not False
+    long = ensemble.n_snapshots >= _WALK
+    cheap = walkers and small and long and open_space and chosen.confidence is not False
     if chosen.chance is False or not (chosen.chance or cheap):
         return told
     if chosen.chance and not open_space:
         raise ValueError(
             "chance=True needs tracks in open space that are seen in every snapshot: leave it out, "
             "or give box=False and select what is seen throughout"
+        )
+    if held > allowed(chosen.memory):
+        raise ValueError(
+            f"chance=True needs about {memory.shown(held)} of memory, and there is less: leave it "
+            "out, or take fewer snapshots (step=)"
         )
     band = null_band(compared.centres(), sigma.pairs, large=chosen.large, noise=noise)
     return Told((*told.parts, Chance(band)), told.notes)

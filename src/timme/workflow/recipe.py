@@ -18,8 +18,7 @@ from timme.engine.protocol import Engine
 from timme.engine.run import Run
 from timme.fluctuations.matrix import from_matrix
 from timme.fluctuations.measuring import measure, require_snapshots
-from timme.fluctuations.sigma import Fluctuations
-from timme.fluctuations.sums import NoiseVariance
+from timme.fluctuations.sigma import Fluctuations, NoiseVariance
 from timme.hierarchy.clustering import cluster_and_count
 from timme.hierarchy.linking import link, quantity_of
 from timme.hierarchy.quantity import as_quantity, sigma_by
