@@ -19,7 +19,14 @@ from tests.strategies import (
 )
 from timme import objects, pairs
 from timme._arrays import Floats
+from timme.engine.run import Run
 from timme.fluctuations import Fluctuations, measure
+from timme.fluctuations.dense import (
+    measure_below,
+    measure_every,
+    measure_list,
+    prepare_at_once,
+)
 from timme.fluctuations.overlap import default_overlap
 from timme.fluctuations.parts import measure_parts
 from timme.hierarchy import cluster
@@ -424,3 +431,21 @@ def test_all_pairs_at_once_are_those_of_sums_to_the_last_bit(
     assert np.array_equal(at_once.pairs, by_sums.pairs)
     assert np.array_equal(at_once.common, by_sums.common)
     assert told[-1] == (len(at_once.sigma), len(at_once.sigma))
+    prepared = prepare_at_once(made, None, Run())
+    assert prepared is not None
+    pieces = measure_every(made, prepared, Run(), 1000)
+    assert b"".join(piece.sigma.tobytes() for piece in pieces) == by_sums.sigma.tobytes()
+    listed = rng.permutation(len(by_sums.sigma))
+    found = measure_list(made, prepared, by_sums.pairs[listed], Run())
+    assert found.sigma.tobytes() == by_sums.sigma[listed].tobytes()
+    order, gaps = rng.permutation(n_sites), rng.choice(by_sums.sigma, n_sites - 1)
+    kept = {
+        tuple(sorted(pair)): float(sigma)
+        for index, sigmas in measure_below(made, prepared, order, gaps, Run())
+        for pair, sigma in zip(index.tolist(), sigmas, strict=True)
+    }
+    place = np.argsort(order)
+    low, high = np.sort(place[by_sums.pairs], axis=1).T
+    below = [s < gaps[a:b].max() for a, b, s in zip(low, high, by_sums.sigma, strict=True)]
+    expected = zip(by_sums.pairs[below].tolist(), by_sums.sigma[below].tolist(), strict=True)
+    assert kept == {tuple(pair): sigma for pair, sigma in expected}

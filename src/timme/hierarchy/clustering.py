@@ -75,7 +75,7 @@ _MOST_FOUND = 0.5  # of the pairs looked at, above which it takes less to measur
 _MOST_PASSED = 100  # left out that are passed over on the way to the nearest
 _FEWEST_LOOKED_AT = 0.05  # of the pairs, before it is judged whether it pays
 _SAMPLE = 256  # pairs by which it is judged beforehand
-_MOST_FRAMES = 0.4  # of a pair's, on average, until it is given up, above which it does not pay
+_MOST_FRAMES = 0.5  # of a pair's, on average, until it is given up, above which it does not pay
 
 
 def cluster(  # noqa: PLR0913, as for measure
