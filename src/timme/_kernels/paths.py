@@ -39,7 +39,7 @@ def extents(coordinates, offsets, turns, periods, low, high):
     """
     n_frames, n_points, n_dimensions = coordinates.shape
     n_axes = turns.shape[2]
-    own, places = np.empty((n_dimensions, _SOME)), np.empty(_SOME)
+    own, places = np.zeros((n_dimensions, _SOME)), np.empty(_SOME)
     lowest, highest = np.empty((n_axes, _SOME)), np.empty((n_axes, _SOME))
     for begin in range(0, n_points, _SOME):
         count = min(_SOME, n_points - begin)
