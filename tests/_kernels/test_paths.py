@@ -28,8 +28,9 @@ def test_a_group_has_the_boxes_of_its_members_and_the_box_around_them(
         own = [members[k] for k in seen]
         unseen = sorted(set(range(paths.GROUP)) - set(seen))
         assert (boxes[group, 1][:, unseen] == -np.inf).all()
-        assert pytest.approx(centres[own], abs=1e-11) == boxes[group, 0][:, seen].T
-        assert pytest.approx(halves[own], abs=1e-11) == boxes[group, 1][:, seen].T
+        found = boxes[group][:, :, seen].transpose(0, 2, 1)
+        assert found[0] == pytest.approx(centres[own], abs=1e-11)
+        assert found[1] == pytest.approx(halves[own], abs=1e-11)
         lowest = [min(centres[own, d] - halves[own, d], default=np.inf) for d in range(3)]
         highest = [max(centres[own, d] + halves[own, d], default=-np.inf) for d in range(3)]
         assert low[group].tolist() == lowest

@@ -39,7 +39,7 @@ def extents(coordinates, offsets, turns, periods, low, high):
     """
     n_frames, n_points, n_dimensions = coordinates.shape
     n_axes = turns.shape[2]
-    own, places = np.empty((n_dimensions, _SOME)), np.empty(_SOME)
+    own, places = np.zeros((n_dimensions, _SOME)), np.empty(_SOME)
     lowest, highest = np.empty((n_axes, _SOME)), np.empty((n_axes, _SOME))
     for begin in range(0, n_points, _SOME):
         count = min(_SOME, n_points - begin)
@@ -126,6 +126,14 @@ def group_boxes(low, high, count, boxes):
 
 
 @compiled(fastmath={"nnan", *_FAST}, error_model="numpy")
+def _gap_between(centre, other, half_widths, period):
+    """Least distance along an axis between two boxes, or nearest images of them."""
+    between = abs(centre - other)
+    between = min(between, period - between)
+    return max(between - half_widths, 0.0)
+
+
+@compiled(fastmath={"nnan", *_FAST}, error_model="numpy")
 def _square_gaps(boxes, own, lane, group, periods, straight, gaps):
     """Fill in the squares of the least distances between one box and all those of a group.
 
@@ -136,9 +144,8 @@ def _square_gaps(boxes, own, lane, group, periods, straight, gaps):
     for axis in range(AXES):
         centre, half, period = boxes[own, 0, axis, lane], boxes[own, 1, axis, lane], periods[axis]
         for k in range(GROUP):
-            between = abs(centre - boxes[group, 0, axis, k])
-            between = min(between, period - between)
-            gap = max(between - half - boxes[group, 1, axis, k], 0.0)
+            widths = half + boxes[group, 1, axis, k]
+            gap = _gap_between(centre, boxes[group, 0, axis, k], widths, period)
             gaps[k] = gaps[k] + gap * gap if straight else max(gaps[k], gap * gap)
 
 
@@ -197,9 +204,8 @@ def _leaf_gaps(tree, i, around, n_near, gaps):
         centre, half = boxes[i // GROUP, 0, axis, i % GROUP], boxes[i // GROUP, 1, axis, i % GROUP]
         period = periods[axis]
         for n in range(n_near):
-            between = abs(centre - around[0, axis, n])
-            between = min(between, period - between)
-            gap = max(between - half - around[1, axis, n], 0.0)
+            widths = half + around[1, axis, n]
+            gap = _gap_between(centre, around[0, axis, n], widths, period)
             gaps[n] = gaps[n] + gap * gap if straight else max(gaps[n], gap * gap)
 
 
