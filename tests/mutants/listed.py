@@ -170,8 +170,8 @@ MUTANTS = [
         ),
         (
             "the widths of paths are ignored",
-            "gap = max(between - half - boxes[group, 1, axis, k], 0.0)",
-            "gap = max(between, 0.0)",
+            "return max(between - half_widths, 0.0)",
+            "return max(between, 0.0)",
         ),
     ),
     *_mutants(
@@ -967,7 +967,7 @@ MUTANTS = [
     *_mutants(
         "fluctuations/limits.py",
         "fluctuations/test_measuring.py",
-        ("squares may vanish", "if 0 < largest < _SMALLEST:", "if False:"),
+        ("squares may vanish", "if 0 < extent < _SMALLEST:", "if False:"),
     ),
     *_mutants(
         "fluctuations/crossing.py",

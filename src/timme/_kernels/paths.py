@@ -38,23 +38,45 @@ def extents(coordinates, offsets, turns, periods, low, high):
     points at a time, whose extents stay in the cache.
     """
     n_frames, n_points, n_dimensions = coordinates.shape
-    low[:] = np.inf
-    high[:] = -np.inf
+    n_axes = turns.shape[2]
+    own, places = np.zeros((n_dimensions, _SOME)), np.empty(_SOME)
+    lowest, highest = np.empty((n_axes, _SOME)), np.empty((n_axes, _SOME))
     for begin in range(0, n_points, _SOME):
+        count = min(_SOME, n_points - begin)
+        lowest[:] = np.inf
+        highest[:] = -np.inf
         for frame in range(n_frames):
-            for p in range(begin, min(begin + _SOME, n_points)):
-                for axis in range(turns.shape[2]):
-                    place = 0.0
-                    for d in range(n_dimensions):
-                        shifted = np.float64(coordinates[frame, p, d]) - offsets[frame, d]
-                        place += shifted * turns[frame, d, axis]
-                    if periods[axis] < np.inf and low[p, axis] <= high[p, axis]:
-                        beyond = place - 0.5 * (low[p, axis] + high[p, axis])
-                        place -= periods[axis] * np.rint(beyond / periods[axis])
-                    if place < low[p, axis]:  # never for NaN
-                        low[p, axis] = place
-                    if place > high[p, axis]:
-                        high[p, axis] = place
+            for k in range(count):
+                for d in range(n_dimensions):
+                    own[d, k] = np.float64(coordinates[frame, begin + k, d]) - offsets[frame, d]
+            for axis in range(n_axes):
+                places[:] = 0.0
+                for d in range(n_dimensions):
+                    turn = turns[frame, d, axis]
+                    for k in range(_SOME):
+                        places[k] += own[d, k] * turn
+                _widen(places, periods[axis], lowest[axis], highest[axis])
+        for k in range(count):
+            for axis in range(n_axes):
+                low[begin + k, axis], high[begin + k, axis] = lowest[axis, k], highest[axis, k]
+
+
+@compiled(error_model="numpy")
+def _widen(places, period, lowest, highest):
+    """Let extents of some points reach their places, or images near them where there is a period.
+
+    Places that are not seen are NaN.
+    """
+    if period < np.inf:
+        for k in range(len(places)):
+            if lowest[k] <= highest[k]:
+                beyond = places[k] - 0.5 * (lowest[k] + highest[k])
+                places[k] -= period * np.rint(beyond / period)
+    for k in range(len(places)):
+        if places[k] < lowest[k]:  # never for NaN
+            lowest[k] = places[k]
+        if places[k] > highest[k]:
+            highest[k] = places[k]
 
 
 @compiled
@@ -64,10 +86,12 @@ def lay_out(coordinates, frames, order, xyz):
     Some points at a time, which stay in the cache.
     """
     for begin in range(0, len(order), _SOME):
-        for k in range(len(frames)):
-            for place in range(begin, min(begin + _SOME, len(order))):
-                for d in range(coordinates.shape[2]):
-                    xyz[place, d, k] = coordinates[frames[k], order[place], d]
+        for k in range(_NUMBER(len(frames))):
+            frame = _NUMBER(frames[k])
+            for place in range(_NUMBER(begin), _NUMBER(min(begin + _SOME, len(order)))):
+                point = _NUMBER(order[place])
+                for d in range(_NUMBER(coordinates.shape[2])):
+                    xyz[place, d, k] = coordinates[frame, point, d]
 
 
 @compiled
@@ -102,6 +126,14 @@ def group_boxes(low, high, count, boxes):
 
 
 @compiled(fastmath={"nnan", *_FAST}, error_model="numpy")
+def _gap_between(centre, other, half_widths, period):
+    """Least distance along an axis between two boxes, or nearest images of them."""
+    between = abs(centre - other)
+    between = min(between, period - between)
+    return max(between - half_widths, 0.0)
+
+
+@compiled(fastmath={"nnan", *_FAST}, error_model="numpy")
 def _square_gaps(boxes, own, lane, group, periods, straight, gaps):
     """Fill in the squares of the least distances between one box and all those of a group.
 
@@ -112,9 +144,8 @@ def _square_gaps(boxes, own, lane, group, periods, straight, gaps):
     for axis in range(AXES):
         centre, half, period = boxes[own, 0, axis, lane], boxes[own, 1, axis, lane], periods[axis]
         for k in range(GROUP):
-            between = abs(centre - boxes[group, 0, axis, k])
-            between = min(between, period - between)
-            gap = max(between - half - boxes[group, 1, axis, k], 0.0)
+            widths = half + boxes[group, 1, axis, k]
+            gap = _gap_between(centre, boxes[group, 0, axis, k], widths, period)
             gaps[k] = gaps[k] + gap * gap if straight else max(gaps[k], gap * gap)
 
 
@@ -133,12 +164,63 @@ def _groups_near(leaf, tree, reach, gaps, waiting, near):
             n_near += 1
             continue
         _square_gaps(boxes, own, lane, begins[level] + group, periods, straight, gaps)
+        span = GROUP ** (level - 1)  # leaves of each
         for k in range(GROUP):
             below = group * GROUP + k
-            is_later = (below + 1) * GROUP ** (level - 1) > leaf
-            if gaps[k] <= reach and is_later:
+            if gaps[k] <= reach and (below + 1) * span > leaf:
                 waiting[n_waiting, 0], waiting[n_waiting, 1] = level - 1, below
                 n_waiting += 1
+    return n_near
+
+
+@compiled
+def _leaves_near(leaf, tree, reach, gaps, groups, near, around):
+    """List leaves of some groups that may be near one, and are not before it; return how many.
+
+    ``around`` gets their boxes (2, axes, leaves), side by side for all points of the leaf.
+    """
+    boxes, begins, periods, straight = tree
+    own, lane = begins[1] + leaf // GROUP, leaf % GROUP
+    n_near = 0
+    for group in groups:
+        _square_gaps(boxes, own, lane, begins[1] + group, periods, straight, gaps)
+        for k in range(GROUP):
+            if gaps[k] <= reach and group * GROUP + k >= leaf:
+                near[n_near] = group * GROUP + k
+                for axis in range(AXES):
+                    around[0, axis, n_near] = boxes[begins[1] + group, 0, axis, k]
+                    around[1, axis, n_near] = boxes[begins[1] + group, 1, axis, k]
+                n_near += 1
+    return n_near
+
+
+@compiled(fastmath={"nnan", *_FAST}, error_model="numpy")
+def _leaf_gaps(tree, i, around, n_near, gaps):
+    """Fill in the squares of the least distances between the path of a point and some leaves."""
+    boxes, _, periods, straight = tree
+    for n in range(n_near):
+        gaps[n] = 0.0
+    for axis in range(AXES):
+        centre, half = boxes[i // GROUP, 0, axis, i % GROUP], boxes[i // GROUP, 1, axis, i % GROUP]
+        period = periods[axis]
+        for n in range(n_near):
+            widths = half + around[1, axis, n]
+            gap = _gap_between(centre, around[0, axis, n], widths, period)
+            gaps[n] = gaps[n] + gap * gap if straight else max(gaps[n], gap * gap)
+
+
+@compiled
+def _points_near(i, tree, reach, leaves, leaf_gaps, gaps, near):
+    """List the later points of some leaves whose paths may be near that of one; return how many."""
+    boxes, _, periods, straight = tree
+    n_near = 0
+    for n in range(len(leaves)):
+        if leaf_gaps[n] > reach:
+            continue
+        _square_gaps(boxes, i // GROUP, i % GROUP, leaves[n], periods, straight, gaps)
+        for k in range(GROUP):  # written in any case, which is faster than to guess
+            near[n_near] = leaves[n] * GROUP + k
+            n_near += gaps[k] <= reach and near[n_near] > i
     return n_near
 
 
@@ -224,7 +306,7 @@ def meetings(leaves, tree, xyz, boxes, seen, limits, at_least, order, found):
     Returns the number of pairs and the first leaf that was not searched, since there was no room:
     the caller goes on from there.
     """
-    tree_boxes, begins, periods, straight = tree
+    begins = tree[1]
     box_kind, molecules, half_widths, lengths, inverses = seen
     radius, low, high = limits
     n_points, n_dimensions, n_frames = xyz.shape
@@ -232,55 +314,46 @@ def meetings(leaves, tree, xyz, boxes, seen, limits, at_least, order, found):
     stage = min(FIRST_STAGE, n_frames)
     square = np.empty(n_frames, xyz.dtype)
     scratch = np.empty((3, n_dimensions))
-    gaps, leaf_gaps = np.empty(GROUP), np.empty(GROUP)
-    near = np.empty(GROUP + 1, np.int64)
-    groups = np.empty(begins[2] - begins[1], np.int64)
+    n_groups = begins[2] - begins[1]
+    groups, near_leaves = np.empty(n_groups, np.int64), np.empty(n_groups * GROUP, np.int64)
+    around, leaf_gaps = np.empty((2, AXES, n_groups * GROUP)), np.empty(n_groups * GROUP)
+    gaps, near = np.empty(GROUP), np.empty(begins[1] * GROUP + 1, np.int64)
     waiting = np.empty((len(begins) * GROUP, 2), np.int64)
     total = 0
     for leaf in range(leaves[0], leaves[1]):
         before = total
         n_groups = _groups_near(leaf, tree, reach, gaps, waiting, groups)
+        n_leaves = _leaves_near(leaf, tree, reach, gaps, groups[:n_groups], near_leaves, around)
+        leaves_near = near_leaves[:n_leaves]
         for i in range(leaf * GROUP, min((leaf + 1) * GROUP, n_points)):
-            for lane in range(n_groups * GROUP):
-                group, k = groups[lane // GROUP], lane % GROUP
-                if k == 0:
-                    own = begins[1] + group
-                    _square_gaps(tree_boxes, leaf, i % GROUP, own, periods, straight, leaf_gaps)
-                other = group * GROUP + k
-                if leaf_gaps[k] > reach or other < leaf:
-                    continue
-                _square_gaps(tree_boxes, leaf, i % GROUP, other, periods, straight, gaps)
-                n_near = 0
-                for k in range(GROUP):  # written in any case, which is faster than to guess
-                    near[n_near] = other * GROUP + k
-                    n_near += gaps[k] <= reach and near[n_near] > i
-                for n in range(n_near):
-                    j = near[n]
-                    p, q = order[i], order[j]
-                    kind = box_kind
-                    if len(molecules) > 0 and molecules[p] == molecules[q]:
-                        kind = OPEN
-                    surely, perhaps = high - high, high / high  # of a tilted box, nothing is sure
-                    if kind == OPEN and n_dimensions == 3:
-                        surely, perhaps = _count_in_space(xyz, i, j, 0, stage, low, high)
-                        if surely < at_least:
-                            more = _count_in_space(xyz, i, j, stage, n_frames, low, high)
-                            surely, perhaps = surely + more[0], perhaps + more[1]
-                    elif kind != TILTED:
-                        box = lengths, inverses, kind == STRAIGHT
-                        surely, perhaps = _count_in_box(xyz, i, j, low, high, box, square)
-                    count = min(np.int64(surely), at_least)
-                    if surely < at_least and surely != perhaps:
-                        count = _count_exactly(
-                            xyz, i, j, boxes, kind, half_widths, radius, at_least, scratch
-                        )
-                    if count > 0:
-                        if total == len(found):
-                            return before, leaf
-                        found[total, 0] = min(p, q)
-                        found[total, 1] = max(p, q)
-                        found[total, 2] = count
-                        total += 1
+            _leaf_gaps(tree, i, around, n_leaves, leaf_gaps)
+            for n in range(_points_near(i, tree, reach, leaves_near, leaf_gaps, gaps, near)):
+                j = near[n]
+                p, q = order[i], order[j]
+                kind = box_kind
+                if len(molecules) > 0 and molecules[p] == molecules[q]:
+                    kind = OPEN
+                surely, perhaps = high - high, high / high  # of a tilted box, nothing is sure
+                if kind == OPEN and n_dimensions == 3:
+                    surely, perhaps = _count_in_space(xyz, i, j, 0, stage, low, high)
+                    if surely < at_least:
+                        more = _count_in_space(xyz, i, j, stage, n_frames, low, high)
+                        surely, perhaps = surely + more[0], perhaps + more[1]
+                elif kind != TILTED:
+                    box = lengths, inverses, kind == STRAIGHT
+                    surely, perhaps = _count_in_box(xyz, i, j, low, high, box, square)
+                count = min(np.int64(surely), at_least)
+                if surely < at_least and surely != perhaps:
+                    count = _count_exactly(
+                        xyz, i, j, boxes, kind, half_widths, radius, at_least, scratch
+                    )
+                if count > 0:
+                    if total == len(found):
+                        return before, leaf
+                    found[total, 0] = min(p, q)
+                    found[total, 1] = max(p, q)
+                    found[total, 2] = count
+                    total += 1
     return total, leaves[1]
 
 

@@ -215,14 +215,15 @@ def _partner(pairs, p, stop, site):
 def _next_three(pairs, p, stop):
     """Return a site, three partners of it, and how many of them are those of the next pairs.
 
-    What stands for others goes through the same loop, so that the bits are the same.
+    The first stands for others that are none: it goes through the same loop, to the same bits.
     """
     site, one = pairs[p, 0], pairs[p, 1]
     if _partner(pairs, p + 1, stop, site) < 0:
         site, one = one, site
     two = _partner(pairs, p + 1, stop, site)
     three = _partner(pairs, p + 2, stop, site) if two >= 0 else -1
-    return site, (one, max(two, 0), max(three, 0)), 1 + (two >= 0) + (three >= 0)
+    others = one, two if two >= 0 else one, three if three >= 0 else one
+    return site, others, 1 + (two >= 0) + (three >= 0)
 
 
 @compiled(fastmath=_FAST, error_model="numpy")
@@ -381,9 +382,8 @@ def _merge_run(n_frames, found, begin, stop, weight, mean, m2):
     for p in range(begin, stop):
         share = n_frames / (weight[p] + n_frames)
         shift = found[0, p - begin] - mean[p]
-        between = shift * shift * weight[p] * share if weight[p] > 0.0 else 0.0
         mean[p] += shift * share
-        m2[p] = m2[p] + found[1, p - begin] + between
+        m2[p] = m2[p] + found[1, p - begin] + shift * shift * weight[p] * share
 
 
 @compiled(error_model="numpy")

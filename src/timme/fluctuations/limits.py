@@ -22,8 +22,9 @@ def refuse_beyond_limits(ensemble: Ensemble, pairs: Ints, sigma: Floats) -> None
     sigma : ndarray, shape (pairs,)
         What was found for them.
     """
-    finite = np.isfinite(sigma)
-    if not finite.all():
+    largest = float(sigma.max(initial=0.0))  # one pass; NaN if there is one
+    if not np.isfinite(largest):
+        finite = np.isfinite(sigma)
         one, other = (pairs[~finite][0] + 1).tolist()
         raise ValueError(
             f"{ensemble.prefix}σ of {np.count_nonzero(~finite):,} pairs, objects {one} and {other} "
@@ -31,12 +32,12 @@ def refuse_beyond_limits(ensemble: Ensemble, pairs: Ints, sigma: Floats) -> None
             "them in a larger unit"
         )
     # Only then are all snapshots looked at once more.
-    if not len(sigma) or sigma.max() >= _SMALLEST:
+    if not len(sigma) or largest >= _SMALLEST:
         return
-    largest = _extent(ensemble)
-    if 0 < largest < _SMALLEST:
+    extent = _extent(ensemble)
+    if 0 < extent < _SMALLEST:
         raise ValueError(
-            f"{ensemble.prefix}coordinates of at most {largest:.3g} are too small, as their "
+            f"{ensemble.prefix}coordinates of at most {extent:.3g} are too small, as their "
             "squares are rounded to nothing, and σ with them: give them in a smaller unit"
         )
 

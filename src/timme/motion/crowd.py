@@ -105,7 +105,8 @@ def follow(
     middles = np.add.reduceat(about, begins, axis=0) / sizes[:, None]
     about -= np.repeat(middles, sizes, axis=0)
     members = np.split(about, begins[1:])
-    squares = np.array([np.vdot(sites, sites) for sites in members])
+    # Not by vdot: it would start threads for every body, and wait for them on a busy machine.
+    squares = np.add.reduceat(np.einsum("sk,sk->s", about, about), begins)
     flat_world = not snapshots[:, :, 2].any()
     if before is None:
         before = _turns([sites[:, :3] for sites in members], members, flat=flat_world)

@@ -344,7 +344,7 @@ def _limits(xyz: Coordinates, radius: float, longest: float) -> tuple[Any, Any]:
     number = xyz.dtype.type
     limits = np.finfo(xyz.dtype)
     n_dimensions = xyz.shape[1]
-    largest = float(np.nanmax(np.abs(xyz), initial=0.0))
+    largest = float(max(np.nanmax(xyz, initial=0.0), -np.nanmin(xyz, initial=0.0)))
     across = 2 * largest + longest
     off = 8 * float(limits.eps) * (np.sqrt(n_dimensions) * across + (n_dimensions + 4) * radius)
     tiny = 4 * n_dimensions * float(limits.tiny)  # what squares lose that are near the least
