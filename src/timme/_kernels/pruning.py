@@ -209,6 +209,8 @@ def survivors(
 ):
     """Fill ``found`` with the pairs of one band of sites that cannot be given up.
 
+    Open space of three dimensions has a quicker way, in `stretches`.
+
     The band's partners are taken tile by tile, from ``begin`` on, for as long as ``found`` has room
     for all pairs of a tile: nothing is looked at twice, however many are found.
 
@@ -231,7 +233,6 @@ def survivors(
     first = np.empty(LANES, _SINGLE)
     second = np.empty(LANES, _SINGLE)
     low = np.empty(LANES, _SINGLE)
-    plain = n_dimensions == 3 and _is_open(lengths)
     first_stage = min(max(_FIRST_STAGE, n_frames // 16), n_frames)
     total = 0
     base = band * LANES
@@ -264,14 +265,7 @@ def survivors(
                 second[k] = _SINGLE(0.0)
             done, stop = 0, first_stage
             while done < stop:
-                if plain:
-                    _add_frames_in_space(
-                        tiles, tile, row, weights, (done, stop), shift, first, second
-                    )
-                else:
-                    _add_frames(
-                        tiles, tile, row, lengths, weights, (done, stop), shift, first, second
-                    )
+                _add_frames(tiles, tile, row, lengths, weights, (done, stop), shift, first, second)
                 done = stop
                 _lower_bounds(totals[done - 1], own_slack, slacks[tile], first, second, low)
                 n_low = _count_low(low, bound)

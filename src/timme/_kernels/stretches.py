@@ -96,7 +96,7 @@ def _turn(xyz, site, centres, rotations, turned):
 def _average(turned, weights, ends, kind, site, sums, squares, means):
     """Fill in mean places of a site in the stretches that end; note the largest square about one.
 
-    That of a stretch without weight is no number, and larger than none.
+    A stretch without weight has none: the caller puts that of another in its place.
     """
     x, y, z = sums[kind, site, 0], sums[kind, site, 1], sums[kind, site, 2]
     square, total = sums[kind, site, 3], sums[kind, site, 4]
@@ -108,11 +108,11 @@ def _average(turned, weights, ends, kind, site, sums, squares, means):
         total += weights[frame]
         end = ends[kind, frame]
         if end >= 0:
-            x, y, z = x / total, y / total, z / total
-            means[site, 0, 0, end], means[site, 0, 1, end], means[site, 0, 2, end] = x, y, z
-            about = square / total - (x * x + y * y + z * z)
-            if about > squares[kind, site]:
-                squares[kind, site] = about
+            if total > 0.0:
+                x, y, z = x / total, y / total, z / total
+                means[site, 0, 0, end], means[site, 0, 1, end], means[site, 0, 2, end] = x, y, z
+                about = square / total - (x * x + y * y + z * z)
+                squares[kind, site] = max(squares[kind, site], about)
             x = y = z = square = total = 0.0
     sums[kind, site, 0], sums[kind, site, 1], sums[kind, site, 2] = x, y, z
     sums[kind, site, 3], sums[kind, site, 4] = square, total
