@@ -42,7 +42,7 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     # Sums that may be reordered become part of whoever calls them. Called as functions, they would
     # be there twice in a process that has just compiled both, optimised once and once more with
     # the caller, and add up in another order than in a process that finds the caller's on disk.
-    options = {"forceinline": "fastmath" in options} | options
+    options = {"forceinline": bool(options.get("fastmath"))} | options
     folder = None if _settings["DISABLE_JIT"] else _folder_for(function.__module__)
     kernel = None if folder is None else _declare_kept(function, folder, options)
     return kernel or njit(nogil=True, **options)(function)

@@ -20,7 +20,9 @@ _FAST = {"reassoc", "contract", "nsz"}
 _MOST_SHIFTED = 1e4  # of what is left of squares, beyond which digits are lost to the rest
 
 
-@compiled(error_model="numpy")
+# Said outright: else numba takes it over from the first caller that is compiled, and last bits hang
+# on which that was.
+@compiled(error_model="numpy", fastmath=False)
 def merge_two(weight, mean, m2, other_weight, other_mean, other_m2):
     """Merge two sets of moments (Chan, Golub and LeVeque's formula)."""
     if weight == 0.0:
