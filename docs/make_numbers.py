@@ -21,8 +21,9 @@ import numpy as np
 import timme
 from docs.forms import Form, form
 from docs.panels import Panel, draw_panels, matched, minus, overlap_at
-from timme import statistics
+from timme import statistics, theory
 from timme.compare import Comparison, Overlap
+from timme.output.axes import stairs
 from timme.output.colours import CORE
 from timme.output.common import on_common_sites
 
@@ -67,19 +68,38 @@ class Source:
 
 
 def chain_rows() -> tuple[list[Row], dict[str, timme.Hierarchy]]:
-    links = timme.objects.links(timme.synthetic.chain())
-    two = timme.cluster(links, timme.pairs.sharing(links))
-    links = timme.objects.links(timme.synthetic.chain(10_000, 200))
-    many = timme.cluster(links, timme.pairs.sharing(links))
-    reached = [f"{cutoff_at(two, fraction):.3f}" for fraction in (0.1, 0.5, 0.9)]
+    two, many = measured_chain(2), measured_chain(200)
+    of_two = timme.link(two)
+    reached = [f"{cutoff_at(of_two, fraction):.3f}" for fraction in (0.1, 0.5, 0.9)]
     noise = "one chain of 10,000 links: its clusters at half height are some 300 pieces"
     return [
         Row("chain, 2 snapshots: σc/a of P(r ≥ 10) = 0.1, 0.5, 0.9", "0.328, 0.481, 0.645 (theory)",
             ", ".join(reached), noise),
         Row("chain, many snapshots: σc/a of the step", "0.471",
-            f"{cutoff_at(many, 0.5):.3f} for 200",
+            f"{cutoff_at(timme.link(many), 0.5):.3f} for 200",
             "0.471 is for infinitely many; theory has 0.49 for 200"),
-    ], {"chain": two}  # fmt: skip
+        moments_row(two, 2),
+        moments_row(many, 200),
+    ], {"chain": of_two}  # fmt: skip
+
+
+def measured_chain(n_snapshots: int) -> timme.Fluctuations:
+    links = timme.objects.links(timme.synthetic.chain(10_000, n_snapshots))
+    return timme.measure(links, timme.pairs.sharing(links))
+
+
+def moments_row(measured: timme.Fluctuations, n_snapshots: int) -> Row:
+    """⟨σ²⟩ and Var(σ²) of all joints, by how much chance moves them: each joint is by itself."""
+    squares = measured.sigma**2
+    expected = theory.sigma_second_moment(n_snapshots), theory.sigma_squared_variance(n_snapshots)
+    spread = (squares - squares.mean()) ** 2
+    errors = [each.std() / np.sqrt(len(squares)) for each in (squares, spread)]
+    return Row(
+        f"chain, {n_snapshots} snapshots: ⟨σ²⟩/a², Var(σ²)/a⁴",
+        "{:.4f}, {:.6f} (theory)".format(*expected),
+        f"{squares.mean():.4f}, {squares.var():.6f}",
+        "9,999 joints: standard errors of {:.4f} and {:.6f}".format(*errors),
+    )
 
 
 def sphere_rows() -> tuple[list[Row], dict[str, timme.Hierarchy]]:
@@ -191,15 +211,18 @@ def draw_water(drop: np.ndarray) -> None:
     colours = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(lengths)))
     for length, colour in zip(lengths, colours, strict=True):
         counted = statistics.curves(near(timme.read(drop[: length + 1], unit="Å"), NEIGHBOURS))
-        cutoffs = counted.cutoffs[1:] / WATER
-        label = f"{length} ps"
-        left.step(cutoffs, counted.large_fraction[1:], where="post", color=colour, label=label)
-        right.step(cutoffs, counted.largest[1:], where="post", color=colour, label=label)
+        for axes, values in (
+            (left, counted.large_fraction),
+            (right, counted.largest.astype(float)),
+        ):
+            x, y = stairs(counted, values, 3 * WATER)
+            x[0] = 0.0  # where every molecule is by itself
+            axes.step(x / WATER, y, where="post", color=colour, label=f"{length} ps")
     for axes in (left, right):
         axes.axvline(0.54, color="0.3", linestyle="--", linewidth=1)
         axes.set(xlim=(0, 3), xlabel="σc / a   (a = 0.96 Å)")
     right.axhline(17, color="0.3", linestyle=":", linewidth=1)
-    right.annotate("17, as in the paper", (1.5, 19), color="0.3")
+    right.annotate("17, as in the paper", (1.42, 19), color="0.3")
     left.set_ylabel("Fraction in clusters of 10 or more")
     right.set(ylabel="Molecules in the largest cluster", yscale="log")
     left.legend(frameon=False, title="snapshots 1 ps\napart, over", loc=(0.57, 0.08))

@@ -15,6 +15,8 @@ from tests.liquids import Water, write_water
 from tests.motion.closings import FOLDER
 
 os.environ["MPLBACKEND"] = "Agg"
+# A run that a busy machine makes long saves nothing that the test does not ask for.
+os.environ["TIMME_CHECKPOINT_INTERVAL"] = "3600"
 
 # HYPOTHESIS_MAX_EXAMPLES=1000 searches harder; CI always tries the same examples.
 for profile, examples in (("quick", 25), ("thorough", 50)):

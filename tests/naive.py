@@ -696,3 +696,36 @@ def rms_change_of_distances(before: Floats, after: Floats, pairs: Iterable[Any])
         now = math.dist(after[one], after[other])
         squares.append((now - then) ** 2)
     return math.sqrt(sum(squares) / len(squares))
+
+
+# Rigid bodies
+
+
+def seen_from(place: Vector, turn: Floats, centre: Vector) -> list[float]:
+    """Where an observer sees a place who is at a centre and turned: Rᵀ (x − c)."""
+    away = [place[i] - centre[i] for i in range(3)]
+    return [math.fsum(turn[i, j] * away[i] for i in range(3)) for j in range(3)]
+
+
+def mean_place(places: Floats, turns: Floats, centres: Floats | None = None) -> list[float]:
+    """Mean over snapshots of where an observer sees a site who moves with a body."""
+    origins = np.zeros_like(places) if centres is None else centres
+    seen = [seen_from(*each) for each in zip(places, turns, origins, strict=True)]
+    return [math.fsum(each[j] for each in seen) / len(seen) for j in range(3)]
+
+
+def moved(places: Floats, turns: Floats, centres: Floats) -> float:
+    """Sum over snapshots of squared distances of a site from its mean place, seen from a body."""
+    middle = mean_place(places, turns, centres)
+    seen = [seen_from(*each) for each in zip(places, turns, centres, strict=True)]
+    return math.fsum(math.dist(each, middle) ** 2 for each in seen)
+
+
+def products(places: Floats, shape: Floats) -> Floats:
+    """Σ y xᵀ over sites, y where they are and x their shape."""
+    found = np.zeros((3, 3))
+    for y, x in zip(places, shape, strict=True):
+        for i in range(3):
+            for j in range(3):
+                found[i, j] += y[i] * x[j]
+    return found

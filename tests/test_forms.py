@@ -26,12 +26,14 @@ def test_a_rise_that_leans_to_one_side_is_fitted_to_its_steps() -> None:
     assert rms(fraction - fitted) < 2 / 400
 
 
+@pytest.mark.thorough
 def test_two_rises_are_farther_from_a_sigmoid_than_chains_are() -> None:
     rng = np.random.default_rng(1)
     rises = np.concatenate([rng.normal(1.0, 0.05, 50), rng.normal(2.0, 0.05, 50)])
     assert form(of_rises(rises), seeds=range(20)).verdict == "no sigmoid"
 
 
+@pytest.mark.thorough
 def test_a_chain_is_a_sigmoid_if_it_is_long_enough_to_tell() -> None:
     assert form(links(1000, seed=1234), seeds=range(20)).verdict == "sigmoid"
     assert form(links(100, seed=1234), seeds=range(20)).verdict == "too few sites to tell"

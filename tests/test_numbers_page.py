@@ -98,6 +98,7 @@ def distance(hierarchy: timme.Hierarchy) -> str:
     return f"{rms(fraction - fitted):.3f}"
 
 
+@pytest.mark.thorough
 def test_spheres_are_as_far_from_a_sigmoid_as_the_page_says() -> None:
     """And the fluid is one beside 24 chains that the page has not seen."""
     spheres = sphere_rows()[1]
@@ -126,6 +127,7 @@ def test_forms_of_the_page_are_those_of_other_chains_as_well() -> None:
         assert abs(share - found.farther) <= 3 * spread + 0.001
 
 
+@pytest.mark.thorough
 def test_rows_of_simulated_barnase_say_what_its_trajectory_shows() -> None:
     """Its core at 0.068, in both rows in which it is compared there, and both of its forms."""
     md = quiet(timme.data.barnase_md(dense=True))

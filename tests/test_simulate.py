@@ -69,6 +69,7 @@ def forces_of(system: openmm.System, positions: Any, platform: str) -> tuple[flo
     return number(state.getPotentialEnergy()), number(state.getForces(asNumpy=True))
 
 
+@pytest.mark.thorough
 def test_the_loop_over_every_pair_gives_the_forces_of_openmm_in_double_precision() -> None:
     """A pair's force is right to some 1e-6 in single precision, and a site's is a sum of many."""
     water_drop, stage = module("water_drop"), module("stages").Stage("any", 1.0, 0)
@@ -198,6 +199,7 @@ def test_molecules_move_on_from_where_they_stopped(tmp_path: Path) -> None:
     assert 0 < moved.max() < 3.0
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Path) -> None:
     """On one thread of one machine, where sums have one order."""
     stages = module("stages")

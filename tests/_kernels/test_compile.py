@@ -47,6 +47,16 @@ measure(places.astype(np.float32), 250, 0, 100, pairs, sigma)
 digest = hashlib.sha256(sigma.tobytes()).digest()
 print(int.from_bytes(digest[:6]), sum(measure.stats.cache_hits.values()), measure.stats.cache_path)
 """
+# A product and a sum, which may be fused in the caller but not in its helper.
+_FUSE = """
+import numpy as np
+from timme._kernels import compiled
+helper = compiled(lambda a, b, c: a * b + c)
+caller = compiled(lambda a, b, c: helper(a, b, c), fastmath={{"contract"}})
+numbers = np.random.default_rng(1).random((1000, 3)).tolist()
+{first}(*numbers[0])
+print(sum(helper(a, b, c) != a * b + c for a, b, c in numbers), 0, None)
+"""
 _HELPER, _BROKEN = "    return site\n", "    return 0 * site\n"  # all sites have the same leader
 
 
@@ -105,12 +115,21 @@ def test_machine_code_is_found_again_but_not_after_a_helper_has_changed(copy: Pa
     assert len(folders(copy / "__pycache__")) == 2
 
 
+@pytest.mark.thorough  # which compiles all loops of pairs
 def test_bits_are_those_of_the_process_that_compiled(copy: Path) -> None:
     bits, hits, place = run(copy, _MEASURE)
     assert hits == 0
     assert run(copy, _MEASURE) == (bits, 1, place)
 
 
+@pytest.mark.parametrize("first", ["helper", "caller"])
+def test_helpers_give_the_same_bits_whoever_calls_them_first(copy: Path, first: str) -> None:
+    """numba hands on to them what they do not say themselves."""
+    n_fused, _, _ = run(copy, _FUSE.format(first=first))
+    assert n_fused == 0
+
+
+@pytest.mark.thorough
 def test_machine_code_of_sources_that_were_written_again_lies_apart(copy: Path) -> None:
     """numba would not load it, but number new files as the old that lie there."""
     _, _, place = run(copy)
@@ -120,6 +139,7 @@ def test_machine_code_of_sources_that_were_written_again_lies_apart(copy: Path) 
     assert other != place
 
 
+@pytest.mark.thorough
 def test_a_helper_that_changes_while_a_process_runs_spoils_no_machine_code(copy: Path) -> None:
     edit = f"""
 from timme._kernels import linkage
@@ -156,6 +176,7 @@ print(sum(found), sum(linkage.find.stats.cache_hits.values()), None)
 """
 
 
+@pytest.mark.thorough
 def test_processes_that_compile_for_other_types_at_the_same_time_keep_both(copy: Path) -> None:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     started = [

@@ -66,3 +66,19 @@ def test_extents_reach_all_places_of_a_point(
             assert within.any(axis=1).all()
             assert np.abs(images - begin).min() < 1e-9
             assert np.abs(images - end).min() < 1e-9
+
+
+@pytest.mark.parametrize("n_frames", [32, 33, 64, 70])
+def test_a_meeting_in_any_one_frame_is_seen(n_frames: int) -> None:
+    """Two points are 5 apart; 1 apart, or 1.5, in one frame in turn; limits are 1 and 2.
+
+    A point that is not seen in other frames meets all the same.
+    """
+    for frame in range(n_frames):
+        for apart, surely, perhaps in ((1.0, True, True), (1.5, False, True), (5.0, False, False)):
+            xyz = np.zeros((2, 3, n_frames), np.float32)
+            xyz[1, 2] = 5.0
+            xyz[1, 2, frame] = apart
+            xyz[1, 0, frame - 1] = np.nan
+            limits = np.float32(1.0), np.float32(4.0)
+            assert paths.meet_in_space(xyz, 0, 1, *limits) == (surely, perhaps)

@@ -468,7 +468,7 @@ def a_matrix_with_a_trajectory(folder: Path) -> list[object]:
     ("text", "expected"),
     [
         ("frame,particle,x,y\n", "no rows"),
-        ("t,id,x,y\n0,1,2,3\n", "there is no column 'frame', 'particle'"),
+        ("when,who,x,y\n0,1,2,3\n", "there is no column 'frame', 'particle'"),
         ("frame,particle,x,y\n0,1,2\n0,2,1,1\n", "row 1"),
         ("frame,particle,x,y\n0,1,2,3\n1,1,2,b\n", "row 2"),
         ("frame,particle,x,y\n0,1,2,3\n0,1,2,3\n", "particle 1 is in frame 0 twice"),

@@ -216,6 +216,7 @@ def test_choices_without_meaning_are_refused(wrong: dict[str, Any]) -> None:
         compare([0, 1], [0, 1], **wrong)
 
 
+@pytest.mark.thorough
 def test_a_thousand_cutoffs_of_each_take_seconds() -> None:
     one, other = linked(random_graph(2000, 1)), linked(random_graph(2000, 2))
     start = time.process_time()

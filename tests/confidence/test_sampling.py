@@ -91,3 +91,36 @@ def test_distances_are_those_of_the_nearest_images(box: list[float] | None) -> N
     for place, (a, b) in enumerate(pairs):
         expected = [naive.distance(frame[a], frame[b], cell) for frame in array]
         assert found[place].tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("shaken", [0.0, 1.0])
+def test_where_nothing_moves_no_confidence_is_given(shaken: float) -> None:
+    rng = np.random.default_rng(3)
+    body = rng.uniform(0.0, 20.0, (12, 3)) + shaken * rng.normal(size=(30, 1, 3))
+    found = counted(body)
+    assert np.isnan(found.n_effective)
+    assert found.words.startswith("nothing moves in 30 snapshots")
+    assert found.colour == "grey"
+
+
+def test_motion_that_is_all_error_was_not_seen() -> None:
+    points = timme.objects.points(Ensemble.from_array(line(100, 5.0, 0)))
+    errors = PositionErrors(points.ensemble, np.full((30, 1), 50.0))
+    sigma, _ = take_off(timme.measure(points, timme.pairs.all(points)), errors.variance)
+    found = count_independent(points, sigma, noise=errors.variance)
+    assert "no confidence can be given" in found.words
+
+
+@pytest.mark.parametrize("n_copies", [5, 40])
+def test_copies_of_snapshots_tell_nothing_new(n_copies: int) -> None:
+    two = np.random.default_rng(1).normal(size=(2, 12, 3))
+    jump = np.concatenate([np.repeat(two[:1], n_copies, axis=0), two[1:]])
+    assert counted(jump).n_effective <= 2.0
+
+
+def test_two_snapshots_that_count_are_two_snapshots() -> None:
+    weights = np.r_[1.0, 1.0, np.zeros(48)]
+    ensemble = Ensemble.from_array(line(50, 5.0, 0), weights=weights)
+    points = timme.objects.points(ensemble)
+    found = count_independent(points, timme.measure(points, timme.pairs.all(points)))
+    assert found.words.startswith("2 snapshots tell what differs")

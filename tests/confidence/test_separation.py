@@ -16,6 +16,7 @@ from timme.confidence.findings import Separation
 from timme.confidence.records import ClusterRecord, is_trusted
 from timme.confidence.separation import (
     JudgedPairs,
+    choose_held,
     draw_sides,
     excess_motion,
     pairs_to_judge,
@@ -69,7 +70,9 @@ def test_separation_is_the_median_across_over_the_larger_inside() -> None:
     index, compared = pairs_to_judge([split], contacts, 24)
     r = np.linalg.norm(array[:, index[:, 0]] - array[:, index[:, 1]], axis=2).std(axis=0)
     sums = sum_parts(points, index, [range(25), range(25, 50)])
-    judged = JudgedPairs(index, compared, r, lambda rows, times: sums.sigma(times, rows=rows))
+    judged = JudgedPairs(
+        index, compared, compared, r, lambda rows, times: sums.sigma(times, rows=rows)
+    )
     times = np.array([[1, 1], [2, 0]])
     found = separate(split, judged, times=times, bodies=np.where(side, 0, 1))
     where = side[index].sum(axis=1)
@@ -100,7 +103,9 @@ def test_sites_far_from_a_split_hardly_matter_to_its_bound(monkeypatch: pytest.M
         asked.append(len(rows))
         return sums.sigma(times, rows=rows)
 
-    judged = JudgedPairs(index, compared, sums.sigma([[1] * 10])[:, 0].astype(np.float64), drawn)
+    judged = JudgedPairs(
+        index, compared, compared, sums.sigma([[1] * 10])[:, 0].astype(np.float64), drawn
+    )
     times = rng.multinomial(10, [0.1] * 10, size=20)
     found = list[Separation]()
     for most in (1_000, 2_000):  # then all sites are fitted in every draw
@@ -235,3 +240,20 @@ def test_looks_and_words_follow_support_and_separation(
         1, np.arange(12), 0, 0.1, 0.3, support=support, separation=separation(ratio)
     )
     assert (record.look, record.kind) == (look, kind)
+
+
+def test_contacts_that_cross_a_split_are_held_before_others() -> None:
+    side = np.arange(12) < 6
+    contacts = np.array([(a, b) for a in range(12) for b in range(a + 1, 12)])
+    split = draw_sides(side, ~side)
+    index, compared = pairs_to_judge([split], contacts, 12)
+    crossing = side[index].sum(axis=1) == 1
+    every = choose_held([split], index, compared, most=len(contacts))
+    assert (every == compared).all()
+    some = choose_held([split], index, compared, most=40)
+    assert np.count_nonzero(some) == 40
+    assert some[crossing].all()  # 36 of them
+    few = choose_held([split], index, compared, most=20)
+    assert np.count_nonzero(few) == 20
+    assert crossing[few].all()
+    assert not choose_held([], index, compared, most=40).any()

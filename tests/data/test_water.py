@@ -43,6 +43,7 @@ def test_all_molecules_but_a_few_stay_in_the_drop() -> None:
     assert (np.linalg.norm(oxygens(), axis=2) > 30.0).mean() < 0.005
 
 
+@pytest.mark.thorough
 def test_its_energy_is_that_of_tip3p_less_its_surface() -> None:
     """In kcal/mol for each molecule, by the published charges and radii, over all pairs.
 
@@ -63,6 +64,7 @@ def test_its_energy_is_that_of_tip3p_less_its_surface() -> None:
     assert -9.8 < np.mean(found) < -9.0
 
 
+@pytest.mark.thorough
 def test_forces_on_molecules_are_as_strong_as_at_273_kelvin() -> None:
     """Whatever the potential U, ⟨|∇U|²⟩ = kT ⟨∇²U⟩ for the places of molecules.
 

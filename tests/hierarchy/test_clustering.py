@@ -145,6 +145,7 @@ def test_what_cannot_be_given_up_is_measured_to_the_end_and_told(given_up: list[
     assert given_up == []
 
 
+@pytest.mark.thorough
 def test_where_nothing_can_be_given_up_it_is_told_before_much_is_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -245,6 +245,7 @@ def caterpillar(n_sites: int) -> Hierarchy:
     return link(Fluctuations(n_sites, ends, heights, np.full(n_sites - 1, 2)))
 
 
+@pytest.mark.thorough
 def test_deep_hierarchies_are_written_and_cut_in_proportional_time() -> None:
     caterpillar(10).to_newick()  # compiles
     start = time.process_time()

@@ -103,3 +103,18 @@ def test_bodies_that_move_against_one_another_are_anticorrelated() -> None:
     across = found.correlation[:30, 30:]
     inside = found.correlation[:30, :30]
     assert across.mean() < inside.mean()
+
+
+def test_labels_and_modes_of_other_sites_are_refused() -> None:
+    ensemble = moving((30, 20), 10).ensemble
+    found = principal_components(ensemble)
+    with pytest.raises(ValueError, match="bodies need a whole number for each of 50 sites"):
+        overlap_with_bodies(found, [0, 1])
+    with pytest.raises(ValueError, match="bodies need a whole number for each of 50 sites"):
+        block_covariance(ensemble, [0, 1])
+    with pytest.raises(ValueError, match="modes of the same sites are compared"):
+        rmsip(found, principal_components(ensemble.select(np.arange(20))))
+    with pytest.raises(ValueError, match="modes go from 0 to 8, got 9"):
+        mode_trajectory(found, 9)
+    with pytest.raises(ValueError, match="at least 2 sites, got 1"):
+        distance_components(ensemble.select([0]))

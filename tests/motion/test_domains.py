@@ -11,9 +11,9 @@ import timme
 from tests.motion import reference
 from tests.strategies import seeds
 from timme import Ensemble
-from timme.motion import Bodies, bodies, describe_motion
+from timme.motion import Bodies, bodies, describe_motion, domains
 from timme.motion.counting import SHARP, Level, choose
-from timme.motion.crowd import follow, stillness
+from timme.motion.crowd import Crowd, follow, stillness
 from timme.motion.merging import all_pairs, increases, merges
 from timme.motion.rotations import nearest_rotations
 from timme.motion.seeds import patches
@@ -239,7 +239,7 @@ def test_nothing_to_compare_is_refused() -> None:
         bodies(Ensemble.from_array(snapshots, gaps=True))
 
 
-@pytest.mark.parametrize("kind", ["bending", "further"])
+@pytest.mark.parametrize("kind", ["bending", pytest.param("further", marks=pytest.mark.thorough)])
 def test_a_body_that_bends_evenly_stays_one(kind: str) -> None:
     """By G alone, most of these 10 would be cut."""
     whole = [
@@ -355,3 +355,36 @@ def test_families_are_joined_within_first() -> None:
     family = np.arange(8) % 2
     for merge in list(merges(crowd, within=family))[:6]:
         assert family[pieces[merge.kept]] == family[pieces[merge.joined]]
+
+
+def test_what_does_not_move_is_one_body_of_all_sites() -> None:
+    places = np.random.default_rng(4711).normal(0.0, 6.0, (80, 3))
+    found = bodies(Ensemble.from_array(np.tile(places, (6, 1, 1))))
+    assert found.sizes.tolist() == [80]
+
+
+@pytest.mark.parametrize("away", [1e6, 1e8])
+def test_bodies_are_the_same_far_from_the_origin(away: float) -> None:
+    planted = moving((60, 40), 20, spans=[30.0])
+    far = Ensemble.from_array(planted.ensemble.coordinates() + away)
+    assert bodies(far).labels.tolist() == planted.labels.tolist()
+
+
+def test_halves_are_judged_as_tables_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = list[tuple[int, int]]()
+    lazy = domains._Search.best
+
+    def both(search: domains._Search) -> Crowd:
+        found = lazy(search)
+        seen.append((found.n_bodies, search.crowds[choose(search.judge())].n_bodies))
+        return found
+
+    monkeypatch.setattr(domains._Search, "best", both)
+    for ensemble in (
+        moving((60, 40, 30), 20, spans=[30.0, 15.0]).ensemble,
+        soft("bending", 60, seed=3),
+        soft("gradient", 40),
+    ):
+        bodies(ensemble)
+    assert len(seen) == 6
+    assert all(one == other for one, other in seen)

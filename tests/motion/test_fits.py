@@ -110,11 +110,12 @@ def test_the_noise_of_a_body_is_what_was_put_in() -> None:
     ("places", "words"),
     [
         ([[1.0, 2, 3]], "single site"),
-        ([[1.0, 2, 3]] * 4, "at one point"),
+        ([[1.0, 2, 3]] * 4, "are at one point"),
+        ([[1e9, 0, 0], [1e9 + 1, 0, 0], [1e9, 1, 0]], "from the origin"),
         ([[0.0, 0, 0], [1, 1, 1]], "on a line"),
         ([[0.0, 0, 0], [1, 1, 1], [3, 3, 3]], "on a line"),
     ],
-    ids=["one", "point", "two", "line"],
+    ids=["one", "point", "far", "two", "line"],
 )
 def test_points_and_lines_have_no_rotation(places: list[list[float]], words: str) -> None:
     shape = np.array(places)

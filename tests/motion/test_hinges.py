@@ -59,6 +59,7 @@ def test_errors_of_the_axis_are_as_told(span: float) -> None:
     assert 0.8 < np.sqrt((errors[:, 0] ** 2).mean() / (errors[:, 1] ** 2).mean()) < 1.3
 
 
+@pytest.mark.thorough
 def test_errors_of_the_axis_are_about_as_told_where_the_body_wobbles_slowly() -> None:
     errors = []
     for seed in range(40):
@@ -325,3 +326,106 @@ def test_the_middle_of_a_ball_joint_is_found_wherever_it_is() -> None:
     actual, told = np.sqrt((np.array(errors) ** 2).mean(axis=0))
     assert actual < 0.2
     assert 0.4 < actual / told < 2
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1, 0.3])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_rod_that_noise_alone_spins_has_no_axis(noise: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rod = np.linspace(1.0, 20.0, 12)[:, None] * np.array([1.0, 0.0, 0.0])
+    places = np.concatenate([rng.normal(0.0, 6.0, (50, 3)), rod])
+    snapshots = places + rng.normal(0.0, noise, (20, 62, 3))
+    found = hinge(Ensemble.from_array(snapshots), body=np.arange(50, 62), reference=np.arange(50))
+    assert found.kind == "undefined"
+    assert np.isnan(found.axis).all()
+    assert "nearly a line" in found.verdict
+
+
+@pytest.mark.parametrize("n_snapshots", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(8))
+def test_two_rods_have_no_axis_however_few_snapshots_their_noise_was_averaged_over(
+    n_snapshots: int, seed: int
+) -> None:
+    # Many sites and few snapshots: the noise of one lies well on that of another, turned so far.
+    rng = np.random.default_rng(seed)
+    rod = np.arange(1.0, 26.0)[:, None] * np.array([1.5, 0.0, 0.0])
+    places = np.concatenate([rod, -rod])
+    snapshots = places + rng.normal(0.0, 0.1, (n_snapshots, 50, 3))
+    body, reference = np.arange(25), np.arange(25, 50)
+    found = hinge(Ensemble.from_array(snapshots), body=body, reference=reference)
+    between = screw(*snapshots[:2], body=body, reference=reference)
+    for each in (found, between):
+        assert each.kind == "undefined"
+        assert np.isnan(each.axis).all()
+        assert "nearly a line" in each.verdict
+
+
+def test_a_thin_helix_that_turns_is_no_rod() -> None:
+    # 18 residues, 2.3 Å about the axis: 20 times as wide as its noise, in two snapshots.
+    rng = np.random.default_rng(5)
+    steps = np.arange(18)
+    helix = np.column_stack(
+        [
+            1.5 * steps + 8,
+            2.3 * np.cos(np.radians(100 * steps)),
+            2.3 * np.sin(np.radians(100 * steps)),
+        ]
+    )
+    still = rng.normal(0.0, 6.0, (40, 3))
+    turn = Rotation.from_rotvec([0.0, 0.0, np.radians(30)]).as_matrix()
+    pair = np.array([np.concatenate([still, helix]), np.concatenate([still, helix @ turn.T])])
+    pair += rng.normal(0.0, 0.1, pair.shape)
+    found = screw(*pair, body=np.arange(40, 58), reference=np.arange(40))
+    assert found.kind == "hinge"
+    assert found.angle == pytest.approx(30, abs=2)
+
+
+def test_bodies_too_far_from_the_origin_are_told_as_such() -> None:
+    planted = moving((60, 40), 5, spans=[60.0])
+    far = Ensemble.from_array(planted.ensemble.coordinates().astype(np.float64) + 1e9)
+    found = hinge(far, body=planted.labels == 1, reference=planted.labels == 0)
+    assert found.kind == "undefined"
+    assert "so far are they from the origin" in found.verdict
+
+
+def test_an_axis_far_outside_of_both_bodies_is_told() -> None:
+    planted = moving((60, 40), 2, kind="rigid", spans=[0.0], noise=0.0)
+    places = planted.ensemble.coordinates()[0]
+    far = np.array([0.0, 300.0, 0.0])
+    turns = Rotation.from_rotvec(np.radians(np.linspace(0, 3, 20))[:, None] * [0, 0, 1.0])
+    body = planted.labels == 1
+    snapshots = np.tile(places, (20, 1, 1))
+    snapshots[:, body] = [turn.apply(places[body] - far) + far for turn in turns]
+    snapshots += np.random.default_rng(1).normal(0.0, 0.01, snapshots.shape)
+    found = hinge(Ensemble.from_array(snapshots), body=body, reference=~body)
+    assert "far outside both bodies" in found.verdict
+    assert "far outside" not in found_in(moving((60, 40), 20, spans=[30.0])).verdict
+
+
+def test_turning_about_other_axes_than_the_given_one_is_told() -> None:
+    planted = moving((60, 40), 20, spans=[40.0], seed=3)
+    own = planted.axes[1]
+    across = np.cross(own, [0.3, -0.5, 0.8])
+    found = found_in(planted, axis=across)
+    assert found.kind not in {"rigid", "translation"}
+    assert abs(found.axis @ across) == pytest.approx(np.linalg.norm(across))
+    assert found.range < 3
+    assert "of its turning are about the axis that was given" in found.verdict
+    assert "was given" not in found_in(planted, axis=own).verdict
+
+
+def test_an_axis_that_changes_on_the_way_is_told() -> None:
+    rng = np.random.default_rng(5)
+    places = moving((60, 40), 2, kind="rigid", spans=[0.0], noise=0.0).ensemble.coordinates()[0]
+    body = np.arange(100) >= 60
+    joint = 0.5 * (places[body].mean(axis=0) + places[~body].mean(axis=0))
+    steps = np.zeros((100, 3))
+    steps[1:50, 0], steps[50:, 1] = 0.6, 0.6  # degrees: about x at first, then about y
+    wobble = np.cumsum(rng.normal(0.0, 0.1, (100, 3)), axis=0)
+    turns = Rotation.from_rotvec(np.radians(np.cumsum(steps, axis=0) + wobble))
+    snapshots = np.tile(places, (100, 1, 1))
+    snapshots[:, body] = [turn.apply(places[body] - joint) + joint for turn in turns]
+    snapshots += rng.normal(0.0, 0.05, snapshots.shape)
+    found = hinge(Ensemble.from_array(snapshots), body=body, reference=~body)
+    assert "its axis changes: those of both halves are" in found.verdict
+    assert "its axis" not in found_in(moving((60, 40), 100, spans=[30.0])).verdict

@@ -217,6 +217,7 @@ def test_fluctuation_with_the_core_still_is_as_measured(dims: Ensemble) -> None:
     assert means == pytest.approx([0.63, 4.14, 3.34], abs=0.006)
 
 
+@pytest.mark.thorough
 def test_fluctuation_and_components_are_those_of_mdanalysis(dims: Ensemble) -> None:
     import MDAnalysis as mda
     from MDAnalysis.analysis import pca, rms

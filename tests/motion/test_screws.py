@@ -10,6 +10,7 @@ from tests.motion import reference
 from tests.strategies import seeds
 from timme.motion import closure, effective_rotation, interdomain_ratio, screw
 from timme.motion.screws import from_rotation
+from timme.synthetic import moving
 
 A, B = np.arange(20), np.arange(20, 36)
 
@@ -148,3 +149,34 @@ def test_bodies_that_move_as_wholes_have_a_large_ratio() -> None:
 def test_snapshots_of_other_sites_are_refused() -> None:
     with pytest.raises(ValueError, match="the same sites in two snapshots"):
         screw(np.zeros((4, 3)), np.zeros((5, 3)), body=B, reference=A)
+
+
+def test_the_noise_of_a_screw_is_that_of_both_snapshots() -> None:
+    found = [
+        screw(*planted.ensemble.coordinates(), body=np.arange(60, 100), reference=np.arange(60))
+        for planted in (moving((60, 40), 2, spans=[20.0], seed=seed) for seed in range(200))
+    ]
+    actual = np.sqrt(np.mean([(each.angle - 20) ** 2 for each in found]))
+    told = np.sqrt(np.mean([each.noise**2 for each in found]))
+    # Of 200 normal numbers the root mean square is known to 1/√400 = 5 %.
+    assert 0.85 < actual / told < 1.15
+
+
+def test_pairs_that_differ_by_noise_alone_are_rigid_on_95_of_100_seeds() -> None:
+    kinds = [
+        screw(
+            *moving((60, 40), 2, kind="rigid", spans=[0.0], seed=seed).ensemble.coordinates(),
+            body=np.arange(60, 100),
+            reference=np.arange(60),
+        ).kind
+        for seed in range(100)
+    ]
+    assert kinds.count("rigid") >= 95
+
+
+def test_a_body_that_is_seen_once_is_told_so() -> None:
+    pair = moving((60, 40), 2, spans=[20.0]).ensemble.coordinates().copy()
+    pair[1, 60:] = np.nan
+    found = screw(*pair, body=np.arange(60, 100), reference=np.arange(60))
+    assert found.kind == "undefined"
+    assert found.verdict == "the body: it is not seen in both"

@@ -77,10 +77,13 @@ def test_halves_that_contradict_each_other_are_told() -> None:
     rng = np.random.default_rng(10)
     angles = np.linspace(-1, 1, 100)
     bent = np.abs(angles)[:, None] * [1.0, 0] + 0.03 * slow(rng, (100, 2), 5.0)
-    error, cone = slope_errors(angles, bent, weights=np.full(100, 0.01), runs=[100])
+    error, cone, contradicts = slope_errors(angles, bent, weights=np.full(100, 0.01), runs=[100])
     # One half has the slope −1 and the other 1, each known to about a tenth.
     assert error == pytest.approx(1.0, abs=0.15)
     assert cone > 1.5 * error
+    assert contradicts
+    straight = 0.5 * angles[:, None] * [1.0, 0] + 0.03 * slow(rng, (100, 2), 5.0)
+    assert not slope_errors(angles, straight, weights=np.full(100, 0.01), runs=[100])[2]
 
 
 def test_runs_that_are_independent_tell_more_than_one() -> None:
@@ -97,4 +100,4 @@ def test_runs_that_are_independent_tell_more_than_one() -> None:
 @pytest.mark.parametrize("across", [np.zeros((20, 2)), np.ones((5, 2))], ids=["still", "few"])
 def test_what_cannot_be_told_adds_nothing(across: np.ndarray) -> None:
     angles, weights = np.linspace(-1, 1, len(across)), np.full(len(across), 1.0)
-    assert slope_errors(angles, across, weights=weights, runs=[len(across)]) == (0.0, 0.0)
+    assert slope_errors(angles, across, weights=weights, runs=[len(across)]) == (0.0, 0.0, False)

@@ -100,3 +100,10 @@ def test_links_are_bodies_of_two_sites() -> None:
 def test_labels_of_other_sites_are_refused() -> None:
     with pytest.raises(ValueError, match="a whole number for each of 34 sites"):
         explained_variance(moving((20, 14), 5).ensemble, [[0, 1, 2]])
+
+
+def test_as_many_truth_values_as_snapshots_say_what_is_learned_from() -> None:
+    with pytest.raises(ValueError, match="truth value for each of 5 snapshots, got shape \\(3,\\)"):
+        explained_variance(
+            moving((60, 40), 5).ensemble, [np.zeros(100, int)], learned=np.ones(3, bool)
+        )

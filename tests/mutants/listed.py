@@ -59,7 +59,7 @@ MUTANTS = [
         ),
     ),
     *_mutants(
-        "_kernels/plain.py",
+        "_kernels/sums.py",
         "engine/test_moments.py",
         (
             "far pairs are summed in single precision",
@@ -83,13 +83,17 @@ MUTANTS = [
         ),
     ),
     *_mutants(
-        "_kernels/plain.py",
-        "_kernels/test_plain.py",
+        "_kernels/sums.py",
+        "_kernels/test_sums.py",
         (
             "distances of pairs that hardly move lose their digits",
             "return (more - about * about) * half, dx",
             "return about, dx",
         ),
+    ),
+    *_mutants(
+        "_kernels/plain.py",
+        "_kernels/test_plain.py",
         (
             "the second of three pairs is one with the next site",
             "others = one, min(one + 1, last), min(one + 2, last)",
@@ -144,6 +148,10 @@ MUTANTS = [
         "_kernels/test_space.py",
         ("the shortest image in a tilted box is the rounded one", "square < best", "square < 0.0"),
         ("a tilted box is taken for twice as wide", "return 0.5 / np", "return 1.0 / np"),
+        ("σ sees rounded images in tilted boxes", "other[frame] < square[frame]", "False"),
+        ("images are tried on one side alone", "np.copysign(1.0, along[frame])", "1.0"),
+        ("the first box tells for all which images are tried", "range(len(boxes))", "range(1)"),
+        ("images are tried that no vector needs", "most > square * _ROUNDING", "True"),
     ),
     *_mutants(
         "_kernels/neighbours.py",
@@ -157,11 +165,16 @@ MUTANTS = [
     ),
     *_mutants(
         "_kernels/paths.py",
-        "pairs/test_contacts.py",
+        "_kernels/test_paths.py pairs/test_contacts.py",
         (
             "hairs around the radius count as single precision has them",
             "if surely < at_least and surely != perhaps:",
             "if False:",
+        ),
+        (
+            "meetings are looked for in the first stage of frames alone",
+            "while begin < last and not surely:",
+            "while False:",
         ),
         (
             "paths end at the wall of the box",
@@ -540,9 +553,10 @@ MUTANTS = [
         "confidence/test_support.py",
         (
             "the bias of resampled values counts twice",
-            "2 * np.log(estimate) - np.log(held).mean()",
-            "np.log(held).mean()",
+            "np.log(estimate) - bias",
+            "np.log(estimate) + bias",
         ),
+        ("the bias is known for sure", ".std(ddof=1), bias)", ".std(ddof=1), 0.0)"),
     ),
     *_mutants(
         "_kernels/overlaps.py",
@@ -554,6 +568,7 @@ MUTANTS = [
         "confidence/separation.py",
         "confidence/test_separation.py",
         ("a split is fitted by its next pairs alone", "range(_REACH)", "range(0)"),
+        ("contacts inside are held before those that cross", "- crosses", "+ crosses"),
     ),
     *_mutants(
         "confidence/records.py",
@@ -670,6 +685,7 @@ MUTANTS = [
             "abs(shift) > max(0.1 * length,",
             "abs(shift) > -max(0.1 * length,",
         ),
+        ("only one of two snapshots has noise", "2 * noise, np.sqrt(2) *", "noise, 1.0 *"),
     ),
     *_mutants(
         "motion/hinges.py",
@@ -680,6 +696,16 @@ MUTANTS = [
             "    if n_snapshots > 2000:\n        # A shift",
         ),
         ("half a turn is told nowhere", "elif _mean_is_open(poses)", "elif False"),
+        ("an axis may change unnoticed", "if errors.apart:", "if False:"),
+    ),
+    *_mutants(
+        "motion/cautions.py",
+        "motion/test_hinges.py",
+        (
+            "noise may spin a rod",
+            "max(told, *map(_lengthwise_noise, shapes)) > _RANDOM",
+            "told > _RANDOM",
+        ),
     ),
     *_mutants(
         "motion/poses.py",
@@ -697,8 +723,8 @@ MUTANTS = [
         "motion/test_domains.py",
         (
             "what bends smoothly is cut",
-            "max(cutting, _of_noise(crowd, n_effective),",
-            "max(_of_noise(crowd, n_effective),",
+            "cutting = max(cutting, known[members.tobytes()])",
+            "cutting = max(cutting, 0.0)",
         ),
         (
             "bending is told by less than a clear slope",

@@ -21,6 +21,7 @@ from timme.output.look import look_of
 from timme.output.mode_scripts import write_mode_scripts
 from timme.output.registry import tables_of_parts
 from timme.output.structures import file_coordinates
+from timme.synthetic import moving
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,12 @@ def test_figures_are_drawn_of_bodies(made: Analysis) -> None:
     assert {"bodies", "angles", "variance"} <= set(figures_of(made))
     for name in ("bodies", "angles", "variance"):
         assert draw(made, name, look_of(made)).axes
+
+
+def test_an_axis_names_the_unit_that_is_known(made: Analysis) -> None:
+    tracks = timme.move(moving((60, 40), 5, spans=[60.0]).ensemble.coordinates())
+    told = [draw(each, "bodies", look_of(each)).axes[0].get_ylabel() for each in (made, tracks)]
+    assert told == ["RMSF, body 1 still (Å)", "RMSF, body 1 still"]
 
 
 def test_one_body_has_no_angles_and_says_so() -> None:

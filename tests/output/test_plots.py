@@ -117,9 +117,22 @@ def test_the_line_of_the_cutoff_has_a_halo_on_stripes_and_cuts_no_gap_into_curve
     assert on_stripes.get_path_effects()
     for axes in (
         plots.fraction(counted(), cutoff=0.05),
+        plots.size_distribution(counted(), cutoff=0.05),
         plots.cluster_sizes(counted(), cutoff=0.05),
     ):
         assert not any(line.get_path_effects() for line in axes.lines)
+
+
+def test_all_curves_have_the_line_of_the_cutoff_within_one_range() -> None:
+    beyond = 2 * float(counted().cutoffs[-1])
+    drawn = [
+        draw(counted(), cutoff=beyond)
+        for draw in (plots.fraction, plots.size_distribution, plots.cluster_sizes)
+    ]
+    for axes in drawn:
+        assert axes.lines[-1].get_xdata() == [beyond, beyond]
+        assert axes.get_xlim() == drawn[0].get_xlim()
+        assert axes.get_xlim()[1] > beyond
 
 
 def test_stripes_shine_through_the_halo_of_the_cutoff() -> None:

@@ -67,6 +67,18 @@ def test_walkers_in_open_space(
     assert found_in(ensemble, radius, at_least=at_least) == one_by_one(ensemble, radius, at_least)
 
 
+@searching(20)
+@given(seeds, kinds, st.sampled_from([31, 32, 33, 98]), st.sampled_from([0.0, 0.3, 0.95]))
+def test_points_that_stay_near_where_they_are_for_long(
+    seed: int, kind: Any, n_frames: int, unseen: float
+) -> None:
+    array = walkers(seed, n_frames, 70, 3, step=0.005).astype(kind)
+    array[np.random.default_rng(seed + 1).random((n_frames, 70)) < unseen] = np.nan
+    ensemble = Ensemble.from_array(array, gaps=unseen > 0)
+    for at_least in (1, 2):
+        assert found_in(ensemble, 1.5, at_least=at_least) == one_by_one(ensemble, 1.5, at_least)
+
+
 @searching(60)
 @given(st.data(), seeds, steps, kinds, st.integers(1, 3), st.booleans())
 def test_walkers_in_boxes_that_vary_and_molecules_that_are_whole(

@@ -54,6 +54,8 @@ def test_npy_files_are_read_when_they_are_needed(tmp_path: Path, dtype: Any) -> 
     ("source", "message"),
     [
         ([[[0.0, 1.0]], [[0.0, 1.0], [2.0, 3.0]]], "ragged"),
+        (np.arange(7.0), r"of shape \(7,\); .* pairs of n sites are n\(n - 1\)/2 numbers"),
+        (np.ones((3, 4, 4)) - np.eye(4), r"look like distances, .* distances\.std\(axis=0\)"),
         (np.zeros((2, 2, 2), dtype=complex), "real numbers, got an array of complex128"),
         (np.array([[["a"]]], dtype=object), "real numbers, got an array of object"),
         (np.zeros((3, 2)), "shape .*, got 2 dimensions"),
@@ -228,3 +230,8 @@ def test_transformations_of_a_universe_are_seen_and_its_frame_stays(
     ensemble = read(universe)
     np.testing.assert_allclose(coordinates(ensemble)[1, :, 0], [109.0, 112.0, 115.0])
     assert universe.trajectory.frame == 2
+
+
+def test_faces_of_a_cube_are_no_distances() -> None:
+    faces = np.ones((3, 3)) - np.eye(3)
+    assert read(np.stack([faces, faces + 0.1])).n_sites == 3

@@ -510,3 +510,20 @@ def test_atoms_of_ase_that_are_open_in_another_direction_are_refused(tilt: float
         read(frames, bonds="none")
     frames[1].cell, frames[1].pbc = np.diag(cell.diagonal()), frames[0].pbc
     assert read(frames, bonds="none").n_snapshots == 3
+
+
+def test_h5_is_a_name_of_h5md_too(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    long, short = (h5md(tmp_path / name, walks(), edges=[6.0] * 3) for name in ("a.h5md", "a.h5"))
+    np.testing.assert_array_equal(read(short).coordinates(), read(long).coordinates())
+    with h5py.File(tmp_path / "b.h5", "w") as file:
+        file["coordinates"] = walks()
+    with pytest.raises(ValueError, match=r"b\.h5: .*no group h5md.*mdtraj\.load"):
+        read(tmp_path / "b.h5")
+
+
+def test_a_unit_that_h5md_states_takes_no_other_name(tmp_path: Path) -> None:
+    stated, bare = (h5md(tmp_path / f"in-{unit}.h5md", walks(), unit=unit) for unit in ("nm", ""))
+    with pytest.raises(ValueError, match=r"in-nm\.h5md: .* read as Å, .*unit='nm'.*: leave it out"):
+        read(stated, unit="nm")
+    assert read(bare, unit="nm").unit == "nm"

@@ -189,3 +189,33 @@ def test_all_atom_names_are_no_beads(tmp_path: Path) -> None:
     ensemble = read(path)
     assert set(ensemble.atoms.elements.tolist()) == {"C"}
     assert not any("coarse" in note for note in ensemble.notes)
+
+
+@pytest.mark.parametrize("blank", ["\n", "\n \n\n"])
+def test_blank_lines_may_part_frames(tmp_path: Path, blank: str) -> None:
+    positions = trajectory_positions(4, N_ATOMS)
+    path = tmp_path / "a.gro"
+    path.write_text("".join(gro_text(frame[None]) + blank for frame in positions))
+    parted = read(path).coordinates()
+    path.write_text("".join(gro_text(frame[None]) for frame in positions))
+    assert len(parted) == len(positions)
+    np.testing.assert_array_equal(parted, read(path).coordinates())
+
+
+@pytest.mark.parametrize("unit", ["nm", "σ"])
+def test_nanometres_that_became_angstroms_take_no_other_name(tmp_path: Path, unit: str) -> None:
+    """They would be told ten times too long."""
+    path = write_gro(tmp_path / "a.gro", trajectory_positions(2, N_ATOMS))
+    with pytest.raises(ValueError, match=rf"a\.gro: .* read as Å, .*{unit}.*: leave it out"):
+        read(path, unit=unit)
+    assert read(path, unit="Å").unit == "Å"
+
+
+def test_a_file_in_nm_is_not_asked_to_say_so(tmp_path: Path) -> None:
+    places = np.array([[[0.125 * k, 0.085 * (k % 2), 0.001 * f] for k in range(9)] for f in (0, 1)])
+    path = write_gro(tmp_path / "a.gro", places, decimals=5)
+    with pytest.warns(
+        UserWarning, match=r"a\.gro: .* 0\.151 Å apart, .* too small: write it again"
+    ):
+        ensemble = read(path)
+    assert not any("unit=" in note for note in ensemble.notes)

@@ -267,6 +267,21 @@ def test_a_dump_without_positions_says_what_it_needs(tmp_path: Path) -> None:
         read(path)
 
 
+def test_bounds_may_be_numbers_of_fortran(tmp_path: Path) -> None:
+    positions = trajectory_positions(3, N_ATOMS)
+    text = dump_text(positions)
+    for low, high in zip(ORIGIN, ORIGIN + LENGTHS, strict=True):
+        text = text.replace(f"\n{low} {high}\n", f"\n{low}D+00 {high / 10}d1\n")
+    path = tmp_path / "a.dump"
+    path.write_text(text)
+    assert text.count("d1\n") == 9
+    ensemble = read(path)
+    np.testing.assert_allclose(coordinates(ensemble), positions, atol=2e-5)
+    box = ensemble.snapshot()[1]
+    assert box is not None
+    np.testing.assert_allclose(np.diag(box), LENGTHS)
+
+
 @pytest.mark.parametrize("word", ["x", "1e"])
 def test_a_number_that_is_none_names_the_file(tmp_path: Path, word: str) -> None:
     path = tmp_path / "a.dump"

@@ -18,7 +18,7 @@ from tests.readers.builders import (
     write_trajectory,
 )
 from timme.readers import read
-from timme.readers.numbering import pdb_numbers
+from timme.readers.numbering import in_base_36, pdb_numbers
 
 SERIALS = ("99998", "99999", *(f"A000{letter}" for letter in "0123456789ABC"))
 
@@ -44,6 +44,9 @@ def write_numbered(path: Path, numbers: dict[int, str], *, serials: bool = False
         (("9999 ", "A000 ", "A001 "), (9999, 10_000, 10_001)),
         (("Z000 ", "ZZZY ", "ZZZZ "), (1_176_400, 1_223_054, 1_223_055)),
         (("9999 ", "10000", "10001"), (9999, 10_000, 10_001)),
+        (("9999 ", "2710 ", "2711 "), (9999, 10_000, 10_001)),
+        (("9998 ", "2719 ", "271a "), (9998, 10_009, 10_010)),
+        (("9999 ", "9fff ", "A000 "), (9999, 40_959, 40_960)),
     ],
 )
 def test_residue_numbers_outgrow_their_columns(
@@ -58,6 +61,38 @@ def test_residue_numbers_outgrow_their_columns(
     atoms = read(path, trajectories).atoms
     assert atoms.resids.tolist() == np.repeat(expected, 5).tolist()
     assert set(atoms.icodes.tolist()) == {""}
+
+
+def test_numbers_in_base_16_tell_residues_apart_in_every_model(tmp_path: Path) -> None:
+    """Read up to their first letter, all of 271a to 271f would be residue 271."""
+    numbers = range(9_990, 10_030)
+    fields = [str(number) if number < 10_000 else f"{number:x}" for number in numbers]
+    lines = [
+        f"HETATM{k:5d}  O   HOH W{field}    {3.0 * k:8.3f}{y:8.3f}{0:8.3f}  1.00  0.00           O"
+        for y in (0.0, 1.0)
+        for k, field in enumerate(fields, start=1)
+    ]
+    half = len(fields)
+    parts = ["MODEL        1", *lines[:half], "ENDMDL", "MODEL        2", *lines[half:], "ENDMDL"]
+    path = tmp_path / "a.pdb"
+    path.write_text("\n".join([*parts, "END", ""]))
+    ensemble = read(path, select="all")
+    assert ensemble.atoms.resids.tolist() == list(numbers)
+    assert ensemble.coordinates()[:, 3, :2].tolist() == [[12.0, 0.0], [12.0, 1.0]]
+
+
+def test_a_chain_after_numbers_in_base_16_counts_from_its_own_start() -> None:
+    fields = ["9999", "2710", "271a", "   1", " 999", "1000", "2700", "2710"]
+    lines = [f"ATOM  {'':16}{field} " for field in fields]
+    found = pdb_numbers(in_base_36("\n".join(lines).encode()).decode())
+    assert found is not None
+    assert found[0].tolist() == [9999, 10_000, 10_010, 1, 999, 1000, 2700, 2710]
+
+
+@pytest.mark.parametrize("fields", [["9999", "2711"], ["9999", "A000", "A00F"], ["2710", "2711"]])
+def test_other_numbers_are_not_of_base_16(fields: list[str]) -> None:
+    data = "\n".join(f"ATOM  {'':16}{field} " for field in fields).encode()
+    assert in_base_36(data) == data
 
 
 def test_small_letters_go_on_after_large_ones() -> None:

@@ -64,9 +64,14 @@ def test_titles_above_the_names_are_left_out(
         ("frame,particle,x (raw),y (raw)", ""),
         ("frame,particle,x [µm],y [um]", "µm"),
         ("frame,particle,x [µm],y", ""),
+        ("frame,particle,x_um,y_um", "µm"),
+        ("frame,particle,X_px,Y_px", "px"),
+        ("frame,particle,x/nm,y / nm", "nm"),
     ],
 )
-def test_units_stand_in_brackets_after_names(tmp_path: Path, names: str, unit: str) -> None:
+def test_units_stand_in_brackets_or_behind_a_dash_after_names(
+    tmp_path: Path, names: str, unit: str
+) -> None:
     import pandas as pd
 
     path = written(tmp_path, f"{names}\n{lines()}")
@@ -74,6 +79,46 @@ def test_units_stand_in_brackets_after_names(tmp_path: Path, names: str, unit: s
         ensemble = read(source)
         check(ensemble)
         assert ensemble.unit == unit
+
+
+@pytest.mark.parametrize("ending", ["raw", "min", "a", "A", "s"])
+def test_what_is_no_unit_belongs_to_the_name(tmp_path: Path, ending: str) -> None:
+    path = written(tmp_path, f"frame,particle,x_{ending},y_{ending}\n{lines()}")
+    with pytest.raises(ValueError, match=r"no column 'x'; .* \(columns=\)"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "names", ["t,id,x,y", "T,ID,X,Y", "time_s,id,x,y", "frame,track,x,y", "Frame,Track ID,x,y"]
+)
+def test_usual_names_are_understood_and_told(tmp_path: Path, names: str) -> None:
+    ensemble = read(written(tmp_path, f"{names}\n{lines()}"))
+    check(ensemble)
+    told = names.replace(",", ", ")
+    assert f"frame, particle and coordinates are its columns {told}" in ensemble.notes
+
+
+def test_a_track_comes_before_the_id_of_a_row(tmp_path: Path) -> None:
+    rows = "".join(f"{row},{line}\n" for row, line in enumerate(lines().splitlines()))
+    check(read(written(tmp_path, f"id,frame,track_id,x,y\n{rows}")))
+
+
+def test_tables_of_deeplabcut_become_arrays_as_the_error_says(tmp_path: Path) -> None:
+    import pandas as pd
+
+    places = np.arange(12.0).reshape(3, 2, 2)
+    rows = "".join(
+        f"{frame}," + ",".join(f"{x},{y},0.9" for x, y in places[frame]) + "\n"
+        for frame in range(3)
+    )
+    parts = "bodyparts,nose,nose,nose,tail,tail,tail\n"
+    names = f"scorer{',net' * 6}\n{parts}coords{',x,y,likelihood' * 2}\n"
+    path = written(tmp_path, names + rows)
+    with pytest.raises(ValueError, match=r"DeepLabCut's .* body part.*index_col=0\)\.drop"):
+        read(path)
+    table = pd.read_csv(path, header=[0, 1, 2], index_col=0).drop(columns="likelihood", level=-1)
+    ensemble = read(table.to_numpy().reshape(len(table), -1, 2))
+    np.testing.assert_array_equal(ensemble.coordinates(), places)
 
 
 @pytest.mark.parametrize("units", [("mm", "cm"), ("nm", "µm"), ("px", "inch")])

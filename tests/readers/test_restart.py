@@ -119,6 +119,7 @@ def test_what_is_no_restart_is_told_in_one_line(tmp_path: Path, text: str, reaso
     [
         (".sdf", r"SDF is not read: .*obabel in\.sdf -O out\.mol2"),
         (".mol", r"MDL MOL is not read: .*obabel in\.mol -O out\.mol2"),
+        (".xdatcar", r"XDATCAR is not read: .*ase convert XDATCAR out\.extxyz"),
         (".tng", r"TNG is not read: .*gmx trjconv -f in\.tng -o out\.xtc"),
     ],
 )

@@ -131,9 +131,9 @@ def test_a_particle_twice_in_a_frame_is_refused(tmp_path: Path) -> None:
 
 def test_missing_columns_list_what_is_there(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text(table(header="frame,id,x,y"))
+    path.write_text(table(header="frame,label,x,y"))
     with pytest.raises(
-        ValueError, match=r"no column 'particle'; the table has 'frame', 'id', 'x', 'y'"
+        ValueError, match=r"no column 'particle'; the table has 'frame', 'label', 'x', 'y'"
     ):
         read(path)
 

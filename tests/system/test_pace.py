@@ -53,3 +53,10 @@ def test_stamps_go_with_the_snapshots_that_are_kept() -> None:
     kept = ArrayFrames(PLACES, stamped=STEPS).select(np.array([0])).keep([0, 1, 2, 4])
     assert kept.stamps().tolist() == [0.0, 100.0, 200.0, 600.0]
     assert Pace.of(kept).steps.tolist() == [0, 1, 1, 4]
+
+
+def test_steps_of_less_than_half_a_usual_one_are_short() -> None:
+    pace = Pace.of(timed(0.0, 2.0, 4.0, 4.9, 6.9))
+    assert pace.steps.tolist() == [0, 1, 1, 1, 1]
+    assert pace.short.tolist() == [False, False, False, True, False]
+    assert not Pace.of(timed(*[None] * 5, stamped=None)).short.any()

@@ -46,6 +46,7 @@ def test_the_cutoff_of_a_demo_is_known_and_not_chosen_by_the_user(tmp_path: Path
         assert scene["title"] == "Three bodies joined by hinges"
 
 
+@pytest.mark.thorough
 def test_half_of_the_chain_is_in_large_clusters_where_it_is_shown_first() -> None:
     """To three standard errors: about 10,000 / 37 clusters, of which each counts or does not."""
     made = analyse_demo("chain")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import timme
 from timme._arrays import Floats
 from timme.analysis import Chance, Judged, Timed, summary
+from timme.confidence import assess
 from timme.confidence.draws import draw
 from timme.confidence.replicates import resampled_hierarchies, sum_what_matters
 from timme.fluctuations.sums import sum_parts
@@ -117,6 +119,30 @@ def test_where_memory_is_scarce_a_run_goes_on_without_judging() -> None:
     assert alone.n_summed == 0
     scarce = plan(points, pairs, keep=True, limit=f"{alone.total / 1e6 + 10:.0f}MB")
     assert scarce.n_summed == 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])  # which is summed in another way
+def test_judging_takes_no_more_memory_than_was_planned(
+    monkeypatch: pytest.MonkeyPatch, weighted: bool
+) -> None:
+    array = timme.synthetic.hinged(4, 100, 300).ensemble.coordinates()
+    weights = np.linspace(1.0, 2.0, 300) if weighted else None
+    points = timme.objects.points(timme.Ensemble.from_array(array, weights=weights))
+    pairs = timme.pairs.all(points)
+    sigma = timme.measure(points, pairs)
+    hierarchy = timme.link(sigma)
+    monkeypatch.setattr("timme.workflow.budget.memory.usage", lambda: 0)
+    planned = plan(points, pairs, keep=True, limit="203MB")
+    assert 0 < planned.n_summed < len(pairs) / 2
+    assess(points, sigma, hierarchy, n_draws=2, most_pairs=planned.n_summed)  # loads and compiles
+    tracemalloc.start()
+    found = assess(points, sigma, hierarchy, most_pairs=planned.n_summed)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < planned.parts[-1][1]
+    assert planned.parts[-1][0].endswith("by which clusters are judged")
+    assert any("more do not fit into memory" in note for note in found.notes)
+    assert [record.size for record in found.trusted][-4:] == [100] * 4
 
 
 def test_fewer_pairs_than_may_matter_are_told() -> None:

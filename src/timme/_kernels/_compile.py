@@ -36,13 +36,18 @@ _declaring = threading.Lock()
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Declare a kernel, with more options of numba's ``njit`` if it needs them."""
+    """Declare a kernel, with more options of numba's ``njit`` if it needs them.
+
+    Every option that changes numbers is said of every kernel: one that is not said is taken over by
+    a helper from the caller for which it is first compiled, and its last bits would hang on which
+    that was. Sums that may be reordered become part of whoever calls them: called as functions,
+    they would be there twice in a process that has just compiled both, optimised once and once more
+    with the caller, and add up in another order than in a process that finds the caller's on disk.
+    """
     if function is None:
         return partial(compiled, **options)
-    # Sums that may be reordered become part of whoever calls them. Called as functions, they would
-    # be there twice in a process that has just compiled both, optimised once and once more with
-    # the caller, and add up in another order than in a process that finds the caller's on disk.
-    options = {"forceinline": bool(options.get("fastmath"))} | options
+    fast = options.get("fastmath", False)
+    options = {"error_model": "numpy", "fastmath": fast, "forceinline": bool(fast)} | options
     folder = None if _settings["DISABLE_JIT"] else _folder_for(function.__module__)
     kernel = None if folder is None else _declare_kept(function, folder, options)
     return kernel or njit(nogil=True, **options)(function)

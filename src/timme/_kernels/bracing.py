@@ -7,7 +7,7 @@ import numpy as np
 from timme._kernels import compiled
 
 
-@compiled(error_model="numpy")
+@compiled
 def braced_heights(pairs, heights, indptr, partners, values, n_shared, braced):
     """The height from which on each pair shares so many partners, and is near itself.
 

@@ -102,7 +102,7 @@ def _place(indptr, site_pairs, low, high):
     return first
 
 
-@compiled(error_model="numpy")
+@compiled
 def reduce_pairs(pairs, offsets, members, indptr, site_pairs, variance, largest):
     """Reduce σ² of site pairs to σ² of object pairs: their mean, or the largest of them.
 

@@ -9,7 +9,7 @@ from timme._kernels import compiled
 _AT_A_TIME = 16  # pairs: so many numbers of double precision are two lines of the cache
 
 
-@compiled(error_model="numpy")
+@compiled
 def fit_sites(begins, partners, rows, squares, start, n_sweeps):
     """Sweep over the sites: each takes what its pairs leave for it on average, but no less than 0.
 
@@ -54,7 +54,7 @@ def square_draws(sigma, squares):
                 squares[draw, pair] = value * value if np.isfinite(value) else 0.0
 
 
-@compiled(error_model="numpy")
+@compiled
 def median_ratios(squares, first, second, sites):
     """Medians over pairs, draw by draw, of σ² over what the motion of both sites adds up to.
 

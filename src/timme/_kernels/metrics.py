@@ -13,7 +13,7 @@ HAMMING, JENSENSHANNON = 8, 9
 EARTH = 6371.0088  # km, mean radius
 
 
-@compiled(error_model="numpy")
+@compiled
 def _fill_angles(xyz, i, j, centred, room, distances):
     """One less the cosine of the angle at the origin, or at the means of coordinates."""
     _, n_dimensions, n_frames = xyz.shape
@@ -36,7 +36,7 @@ def _fill_angles(xyz, i, j, centred, room, distances):
         distances[frame] = max(angle, 0.0)  # NaN stays, where there is no direction
 
 
-@compiled(error_model="numpy")
+@compiled
 def _fill_great_circles(xyz, i, j, distances):
     """Distance in km along the surface of the Earth, of latitudes and longitudes in degrees."""
     for frame in range(xyz.shape[2]):
@@ -50,7 +50,7 @@ def _fill_great_circles(xyz, i, j, distances):
             distances[frame] = np.nan
 
 
-@compiled(error_model="numpy")
+@compiled
 def _fill_divergences(xyz, i, j, room, distances):
     """Root of half of what each of two distributions tells beyond the mean of both, in nats."""
     _, n_dimensions, n_frames = xyz.shape
@@ -79,7 +79,7 @@ def _fill_divergences(xyz, i, j, room, distances):
         distances[frame] = np.sqrt(max(distances[frame], 0.0) / 2)
 
 
-@compiled(error_model="numpy")
+@compiled
 def _fill_sums(metric, xyz, i, j, room, distances):
     """Distances that are sums over coordinates, or the largest of them."""
     _, n_dimensions, n_frames = xyz.shape
@@ -117,7 +117,7 @@ def _fill_sums(metric, xyz, i, j, room, distances):
             distances[frame] /= scale[frame]
 
 
-@compiled(error_model="numpy")
+@compiled
 def _is_seen(xyz, site, frame):
     seen = True
     for d in range(xyz.shape[1]):
@@ -125,7 +125,7 @@ def _is_seen(xyz, site, frame):
     return seen
 
 
-@compiled(error_model="numpy")
+@compiled
 def add_named(xyz, weights, metric, pairs, count, weight, mean, m2):
     """Merge a block into the moments of pairs by a metric; return how many are not defined.
 

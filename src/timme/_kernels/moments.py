@@ -11,7 +11,8 @@ from timme._kernels.space import (
     TILTED,
     half_width,
     image_between,
-    to_shortest_image,
+    shortening_vectors,
+    shortest_squares,
 )
 
 # Sums may be reordered for vector units; NaN must keep its meaning (not seen).
@@ -20,9 +21,7 @@ _FAST = {"reassoc", "contract", "nsz"}
 _MOST_SHIFTED = 1e4  # of what is left of squares, beyond which digits are lost to the rest
 
 
-# Said outright: else numba takes it over from the first caller that is compiled, and last bits hang
-# on which that was.
-@compiled(error_model="numpy", fastmath=False)
+@compiled
 def merge_two(weight, mean, m2, other_weight, other_mean, other_m2):
     """Merge two sets of moments (Chan, Golub and LeVeque's formula)."""
     if weight == 0.0:
@@ -38,7 +37,7 @@ def merge_two(weight, mean, m2, other_weight, other_mean, other_m2):
     )
 
 
-@compiled(error_model="numpy")
+@compiled
 def merge_moments(
     count, weight, mean, m2, reach, other_count, other_weight, other_mean, other_m2, other_reach
 ):
@@ -51,7 +50,7 @@ def merge_moments(
         )
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _sums_about(distances, weights, shift):
     """Count, weight, and sums of deviations from some length and of their squares."""
     count = 0
@@ -69,7 +68,7 @@ def _sums_about(distances, weights, shift):
     return count, total, first, second
 
 
-@compiled(error_model="numpy")
+@compiled
 def moments_of(distances, weights):
     """Count, weight, mean and sum of squared deviations of the distances that are not NaN.
 
@@ -90,7 +89,7 @@ def moments_of(distances, weights):
     return count, total, shift + first / total, max(second - first * first / total, 0.0)
 
 
-@compiled(error_model="numpy")
+@compiled
 def add_distances(distances, weights, count, weight, mean, m2):
     """Merge ready-made distances (pairs, frames) into the moments of their pairs."""
     for p in range(len(distances)):
@@ -99,7 +98,7 @@ def add_distances(distances, weights, count, weight, mean, m2):
         weight[p], mean[p], m2[p] = merge_two(weight[p], mean[p], m2[p], total, average, deviations)
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def add_frames(
     xyz,
     weights,
@@ -131,6 +130,10 @@ def add_frames(
     lengths = np.zeros((n_dimensions, n_frames))
     inverse_lengths = np.zeros((n_dimensions, n_frames))
     halves = np.empty(n_frames)
+    vectors = np.empty((n_dimensions, n_frames))
+    tilted = np.empty((2, n_dimensions, n_dimensions, n_frames))
+    rounded = np.empty((n_dimensions + 2, n_frames))
+    shortening = np.empty((0, n_dimensions, n_frames))
     steps = np.empty(n_dimensions)
     if box_kind == STRAIGHT:
         for frame in range(n_frames):
@@ -140,6 +143,8 @@ def add_frames(
     elif box_kind == TILTED:
         for frame in range(n_frames):
             halves[frame] = half_width(inverses[frame])
+            tilted[0, :, :, frame], tilted[1, :, :, frame] = boxes[frame], inverses[frame]
+        shortening = shortening_vectors(boxes)
     for p in range(len(pairs)):
         i, j = pairs[p, 0], pairs[p, 1]
         a = xyz[i]
@@ -154,14 +159,11 @@ def add_frames(
             square[frame] = 0.0
             near[frame] = 0.0
         if kind == TILTED:
+            for d in range(n_dimensions):
+                for frame in range(n_frames):
+                    vectors[d, frame] = np.float64(a[d, frame]) - b[d, frame]
+            shortest_squares(vectors, tilted[0], tilted[1], halves, shortening, rounded, square)
             for frame in range(n_frames):
-                for d in range(n_dimensions):
-                    vector[d] = a[d, frame] - b[d, frame]
-                to_shortest_image(
-                    vector, boxes[frame], inverses[frame], kind, halves[frame], scratch
-                )
-                for d in range(n_dimensions):
-                    square[frame] += vector[d] * vector[d]
                 near[frame] = np.sqrt(square[frame]) / halves[frame]
         elif kind == STRAIGHT:
             for d in range(n_dimensions):

@@ -12,7 +12,7 @@ import numpy as np
 from timme._kernels import compiled
 
 
-@compiled(error_model="numpy")
+@compiled
 def best_nodes(masks, order, starts, sizes):
     """Overlap (Jaccard) and number of the best node for each mask; of equal ones, the lowest.
 

@@ -13,7 +13,7 @@ _TOGETHER = 8  # pairs whose windows go through one loop
 _MOST = 63.0 / 64.0  # of a square, whatever a norm is off by
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _sum_units(xyz, a, b, begin, first, second):
     """Sums of r - begin and of its square over the frames of each unit, begin being its first r.
 
@@ -41,7 +41,7 @@ def _sum_units(xyz, a, b, begin, first, second):
             second[u] += r * r
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _sum_units_in_any_space(xyz, a, b, begin, first, second):
     """The same in any number of dimensions."""
     _, n_dimensions, n_frames, n_units = xyz.shape
@@ -62,7 +62,7 @@ def _sum_units_in_any_space(xyz, a, b, begin, first, second):
             second[u] += (r - begin[u]) * (r - begin[u])
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _sum_units_from_first(xyz, a, b, heads, first, second):
     """Sums of r - origin and of its square over the frames of each unit; return the origin.
 
@@ -103,7 +103,7 @@ def _sum_units_from_first(xyz, a, b, heads, first, second):
     return origin
 
 
-@compiled(error_model="numpy")
+@compiled
 def add_part_sums(xyz, pairs, owners, lengths, origin, first, second):
     """Add the units of a block of frames to the sums of r - origin and of its square over parts.
 
@@ -129,7 +129,7 @@ def add_part_sums(xyz, pairs, owners, lengths, origin, first, second):
             second[p, owners[u]] += shifted_squares[u]
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _lay_round(parts, replicas, again, begin, values):
     """Put values of parts one after another from a place on; each replica begins ``again``."""
     place = begin
@@ -145,7 +145,7 @@ def _lay_round(parts, replicas, again, begin, values):
         part += count
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _add_neighbours(length, n_places, values, doubled, sums):
     """Add up so many neighbours from every place on, by sums over 1, 2, 4, … of them.
 
@@ -173,7 +173,7 @@ def _add_neighbours(length, n_places, values, doubled, sums):
             span *= 2
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _quietest(first, second, middle, squared, outside, weights, rounding, found):
     """Return the least variance of r within any window, from sums over windows of one pair.
 
@@ -197,7 +197,7 @@ def _quietest(first, second, middle, squared, outside, weights, rounding, found)
     return _lowest(found)
 
 
-@compiled(fastmath=_FAST | {"nnan"}, error_model="numpy")
+@compiled(fastmath=_FAST | {"nnan"})
 def _lowest(values):
     """Return the least of values, none of which is NaN: only then are they taken side by side."""
     low = values[0]
@@ -206,7 +206,7 @@ def _lowest(values):
     return low
 
 
-@compiled(fastmath=_FAST | {"nnan"}, error_model="numpy")
+@compiled(fastmath=_FAST | {"nnan"})
 def extremes(rows, lowest, highest):
     """Find the least and the largest value of every row, none of which is NaN."""
     for p in range(len(rows)):
@@ -218,7 +218,7 @@ def extremes(rows, lowest, highest):
         highest[p] = high
 
 
-@compiled(error_model="numpy")
+@compiled
 def _room_for(windows, n_pairs):
     """Arrays that are used again for every so many pairs, and the places of each in them."""
     n_windows, length = len(windows[2]), windows[1]
@@ -232,7 +232,7 @@ def _room_for(windows, n_pairs):
     )
 
 
-@compiled(error_model="numpy")
+@compiled
 def _weigh(seen, windows, about_mean, room):
     """What sums over each window, squares of them and its weight count for in its variance."""
     replicas, length, totals, _ = windows
@@ -253,7 +253,7 @@ def _weigh(seen, windows, about_mean, room):
     return of_sums, of_means, of_weight
 
 
-@compiled(error_model="numpy")
+@compiled
 def least_within(sums, seen, origin, windows, errors, about_mean, least):
     """Find the least variance of r within any window of consecutive parts.
 
@@ -301,7 +301,7 @@ def least_within(sums, seen, origin, windows, errors, about_mean, least):
         )
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def least_within_units(xyz, pairs, owners, lengths, windows, errors, about_mean, least):
     """The same from frames themselves, all of which are laid out; sums never leave the cache.
 
@@ -350,7 +350,7 @@ def least_within_units(xyz, pairs, owners, lengths, windows, errors, about_mean,
             )
 
 
-@compiled(error_model="numpy")
+@compiled
 def centre_sums(totals, first, second):
     """Count sums over parts from the mean of each pair over all of them, in place."""
     n_parts = len(totals)
@@ -369,7 +369,7 @@ def centre_sums(totals, first, second):
             first[p, k] = before - totals[k] * mean
 
 
-@compiled(fastmath={"contract"}, error_model="numpy")
+@compiled(fastmath={"contract"})
 def multiply(rows, counts, products):
     """Multiply two matrices, the second of which is small, adding up in the same order anywhere.
 
@@ -391,7 +391,7 @@ def multiply(rows, counts, products):
                 products[p, d] += rows[p, k] * counts[k, d]
 
 
-@compiled(error_model="numpy")
+@compiled
 def reduce_rows(pairs, offsets, members, indptr, site_pairs, rows, largest, reduced):
     """Reduce rows of site pairs to those of object pairs: their mean, or the largest, by column.
 

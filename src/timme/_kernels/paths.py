@@ -28,7 +28,7 @@ _SOME = 64  # points that are laid out at a time
 _NUMBER = np.uint64  # an index that is never counted from the end, so that loops become vectors
 
 
-@compiled(error_model="numpy")
+@compiled
 def extents(coordinates, offsets, turns, periods, low, high):
     """Fill in the lowest and highest place of each point in some frames, along up to three axes.
 
@@ -61,7 +61,7 @@ def extents(coordinates, offsets, turns, periods, low, high):
                 low[begin + k, axis], high[begin + k, axis] = lowest[axis, k], highest[axis, k]
 
 
-@compiled(error_model="numpy")
+@compiled
 def _widen(places, period, lowest, highest):
     """Let extents of some points reach their places, or images near them where there is a period.
 
@@ -83,13 +83,18 @@ def _widen(places, period, lowest, highest):
 def lay_out(coordinates, frames, order, xyz):
     """Put the frames of a point next to one another, frames and points in the order wanted.
 
-    Some points at a time, which stay in the cache.
+    Some points at a time, as they are given: these lie side by side in each of the frames, while to
+    fetch one after another in the order wanted would be slow in each. All frames of them stay in
+    the cache.
     """
+    places = np.empty(len(order), np.int64)
+    for place in range(len(order)):
+        places[order[place]] = place
     for begin in range(0, len(order), _SOME):
         for k in range(_NUMBER(len(frames))):
             frame = _NUMBER(frames[k])
-            for place in range(_NUMBER(begin), _NUMBER(min(begin + _SOME, len(order)))):
-                point = _NUMBER(order[place])
+            for point in range(_NUMBER(begin), _NUMBER(min(begin + _SOME, len(order)))):
+                place = _NUMBER(places[point])
                 for d in range(_NUMBER(coordinates.shape[2])):
                     xyz[place, d, k] = coordinates[frame, point, d]
 
@@ -125,7 +130,7 @@ def group_boxes(low, high, count, boxes):
             low[group, axis], high[group, axis] = lowest, highest
 
 
-@compiled(fastmath={"nnan", *_FAST}, error_model="numpy")
+@compiled(fastmath={"nnan", *_FAST})
 def _gap_between(centre, other, half_widths, period):
     """Least distance along an axis between two boxes, or nearest images of them."""
     between = abs(centre - other)
@@ -133,7 +138,7 @@ def _gap_between(centre, other, half_widths, period):
     return max(between - half_widths, 0.0)
 
 
-@compiled(fastmath={"nnan", *_FAST}, error_model="numpy")
+@compiled(fastmath={"nnan", *_FAST})
 def _square_gaps(boxes, own, lane, group, periods, straight, gaps):
     """Fill in the squares of the least distances between one box and all those of a group.
 
@@ -194,7 +199,7 @@ def _leaves_near(leaf, tree, reach, gaps, groups, near, around):
     return n_near
 
 
-@compiled(fastmath={"nnan", *_FAST}, error_model="numpy")
+@compiled(fastmath={"nnan", *_FAST})
 def _leaf_gaps(tree, i, around, n_near, gaps):
     """Fill in the squares of the least distances between the path of a point and some leaves."""
     boxes, _, periods, straight = tree
@@ -224,7 +229,7 @@ def _points_near(i, tree, reach, leaves, leaf_gaps, gaps, near):
     return n_near
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _count_in_space(xyz, i, j, begin, end, low, high):
     """Count frames with a square up to two limits, in open space of 3-D."""
     one, zero = high / high, high - high  # in the precision of the coordinates
@@ -239,7 +244,40 @@ def _count_in_space(xyz, i, j, begin, end, low, high):
     return surely, perhaps
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
+def _meet_in_stage(xyz, i, j, begin, low, high):
+    """Whether any square of one stage of frames is up to either limit, in open space of 3-D.
+
+    Their number is known beforehand, so that the loop becomes a few vectors and nothing else.
+    """
+    surely = perhaps = False
+    for k in range(FIRST_STAGE):
+        frame = _NUMBER(begin + k)
+        x = xyz[i, 0, frame] - xyz[j, 0, frame]
+        y = xyz[i, 1, frame] - xyz[j, 1, frame]
+        z = xyz[i, 2, frame] - xyz[j, 2, frame]
+        square = x * x + y * y + z * z
+        surely |= square <= low
+        perhaps |= square <= high
+    return surely, perhaps
+
+
+@compiled
+def meet_in_space(xyz, i, j, low, high):
+    """Whether two points surely and perhaps meet in any frame, of which there is a stage or more.
+
+    Stages end when one is sure. The last has as many frames as others: some are looked at again.
+    """
+    begin, last = 0, xyz.shape[2] - FIRST_STAGE
+    surely, perhaps = _meet_in_stage(xyz, i, j, begin, low, high)
+    while begin < last and not surely:
+        begin = min(begin + FIRST_STAGE, last)
+        surely, more = _meet_in_stage(xyz, i, j, begin, low, high)
+        perhaps |= more
+    return surely, perhaps
+
+
+@compiled(fastmath=_FAST)
 def _count_in_box(xyz, i, j, low, high, box, square):
     """The same in any dimension, in open space or in a straight box; ``square`` is for one pair."""
     lengths, inverses, wraps = box
@@ -312,6 +350,8 @@ def meetings(leaves, tree, xyz, boxes, seen, limits, at_least, order, found):
     n_points, n_dimensions, n_frames = xyz.shape
     reach = radius * radius * (1 + 1e-9)
     stage = min(FIRST_STAGE, n_frames)
+    once = at_least == 1 and n_dimensions == 3 and n_frames >= FIRST_STAGE  # the most frequent
+    none, one = high - high, high / high  # in the precision of the coordinates
     square = np.empty(n_frames, xyz.dtype)
     scratch = np.empty((3, n_dimensions))
     n_groups = begins[2] - begins[1]
@@ -333,8 +373,11 @@ def meetings(leaves, tree, xyz, boxes, seen, limits, at_least, order, found):
                 kind = box_kind
                 if len(molecules) > 0 and molecules[p] == molecules[q]:
                     kind = OPEN
-                surely, perhaps = high - high, high / high  # of a tilted box, nothing is sure
-                if kind == OPEN and n_dimensions == 3:
+                surely, perhaps = none, one  # of a tilted box, nothing is sure
+                if kind == OPEN and once:
+                    near_surely, near_perhaps = meet_in_space(xyz, i, j, low, high)
+                    surely, perhaps = one if near_surely else none, one if near_perhaps else none
+                elif kind == OPEN and n_dimensions == 3:
                     surely, perhaps = _count_in_space(xyz, i, j, 0, stage, low, high)
                     if surely < at_least:
                         more = _count_in_space(xyz, i, j, stage, n_frames, low, high)
@@ -365,11 +408,27 @@ def count_column(found, column, begin):
 
 
 @compiled
-def sort_column(found, column, begin, into):
-    """Put pairs where their points of a column begin, which goes on by one for each."""
+def sort_by_second(found, begin, into):
+    """Put first points and counts where pairs of their second point begin, one after another.
+
+    ``begin`` goes on by one for each, and ends where the pairs of the next point begin.
+    """
     for k in range(len(found)):
-        place = begin[found[k, column]]
-        begin[found[k, column]] += 1
+        place = begin[found[k, 1]]
+        begin[found[k, 1]] += 1
         into[place, 0] = found[k, 0]
-        into[place, 1] = found[k, 1]
-        into[place, 2] = found[k, 2]
+        into[place, 1] = found[k, 2]
+
+
+@compiled
+def sort_by_first(by_second, ends, begin, keys, counts):
+    """The same by first points, of what was sorted by second; as lower × points + higher."""
+    k = 0
+    for second in range(len(ends) - 1):
+        while k < ends[second]:
+            first = np.int64(by_second[k, 0])
+            place = begin[first]
+            begin[first] += 1
+            keys[place] = first * (len(ends) - 1) + second
+            counts[place] = by_second[k, 1]
+            k += 1

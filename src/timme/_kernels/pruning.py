@@ -46,7 +46,7 @@ coordinates into the box, or around their mean, before they are rounded.
    of its distances. For this the caller raises all bounds by 2e-3. In double precision 1e-10 would
    be enough. In single, a block of n ≤ 256 frames is summed about its first distance: by step 3,
    its S is off by less than (3n + 25) u = 5e-5 of that sum, which is below 16 S, or else the pair
-   is summed once more (``plain.py`` opens with that argument): 8e-4 of S in all. Pairs that
+   is summed once more (``sums.py`` opens with that argument): 8e-4 of S in all. Pairs that
    hardly move are summed by another formula, by which σ is off by no more than 1.4e-5. Means of
    blocks are off by 4 (n + 1) u of √(S/n), by which the sum of squares between blocks changes
    by less than 2e-4 S; they are merged in double precision.
@@ -94,7 +94,7 @@ def lay_out(points, sites, lengths, place, tiles, largest):
                 tiles[tile, place, d, lane] = coordinate
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _add_frames_in_space(tiles, tile, row, weights, frames, shift, first, second):
     """Add some frames to the sums of one site with all sites of a tile, in open space of 3-D."""
     for frame in range(frames[0], frames[1]):
@@ -112,7 +112,7 @@ def _add_frames_in_space(tiles, tile, row, weights, frames, shift, first, second
             second[k] += weight * deviation * deviation
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _add_frames(tiles, tile, row, lengths, weights, frames, shift, first, second):
     """The same in any dimension and straight box."""
     square = np.empty(LANES, _SINGLE)
@@ -136,7 +136,7 @@ def _add_frames(tiles, tile, row, lengths, weights, frames, shift, first, second
             second[k] += weight * deviation * deviation
 
 
-@compiled(fastmath={"contract", "nsz"}, error_model="numpy")
+@compiled(fastmath={"contract", "nsz"})
 def _at_least(total, slack, first, second):
     """Return what a sum of squared deviations is at least.
 
@@ -149,7 +149,7 @@ def _at_least(total, slack, first, second):
     return second * ROUNDING - first * (first * inverse) - rounding
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _lower_bounds(total, own_slack, slacks, first, second, low):
     """Fill in what the sums of squared deviations of all lanes are at least."""
     for k in range(LANES):
@@ -169,7 +169,7 @@ def _count_low(low, bound):
     return count
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _stays_low(tiles, tile, lane, row, lengths, weights, totals, slack, done, sums, bound):
     """Whether a pair that may be low after some frames may still be so after all of them."""
     shift, first, second = sums

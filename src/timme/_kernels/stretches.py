@@ -50,7 +50,7 @@ _NONE = np.float32(0.0)
 _CAUTION = np.float32(1.001)  # above the rounding of a root
 
 
-@compiled(error_model="numpy")
+@compiled
 def lay_out(xyz, order, centres, rotations, weights, places, ends, sums, largest, squares, means):
     """Lay out a block of consecutive frames, and the means over the stretches that end in it.
 
@@ -77,7 +77,7 @@ def lay_out(xyz, order, centres, rotations, weights, places, ends, sums, largest
         _average(turned, weights, ends, 1, site, sums, squares, looks)
 
 
-@compiled(error_model="numpy")
+@compiled
 def _turn(xyz, site, centres, rotations, turned):
     """Shift and rotate the places of a site in all frames; add squared lengths and sizes."""
     for frame in range(turned.shape[1]):
@@ -92,7 +92,7 @@ def _turn(xyz, site, centres, rotations, turned):
         turned[4, frame] = max(abs(a), abs(b), abs(c))
 
 
-@compiled(error_model="numpy")
+@compiled
 def _average(turned, weights, ends, kind, site, sums, squares, means):
     """Fill in mean places of a site in the stretches that end; note the largest square about one.
 
@@ -118,7 +118,7 @@ def _average(turned, weights, ends, kind, site, sums, squares, means):
     sums[kind, site, 3], sums[kind, site, 4] = square, total
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _apart(tiles, stretch, band, own, tile, lane):
     """How far the mean places of two sites in a long stretch are apart."""
     x = tiles[tile, stretch, 0, lane] - tiles[band, stretch, 0, own]
@@ -127,7 +127,7 @@ def _apart(tiles, stretch, band, own, tile, lane):
     return np.sqrt(x * x + y * y + z * z)
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _glance(tiles, weights, total, swings, errors, band, own, tile, least, roots, left):
     """Tell which sites of a tile may still matter to one site after all long stretches.
 
@@ -154,7 +154,7 @@ def _glance(tiles, weights, total, swings, errors, band, own, tile, least, roots
         left[k] = (root > _NONE) & (not ((low > most * most) & (nearest > _NONE)))
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _distance(looks, a, b, part):
     """Distance in the first of the short stretches, or of some frames."""
     x = looks[a, part, 0, 0] - looks[b, part, 0, 0]
@@ -163,7 +163,7 @@ def _distance(looks, a, b, part):
     return np.sqrt(x * x + y * y + z * z)
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def _sums(looks, a, b, part, weights, shift):
     """Sum deviations and their squares over the short stretches, or over some frames."""
     first = second = _NONE
@@ -177,14 +177,14 @@ def _sums(looks, a, b, part, weights, shift):
     return first, second
 
 
-@compiled(fastmath={"contract", "nsz"}, error_model="numpy")
+@compiled(fastmath={"contract", "nsz"})
 def _is_above(total, first, second, error, root):
     """Whether the sum of squared deviations is certain to be above its bound."""
     most = root + np.sqrt(total) * error
     return second * ROUNDING - first * (first / total) > most * most
 
 
-@compiled(error_model="numpy", forceinline=True)
+@compiled(forceinline=True)
 def _stays_low(looks, weights, totals, lightest, swings, errors, a, b, root):
     """Whether a pair may still matter after the short stretches and all frames that are held."""
     error = errors[a] + errors[b]
@@ -207,7 +207,7 @@ def _stays_low(looks, weights, totals, lightest, swings, errors, a, b, root):
     return True
 
 
-@compiled(error_model="numpy")
+@compiled
 def survivors(
     tiles,
     tile_weights,

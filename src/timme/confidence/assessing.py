@@ -19,6 +19,7 @@ from timme.confidence.sampling import Sampling, count_independent
 from timme.confidence.separation import (
     JudgedPairs,
     Sides,
+    choose_held,
     draw_sides,
     pairs_to_judge,
     separate,
@@ -149,19 +150,21 @@ def assess(  # noqa: PLR0913, what was made so far, and how much is asked
         linkage=linkage,
         workers=run.engine.threads_here,
     )
-    trees, shorter = grown(draws.times), grown(lengths.times)  # in short ones, more pairs matter
+    matches = match(tree.masks(), grown(draws.times))
+    shorter = match(tree.masks(), grown(lengths.times)).overlaps  # where more pairs matter
     del sums, grown
-    matches = match(tree.masks(), trees)
     sides = _all_sides(tree)
-    some = np.sort(np.random.default_rng(seed).permutation(len(sigma.pairs))[:_SAMPLE])
-    judged, looked_at = _judge(sides, seen, sigma, among, some, summed)
+    rng = np.random.default_rng(seed)
+    some = np.sort(rng.choice(len(sigma.pairs), min(_SAMPLE, len(sigma.pairs)), replace=False))
+    judged, looked_at = _judge(sides, seen, sigma, among, some, summed, most=most_pairs)
+    notes = (*notes, *_note_on_held(judged))
     separations = _separations(tree, sides, judged, draws, support=matches.support)
     reach = draws.reach(sampling.n_effective)
     bridges = _bridges(tree, sigma, seen, forest)
     records = _records(tree, matches, separations, bridges, reach)
-    trusted = tree.masks()[[record.cluster for record in records if record.trusted]]
-    told = converge(lengths, shorter, trusted, *looked_at)
-    return Confidence(sampling, tree, records, found, draws, tuple(trees), notes, told)
+    trusted = [record.cluster for record in records if record.trusted]
+    told = converge(lengths, shorter[:, trusted], *looked_at)
+    return Confidence(sampling, tree, records, found, draws, notes, told)
 
 
 def levels_of_matrix(
@@ -201,12 +204,15 @@ def _judge(
     among: ShownSigma,
     sample: Ints,
     summed: Callable[[Ints], PartSums],
+    *,
+    most: int,
 ) -> tuple[JudgedPairs, tuple[PartSums, Ints]]:
     """Gather the pairs by which splits are judged; the shown objects are numbered among these.
 
     All that is asked of partners is σ over all snapshots, which is known from the levels. Sums over
     parts, which cost more, are made of contacts, and of others only where too few contacts cross.
-    With them go those of a sample of all pairs, and where this is among them.
+    With them go those of a sample of all pairs, and where this is among them. Of more contacts than
+    can be held, those that cross a split come first.
     """
     contacts, known = among_shown(sigma, shown)
     asked = [split for split in sides if split is not None]
@@ -216,12 +222,13 @@ def _judge(
     found = np.empty(len(index))
     found[np.searchsorted(keys, contacts @ [len(shown), 1])] = known
     found[~compared] = among.of(index[~compared])
-    number = np.cumsum(compared) - 1
-    of_contacts = near[compared] if asked else near[:0]
-    sums = summed(np.concatenate([of_contacts, sigma.pairs[sample]]))
+    held = choose_held(asked, index, compared, most=most)
+    number = np.cumsum(held) - 1
+    of_held = near[held]
+    sums = summed(np.concatenate([of_held, sigma.pairs[sample]]))
 
     def resample(rows: Ints, times: Ints) -> Singles:
-        here = compared[rows]
+        here = held[rows]
         if here.all():
             return sums.sigma(times, rows=number[rows])
         drawn = np.empty((len(rows), len(times)), np.float32)
@@ -229,8 +236,16 @@ def _judge(
         drawn[~here] = summed(near[rows[~here]]).sigma(times)
         return drawn
 
-    places = len(of_contacts) + np.arange(len(sample))
-    return JudgedPairs(index, compared, found, resample), (sums, places)
+    places = len(of_held) + np.arange(len(sample))
+    return JudgedPairs(index, compared, held, found, resample), (sums, places)
+
+
+def _note_on_held(judged: JudgedPairs) -> tuple[str, ...]:
+    n_held, n_contacts = np.count_nonzero(judged.held), np.count_nonzero(judged.contacts)
+    if not 0 < n_held < n_contacts:
+        return ()
+    told = f"{n_held:,} of {n_contacts:,} pairs, those that cross a split first"
+    return (f"how sure excess motion is, is told by {told}: more do not fit into memory",)
 
 
 def _separations(

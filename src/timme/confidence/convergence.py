@@ -7,17 +7,14 @@ what they join, they may join a little too high, and never too low.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from timme._arrays import Bools, Floats, Ints, frozen
+from timme._arrays import Floats, Ints, frozen
 from timme.confidence.draws import Draws
 from timme.confidence.findings import Convergence
-from timme.confidence.support import match
 from timme.fluctuations.resampling import PartSums
-from timme.hierarchy.tree import Hierarchy
 
 _N_LENGTHS = 8
 
@@ -60,19 +57,15 @@ def cut_lengths(draws: Draws) -> Lengths:
     return Lengths(frozen(lengths / n_parts), frozen(times))
 
 
-def converge(
-    lengths: Lengths, hierarchies: Sequence[Hierarchy], masks: Bools, sums: PartSums, sample: Ints
-) -> Convergence:
+def converge(lengths: Lengths, overlaps: Floats, sums: PartSums, sample: Ints) -> Convergence:
     """Compare what parts of a trajectory say with what all of it says.
 
     Parameters
     ----------
     lengths : Lengths
         What of it was taken.
-    hierarchies : sequence of Hierarchy
-        Of each, as shown sites see them.
-    masks : ndarray of bool, shape (clusters, sites)
-        Sites of the trusted clusters.
+    overlaps : ndarray, shape (2 lengths + replicas, clusters)
+        How much of each trusted cluster is found in the hierarchy of each.
     sums : PartSums
         Of pairs over parts of the snapshots.
     sample : ndarray of int
@@ -83,8 +76,7 @@ def converge(
     Convergence
         Against the length, forward and backward, and without each replica.
     """
-    count, n_lengths = len(masks), len(lengths.fractions)
-    overlaps = match(masks, hierarchies).overlaps if count else np.empty((len(hierarchies), 0))
+    n_lengths = len(lengths.fractions)
     medians = _medians(sums, sample, lengths.times[: 2 * n_lengths])
     return Convergence(
         fractions=lengths.fractions,

@@ -14,6 +14,7 @@ from timme.series import Runs, count_drawn, draw_runs
 
 N_PARTS = 64
 N_DRAWS = 100
+AT_A_TIME = 4_000_000  # σ of pairs in draws that are held at a time, with a copy 48 MB
 
 
 @dataclass(frozen=True, slots=True, eq=False)

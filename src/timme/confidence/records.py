@@ -16,7 +16,6 @@ from timme.confidence.findings import EXCESS, Convergence, Separation
 from timme.confidence.levels import Silhouettes
 from timme.confidence.sampling import Sampling
 from timme.hierarchy.condensed import CondensedTree
-from timme.hierarchy.tree import Hierarchy
 
 SOLID, HATCHED = 0.85, 0.75  # support from which on a cluster is drawn so
 BODY, SOFT = 2.0, 1.3  # separation Q; provisional, as they rest on few real proteins
@@ -201,7 +200,6 @@ class Confidence(Described):
     records: tuple[ClusterRecord, ...]
     silhouettes: Silhouettes
     draws: Draws | None = None  # what was resampled; None where nothing can be told
-    hierarchies: tuple[Hierarchy, ...] = ()  # of every draw, as shown sites see them
     notes: tuple[str, ...] = ()  # on what was left out
     convergence: Convergence | None = None  # of trusted clusters; None where nothing can be told
 

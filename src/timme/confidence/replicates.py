@@ -14,14 +14,14 @@ the end the same few pairs remain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
 from timme._arrays import Floats, Ints, indices
 from timme._kernels import parts as kernel
-from timme.confidence.draws import Draws
+from timme.confidence.draws import AT_A_TIME, Draws
 from timme.engine.metrics import known_metric
 from timme.engine.moments import Metric
 from timme.engine.run import DEFAULT, Run
@@ -39,7 +39,6 @@ from timme.hierarchy.quantity import SIGMA, Quantity, as_quantity
 from timme.hierarchy.tree import Hierarchy, grow
 from timme.objects import Objects
 
-_AT_A_TIME = 20_000_000  # σ of all pairs and draws that are held
 _ROUNDING = 1e-5  # products of matrices in single precision, of other shapes, differ by less
 _MARGIN = 0.02  # of σ² in single precision, where pairs are left out before they are resampled
 _FEW = 20_000  # pairs that are summed without asking which of them matter
@@ -111,7 +110,13 @@ def sum_what_matters(  # noqa: PLR0913, what was made so far, and how it is carr
         if noise is not None:  # floors are those of what was measured
             bounds = bounds + noise(pairs)
         least_of = partial(
-            floors, objects, parts=draws.parts, runs=draws.runs, metric=metric, layout=layout
+            floors,
+            objects,
+            parts=draws.parts,
+            runs=draws.runs,
+            metric=metric,
+            layout=layout,
+            most=max(most, _FEW),
         )
         for most_frames in _glances(objects, draws, plain=plain):
             if most_frames is not None and len(pairs) <= _FEW:
@@ -165,8 +170,8 @@ def resampled_hierarchies(
     quantity: Quantity = SIGMA,
     linkage: Linkage = "single",
     workers: int | None = None,
-) -> list[Hierarchy]:
-    """Grow the hierarchy of every draw.
+) -> Iterator[Hierarchy]:
+    """Grow the hierarchy of every draw, one after another: all of them may be too many to hold.
 
     Parameters
     ----------
@@ -185,16 +190,16 @@ def resampled_hierarchies(
     workers : int, optional
         Threads; all cores by default.
 
-    Returns
-    -------
-    list of Hierarchy
+    Yields
+    ------
+    Hierarchy
         As the shown objects see it, for each draw.
     """
     matter = rows if linkage != "single" else pairs_that_matter(sums, times, rows=rows)
     edges = sums.pairs if matter is None else sums.pairs[matter]
     drawn = (
         sums.sigma(some, rows=matter).astype(np.float64).T
-        for some in np.array_split(times, -(-len(times) * len(edges) // _AT_A_TIME) or 1)
+        for some in np.array_split(times, -(-len(times) * len(edges) // AT_A_TIME) or 1)
     )
     unit = as_quantity(quantity, sums.unit)
     if linkage == "single" and shown is not None:
@@ -202,13 +207,15 @@ def resampled_hierarchies(
         grow_one = partial(_grow_one, edges, unit)
         shares = sums.n_objects, seen
         threads = Threads(workers)
-        return [tree for some in drawn for tree in threads.map(grow_one, shares, [*some])]
+        for some in drawn:
+            yield from threads.map(grow_one, shares, [*some])
+        return
     grown = (
         grow_by(linkage, sums.n_objects, edges, each, quantity=unit)
         for some in drawn
         for each in some
     )
-    return [tree if shown is None else tree.restrict(shown) for tree in grown]
+    yield from (tree if shown is None else tree.restrict(shown) for tree in grown)
 
 
 def _grow_one(edges: Ints, unit: Quantity, sites: tuple[int, Ints], heights: Floats) -> Hierarchy:

@@ -22,6 +22,7 @@ Colour = Literal["red", "amber", "green", "grey"]
 RED_BELOW, GREEN_ABOVE = 8.0, 30.0
 _SLOWEST = 0.1  # of the pairs, those with the largest σ
 _N_SERIES = 300
+_ROUNDING = 1e-12  # of a coordinate in double precision, whatever was computed with it
 _MOST_VALUES = 30_000_000  # distances that are held
 
 
@@ -48,6 +49,11 @@ class Sampling(Described):
         """One sentence for a banner; never a reason to hide anything."""
         if not self.n_snapshots:
             return "a ready-made matrix does not say how sure it is: no confidence can be given"
+        if np.isnan(self.n_effective) and self.n_snapshots > 2:
+            return (
+                f"nothing moves in {self.n_snapshots} snapshots by more than its error: no "
+                "confidence can be given"
+            )
         if np.isnan(self.n_effective):
             return (
                 f"{self.n_snapshots} snapshots tell what differs between them, not how sure it is: "
@@ -108,13 +114,16 @@ def count_independent(
     Returns
     -------
     Sampling
-        With what it means, in words. Of two snapshots nothing can be told.
+        With what it means, in words. Of two snapshots nothing can be told, nor where nothing moves.
     """
     ensemble = objects.ensemble
     n_snapshots = ensemble.n_snapshots
     runs = ensemble.replicas if replicas is None else tuple(replicas)
-    if n_snapshots < 3:
-        return Sampling(n_snapshots, np.nan, runs, ensemble.independent)
+    n_counting = n_snapshots
+    if ensemble.weights is not None:
+        n_counting = int(np.count_nonzero(ensemble.weights))
+    if n_counting < 3 or not _anything_moves(objects, sigma):
+        return Sampling(n_counting, np.nan, runs, ensemble.independent)
     if ensemble.independent:
         return Sampling(n_snapshots, float(n_snapshots), runs, independent=True)
     pairs = slowest_pairs(sigma, n_snapshots=n_snapshots, seed=seed)
@@ -126,7 +135,8 @@ def count_independent(
         errors=None if noise is None else noise(pairs),
         corrected=True,
     )
-    return Sampling(n_snapshots, found, runs, independent=False)
+    # What jumps once looks as if it forgot at once, but copies of a snapshot tell nothing new.
+    return Sampling(n_snapshots, min(found, _count_distinct(series)), runs, independent=False)
 
 
 def slowest_pairs(sigma: Fluctuations, *, n_snapshots: int, seed: int = 0) -> Ints:
@@ -190,6 +200,20 @@ def distances(ensemble: Ensemble, pairs: Ints, *, metric: Metric | None = None) 
             PreparedBlock(one, metric).merge(index, moments)
             found[:, snapshot] = np.where(moments.count > 0, moments.mean, np.nan)
     return found
+
+
+def _anything_moves(objects: Objects, sigma: Fluctuations) -> bool:
+    """Tell whether any σ is more than what rounding leaves of places that are so large."""
+    places = np.abs(objects.ensemble.snapshot(0)[0])
+    largest = np.max(sigma.sigma, initial=0.0, where=np.isfinite(sigma.sigma))
+    return bool(largest > _ROUNDING * np.nanmax(places, initial=0.0))
+
+
+def _count_distinct(series: Floats) -> float:
+    """Count snapshots that are not all the same, in every distance, as the one before."""
+    one, other = series[:, :-1], series[:, 1:]
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    return float(1 + np.count_nonzero(~same.all(axis=0)))
 
 
 def _times(count: float) -> str:

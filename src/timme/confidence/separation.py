@@ -15,6 +15,7 @@ import numpy as np
 
 from timme._arrays import Bools, Floats, Ints
 from timme._kernels import excess as kernel
+from timme.confidence.draws import AT_A_TIME
 from timme.confidence.findings import FEW_CONTACTS, Separation
 from timme.fluctuations.crossing import Singles
 from timme.pairs.lists import lower_first
@@ -44,6 +45,7 @@ class JudgedPairs:
 
     pairs: Ints  # (pairs, 2), sorted
     contacts: Bools  # (pairs,), which of them are compared
+    held: Bools  # (pairs,), of which of these sums over parts are held, so that they can be drawn
     sigma: Floats  # (pairs,), NaN where it is unknown
     resample: Callable[[Ints, Ints], Singles]  # σ of some of them in draws, (pairs, draws)
 
@@ -146,11 +148,11 @@ def separate(sides: Sides, judged: JudgedPairs, *, times: Ints, bodies: Ints) ->
     where = label[first] + label[second]  # 2 inside, 3 across, 4 inside the other
     within = (bodies[first] == bodies[second]) & (bodies[first] >= 0)
     where[(where != 3) & ~within] = 0
-    sigma, contacts = judged.sigma[rows], judged.contacts[rows]
+    sigma, contacts, held = judged.sigma[rows], judged.contacts[rows], judged.held[rows]
     crossing = where == 3
     n_contacts = int(np.count_nonzero(contacts & crossing))
-    near = rows[_few_each(judged.pairs[rows], contacts & ((where == 2) | (where == 4)))]
-    in_contact = contacts[crossing] | (n_contacts < FEW_CONTACTS)
+    near = rows[_few_each(judged.pairs[rows], held & ((where == 2) | (where == 4)))]
+    in_contact = held[crossing] | (n_contacts < FEW_CONTACTS)
     everything_across, excess, low = _excess(
         judged, near, rows[crossing], decisive=in_contact, times=times
     )
@@ -251,9 +253,12 @@ def _excess(
         return float(whole), np.nan, np.nan
     close = _near_the_split(inside, across, len(sites))
     edges, inside = edges[close], inside[close]
-    near, far = (judged.drawn_squares(rows, times) for rows in (edges, crossing[decisive]))
-    resampled, _ = excess_motion(inside, near, across, far, start)
-    return float(whole), float(excess), float(np.quantile(resampled, _LOW))
+    resampled = list[Floats]()
+    n_values = len(times) * (len(edges) + np.count_nonzero(decisive))
+    for some in np.array_split(times, -(-n_values // AT_A_TIME)):
+        near, far = (judged.drawn_squares(rows, some) for rows in (edges, crossing[decisive]))
+        resampled.append(excess_motion(inside, near, across, far, start)[0])
+    return float(whole), float(excess), float(np.quantile(np.concatenate(resampled), _LOW))
 
 
 def _near_the_split(inside: Ints, across: Ints, n_sites: int) -> Bools:
@@ -296,6 +301,41 @@ def _places(pairs: Ints, wanted: Ints, n_sites: int) -> Ints:
 def _median(values: Floats) -> float:
     finite = values[np.isfinite(values)]
     return float(np.median(finite)) if len(finite) else np.nan
+
+
+def choose_held(sides: Sequence[Sides], pairs: Ints, contacts: Bools, *, most: int) -> Bools:
+    """Choose the contacts of which sums over parts are held: all, or those that tell most.
+
+    Parameters
+    ----------
+    sides : sequence of Sides
+        Of every split; without any, nothing is asked of contacts.
+    pairs : ndarray of int, shape (pairs, 2)
+        Pairs by which splits are judged.
+    contacts : ndarray of bool, shape (pairs,)
+        Which of them are compared.
+    most : int
+        How many can be held.
+
+    Returns
+    -------
+    ndarray of bool, shape (pairs,)
+        Of too many, those that cross a split come before those inside, each at random.
+    """
+    if not sides:
+        return np.zeros(len(pairs), bool)
+    among = np.flatnonzero(contacts)
+    if len(among) <= most:
+        return contacts
+    one, other = pairs[among].T
+    crosses = np.zeros(len(among), bool)
+    for split in sides:
+        label = split.side + 2 * split.other
+        crosses |= label[one] + label[other] == 3  # none with both ends on no side or on one
+    rank = np.random.default_rng(0).random(len(among)) - crosses
+    held = np.zeros(len(pairs), bool)
+    held[among[np.argpartition(rank, most - 1)[:most]]] = True
+    return held
 
 
 def pairs_to_judge(sides: Sequence[Sides], contacts: Ints, n_sites: int) -> tuple[Ints, Bools]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,15 +30,15 @@ class Matches:
         return mean
 
 
-def match(masks: Bools, hierarchies: Sequence[Hierarchy]) -> Matches:
+def match(masks: Bools, hierarchies: Iterable[Hierarchy]) -> Matches:
     """Find clusters again in each of some hierarchies.
 
     Parameters
     ----------
     masks : ndarray of bool, shape (clusters, sites)
         Sites of each cluster.
-    hierarchies : sequence of Hierarchy
-        Of the same sites.
+    hierarchies : iterable of Hierarchy
+        Of the same sites; none is held.
 
     Returns
     -------
@@ -55,7 +55,9 @@ def interval(
     """Tell between which values a cutoff lies, 9 times of 10.
 
     A normal interval of log σ about the estimate, with the bias of resampled values taken off.
-    Those of a percentile interval are told too often: it takes that bias twice.
+    Those of a percentile interval are told too often: it takes that bias twice. The bias of draws
+    is not that of the data: where each site has many partners, the lowest of many σ, it is half of
+    it. So what was taken off may be wrong by as much, which adds to the width as errors do.
 
     Parameters
     ----------
@@ -74,8 +76,9 @@ def interval(
     held = resampled[np.isfinite(resampled) & (resampled > 0)]
     if not (np.isfinite(estimate) and estimate > 0) or len(held) < max(3, len(resampled) // 2):
         return None
-    centre = 2 * np.log(estimate) - np.log(held).mean()
-    width = reach * np.log(held).std(ddof=1)
+    bias = np.log(held).mean() - np.log(estimate)
+    centre = np.log(estimate) - bias
+    width = np.hypot(reach * np.log(held).std(ddof=1), bias)
     return float(np.exp(centre - width)), float(np.exp(centre + width))
 
 

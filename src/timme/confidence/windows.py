@@ -76,7 +76,7 @@ def slide(  # noqa: PLR0913, what is compared, and how it is watched
         [[half.start in window for half in halves] for window in whole], dtype=np.int64
     )
     sums = sum_parts(objects, index, halves, metric=metric, noise=noise, run=run)
-    trees = resampled_hierarchies(sums, times, shown=shown)
+    trees = [*resampled_hierarchies(sums, times, shown=shown)]
     tracks = np.stack([_large(tree.cut(cutoff).labels, min_size) for tree in trees])
     n_tracks = 0
     for window in range(n_windows):

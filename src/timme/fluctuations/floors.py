@@ -56,6 +56,7 @@ def floors(  # noqa: PLR0913, what draws are, how much is looked at, and how
     most_frames: int | None = None,
     metric: Metric | None = None,
     layout: Layout | None = None,
+    most: int | None = None,
     run: Run = DEFAULT,
 ) -> Floats:
     """Find the least that σ² of pairs of objects can be in any draw.
@@ -77,6 +78,9 @@ def floors(  # noqa: PLR0913, what draws are, how much is looked at, and how
         As for :func:`timme.measure`.
     layout : Layout, optional
         Frames of the ensemble, if they were laid out before.
+    most : int, optional
+        Pairs of sites whose sums over parts can be held, where frames are not; fewer mean more
+        passes over the snapshots. About half a million by default.
     run : Run, optional
         How it is carried out.
 
@@ -95,7 +99,7 @@ def floors(  # noqa: PLR0913, what draws are, how much is looked at, and how
     if layout is not None and most_frames is not None:
         layout = thin(layout, most_frames)
     found = list[Floats]()
-    for piece in _cut(objects, index, layout):
+    for piece in _cut(objects, index, layout, most):
         crossing = Crossing.of(objects, piece)
         search = _Search.of(crossing, runs, totals)
         if layout is not None:
@@ -108,14 +112,18 @@ def floors(  # noqa: PLR0913, what draws are, how much is looked at, and how
     return np.concatenate(found)
 
 
-def _cut(objects: Objects, index: Ints, layout: Layout | None) -> list[Ints]:
+def _cut(objects: Objects, index: Ints, layout: Layout | None, most: int | None) -> list[Ints]:
     """Cut pairs into pieces, as few as memory allows where each goes through all frames anew."""
     n_site_pairs = float(len(index))
     if layout is not None and layout.held is not None:  # sums never leave the cache
         n_site_pairs *= 1.0 if objects.are_points else (len(objects.members) / len(objects)) ** 2
+        most = None
     elif not objects.are_points:
         n_site_pairs = count_site_pairs(objects, index)
-    return np.array_split(index, max(1, round(n_site_pairs / _PIECE)))
+    n_pieces = max(1, round(n_site_pairs / _PIECE))
+    if most is not None:
+        n_pieces = max(n_pieces, -(-int(n_site_pairs) // most))
+    return np.array_split(index, min(n_pieces, max(1, len(index))))
 
 
 def least_cover(runs: Runs, totals: Floats) -> float:
@@ -233,6 +241,7 @@ def _search_plainly(search: _Search, layout: Layout, run: Run) -> Floats:
     for units in layout:
         of_r = _error_of(units)
         add_units(units, pairs, origin, (first, second), threads)
+        del units  # before the next are laid out
     run_all(threads.map(finish, of_r, tiles))
     return found
 

@@ -72,6 +72,7 @@ def sum_plainly(layout: Layout, pairs: Ints, run: Run) -> tuple[Singles, Singles
     threads = Threads(run.engine.threads_here)
     for units in layout:
         add_units(units, pairs, origin, (first, second), threads)
+        del units  # before the next are laid out
     totals = np.array([float(len(part)) for part in layout.parts])
     run_all(threads.map(partial(_centre, totals), (first, second), tile_pairs(len(pairs))))
     return first, second
@@ -108,19 +109,18 @@ def sum_anything(
     (one,) = summed([range(parts[0].start, parts[0].start + 1)])
     origin = Moments(*one).mean
 
-    def keep(_: int, found: Moments) -> Kept:
-        mean = np.where(found.weight > 0, found.mean - origin, 0.0)
-        return tuple(array.astype(np.float32) for array in (mean, found.m2, found.weight))
+    # Each part is written where it stays: arrays that are put together in the end are held twice.
+    first, second, weight = (np.empty((len(pairs), len(parts)), np.float32) for _ in range(3))
 
-    mean, second, weight = (
-        np.ascontiguousarray(np.stack(rows, axis=1))
-        for rows in zip(*summed(parts, keep), strict=True)
-    )
-    whole = weight.sum(axis=1, dtype=np.float64)
-    average = (weight * mean).sum(axis=1, dtype=np.float64) / np.maximum(whole, 1e-30)
-    mean -= average[:, None].astype(np.float32)
-    second += weight * mean**2
-    return weight * mean, second, weight if ensemble.gaps else None
+    def keep(number: int, found: Moments) -> Kept:
+        first[:, number] = np.where(found.weight > 0, found.mean - origin, 0.0)
+        second[:, number], weight[:, number] = found.m2, found.weight
+        return ()
+
+    summed(parts, keep)
+    for tile in tile_pairs(len(pairs)):
+        _count_from_mean(first[tile], second[tile], weight[tile])
+    return first, second, weight if ensemble.gaps else None
 
 
 def first_distances(layout: Layout, pairs: Ints) -> Floats:
@@ -200,6 +200,15 @@ def weights_of(ensemble: Ensemble, parts: Sequence[range]) -> Floats:
     if ensemble.weights is None:
         return np.array([float(len(part)) for part in parts])
     return np.array([float(ensemble.weights[part.start : part.stop].sum()) for part in parts])
+
+
+def _count_from_mean(first: Singles, second: Singles, weight: Singles) -> None:
+    """Make sums about the mean over all parts of means and of sums about the mean of each."""
+    whole = weight.sum(axis=1, dtype=np.float64)
+    average = (weight * first).sum(axis=1, dtype=np.float64) / np.maximum(whole, 1e-30)
+    first -= average[:, None].astype(np.float32)
+    second += weight * first**2
+    first *= weight
 
 
 def _centre(totals: Floats, sums: tuple[Singles, Singles], tile: slice) -> None:

@@ -134,13 +134,16 @@ def lay_out(ensemble: Ensemble, parts: Sequence[range]) -> Iterator[Units]:
         In their order. None is in two blocks, where they are not all held.
     """
     held, size = list[_Unit](), 0
-    for block in ensemble.blocks():
-        found = list(_cut(block.coordinates, block.start, parts))
-        added = sum(unit.frames.nbytes for unit in found)
+    length, per_frame = ensemble.block_length, ensemble.snapshot(0)[0].nbytes
+    for start in range(0, ensemble.n_snapshots, length):
+        added = per_frame * min(length, ensemble.n_snapshots - start)
         if held and size + added > _TOGETHER:
-            yield _side_by_side(held)
-            held, size = [], 0
-        held, size = held + found, size + added
+            # A block is given back before its units are used, and these before the next is read.
+            laid, held, size = _side_by_side(held), [], 0
+            yield laid
+            del laid
+        held += _cut(ensemble.block(start).coordinates, start, parts)
+        size += added
     if held:
         yield _side_by_side(held)
 

@@ -135,10 +135,27 @@ def _join(n_sites: int, edges: Ints, heights: Floats) -> tuple[Ints, Floats, Int
 
 
 def _ranked(heights: Floats) -> Ints:
-    """Edges by height, without those that join nothing."""
-    ranked = np.argsort(heights, kind="stable")
+    """Edges by height, equal ones in their order, without those that join nothing."""
+    ranked = _argsort(heights)
     ends = heights[ranked[:1]], heights[ranked[-1:]]
     return ranked if np.isfinite(ends).all() else ranked[np.isfinite(heights[ranked])]
+
+
+def _argsort(heights: Floats) -> Ints:
+    """Sort heights, equal ones in their order.
+
+    Those of draws are numbers of single precision, whose bits are in the order of the numbers if
+    none is negative. With its place in the lower half of a word, each is sorted as a number: trees
+    of draws take a quarter less time.
+    """
+    with np.errstate(over="ignore"):  # what is too large is no number of single precision
+        singles = heights.astype(np.float32) + np.float32(0.0)  # which has one zero only
+    if not (np.array_equal(singles, heights) and (singles >= 0.0).all()):
+        return np.argsort(heights, kind="stable")
+    words = singles.view(np.uint32).astype(np.uint64) << np.uint64(32)
+    words += np.arange(len(words), dtype=np.uint64)
+    words.sort()
+    return (words & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
 def _writeable(edges: Ints) -> Ints:

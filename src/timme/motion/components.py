@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
+from timme.hierarchy.labels import checked_labels
 from timme.motion.superposition import superpose
 from timme.motion.variance import body_basis
 from timme.motion.whole import refuse_cut_molecules, spread_snapshots
@@ -110,6 +111,8 @@ def distance_components(
         Of pairs of sites in their order.
     """
     refuse_cut_molecules(ensemble)
+    if ensemble.n_sites < 2:
+        raise ValueError("distances need at least 2 sites, got 1: choose more")
     snapshots, frames = spread_snapshots(ensemble, _MOST_APART)
     pairs = np.column_stack(np.triu_indices(snapshots.shape[1], 1))
     if len(pairs) > _MOST_PAIRS:
@@ -143,6 +146,8 @@ def mode_trajectory(found: Components, mode: int = 0, *, n_snapshots: int = 21) 
     ndarray, shape (snapshots, sites, 3)
         Positions.
     """
+    if not 0 <= mode < len(found.modes):
+        raise ValueError(f"modes go from 0 to {len(found.modes) - 1}, got {mode}")
     ends = found.projections[:, mode]
     steps = np.linspace(ends.min(), ends.max(), n_snapshots)
     moved: Floats = found.mean + steps[:, None, None] * found.modes[mode]
@@ -164,7 +169,7 @@ def overlap_with_bodies(found: Components, labels: npt.ArrayLike) -> Floats:
     ndarray, shape (components, bodies)
         Squared length of what the rigid motions of each body hold of a mode; at most 1 in all.
     """
-    given = np.asarray(labels, dtype=np.int64)
+    given = checked_labels(labels, len(found.mean), "bodies need")
     shares = []
     for body in range(given.max() + 1):
         members = np.flatnonzero(given == body)
@@ -191,6 +196,11 @@ def rmsip(first: Components, second: Components, *, n_components: int = 10) -> f
     one, other = (
         each.modes.reshape(len(each.modes), -1)[:n_components] for each in (first, second)
     )
+    if one.shape[1] != other.shape[1]:
+        raise ValueError(
+            f"modes of the same sites are compared, got those of {one.shape[1]} and of "
+            f"{other.shape[1]} numbers"
+        )
     count = min(len(one), len(other))
     return float(np.sqrt(((one[:count] @ other[:count].T) ** 2).sum() / count))
 
@@ -224,7 +234,7 @@ def block_covariance(
     BlockCovariance
         In the square of the unit of the coordinates.
     """
-    given = np.asarray(labels, dtype=np.int64)
+    given = checked_labels(labels, ensemble.n_sites, "bodies need")
     last = given.max() + 1
     key = np.where(given < 0, last, given)
     order = np.argsort(key, kind="stable")

@@ -50,11 +50,33 @@ class Level(Described):
     @property
     def bends(self) -> bool:
         """Whether bodies are parts of one that bends evenly; False where it cannot be told."""
-        return self.sharpness < SHARP
+        return bends(self.sharpness)
+
+
+def bends(sharpness: float) -> bool:
+    """Tell whether bodies are parts of one that bends evenly.
+
+    Parameters
+    ----------
+    sharpness : float
+        S; NaN where it cannot be told.
+
+    Returns
+    -------
+    bool
+        False where it cannot be told.
+    """
+    return sharpness < SHARP
 
 
 def gap(
-    snapshots: Floats, crowd: Crowd, pieces: Ints, *, n_effective: float, known: dict[bytes, float]
+    snapshots: Floats,
+    crowd: Crowd,
+    pieces: Ints,
+    *,
+    n_effective: float,
+    known: dict[bytes, float],
+    down_to: float = 0.0,
 ) -> float:
     """Set what joining two bodies costs beside what cutting one of them gains.
 
@@ -71,23 +93,27 @@ def gap(
     known : dict
         What cutting bodies gains, by their sites; what is found is added, as numbers of bodies
         often share some.
+    down_to : float, optional
+        Where G is below it, no more is wanted than to know so: further bodies are not cut.
 
     Returns
     -------
     float
-        G; NaN for one body.
+        G; NaN for one body. Below ``down_to``, a number between G and that.
     """
     if crowd.n_bodies < 2:
         return float("nan")
     joining = increases(crowd, all_pairs(crowd.n_bodies)).min()
-    cutting = 0.0
-    for body in range(crowd.n_bodies):
+    cutting = max(_of_noise(crowd, n_effective), np.finfo(float).tiny)
+    for body in np.argsort(-crowd.rests, kind="stable"):  # where most is to be gained first
+        if joining / cutting < down_to:
+            break
         members = np.flatnonzero(crowd.labels == body)
         if members.tobytes() not in known:
             cut = _best_cut(take_sites(snapshots, members), pieces[members])
             known[members.tobytes()] = cut
         cutting = max(cutting, known[members.tobytes()])
-    return float(joining / max(cutting, _of_noise(crowd, n_effective), np.finfo(float).tiny))
+    return float(joining / cutting)
 
 
 def separation(sigma: Floats, labels: Ints) -> float:

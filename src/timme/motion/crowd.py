@@ -2,7 +2,7 @@
 
 Sites are held in the order of their bodies, so that sums over bodies are sums over runs. How still
 a site is in the frame of a body needs no transformed coordinates: Σ_t |Rᵀ(x − c) − mean|² is
-Σ_t |x − c|² − T |mean|², two products of matrices for all sites and bodies together.
+Σ_t |x − c|² − T |mean|², four sums over the snapshots of a site.
 
 Bodies in a plane are bodies in space whose third coordinate is 0, and that are given a moment along
 it: turned out of the plane they would fit badly, so that the best rotations are those within it.
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timme._arrays import Floats, Ints
+from timme._kernels import crowds as kernel
 from timme.motion.rotations import nearest_rotations
 
 
@@ -54,7 +55,7 @@ def by_site(snapshots: Floats) -> Floats:
     ndarray, shape (sites, snapshots × 3)
         The same numbers, and no copy of them where :func:`take_sites` has chosen the sites.
     """
-    return snapshots.swapaxes(0, 1).reshape(snapshots.shape[1], -1)
+    return np.ascontiguousarray(snapshots.swapaxes(0, 1)).reshape(snapshots.shape[1], -1)
 
 
 def take_sites(snapshots: Floats, sites: Ints) -> Floats:
@@ -100,28 +101,26 @@ def follow(
     ranked = np.argsort(labels, kind="stable")
     ranked = ranked[labels[ranked] >= 0]
     sizes = np.bincount(labels[ranked])
-    begins = np.cumsum(sizes) - sizes
+    begins = np.append(0, np.cumsum(sizes))
     about = by_site(snapshots)[ranked]
-    middles = np.add.reduceat(about, begins, axis=0) / sizes[:, None]
+    middles = np.add.reduceat(about, begins[:-1], axis=0) / sizes[:, None]
     about -= np.repeat(middles, sizes, axis=0)
-    members = np.split(about, begins[1:])
-    # Not by vdot: it would start threads for every body, and wait for them on a busy machine.
-    squares = np.add.reduceat(np.einsum("sk,sk->s", about, about), begins)
+    squares = np.add.reduceat(np.einsum("sk,sk->s", about, about), begins[:-1])
     flat_world = not snapshots[:, :, 2].any()
     if before is None:
-        before = _turns([sites[:, :3] for sites in members], members, flat=flat_world)
-    shapes, rotations = _shapes(members, before), before
+        before = _turns(about[:, :3], about, begins, flat=flat_world)
+    shapes, rotations = _shapes(about, begins, before), before
     spread, last = squares.sum(), np.inf
     for _ in range(steps):
-        rotations = _turns(shapes, members, flat=flat_world)
-        shapes = _shapes(members, rotations)
-        rest = spread - n_snapshots * sum(np.vdot(shape, shape) for shape in shapes)
+        rotations = _turns(shapes, about, begins, flat=flat_world)
+        shapes = _shapes(about, begins, rotations)
+        rest = spread - n_snapshots * (shapes**2).sum()
         if last - rest <= 1e-7 * abs(rest):
             break
         last = rest
     places = np.full((n_sites, 3), np.nan)
-    places[ranked] = np.concatenate(shapes)
-    kept = np.array([np.vdot(shape, shape) for shape in shapes])
+    places[ranked] = shapes
+    kept = np.add.reduceat((shapes**2).sum(axis=1), begins[:-1])
     return Crowd(
         labels=labels,
         sizes=sizes,
@@ -129,7 +128,7 @@ def follow(
         centres=middles.reshape(len(sizes), n_snapshots, 3),
         places=places,
         rests=np.maximum(squares - n_snapshots * kept, 0.0),
-        moments=_moments(shapes, flat=flat_world),
+        moments=_moments(shapes, begins, flat=flat_world),
     )
 
 
@@ -151,21 +150,13 @@ def stillness(snapshots: Floats, crowd: Crowd) -> Floats:
     ndarray, shape (sites, bodies)
         Σ over snapshots of squared distances from the mean place in that frame.
     """
-    n_snapshots = len(snapshots)
-    flat = by_site(snapshots)
+    moved = np.empty((snapshots.shape[1], crowd.n_bodies))
     centres = crowd.centres.reshape(crowd.n_bodies, -1)
-    away = (
-        np.einsum("sk,sk->s", flat, flat)[:, None] - 2 * flat @ centres.T + (centres**2).sum(axis=1)
-    )
-    turning = crowd.rotations.reshape(crowd.n_bodies, -1, 3)  # (bodies, snapshots × 3, 3)
-    mean = np.tensordot(flat, turning, (1, 1)) / n_snapshots
-    mean -= np.einsum("bk,bkj->bj", centres, turning) / n_snapshots
-    moved = np.maximum(away - n_snapshots * (mean**2).sum(axis=2), 0.0)
+    kernel.move(by_site(snapshots), centres, _columns(crowd.rotations), moved)
     inside = np.flatnonzero(crowd.labels >= 0)
     own = crowd.labels[inside]
     moved[inside, own] /= (1 - _leverages(crowd, inside, own)) ** 2
-    still: Floats = moved
-    return still
+    return moved
 
 
 def assign(
@@ -219,31 +210,36 @@ def _without_small(labels: Ints, least: int, n_bodies: int) -> tuple[Ints, Ints]
     return number[labels], kept
 
 
-def _turns(shapes: list[Floats], members: list[Floats], *, flat: bool) -> Floats:
+def _turns(shapes: Floats, about: Floats, begins: Ints, *, flat: bool) -> Floats:
     """Rotations that carry shapes onto their sites in every snapshot."""
-    products = [shape.T @ sites for shape, sites in zip(shapes, members, strict=True)]
-    stacked = np.array(products).reshape(len(shapes), 3, -1, 3).transpose(0, 2, 3, 1)
+    products = np.empty((len(begins) - 1, 3, about.shape[1]))
+    kernel.correlate(about, begins, np.ascontiguousarray(shapes), products)
+    stacked = products.reshape(len(products), 3, -1, 3).transpose(0, 2, 3, 1)
     if flat:
         stacked = stacked.copy()
         stacked[:, :, 2, 2] = np.linalg.norm(stacked, axis=(2, 3))
     return nearest_rotations(stacked)
 
 
-def _moments(shapes: list[Floats], *, flat: bool) -> Floats:
+def _moments(shapes: Floats, begins: Ints, *, flat: bool) -> Floats:
     """Σ x xᵀ of each shape."""
-    found = np.array([shape.T @ shape for shape in shapes])
+    found: Floats = np.add.reduceat(shapes[:, :, None] * shapes[:, None], begins[:-1])
     if flat:
         found[:, 2, 2] = np.trace(found, axis1=1, axis2=2)
     return found
 
 
-def _shapes(members: list[Floats], rotations: Floats) -> list[Floats]:
+def _shapes(about: Floats, begins: Ints, rotations: Floats) -> Floats:
     """Mean places of sites in the frames of their bodies."""
-    n_snapshots = rotations.shape[1]
-    return [
-        sites @ turns.reshape(-1, 3) / n_snapshots
-        for sites, turns in zip(members, rotations, strict=True)
-    ]
+    shapes = np.empty((len(about), 3))
+    kernel.average(about, begins, _columns(rotations), shapes)
+    return shapes
+
+
+def _columns(rotations: Floats) -> Floats:
+    """Rotations of bodies, each column of them through all snapshots as one row."""
+    n_bodies = len(rotations)
+    return np.ascontiguousarray(rotations.reshape(n_bodies, -1, 3).swapaxes(1, 2))
 
 
 def _leverages(crowd: Crowd, sites: Ints, own: Ints) -> Floats:

@@ -21,7 +21,7 @@ from timme.hierarchy.agreement import rand_index
 from timme.hierarchy.labels import checked_labels, rank_labels
 from timme.hierarchy.quantity import Quantity
 from timme.hierarchy.tree import Hierarchy, grow
-from timme.motion.counting import ENOUGH, LEAST, SOFT, Level, choose, gap, separation
+from timme.motion.counting import ENOUGH, LEAST, SOFT, Level, bends, choose, gap, separation
 from timme.motion.crowd import Crowd, assign, follow, stillness, take_sites
 from timme.motion.gaps import fill_gaps
 from timme.motion.merging import merges
@@ -146,11 +146,14 @@ def bodies(
     (2, True)
     """
     snapshots, seen, ordered = whole_snapshots(fill_gaps(ensemble), _FRAMES)
+    # Far from the origin, squares of places would leave few digits for what moves.
+    snapshots = snapshots - snapshots.mean(axis=1, keepdims=True)
     given = None
     if seeds is not None:
         given = checked_labels(seeds, ensemble.n_sites, "seeds need")[seen]
     found = _Search.of(snapshots, ordered=ordered, seeds=given, asked=n_bodies)
-    chosen = choose(found.levels) if n_bodies is None else _asked(found.levels, n_bodies)
+    levels = found.judge()
+    chosen = choose(levels) if n_bodies is None else _asked(levels, n_bodies)
     crowd = found.crowds[chosen]
     labels = np.full(ensemble.n_sites, -1)
     labels[seen] = found.with_floppy(crowd)
@@ -162,7 +165,7 @@ def bodies(
         cutoff=cutoff,
         levels=tuple(
             _on_all_sites(level, found.with_floppy(crowd), seen, len(labels))
-            for level, crowd in zip(found.levels, found.crowds, strict=True)
+            for level, crowd in zip(levels, found.crowds, strict=True)
         ),
         chosen=chosen,
         n_effective=found.n_effective,
@@ -177,9 +180,9 @@ class _Search:
 
     snapshots: Floats  # (snapshots, sites, 3)
     kept: Ints  # sites that are not floppy
+    inner: Floats  # (snapshots, kept, 3)
     pieces: Ints  # (kept,)
     crowds: tuple[Crowd, ...]  # bodies of the kept sites, by their number
-    levels: tuple[Level, ...]
     n_effective: float
 
     @classmethod
@@ -203,23 +206,45 @@ class _Search:
         crowds = _crowds(inner, base, asked)
         if n_effective is None:
             n_effective = _independent(inner, crowds[-1], ordered=ordered)
-        sigma = _sigma(inner)
-        known = dict[bytes, float]()
-        gaps = [
-            gap(inner, crowd, base.labels, n_effective=n_effective, known=known) for crowd in crowds
-        ]
-        levels = tuple(
+        return cls(snapshots, kept, inner, base.labels, crowds, n_effective)
+
+    def judge(self) -> tuple[Level, ...]:
+        """Tell what each number of bodies accounts for."""
+        sigma, known = _sigma(self.inner), dict[bytes, float]()
+        gaps = [self._gap(crowd, known) for crowd in self.crowds]
+        return tuple(
             Level(
                 n_bodies=crowd.n_bodies,
                 gap=wide,
                 separation=separation(sigma, crowd.labels),
-                sharpness=sharpness(inner, crowd, crowds[0]) if wide >= ENOUGH else float("nan"),
-                rest=float(np.sqrt(crowd.rests.sum() / inner[:, :, 0].size)),
+                sharpness=self._sharpness(crowd) if wide >= ENOUGH else float("nan"),
+                rest=float(np.sqrt(crowd.rests.sum() / self.inner[:, :, 0].size)),
                 labels=crowd.labels,
             )
-            for crowd, wide in zip(crowds, gaps, strict=True)
+            for crowd, wide in zip(self.crowds, gaps, strict=True)
         )
-        return cls(snapshots, kept, base.labels, crowds, levels, n_effective)
+
+    def best(self) -> Crowd:
+        """Choose as :func:`choose` does, where nothing is told of other numbers of bodies."""
+        known = dict[bytes, float]()
+        for crowd in reversed(self.crowds[1:]):
+            wide = self._gap(crowd, known, down_to=ENOUGH) >= ENOUGH
+            if wide and not bends(self._sharpness(crowd)):
+                return crowd
+        return self.crowds[0]
+
+    def _gap(self, crowd: Crowd, known: dict[bytes, float], *, down_to: float = 0.0) -> float:
+        return gap(
+            self.inner,
+            crowd,
+            self.pieces,
+            n_effective=self.n_effective,
+            known=known,
+            down_to=down_to,
+        )
+
+    def _sharpness(self, crowd: Crowd) -> float:
+        return sharpness(self.inner, crowd, self.crowds[0])
 
     def with_floppy(self, crowd: Crowd) -> Ints:
         """Bodies of all sites; floppy ones join where they are still enough."""
@@ -311,7 +336,7 @@ def _agreement(snapshots: Floats, found: _Search, *, ordered: bool) -> Agreement
     halves = [
         _Search.of(snapshots[block == half], ordered=ordered, n_effective=share) for half in (0, 1)
     ]
-    labels = [half.with_floppy(half.crowds[choose(half.levels)]) for half in halves]
+    labels = [half.with_floppy(half.best()) for half in halves]
     both = (labels[0] >= 0) & (labels[1] >= 0)
     rand = rand_index(labels[0][both], labels[1][both]) if both.any() else float("nan")
     return Agreement((int(labels[0].max()) + 1, int(labels[1].max()) + 1), rand)
@@ -322,7 +347,7 @@ def _hierarchy(
 ) -> tuple[Hierarchy, float]:
     """Tree of pieces, bodies and the whole; its heights are the rest of the whole."""
     kept = seen[found.kept]
-    inner = take_sites(found.snapshots, found.kept)
+    inner = found.inner
     size = inner[:, :, 0].size
     split = np.unique(found.pieces * crowd.n_bodies + crowd.labels, return_inverse=True)[1]
     base = follow(inner, split, steps=6)

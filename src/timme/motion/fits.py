@@ -23,6 +23,7 @@ from timme.motion.rotations import clear_rotations
 _TIE = 1e-6
 # Of the squares of coordinates: what is below it is rounding, and the body a point.
 _POINT = 1e-13
+_SAME = 1e-12  # of the coordinates: what lies no farther apart is at the same point
 
 Blocks = Callable[[], Iterable[tuple[Coordinates, Floats]]]
 
@@ -225,6 +226,7 @@ def mean_shape(
     Shape
         With its middle at the origin.
     """
+    blocks = _read_once(blocks)
     first = _first_whole(blocks)
     places = _about_middle(first if start is None else start, weights)
     size = np.sqrt(np.nanmean(places**2)) or 1.0
@@ -314,7 +316,9 @@ def degeneracy(places: Floats, weights: Floats | None = None) -> str:
     values = np.linalg.svd(about, compute_uv=False)
     values = np.append(values, np.zeros(places.shape[1]))[: places.shape[1]] ** 2
     if values[0] <= _POINT * (places[known] ** 2).sum():
-        return "its sites are at one point"
+        if np.ptp(places[known], axis=0).max() <= _SAME * np.abs(places[known]).max():
+            return "its sites are at one point"
+        return "its sites are as good as at one point, so far are they from the origin"
     if places.shape[1] == 3 and values[1] < _TIE * values[0]:
         return "its sites are on a line"
     return ""
@@ -394,6 +398,13 @@ def _average(blocks: Blocks, places: Floats, weights: Floats) -> tuple[Floats, F
     names = ("rotations", "centres", "ties")
     joined = (np.concatenate([getattr(each, name) for each in found]) for name in names)
     return mean, square, Poses(*joined), n_fitted
+
+
+def _read_once(blocks: Blocks) -> Blocks:
+    """Walk through the only block again and again without reading it again, if it is the only."""
+    walk = iter(blocks())
+    only = next(walk)
+    return blocks if next(walk, None) is not None else lambda: [only]
 
 
 def _first_whole(blocks: Blocks) -> Floats:

@@ -18,11 +18,12 @@ from scipy.spatial.transform import Rotation
 
 from timme._arrays import Floats, Ints, frozen, numbers
 from timme._html import Described
-from timme.motion.cautions import cautions
+from timme.motion.cautions import LOST, cautions, is_lost
 from timme.motion.poses import Relative, relative
-from timme.motion.screws import Screw, from_rotation
+from timme.motion.screws import FAR, Screw, from_rotation, is_far
 from timme.motion.slow_noise import CONE, slope_errors
 from timme.motion.states import two_states
+from timme.motion.turns import Turns
 from timme.series import correlation_time, count_drawn, draw_runs
 from timme.system.ensemble import Ensemble
 
@@ -30,6 +31,7 @@ Kind = Literal["undefined", "rigid", "translation", "hinge", "screw", "ball", "d
 
 _TURNING = frozenset({"hinge", "screw", "ball", "diffuse"})  # kinds that have an axis
 _INDEX = 0.9  # of a hinge, and above
+_WIDE = 30.0  # degrees, and above: a cone within which the axis is as good as unknown
 # How much better the best mean rotation must be: so much it is of two snapshots 179° apart.
 _HALF_TURN = float(np.cos(np.radians(179 / 2)))
 
@@ -125,10 +127,12 @@ def hinge(
     poses = relative(ensemble, body, reference, weights=weights)
     if isinstance(poses, str):
         return _undefined(poses)
+    if is_lost(poses.turning, poses.body, poses.reference):
+        return _undefined("; ".join([*_shape_cautions(poses), LOST]))
     mean = Rotation.from_matrix(poses.rotations).mean(poses.weights)
     vectors = (Rotation.from_matrix(poses.rotations) * mean.inv()).as_rotvec()
     noise = poses.turning
-    turns = _Turns.of(vectors, poses.weights, noise, given)
+    turns = Turns.of(vectors, poses.weights, noise, given)
     place = _Place.of(poses, mean, turns)
     kind = _kind(turns, place, poses)
     runs = _runs(ensemble, poses.frames)
@@ -147,15 +151,20 @@ def hinge(
         frames=frozen(poses.frames),
         index=turns.index,
         pitch=place.pitch if known else float("nan"),
-        axis_error=errors[0] if known and axis is None else float("nan"),
-        axis_cone=errors[1] if known and axis is None else float("nan"),
+        axis_error=errors.axis if known and given is None else float("nan"),
+        axis_cone=errors.cone if known and given is None else float("nan"),
         point_error=_point_error(poses, turns, place, kind, runs, seed=seed),
         angle_error=float(np.degrees(np.sqrt(turns.noise[0]))),
         spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
         rest=place.rest if known else float("nan"),
         move=place.move,
         states=_states(poses, angles) if known else None,
-        verdict=_verdict(turns, poses, angles, kind),
+        verdict="; ".join(
+            [
+                *_cautions(turns, poses, angles, kind),
+                *(_doubts(turns, spot, poses, errors, given) if known else ()),
+            ]
+        ),
     )
 
 
@@ -171,43 +180,12 @@ def _direction(axis: npt.ArrayLike) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Turns:
-    """Rotation vectors, taken apart along their own axes."""
+class _Errors:
+    """How surely an axis is known, in degrees."""
 
-    axis: Floats
-    angles: Floats  # (snapshots,), in rad
-    variances: Floats  # (3,), λ along the axis first, in rad²
-    noise: Floats  # (3,), what of them noise makes
-    basis: Floats  # (3, 3), columns: the axis and two across
-
-    @classmethod
-    def of(cls, vectors: Floats, weights: Floats, noise: Floats, given: Floats | None) -> _Turns:
-        covariance = (vectors * weights[:, None]).T @ vectors
-        values, basis = np.linalg.eigh(covariance - noise)
-        basis = basis[:, np.argsort(-values)]
-        if given is not None:
-            basis = np.linalg.qr(np.column_stack([given, basis]))[0]
-            basis[:, 0] = given
-        elif basis[:, 0] @ (vectors[-1] - vectors[0]) < 0:
-            basis = -basis
-        return cls(
-            axis=basis[:, 0],
-            angles=vectors @ basis[:, 0],
-            variances=np.einsum("ik,ij,jk->k", basis, covariance, basis),
-            noise=np.einsum("ik,ij,jk->k", basis, noise, basis),
-            basis=basis,
-        )
-
-    @property
-    def index(self) -> float:
-        """Share of the axis in all turning that is more than noise."""
-        excess = np.maximum(self.variances - self.noise, 0.0)
-        return float(excess[0] / excess.sum()) if excess.sum() > 0 else float("nan")
-
-    @property
-    def turns(self) -> bool:
-        """Whether there is more turning than three standard deviations of noise."""
-        return bool(self.variances[0] > max(9 * self.noise[0], 1e-18))
+    axis: float
+    cone: float  # that holds 95 of 100; NaN of two snapshots
+    apart: float  # axes of both halves, where these contradict each other; else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,7 +207,7 @@ class _Place:
     right: Floats  # (snapshots, 3)
 
     @classmethod
-    def of(cls, poses: Relative, mean: Rotation, turns: _Turns) -> _Place:
+    def of(cls, poses: Relative, mean: Rotation, turns: Turns) -> _Place:
         weights, centres = poses.weights, poses.centres
         middle = weights @ centres
         here = mean.as_matrix().T @ (poses.near - middle)  # the same point, in the body
@@ -287,7 +265,7 @@ def _least_squares(matrix: Floats, wanted: Floats, rank: int) -> Floats:
     return found
 
 
-def _kind(turns: _Turns, place: _Place, poses: Relative) -> Kind:
+def _kind(turns: Turns, place: _Place, poses: Relative) -> Kind:
     moves = place.move > max(3 * poses.shift, 1e-9)
     if not turns.turns:
         return "translation" if moves else "rigid"
@@ -311,10 +289,8 @@ def _runs(ensemble: Ensemble, frames: Ints) -> Ints:
     return counts[counts > 0]
 
 
-def _errors(
-    vectors: Floats, turns: _Turns, poses: Relative, runs: Ints, *, seed: int
-) -> tuple[float, float]:
-    """Error of the axis, and the cone that holds 95 of 100, in degrees.
+def _errors(vectors: Floats, turns: Turns, poses: Relative, runs: Ints, *, seed: int) -> _Errors:
+    """Error of the axis, and the cone that holds 95 of 100.
 
     The largest of what noise within bodies makes, of that between draws of blocks, and of what
     turns across the axis make if they are slow.
@@ -323,7 +299,7 @@ def _errors(
     turned = float(np.trace(sides.T @ poses.frame @ sides))  # by the first fit
     told = float(turns.noise[1:].sum()) / max(turns.variances[0] * n_snapshots, 1e-300)
     if n_snapshots < 3:
-        return float(np.degrees(np.sqrt(told + turned))), float("nan")
+        return _Errors(float(np.degrees(np.sqrt(told + turned))), float("nan"), 0.0)
     # What tilts the axis are turns across it, the more so the further the body is turned.
     across = vectors @ sides
     counts = _draw(across * turns.angles[:, None], runs, seed=seed)
@@ -333,21 +309,31 @@ def _errors(
     scatter = (share @ products).reshape(-1, 3, 3) - means[:, :, None] * means[:, None]
     axes = np.linalg.eigh(scatter)[1][:, :, -1]
     apart = np.arccos(np.clip(np.abs(axes @ turns.axis), 0.0, 1.0))
-    slow, wide = _slow(across, turns, poses, runs)
+    slow, wide, contradiction = _slow(across, turns, poses, runs)
     error = float(np.sqrt(max(told, (apart**2).mean(), slow**2) + turned))
     cone = max(float(np.quantile(apart, 0.95)), CONE * error, wide)
-    return tuple(np.degrees(np.minimum([error, cone], np.pi / 2)).tolist())
+    error, cone = np.degrees(np.minimum([error, cone], np.pi / 2)).tolist()
+    return _Errors(error, cone, _apart(vectors) if contradiction else 0.0)
 
 
-def _slow(across: Floats, turns: _Turns, poses: Relative, runs: Ints) -> tuple[float, float]:
+def _apart(vectors: Floats) -> float:
+    """Angle between the axes of both halves of the snapshots, in degrees."""
+    middle = len(vectors) // 2
+    axes = [
+        np.linalg.eigh(np.cov(half.T))[1][:, -1] for half in (vectors[:middle], vectors[middle:])
+    ]
+    return float(np.degrees(np.arccos(min(1.0, abs(float(axes[0] @ axes[1]))))))
+
+
+def _slow(across: Floats, turns: Turns, poses: Relative, runs: Ints) -> tuple[float, float, bool]:
     """Error and cone of what is carried along with the angle, if it moves slowly."""
     if len(runs) == len(across):
-        return 0.0, 0.0
+        return 0.0, 0.0, False
     return slope_errors(turns.angles, across, weights=poses.weights, runs=runs.tolist())
 
 
 def _point_error(
-    poses: Relative, turns: _Turns, place: _Place, kind: Kind, runs: Ints, *, seed: int
+    poses: Relative, turns: Turns, place: _Place, kind: Kind, runs: Ints, *, seed: int
 ) -> float:
     """Error of a place: the largest of that of noise, between draws of blocks, and of slow shifts.
 
@@ -392,31 +378,56 @@ def _states(poses: Relative, angles: Floats) -> Screw | None:
     means = [Rotation.from_matrix(poses.rotations[each]).mean() for each in (~upper, upper)]
     middles = [poses.centres[each].mean(axis=0) for each in (~upper, upper)]
     turn = (means[1] * means[0].inv()).as_matrix()
+    share = 1 / np.count_nonzero(upper) + 1 / np.count_nonzero(~upper)  # noise of both means
     return from_rotation(
         turn,
         middles[0],
         middles[1] - middles[0],
         near=poses.near,
-        noise=poses.turning,
-        move_noise=poses.shift,
+        noise=poses.turning * share,
+        move_noise=poses.shift * np.sqrt(share),
     )
 
 
-def _verdict(turns: _Turns, poses: Relative, angles: Floats, kind: str) -> str:
-    """What to be careful about, in words."""
+def _cautions(turns: Turns, poses: Relative, angles: Floats, kind: str) -> list[str]:
+    """What to be careful about in angles, in words."""
     words = []
     if len(angles) == 2:
         words.append("two snapshots give no error bar")
     if len(angles) < poses.n_snapshots:
         words.append(f"both bodies are whole in {len(angles)} of {poses.n_snapshots} snapshots")
-    words += [*cautions(poses.body, "the body"), *cautions(poses.reference, "the reference")]
+    words += _shape_cautions(poses)
     if np.abs(angles).max() > 170:
         words.append("it turns by about half a turn either way: angles and axis are ambiguous")
     elif _mean_is_open(poses):
         words.append("it turns by half a turn: the axis and its opposite are equally right")
     if kind in _TURNING and turns.variances[0] < 25 * turns.noise[0]:
         words.append("it turns by little more than its noise")
-    return "; ".join(words)
+    return words
+
+
+def _shape_cautions(poses: Relative) -> tuple[str, ...]:
+    return cautions(poses.body, "the body") + cautions(poses.reference, "the reference")
+
+
+def _doubts(
+    turns: Turns, spot: Floats, poses: Relative, errors: _Errors, given: Floats | None
+) -> list[str]:
+    """What to be careful about in an axis, in words."""
+    if given is not None:
+        if turns.index >= _INDEX:
+            return []
+        return [f"{100 * turns.index:.0f} % of its turning are about the axis that was given"]
+    words = []
+    middle = poses.weights @ poses.centres
+    away = float(np.linalg.norm(np.cross(spot - middle, turns.axis)))
+    if is_far(away, spot, middle, poses.near):
+        words.append(FAR)
+    if errors.apart:
+        words.append(f"its axis changes: those of both halves are {errors.apart:.0f}° apart")
+    elif errors.cone > _WIDE:
+        words.append(f"its axis is hardly known: it may be anywhere within {errors.cone:.0f}°")
+    return words
 
 
 def _mean_is_open(poses: Relative) -> bool:

@@ -16,9 +16,12 @@ from scipy.spatial.transform import Rotation
 
 from timme._arrays import Coordinates, Floats, Ints, frozen, numbers
 from timme._html import Described
-from timme.motion.fits import Shape, fit, in_space, inertia, shape_of
+from timme.motion.cautions import LOST, cautions, is_lost
+from timme.motion.fits import Shape, degeneracy, fit, in_space, inertia, shape_of
 
 _FLOOR = 3.0  # standard deviations below which a motion is not told from none
+_OUTSIDE = 5.0  # times as far as the body, and farther: outside of both
+FAR = "the axis is far outside both bodies: it is nearly a shift"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -112,11 +115,17 @@ def screw(
     laid = lay_onto(pair, reference, given)
     pose = fit(laid[0][body], laid[1][body][None], given[body])
     if not pose.unique[0]:
-        return _undefined("the body: its mirror image fits as well")
+        tie = bool(pose.ties[0])
+        thin = "it is nearly a line" if np.isfinite(pair).all() else "it is not seen in both"
+        return _undefined(f"the body: {'its mirror image fits as well' if tie else thin}")
     start = _middle(laid[0][body], given[body])
     move = _middle(laid[1][body], given[body]) - start
     away = start - _middle(laid[0][reference], given[reference])
     noise, move_noise = precision(both[1], both[0], away)
+    if is_lost(noise, *both):
+        words = [*cautions(both[1], "the body"), *cautions(both[0], "the reference"), LOST]
+        return _undefined("; ".join(words))
+    noise, move_noise = 2 * noise, np.sqrt(2) * move_noise  # both snapshots have it
     near = interface_middle(laid[0][body], laid[0][reference])
     turns, (start, move, near) = in_space(pose.rotations, np.array([start, move, near]))
     return from_rotation(turns[0], start, move, near=near, noise=noise, move_noise=move_noise)
@@ -136,9 +145,9 @@ def from_rotation(
     near : ndarray, shape (3,)
         Where a point of the axis is wanted.
     noise : ndarray, shape (3, 3)
-        Covariance of the rotation vector, in rad².
+        Covariance that noise in both places gives the rotation vector, in rad².
     move_noise : float
-        Standard deviation of the way.
+        Standard deviation that it gives the way.
 
     Returns
     -------
@@ -255,6 +264,29 @@ def effective_rotation(
     rms = [float(np.sqrt(((one - second) ** 2).sum(axis=1).mean())) for one in (turned, fitted)]
     error = 100 * (rms[0] - rms[1]) / length
     return EffectiveRotation(float(np.degrees(angle)), frozen(axis), frozen(pivot), error)
+
+
+def is_far(distance: float, point: Floats, middle: Floats, near: Floats) -> bool:
+    """Tell whether an axis is so far outside of both bodies that it is nearly a shift.
+
+    Parameters
+    ----------
+    distance : float
+        Of the axis from the middle of the body.
+    point : ndarray, shape (3,)
+        Of the axis, nearest to the interface.
+    middle : ndarray, shape (3,)
+        Of the body.
+    near : ndarray, shape (3,)
+        Middle of the interface.
+
+    Returns
+    -------
+    bool
+        Whether it is farther from either than five times what these are apart.
+    """
+    size = max(float(np.linalg.norm(middle - near)), 1e-9)
+    return max(distance, float(np.linalg.norm(point - near))) > _OUTSIDE * size
 
 
 def lay_onto(pair: Floats, reference: Ints, weights: Floats) -> Floats:
@@ -382,7 +414,9 @@ def _middle(places: Floats, weights: Floats) -> Floats:
 
 
 def _orientation_verdict(snapshots: Floats) -> str:
-    return shape_of(snapshots).verdict
+    """Why a body has no orientation in either of two snapshots, or nothing."""
+    seen = (each for each in snapshots if np.isfinite(each).any())
+    return shape_of(snapshots).verdict or next(filter(None, map(degeneracy, seen)), "")
 
 
 def _undefined(verdict: str) -> Screw:
@@ -396,7 +430,4 @@ def _warning(angle: float, distance: float, point: Floats, start: Floats, near: 
     """What to be careful about: half turns, and axes far outside both bodies."""
     if angle > np.radians(179.0):
         return "it turns by half a turn: the axis and its opposite are equally right"
-    size = float(np.linalg.norm(start - near))
-    if distance > 5 * max(size, 1e-9) or np.linalg.norm(point - near) > 5 * max(size, 1e-9):
-        return "the axis is far outside both bodies: it is nearly a shift"
-    return ""
+    return FAR if is_far(distance, point, start, near) else ""

@@ -12,6 +12,7 @@ _PATCHES = 60  # patches at most: of many sites, larger ones
 _NEIGHBOURS = 10
 _FLOPPY = 3.0  # times the median
 _FRAMES = 33
+_ROUNDING = 1e-10  # of the size of the whole: who moves by less follows all around it
 
 
 def patches(places: Floats) -> Ints:
@@ -97,7 +98,8 @@ def floppy(snapshots: Floats) -> Bools:
     away = snapshots.swapaxes(0, 1) - crowd.centres
     inner = np.einsum("stij,sti->stj", crowd.rotations, away)
     moved = np.sqrt(inner.var(axis=1).sum(axis=1))
-    found: Bools = moved > _FLOPPY * np.median(moved)
+    rounding = _ROUNDING * float(np.abs(snapshots).max())
+    found: Bools = moved > np.maximum(_FLOPPY * np.median(moved), rounding)
     return found
 
 

@@ -32,7 +32,7 @@ _STILL = 1e-20  # of the squares of angles: what is below it is rounding
 
 def slope_errors(
     angles: Floats, across: Floats, *, weights: Floats, runs: Sequence[int]
-) -> tuple[float, float]:
+) -> tuple[float, float, bool]:
     """Tell the error of the slope of series against angles, with noise that may be slow.
 
     Parameters
@@ -55,6 +55,8 @@ def slope_errors(
     cone : float
         Within which the slopes of two series are in 95 of 100 cases, all guesses weighed by how
         likely they are.
+    contradiction : bool
+        Whether halves contradict each other.
     """
     begins = np.zeros(len(angles), np.bool_)
     begins[np.cumsum(runs) - runs] = True
@@ -64,7 +66,7 @@ def slope_errors(
     )
     long = whole.slow and len(angles) >= 2 * _HALF
     more = _contradiction(whole, *halves) if long else 1.0
-    return more * whole.error, more * whole.cone
+    return more * whole.error, more * whole.cone, more > 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,8 +10,9 @@ members and shapes of bodies, modes and the mean are those learned, and poses ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +72,7 @@ def explained_variance(
     (array([1, 2]), True)
     """
     snapshots, chosen = spread_snapshots(ensemble, _MOST)
-    train = _training(learned, chosen, len(snapshots))
+    train = _training(learned, chosen, ensemble.n_snapshots)
     labels = [checked_labels(level, ensemble.n_sites, "a level needs") for level in levels]
     whole = shape_of(snapshots)
     away = whole.poses.into(snapshots) - whole.places
@@ -79,16 +80,19 @@ def explained_variance(
     if total <= _STILL * float((whole.places**2).sum()):
         return _of_nothing(labels, len(snapshots))
     pose = ensemble.n_dimensions * (ensemble.n_dimensions + 1) // 2  # of the whole
-    freedom = np.array([max(_rank(whole.places, each) - pose, 0) for each in labels])
+    clusters = [_clusters(each) for each in labels]
+    several = [[each for each in level if len(each) > 1] for level in clusters]
+    ranks, held = _sums(clusters, lambda each: _project(whole.places, away, each)).T
+    freedom = np.maximum(ranks.astype(np.int64) - pose, 0)
     inner, outer = _component_shares(snapshots, away, train, freedom)
     tested = bool(train.sum() > 1 and (~train).sum() > 0)
     return Explained(
         n_bodies=np.array([len(np.unique(each[each >= 0])) for each in labels]),
         freedom=frozen(freedom),
-        linear=frozen(np.array([_linear(whole.places, away, each) / total for each in labels])),
-        finite=frozen(np.array([1 - _rest(snapshots, each) / total for each in labels])),
+        linear=frozen(held / total),
+        finite=frozen(1 - _sums(several, lambda each: _rest(snapshots[:, each])) / total),
         held_out=frozen(
-            _held_out(snapshots, labels, train) if tested else np.full(len(labels), np.nan)
+            _held_out(snapshots, several, train) if tested else np.full(len(labels), np.nan)
         ),
         components=frozen(inner),
         components_held_out=frozen(outer),
@@ -139,33 +143,30 @@ def _clusters(labels: Ints) -> list[Ints]:
     return [np.flatnonzero(labels == body) for body in np.unique(labels[labels >= 0])] + alone
 
 
-def _several(labels: Ints) -> list[Ints]:
-    """Bodies of two sites or more: a site by itself has no rest."""
-    return [members for members in _clusters(labels) if len(members) > 1]
+def _sums(levels: list[list[Ints]], of: Callable[[Ints], float | Floats]) -> Floats:
+    """Sum numbers over the bodies of each level; those that levels share are looked at once."""
+    known = dict[bytes, float | Floats]()
+    for members in chain.from_iterable(levels):
+        if members.tobytes() not in known:
+            known[members.tobytes()] = of(members)
+    return np.array([sum(known[members.tobytes()] for members in level) for level in levels])
 
 
-def _rank(places: Floats, labels: Ints) -> int:
-    return sum(body_basis(places, members).shape[1] for members in _clusters(labels))
+def _project(places: Floats, away: Floats, members: Ints) -> Floats:
+    """Number of rigid motions of a body, and the squares of displacements that they hold."""
+    if len(members) == 1:  # of which nothing is left
+        return np.array([places.shape[1], (away[:, members] ** 2).sum()])
+    basis = body_basis(places, members)
+    flat = away[:, members].reshape(len(away), -1)
+    return np.array([basis.shape[1], ((flat @ basis) ** 2).sum()])
 
 
-def _linear(places: Floats, away: Floats, labels: Ints) -> float:
-    total = 0.0
-    for members in _clusters(labels):
-        flat = away[:, members].reshape(len(away), -1)
-        total += float(((flat @ body_basis(places, members)) ** 2).sum())
-    return total
-
-
-def _rest(snapshots: Floats, labels: Ints) -> float:
-    """Squares that are left when every body is laid onto its own mean shape."""
-    total = 0.0
-    for members in _several(labels):
-        shape = shape_of(snapshots[:, members])
-        if shape.n_fitted:
-            total += float(np.nansum(shape.squares)) * shape.n_fitted
-        else:
-            total += _line_rest(snapshots[:, members])
-    return total
+def _rest(snapshots: Floats) -> float:
+    """Squares that are left when a body is laid onto its own mean shape."""
+    shape = shape_of(snapshots)
+    if shape.n_fitted:
+        return float(np.nansum(shape.squares)) * shape.n_fitted
+    return _line_rest(snapshots)
 
 
 def _line_rest(snapshots: Floats) -> float:
@@ -177,25 +178,23 @@ def _line_rest(snapshots: Floats) -> float:
     return float(((along - along.mean(axis=0)) ** 2).sum() + (about**2).sum() - (along**2).sum())
 
 
-def _held_out(snapshots: Floats, levels: list[Ints], train: Bools) -> Floats:
+def _held_out(snapshots: Floats, levels: list[list[Ints]], train: Bools) -> Floats:
     """Shares of the variance of other snapshots that shapes learned from some account for."""
     learned, test = snapshots[train], snapshots[~train]
     whole = shape_of(learned).places
     total = float(((fit(whole, test).into(test) - whole) ** 2).sum())
-    return np.array([1 - _rest_of_others(learned, test, labels) / total for labels in levels])
+    left = _sums(levels, lambda each: _rest_of_others(learned[:, each], test[:, each]))
+    share: Floats = 1 - left / total
+    return share
 
 
-def _rest_of_others(learned: Floats, test: Floats, labels: Ints) -> float:
-    """Squares that are left in some snapshots of bodies whose shapes were learned from others."""
-    rest = 0.0
-    for members in _several(labels):
-        shape = shape_of(learned[:, members])
-        poses = fit(shape.places, test[:, members])
-        if poses.unique.all():
-            rest += float(((poses.into(test[:, members]) - shape.places) ** 2).sum())
-        else:
-            rest += _line_rest(test[:, members])
-    return rest
+def _rest_of_others(learned: Floats, test: Floats) -> float:
+    """Squares that are left in some snapshots of a body whose shape was learned from others."""
+    shape = shape_of(learned)
+    poses = fit(shape.places, test)
+    if poses.unique.all():
+        return float(((poses.into(test) - shape.places) ** 2).sum())
+    return _line_rest(test)
 
 
 def _component_shares(
@@ -203,7 +202,7 @@ def _component_shares(
 ) -> tuple[Floats, Floats]:
     """Shares of as many principal components, in sample and held out."""
     flat = away.reshape(len(away), -1)
-    values = np.linalg.svd(flat - flat.mean(axis=0), compute_uv=False) ** 2
+    values = _squared_values(flat - flat.mean(axis=0))
     inner = np.array([values[:count].sum() for count in freedom]) / values.sum()
     if train.sum() < 2 or not (~train).any():
         return inner, np.full(len(freedom), np.nan)
@@ -220,9 +219,26 @@ def _component_shares(
     return inner, np.array(outer)
 
 
-def _training(learned: npt.ArrayLike | None, chosen: Ints, count: int) -> Bools:
+def _squared_values(flat: Floats) -> Floats:
+    """Squares of singular values, the largest first, from the smaller of both products.
+
+    Small ones are rounded by 1e-16 of the largest, and so are shares, which are sums of them.
+    """
+    product = flat @ flat.T if len(flat) < flat.shape[1] else flat.T @ flat
+    found: Floats = np.maximum(np.linalg.eigvalsh(product)[::-1], 0.0)
+    return found
+
+
+def _training(learned: npt.ArrayLike | None, chosen: Ints, n_snapshots: int) -> Bools:
+    """Which of the chosen snapshots are learned from."""
     if learned is not None:
-        given: Bools = np.asarray(learned, dtype=np.bool_)[chosen]
-        return given
+        given: Bools = np.asarray(learned, dtype=np.bool_)
+        if given.shape != (n_snapshots,):
+            raise ValueError(
+                f"learned needs a truth value for each of {n_snapshots} snapshots, got shape "
+                f"{given.shape}"
+            )
+        return given[chosen]
+    count = len(chosen)
     found: Bools = np.arange(count) // max(1, count // 10) % 2 == 0
     return found

@@ -195,7 +195,9 @@ def _fraction(analysis: Analysis, look: Look) -> Axes:
 
 def _size_distribution(analysis: Analysis, look: Look) -> Axes:
     expected = expected_sizes(analysis)
-    return plots.size_distribution(_count(analysis, look), theory=expected, length=analysis.length)
+    return plots.size_distribution(
+        _count(analysis, look), theory=expected, cutoff=look.cutoff, length=analysis.length
+    )
 
 
 def _cluster_sizes(analysis: Analysis, look: Look) -> Axes:

@@ -220,7 +220,8 @@ def _bodies(part: Moved, analysis: Analysis, look: Look) -> Axes:
             axes.stairs(np.nan_to_num(heights), edges, fill=True, color=colours[body], label=name)
     draw_places(axes, places, len(moved))
     axes.set_ylim(0, None)
-    axes.set_ylabel(f"RMSF, body {part.found.reference + 1} still ({analysis.system.unit})")
+    words = f"RMSF, body {part.found.reference + 1} still"
+    axes.set_ylabel(with_unit(words, analysis.system.unit))
     draw_legend(axes)
     return axes
 

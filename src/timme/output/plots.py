@@ -151,6 +151,7 @@ def size_distribution(
     counted: Curves,
     *,
     theory: Theory | None = None,
+    cutoff: float | None = None,
     length: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -162,7 +163,7 @@ def size_distribution(
         Curves at all levels.
     theory : callable, optional
         Fractions (sizes, cutoffs) expected at an array of cutoffs, drawn dashed.
-    length, ax
+    cutoff, length, ax
         As for :func:`fraction`.
 
     Returns
@@ -171,7 +172,7 @@ def size_distribution(
         The axes drawn on.
     """
     axes = new_axes() if ax is None else ax
-    limits = cutoff_limits(counted)
+    limits = cutoff_limits(counted, cutoff)
     for size, values, colour in zip(
         counted.sizes, counted.size_fractions, ramp(len(counted.sizes), 0.2, 0.92), strict=True
     ):
@@ -184,6 +185,8 @@ def size_distribution(
         )
     if theory is not None:
         _draw_theory(axes, theory, limits, "black")
+    if cutoff is not None:
+        _draw_cutoff(axes.axvline, cutoff)
     axes.set(ylim=(-0.02, 1.02), ylabel="Fraction of sites $P(r)$")
     draw_cutoff_axis(axes, "x", counted, limits=limits, length=length)
     draw_legend(axes)

@@ -63,7 +63,7 @@ def find_contacts(
                 if stop in ends:
                     loop.advance(stop, contacts.state)
     keys, counts = contacts.whole()
-    return keys[counts >= at_least]
+    return keys if at_least == 1 else keys[counts >= at_least]
 
 
 @dataclass(slots=True, eq=False)
@@ -107,14 +107,15 @@ class _Contacts:
         self.lists.append((all_keys, np.minimum(all_counts, self.at_least)))
 
 
-def _gather(results: Iterable[Found], most: int | None, centres: Ensemble) -> tuple[Ints, Ints]:
+def _gather(
+    results: Iterable[list[Found]], most: int | None, centres: Ensemble
+) -> tuple[Ints, Ints]:
     """Bring the pairs of all tiles of a window into their order."""
     parts = list[Found]()
     for found in results:
-        parts.append(found)
+        parts += found
         _refuse_too_many(sum(map(len, parts)), most, centres)
-    first, second, counts = sort_pairs(parts, centres.n_sites).T
-    return first.astype(np.int64) * centres.n_sites + second, counts.astype(np.int64)
+    return sort_pairs(parts, centres.n_sites)
 
 
 def _recall(kept: Arrays, centres: Ensemble, at_least: int) -> _Contacts:

@@ -88,7 +88,7 @@ def cut_windows(meeting: Meeting, block: Block) -> Iterator[Window]:
         yield _lay_out(meeting, block, boxes, motion, part)
 
 
-def find_meetings(window: Window, tile: tuple[int, int]) -> Found:
+def find_meetings(window: Window, tile: tuple[int, int]) -> list[Found]:
     """Find the pairs of a run of leaves, with points of the same and of later ones, that meet.
 
     Parameters
@@ -100,8 +100,9 @@ def find_meetings(window: Window, tile: tuple[int, int]) -> Found:
 
     Returns
     -------
-    ndarray, shape (pairs, 3)
-        Pairs in no order.
+    list of ndarray, shape (pairs, 3)
+        Pairs in no order. They are not brought together: memory that is new takes longer to fill
+        than pairs to find.
     """
     leaf, end = tile
     room = _USUAL * kernel.GROUP * (end - leaf)
@@ -119,12 +120,12 @@ def find_meetings(window: Window, tile: tuple[int, int]) -> Found:
             window.order,
             found,
         )
-        parts.append(found[:total].copy())
+        parts.append(found[:total] if 2 * total > room else found[:total].copy())
         room *= 2
-    return np.concatenate(parts)
+    return parts
 
 
-def sort_pairs(parts: list[Found], n_points: int) -> Found:
+def sort_pairs(parts: list[Found], n_points: int) -> tuple[Ints, Ints]:
     """Sort pairs by their first point, and then by the second.
 
     Parameters
@@ -136,20 +137,26 @@ def sort_pairs(parts: list[Found], n_points: int) -> Found:
 
     Returns
     -------
-    ndarray, shape (pairs, 3)
-        All of them.
+    ndarray, shape (pairs,)
+        All of them, as lower × points + higher.
+    ndarray, shape (pairs,)
+        In how many snapshots each meets.
     """
     total = sum(map(len, parts))
-    for column in (1, 0):
-        begin = np.zeros(n_points + 1, np.int64)
-        for part in parts:
-            kernel.count_column(part, column, begin)
-        begin = np.cumsum(begin)
-        into = np.empty((total, 3), np.int32)
-        for part in parts:
-            kernel.sort_column(part, column, begin, into)
-        parts = [into]
-    return parts[0]
+    by_second, ends = np.empty((total, 2), np.int32), _begins(parts, 1, n_points)
+    for part in parts:
+        kernel.sort_by_second(part, ends, by_second)
+    keys, counts = np.empty((2, total), np.int64)
+    kernel.sort_by_first(by_second, ends, _begins(parts, 0, n_points), keys, counts)
+    return keys, counts
+
+
+def _begins(parts: list[Found], column: int, n_points: int) -> Ints:
+    """Where the pairs of each point begin that have it in a column."""
+    begin = np.zeros(n_points + 1, np.int64)
+    for part in parts:
+        kernel.count_column(part, column, begin)
+    return np.cumsum(begin)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,11 +199,9 @@ class _Motion:
             return self
         offsets = sample.mean(axis=1)
         centred = sample - offsets[:, None]
-        turns = np.empty((len(sample), *centred.shape[2:], centred.shape[2]))
-        for frame, points in enumerate(centred):
-            left, _, right = np.linalg.svd(points.T @ centred[0])
-            turns[frame] = left @ right
-        turned = _Motion(offsets, turns[:, :, : kernel.AXES].copy(), self.periods, straight=True)
+        left, _, right = np.linalg.svd(centred.transpose(0, 2, 1) @ centred[0])
+        turns = (left @ right)[:, :, : kernel.AXES].copy()
+        turned = _Motion(offsets, turns, self.periods, straight=True)
         return min(self, turned, key=lambda motion: motion.width(sample, len(sample)))
 
     def extents(self, coordinates: Coordinates, frames: slice) -> tuple[Floats, Floats]:

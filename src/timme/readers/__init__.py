@@ -19,7 +19,7 @@ from timme.readers.files import kind
 from timme.readers.layouts import CELL_NOTE
 from timme.readers.matrices import GivenMatrix, read_given, read_matrix
 from timme.readers.replicas import Joint, begins_elsewhere, judge_joints, tell_replicas
-from timme.readers.scale import judge_scale
+from timme.readers.scale import judge_scale, name_unit
 from timme.readers.snapshots import (
     Choice,
     Course,
@@ -35,7 +35,6 @@ from timme.system.ensemble import Ensemble
 from timme.system.frames import Progress
 from timme.system.residues import default_sites, shown_sites
 from timme.system.selection import select_atoms
-from timme.system.units import unit_label
 
 __all__ = [
     "GivenMatrix",
@@ -115,7 +114,8 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
         which the last one is included. No other models of a structure file are matched.
     unit : str, optional
         Unit of the coordinates (``Å``, ``nm``, ``µm``) where it is not that of the source: Å for
-        files of molecules, nm for mdtraj. It names the unit; coordinates are not changed.
+        files of molecules, nm for mdtraj. It names the unit; coordinates are not changed, so that
+        files of GROMACS and H5MD, whose unit is known and made Å, take no other.
     box : array_like, str or False, optional
         Periodic box in place of that of the file: lengths, row vectors or a box of freud or HOOMD,
         for all snapshots or for each, of those that are kept or of all in the source, or a text
@@ -181,7 +181,7 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     kept, joints = opened.choice.kept, opened.joints
     ensemble = replace(
         opened.ensemble,
-        unit=opened.ensemble.unit if unit is None else unit_label(unit),
+        unit=name_unit(opened.ensemble, unit),
         gaps=opened.ensemble.gaps if gaps is None else gaps,
     )
     ensemble = _note_unknown_unit(ensemble)

@@ -20,10 +20,18 @@ _PROGRAMS = (
     ("time", "trackid", "position x", "position y", "position z"),  # Imaris
     ("slice n°", "track n°", "x", "y", "z"),  # Manual Tracking of ImageJ
     ("time", "particle", "x", "y", "z"),
+    # Names that people give; an id is the last resort, as it may be that of a row.
+    *(
+        (frame, particle, "x", "y", "z")
+        for particle in ("particle", "particle_id", "track_id", "track id", "track", "id")
+        for frame in ("frame", "time", "t")
+    ),
 )
 _UNITS = {"microns": "µm", "pixel": "px", "pixels": "px", "pix": "px"}
 _LENGTHS = frozenset(("Å", "pm", "nm", "µm", "mm", "cm", "m", "px"))
+_TIMES = frozenset(("fs", "ps", "ns", "us", "µs", "ms", "s", "sec", "min", "h"))
 _IN_BRACKETS = re.compile(r"(.*\S)\s*(?:\[([^\]]*)\]|\(([^)]*)\))")
+_AFTER_A_DASH = re.compile(r"(.*[^\s_/])\s*[_/]\s*([^\s_/]+)")
 _LONGEST, _MANY = 30, 12  # letters of a name and names of columns in a message
 _TITLES = 10  # lines at most that programs write above the names of columns
 
@@ -130,7 +138,7 @@ def lay_out(table: TextTable, columns: Columns) -> Layout:
 
 
 def unit_of_columns(names: Sequence[str], source: str = "table") -> str:
-    """Find the unit that names of columns state in brackets, as x [µm] and y [µm] do.
+    """Find the unit that names of columns state, as x [µm] and y [µm] do, or x_um and y_um.
 
     Parameters
     ----------
@@ -151,11 +159,10 @@ def unit_of_columns(names: Sequence[str], source: str = "table") -> str:
 
     Examples
     --------
-    >>> unit_of_columns(["x [um]", "y [um]"]), unit_of_columns(["x", "y"])
-    ('µm', '')
+    >>> unit_of_columns(["x [um]", "y [um]"]), unit_of_columns(["x_nm", "y_nm"])
+    ('µm', 'nm')
     """
-    stated = [_part(name)[1] for name in names]
-    units = {unit_label(_UNITS.get(unit, unit)) for unit in stated}
+    units = {_unit(_part(name)[1]) for name in names}
     if len(units - {""}) > 1 and units & _LENGTHS:
         raise ValueError(
             f"{source}: coordinates need one unit, got {', '.join(map(repr, names))}: "
@@ -165,10 +172,24 @@ def unit_of_columns(names: Sequence[str], source: str = "table") -> str:
     return unit if unit in _LENGTHS else ""
 
 
+def _unit(word: str) -> str:
+    return unit_label(_UNITS.get(word, word))
+
+
 def _part(name: str) -> tuple[str, str]:
-    """Part the name of a column from the unit that follows it in brackets."""
+    """Part the name of a column from the unit that follows it, in brackets or after a dash."""
     found = _IN_BRACKETS.fullmatch(name)
-    return (found[1], (found[2] or found[3] or "").strip()) if found else (name, "")
+    if found:
+        return found[1], (found[2] or found[3] or "").strip()
+    found = _AFTER_A_DASH.fullmatch(name)
+    return (found[1], found[2]) if found and _is_unit(found[2], found[1]) else (name, "")
+
+
+def _is_unit(word: str, name: str) -> bool:
+    """Tell whether what follows a name is a unit, for x_raw, x_min and x_a are names."""
+    if name.lower() in {"t", "time"}:
+        return word in _TIMES
+    return _unit(word) in _LENGTHS and word not in {"a", "A"}
 
 
 # Ways to read the name of a column, the surest first.
@@ -254,6 +275,7 @@ def wanted_columns(header: Sequence[str], chosen: Sequence[Any] | None, source: 
     wanted = list(chosen) if chosen is not None else _usual_columns(header)
     missing = [name for name in wanted if name not in header]
     if missing:
+        _refuse_deeplabcut(header, source)
         numbers = all(str(name).isdecimal() for name in wanted)
         counted = "; numbers are counted from 1" if numbers else ""
         raise ValueError(
@@ -268,6 +290,16 @@ def wanted_columns(header: Sequence[str], chosen: Sequence[Any] | None, source: 
             "give the columns by number (columns='1,2,3,4')"
         )
     return wanted
+
+
+def _refuse_deeplabcut(header: Sequence[str], source: str) -> None:
+    """Say how tables with columns for each body part become arrays."""
+    if header[0] == "scorer":
+        raise ValueError(
+            f"{source}: DeepLabCut's tables have columns for each body part, and not rows: pass "
+            "timme.read the array that t = pandas.read_csv(file, header=[0, 1, 2], index_col=0)"
+            ".drop(columns='likelihood', level=-1) and t.to_numpy().reshape(len(t), -1, 2) give"
+        )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -385,7 +417,7 @@ def _without_more_names(rows: TextTable, places: list[int]) -> tuple[TextTable, 
         count += 1
         if at[1].startswith("("):
             unit = at[1].strip("()").strip()
-    return rows.without_first(count), unit_label(_UNITS.get(unit, unit))
+    return rows.without_first(count), _unit(unit)
 
 
 def _count_row_names(rows: TextTable, n_names: int) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from timme._arrays import Bools, Floats, Ints, Strings
 from timme.readers.files import BYTE_ORDER_MARK, RawFrame, open_binary
 from timme.readers.layouts import ForeignError
+from timme.readers.numerals import plain_number
 from timme.system.atoms import Atoms
 from timme.system.boxes import box_or_none
 from timme.system.units import unit_in_angstrom
@@ -219,8 +220,9 @@ def _header(
     try:
         n_atoms = int(items["NUMBER"][1][0][0])
         words, rows = items["BOX"]
-        box, origin = _box(np.array(rows, dtype=np.float64), general="abc" in words)
-        time = float(items["TIME"][1][0][0]) if "TIME" in items else None
+        bounds = np.array([list(map(plain_number, row)) for row in rows], dtype=np.float64)
+        box, origin = _box(bounds, general="abc" in words)
+        time = float(plain_number(items["TIME"][1][0][0])) if "TIME" in items else None
         step = float(items["TIMESTEP"][1][0][0]) if "TIMESTEP" in items else np.nan
         style = items["UNITS"][1][0][0].lower() if "UNITS" in items else ""
     except (ValueError, IndexError):

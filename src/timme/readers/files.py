@@ -33,15 +33,15 @@ UNITLESS = frozenset((".gsd", ".xyz", ".lammpstrj", ".dump")) | LAMMPS_DATA
 _BINARIES = frozenset((".xtc", ".trr", ".dcd", ".nc", ".gsd", ".h5md", ".traj"))
 # Formats of entries of the PDB; what MDAnalysis makes of MMTF is all models piled into one.
 _OTHER_NAMES = {
-    ".extxyz": ".xyz", ".netcdf": ".nc", ".ncdf": ".nc", ".pdbx": ".cif",
+    ".extxyz": ".xyz", ".netcdf": ".nc", ".ncdf": ".nc", ".pdbx": ".cif", ".h5": ".h5md",
     ".lammpsdump": ".lammpstrj", ".atom": ".lammpstrj",
     ".restrt": ".rst7", ".inpcrd": ".rst7", ".rst": ".rst7", ".ncrst": ".rst7",
 }  # fmt: skip
-# Names that programs give to files, without a suffix: those of DL_POLY, Amber and LAMMPS. What
+# Names that programs give to files, without a suffix: DL_POLY, Amber, LAMMPS and VASP do. What
 # follows them counts runs or names them, as in HISTORY_run1 or dump.melt, unless it is known.
 _WITHOUT_SUFFIX = {
     "HISTORY": ".history", "CONFIG": ".config", "REVCON": ".config",
-    "restrt": ".rst7", "inpcrd": ".rst7", "dump": ".lammpstrj",
+    "restrt": ".rst7", "inpcrd": ".rst7", "dump": ".lammpstrj", "XDATCAR": ".xdatcar",
 }  # fmt: skip
 _NAMED = re.compile(rf"({'|'.join(_WITHOUT_SUFFIX)})(?![A-Za-z0-9])")
 _KNOWN = STRUCTURES | TABLES | BARE_TRAJECTORIES | UNITLESS | _OTHER_NAMES.keys() | frozenset(
@@ -49,7 +49,7 @@ _KNOWN = STRUCTURES | TABLES | BARE_TRAJECTORIES | UNITLESS | _OTHER_NAMES.keys(
         ".gro", ".psf", ".tpr", ".prmtop", ".parm7", ".top", ".itp", ".crd", ".mdcrd", ".trj",
         ".crdbox", ".trz", ".rst7", ".h5md", ".npy", ".traj", ".pdbqt", ".pqr", ".mol2", ".arc",
         ".txyz", ".history", ".config", ".xml", ".json", ".mmtf", ".bcif", ".tng", ".sdf", ".mol",
-        ".bin", ".zip", ".zst", ".xz", ".h5", ".pkl", ".png", ".html", ".md", ".py", ".log", ".out",
+        ".bin", ".zip", ".zst", ".xz", ".pkl", ".png", ".html", ".md", ".py", ".log", ".out",
     )
 )  # fmt: skip
 _START = 2000  # bytes by which a file is known
@@ -60,6 +60,7 @@ _SDF = "write its conformers as MOL2, as with obabel in.sdf -O out.mol2"
 _UNREAD = {
     ".bcif": ("BinaryCIF", _ENTRY), ".mmtf": ("MMTF", _ENTRY),
     ".sdf": ("SDF", _SDF), ".sd": ("SDF", _SDF), ".mol": ("MDL MOL", _SDF.replace("sdf", "mol")),
+    ".xdatcar": ("XDATCAR", "write it as extended XYZ, as with ase convert XDATCAR out.extxyz"),
     ".tng": ("TNG", "write it as XTC, as with gmx trjconv -f in.tng -o out.xtc"),
 }  # fmt: skip
 

@@ -77,8 +77,9 @@ def read_gro(stream: BinaryIO, offset: int) -> RawFrame:
         Positions and box vectors in Å, and the residue and the name of each atom.
     """
     stream.seek(offset)
-    time = gro_time(stream.readline())
-    lines = list(islice(stream, int(stream.readline()) + 1))
+    title, number = gro_head(stream)
+    time = gro_time(title)
+    lines = list(islice(stream, int(number) + 1))
     width = gro_width(lines[0])
     columns = slice(_GRO_NAMES, _GRO_NAMES + 3 * width)
     packed = b"".join(line[columns] for line in lines[:-1])
@@ -92,6 +93,26 @@ def read_gro(stream: BinaryIO, offset: int) -> RawFrame:
     named = b"".join(line[:_GRO_NAMED] for line in lines[:-1])
     names = np.frombuffer(named, dtype=f"S{_GRO_NAMED}")
     return RawFrame(positions * _NM, box_or_none(box * _NM), time=time, names=names)
+
+
+def gro_head(stream: BinaryIO) -> tuple[bytes, bytes]:
+    """Read the two lines with which a GRO frame begins.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        The file, where the frame before ends.
+
+    Returns
+    -------
+    title, number
+        Its title, which may be blank, and its number of atoms. Blank lines before a title are none
+        of it: some programs part frames by them.
+    """
+    title, number = stream.readline(), stream.readline()
+    while number and not title.strip() and not number.strip().isdigit():
+        title, number = number, stream.readline()
+    return title, number
 
 
 def gro_time(title: bytes) -> float | None:

@@ -34,7 +34,7 @@ class H5mdFile:
 
         self._file: Any = h5py.File(path, "r")
         if "h5md" not in self._file:
-            raise ValueError("it has no group h5md")
+            raise ValueError("it has no group h5md: of MDTraj's files, pass what mdtraj.load gives")
         self._group = self._particles()
         self._position = self._group["position"]
         values = self._position["value"]

@@ -20,7 +20,7 @@ from timme.readers.dcd import walk_dcd
 from timme.readers.dlpoly import CONFIG, DLPOLY, HISTORY, walk_config, walk_history
 from timme.readers.dumps import DUMPS, dump_header
 from timme.readers.files import open_binary, refuse_packed
-from timme.readers.gro import gro_time, gro_width, is_gro_box
+from timme.readers.gro import gro_head, gro_time, gro_width, is_gro_box
 from timme.readers.layouts import DamageError, ForeignError, FrameEnd, Layout, is_end, walk
 from timme.readers.netcdf import walk_netcdf
 from timme.readers.pdb_frames import PDB, walk_pdb
@@ -108,7 +108,7 @@ def _walk_gro(stream: BinaryIO, size: int) -> Layout:
 
     def frame_end(_: int) -> FrameEnd | None:
         nonlocal width
-        title, number = stream.readline(), stream.readline()
+        title, number = gro_head(stream)
         if is_end(stream, title + number):
             return None
         if not number:

@@ -12,6 +12,15 @@ from timme._arrays import Ints, Strings
 _SERIAL = (6, 11)  # columns of the number of an atom
 _ATOM = re.compile(rb"(?:ATOM  |HETATM)(?<=^.{6})", re.MULTILINE)
 _END_OF_MODEL = re.compile(rb"ENDMDL(?<=^ENDMDL)", re.MULTILINE)
+_RESIDUE = re.compile(
+    rb"(?:ATOM  |HETATM)(?<=^.{6}).{16}(.{4})|(?:END|MODEL)(?<=^.{3})", re.MULTILINE
+)
+# Base 16 shows by a letter after a digit, or by 2710, which is 10,000, right after 9999.
+_IN_BASE_16 = re.compile(
+    rb"(?:ATOM  |HETATM)(?<=^.{6}).{16}(?:\d(?=[\da-fA-F]{3})\d{0,2}[a-fA-F]"
+    rb"|9999[^\n]*\n(?:(?:TER|ANISOU)[^\n]*\n)*(?:ATOM  |HETATM).{16}2710)",
+    re.MULTILINE,
+)
 _BOND = re.compile(rb"CONECT(?<=^CONECT)", re.MULTILINE)
 _DIGITS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Until 1996 columns 73 to 80 held the code of the entry and the number of the line, as 1ABC  99.
@@ -82,6 +91,53 @@ def _blank(found: re.Match[bytes]) -> bytes:
     return found[1] + (found[2] or b"    ") + b"    "
 
 
+def in_base_36(data: bytes) -> bytes:
+    r"""Write residue numbers in base 36 where a file has them in base 16, as VMD does beyond 9999.
+
+    A number of four digits may be of either base. It is of base 16 if it would fall back otherwise,
+    and goes on after the one before.
+
+    Parameters
+    ----------
+    data : bytes
+        A PDB file.
+
+    Returns
+    -------
+    bytes
+        The same, with the numbers that parsers know.
+
+    Examples
+    --------
+    >>> lines = [b"HETATM%16s%s    " % (b"", number) for number in (b"9999", b"2710", b"2711")]
+    >>> [line[22:26] for line in in_base_36(b"\n".join(lines)).split(b"\n")]
+    [b'9999', b'A000', b'A001']
+    """
+    if not _IN_BASE_16.search(data):
+        return data
+    written, before = bytearray(data), 0
+    for found in _RESIDUE.finditer(data):
+        field = found[1]
+        if field is None:  # the next model begins to count anew
+            before = 0
+            continue
+        try:
+            number = _in_either_base(field, before)
+        except ValueError:  # of neither, which is for the parser to say
+            return data
+        if number > 9999:
+            written[found.start(1) : found.end(1)] = _encode(number, 4)
+        before = number
+    return bytes(written)
+
+
+def _in_either_base(field: bytes, before: int) -> int:
+    if not field.isdigit():
+        return int(field, 16 if field.isalnum() else 10)
+    plain, other = int(field), int(field, 16)
+    return other if plain < before <= other else plain
+
+
 def number_atoms(data: bytes) -> bytes:
     """Number atoms anew where several of a model have the same number, or none.
 
@@ -114,7 +170,7 @@ def number_atoms(data: bytes) -> bytes:
     written = text[: len(data)].copy()
     for start, number in zip(starts, np.arange(len(starts)) - first + 1, strict=True):
         written[start + _SERIAL[0] : start + _SERIAL[1]] = np.frombuffer(
-            _encode(int(number)), np.uint8
+            _encode(int(number), 5), np.uint8
         )
     return _BOND.sub(b"REMARK", written.tobytes())
 
@@ -140,11 +196,11 @@ def _tell_apart(fields: list[bytes], models: Ints) -> bool:
     return len(found) == len(fields)
 
 
-def _encode(number: int) -> bytes:
-    """Write a number in five columns, in hybrid base 36 from 100,000 (``A0000``) on."""
-    if number < 100_000:
-        return b"%5d" % number
-    rest, letters = number - 100_000 + 10 * 36**4, b""
+def _encode(number: int, width: int) -> bytes:
+    """Write a number in so many columns, in hybrid base 36 from ``A000`` or ``A0000`` on."""
+    if number < 10**width:
+        return b"%*d" % (width, number)
+    rest, letters = number - 10**width + 10 * 36 ** (width - 1), b""
     while rest:
         rest, digit = divmod(rest, 36)
         letters = _DIGITS[digit : digit + 1] + letters

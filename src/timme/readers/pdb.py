@@ -13,7 +13,7 @@ import numpy as np
 
 from timme._arrays import Bools, Ints
 from timme.readers.files import one_line, read_bytes
-from timme.readers.numbering import number_atoms, without_line_numbers
+from timme.readers.numbering import in_base_36, number_atoms, without_line_numbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,7 +49,7 @@ def parse_pdb(path: Path) -> list[Part]:
     list of Part
         With all models, in their order.
     """
-    data = without_line_numbers(read_bytes(path))
+    data = in_base_36(without_line_numbers(read_bytes(path)))
     if b"atom  " in data or b"hetatm" in data:
         data = _SMALL.sub(lambda found: found[0].upper(), data)
     return [

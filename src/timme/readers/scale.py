@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from timme._arrays import Coordinates
+from timme.readers.files import kind
 from timme.system.atoms import Atoms
 from timme.system.elements import covalent_radii
 from timme.system.ensemble import Ensemble
-from timme.system.units import unit_in_angstrom
+from timme.system.units import unit_in_angstrom, unit_label
 
 _LEAST, _MOST = 0.5, 8.0  # Å between an atom and the nearest other: bonds, or sparse sites
 _SAMPLE = 1000  # atoms whose neighbours are looked at
@@ -18,6 +20,8 @@ _SAMPLE = 1000  # atoms whose neighbours are looked at
 # is at most: 3 in a chain of atoms, and 10 where two models lie upon one another.
 _NEIGHBOURS, _FARTHER = 8, 6.0
 _PILED = 0.7  # Å: what would be nearer than this in nm is not in nm, but one upon another
+_IN_NM = frozenset((".gro", ".xtc", ".trr", ".tng"))  # always
+_CONVERTED = _IN_NM | {".h5md"}  # to Å; H5MD only if it states a unit
 
 
 class Scale(NamedTuple):
@@ -76,11 +80,49 @@ def judge_scale(ensemble: Ensemble) -> Scale:
     if not _LEAST <= found.nearest * length <= _MOST:
         return Scale(believed)
     source = ensemble.sources[0] if ensemble.sources else "array"
-    note = (
-        f"{source}: neighbouring atoms are {found.nearest:.3g} {ensemble.unit or 'Å'} apart, "
-        f"which looks like {likely}: say so with unit={likely!r}"
-    )
-    return Scale(length, note)
+    apart = f"{source}: neighbouring atoms are {found.nearest:.3g} {ensemble.unit or 'Å'} apart"
+    if _kind(ensemble) in _IN_NM:
+        remedy = "though its format is in nm, so that its numbers are too small: write it again"
+    else:
+        remedy = f"which looks like {likely}: say so with unit={likely!r}"
+    return Scale(length, f"{apart}, {remedy}")
+
+
+def name_unit(ensemble: Ensemble, unit: str | None) -> str:
+    """Call the unit of coordinates as the user does, where the format leaves that open.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        All sites, with the unit of the source.
+    unit : str or None
+        The user's name of it.
+
+    Returns
+    -------
+    str
+        The user's, or that of the source.
+
+    Raises
+    ------
+    ValueError
+        If the unit is that of the format, or stated in it, so that coordinates are Å by now.
+    """
+    if unit is None:
+        return ensemble.unit
+    label = unit_label(unit)
+    stated = bool(ensemble.unit) and _kind(ensemble) in _CONVERTED
+    if stated and label != ensemble.unit:
+        raise ValueError(
+            f"{ensemble.sources[-1]}: its lengths, whose unit is known, are read as "
+            f"{ensemble.unit}, so that unit={unit!r} would be a wrong name: leave it out"
+        )
+    return label
+
+
+def _kind(ensemble: Ensemble) -> str:
+    """Tell the kind of the file that has the coordinates, the last one."""
+    return kind(Path(ensemble.sources[-1])) if ensemble.sources else ""
 
 
 class _Distances(NamedTuple):

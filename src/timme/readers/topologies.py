@@ -22,7 +22,7 @@ from timme.readers.files import (
 )
 from timme.readers.lammps_data import parser_options
 from timme.readers.mmcif import complete_mmcif
-from timme.readers.numbering import pdb_numbers, without_line_numbers
+from timme.readers.numbering import in_base_36, pdb_numbers, without_line_numbers
 from timme.readers.several import refuse_piled_models
 from timme.readers.universes import atoms_of_universe, quiet
 from timme.readers.xyz import plain_xyz, xyz_ids
@@ -94,7 +94,7 @@ def _renumber(atoms: Atoms, path: Path) -> Atoms:
     """Give residues the numbers that the parser does not understand."""
     if kind(path) not in {".pdb", ".ent"}:
         return atoms
-    numbers = pdb_numbers(read_bytes(path).decode("latin-1"))
+    numbers = pdb_numbers(in_base_36(read_bytes(path)).decode("latin-1"))
     if numbers is None or len(numbers[0]) != len(atoms):
         return atoms
     return replace(atoms, resids=numbers[0], icodes=numbers[1])
@@ -109,6 +109,9 @@ def _clean(path: Path) -> Any:
     if kind(path) not in STRUCTURES:
         return str(path)
     pdb = kind(path) in {".pdb", ".ent"}
-    text = without_line_numbers(read_bytes(path)).decode("latin-1") if pdb else complete_mmcif(path)
+    if pdb:
+        text = in_base_36(without_line_numbers(read_bytes(path))).decode("latin-1")
+    else:
+        text = complete_mmcif(path)
     packed = path.suffix.lower() in {".gz", ".bz2"}
     return NamedStream(io.StringIO(text), str(path.with_suffix("") if packed else path))

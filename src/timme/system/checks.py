@@ -38,9 +38,16 @@ def checked_coordinates(coordinates: npt.ArrayLike, *, gaps: bool) -> Coordinate
     if np.ma.isMaskedArray(array):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     if array.ndim != 3:
+        pairs = "; σ of all pairs of n sites are n(n - 1)/2 numbers" if array.ndim == 1 else ""
         raise ValueError(
             "coordinates need the shape (snapshots, sites, dimensions), "
-            f"got {array.ndim} dimension{'s' * (array.ndim != 1)} of shape {array.shape}"
+            f"got {array.ndim} dimension{'s' * (array.ndim != 1)} of shape {array.shape}{pairs}"
+        )
+    if _are_distances(array):
+        raise ValueError(
+            f"coordinates need the shape (snapshots, sites, dimensions), got {len(array)} matrices "
+            "that look like distances, symmetric with a diagonal of 0: analyse their "
+            "fluctuations, distances.std(axis=0), as a matrix"
         )
     if 0 in array.shape:
         raise ValueError(f"coordinates must not be empty, got shape {array.shape}")
@@ -49,6 +56,16 @@ def checked_coordinates(coordinates: npt.ArrayLike, *, gaps: bool) -> Coordinate
     if gaps and np.isinf(array).any():
         raise ValueError("coordinates must be finite or NaN (a gap), got an infinite one")
     return array
+
+
+def _are_distances(array: npt.NDArray[np.generic]) -> bool:
+    """Tell whether the first snapshot is a matrix of distances, as no places are."""
+    # Three sites of a lattice in space may lie at such places, (0, 1, 1), (1, 0, 1) and (1, 1, 0).
+    if not len(array) or array.shape[1] != array.shape[2] or array.shape[1] <= 3:
+        return False
+    first, apart = array[0], ~np.eye(array.shape[1], dtype=np.bool_)
+    symmetric = np.array_equal(first, first.T) and not first.diagonal().any()
+    return bool(symmetric and (first[apart] > 0).all())
 
 
 def checked_weights(weights: npt.ArrayLike, snapshots: int) -> Floats:

@@ -4,8 +4,10 @@ A step by a part f of the box may be one by 1 - f through the other wall. If ste
 the mean square v, the longer one is exp((1 - 2f) / 2v) times less likely. Over snapshots in which a
 molecule is not seen, or which the source does not have, v is the mean square of what molecules move
 in as many steps: in a few, a little more than in one; in many, a box or more, so that nobody can
-tell. Where another run begins, v is that of the ways from where the first run began: if runs began
-alike, they are short, and if not, they are anything.
+tell. If they were never seen for so long, they are taken to go straight on; but ways over a gap
+that are beyond doubt say how far it is, so that gaps may grow from one to the next, as where
+snapshots are spaced by logarithms of time. Where another run begins, v is that of the ways from
+where the first run began: if runs began alike, they are short, and if not, they are anything.
 """
 
 from __future__ import annotations
@@ -122,7 +124,7 @@ def refuse_doubtful_gaps(places: Iterable[Floats], pace: Pace) -> None:
     squares, counts, gaps = _walk(places, pace)
     usual = _usual_squares(squares, counts)
     doubtful, longest, farthest, hole = set[int](), 0, 0.0, 0
-    for gap in gaps:
+    for gap in sorted(gaps, key=lambda gap: int(gap.lengths.max())):
         expected = _expected_squares(usual, gap)
         bad = are_doubtful(gap.ways, expected).any(axis=1)
         if bad.any():
@@ -130,6 +132,8 @@ def refuse_doubtful_gaps(places: Iterable[Floats], pace: Pace) -> None:
             longest = max(longest, int(gap.lengths[bad].max()) - 1)
             farthest = max(farthest, float(np.sqrt(expected[bad].max())))
             hole = max(hole, gap.snapshot, key=pace.steps.__getitem__)
+        elif len(gap.molecules) == len(squares[0]):
+            usual = _learn(usual, gap)
     if not doubtful:
         return
     who = f"{len(doubtful):,} of {len(squares[0]):,} molecules or particles"
@@ -152,6 +156,21 @@ def _expected_squares(usual: Floats, gap: _Gap) -> Floats:
     return expected
 
 
+def _learn(usual: Floats, gap: _Gap) -> Floats:
+    """Take the ways of all molecules over a gap for windows of its length, if none is so long.
+
+    Each is taken to be as much faster as all are, or as fast as it was, if that is more.
+    """
+    missing = int(np.log2(gap.lengths.min())) + 1 - len(usual)  # the last is no longer than the gap
+    if missing <= 0:
+        return usual
+    ways, before = gap.ways**2, usual[-1]
+    growth = ways.mean(axis=0) / np.maximum(before.mean(axis=0), np.finfo(np.float64).tiny)
+    seen = np.maximum(before * np.maximum(growth, 1.0), ways.mean(axis=1, keepdims=True))
+    straight = before * 4.0 ** np.arange(1, missing + 1)[:, None, None]
+    return np.concatenate([usual, np.minimum(seen, straight)])
+
+
 def _walk(places: Iterable[Floats], pace: Pace) -> tuple[list[Floats], list[Ints], list[_Gap]]:
     """Measure how far molecules move in 1, 2, 4, ... usual steps, and list their ways over gaps.
 
@@ -163,6 +182,7 @@ def _walk(places: Iterable[Floats], pace: Pace) -> tuple[list[Floats], list[Ints
     begun, held = list[Floats](), list[Bools]()  # places where windows began, and who is seen since
     gaps = list[_Gap]()
     last, ages, number = np.empty(0), np.empty(0, np.int64), 0
+    usual = (pace.steps == 1) & ~pace.short
     for snapshot, (here, step) in enumerate(zip(places, pace.steps.tolist(), strict=True)):
         seen: Bools = np.asarray(np.isfinite(here).all(axis=1))
         if not snapshot:
@@ -178,7 +198,7 @@ def _walk(places: Iterable[Floats], pace: Pace) -> tuple[list[Floats], list[Ints
             gaps.append(_Gap(snapshot, back, ages[back], np.abs(here[back] - last[back])))
         last[seen], ages[seen] = here[seen], 0
         for level in range(n_levels):
-            held[level] = held[level] & seen & (step == 1)
+            held[level] = held[level] & seen & usual[snapshot]
             if number % 2**level:
                 continue
             whole = held[level]
@@ -189,15 +209,19 @@ def _walk(places: Iterable[Floats], pace: Pace) -> tuple[list[Floats], list[Ints
 
 
 def _usual_squares(squares: list[Floats], counts: list[Ints]) -> Floats:
-    """Mean squares of what each molecule moves in 1, 2, 4, ... usual steps.
+    """Mean squares of what each molecule moves in 1, 2, 4, ... usual steps, up to the longest seen.
 
     Where no window is so long, that of half the length stands in, as if all went straight on. Few
     windows may show less than shorter ones do, by chance: nobody moves less in a longer time.
     """
+    n_known = max((level + 1 for level, numbers in enumerate(counts) if numbers.any()), default=1)
     found = list[Floats]()
-    for sums, numbers in zip(squares, counts, strict=True):
+    for sums, numbers in zip(squares[:n_known], counts[:n_known], strict=True):
         if numbers.any():
-            found.append(np.maximum(with_stand_ins(sums, numbers), found[-1] if found else 0.0))
+            # One that goes its own way is not to be hidden by all others where windows are few.
+            own = sums.mean(axis=1, keepdims=True) / np.maximum(numbers, 1)[:, None]
+            known = np.maximum(with_stand_ins(sums, numbers), own)
+            found.append(np.maximum(known, found[-1] if found else 0.0))
         else:
             found.append(4 * found[-1] if found else np.full(sums.shape, np.inf))  # nobody knows
     return np.array(found)

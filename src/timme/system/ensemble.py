@@ -31,7 +31,7 @@ _BLOCK_FRAMES = 256
 _BLURRED = 1e-3  # of a box, by which a place that is known no better is not known at all
 
 # Coordinates in single precision are summed in it from so many snapshots on, where that gives σ to
-# 1e-5 (see the argument in _kernels/plain.py). Fewer are brought into double precision.
+# 1e-5 (see the argument in _kernels/sums.py). Fewer are brought into double precision.
 SINGLE_FROM = 64
 
 

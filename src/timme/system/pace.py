@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from timme._arrays import Floats, Ints
+from timme._arrays import Bools, Floats, Ints
 from timme.system.frames import Frames
 
 _MOST = 2.0**32  # steps between two snapshots, so that sums stay whole numbers
@@ -47,6 +47,14 @@ class Pace:
         steps = _count_steps(intervals, _rounding(times))
         steps[[0, *begins]] = 0
         return cls(steps, intervals, unit, first)
+
+    @property
+    def short(self) -> Bools:
+        """Which steps last less than half a usual one, and say little of how far that leads."""
+        lengths = np.abs(self.intervals)
+        moving = lengths[lengths > 0]  # not those that nobody knows
+        found: Bools = lengths < (np.median(moving) / 2 if len(moving) else 0.0)
+        return found
 
     def describe(self, snapshot: int) -> str:
         """Say how far a snapshot is from the one before.

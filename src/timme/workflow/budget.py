@@ -12,13 +12,15 @@ from functools import partial
 
 from timme import memory
 from timme._kernels.space import TILTED
-from timme.confidence.draws import N_PARTS
+from timme.confidence.draws import AT_A_TIME, N_DRAWS, N_PARTS
 from timme.confidence.replicates import MOST_PAIRS
 from timme.confidence.separation import MOST_DRAWN
 from timme.confidence.shown import MOST_SHOWN
 from timme.engine.moments import fill_up
 from timme.fluctuations.crossing import count_site_pairs
+from timme.fluctuations.site_sums import is_plain
 from timme.fluctuations.sums import HELD_BYTES
+from timme.fluctuations.units import MOST_HELD
 from timme.hierarchy.clustering import CANDIDATES, CHUNK
 from timme.hierarchy.pruning import LEAST_FRAMES, SEARCH_BYTES
 from timme.objects import Objects
@@ -42,13 +44,17 @@ _KEPT = 32  # for each pair: what stays of it
 _SORTED = 40  # for each pair kept, while they are linked
 _JOINED = 60  # for each pair in hand that is not kept, while it is linked
 _SUMMED = 10  # for each pair and part of the snapshots, by which clusters are judged
+_SUMMED_WEIGHT = 4  # for the same, where each pair and part has a weight of its own
+_LISTED = 100  # for each pair kept, while those are listed by which clusters are judged
+_RESAMPLED = 12  # for each σ of a draw
 _CELL = 120  # for each pair of shown objects, while levels are looked for
 _DRAWN = 90  # for each pair kept of shown objects, while σ is drawn
 _FOUND = 48  # for each pair in hand that was found to join clusters, maybe
 _CONTACT = 100  # for each pair in contact, while these are listed
 _PATH = 500  # for each point, where it passes while contacts are searched for
 
-_FAR = 150  # for each pair at random, while splits are judged
+_FAR = 150  # for each pair at random, while it is measured
+_LISTED_FAR = 60  # for the same, while splits are judged
 _JUDGED = 8  # pairs for each object that are needed to judge clusters
 _PRUNED_BYTES = 200_000_000  # for pairs in hand, where most are given up before
 _SMALLEST = 10_000  # pairs in a piece: fewer would be read for longer than measured
@@ -135,9 +141,11 @@ def plan(
     block = _block_bytes(compared)
     n_summed = 0
     if judged:
-        free = allowed(limit) - sum(size for _, size in stays) - block
-        n_summed, needed = _judging(compared, n_kept, shown, free)
-        phases.append(("parts of the snapshots, by which clusters are judged", block + needed))
+        plain = euclidean and is_plain(compared.ensemble, None)
+        laid_out = _laid_out_bytes(compared) if plain else block
+        free = allowed(limit) - sum(size for _, size in stays) - laid_out
+        n_summed, needed = _judging(compared, n_kept, shown, free, plain=plain)
+        phases.append(("parts of the snapshots, by which clusters are judged", laid_out + needed))
     pruned = not keep and euclidean and _can_be_pruned(compared)
     if pruned:
         phases.append(("coordinates in which pairs are given up", block + _search_bytes(compared)))
@@ -164,19 +172,28 @@ def plan(
     return Plan(tuple(part for part in parts if part[1]), chunk, n_pieces, n_summed)
 
 
-def _judging(compared: Objects, n_kept: int, n_shown: int, free: float) -> tuple[int, int]:
-    """Pairs by which clusters can be judged in so much memory, and how much that takes at least."""
+def _judging(
+    compared: Objects, n_kept: int, n_shown: int, free: float, *, plain: bool
+) -> tuple[int, int]:
+    """Pairs by which clusters can be judged in so much memory, and how much that takes at least.
+
+    Sums that tell what matters are given back before those by which splits are judged are made, and
+    neither are of more pairs than that.
+    """
     levels = _CELL * min(n_shown, MOST_SHOWN) ** 2 // 2
-    drawn = _FAR * min(MOST_DRAWN, n_shown**2 // 2)  # pairs at random, by which splits are judged
-    per_pair = _SUMMED * min(N_PARTS, compared.ensemble.n_snapshots)
+    n_far = min(MOST_DRAWN, n_shown**2 // 2)  # pairs at random, by which splits are judged
+    per_pair = (_SUMMED + _SUMMED_WEIGHT * (not plain)) * min(
+        N_PARTS, compared.ensemble.n_snapshots
+    )
+    listed = _LISTED * n_kept + _LISTED_FAR * n_far + _RESAMPLED * min(AT_A_TIME, N_DRAWS * n_kept)
     crossing = 0
     if not compared.are_points:  # whose cross pairs are summed first
         n_crossing = (len(compared.members) / len(compared)) ** 2 * n_kept
         crossing = min(HELD_BYTES, int(per_pair * n_crossing))
-    fit = int(min(max(free - drawn - crossing, 0.0) / per_pair, n_kept, MOST_PAIRS))
+    fit = int(min(max(free - crossing - listed, 0.0) / per_pair, n_kept, MOST_PAIRS))
     least = min(n_kept, _JUDGED * len(compared))
     n_summed = max(fit, least)
-    return max(1, n_summed), max(levels, drawn + crossing + per_pair * n_summed)
+    return max(1, n_summed), max(levels, _FAR * n_far, crossing + listed + per_pair * n_summed)
 
 
 def most_contacts(
@@ -257,6 +274,16 @@ def _block_bytes(compared: Objects) -> int:
     # Few snapshots are brought into double precision.
     laid = (itemsize if used.n_snapshots >= SINGLE_FROM else 8) * _frame_numbers(used)
     return read + laid * fill_up(frames)
+
+
+def _laid_out_bytes(compared: Objects) -> int:
+    """Coordinates as read and checked, and the same laid out by parts; all of few snapshots."""
+    used = compared.centres() if compared.are_points else compared.ensemble
+    itemsize = used.snapshot(0)[0].dtype.itemsize
+    whole = used.n_snapshots * _frame_numbers(used)
+    held = itemsize * whole <= MOST_HELD
+    read = whole if held else min(used.block_length, used.n_snapshots) * _frame_numbers(used)
+    return (2 * itemsize + 1) * read
 
 
 def _frame_numbers(ensemble: Ensemble) -> int:

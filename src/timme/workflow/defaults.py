@@ -26,6 +26,7 @@ from timme.system.topology import atoms_of_sites, site_bonds
 from timme.system.traces import joined_atoms
 from timme.workflow.budget import Tell, most_contacts
 from timme.workflow.lists import read_groups, read_pairs
+from timme.workflow.own import Own
 
 _CHAIN = 3  # sites; two links share a site in no less
 _IN_CHAINS = 0.9  # of all sites: a few bonds among particles do not make these a network
@@ -56,6 +57,59 @@ def kind_of(ensemble: Ensemble) -> str:
         in_chains = per_molecule[per_molecule >= _CHAIN].sum()
         return "network" if in_chains >= _IN_CHAINS * ensemble.n_sites else "particles"
     return "liquid" if len(per_molecule) > 1 and np.median(per_molecule) <= 12 else "molecule"
+
+
+def choose_compared(
+    ensemble: Ensemble,
+    kind: str,
+    chosen: Settings,
+    *,
+    own: Own,
+    tell: Tell | None = None,
+    run: Run = DEFAULT,
+) -> tuple[Objects, Pairs, Settings]:
+    """Choose what is compared, and with whom.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The system.
+    kind : str
+        What :func:`kind_of` tells of it.
+    chosen : Settings
+        What was asked for.
+    own : Own
+        What the user made.
+    tell : callable, optional
+        Called with the memory that a search for contacts needs.
+    run : Run, optional
+        How it is carried out.
+
+    Returns
+    -------
+    objects, pairs, settings
+        Two objects and one pair at least, and what was chosen.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer.
+    """
+    compared, chosen = choose_objects(ensemble, kind, chosen, own=own.objects)
+    if len(compared) < 2:
+        raise ValueError(
+            f"{ensemble.prefix}at least 2 {compared.kind} are needed, got {len(compared)}: "
+            "select more sites, or choose other objects"
+        )
+    partners, chosen = choose_pairs(
+        compared, kind, chosen, own=own.pairs, metric=own.metric, tell=tell, run=run
+    )
+    if len(partners) == 0:
+        raise ValueError(
+            f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
+            f"{_remedy_for_no_pairs(chosen)}"
+        )
+    return compared, partners, chosen
 
 
 def choose_objects(
@@ -370,3 +424,12 @@ def select(ensemble: Ensemble, text: str) -> Ints:
 
 def _selector(ensemble: Ensemble) -> Callable[[str], Ints]:
     return selector(atoms_of_sites(ensemble), ensemble.snapshot(0)[0])
+
+
+def _remedy_for_no_pairs(chosen: Settings) -> str:
+    """Propose what would leave some pairs to be compared."""
+    by_radius = chosen.pairs == "contact"
+    remedies = ["choose a larger radius"] * by_radius + ["choose other pairs"]
+    if chosen.min_bonds:
+        remedies.append(f"let them be fewer bonds apart than min_bonds={chosen.min_bonds}")
+    return ", or ".join(remedies)

@@ -37,9 +37,8 @@ from timme.system.topology import atoms_of_sites
 from timme.workflow.budget import Plan, Tell, plan
 from timme.workflow.defaults import (
     Shown,
+    choose_compared,
     choose_length,
-    choose_objects,
-    choose_pairs,
     choose_shown,
     kind_of,
     select,
@@ -225,20 +224,9 @@ def _analyse_ensemble(
         ensemble, overlap = without_short_tracks(ensemble, chosen.min_overlap)
         chosen = replace(chosen, min_overlap=overlap)
     kind = kind_of(ensemble)
-    compared, chosen = choose_objects(ensemble, kind, chosen, own=own.objects)
-    if len(compared) < 2:
-        raise ValueError(
-            f"{ensemble.prefix}at least 2 {compared.kind} are needed, got {len(compared)}: "
-            "select more sites, or choose other objects"
-        )
-    partners, chosen = choose_pairs(
-        compared, kind, chosen, own=own.pairs, metric=own.metric, tell=tell, run=run
+    compared, partners, chosen = choose_compared(
+        ensemble, kind, chosen, own=own, tell=tell, run=run
     )
-    if len(partners) == 0:
-        raise ValueError(
-            f"{ensemble.prefix}no pairs of {compared.kind} are {partners.description}: "
-            f"{_remedy_for_no_pairs(chosen)}"
-        )
     shown = choose_shown(compared, chosen.show)
     listed = list_sharing(compared, partners, chosen.min_overlap)
     planned = _plan(compared, listed, chosen, tell, shown=shown, metric=own.metric)
@@ -286,15 +274,6 @@ def _analyse_ensemble(
         parts=(Measured(sigma), *told.parts),
         seen=seen,
     )
-
-
-def _remedy_for_no_pairs(chosen: Settings) -> str:
-    """Propose what would leave some pairs to be compared."""
-    by_radius = chosen.pairs == "contact"
-    remedies = ["choose a larger radius"] * by_radius + ["choose other pairs"]
-    if chosen.min_bonds:
-        remedies.append(f"let them be fewer bonds apart than min_bonds={chosen.min_bonds}")
-    return ", or ".join(remedies)
 
 
 def _describe(partners: Pairs, own: Own, chosen: Settings, ensemble: Ensemble) -> str:
