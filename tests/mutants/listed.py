@@ -1047,15 +1047,20 @@ MUTANTS = [
         "hierarchy/test_clustering.py",
         (
             "means of distances are taken for distances of means",
-            "(own_swing + swings[tile, k]) / nearest",
-            "_NONE * swings[tile, k]",
+            "(error * nearest + swing)",
+            "(error * nearest)",
         ),
         (
             "so they are in short stretches",
             "swing = (swings[a] + swings[b]) / nearest",
             "swing = _NONE",
         ),
-        ("short stretches end where long ones do", "ends, 1, site", "ends, 0, site"),
+        ("short stretches end where long ones do", "end = ends[1, frame]", "end = ends[0, frame]"),
+        (
+            "squares are taken to differ by no more than distances",
+            "limit, low, nothing = limit + limit,",
+            "limit, low, nothing = limit,",
+        ),
     ),
     *_mutants(
         "hierarchy/stretches.py",

@@ -64,6 +64,38 @@ def spread(vector):
     return np.full_like(vector, vector[0])
 
 
+def first_lane(vector):
+    """Return the number in the first lane."""
+    return vector[0]
+
+
+def splat(number):
+    """Vector of which all lanes are one number."""
+    return number
+
+
+def higher(one, other):
+    """The higher of two numbers in each lane."""
+    return np.maximum(one, other)
+
+
+def lower(one, other):
+    """The lower of two numbers in each lane."""
+    return np.minimum(one, other)
+
+
+def bits_above(one, other):
+    """Lanes in which a number is above another, as bits of one number; none that is no number."""
+    return sum(1 << int(k) for k in np.flatnonzero(one > other))
+
+
+def total(vector):
+    """Sum over the lanes: the upper half is added to the lower one, and so on."""
+    while len(vector) > 1:
+        vector = vector[: len(vector) // 2] + vector[len(vector) // 2 :]
+    return vector[0]
+
+
 def store_first(numbers, at, vectors):
     """Store the first lanes of some vectors."""
     for k, vector in enumerate(vectors):
@@ -71,16 +103,10 @@ def store_first(numbers, at, vectors):
 
 
 def store_sums(numbers, places, ones, others):
-    """Store the sums over the lanes of four vectors from one place on, and of four from another.
-
-    Of each vector the upper half is added to the lower one, and so on.
-    """
+    """Store the totals of four vectors from one place on, and of four others from another."""
     for place, vectors in zip(places, (ones, others), strict=True):
         for k, vector in enumerate(vectors):
-            part = vector
-            while len(part) > 1:
-                part = part[: len(part) // 2] + part[len(part) // 2 :]
-            numbers[place + k] = part[0]
+            numbers[place + k] = total(vector)
 
 
 class _Lanes(types.Type):
@@ -131,6 +157,36 @@ def _keep(vector, count):
 @overload(spread, jit_options=_INLINED)
 def _spread(vector):
     return lambda vector: _spread_lane(vector)
+
+
+@overload(first_lane, jit_options=_INLINED)
+def _first_lane(vector):
+    return lambda vector: _extract_lane(vector)
+
+
+@overload(splat, jit_options=_INLINED)
+def _splat(number):
+    return lambda number: _splat_number(number)
+
+
+@overload(higher, jit_options=_INLINED)
+def _higher(one, other):
+    return lambda one, other: _choose_higher(one, other)
+
+
+@overload(lower, jit_options=_INLINED)
+def _lower(one, other):
+    return lambda one, other: _choose_lower(one, other)
+
+
+@overload(bits_above, jit_options=_INLINED)
+def _bits_above(one, other):
+    return lambda one, other: _compare_lanes(one, other)
+
+
+@overload(total, jit_options=_INLINED)
+def _total(vector):
+    return lambda vector: _add_lanes(vector)
 
 
 @overload(store_first, jit_options=_INLINED)
@@ -190,6 +246,52 @@ def _spread_lane(_, vector):
 
 
 @intrinsic
+def _extract_lane(_, vector):
+    def generate(context, builder, signature, arguments):
+        return builder.extract_element(arguments[0], _number(0))
+
+    return vector.dtype(vector), generate
+
+
+@intrinsic
+def _splat_number(_, number):
+    lanes = _Lanes(number)
+
+    def generate(context, builder, signature, arguments):
+        vector = ir.Constant(context.get_value_type(lanes), ir.Undefined)
+        vector = builder.insert_element(vector, arguments[0], _number(0))
+        return _shuffle(builder, vector, vector, [0] * lanes.count)
+
+    return lanes(number), generate
+
+
+@intrinsic
+def _choose_higher(_, one, other):
+    def generate(context, builder, signature, arguments):
+        return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
+
+    return one(one, other), generate
+
+
+@intrinsic
+def _choose_lower(_, one, other):
+    def generate(context, builder, signature, arguments):
+        return builder.select(builder.fcmp_ordered("<", *arguments), *arguments)
+
+    return one(one, other), generate
+
+
+@intrinsic
+def _compare_lanes(_, one, other):
+    def generate(context, builder, signature, arguments):
+        above = builder.fcmp_ordered(">", *arguments)
+        bits = builder.bitcast(above, ir.IntType(one.count))
+        return builder.zext(bits, ir.IntType(64))
+
+    return types.int64(one, other), generate
+
+
+@intrinsic
 def _take_roots(_, vector):
     def generate(context, builder, signature, arguments):
         kind = arguments[0].type
@@ -198,6 +300,15 @@ def _take_roots(_, vector):
         return builder.call(root, arguments)
 
     return vector(vector), generate
+
+
+@intrinsic
+def _add_lanes(_, vector):
+    def generate(context, builder, signature, arguments):
+        sums = _fold(builder, arguments[0], vector.count)
+        return builder.extract_element(sums, _number(0))
+
+    return vector.dtype(vector), generate
 
 
 @intrinsic
@@ -220,10 +331,7 @@ def _store_eight(_, numbers, places, ones, others):
             pairs = zip(vectors[::2], vectors[1::2], strict=True)
             vectors = [_add_halves(builder, one, other, width) for one, other in pairs]
             width //= 2
-        (sums,) = vectors
-        while width > 1:
-            sums = _add_halves(builder, sums, None, width)
-            width //= 2
+        sums = _fold(builder, vectors[0], width)
         for k, place in enumerate(cgutils.unpack_tuple(builder, arguments[1])):
             four = _shuffle(builder, sums, sums, range(4 * k, 4 * k + 4))
             where = _place(builder, arguments[0], place, four.type)
@@ -231,6 +339,13 @@ def _store_eight(_, numbers, places, ones, others):
         return context.get_dummy_value()
 
     return types.void(numbers, places, ones, others), generate
+
+
+def _fold(builder, vector, width):
+    """Add up runs of so many lanes."""
+    while width > 1:
+        vector, width = _add_halves(builder, vector, None, width), width // 2
+    return vector
 
 
 def _add_halves(builder, one, other, width):
