@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import operator
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import carray, types
+from numba import carray, types  # type: ignore[attr-defined]
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
 _BYTES = 64
 _FLAGS = ("contract", "nsz")
-_INLINED = {"forceinline": True}
+_INLINED: Any = {"forceinline": True}
 
 
 def numbers_of(array):
