@@ -109,7 +109,8 @@ def test_the_fluid_is_as_dense_as_planned_and_can_be_tracked(fluid: Run) -> None
 
 def arrested(run: Run) -> Bools:
     """Who gets less than 0.3 from where it was, where few spheres do."""
-    return np.linalg.norm(run[0][-1] - run[0][0], axis=1) < 0.3
+    slow: Bools = np.linalg.norm(run[0][-1] - run[0][0], axis=1) < 0.3
+    return slow
 
 
 def test_spheres_that_are_alone_diffuse_freely(gel: Run) -> None:
@@ -190,7 +191,7 @@ def test_the_network_is_ramified_and_no_block(gel: Run) -> None:
     places, room = wrapped(frames[0][arrested(gel)], box)
     low, high = np.quantile(places[:, 2], [0.25, 0.75])
     points = np.random.default_rng(1).uniform([0, 0, low], [*box[:2], high], (20_000, 3))
-    near = cKDTree(places, boxsize=room).query(points)[0] < TOUCHING
+    near: Bools = np.asarray(cKDTree(places, boxsize=room).query(points)[0]) < TOUCHING
     for axis in (0, 1):
         slices = (points[:, axis] // (box[axis] / 8)).astype(int)
         covered = np.bincount(slices, near) / np.bincount(slices)
@@ -224,7 +225,7 @@ def test_its_record_tells_the_same_of_the_network(gel: Run) -> None:
 )
 def test_a_row_spans_the_room_where_it_has_no_gap(n: int, width: float, expected: bool) -> None:
     """So that the slow way to tell is known to be right."""
-    row = np.column_stack([np.arange(n), np.zeros((n, 2))]) + 0.5
+    row: Floats = np.column_stack([np.arange(float(n)), np.zeros((n, 2))]) + 0.5
     room = np.array([width, 20.0, 100.0])
     assert [spans(row, room, axis) for axis in (0, 1)] == [expected, False]
 
