@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import timme
 from tests import naive
 from timme.confidence import assess
+from timme.confidence.findings import Convergence
 from timme.confidence.windows import cut_windows, sigma_by_time, slide
 from timme.synthetic import FAMILIES
 from timme.system.ensemble import Ensemble
@@ -34,6 +35,20 @@ def test_all_of_a_trajectory_agrees_with_itself_and_replicas_are_left_out() -> N
     expected = [naive.pair_sigma(half, a, b)[0] for a, b in sigma.pairs]
     place = int(np.argmin(np.abs(told.fractions - 0.5)))
     assert told.forward[place] == pytest.approx(np.median(expected / sigma.sigma), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("least", "words"),
+    [
+        (0.76, "every trusted cluster is found in both, by 0.76 at least"),
+        (0.74, "not every trusted cluster is found in both, one by 0.74 only"),
+    ],
+)
+def test_what_a_half_does_not_show_is_not_said_to_be_found(least: float, words: str) -> None:
+    halves, all_of_it = np.array([0.5, 1.0]), np.ones((2, 2))
+    backward = np.array([[1.0, least], [1.0, 1.0]])
+    found = Convergence(halves, np.ones(2), np.ones(2), all_of_it, backward, np.empty((0, 2)))
+    assert found.words.endswith(f"; {words}")
 
 
 def test_pairs_that_a_part_has_never_seen_are_left_out_of_its_median() -> None:

@@ -323,11 +323,15 @@ def refuse_unkept(chosen: Settings, n_pairs: int) -> None:
     n_pairs : int
         Pairs that are compared.
     """
-    if chosen.linkage != "single":
-        raise ValueError(
-            f"linkage={chosen.linkage!r} needs σ of all pairs at once, and {n_pairs:,} are too "
-            "many: compare those in contact, or the nearest"
-        )
+    if chosen.linkage == "single":
+        return
+    remedy = "compare those in contact, or the nearest"
+    if chosen.linkage == "average":
+        remedy = "choose fewer sites, or linkage='braced', which takes those in contact"
+    raise ValueError(
+        f"linkage={chosen.linkage!r} needs σ of all pairs at once, and {n_pairs:,} are too many: "
+        f"{remedy}"
+    )
 
 
 def _linkage_notes(chosen: Settings) -> tuple[str, ...]:
