@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,6 +84,21 @@ def test_a_cluster_that_falls_apart_leaves_one_track_and_begins_another() -> Non
     assert found.n_tracks == 2
     with pytest.raises(ValueError, match="choose fewer windows"):
         slide(points, index, 60, cutoff=0.05)
+
+
+@pytest.mark.parametrize("linkage", ["single", "braced", "average"])
+def test_windows_are_joined_as_all_snapshots_are(linkage: Any) -> None:
+    """A window is a film by itself, cut by the linkage of all snapshots."""
+    made = timme.synthetic.hinged(2, 12, 60, seed=1).ensemble
+    points = timme.objects.points(made)
+    index = next(timme.pairs.all(points).chunks(1000))
+    array = np.asarray(made.coordinates(), np.float64)
+    film = timme.objects.points(Ensemble.from_array(array[:40]))
+    tree = timme.link(timme.measure(film, timme.pairs.all(film)), linkage=linkage)
+    cutoff = float(np.mean(tree.heights[-2:]))  # where two are left
+    found = slide(points, index, 2, cutoff=cutoff, min_size=1, linkage=linkage)
+    assert found.windows[0] == range(40)
+    assert found.tracks[0].tolist() == tree.cut(cutoff).labels.tolist()
 
 
 def test_sigma_over_a_time_is_the_mean_over_windows() -> None:

@@ -156,6 +156,7 @@ def follow(  # noqa: PLR0913, as above
             cutoff=cutoff,
             shown=seen.shown,
             replicas=runs_of(compared, chosen),
+            linkage=linkage_of(chosen),
             metric=metric,
             noise=noise,
             run=run,
@@ -223,7 +224,12 @@ def by_chance(
             f"chance=True needs about {memory.shown(held)} of memory, and there is less: leave it "
             "out, or take fewer snapshots (step=)"
         )
-    band = null_band(compared.centres(), sigma.pairs, large=chosen.large, noise=noise)
+    band = null_band(
+        *(compared.centres(), sigma.pairs),
+        large=chosen.large,
+        linkage=linkage_of(chosen),
+        noise=noise,
+    )
     return Told((*told.parts, Chance(band)), told.notes)
 
 
