@@ -166,7 +166,7 @@ def test_one_series_alone_is_mostly_told_within_a_factor_of_two(
 @given(st.floats(0.01, 0.95), st.integers(40, 200))
 def test_an_exponential_is_summed_as_it_goes_on(kept: float, n_lags: int) -> None:
     """Of ρ(k) = aᵏ, cut off at its half by noise, 1 + 2 Σ ρ is (1 + a) / (1 − a) all the same."""
-    correlation = kept ** np.arange(n_lags)
+    correlation = np.power(kept, np.arange(n_lags), dtype=np.float64)
     correlation[np.argmax(correlation <= 0.5) + 1 :] = -0.5
     assert _sum_longer(correlation) == pytest.approx((1 + kept) / (1 - kept))
 

@@ -128,7 +128,8 @@ def correlation_time(
     given_back = taken / (1 - taken) * products / max(float(products[0]), 1.0)
     time = _sum_longer((correlation + given_back) / (1 + given_back[0]))
     # Runs within which nothing changes hold a value each: Σ l² / n is as long as τ can be.
-    return min(time, float(np.square(lengths).sum()) / values.shape[1])
+    longest = sum(length**2 for length in lengths) / sum(lengths)
+    return min(time, longest)
 
 
 def _sum_initial(correlation: Floats) -> float:
@@ -146,7 +147,8 @@ def _sum_longer(correlation: Floats) -> float:
     if not len(forgotten):
         return found
     half = correlation[: forgotten[0] + 1]
-    return max(found, (2.0 * float(half.sum()) - 1.0 - half[-1]) / (1.0 - half[-1]))
+    last = float(half[-1])
+    return max(found, (2.0 * float(half.sum()) - 1.0 - last) / (1.0 - last))
 
 
 def effective_size(
