@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import timme
 from tests import naive
 from timme.confidence import assess
+from timme.confidence.findings import Convergence
 from timme.confidence.windows import cut_windows, sigma_by_time, slide
 from timme.synthetic import FAMILIES
 from timme.system.ensemble import Ensemble
@@ -34,6 +36,20 @@ def test_all_of_a_trajectory_agrees_with_itself_and_replicas_are_left_out() -> N
     expected = [naive.pair_sigma(half, a, b)[0] for a, b in sigma.pairs]
     place = int(np.argmin(np.abs(told.fractions - 0.5)))
     assert told.forward[place] == pytest.approx(np.median(expected / sigma.sigma), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("least", "words"),
+    [
+        (0.76, "every trusted cluster is found in both, by 0.76 at least"),
+        (0.74, "not every trusted cluster is found in both, one by 0.74 only"),
+    ],
+)
+def test_what_a_half_does_not_show_is_not_said_to_be_found(least: float, words: str) -> None:
+    halves, all_of_it = np.array([0.5, 1.0]), np.ones((2, 2))
+    backward = np.array([[1.0, least], [1.0, 1.0]])
+    found = Convergence(halves, np.ones(2), np.ones(2), all_of_it, backward, np.empty((0, 2)))
+    assert found.words.endswith(f"; {words}")
 
 
 def test_pairs_that_a_part_has_never_seen_are_left_out_of_its_median() -> None:
@@ -79,6 +95,21 @@ def test_a_cluster_that_falls_apart_leaves_one_track_and_begins_another() -> Non
     assert found.n_tracks == 2
     with pytest.raises(ValueError, match="choose fewer windows"):
         slide(points, index, 60, cutoff=0.05)
+
+
+@pytest.mark.parametrize("linkage", ["single", "braced", "average"])
+def test_windows_are_joined_as_all_snapshots_are(linkage: Any) -> None:
+    """A window is a film by itself, cut by the linkage of all snapshots."""
+    made = timme.synthetic.hinged(2, 12, 60, seed=1).ensemble
+    points = timme.objects.points(made)
+    index = next(timme.pairs.all(points).chunks(1000))
+    array = np.asarray(made.coordinates(), np.float64)
+    film = timme.objects.points(Ensemble.from_array(array[:40]))
+    tree = timme.link(timme.measure(film, timme.pairs.all(film)), linkage=linkage)
+    cutoff = float(np.mean(tree.heights[-2:]))  # where two are left
+    found = slide(points, index, 2, cutoff=cutoff, min_size=1, linkage=linkage)
+    assert found.windows[0] == range(40)
+    assert found.tracks[0].tolist() == tree.cut(cutoff).labels.tolist()
 
 
 def test_sigma_over_a_time_is_the_mean_over_windows() -> None:
