@@ -118,7 +118,6 @@ def by_chance(width: float, height: float, strength: float) -> tuple[float, floa
 # ---- the script ----------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_a_short_run_writes_its_snapshots_and_what_a_microscope_sees(short: Path) -> None:
     told = json.loads((short / "spheres.json").read_text())
     clean, noisy = (np.load(short / name) for name in told["files"])
@@ -136,6 +135,9 @@ def test_a_short_run_writes_its_snapshots_and_what_a_microscope_sees(short: Path
         assert file == {"bytes": len(content), "sha256": sha256(content).hexdigest()}
     assert set(told["versions"]) == {"python", "numpy", "numba"}
     assert (short / "spheres_displacements.png").stat().st_size > 1_000
+    assert told["plan"]["quench"] == [[4.0, 0.05], [3.4, 0.05]]
+    arrested = told["measured"]["arrested"]
+    assert 0 < arrested["largest_piece"] <= arrested["spheres"] <= 90
 
 
 @pytest.mark.thorough

@@ -570,6 +570,24 @@ MUTANTS = [
         ("larger clusters are passed over", "best * max(size, wanted)", "best * size * 2"),
     ),
     *_mutants(
+        "confidence/convergence.py",
+        "confidence/test_convergence.py",
+        (
+            "one snapshot is told to have a σ of 0",
+            "fewest[lengths - 1] >= 2",
+            "fewest[lengths - 1] >= 1",
+        ),
+    ),
+    *_mutants(
+        "output/plots.py",
+        "output/test_plots.py",
+        (
+            "one site presses the mobility of a thousand others into a corner",
+            "if 0 < 2 * usual < highest else",
+            "if False else",
+        ),
+    ),
+    *_mutants(
         "confidence/separation.py",
         "confidence/test_separation.py",
         ("a split is fitted by its next pairs alone", "range(_REACH)", "range(0)"),
