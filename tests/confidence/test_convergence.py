@@ -64,6 +64,17 @@ def test_pairs_that_a_part_has_never_seen_are_left_out_of_its_median() -> None:
     assert told.forward[-1] == pytest.approx(1.0)
 
 
+def test_one_snapshot_is_no_part_of_which_anything_is_told() -> None:
+    """σ of one snapshot was told as 0; ten of them are parts of one each."""
+    points = timme.objects.points(Ensemble.from_array(np.random.default_rng(0).random((10, 8, 3))))
+    sigma = timme.measure(points, timme.pairs.all(points))
+    told = assess(points, sigma, timme.link(sigma)).convergence
+    assert told is not None
+    assert told.fractions[0] * 10 >= 2
+    assert (told.forward > 0).all()
+    assert (told.backward > 0).all()
+
+
 def test_of_two_snapshots_nothing_converges() -> None:
     points = timme.objects.points(Ensemble.from_array(np.random.default_rng(0).random((2, 5, 3))))
     sigma = timme.measure(points, timme.pairs.all(points))
