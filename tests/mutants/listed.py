@@ -1196,6 +1196,15 @@ MUTANTS = [
             "False",
         ),
     ),
+    *_mutants(
+        "cli/console.py",
+        "cli/test_console.py",
+        (
+            "every phase is silent for a second",
+            "_PATIENCE - (now - context.meta.setdefault(_BEGUN, now))",
+            "_PATIENCE",
+        ),
+    ),
     # ---- rigidity ------------------------------------------------------------------------------
     *_mutants(
         "rigidity/network.py",
