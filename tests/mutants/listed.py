@@ -1201,7 +1201,7 @@ MUTANTS = [
         "cli/test_console.py",
         (
             "every phase is silent for a second",
-            "_PATIENCE - (now - context.meta.setdefault(_BEGUN, now))",
+            "_PATIENCE - (now - begun)",
             "_PATIENCE",
         ),
     ),

@@ -31,7 +31,7 @@ _GRACE = 2.0  # seconds from the second signal to the end
 _INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # name of a variable
 _PATIENCE = 0.8  # seconds for which nothing needs to be said
 _TICK = 0.5  # seconds between two looks at the clock
-_BEGUN = "timme.cli.begun"  # what click keeps of a command: when it first waited for something
+_BEGUN = "timme begun"  # what click keeps of a command: when it first waited for something
 
 
 @contextmanager
@@ -291,7 +291,8 @@ def _patience() -> float:
     if context is None:
         return _PATIENCE
     now = time.monotonic()
-    return max(0.0, _PATIENCE - (now - context.meta.setdefault(_BEGUN, now)))
+    begun: float = context.meta.setdefault(_BEGUN, now)
+    return max(0.0, _PATIENCE - (now - begun))
 
 
 def _columns() -> int | None:
