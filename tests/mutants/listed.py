@@ -546,6 +546,11 @@ MUTANTS = [
             "/ (1 + given_back[0])",
             "",
         ),
+        (
+            "a slow motion ends where its sum ends by chance",
+            "return max(found, (2.0 *",
+            "return min(found, (2.0 *",
+        ),
         ("weights leave all snapshots", "_kish(np.asarray(weights, np.float64))", "len(weights)"),
     ),
     *_mutants(
@@ -604,6 +609,17 @@ MUTANTS = [
             "- rng.integers(len(steps), size=",
             "- rng.integers(1, size=",
         ),
+        ("walkers are joined by the paper's linkage", "grow_by(linkage,", 'grow_by("single",'),
+    ),
+    *_mutants(
+        "confidence/windows.py",
+        "confidence/test_convergence.py",
+        ("windows are joined by the paper's linkage", "linkage=linkage)]", 'linkage="single")]'),
+    ),
+    *_mutants(
+        "confidence/findings.py",
+        "confidence/test_convergence.py",
+        ("a half shows what it does not", "if least >= HATCHED:", "if least >= 0:"),
     ),
     *_mutants(
         "confidence/noise.py",

@@ -205,7 +205,7 @@ class Settings(Display):
     min_bonds: int | None = choose(
         "Compare pairs at least so many bonds apart",
         group="pairs",
-        usual=f"{MIN_BONDS} in molecules, 0 for your own groups and pairs",
+        usual=f"{MIN_BONDS} in molecules, 0 for your own groups and pairs and average linkage",
         least=0,
     )
     min_overlap: int | Literal["auto"] | None = choose(
@@ -244,6 +244,7 @@ class Settings(Display):
         "Snapshots of each independent run, in their order, or one for a single run",
         group="sure",
         usual="one, or trajectory files that do not go on from the one before",
+        flags=("--replicas", "--replica"),
         metavar="500,500,…|one",
         parse=parse_counts,
         words={"one": "one"},
