@@ -1230,6 +1230,15 @@ MUTANTS = [
             "False",
         ),
     ),
+    *_mutants(
+        "cli/console.py",
+        "cli/test_console.py",
+        (
+            "every phase is silent for a second",
+            "_PATIENCE - (now - begun)",
+            "_PATIENCE",
+        ),
+    ),
     # ---- rigidity ------------------------------------------------------------------------------
     *_mutants(
         "rigidity/network.py",
