@@ -1,4 +1,4 @@
-"""Write the table of shipped files into data.md, and draw the figure: python docs/make_data.py."""
+"""Write the table of shipped files into data.md, and draw its figures: python docs/make_data.py."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.patches import Circle
 
 import timme
 from timme._arrays import Floats
@@ -18,6 +19,7 @@ PAGE = Path(__file__).parent / "data.md"
 IMAGES = Path(__file__).parent / "images"
 BEGIN, END = "<!-- files: written by make_data.py -->", "<!-- end of files -->"
 DIAMETER = 1.3  # µm
+ARRESTED = 0.3  # diameters, between the two peaks of displacements
 
 
 def table() -> str:
@@ -57,6 +59,24 @@ def draw_displacements() -> Figure:
     return figure
 
 
+def draw_network() -> Figure:
+    """Draw layers of the gel, a diameter thick: who hardly moves, and who does."""
+    ensemble = timme.data.spheres()
+    places, box = ensemble.snapshot()
+    width = float(np.asarray(box)[0, 0])
+    slow = displacements(ensemble) < ARRESTED
+    figure, panels = plt.subplots(1, 4, figsize=(10, 2.9), layout="constrained", sharey=True)
+    for axes, low in zip(panels, np.arange(3, 7) * DIAMETER, strict=True):
+        layer = (places[:, 2] >= low) & (places[:, 2] < low + DIAMETER)
+        for kind, colour in ((slow, "#1f77b4"), (~slow, "#ff7f0e")):
+            for place in places[layer & kind]:
+                axes.add_patch(Circle(place[:2], DIAMETER / 2, color=colour, alpha=0.7, lw=0))
+        axes.set(xlim=(0, width), ylim=(0, width), aspect="equal", xlabel="x (µm)")
+        axes.set_title(f"{low:.1f} to {low + DIAMETER:.1f} µm", fontsize=10)
+    panels[0].set_ylabel("y (µm)")
+    return figure
+
+
 def displacements(ensemble: timme.Ensemble) -> Floats:
     """How far each sphere gets from the first snapshot to the last, in diameters."""
     places = ensemble.block(0).coordinates.astype(float)
@@ -70,9 +90,10 @@ def displacements(ensemble: timme.Ensemble) -> Floats:
 def main() -> None:
     head, rest = PAGE.read_text("utf-8").split(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n{table()}\n{END}{rest.split(END)[1]}", "utf-8")
-    figure = draw_displacements()
-    figure.savefig(IMAGES / "data-spheres.png", dpi=150)
-    plt.close(figure)
+    figures = {"data-spheres": draw_displacements(), "data-network": draw_network()}
+    for name, figure in figures.items():
+        figure.savefig(IMAGES / f"{name}.png", dpi=150)
+        plt.close(figure)
 
 
 if __name__ == "__main__":

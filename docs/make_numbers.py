@@ -122,8 +122,8 @@ def sphere_rows() -> tuple[list[Row], dict[str, timme.Hierarchy]]:
             "not told",
             f"{sizes(gel, 0.146 * SPHERE, 1)} of 991 in the gel, "
             f"{sizes(fluid, 0.146 * SPHERE, 1)} in the fluid",
-            "beyond the rise of the gel, whose core is all that is arrested; within that of the "
-            "fluid, as of the paper: a core is there, and incomplete",
+            "beyond the rise of the gel, whose core is the arrested network and what rolls over "
+            "it; within that of the fluid, as of the paper: a core is there, and incomplete",
         ),
     ]
     return rows, {"spheres, dense fluid": fluid, "spheres, gel": gel}

@@ -2,9 +2,9 @@
 Spheres that stick, and spheres that crowd one another
 ======================================================
 
-991 spheres between two walls, twice: a gel, in which an arrested, dense piece and free spheres live
-side by side, and a dense fluid. Both files come with the package, as a confocal microscope would
-find the spheres. Pairs that touch in at least one snapshot are compared.
+991 spheres between two walls, twice: a gel, in which an arrested network that spans the room and
+mobile spheres live side by side, and a dense fluid. Both files come with the package, as a confocal
+microscope would find the spheres. Pairs that touch in at least one snapshot are compared.
 """
 
 import matplotlib.pyplot as plt
@@ -71,7 +71,7 @@ plt.show()
 # %%
 # Both from above: sticks join spheres of one cluster that touch in this snapshot (not through a
 # wall), dark blue is the largest cluster, and spheres in clusters of fewer than three are small and
-# grey. In the gel that is what is arrested, and what floats.
+# grey. In the gel these are the network and what floats.
 
 figure, panels = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
 for axes, (name, analysis) in zip(panels, analyses.items(), strict=True):

@@ -611,20 +611,32 @@ def correlation_time(
     """1 + 2 Σ ρ(k), summed in couples of lags (0, 1), (2, 3), … while these are above 0.
 
     Corrected: the variance about the mean lacks that of the mean, a share τ / n of all; so much is
-    added to every product that there is, and all are divided by that of lag 0 again.
+    added to every product that there is, and all are divided by that of lag 0 again. τ is then no
+    less than that of an exponential which falls to a half as soon, and no more than Σ l² / n.
     """
     rho = autocorrelation(series, replicas, errors)
     if not corrected:
         return initial_sum(rho)
     n = sum(replicas)
-    share = min(0.5, initial_sum(rho) / n)
+    share = min(0.5, max(initial_sum(rho), half_sum(rho)) / n)
     if share * n <= 1:
         return 1.0
     added = share / (1 - share)
     for k in range(len(rho)):
         products = sum(max(0, length - k) for length in replicas)
         rho[k] = (rho[k] + added * products / n) / (1 + added)
-    return initial_sum(rho)
+    most = sum(length**2 for length in replicas) / n
+    return min(max(initial_sum(rho), half_sum(rho)), most)
+
+
+def half_sum(rho: Sequence[float]) -> float:
+    """Twice the area below ρ up to the first lag with ρ ≤ ½, of which it is 1 − ρ there; or 1."""
+    area = 0.0
+    for k in range(1, len(rho)):
+        area += (rho[k - 1] + rho[k]) / 2
+        if rho[k] <= 0.5:
+            return 2 * area / (1 - rho[k])
+    return 1.0
 
 
 def initial_sum(rho: Sequence[float]) -> float:

@@ -113,7 +113,7 @@ def test_spheres_are_as_far_from_a_sigmoid_as_the_page_says() -> None:
 def test_forms_of_the_page_are_those_of_other_chains_as_well() -> None:
     """The share of 200 chains that are farther differs by chance: by three standard errors at most.
 
-    Verdicts hold all the same, also that a gel is at the border of both.
+    Verdicts hold all the same, also that the gel, of two kinds of motion, is none.
     """
     systems: dict[str, timme.Hierarchy] = sphere_rows()[1] | water_row()[1]
     systems["barnase, atoms, MD"] = quiet(timme.data.barnase_md(dense=True)).hierarchy

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests import naive
 from timme._arrays import Floats
 from timme.series import (
+    _sum_longer,
     autocorrelation,
     correlation_time,
     count_drawn,
@@ -141,6 +142,43 @@ def test_what_is_given_back_makes_two_independent_values_clearly_fewer_than_eigh
     for seed in range(20):
         values = relaxing(30, n_snapshots, n_snapshots / 4, seed)
         assert effective_size(values, corrected=True) < 7
+
+
+@pytest.mark.parametrize("n_snapshots", [20, 100, 1000])
+def test_one_series_alone_tells_two_from_eight(n_snapshots: int) -> None:
+    """Where the sum ends by chance, 2 is told as 8 or more in a fifth of all, else in a tenth."""
+    values = relaxing(300, n_snapshots, n_snapshots / 4)
+    found = [effective_size(row, corrected=True) for row in values]
+    assert np.mean(np.array(found) >= 8) < 0.1 + 2 * np.sqrt(0.1 * 0.9 / 300)
+
+
+@pytest.mark.parametrize(("n_snapshots", "truth"), [(100, 10), (1000, 10), (1000, 100)])
+def test_one_series_alone_is_mostly_told_within_a_factor_of_two(
+    n_snapshots: int, truth: int
+) -> None:
+    values = relaxing(300, n_snapshots, n_snapshots / (2 * truth))
+    found = np.array([effective_size(row, corrected=True) for row in values])
+    # The rate of an exponential is known to 1 / √10 of itself at best, of ten independent values:
+    # a factor of two is 2.2 standard errors, beyond which lie 3 %; sums of correlations know less.
+    assert np.mean((found > truth / 2) & (found < 2 * truth)) > 0.85
+
+
+@given(st.floats(0.01, 0.95), st.integers(40, 200))
+def test_an_exponential_is_summed_as_it_goes_on(kept: float, n_lags: int) -> None:
+    """Of ρ(k) = aᵏ, cut off at its half by noise, 1 + 2 Σ ρ is (1 + a) / (1 − a) all the same."""
+    correlation = np.power(kept, np.arange(n_lags), dtype=np.float64)
+    correlation[np.argmax(correlation <= 0.5) + 1 :] = -0.5
+    assert _sum_longer(correlation) == pytest.approx((1 + kept) / (1 - kept))
+
+
+@pytest.mark.parametrize("replicas", [[50] * 40, [10, 200, 90], [400]])
+def test_runs_that_never_change_hold_one_value_each(replicas: list[int]) -> None:
+    """The mean of runs of lengths l has the variance Σ l² / n² of one value."""
+    values = np.random.default_rng(0).normal(size=(200, len(replicas))).repeat(replicas, axis=1)
+    exact = sum(replicas) ** 2 / np.square(replicas).sum()
+    assert effective_size(values, replicas=replicas, corrected=True) >= exact * (1 - 1e-9)
+    if len(replicas) == 40:
+        assert effective_size(values, replicas=replicas, corrected=True) == pytest.approx(exact)
 
 
 def test_what_is_given_back_is_the_same_of_values_seen_now_and_then() -> None:

@@ -16,6 +16,8 @@ from tqdm import tqdm
 DIAMETER = 1.3  # µm
 NOISE = np.array([0.03, 0.03, 0.05])  # µm, of a place found by confocal microscopy, worst in depth
 BLOCK = 5_000  # steps between checkpoints
+ARRESTED = 0.3  # diameters, from the first snapshot to the last: in the valley of two kinds
+TOUCHING = 1.1  # diameters from centre to centre, as far as spheres attract one another
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +26,12 @@ class Plan:
 
     spheres: int = 991
     snapshots: int = 46
-    packing: float = 0.07  # of the whole room
-    gel_packing: float = 0.35  # of that part of it in which spheres start
+    packing: float = 0.2
     height: float = 10.0  # between the walls
     reach: float = 0.1  # of the attraction
-    gel_depth: float = 4.5  # of the attraction at first
-    gel_time: float = 3.0
-    depth: float = 3.4  # of the attraction from then on
-    age: float = 12.0  # from then on to the first snapshot
+    quench: tuple[tuple[float, float], ...] = ((4.0, 6.0), (3.4, 12.0))  # depths, and how long each
+    depth: float = 2.9  # of the attraction from then on
+    age: float = 3.0  # from then on to the first snapshot
     interval: float = 0.0045  # from snapshot to snapshot
     step: float = 1e-5
 
@@ -44,10 +44,8 @@ class Plan:
 # As dense as spheres of the experiments were, with an attraction of order k_B T: nothing jams.
 FLUID = Plan(
     packing=0.42,
-    gel_packing=0.42,
     height=12.0,
-    gel_depth=1.5,
-    gel_time=1.0,
+    quench=((1.5, 1.0),),
     depth=1.5,
     age=1.0,
     interval=0.010,
@@ -60,7 +58,8 @@ def main(arguments: list[str]) -> None:
     chosen = parser.parse_args(arguments)
     plan = FLUID if chosen.fluid else Plan()
     if chosen.short:
-        plan = replace(plan, spheres=90, snapshots=6, height=6.0, gel_time=0.1, age=0.1)
+        quench = tuple((depth, 0.05) for depth, _ in plan.quench)
+        plan = replace(plan, spheres=90, snapshots=6, height=6.0, quench=quench, age=0.1)
     told = {"seed": chosen.seed, "short": chosen.short, "plan": asdict(plan)}
     record(chosen.folder, told, ("numpy", "numba"))
     frames = simulate(plan, chosen.seed, chosen.folder)
@@ -89,7 +88,8 @@ def simulate(plan: Plan, seed: int, folder: Path) -> np.ndarray:
 
 def divide(plan: Plan) -> Iterator[tuple[float, int, bool]]:
     """Depth, number of steps, and whether it ends at a snapshot, for each block of the run."""
-    stages = [(plan.gel_depth, plan.gel_time, False), (plan.depth, plan.age, True)]
+    stages = [(depth, time, False) for depth, time in plan.quench]
+    stages += [(plan.depth, plan.age, True)]
     stages += [(plan.depth, plan.interval, True)] * (plan.snapshots - 1)
     for depth, time, seen in stages:
         steps = round(time / plan.step)
@@ -98,14 +98,13 @@ def divide(plan: Plan) -> Iterator[tuple[float, int, bool]]:
 
 
 def start(plan: Plan, seed: int) -> np.ndarray:
-    """Places drawn from a grid, a diameter wide, in a strip across the room."""
-    strip = plan.width * plan.packing / plan.gel_packing
-    edges = np.array([strip, plan.width, plan.height])
+    """Places drawn at random from a grid, a diameter wide, that fills the room."""
+    edges = np.array([plan.width, plan.width, plan.height])
     numbers = edges.astype(int)
     cells = np.column_stack(np.unravel_index(np.arange(numbers.prod()), numbers))
     if len(cells) < plan.spheres:
         raise SystemExit(
-            f"{plan.spheres} spheres need as many cells, got {len(cells)}: lower gel_packing"
+            f"{plan.spheres} spheres need as many cells, got {len(cells)}: lower packing"
         )
     chosen = np.random.default_rng([seed, 0]).permutation(len(cells))[: plan.spheres]
     return (cells[chosen] + 0.5) * edges / numbers
@@ -136,7 +135,57 @@ def measure(plan: Plan, frames: np.ndarray) -> dict[str, Any]:
         "longest_step_between_snapshots": float(steps.max()),
         "nearest_to_a_wall": float(min(frames[..., 2].min(), plan.height - frames[..., 2].max())),
         "log_displacements": two_modes(np.log(displacements(frames))),
+        "arrested": network(plan, frames[0][displacements(frames) < ARRESTED]),
     }
+
+
+def network(plan: Plan, places: np.ndarray) -> dict[str, Any]:
+    """What is told of the arrested spheres: how they hang together, and what they leave free."""
+    apart = vectors(places, places, plan.width)
+    touching = np.linalg.norm(apart, axis=2) < TOUCHING
+    members, spans = largest_piece(apart, touching, plan.width)
+    points = np.random.default_rng(0).uniform(0, 1, (5_000, 3))
+    points = [0, 0, 0.5] + points * [plan.width, plan.width, plan.height - 1]
+    near = np.linalg.norm(vectors(points, places, plan.width), axis=2) < TOUCHING
+    return {
+        "spheres": len(places),
+        "largest_piece": members,
+        "spans_along_x_and_y": spans,
+        "neighbours": float(touching.sum() - len(places)) / max(len(places), 1),
+        "share_of_the_room_near_one": float(near.any(axis=1).mean()),
+    }
+
+
+def largest_piece(apart: np.ndarray, touching: np.ndarray, width: float) -> tuple[int, list[bool]]:
+    """Size of the largest piece of touching spheres, and whether it spans the room along x and y.
+
+    A piece is followed from sphere to sphere through the walls of the box. Where one comes back to
+    a sphere that is a box away from where it was met before, the piece goes on for ever.
+    """
+    seen, met = np.zeros(len(apart), bool), np.zeros((len(apart), 3))
+    largest, spans = 0, [False, False]
+    for first in range(len(apart)):
+        if seen[first]:
+            continue
+        seen[first], waiting, members, far = True, [first], 0, np.zeros(2)
+        while waiting:
+            i, members = waiting.pop(), members + 1
+            for j in np.flatnonzero(touching[i]):
+                place = met[i] + apart[i, j]
+                if not seen[j]:
+                    seen[j], met[j] = True, place
+                    waiting.append(j)
+                far = np.maximum(far, np.abs(place - met[j])[:2])
+        if members > largest:
+            largest, spans = members, (far > width / 2).tolist()
+    return largest, spans
+
+
+def vectors(first: np.ndarray, second: np.ndarray, width: float) -> np.ndarray:
+    """From each place of the first to the nearest image of each of the second."""
+    apart = second - first[:, None]
+    apart[..., :2] -= width * np.rint(apart[..., :2] / width)
+    return apart
 
 
 def draw(path: Path, moved: np.ndarray) -> None:
@@ -160,9 +209,8 @@ def nearest_lengths(plan: Plan, frames: np.ndarray) -> np.ndarray:
     """From each sphere to the nearest other, in every snapshot."""
     lengths = []
     for frame in frames:
-        apart = frame[:, None] - frame
-        apart[..., :2] -= plan.width * np.rint(apart[..., :2] / plan.width)
-        distances = np.linalg.norm(apart, axis=2) + np.diag(np.full(len(frame), np.inf))
+        distances = np.linalg.norm(vectors(frame, frame, plan.width), axis=2)
+        np.fill_diagonal(distances, np.inf)
         lengths.append(distances.min(axis=1))
     return np.array(lengths)
 

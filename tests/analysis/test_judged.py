@@ -6,11 +6,14 @@ import csv
 import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import timme
+from tests.cli.ensembles import shaken
+from tests.readers.builders import peptide, write_pdb
 from timme.analysis import Analysis, Judged, summary
 from timme.output.confidence import confidence_csv
 from timme.output.look import look_of
@@ -128,6 +131,20 @@ def test_other_linkages_are_never_silent() -> None:
         timme.analyse(made, pairs="contact", radius=10.0, linkage="average")
     averaged = timme.analyse(made, pairs="all", linkage="average")
     assert any("average linkage, which is not" in note for note in averaged.notes)
+
+
+@pytest.mark.parametrize("asked", [{}, {"pairs": "all"}])
+def test_average_linkage_of_a_molecule_compares_neighbours_along_bonds_too(
+    asked: dict[str, Any], tmp_path: Path
+) -> None:
+    """Nobody has to find out which pairs a recipe leaves out, to be given the mean over all."""
+    file = write_pdb(tmp_path / "models.pdb", shaken(peptide(n_residues=8)))
+    made = timme.analyse(file, objects="points", linkage="average", **asked)
+    assert made.fluctuations is not None
+    n_sites = made.fluctuations.n_objects
+    assert len(made.fluctuations.pairs) == n_sites * (n_sites - 1) // 2
+    with pytest.raises(ValueError, match=r"however near along bonds \(pairs='all', min_bonds=0\)"):
+        timme.analyse(file, objects="points", linkage="average", min_bonds=4, **asked)
 
 
 def test_older_results_that_know_the_excess_of_compared_pairs_alone_are_read(

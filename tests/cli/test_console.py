@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import sys
 import time
-from typing import TYPE_CHECKING
 
-from timme.cli.console import say, show_progress
+import click
+import pytest
 
-if TYPE_CHECKING:
-    import pytest
+from timme.cli.console import _patience, say, show_progress
 
 _PATIENCE = 60.0  # seconds, on a busy machine
 
@@ -53,6 +52,33 @@ def test_what_is_short_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         progress(1, 2)
         progress(2, 2)
     assert terminal.getvalue() == ""
+
+
+def test_phases_of_one_command_follow_one_another_on_the_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = sit_down(monkeypatch)
+    with click.Context(click.Command("run")):
+        with show_progress(meanwhile="starting"):
+            wait_for("starting … 00:0", terminal)
+        with show_progress("measuring") as progress:
+            assert terminal.getvalue().endswith("\rworking … 00:00")
+            progress(30, 100)
+            wait_for("measuring:  30%", terminal)
+        with show_progress(meanwhile="writing"):
+            assert terminal.getvalue().endswith("\rwriting … 00:00")
+    assert terminal.getvalue().split("\r")[-2].strip() == ""
+
+
+def test_short_phases_are_shown_once_they_are_long_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter([100.0, 100.5, 101.0, 200.0])
+    monkeypatch.setattr("timme.cli.console.time.monotonic", lambda: next(clock))
+    with click.Context(click.Command("run")):
+        waits = [_patience() for _ in range(4)]
+    assert waits == pytest.approx([0.8, 0.3, 0.0, 0.0])
+    assert _patience() == 0.8  # without a command, each by itself
 
 
 def test_told_work_shows_a_bar_and_its_end_the_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import timme
 from tests import naive
 from timme.confidence import assess
+from timme.confidence.findings import Convergence
 from timme.confidence.windows import cut_windows, sigma_by_time, slide
 from timme.synthetic import FAMILIES
 from timme.system.ensemble import Ensemble
@@ -36,6 +38,20 @@ def test_all_of_a_trajectory_agrees_with_itself_and_replicas_are_left_out() -> N
     assert told.forward[place] == pytest.approx(np.median(expected / sigma.sigma), rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("least", "words"),
+    [
+        (0.76, "every trusted cluster is found in both, by 0.76 at least"),
+        (0.74, "not every trusted cluster is found in both, one by 0.74 only"),
+    ],
+)
+def test_what_a_half_does_not_show_is_not_said_to_be_found(least: float, words: str) -> None:
+    halves, all_of_it = np.array([0.5, 1.0]), np.ones((2, 2))
+    backward = np.array([[1.0, least], [1.0, 1.0]])
+    found = Convergence(halves, np.ones(2), np.ones(2), all_of_it, backward, np.empty((0, 2)))
+    assert found.words.endswith(f"; {words}")
+
+
 def test_pairs_that_a_part_has_never_seen_are_left_out_of_its_median() -> None:
     rng = np.random.default_rng(0)
     array = rng.normal(size=(40, 12, 3))
@@ -46,6 +62,17 @@ def test_pairs_that_a_part_has_never_seen_are_left_out_of_its_median() -> None:
     assert told is not None
     assert np.isfinite(told.forward[told.fractions >= 0.5]).all()  # less is too little of a pair
     assert told.forward[-1] == pytest.approx(1.0)
+
+
+def test_one_snapshot_is_no_part_of_which_anything_is_told() -> None:
+    """σ of one snapshot was told as 0; ten of them are parts of one each."""
+    points = timme.objects.points(Ensemble.from_array(np.random.default_rng(0).random((10, 8, 3))))
+    sigma = timme.measure(points, timme.pairs.all(points))
+    told = assess(points, sigma, timme.link(sigma)).convergence
+    assert told is not None
+    assert told.fractions[0] * 10 >= 2
+    assert (told.forward > 0).all()
+    assert (told.backward > 0).all()
 
 
 def test_of_two_snapshots_nothing_converges() -> None:
@@ -68,6 +95,21 @@ def test_a_cluster_that_falls_apart_leaves_one_track_and_begins_another() -> Non
     assert found.n_tracks == 2
     with pytest.raises(ValueError, match="choose fewer windows"):
         slide(points, index, 60, cutoff=0.05)
+
+
+@pytest.mark.parametrize("linkage", ["single", "braced", "average"])
+def test_windows_are_joined_as_all_snapshots_are(linkage: Any) -> None:
+    """A window is a film by itself, cut by the linkage of all snapshots."""
+    made = timme.synthetic.hinged(2, 12, 60, seed=1).ensemble
+    points = timme.objects.points(made)
+    index = next(timme.pairs.all(points).chunks(1000))
+    array = np.asarray(made.coordinates(), np.float64)
+    film = timme.objects.points(Ensemble.from_array(array[:40]))
+    tree = timme.link(timme.measure(film, timme.pairs.all(film)), linkage=linkage)
+    cutoff = float(np.mean(tree.heights[-2:]))  # where two are left
+    found = slide(points, index, 2, cutoff=cutoff, min_size=1, linkage=linkage)
+    assert found.windows[0] == range(40)
+    assert found.tracks[0].tolist() == tree.cut(cutoff).labels.tolist()
 
 
 def test_sigma_over_a_time_is_the_mean_over_windows() -> None:

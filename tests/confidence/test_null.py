@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,18 @@ def test_free_walkers_are_what_chance_makes() -> None:
     inside = (found.large_fraction >= band.low) & (found.large_fraction <= band.high)
     # A band of 90 % at every cutoff; neighbouring cutoffs are not independent.
     assert inside.mean() > 0.6
+
+
+@pytest.mark.parametrize("linkage", ["braced", "average"])
+def test_walkers_are_joined_as_the_particles_were(linkage: Any) -> None:
+    walks = np.cumsum(0.1 * np.random.default_rng(0).normal(size=(50, 30, 2)), axis=0)
+    index = np.column_stack(np.triu_indices(30, 1))
+    grid = np.linspace(0.0, 1.0, 50)
+    single = null_band(Ensemble.from_array(walks), index, grid, n_draws=3)
+    other = null_band(Ensemble.from_array(walks), index, grid, n_draws=3, linkage=linkage)
+    # Neither joins anything that single linkage has not joined at the same cutoff, or below.
+    assert (other.largest <= single.largest).all()
+    assert (other.largest < single.largest).any()
 
 
 def test_steps_are_kept_and_gaps_refused() -> None:

@@ -146,22 +146,60 @@ def test_its_bonds_hold_the_energy_that_heat_gives_them() -> None:
     assert np.mean(lost) == pytest.approx(expected + rounding, abs=3 * error)
 
 
-def ff14sb() -> tuple[list[tuple[float, tuple[int, int, float]]], Any]:
-    """Constant (kcal/mol Å²), atoms and length (Å) of bonds that may stretch; the protein alone."""
+@pytest.mark.thorough
+def test_its_energy_is_the_same_all_along_and_trembles_by_its_heat_capacity() -> None:
+    """In the force field of the run, with a continuum (GBn2) in the place of the water.
+
+    Of n ways to move, each a spring, the energy has the variance n/2 (kT)²: 27 kcal/mol for three
+    of each atom less 836 fixed bonds. 25 snapshots 20 ps apart tell it to 1/√(2 · 24).
+    """
+    system, context = force_field("implicit/gbn2.xml")
+    energies = np.array([potential(context, places) for places in every_20_ps()])
+    ways = 3 * system.getNumParticles() - system.getNumConstraints() - 6
+    assert ways == 3 * 1700 - 836 - 6
+    spread = 0.0019872 * 300.0 * np.sqrt(ways / 2)
+    assert energies.std(ddof=1) == pytest.approx(spread, rel=3 / np.sqrt(2 * 24))
+    early, late = energies[:12], energies[12:]
+    assert abs(early.mean() - late.mean()) < 3 * spread * np.sqrt(1 / 12 + 1 / 13)
+    assert np.abs(energies - energies.mean()).max() < 4 * spread  # and no snapshot is strained
+
+
+def every_20_ps() -> Floats:
+    places: Floats = timme.data.barnase_md().block(0).coordinates[4::10].astype(float)
+    assert len(places) == 25
+    return places
+
+
+def potential(context: Any, places: Floats) -> float:
+    """Of places (Å), in kcal/mol."""
+    context.setPositions(places / 10)
+    return float(context.getState(getEnergy=True).getPotentialEnergy()._value) / 4.184
+
+
+def force_field(*solvent: str) -> tuple[Any, Any]:
+    """That of the run for the protein alone, and where to compute it."""
     openmm = pytest.importorskip("openmm", reason="needs OpenMM, of the extra md")
     from openmm import app
 
     pdb = app.PDBFile(str(timme.data.path("barnase_md.pdb")))
-    system = app.ForceField("amber14-all.xml").createSystem(pdb.topology, constraints=app.HBonds)
-    stretch = next(f for f in system.getForces() if isinstance(f, openmm.HarmonicBondForce))
+    fields = app.ForceField("amber14-all.xml", *solvent)
+    system = fields.createSystem(pdb.topology, constraints=app.HBonds)
+    integrator = openmm.VerletIntegrator(0.001)
+    platform = openmm.Platform.getPlatformByName("CPU")
+    return system, openmm.Context(system, integrator, platform, {"Threads": "1"})
+
+
+def ff14sb() -> tuple[list[tuple[float, tuple[int, int, float]]], Any]:
+    """Constant (kcal/mol Å²), atoms and length (Å) of bonds that may stretch; the protein alone."""
+    system, context = force_field()
+    name = "HarmonicBondForce"
+    stretch = next(force for force in system.getForces() if force.getName() == name)
     bonds = []
     for number in range(stretch.getNumBonds()):
         one, other, length, constant = stretch.getBondParameters(number)
         per_nm = constant._value / 2 / 4.184  # E = ½ k (b - b₀)²
         bonds.append((per_nm / 100, (one, other, 10 * length._value)))
-    integrator = openmm.VerletIntegrator(0.001)
-    platform = openmm.Platform.getPlatformByName("CPU")
-    return bonds, openmm.Context(system, integrator, platform, {"Threads": "1"})
+    return bonds, context
 
 
 def bond_energy(bonds: list[tuple[float, tuple[int, int, float]]], places: Floats) -> float:

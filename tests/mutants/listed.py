@@ -546,6 +546,11 @@ MUTANTS = [
             "/ (1 + given_back[0])",
             "",
         ),
+        (
+            "a slow motion ends where its sum ends by chance",
+            "return max(found, (2.0 *",
+            "return min(found, (2.0 *",
+        ),
         ("weights leave all snapshots", "_kish(np.asarray(weights, np.float64))", "len(weights)"),
     ),
     *_mutants(
@@ -563,6 +568,24 @@ MUTANTS = [
         "confidence/test_support.py",
         ("shared sites count twice", "(wanted + size - shared)", "(wanted + size)"),
         ("larger clusters are passed over", "best * max(size, wanted)", "best * size * 2"),
+    ),
+    *_mutants(
+        "confidence/convergence.py",
+        "confidence/test_convergence.py",
+        (
+            "one snapshot is told to have a σ of 0",
+            "fewest[lengths - 1] >= 2",
+            "fewest[lengths - 1] >= 1",
+        ),
+    ),
+    *_mutants(
+        "output/plots.py",
+        "output/test_plots.py",
+        (
+            "one site presses the mobility of a thousand others into a corner",
+            "if 0 < 2 * usual < highest else",
+            "if False else",
+        ),
     ),
     *_mutants(
         "confidence/separation.py",
@@ -604,6 +627,17 @@ MUTANTS = [
             "- rng.integers(len(steps), size=",
             "- rng.integers(1, size=",
         ),
+        ("walkers are joined by the paper's linkage", "grow_by(linkage,", 'grow_by("single",'),
+    ),
+    *_mutants(
+        "confidence/windows.py",
+        "confidence/test_convergence.py",
+        ("windows are joined by the paper's linkage", "linkage=linkage)]", 'linkage="single")]'),
+    ),
+    *_mutants(
+        "confidence/findings.py",
+        "confidence/test_convergence.py",
+        ("a half shows what it does not", "if least >= HATCHED:", "if least >= 0:"),
     ),
     *_mutants(
         "confidence/noise.py",
@@ -1215,6 +1249,15 @@ MUTANTS = [
             "an interrupt within a kernel is an error",
             "isinstance(error.__cause__, KeyboardInterrupt)",
             "False",
+        ),
+    ),
+    *_mutants(
+        "cli/console.py",
+        "cli/test_console.py",
+        (
+            "every phase is silent for a second",
+            "_PATIENCE - (now - begun)",
+            "_PATIENCE",
         ),
     ),
     # ---- rigidity ------------------------------------------------------------------------------

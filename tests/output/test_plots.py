@@ -220,6 +220,23 @@ def test_late_joiners_do_not_press_the_plot_together() -> None:
     assert cutoff_limits(curves(hierarchy), cutoff=60.0)[1] > 60
 
 
+@pytest.mark.parametrize(
+    ("heights", "top"),
+    [
+        ([1.0] * 199 + [10.0], 1.25),  # one molecule of a drop that left it
+        ([1.0] * 199 + [1.9], 1.05 * 1.9),
+        ([1.0] * 20 + [10.0], 1.05 * 10.0),  # one residue of few is told
+        ([0.0] * 199 + [3.0], 1.05 * 3.0),
+        ([0.0, 0.0], 1.05),
+        ([np.inf], 1.05),
+    ],
+)
+def test_one_site_in_a_hundred_does_not_press_the_mobility_of_all_together(
+    heights: list[float], top: float
+) -> None:
+    assert plots.mobility(np.array(heights)).get_ylim() == pytest.approx((0.0, top))
+
+
 def test_negative_heights_and_their_name_are_drawn() -> None:
     parents, heights = np.array([3, 3, 4, 4, -1]), np.array([-4.0, -1.0])
     energies = Hierarchy(parents, heights, Quantity("energy", unit="kcal/mol"))

@@ -1,6 +1,7 @@
 """Contacts over many snapshots at once are those of one snapshot after another."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +14,11 @@ import timme
 from tests import naive
 from tests.strategies import boxes, rigid_motions, searching, seeds
 from timme._arrays import Floats
-from timme.pairs.paths import Meeting, cut_windows
+from timme.pairs.paths import Meeting, Window, cut_windows
+from timme.system.blocks import Block
 from timme.system.boxes import box_matrices
 from timme.system.ensemble import Ensemble
+from timme.system.held_frames import ArrayFrames
 from timme.system.images import Images
 from timme.system.neighbours import pairs_within
 from timme.system.space import Boxes
@@ -128,6 +131,31 @@ def test_a_body_that_tumbles_is_searched_at_once() -> None:
         assert window.stop == 64
 
 
+@pytest.mark.parametrize("n_snapshots", [8, 20, 70])
+def test_many_points_in_memory_are_searched_in_long_blocks(
+    monkeypatch: pytest.MonkeyPatch, n_snapshots: int
+) -> None:
+    array = walkers(0, n_snapshots, 60, 3, step=0.005).astype(np.float32)
+    ensemble = Ensemble.from_array(array)
+    expected = one_by_one(ensemble, 1.0)
+    searched = list[int]()
+
+    def watch(meeting: Meeting, block: Block) -> Iterator[Window]:
+        searched.append(len(block.coordinates))
+        yield from cut_windows(meeting, block)
+
+    monkeypatch.setattr("timme.system.ensemble._BLOCK_BYTES", 0)  # as if there were very many
+    monkeypatch.setattr("timme.pairs.meetings.cut_windows", watch)
+    assert found_in(ensemble, 1.0) == expected
+    assert searched == [min(32, n_snapshots - start) for start in range(0, n_snapshots, 32)]
+    assert ensemble.block_length == 8  # that of what is added up
+
+    searched.clear()
+    monkeypatch.setattr(ArrayFrames, "in_memory", False)  # as if it were a file
+    assert found_in(ensemble, 1.0) == expected
+    assert max(searched) == 8
+
+
 def test_snapshots_that_have_nothing_in_common_are_searched_one_by_one() -> None:
     array = np.random.default_rng(0).uniform(0, 300, (16, 500, 3))
     ensemble = Ensemble.from_array(array)
@@ -182,8 +210,9 @@ def test_very_small_and_very_large_coordinates(scale: float, kind: Any) -> None:
 
 
 def test_a_crowd_finds_room() -> None:
-    crowd = np.random.default_rng(0).normal(size=(2, 700, 3))
-    assert len(found_in(Ensemble.from_array(crowd), 100.0)) == 700 * 699 // 2
+    crowd = np.random.default_rng(0).normal(size=(2, 1_500, 3))
+    points = timme.objects.points(Ensemble.from_array(crowd))
+    assert len(timme.pairs.within(points, 100.0)) == 1_500 * 1_499 // 2
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

@@ -37,7 +37,7 @@ EXPECTED = {
     (Settings, "centre"): "geometry, mass for molecules",
     (Settings, "radius"): "10 Å for molecules",
     (Settings, "neighbours"): "12, 1 along the sequence",
-    (Settings, "min_bonds"): "4 in molecules, 0 for your own groups and pairs",
+    (Settings, "min_bonds"): "4 in molecules, 0 for your own groups and pairs and average linkage",
     (Settings, "min_overlap"): "half of all",
     (Settings, "cutoff"): "the first that is suggested",
     (Settings, "length"): "1.54 Å with carbon, 0.96 Å for water, their mean for links",

@@ -16,11 +16,13 @@ from timme._arrays import Floats
 from timme.analysis import Chance, Judged, Timed, summary
 from timme.confidence import assess
 from timme.confidence.draws import draw
+from timme.confidence.null import null_band
 from timme.confidence.replicates import resampled_hierarchies, sum_what_matters
 from timme.fluctuations.sums import sum_parts
 from timme.output.colours import colouring
 from timme.output.confidence import confidence_json
 from timme.synthetic import FAMILIES
+from timme.system.ensemble import Ensemble
 from timme.workflow.budget import plan
 
 HINGE: dict[str, Any] = {"pairs": "contact", "radius": 10.0}
@@ -270,3 +272,23 @@ def test_a_window_in_which_a_pair_is_hardly_seen_does_not_join_it() -> None:
     assert timed.windows.tracks[:, :12].tolist() == [[0] * 12] * 4
     assert (timed.windows.tracks[0, 12:] == -1).all()
     assert (timed.windows.tracks[-1, 12:] == 1).all()
+
+
+@pytest.mark.parametrize(("linkage", "together"), [("single", True), ("average", False)])
+def test_windows_and_walkers_are_joined_by_the_linkage_that_was_chosen(
+    linkage: Any, together: bool
+) -> None:
+    """In a row whose noise adds up, each is still beside its neighbour, and the ends are not."""
+    steps = np.random.default_rng(0).normal(0, 0.05, (60, 24, 1))
+    row = np.arange(24)[:, None] + np.cumsum(steps, axis=1)
+    found = timme.analyse(
+        row, windows=2, cutoff=0.1, pairs="all", objects="points", linkage=linkage, chance=True
+    )
+    timed, chance = found.part(Timed), found.part(Chance)
+    assert timed is not None
+    assert timed.windows is not None
+    assert chance is not None
+    assert bool((timed.windows.tracks == 0).all()) == together
+    pairs = np.column_stack(np.triu_indices(24, 1))
+    expected = null_band(Ensemble.from_array(row), pairs, linkage=linkage)
+    assert (chance.band.largest == expected.largest).all()

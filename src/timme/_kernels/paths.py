@@ -401,10 +401,22 @@ def meetings(leaves, tree, xyz, boxes, seen, limits, at_least, order, found):
 
 
 @compiled
-def count_column(found, column, begin):
-    """Count how often each point is in a column of pairs; ``begin`` is shifted by one."""
+def count_pairs(found, firsts, seconds):
+    """Count how often each point is the first and the second of a pair; counts go by one ahead."""
     for k in range(len(found)):
-        begin[found[k, column] + 1] += 1
+        firsts[found[k, 0] + 1] += 1
+        seconds[found[k, 1] + 1] += 1
+
+
+@compiled
+def split_keys(keys, n_points, pairs):
+    """Fill in the lower and the higher point of each key, of points that follow one another."""
+    first, ends = 0, n_points  # keys of a first point are below this
+    for k in range(len(keys)):
+        while keys[k] >= ends:
+            first += 1
+            ends += n_points
+        pairs[k, 0], pairs[k, 1] = first, keys[k] - ends + n_points
 
 
 @compiled

@@ -31,6 +31,7 @@ _GRACE = 2.0  # seconds from the second signal to the end
 _INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # name of a variable
 _PATIENCE = 0.8  # seconds for which nothing needs to be said
 _TICK = 0.5  # seconds between two looks at the clock
+_BEGUN = "timme begun"  # what click keeps of a command: when it first waited for something
 
 
 @contextmanager
@@ -224,6 +225,9 @@ def engine_for(workers: int | None, cluster: str | None) -> Iterator[dict[str, A
 def show_progress(what: str = "", *, meanwhile: str = "working") -> Iterator[Progress]:
     """Show a bar with the time left, once a second has passed; without a bar, the time taken.
 
+    That second is one of the whole command: what follows is shown at once, so that a line that says
+    what is done is never empty for a while, nor are many short waits in a row silent.
+
     Parameters
     ----------
     what : str, optional
@@ -272,13 +276,23 @@ def _make_bar(what: str, waiting: str) -> Any:
 
     return tqdm(
         desc=what,
-        delay=_PATIENCE,
+        delay=_patience(),
         leave=False,
         disable=None,
         unit_scale=True,
         bar_format=waiting,
         ncols=_columns(),
     )
+
+
+def _patience() -> float:
+    """Seconds for which nothing needs to be said: what the command took so far is taken off."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return _PATIENCE
+    now = time.monotonic()
+    begun: float = context.meta.setdefault(_BEGUN, now)
+    return max(0.0, _PATIENCE - (now - begun))
 
 
 def _columns() -> int | None:
@@ -295,7 +309,7 @@ def _refreshed(bar: Any) -> Iterator[None]:
     ended = threading.Event()
 
     def refresh() -> None:
-        pause = _PATIENCE
+        pause = bar.delay or _TICK
         while not ended.wait(pause):
             bar.delay = 0.0  # it is seen now, and to be wiped out in the end
             bar.refresh()

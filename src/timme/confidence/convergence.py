@@ -30,6 +30,8 @@ class Lengths:
 def cut_lengths(draws: Draws) -> Lengths:
     """Cut a trajectory short, at eight lengths from either end, and without each replica.
 
+    Lengths of one snapshot are left out: nothing moves in it, which is no σ of 0.
+
     Parameters
     ----------
     draws : Draws
@@ -44,11 +46,14 @@ def cut_lengths(draws: Draws) -> Lengths:
     --------
     >>> from timme.confidence.draws import draw
     >>> cut_lengths(draw(4, 4.0, n_draws=1)).times.tolist()[:3]
-    [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
+    [[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
     """
     n_parts = len(draws.parts)
     lengths = np.unique(np.linspace(n_parts / _N_LENGTHS, n_parts, _N_LENGTHS).round()).astype(int)
+    seen = np.array([len(part) for part in draws.parts])
+    fewest = np.minimum(np.cumsum(seen), np.cumsum(seen[::-1]))  # from either end
     lengths = lengths[lengths >= 1]
+    lengths = lengths[fewest[lengths - 1] >= 2]
     forward = np.arange(n_parts) < lengths[:, None]
     owner = np.repeat(np.arange(len(draws.replicas)), draws.replicas)
     without = owner != np.arange(len(draws.replicas))[:, None]

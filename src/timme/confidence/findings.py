@@ -11,6 +11,7 @@ import numpy as np
 
 from timme._arrays import Floats, Ints
 
+HATCHED = 0.75  # overlap from which on a cluster is mostly found again
 FEW_CONTACTS = 5  # crossing pairs below which Q says nothing
 EXCESS = 1.2  # X, which is 1 of one body whose sites tremble; its bound where few pairs cross
 
@@ -71,9 +72,13 @@ class Convergence:
             least = min(
                 float(self.forward_overlaps[half].min()), float(self.backward_overlaps[half].min())
             )
-            told += f"; every trusted cluster is found in both, by {least:.2f} at least"
+            if least >= HATCHED:
+                told += f"; every trusted cluster is found in both, by {least:.2f} at least"
+            else:
+                told += f"; not every trusted cluster is found in both, one by {least:.2f} only"
         if self.left_out.size:
-            told += f"; without any one replica, by {float(self.left_out.min()):.2f} at least"
+            least = float(self.left_out.min())
+            told += f"; without any one replica, by {least:.2f} at least"
         return told
 
 

@@ -16,7 +16,7 @@ from timme._arrays import Floats, Ints, frozen
 from timme.confidence.findings import NullBand
 from timme.fluctuations.sigma import NoiseVariance
 from timme.fluctuations.sums import sum_parts
-from timme.hierarchy.tree import grow
+from timme.hierarchy.linkages import Linkage, grow_by
 from timme.objects import points
 from timme.settings.values import LARGE
 from timme.statistics import curves
@@ -26,13 +26,14 @@ _N_DRAWS = 20
 _N_CUTOFFS = 200
 
 
-def null_band(
+def null_band(  # noqa: PLR0913, what walked, and how it is counted
     ensemble: Ensemble,
     pairs: Ints,
     cutoffs: Floats | None = None,
     *,
     large: int = LARGE,
     n_draws: int = _N_DRAWS,
+    linkage: Linkage = "single",
     noise: NoiseVariance | None = None,
     seed: int = 0,
 ) -> NullBand:
@@ -50,6 +51,8 @@ def null_band(
         The R of P(r ≥ R).
     n_draws : int, optional
         How many times tracks are shifted.
+    linkage : {"single", "braced", "average"}, optional
+        How pairs were joined: walkers are joined alike.
     noise : callable, optional
         What errors of positions add to σ² of pairs, which is taken off: walkers have them, too.
     seed : int, optional
@@ -72,8 +75,8 @@ def null_band(
     top = max(float(sigma.max(initial=0.0)) for sigma in drawn)
     grid = np.linspace(0.0, top, _N_CUTOFFS) if cutoffs is None else np.asarray(cutoffs)
     counted = [
-        curves(grow(places.shape[1], pairs, sigma), large=large, sizes=(), cutoffs=grid)
-        for sigma in drawn
+        curves(tree, large=large, sizes=(), cutoffs=grid)
+        for tree in (grow_by(linkage, places.shape[1], pairs, sigma) for sigma in drawn)
     ]
     fractions = np.stack([each.large_fraction for each in counted])
     low, high = np.percentile(fractions, [5, 95], axis=0)

@@ -12,12 +12,12 @@ from timme._arrays import Ints
 from timme._html import Described
 from timme.confidence.bridges import Bridge
 from timme.confidence.draws import Draws
-from timme.confidence.findings import EXCESS, Convergence, Separation
+from timme.confidence.findings import EXCESS, HATCHED, Convergence, Separation
 from timme.confidence.levels import Silhouettes
 from timme.confidence.sampling import Sampling
 from timme.hierarchy.condensed import CondensedTree
 
-SOLID, HATCHED = 0.85, 0.75  # support from which on a cluster is drawn so
+SOLID = 0.85  # support from which on a cluster is drawn so; hatched where it is less sure
 BODY, SOFT = 2.0, 1.3  # separation Q; provisional, as they rest on few real proteins
 CLEAR = 3.0  # X over all pairs, from which on being mostly found again is enough
 WHOLE = 0.8  # of what is split that is on its sides, from which on they are more than kernels

@@ -22,6 +22,7 @@ from timme.engine.run import DEFAULT, Run
 from timme.fluctuations.sigma import NoiseVariance
 from timme.fluctuations.sums import sum_parts
 from timme.hierarchy.condensed import MIN_SIZE
+from timme.hierarchy.linkages import Linkage
 from timme.objects import Objects, points
 
 
@@ -34,6 +35,7 @@ def slide(  # noqa: PLR0913, what is compared, and how it is watched
     shown: Ints | None = None,
     replicas: Sequence[int] | None = None,
     min_size: int = MIN_SIZE,
+    linkage: Linkage = "single",
     metric: Metric | None = None,
     noise: NoiseVariance | None = None,
     run: Run = DEFAULT,
@@ -56,6 +58,9 @@ def slide(  # noqa: PLR0913, what is compared, and how it is watched
         Snapshots of each independent run, in their order; by default, those that were read.
     min_size : int, optional
         Sites that a cluster needs to be tracked.
+    linkage : {"single", "braced", "average"}, optional
+        How pairs are joined, as those of all snapshots were: a cutoff of one linkage says nothing
+        of another.
     metric : str or callable, optional
         As for :func:`timme.measure`.
     noise : callable, optional
@@ -76,7 +81,7 @@ def slide(  # noqa: PLR0913, what is compared, and how it is watched
         [[half.start in window for half in halves] for window in whole], dtype=np.int64
     )
     sums = sum_parts(objects, index, halves, metric=metric, noise=noise, run=run)
-    trees = [*resampled_hierarchies(sums, times, shown=shown)]
+    trees = [*resampled_hierarchies(sums, times, shown=shown, linkage=linkage)]
     tracks = np.stack([_large(tree.cut(cutoff).labels, min_size) for tree in trees])
     n_tracks = 0
     for window in range(n_windows):

@@ -47,7 +47,8 @@ def spheres(*, fluid: bool = False, noisy: bool = False) -> Ensemble:
     Parameters
     ----------
     fluid : bool, optional
-        A dense fluid, in which spheres rattle in cages of others, instead of a gel that thaws.
+        A dense fluid, in which spheres rattle in cages of others, instead of a gel: a network at
+        rest among spheres that move.
     noisy : bool, optional
         As a confocal microscope would find them, 0.03 µm off in the plane and 0.05 µm in depth.
 

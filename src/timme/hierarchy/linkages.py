@@ -130,7 +130,8 @@ def _average(n_sites: int, pairs: Ints, heights: Floats) -> tuple[Ints, Floats]:
     if len(pairs) != n_pairs or not np.isfinite(heights).all():
         raise ValueError(
             f"average linkage needs σ of all {n_pairs:,} pairs, got "
-            f"{np.count_nonzero(np.isfinite(heights)):,}: compare all pairs, pairs='all'"
+            f"{np.count_nonzero(np.isfinite(heights)):,}: compare all, however near along bonds "
+            "(pairs='all', min_bonds=0)"
         )
     if n_sites > _LARGEST:
         raise ValueError(

@@ -299,11 +299,12 @@ def mobility(
     Returns
     -------
     Axes
-        The axes drawn on; sites that never join reach the top, in grey.
+        The axes drawn on; sites that never join reach the top, in grey. One site in a hundred may
+        be cut off there, where it would press all others into a corner.
     """
     axes = new_axes(COLUMN, 2.2) if ax is None else ax
     finite = np.isfinite(heights)
-    top = 1.05 * float(heights[finite].max(initial=0.0)) or 1.0  # where nothing moves
+    top = _mobility_top(heights[finite])
     edges = np.arange(len(heights) + 1)
     if not finite.all():
         axes.stairs(np.where(finite, 0.0, top), edges, fill=True, color=_NOT_MEASURED)
@@ -351,6 +352,13 @@ def convergence(found: Convergence, *, symbol: str = "σ", ax: Axes | None = Non
     axes.set_ylabel("Beside all of it")
     axes.legend(fontsize=5.5, frameon=False, loc="lower right")
     return axes
+
+
+def _mobility_top(heights: Floats) -> float:
+    """Where the axis ends: at the highest, or not far above most where few are twice as high."""
+    highest = float(heights.max(initial=0.0)) or 1.0  # where nothing moves
+    usual = float(np.quantile(heights, 0.99)) if len(heights) else 0.0
+    return 1.25 * usual if 0 < 2 * usual < highest else 1.05 * highest
 
 
 def _draw_cutoff(line: Callable[..., Any], cutoff: float, **look: Any) -> None:

@@ -20,6 +20,7 @@ from timme.objects import Objects, require_objects, require_places_on_sphere
 from timme.pairs.lists import Pairs, lower_first, without
 from timme.pairs.meetings import find_contacts
 from timme.pairs.nearest import nearest_in_first, nearest_on_average
+from timme.pairs.paths import split_keys
 from timme.system.frames import Progress
 from timme.system.sphere import in_space, through_the_earth
 from timme.system.topology import within_bonds
@@ -258,10 +259,8 @@ def _from_list(objects: Objects, index: Ints, description: str, min_bonds: int) 
 
 def _from_keys(objects: Objects, keys: Ints, description: str, min_bonds: int) -> Pairs:
     """Pairs from their keys, lower × objects + higher, sorted."""
-    index = np.empty((len(keys), 2), np.int64)
-    np.divmod(keys, len(objects), out=(index[:, 0], index[:, 1]))
     near = _too_near(objects, min_bonds)
-    index = without(index, near, len(objects))
+    index = without(split_keys(keys, len(objects)), near, len(objects))
     return Pairs(len(objects), frozen(index), near[:0], _describe(description, min_bonds))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,13 @@ from timme.engine.reduction import key_of
 from timme.engine.run import Run
 from timme.pairs.paths import Found, Meeting, cut_windows, find_meetings, sort_pairs
 from timme.system.ensemble import Ensemble
+
+# To search a window takes as long as to follow its pairs through a hundred frames: a million points
+# take twice as long in three blocks as in one. Where all snapshots are in memory anyway, more of
+# them are searched at a time than are added up; what is laid out for that is no more than what the
+# budget of a run counts for a block.
+_LONG = 32  # snapshots
+_LONG_BYTES = 256_000_000
 
 
 def find_contacts(
@@ -41,6 +48,7 @@ def find_contacts(
         Pairs as lower × points + higher, sorted.
     """
     n_snapshots, meeting = centres.n_snapshots, Meeting(radius, at_least)
+    centres = _in_long_blocks(centres)
 
     def key() -> str:
         return key_of(centres, [radius], [at_least], run=run)
@@ -57,13 +65,21 @@ def find_contacts(
         windows = run.engine.tiles(cut_windows, find_meetings, meeting, centres, starts)
         with closing(windows), loop.under_way():
             for stop, results in windows:
-                contacts.add(*_gather(results, most, centres))
+                contacts.add(*sort_pairs(_gather(results, most, centres), centres.n_sites))
                 if most is not None and contacts.bound > most:
                     _refuse_too_many(len(contacts.whole()[0]), most, centres)
                 if stop in ends:
                     loop.advance(stop, contacts.state)
     keys, counts = contacts.whole()
     return keys if at_least == 1 else keys[counts >= at_least]
+
+
+def _in_long_blocks(centres: Ensemble) -> Ensemble:
+    """The same points, more snapshots in a block where there are few because points are many."""
+    if not centres.frames.in_memory:
+        return centres
+    affordable = _LONG_BYTES // max(1, centres.snapshot(0)[0].nbytes)
+    return replace(centres, least_block=max(centres.least_block, min(_LONG, affordable)))
 
 
 @dataclass(slots=True, eq=False)
@@ -107,15 +123,13 @@ class _Contacts:
         self.lists.append((all_keys, np.minimum(all_counts, self.at_least)))
 
 
-def _gather(
-    results: Iterable[list[Found]], most: int | None, centres: Ensemble
-) -> tuple[Ints, Ints]:
-    """Bring the pairs of all tiles of a window into their order."""
-    parts = list[Found]()
-    for found in results:
-        parts += found
-        _refuse_too_many(sum(map(len, parts)), most, centres)
-    return sort_pairs(parts, centres.n_sites)
+def _gather(results: Iterable[list[Found]], most: int | None, centres: Ensemble) -> Iterator[Found]:
+    """Hand on the pairs of one tile of a window after another, unless there are too many."""
+    total = 0
+    for parts in results:
+        total += sum(map(len, parts))
+        _refuse_too_many(total, most, centres)
+        yield from parts
 
 
 def _recall(kept: Arrays, centres: Ensemble, at_least: int) -> _Contacts:

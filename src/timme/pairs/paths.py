@@ -9,7 +9,7 @@ through open space is turned back first, which leaves all distances as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -31,6 +31,7 @@ _SAMPLE = 400  # points by which it is judged how far they move
 _EACH_WINDOW, _EACH_FRAME = 30.0, 0.3  # times to look for a pair of paths, and to follow it
 _TILES = 32  # parts of a window that are searched at a time, at most
 _USUAL = 64  # meetings of a point; where there are no more, a second search is saved
+_ROOM = 1 << 15  # meetings of few points, for which there is room in any case
 _MOST_SINGLE = 1e15  # radius above which squares may be infinite in single precision
 _MOST_CELLS = 1000  # along an axis, so that their numbers have ten bits
 
@@ -105,7 +106,7 @@ def find_meetings(window: Window, tile: tuple[int, int]) -> list[Found]:
         than pairs to find.
     """
     leaf, end = tile
-    room = _USUAL * kernel.GROUP * (end - leaf)
+    room = max(_ROOM, _USUAL * kernel.GROUP * (end - leaf))
     parts = list[Found]()
     while leaf < end:
         found = np.empty((room, 3), np.int32)
@@ -125,13 +126,13 @@ def find_meetings(window: Window, tile: tuple[int, int]) -> list[Found]:
     return parts
 
 
-def sort_pairs(parts: list[Found], n_points: int) -> tuple[Ints, Ints]:
+def sort_pairs(parts: Iterable[Found], n_points: int) -> tuple[Ints, Ints]:
     """Sort pairs by their first point, and then by the second.
 
     Parameters
     ----------
-    parts : list of ndarray, shape (pairs, 3)
-        Pairs, each once.
+    parts : iterable of ndarray, shape (pairs, 3)
+        Pairs, each once; they are counted as they come, while others may still be found.
     n_points : int
         Number of points.
 
@@ -142,21 +143,39 @@ def sort_pairs(parts: list[Found], n_points: int) -> tuple[Ints, Ints]:
     ndarray, shape (pairs,)
         In how many snapshots each meets.
     """
-    total = sum(map(len, parts))
-    by_second, ends = np.empty((total, 2), np.int32), _begins(parts, 1, n_points)
+    times = np.zeros((2, n_points + 1), np.int64)
+    held = list[Found]()
     for part in parts:
+        kernel.count_pairs(part, *times)
+        held.append(part)
+    begins, ends = np.cumsum(times, axis=1)
+    total = int(ends[-1])
+    by_second = np.empty((total, 2), np.int32)
+    for part in held:
         kernel.sort_by_second(part, ends, by_second)
     keys, counts = np.empty((2, total), np.int64)
-    kernel.sort_by_first(by_second, ends, _begins(parts, 0, n_points), keys, counts)
+    kernel.sort_by_first(by_second, ends, begins, keys, counts)
     return keys, counts
 
 
-def _begins(parts: list[Found], column: int, n_points: int) -> Ints:
-    """Where the pairs of each point begin that have it in a column."""
-    begin = np.zeros(n_points + 1, np.int64)
-    for part in parts:
-        kernel.count_column(part, column, begin)
-    return np.cumsum(begin)
+def split_keys(keys: Ints, n_points: int) -> Ints:
+    """Tell the points of pairs.
+
+    Parameters
+    ----------
+    keys : ndarray, shape (pairs,)
+        As lower × points + higher, sorted.
+    n_points : int
+        Number of points.
+
+    Returns
+    -------
+    ndarray, shape (pairs, 2)
+        Lower and higher.
+    """
+    pairs = np.empty((len(keys), 2), np.int64)
+    kernel.split_keys(keys, n_points, pairs)
+    return pairs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,7 @@ from timme.settings.display import Display
 from timme.settings.schema import FILE, choose
 from timme.settings.shared import (
     choose_common_atoms,
+    choose_replicas,
     choose_show,
     choose_start,
     choose_step,
@@ -205,7 +206,7 @@ class Settings(Display):
     min_bonds: int | None = choose(
         "Compare pairs at least so many bonds apart",
         group="pairs",
-        usual=f"{MIN_BONDS} in molecules, 0 for your own groups and pairs",
+        usual=f"{MIN_BONDS} in molecules, 0 for your own groups and pairs and average linkage",
         least=0,
     )
     min_overlap: int | Literal["auto"] | None = choose(
@@ -240,15 +241,7 @@ class Settings(Display):
         group="pairs",
         choices=LINKAGES,
     )
-    replicas: Sequence[int] | Literal["one"] | None = choose(
-        "Snapshots of each independent run, in their order, or one for a single run",
-        group="sure",
-        usual="one, or trajectory files that do not go on from the one before",
-        metavar="500,500,…|one",
-        parse=parse_counts,
-        words={"one": "one"},
-        such="numbers of snapshots such as 500,500, or one",
-    )
+    replicas: Sequence[int] | Literal["one"] | None = choose_replicas()
     confidence: bool | None = choose(
         "Resample the trajectory to tell which clusters to believe",
         group="sure",

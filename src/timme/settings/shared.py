@@ -1,9 +1,9 @@
-"""Settings that several recipes have: which frames are taken, and what is shown."""
+"""Settings that several recipes have, or that have names of their own on the command line."""
 
 from functools import partial
 
 from timme.settings.schema import choose
-from timme.settings.texts import parse_frame_or_time
+from timme.settings.texts import parse_counts, parse_frame_or_time
 from timme.settings.values import MIN_SIZE, PALETTE
 
 PALETTES = {"wide": "Many colours", "safe": "Colours for the colour-blind"}
@@ -23,6 +23,17 @@ choose_stop = partial(
 )
 choose_step = partial(
     _frame_or_time, "Take every so many frames, or one in such a time", flags=("-dt",), least=1
+)
+choose_replicas = partial(
+    choose,
+    "Snapshots of each independent run, in their order, or one for a single run",
+    group="sure",
+    usual="one, or trajectory files that do not go on from the one before",
+    flags=("--replicas", "--replica"),
+    metavar="500,500,…|one",
+    parse=parse_counts,
+    words={"one": "one"},
+    such="numbers of snapshots such as 500,500, or one",
 )
 choose_truncated = partial(
     choose, "Use the whole frames of a damaged file", group="reading", default=False

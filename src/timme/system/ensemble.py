@@ -59,6 +59,7 @@ class Ensemble(Described):
     steps: Ints | None = (
         None  # (steps, 3), atoms so many bonds apart through others that are missing
     )
+    least_block: int = 8  # snapshots of a block, however many sites there are
 
     @classmethod
     def from_array(
@@ -202,7 +203,7 @@ class Ensemble(Described):
     def block_length(self) -> int:
         """Number of snapshots in every block but the last."""
         bytes_per_frame = 8 * max(1, self.n_sites * self.n_dimensions)
-        return max(8, min(_BLOCK_FRAMES, _BLOCK_BYTES // bytes_per_frame))
+        return max(self.least_block, min(_BLOCK_FRAMES, _BLOCK_BYTES // bytes_per_frame))
 
     def block(self, start: int) -> Block:
         """Read the block that starts at a snapshot.

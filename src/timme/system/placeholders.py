@@ -136,11 +136,12 @@ def plane_box(box: Floats | None, points: Coordinates, unit: str) -> Floats | No
     if box is None or not box[2, 2] or box[:2, 2].any() or box[2, :2].any():
         return box
     angstrom = unit_in_angstrom(unit) if unit else None
-    height, width = abs(box[2, 2]), np.linalg.norm(box[:2], axis=1).min()
-    short = height < _SLIM * width if angstrom is None else angstrom * height < _SHORTEST
+    limit = _SHORTEST if angstrom is not None else _SLIM * np.linalg.norm(box[:2], axis=1).min()
+    short = (angstrom or 1.0) * abs(box[2, 2]) < limit  # which no NaN is
+    if not short or (points[:, 2] != points[0, 2]).any():
+        return box
     opened = box * np.array([[1.0], [1.0], [0.0]])
-    flat = short and can_be_box(opened, unit) and bool((points[:, 2] == points[0, 2]).all())
-    return opened if flat else box
+    return opened if can_be_box(opened, unit) else box
 
 
 def remark_on_box(box: Floats | None, points: Coordinates) -> str:

@@ -224,7 +224,8 @@ def choose_pairs(
     near = HAVERSINE if metric == HAVERSINE else None
     neighbours, radius, bonds = chosen.neighbours, chosen.radius, chosen.min_bonds
     if bonds is None:
-        bonds = MIN_BONDS if molecular and _counts_bonds(compared, name) else 0
+        averaged = chosen.linkage == "average"  # of all pairs, neighbours along bonds among them
+        bonds = MIN_BONDS if molecular and _counts_bonds(compared, name) and not averaged else 0
     if name == "all":
         partners = choose.all(compared, min_bonds=bonds)
     elif name == "contact":
@@ -281,6 +282,8 @@ def _pairs_wanted(compared: Objects, chosen: Settings, *, molecular: bool) -> st
             name = "contact"
         elif chosen.neighbours is not None:
             name = "nearest"
+        elif chosen.linkage == "average":
+            name = "all"
     chosen.refuse_unused("{} pairs", name if name in PAIRS else "listed")
     ensemble = compared.ensemble
     bonded = len(joined_atoms(ensemble.atoms.bonds, ensemble.steps)) > 0

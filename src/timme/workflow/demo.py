@@ -120,7 +120,7 @@ _ANALYSES: dict[str, tuple[str, Callable[..., Analysis]]] = {  # what the page i
     "chain": ("A freely jointed chain, two snapshots", _chain),
     "hinge": ("Three bodies joined by hinges", _hinge),
     "water": ("A drop of water: 9 ps of 1 ns", _water),
-    "spheres": ("Spheres that stick: an arrested, dense piece among free ones", _spheres),
+    "spheres": ("Spheres that stick: an arrested network among mobile ones", _spheres),
     "fluid": ("Spheres in a dense suspension", partial(_spheres, fluid=True)),
     "crowd": ("A crowd that crosses a square", _crowd),
     "road": ("Cars on a ring road", _road),

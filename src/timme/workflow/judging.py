@@ -156,6 +156,7 @@ def follow(  # noqa: PLR0913, as above
             cutoff=cutoff,
             shown=seen.shown,
             replicas=runs_of(compared, chosen),
+            linkage=linkage_of(chosen),
             metric=metric,
             noise=noise,
             run=run,
@@ -223,7 +224,12 @@ def by_chance(
             f"chance=True needs about {memory.shown(held)} of memory, and there is less: leave it "
             "out, or take fewer snapshots (step=)"
         )
-    band = null_band(compared.centres(), sigma.pairs, large=chosen.large, noise=noise)
+    band = null_band(
+        *(compared.centres(), sigma.pairs),
+        large=chosen.large,
+        linkage=linkage_of(chosen),
+        noise=noise,
+    )
     return Told((*told.parts, Chance(band)), told.notes)
 
 
@@ -323,11 +329,15 @@ def refuse_unkept(chosen: Settings, n_pairs: int) -> None:
     n_pairs : int
         Pairs that are compared.
     """
-    if chosen.linkage != "single":
-        raise ValueError(
-            f"linkage={chosen.linkage!r} needs σ of all pairs at once, and {n_pairs:,} are too "
-            "many: compare those in contact, or the nearest"
-        )
+    if chosen.linkage == "single":
+        return
+    remedy = "compare those in contact, or the nearest"
+    if chosen.linkage == "average":
+        remedy = "choose fewer sites, or linkage='braced', which takes those in contact"
+    raise ValueError(
+        f"linkage={chosen.linkage!r} needs σ of all pairs at once, and {n_pairs:,} are too many: "
+        f"{remedy}"
+    )
 
 
 def _linkage_notes(chosen: Settings) -> tuple[str, ...]:
