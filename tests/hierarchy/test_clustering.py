@@ -219,19 +219,20 @@ def slow(seed: int, shape: tuple[int, int, int]) -> Floats:
 
 @given(
     seeds,
-    st.integers(2, 60),
+    st.integers(2, 60) | st.integers(129, 150),
     st.sampled_from([moving, slow]),
     st.booleans(),
     st.booleans(),
     st.floats(0.0, 1.0),
+    st.sampled_from([1.0, 1e-10, 1e12]),
 )
 @searching(60)
 def test_no_pair_below_its_gap_is_given_up(
-    seed: int, n_frames: int, made: Any, tumbles: bool, weighted: bool, share: float
+    seed: int, n_frames: int, made: Any, tumbles: bool, weighted: bool, share: float, unit: float
 ) -> None:
     """Whatever the gaps: here one stands between all, another between some."""
     n_sites = 150
-    array = made(seed, (n_frames, n_sites, 3))
+    array = made(seed, (n_frames, n_sites, 3)) * unit
     array = tumbling(array, seed) if tumbles else array
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 3, n_frames) * 1.0 + (np.arange(n_frames) < 2)

@@ -87,22 +87,22 @@ MUTANTS = [
         "_kernels/test_sums.py",
         (
             "distances of pairs that hardly move lose their digits",
-            "return (more - about * about) * half, dx",
-            "return about, dx",
+            "keep((more - about * about) * half, count)",
+            "keep(about, count)",
         ),
     ),
     *_mutants(
         "_kernels/plain.py",
         "_kernels/test_plain.py",
         (
-            "the second of three pairs is one with the next site",
-            "others = one, min(one + 1, last), min(one + 2, last)",
-            "others = one, min(one + 2, last), min(one + 2, last)",
+            "the second of four pairs is one with the next site",
+            "others = one * step, two * step, three * step, four * step",
+            "others = one * step, three * step, three * step, four * step",
         ),
         (
             "a pair with another site is taken for one of the same",
-            "pairs[p, 0] if p < stop and pairs[p, 1] == site else -1",
-            "pairs[p, 0] if p < stop else -1",
+            "if a == b and b == c and c == d:",
+            "if a == b and b == c:",
         ),
     ),
     *_mutants(
@@ -1102,15 +1102,20 @@ MUTANTS = [
         "hierarchy/test_clustering.py",
         (
             "means of distances are taken for distances of means",
-            "(own_swing + swings[tile, k]) / nearest",
-            "_NONE * swings[tile, k]",
+            "(error * nearest + swing)",
+            "(error * nearest)",
         ),
         (
             "so they are in short stretches",
             "swing = (swings[a] + swings[b]) / nearest",
             "swing = _NONE",
         ),
-        ("short stretches end where long ones do", "ends, 1, site", "ends, 0, site"),
+        ("short stretches end where long ones do", "end = ends[1, frame]", "end = ends[0, frame]"),
+        (
+            "squares are taken to differ by no more than distances",
+            "limit, low, nothing = limit + limit,",
+            "limit, low, nothing = limit,",
+        ),
     ),
     *_mutants(
         "hierarchy/stretches.py",

@@ -27,9 +27,18 @@ So the caller may superpose frames as it likes, and s² is what is left. In doub
 rounds by less than 1e-14 of a coordinate, for which e has room: it has four units of 2⁻²⁴ more than
 open space needs.
 
-Pairs that are left by some long stretches are looked at in twice as many short ones, and then in
-single frames, spread over the run, a few at a time. Weights of frames that are not held only make
-sums smaller. For a stretch without weight that of another may stand, as it adds nothing.
+**Why no roots are needed at first.** Of two distances R and R' no longer than M, R² and R'² differ
+by (R + R') |R - R'|, at most 2M |R - R'|. S is half the mean over W of w w' (R - R')², of all pairs
+of stretches, so that it is no less than the like sum of R², divided by 4M². R is then the exact
+root of the computed square, which is off by less than one that was rounded. The test is multiplied
+by R, the least of them, so that nothing is divided. Lengths are in a unit in which coordinates are
+about 1; numbers so small that their products would lose digits give nothing up (``_LEAST``).
+
+Some of the long stretches, far from one another, are looked at first: by themselves they are
+stretches of a shorter run. Pairs that are left by all of them are looked at in single frames,
+spread over the run, many at a time; where there are more of these than that, in twice as many short
+stretches before. Weights of frames that are not held only make sums smaller. For a stretch without
+weight that of another may stand, as it adds nothing.
 """
 
 from __future__ import annotations
@@ -37,21 +46,36 @@ from __future__ import annotations
 import numpy as np
 
 from timme._kernels import compiled
+from timme._kernels.lanes import (
+    bits_above,
+    borrow,
+    first_lane,
+    higher,
+    load,
+    lower,
+    numbers_of,
+    splat,
+    spread,
+    total,
+)
 from timme._kernels.pruning import LANES, ROUNDING
 
-# Sums may be reordered for vector units; every test leaves room for their rounding.
-_FAST = {"reassoc", "contract", "nsz"}
-
-LONG = 8  # stretches that are looked at first, in all sites of a tile at a time
+LONG = 8  # stretches that are looked at first, in a vector of the sites of a tile at a time
+_FEW = 4  # of them, after which most vectors need no more
+VECTOR = 16  # sites of a vector
 WIDTH = 2 * LONG  # short stretches, and frames that are looked at together: a vector of them
+_AT_ONCE = 8  # parts of the frames that are looked at before a pair is given up
 _SPACE = 3  # dimensions
 _SINGLE = np.float32
 _NONE = np.float32(0.0)
+_LEAST = np.float32(1e-30)  # above numbers whose squares, or whose products, lose digits
 _CAUTION = np.float32(1.001)  # above the rounding of a root
 
 
 @compiled
-def lay_out(xyz, order, centres, rotations, weights, places, ends, sums, largest, squares, means):
+def lay_out(
+    xyz, order, centres, rotations, weights, places, ends, sums, largest, squares, means, some
+):
     """Lay out a block of consecutive frames, and the means over the stretches that end in it.
 
     ``xyz`` is (sites, 3, frames), and ``order`` names the sites in the order in which they are laid
@@ -59,11 +83,12 @@ def lay_out(xyz, order, centres, rotations, weights, places, ends, sums, largest
     its place among those that are held, and ``ends`` (2, frames) the long and the short stretch
     that end with it; -1 for none. All else is filled: ``sums`` (2, sites, 5) of the stretches under
     way, ``largest`` (sites,) coordinates, ``squares`` (2, sites) about mean places, and ``means``,
-    the mean places in long stretches (sites, 1, 3, LONG), and ``looks`` as for `survivors`.
+    the mean places in long stretches (sites, 3, LONG), and ``looks`` as for `survivors`. This is
+    done for ``some`` of the sites, from the first of two numbers up to the second.
     """
     long, looks = means
     turned = np.empty((5, len(weights)))
-    for site in range(len(order)):
+    for site in range(some[0], some[1]):
         _turn(xyz, order[site], centres, rotations, turned)
         most = largest[site]
         for frame in range(len(weights)):
@@ -73,8 +98,7 @@ def lay_out(xyz, order, centres, rotations, weights, places, ends, sums, largest
                 for d in range(_SPACE):
                     looks[site, 1 + place // WIDTH, d, place % WIDTH] = turned[d, frame]
         largest[site] = most
-        _average(turned, weights, ends, 0, site, sums, squares, long)
-        _average(turned, weights, ends, 1, site, sums, squares, looks)
+        _average(turned, weights, ends, site, sums, squares, long, looks)
 
 
 @compiled
@@ -93,118 +117,164 @@ def _turn(xyz, site, centres, rotations, turned):
 
 
 @compiled
-def _average(turned, weights, ends, kind, site, sums, squares, means):
+def _average(turned, weights, ends, site, sums, squares, long, looks):
     """Fill in mean places of a site in the stretches that end; note the largest square about one.
 
-    A stretch without weight has none: the caller puts that of another in its place.
+    A long stretch ends with a short one, and has the sums of those in it. One without weight has no
+    mean: the caller puts that of another in its place.
     """
-    x, y, z = sums[kind, site, 0], sums[kind, site, 1], sums[kind, site, 2]
-    square, total = sums[kind, site, 3], sums[kind, site, 4]
+    x, y, z = sums[1, site, 0], sums[1, site, 1], sums[1, site, 2]
+    square, weight = sums[1, site, 3], sums[1, site, 4]
     for frame in range(len(weights)):
         x += weights[frame] * turned[0, frame]
         y += weights[frame] * turned[1, frame]
         z += weights[frame] * turned[2, frame]
         square += weights[frame] * turned[3, frame]
-        total += weights[frame]
-        end = ends[kind, frame]
+        weight += weights[frame]
+        end = ends[1, frame]
+        if end < 0:
+            continue
+        for kind, value in enumerate((x, y, z, square, weight)):
+            sums[0, site, kind] += value
+        if weight > 0.0:
+            x, y, z = x / weight, y / weight, z / weight
+            looks[site, 0, 0, end], looks[site, 0, 1, end], looks[site, 0, 2, end] = x, y, z
+            squares[1, site] = max(squares[1, site], square / weight - (x * x + y * y + z * z))
+        end = ends[0, frame]
+        weight = sums[0, site, 4]
         if end >= 0:
-            if total > 0.0:
-                x, y, z = x / total, y / total, z / total
-                means[site, 0, 0, end], means[site, 0, 1, end], means[site, 0, 2, end] = x, y, z
-                about = square / total - (x * x + y * y + z * z)
-                squares[kind, site] = max(squares[kind, site], about)
-            x = y = z = square = total = 0.0
-    sums[kind, site, 0], sums[kind, site, 1], sums[kind, site, 2] = x, y, z
-    sums[kind, site, 3], sums[kind, site, 4] = square, total
+            if weight > 0.0:
+                x, y = sums[0, site, 0] / weight, sums[0, site, 1] / weight
+                z = sums[0, site, 2] / weight
+                long[site, 0, end], long[site, 1, end], long[site, 2, end] = x, y, z
+                square = sums[0, site, 3] / weight
+                squares[0, site] = max(squares[0, site], square - (x * x + y * y + z * z))
+            for kind in range(5):
+                sums[0, site, kind] = 0.0
+        x = y = z = square = weight = 0.0
+    sums[1, site, 0], sums[1, site, 1], sums[1, site, 2] = x, y, z
+    sums[1, site, 3], sums[1, site, 4] = square, weight
 
 
-@compiled(fastmath=_FAST)
-def _apart(tiles, stretch, band, own, tile, lane):
-    """How far the mean places of two sites in a long stretch are apart."""
-    x = tiles[tile, stretch, 0, lane] - tiles[band, stretch, 0, own]
-    y = tiles[tile, stretch, 1, lane] - tiles[band, stretch, 1, own]
-    z = tiles[tile, stretch, 2, lane] - tiles[band, stretch, 2, own]
-    return np.sqrt(x * x + y * y + z * z)
+@compiled(forceinline=True)
+def _add_stretches(tiles, weights, band, own, tile, begin, some, sums):
+    """Add some long stretches to the sums of one site with a vector of others in a tile.
+
+    These are squared distances in the first stretch, sums of deviations from them and of their
+    squares, and the largest and the least of all squared distances.
+    """
+    numbers = numbers_of(tiles)
+    shift, first, second, most, least = sums
+    for stretch in range(some[0], some[1]):
+        at = (tile * LONG + stretch) * _SPACE * LANES + begin
+        x = load(numbers, at, VECTOR) - splat(tiles[band, stretch, 0, own])
+        y = load(numbers, at + LANES, VECTOR) - splat(tiles[band, stretch, 1, own])
+        z = load(numbers, at + 2 * LANES, VECTOR) - splat(tiles[band, stretch, 2, own])
+        square = x * x + y * y + z * z
+        if stretch == 0:
+            shift = most = least = square
+            continue
+        most, least = higher(most, square), lower(least, square)
+        deviation = square - shift
+        weighted = deviation * splat(weights[stretch])
+        first, second = first + weighted, second + weighted * deviation
+    return shift, first, second, most, least
 
 
-@compiled(fastmath=_FAST)
-def _glance(tiles, weights, total, swings, errors, band, own, tile, least, roots, left):
-    """Tell which sites of a tile may still matter to one site after all long stretches.
+@compiled(forceinline=True)
+def _left(weight, error, swing, root, sums):
+    """Tell which of a vector of sites may still matter to one site, as bits.
 
     What is joined at 0, and what stands for no pair, has a root of 0 that nothing is below. Nothing
     is given up by a sum that is no number.
     """
-    inverse, root_total = _SINGLE(1.0) / total, np.sqrt(total)
-    own_error, own_swing = errors[band, own], swings[band, own]
-    for k in range(LANES):
-        shift = _apart(tiles, 0, band, own, tile, k)
-        nearest = shift
-        first = second = _NONE
-        for stretch in range(1, LONG):
-            r = _apart(tiles, stretch, band, own, tile, k)
-            nearest = min(nearest, r)
-            r -= shift
-            first += weights[stretch] * r
-            second += weights[stretch] * r * r
-        error = own_error + errors[tile, k]
-        nearest -= error
-        root = max(roots[k], least)
-        most = root + root_total * (error + (own_swing + swings[tile, k]) / nearest)
-        low = second * ROUNDING - first * (first * inverse)
-        left[k] = (root > _NONE) & (not ((low > most * most) & (nearest > _NONE)))
+    _, first, second, most, least = sums
+    low = second * splat(ROUNDING) - first * first * splat(_SINGLE(1.0) / weight)
+    nearest = np.sqrt(least) - error
+    limit = root * nearest + splat(np.sqrt(weight)) * (error * nearest + swing)
+    limit, low, nothing = limit + limit, low * nearest * nearest, splat(_NONE)
+    above = bits_above(low, most * limit * limit) & bits_above(low, splat(_LEAST))
+    return bits_above(root, nothing) & ~(above & bits_above(nearest, nothing))
 
 
-@compiled(fastmath=_FAST)
-def _distance(looks, a, b, part):
-    """Distance in the first of the short stretches, or of some frames."""
-    x = looks[a, part, 0, 0] - looks[b, part, 0, 0]
-    y = looks[a, part, 1, 0] - looks[b, part, 1, 0]
-    z = looks[a, part, 2, 0] - looks[b, part, 2, 0]
+@compiled(forceinline=True)
+def _glance(tiles, weights, totals, swings, errors, band, own, tile, begin, root):
+    """The same after few stretches, or after all where some are left by these."""
+    own_error, own_swing = splat(errors[band, own]), splat(swings[band, own])
+    error = own_error + load(numbers_of(errors), tile * LANES + begin, VECTOR)
+    swing = own_swing + load(numbers_of(swings), tile * LANES + begin, VECTOR)
+    none = splat(_NONE)
+    sums = none, none, none, none, none
+    sums = _add_stretches(tiles, weights, band, own, tile, begin, (0, _FEW), sums)
+    left = _left(totals[0], error, swing, root, sums)
+    if left != 0:
+        sums = _add_stretches(tiles, weights, band, own, tile, begin, (_FEW, LONG), sums)
+        left = _left(totals[1], error, swing, root, sums)
+    return left
+
+
+@compiled(forceinline=True)
+def _distances(looks, a, b, part):
+    """Distances in the short stretches, or in some frames."""
+    numbers, step = numbers_of(looks), _SPACE * WIDTH
+    one, other = (a * looks.shape[1] + part) * step, (b * looks.shape[1] + part) * step
+    x = load(numbers, one, WIDTH) - load(numbers, other, WIDTH)
+    y = load(numbers, one + WIDTH, WIDTH) - load(numbers, other + WIDTH, WIDTH)
+    z = load(numbers, one + 2 * WIDTH, WIDTH) - load(numbers, other + 2 * WIDTH, WIDTH)
     return np.sqrt(x * x + y * y + z * z)
 
 
-@compiled(fastmath=_FAST)
-def _sums(looks, a, b, part, weights, shift):
-    """Sum deviations and their squares over the short stretches, or over some frames."""
-    first = second = _NONE
-    for k in range(WIDTH):
-        x = looks[a, part, 0, k] - looks[b, part, 0, k]
-        y = looks[a, part, 1, k] - looks[b, part, 1, k]
-        z = looks[a, part, 2, k] - looks[b, part, 2, k]
-        r = np.sqrt(x * x + y * y + z * z) - shift
-        first += weights[part, k] * r
-        second += weights[part, k] * r * r
-    return first, second
+@compiled(forceinline=True)
+def _add(weights, part, deviation, first, second):
+    """Add deviations, and their squares, to the sums of all lanes."""
+    weighted = deviation * load(numbers_of(weights), part * WIDTH, WIDTH)
+    return first + weighted, second + weighted * deviation
 
 
 @compiled(fastmath={"contract", "nsz"})
-def _is_above(total, first, second, error, root):
+def _is_above(weight, first, second, error, root):
     """Whether the sum of squared deviations is certain to be above its bound."""
-    most = root + np.sqrt(total) * error
-    return second * ROUNDING - first * (first / total) > most * most
+    most = root + np.sqrt(weight) * error
+    return second * ROUNDING - first * (first / weight) > most * most
+
+
+@compiled(forceinline=True)
+def _is_given_up_by_short(looks, weights, totals, lightest, swings, errors, a, b, root):
+    """Whether a pair cannot matter, after the short stretches."""
+    error, none = errors[a] + errors[b], splat(_NONE)
+    distances = _distances(looks, a, b, 0)
+    first, second = _add(weights, 0, distances - spread(distances), none, none)
+    squares = total(second)
+    # No deviation from the first distance is above the root of what all of them add up to.
+    nearest = first_lane(distances) - np.sqrt(squares / lightest) * _CAUTION - error
+    swing = (swings[a] + swings[b]) / nearest
+    return nearest > _NONE and _is_above(totals[0], total(first), squares, error + swing, root)
 
 
 @compiled(forceinline=True)
 def _stays_low(looks, weights, totals, lightest, swings, errors, a, b, root):
-    """Whether a pair may still matter after the short stretches and all frames that are held."""
-    error = errors[a] + errors[b]
-    shift = _distance(looks, a, b, 0)
-    first, second = _sums(looks, a, b, 0, weights, shift)
-    # No deviation from the first distance is above the root of what all of them add up to.
-    nearest = shift - np.sqrt(second / lightest) * _CAUTION - error
-    if nearest > _NONE:
-        swing = (swings[a] + swings[b]) / nearest
-        if _is_above(totals[0], first, second, error + swing, root):
+    """Whether a pair may still matter after the short stretches and all frames that are held.
+
+    Frames are looked at many at a time, as to look is quicker than to judge.
+    """
+    n_parts = looks.shape[1]
+    if n_parts > 1 + _AT_ONCE and _is_given_up_by_short(
+        looks, weights, totals, lightest, swings, errors, a, b, root
+    ):
+        return False
+    distances, none = _distances(looks, a, b, 1), splat(_NONE)
+    shift = spread(distances)
+    first, second = _add(weights, 1, distances - shift, none, none)
+    done, stop = 2, min(1 + _AT_ONCE, n_parts)
+    while True:
+        for part in range(done, stop):
+            deviation = _distances(looks, a, b, part) - shift
+            first, second = _add(weights, part, deviation, first, second)
+        if _is_above(totals[stop - 1], total(first), total(second), errors[a] + errors[b], root):
             return False
-    shift = _distance(looks, a, b, 1)
-    first = second = _NONE
-    for part in range(1, looks.shape[1]):
-        more_first, more_second = _sums(looks, a, b, part, weights, shift)
-        first += more_first
-        second += more_second
-        if _is_above(totals[part], first, second, error, root):
-            return False
-    return True
+        if stop == n_parts:
+            return True
+        done, stop = stop, min(stop + _AT_ONCE, n_parts)
 
 
 @compiled
@@ -234,23 +304,40 @@ def survivors(
     ``roots`` are those of bounds, of each gap between neighbours. Of weights, swings and errors,
     those that are not of tiles are of ``looks``.
     """
+    highest = np.zeros(LANES, _SINGLE)  # gap from the beginning of a tile to each of its sites
+    tile_totals = np.zeros(2, _SINGLE)
+    for stretch in range(LONG):
+        tile_totals[1] += tile_weights[stretch]
+        if stretch < _FEW:
+            tile_totals[0] += tile_weights[stretch]
+    of_tiles = tiles, tile_weights, tile_totals, tile_swings, tile_errors
+    of_looks = looks, weights, totals, lightest, swings, errors
+    room = highest, np.empty(LANES + 1, np.int64)
+    return _survivors(of_tiles, of_looks, roots, band, begin, running, room, found)
+
+
+@compiled
+def _survivors(of_tiles, of_looks, roots, band, begin, running, room, found):
+    """Find them in what is lent."""
+    tiles, tile_weights, tile_totals, tile_swings, tile_errors = of_tiles
+    looks, weights, totals, lightest, swings, errors = of_looks
+    tiles, tile_weights, tile_totals = borrow(tiles), borrow(tile_weights), borrow(tile_totals)
+    tile_swings, tile_errors = borrow(tile_swings), borrow(tile_errors)
+    looks, weights, totals = borrow(looks), borrow(weights), borrow(totals)
+    swings, errors, roots = borrow(swings), borrow(errors), borrow(roots)
+    running, highest, listed = borrow(running), borrow(room[0]), borrow(room[1])
+    found = borrow(found)
     n_tiles, n_sites = tiles.shape[0], looks.shape[0]
-    highest = np.empty(LANES, _SINGLE)  # gap from the beginning of a tile to each of its sites
-    left = np.empty(LANES, np.bool_)
-    listed = np.empty(LANES + 1, np.int64)
-    tile_total = _NONE
-    for weight in tile_weights:
-        tile_total += weight
-    total = 0
+    count = 0
     base = band * LANES
     for tile in range(begin, n_tiles):
-        if total + LANES * LANES > len(found):
-            return total, tile
+        if count + LANES * LANES > len(found):
+            return count, tile
         start = tile * LANES
         n_columns = min(LANES, n_sites - start)
         top = _NONE
-        for k in range(n_columns):
-            if start + k > 0:
+        for k in range(LANES):
+            if start + k > 0 and k < n_columns:
                 top = max(top, roots[start + k - 1])
             highest[k] = top
         for own in range(min(LANES, n_sites - base)):
@@ -260,32 +347,40 @@ def survivors(
                     if k > own:
                         top = max(top, roots[start + k - 1])
                     highest[k] = top
-            least = running[own]
-            _glance(
-                tiles,
-                tile_weights,
-                tile_total,
-                tile_swings,
-                tile_errors,
-                band,
-                own,
-                tile,
-                least,
-                highest,
-                left,
-            )
-            count = 0
-            for k in range(n_columns):
-                listed[count] = k  # written in any case, which is faster than to guess
-                count += left[k]
-            for place in range(count):
+            least, n_left = running[own], 0
+            for column in range(0, n_columns, VECTOR):
+                root = higher(load(numbers_of(highest), column, VECTOR), splat(least))
+                left = _glance(
+                    tiles,
+                    tile_weights,
+                    tile_totals,
+                    tile_swings,
+                    tile_errors,
+                    band,
+                    own,
+                    tile,
+                    column,
+                    root,
+                )
+                if left != 0:
+                    for k in range(VECTOR):
+                        listed[n_left] = column + k  # in any case, which is faster than to guess
+                        n_left += (left >> k) & 1
+            for place in range(n_left):
                 k = listed[place]
-                root = max(least, highest[k])
-                if _stays_low(
-                    looks, weights, totals, lightest, swings, errors, base + own, start + k, root
+                if k < n_columns and _stays_low(
+                    looks,
+                    weights,
+                    totals,
+                    lightest,
+                    swings,
+                    errors,
+                    base + own,
+                    start + k,
+                    max(least, highest[k]),
                 ):
-                    found[total, 0] = base + own
-                    found[total, 1] = start + k
-                    total += 1
+                    found[count, 0] = base + own
+                    found[count, 1] = start + k
+                    count += 1
             running[own] = max(least, highest[n_columns - 1])
-    return total, n_tiles
+    return count, n_tiles

@@ -37,113 +37,136 @@ from __future__ import annotations
 import numpy as np
 
 from timme._kernels import compiled
+from timme._kernels.lanes import keep, lanes_of, load, spread, store_first, store_sums
 
 FAST = {"reassoc", "contract", "nsz"}  # sums may be reordered for vector units
 _FARTHEST, _MOST_SHIFTED, _LEAST = 64.0, 16.0, 1e-30  # see the argument above
 _STEPS = 17.0  # roundings of a deviation, see item 4
 
 
-@compiled(fastmath=FAST)
-def distance_in_space(xyz, a, b, frame, kind):
-    """Distance of two sites in one frame of open space in 3-D, in some precision."""
-    x = kind(xyz[a, 0, frame]) - kind(xyz[b, 0, frame])
-    y = kind(xyz[a, 1, frame]) - kind(xyz[b, 1, frame])
-    z = kind(xyz[a, 2, frame]) - kind(xyz[b, 2, frame])
+@compiled(forceinline=True)
+def _vectors(flat, width, a, b, frame, count):
+    """Vectors between two sites in some frames, as far as there are so many."""
+    return (
+        load(flat, a + frame, count) - load(flat, b + frame, count),
+        load(flat, a + width + frame, count) - load(flat, b + width + frame, count),
+        load(flat, a + 2 * width + frame, count) - load(flat, b + 2 * width + frame, count),
+    )
+
+
+@compiled(forceinline=True)
+def _distances(flat, width, a, b, frame, count):
+    """Lengths of these."""
+    x, y, z = _vectors(flat, width, a, b, frame, count)
     return np.sqrt(x * x + y * y + z * z)
 
 
-@compiled(fastmath=FAST)
-def sum_three(xyz, site, others, raw, k):
-    """Sum the distances of a site from three others, less the first, and their squares, in 3-D.
+@compiled(forceinline=True)
+def _add_four(flat, width, a, b, frame, count, shifts, first, second):
+    """Add some frames of four pairs to sums of distances, less the first, and of their squares."""
+    one = keep(_distances(flat, width, a[0], b[0], frame, count) - shifts[0], count)
+    two = keep(_distances(flat, width, a[1], b[1], frame, count) - shifts[1], count)
+    three = keep(_distances(flat, width, a[2], b[2], frame, count) - shifts[2], count)
+    four = keep(_distances(flat, width, a[3], b[3], frame, count) - shifts[3], count)
+    return (
+        (first[0] + one, first[1] + two, first[2] + three, first[3] + four),
+        (
+            second[0] + one * one,
+            second[1] + two * two,
+            second[2] + three * three,
+            second[3] + four * four,
+        ),
+    )
 
-    Three at a time: coordinates of the site are read once, square roots need not wait, and one
-    vector of frames fills the registers, so that few frames are left over.
+
+@compiled(forceinline=True)
+def sum_four(flat, width, a, b, raw, size, k):
+    """Sum the distances of four pairs in 3-D, less the first, and their squares.
+
+    Four at a time, so that square roots need not wait, and eight sums are added up at once.
+    ``flat`` holds coordinates (sites, 3, width), and ``a`` and ``b`` are where those of the sites
+    begin. From ``k`` on, ``raw`` (3, size), flat as well, gets first distances and both sums.
     """
-    kind = xyz.dtype.type
-    one, two, three = others
-    shift_one, shift_two, shift_three = raw[0, k], raw[0, k + 1], raw[0, k + 2]
-    low_one = low_two = low_three = shift_one - shift_one  # 0, single or not
-    high_one = high_two = high_three = low_one
-    for frame in range(xyz.shape[2]):
-        r = distance_in_space(xyz, site, one, frame, kind) - shift_one
-        low_one += r
-        high_one += r * r
-        r = distance_in_space(xyz, site, two, frame, kind) - shift_two
-        low_two += r
-        high_two += r * r
-        r = distance_in_space(xyz, site, three, frame, kind) - shift_three
-        low_three += r
-        high_three += r * r
-    raw[1, k], raw[1, k + 1], raw[1, k + 2] = low_one, low_two, low_three
-    raw[2, k], raw[2, k + 1], raw[2, k + 2] = high_one, high_two, high_three
+    lanes = lanes_of(flat)
+    count = min(lanes, width)
+    one = _distances(flat, width, a[0], b[0], 0, count)
+    two = _distances(flat, width, a[1], b[1], 0, count)
+    three = _distances(flat, width, a[2], b[2], 0, count)
+    four = _distances(flat, width, a[3], b[3], 0, count)
+    store_first(raw, k, (one, two, three, four))
+    shifts = spread(one), spread(two), spread(three), spread(four)
+    one, two = keep(one - shifts[0], count), keep(two - shifts[1], count)
+    three, four = keep(three - shifts[2], count), keep(four - shifts[3], count)
+    first = one, two, three, four
+    second = one * one, two * two, three * three, four * four
+    rest = width % lanes
+    for frame in range(lanes, width - rest, lanes):
+        first, second = _add_four(flat, width, a, b, frame, lanes, shifts, first, second)
+    if rest > 0 and width > lanes:
+        frame = width - rest
+        first, second = _add_four(flat, width, a, b, frame, rest, shifts, first, second)
+    store_sums(raw, (size + k, 2 * size + k), first, second)
 
 
-@compiled(fastmath=FAST)
-def _first_vector(xyz, a, b):
-    """Vector between two sites in the first frame, its square, length, and half over its length."""
-    x = xyz[a, 0, 0] - xyz[b, 0, 0]
-    y = xyz[a, 1, 0] - xyz[b, 1, 0]
-    z = xyz[a, 2, 0] - xyz[b, 2, 0]
-    square = x * x + y * y + z * z
-    length = np.sqrt(square)
-    return x, y, z, square, length, xyz.dtype.type(0.5) / length
-
-
-@compiled(fastmath={"contract", "nsz"})
-def _longer_by(xyz, a, b, frame, own):
+@compiled(forceinline=True)
+def _longer_by(flat, width, a, b, frame, count, own):
     """How much longer than at first the vector of two sites is; and the square of how far from it.
 
-    Each step of item 4 of the argument above: none may be reordered.
+    Each step of item 4 of the argument above.
     """
     own_x, own_y, own_z, square, length, half = own
-    x = xyz[a, 0, frame] - xyz[b, 0, frame]
-    y = xyz[a, 1, frame] - xyz[b, 1, frame]
-    z = xyz[a, 2, frame] - xyz[b, 2, frame]
+    x, y, z = _vectors(flat, width, a, b, frame, count)
     dx, dy, dz = x - own_x, y - own_y, z - own_z
     more = dx * (x + own_x) + dy * (y + own_y) + dz * (z + own_z)
     about = np.sqrt(square + more) - length
-    return (more - about * about) * half, dx * dx + dy * dy + dz * dz
+    return keep((more - about * about) * half, count), keep(dx * dx + dy * dy + dz * dz, count)
+
+
+@compiled(forceinline=True)
+def sum_when_still(flat, width, a, b, raw):
+    """Sum how much longer than at first a distance is, and the squares, to more digits.
+
+    ``flat``, ``a`` and ``b`` are as for `sum_four`. Of the eight numbers that ``raw`` has room for,
+    those from 0 to 3 become the first distance, both sums, and that of the squares of how far the
+    vector between the two sites is from the first of them.
+    """
+    lanes = lanes_of(flat)
+    count = min(lanes, width)
+    x, y, z = _vectors(flat, width, a, b, 0, count)
+    own_x, own_y, own_z = spread(x), spread(y), spread(z)
+    square = own_x * own_x + own_y * own_y + own_z * own_z
+    length = np.sqrt(square)
+    own = own_x, own_y, own_z, square, length, length / (square + square)
+    first, moved = _longer_by(flat, width, a, b, 0, count, own)
+    second = first * first
+    rest = width % lanes
+    for frame in range(lanes, width - rest, lanes):
+        longer, apart = _longer_by(flat, width, a, b, frame, lanes, own)
+        first, second, moved = first + longer, second + longer * longer, moved + apart
+    if rest > 0 and width > lanes:
+        longer, apart = _longer_by(flat, width, a, b, width - rest, rest, own)
+        first, second, moved = first + longer, second + longer * longer, moved + apart
+    sums = first, first, second, moved
+    store_sums(raw, (0, 4), sums, sums)
+    store_first(raw, 0, (length,))
 
 
 @compiled(fastmath=FAST)
-def sum_three_when_still(xyz, site, one, two, three):
-    """Sum how much longer than at first three distances are, and the squares, to more digits.
-
-    Returns of each, in 3-D, the first distance, both sums, and that of the squares of how far the
-    vector between the two sites is from the first of them.
-    """
-    own_one, own_two = _first_vector(xyz, site, one), _first_vector(xyz, site, two)
-    own_three = _first_vector(xyz, site, three)
-    low_one = low_two = low_three = own_one[0] - own_one[0]
-    high_one = high_two = high_three = low_one
-    moved_one = moved_two = moved_three = low_one
-    for frame in range(xyz.shape[2]):
-        r, apart = _longer_by(xyz, site, one, frame, own_one)
-        low_one += r
-        high_one += r * r
-        moved_one += apart
-        r, apart = _longer_by(xyz, site, two, frame, own_two)
-        low_two += r
-        high_two += r * r
-        moved_two += apart
-        r, apart = _longer_by(xyz, site, three, frame, own_three)
-        low_three += r
-        high_three += r * r
-        moved_three += apart
-    return (
-        (own_one[4], low_one, high_one, moved_one),
-        (own_two[4], low_two, high_two, moved_two),
-        (own_three[4], low_three, high_three, moved_three),
-    )
+def _distance_in_double(xyz, a, b, frame):
+    """Distance of two sites in one frame in 3-D, in double precision."""
+    x = np.float64(xyz[a, 0, frame]) - np.float64(xyz[b, 0, frame])
+    y = np.float64(xyz[a, 1, frame]) - np.float64(xyz[b, 1, frame])
+    z = np.float64(xyz[a, 2, frame]) - np.float64(xyz[b, 2, frame])
+    return np.sqrt(x * x + y * y + z * z)
 
 
 @compiled(fastmath=FAST)
 def sum_in_double(xyz, a, b):
     """Sum the distances of a pair in 3-D, less the first, and their squares, in double."""
-    shift = distance_in_space(xyz, a, b, 0, np.float64)
+    shift = _distance_in_double(xyz, a, b, 0)
     first = second = 0.0
     for frame in range(xyz.shape[2]):
-        r = distance_in_space(xyz, a, b, frame, np.float64) - shift
+        r = _distance_in_double(xyz, a, b, frame) - shift
         first += r
         second += r * r
     return shift, first, second
@@ -189,7 +212,7 @@ def are_enough(n_dimensions, n_frames, shift, first, second):
 
 @compiled
 def are_enough_when_still(n_frames, shift, first, second, moved):
-    """The same of :func:`sum_three_when_still`."""
+    """The same of :func:`sum_when_still`."""
     left = deviations(n_frames, first, second)
     errors = shift * np.sqrt(n_frames) + _STEPS * np.sqrt(moved)
     return (

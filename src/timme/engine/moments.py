@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ Merge = Callable[[Sequence["Moments"]], None]
 """Merges something into each of some moments, in place."""
 
 _LANES, _FEWEST_FILLED = 16, 48  # numbers of a vector; frames of which a last one is filled up
+_LINE = 64  # bytes of a cache that are fetched together
 _TILE = 32_768  # pairs that one worker takes at a time, at most
 
 
@@ -313,7 +315,8 @@ class PreparedBlock:
             A copy.
         """
         other = copy(self)
-        other._xyz = self._xyz[order]  # noqa: SLF001, which is one of ours
+        room = _aligned(self._xyz.size, self._xyz.dtype.type).reshape(self._xyz.shape)
+        other._xyz = np.take(self._xyz, order, axis=0, out=room, mode="clip")  # noqa: SLF001, ours
         return other
 
     def _distances(self, pairs: Ints, metric: Callable[..., Coordinates]) -> Floats:
@@ -339,7 +342,14 @@ def room_for(block: Block) -> Floats:
     """
     n_frames, n_sites, n_dimensions = block.coordinates.shape
     width = fill_up(n_frames) if block.single else n_frames
-    return np.empty(width * n_sites * n_dimensions, np.float32 if block.single else np.float64)
+    return _aligned(width * n_sites * n_dimensions, np.float32 if block.single else np.float64)
+
+
+def _aligned(count: int, kind: type[np.floating[Any]]) -> Floats:
+    """Ask for memory that begins with a line of the cache: no vector of it lies across two."""
+    numbers = np.empty(count + _LINE // np.dtype(kind).itemsize, kind)
+    begin = -numbers.ctypes.data % _LINE // numbers.itemsize
+    return numbers[begin : begin + count]
 
 
 def fill_up(n_frames: int) -> int:

@@ -80,11 +80,11 @@ class PartFluctuations(Described):
         weight = self.weight[chosen].astype(np.float64)
         seen = weight > 0
         shift = np.where(seen, self.shift[chosen], 0.0)
-        total = weight.sum(axis=0)
         with np.errstate(invalid="ignore"):
-            mean = (weight * shift).sum(axis=0) / total
+            share = weight / weight.sum(axis=0)  # 1 of a row alone, which stays as it is
+            mean = (share * shift).sum(axis=0)
             inside = np.where(seen, self.variance[chosen] + (shift - mean) ** 2, 0.0)
-            variance = (weight * inside).sum(axis=0) / total
+            variance = (share * inside).sum(axis=0)
         common = self.common[chosen].sum(axis=0)
         return Fluctuations(
             self.n_objects, self.pairs, frozen(np.sqrt(variance)), frozen(common), self.unit

@@ -24,6 +24,7 @@ from timme.engine.metrics import known_metric, unit_of_distances
 from timme.engine.moments import Metric, PreparedBlock
 from timme.engine.protocol import Engine
 from timme.engine.run import DEFAULT, Run
+from timme.engine.threads import Threads
 from timme.fluctuations.dense import (
     is_every_pair,
     measure_below,
@@ -362,7 +363,8 @@ def _add_what_matters(forest: _Forest, objects: Objects, pairs: Pairs, run: Run)
     order, gaps = forest.line()
     if objects.are_points and _share_of_frames(order, gaps, *sample) > _MOST_FRAMES:
         return False
-    search = lay_out(objects, order, gaps, forest.prepared)
+    threads = Threads(run.engine.threads_here)
+    search = lay_out(objects, order, gaps, prepared=forest.prepared, threads=threads)
     n_objects = len(order)
     n_pairs = n_objects * (n_objects - 1) // 2
 

@@ -30,6 +30,7 @@ from timme._kernels import pruning as kernel
 from timme._kernels import stretches
 from timme._kernels.space import OPEN, STRAIGHT
 from timme.engine.moments import Metric, PreparedBlock
+from timme.engine.threads import Threads
 from timme.hierarchy.stretches import Singles, Stretches, lay_out_stretches
 from timme.objects import Objects
 from timme.system.ensemble import Ensemble
@@ -124,7 +125,12 @@ def refuse_what_cannot_be_pruned(objects: Objects, metric: Metric | None) -> Non
 
 
 def lay_out(
-    objects: Objects, order: Ints, gaps: Floats, prepared: PreparedBlock | None = None
+    objects: Objects,
+    order: Ints,
+    gaps: Floats,
+    *,
+    prepared: PreparedBlock | None = None,
+    threads: Threads | None = None,
 ) -> Search | OpenSearch:
     """Lay out some of the frames as the search for pairs that may matter needs them.
 
@@ -138,6 +144,8 @@ def lay_out(
         Heights at which neighbours in that order are joined.
     prepared : PreparedBlock, optional
         All snapshots of points, where they are laid out already and in open space.
+    threads : Threads, optional
+        Who does it.
 
     Returns
     -------
@@ -150,7 +158,7 @@ def lay_out(
     if centres.n_dimensions == 3:
         with suppress(_InBoxError):
             blocks = _open_blocks(centres) if prepared is None else [prepared.xyz]
-            return _lay_out_in_space(centres, blocks, order, gaps)
+            return _lay_out_in_space(centres, blocks, order, gaps, threads or Threads())
     return _lay_out_frames(centres, gaps, order, None)
 
 
@@ -313,18 +321,18 @@ def _open_blocks(ensemble: Ensemble) -> Iterator[Floats]:
 
 
 def _lay_out_in_space(
-    ensemble: Ensemble, blocks: Iterable[Floats], order: Ints, gaps: Floats
+    ensemble: Ensemble, blocks: Iterable[Floats], order: Ints, gaps: Floats, threads: Threads
 ) -> OpenSearch:
     """Lay out places of points in open space of three dimensions."""
     weights, total = _scale_weights(ensemble)
     place = _place(_choose_frames(ensemble, len(order)), len(weights))
-    laid_out = lay_out_stretches(blocks, order, weights, place)
-    _refuse_small(laid_out.largest)
+    laid_out = lay_out_stretches(blocks, order, weights, place, threads)
+    _refuse_small(laid_out.largest / laid_out.scale)
     errors = _errors(laid_out.largest, 3)
     n_tiles, _, _, n_lanes = laid_out.tiles.shape
     padded = np.pad(errors, (0, n_tiles * n_lanes - len(errors))).reshape(n_tiles, n_lanes)
     with np.errstate(over="ignore"):
-        roots = (gaps * np.sqrt(total * _MARGIN)).astype(np.float32)
+        roots = (gaps * laid_out.scale * np.sqrt(total * _MARGIN)).astype(np.float32)
     starts = np.minimum(np.arange(n_tiles + 1) * n_lanes, len(order))
     return OpenSearch(laid_out, (padded, errors), _positive_where(gaps, roots), starts)
 

@@ -7,9 +7,11 @@ wrongly is told where it is done (`_kernels/stretches.py`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +19,14 @@ import numpy.typing as npt
 from timme._arrays import Floats, Ints
 from timme._kernels import stretches as kernel
 from timme._kernels.pruning import LANES
+from timme.engine.threads import Threads
 
 Singles = npt.NDArray[np.float32]
 
+_APART = [0, 7, 3, 5, 1, 6, 2, 4]  # long stretches, those first that are far from one another
+_SITES = 512  # laid out by one thread at a time
 _SUPERPOSED = 100  # sites by which frames are superposed, about
+_MOST_SCALED = 100  # powers of two: what is smaller by more is refused
 _FAINT = 1e-6  # weight, of the largest, of a stretch that is left out: it adds next to nothing
 _SQUARES = 2.0**-50  # rounding of a mean square, of the largest, by each frame in the sum
 
@@ -37,10 +43,11 @@ class Stretches:
     swings: tuple[Singles, Singles]  # (tiles, lanes) and (sites,), see the kernel
     lightest: np.float32  # weight of a short stretch, of those that have any
     largest: Floats  # (sites,), coordinate
+    scale: float  # by which all lengths were multiplied
 
 
 def lay_out_stretches(
-    blocks: Iterable[Floats], order: Ints, weights: Floats, places: Ints
+    blocks: Iterable[Floats], order: Ints, weights: Floats, places: Ints, threads: Threads
 ) -> Stretches:
     """Lay out mean places and frames as the search for pairs that may matter needs them.
 
@@ -54,36 +61,33 @@ def lay_out_stretches(
         Of the snapshots.
     places : ndarray of int, shape (snapshots,)
         Place of each among those that are held, or -1.
+    threads : Threads
+        Who does it.
 
     Returns
     -------
     Stretches
-        All of it.
+        All of it, in a unit of length in which coordinates are about 1, so that squares of squares
+        are numbers of single precision.
     """
     n_frames, n_sites = len(weights), len(order)
     n_tiles, n_parts = -(-n_sites // LANES), 1 + -(-(int(places.max()) + 1) // kernel.WIDTH)
     ends, of_stretches = _cut(weights)
     sums, squares, largest = np.zeros((2, n_sites, 5)), np.zeros((2, n_sites)), np.zeros(n_sites)
-    long = np.zeros((n_sites, 1, 3, kernel.LONG), np.float32)
+    long = np.zeros((n_sites, 3, kernel.LONG), np.float32)
     looks = np.empty((n_sites, n_parts, 3, kernel.WIDTH), np.float32)
     looks[:, -1] = 0.0  # where there are fewer frames than room, which have no weight
-    reference, start = None, 0
+    reference, scale, start = None, 0.0, 0
+    runs = list(pairwise([*range(0, n_sites, _SITES), n_sites]))
     for xyz in blocks:
         span = slice(start, min(start + xyz.shape[2], n_frames))
         centres, rotations, reference = _superpose(xyz[..., : span.stop - start], reference)
-        kernel.lay_out(
-            xyz,
-            order,
-            centres,
-            rotations,
-            weights[span],
-            places[span],
-            ends[:, span].copy(),
-            sums,
-            largest,
-            squares,
-            (long, looks),
-        )
+        scale = scale or _scale_of(xyz[..., 0] - centres[:, 0])
+        frames = weights[span], places[span], ends[:, span].copy()
+        filled = sums, largest, squares, (long, looks)
+        shared = xyz, order, centres, rotations * scale, *frames, *filled
+        for _ in threads.map(_lay_out_some, shared, runs):
+            pass
         start = span.stop
     for means, kept in zip((long, looks[:, :1]), of_stretches, strict=True):
         means[..., kept == 0] = means[..., [int(np.argmax(kept > 0))]]
@@ -97,15 +101,27 @@ def lay_out_stretches(
     totals = np.cumsum(of_parts.sum(axis=1, dtype=np.float64)[1:])
     in_tiles = np.minimum(np.arange(n_tiles * LANES), n_sites - 1).reshape(n_tiles, LANES)
     return Stretches(
-        np.ascontiguousarray(long[in_tiles, 0].transpose(0, 3, 2, 1)),
-        of_stretches[0].astype(np.float32),
+        np.ascontiguousarray(long[in_tiles][..., _APART].transpose(0, 3, 2, 1)),
+        of_stretches[0][_APART].astype(np.float32),
         looks,
         of_parts,
         np.concatenate([[of_stretches[1].sum()], totals]).astype(np.float32),
         (swings[0][in_tiles], swings[1]),
         of_parts[0][of_parts[0] > 0].min(),
         largest,
+        scale,
     )
+
+
+def _lay_out_some(shared: tuple[Any, ...], some: tuple[int, int]) -> None:
+    """Lay out some of the sites."""
+    kernel.lay_out(*shared, some)
+
+
+def _scale_of(points: Floats) -> float:
+    """Return a power of two that makes the largest about 1: to multiply by it rounds nothing."""
+    _, exponent = math.frexp(float(np.abs(points).max()))
+    return math.ldexp(1.0, min(-exponent, _MOST_SCALED))
 
 
 def _cut(weights: Floats) -> tuple[Ints, list[Floats]]:
