@@ -6,6 +6,7 @@ Lengths are in diameters, energies in k_B T, times in d²/D.
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,6 +103,69 @@ def test_the_fluid_is_as_dense_as_planned_and_can_be_tracked(fluid: Run) -> None
     steps = np.linalg.norm(np.diff(frames, axis=0), axis=2)
     assert (steps > 0.5).mean() < 1e-3
     assert steps.max() < 1
+
+
+# ---- energies and temperature ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "depth", "height"), [("gel", 2.9, 10.0), ("fluid", 1.5, 12.0)])
+def test_forces_are_as_strong_as_heat_makes_them(
+    name: str, depth: float, height: float, request: pytest.FixtureRequest
+) -> None:
+    """Whatever the potential U, ⟨|∇U|²⟩ = kT ⟨∇²U⟩ for places of spheres, in steps of no time.
+
+    Those of 1e-5 add 1 / (1 - λ · 1e-5 / 2) to what has a stiffness λ: 1.1 for two spheres, of
+    2 · 10,000 together, and 1.25 for one between neighbours on all sides, of twice that.
+    """
+    frames, box = request.getfixturevalue(name)
+    squares = curved = 0.0
+    for frame in frames[::5]:
+        places, room = wrapped(frame, box)
+        bonds = touching(places, room)
+        apart = places[bonds[:, 0]] - places[bonds[:, 1]]
+        apart -= room * np.rint(apart / room)
+        lengths = np.linalg.norm(apart, axis=1)
+        _, slope, curve = potential(lengths, depth)
+        forces, pulls = np.zeros_like(places), (slope / lengths)[:, None] * apart
+        np.add.at(forces, bonds[:, 0], -pulls)
+        np.add.at(forces, bonds[:, 1], pulls)
+        walls = 0.5 - places[:, 2], places[:, 2] + 0.5 - height
+        forces[:, 2] += 10_000 * (np.maximum(0, walls[0]) - np.maximum(0, walls[1]))
+        squares += (forces**2).sum()
+        curved += 2 * (curve + 2 * slope / lengths).sum()  # of either sphere
+        curved += 10_000 * sum((wall > 0).sum() for wall in walls)
+    assert 1 < squares / curved < 1.25
+
+
+def test_bonds_of_the_network_are_as_deep_as_the_attraction_but_for_heat(gel: Run) -> None:
+    """Half of kT where a well is a spring, all of it where it is a slope, as on its outside."""
+    places, room = wrapped(gel[0][0][arrested(gel)], gel[1])
+    bonds = touching(places, room)
+    apart = places[bonds[:, 0]] - places[bonds[:, 1]]
+    lengths = np.linalg.norm(apart - room * np.rint(apart / room), axis=1)
+    assert 0.5 < potential(lengths, 2.9)[0].mean() + 2.9 < 1.0
+
+
+def potential(lengths: Floats, depth: float) -> tuple[Floats, Floats, Floats]:
+    """Energies, slopes and curvatures of pairs: zones of polymer that overlap, and a stiff spring.
+
+    The zones of spheres 1.1 across share 1 - 3/2 x + 1/2 x³ of one, x being a distance over 1.1;
+    with the spring, 10,000 / 2 of an overlap squared, the energy is lowest at minus the depth.
+    """
+    spring = np.maximum(0, 1 - lengths)
+    x, shortest = np.minimum(lengths / 1.1, 1), np.linspace(0.95, 1.0, 5_001)
+    strength = depth
+    for _ in range(50):  # the lowest energy grows with the strength, nearly as it does
+        zones = strength * shares(shortest / 1.1) / shares(1 / 1.1)
+        strength *= depth / -(5_000 * (1 - shortest) ** 2 - zones).min()
+    scale = strength / shares(1 / 1.1)
+    energies = 5_000 * spring**2 - scale * shares(x)
+    slopes = -10_000 * spring - scale * 1.5 * (x**2 - 1) / 1.1
+    return energies, slopes, 10_000 * (spring > 0) - scale * 3 * x / 1.1**2 * (x < 1)
+
+
+def shares(x: Any) -> Any:
+    return 1 - 1.5 * x + 0.5 * x**3
 
 
 # ---- two kinds of motion -----------------------------------------------------------------------

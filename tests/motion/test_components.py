@@ -1,10 +1,13 @@
 """Principal components: of positions, of a body held still, and of distances."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from timme import Ensemble
 from timme.motion import (
+    Components,
     block_covariance,
     distance_components,
     halves,
@@ -34,6 +37,16 @@ def test_components_are_those_of_the_covariance(n_snapshots: int) -> None:
         found.projections.var(axis=0), found.variances, rtol=1e-9, atol=1e-12
     )
     assert found.cumulated[-1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("components", [principal_components, distance_components])
+def test_where_nothing_moves_rounding_is_no_variance(
+    components: Callable[[Ensemble], Components],
+) -> None:
+    places = 10 * np.random.default_rng(0).normal(size=(30, 3))
+    found = components(Ensemble.from_array(np.tile(places, (5, 1, 1))))
+    assert found.total == 0
+    assert not found.variances.any()
 
 
 def test_shares_are_of_all_variance_and_not_of_what_is_kept() -> None:

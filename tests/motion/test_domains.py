@@ -239,6 +239,16 @@ def test_nothing_to_compare_is_refused() -> None:
         bodies(Ensemble.from_array(snapshots, gaps=True))
 
 
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [((1, 30, 3), "2 snapshots, got 1: read more"), ((9, 2, 3), "4 sites, got 2: choose more")],
+    ids=["snapshots", "sites"],
+)
+def test_too_little_is_refused_with_what_would_help(shape: tuple[int, ...], words: str) -> None:
+    with pytest.raises(ValueError, match=f"bodies need at least {words}"):
+        bodies(Ensemble.from_array(np.random.default_rng(0).normal(size=shape)))
+
+
 @pytest.mark.parametrize("kind", ["bending", pytest.param("further", marks=pytest.mark.thorough)])
 def test_a_body_that_bends_evenly_stays_one(kind: str) -> None:
     """By G alone, most of these 10 would be cut."""

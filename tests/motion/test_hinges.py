@@ -1,5 +1,7 @@
 """Hinges over ensembles: planted axes and angles, kinds, errors, and verdicts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -48,6 +50,32 @@ def test_errors_of_the_axis_are_about_as_told(span: float) -> None:
     # 0.8 to 1.3 is asked for of many, and three standard errors more of these few.
     ratio = np.sqrt((errors[:, 0] ** 2).mean() / (errors[:, 1] ** 2).mean())
     assert 0.8 - 0.31 < ratio < 1.3 + 0.5
+
+
+def test_three_snapshots_do_not_make_an_axis_unknown() -> None:
+    # One in nine draws is of one snapshot alone, which has no axis: told was 15° in place of 0.6°.
+    errors = np.array(
+        [axis_error(moving((60, 40), 3, spans=[30.0], seed=seed)) for seed in range(20)]
+    )
+    # Of 20 errors of two directions each, the root mean square is known to 1/√80 = 11 %.
+    assert 0.5 < np.sqrt((errors[:, 0] ** 2).mean() / (errors[:, 1] ** 2).mean()) < 1.5
+
+
+def test_the_error_of_a_range_has_that_of_both_ends_and_of_the_axis() -> None:
+    found = found_in(moving((60, 40), 20, spans=[30.0]))
+    assert found.range_error == pytest.approx(np.sqrt(2) * found.angle_error, rel=0.01)
+    tilted = replace(found, axis_error=60.0)  # about which angles are half as large
+    assert tilted.range_error == pytest.approx(found.range / 2, rel=0.01)
+    assert np.isnan(found_in(moving((60, 40), 2, spans=[30.0])).range_error)
+
+
+def test_the_range_is_as_sure_as_is_told() -> None:
+    made = [moving((60, 40), 2 + 3, spans=[40.0], noise=0.2, seed=seed) for seed in range(40)]
+    found = [found_in(each) for each in made]
+    actual = np.array([each.range - 40 for each in found])
+    told = np.array([each.range_error for each in found])
+    # The root mean square of 40 numbers is known to 1/√80 = 11 %.
+    assert 0.65 < np.sqrt((actual**2).mean() / (told**2).mean()) < 1.35
 
 
 @pytest.mark.thorough
@@ -358,6 +386,25 @@ def test_two_rods_have_no_axis_however_few_snapshots_their_noise_was_averaged_ov
         assert each.kind == "undefined"
         assert np.isnan(each.axis).all()
         assert "nearly a line" in each.verdict
+
+
+@pytest.mark.parametrize(
+    ("n_sites", "n_snapshots", "noise"), [(12, 2, 0.1), (25, 2, 0.1), (25, 50, 0.02)]
+)
+def test_the_noise_of_rods_is_alike_by_chance_alone(
+    n_sites: int, n_snapshots: int, noise: float
+) -> None:
+    # Two rods that bend against each other: a few in a hundred such pairs had an angle.
+    rod = np.arange(1.0, n_sites + 1)[:, None] * np.array([1.5, 0.0, 0.0])
+    body, reference = np.arange(n_sites, 2 * n_sites), np.arange(n_sites)
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        turns = Rotation.from_rotvec(0.3 * rng.normal(size=(n_snapshots, 1)) * [0, 0, 1.0])
+        snapshots = np.array([np.concatenate([rod, turn.apply(-rod)]) for turn in turns])
+        snapshots += rng.normal(0.0, noise, snapshots.shape)
+        found = hinge(Ensemble.from_array(snapshots), body=body, reference=reference)
+        assert found.kind == "undefined", seed
+        assert "nearly a line" in found.verdict
 
 
 def test_a_thin_helix_that_turns_is_no_rod() -> None:

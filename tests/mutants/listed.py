@@ -733,6 +733,15 @@ MUTANTS = [
         ("an axis may change unnoticed", "if errors.apart:", "if False:"),
     ),
     *_mutants(
+        "motion/slow_noise.py",
+        "motion/test_hinges.py",
+        (
+            "one snapshot has an axis",
+            "(counts > 0).sum(axis=1) > 1]",
+            "(counts > 0).sum(axis=1) > 0]",
+        ),
+    ),
+    *_mutants(
         "motion/cautions.py",
         "motion/test_hinges.py",
         (
@@ -740,6 +749,18 @@ MUTANTS = [
             "max(told, *map(_lengthwise_noise, shapes)) > _RANDOM",
             "told > _RANDOM",
         ),
+        ("a rod is seen where it is not lost", "shape.n_lost or alike", "alike"),
+        ("noise of two rods is alike", "_CHANCE = 1e-4", "_CHANCE = 0.5"),
+    ),
+    *_mutants(
+        "workflow/transitions.py",
+        "workflow/test_moving.py",
+        ("any molecule tells an axis", "_ALIKE = 0.25", "_ALIKE = 0.0"),
+    ),
+    *_mutants(
+        "output/body_scripts.py",
+        "output/test_motion.py",
+        ("cones of VMD are opaque", "cones += [", "lines += ["),
     ),
     *_mutants(
         "motion/poses.py",

@@ -150,6 +150,23 @@ def test_graphics_of_vmd_have_all_their_words(made: Analysis, name: str, tmp_pat
         assert any(re.fullmatch(f"graphics top {words}", line) for words in known), line
 
 
+def test_cones_of_vmd_have_a_molecule_of_their_own(made: Analysis, tmp_path: Path) -> None:
+    # Of all that is drawn in a molecule, VMD takes the last material; its letters are ASCII.
+    write_body_scripts(made, tmp_path)
+    text = (tmp_path / "bodies.tcl").read_text("utf-8")
+    _, axes, cones = re.split(r"^mol new$", text, flags=re.MULTILINE)
+    for drawn, material in ((axes, "Opaque"), (cones, "Transparent")):
+        assert re.findall(r"graphics top material (\w+)", drawn) == [material]
+    assert cones.count("graphics top cone") == 1
+    (label,) = re.findall(r'graphics top text .* "(.*)" size', axes)
+    assert re.fullmatch(r"40 deg \+/- \d\.\d deg", label)
+
+
+def test_chimerax_shows_all_that_is_drawn(made: Analysis, tmp_path: Path) -> None:
+    write_body_scripts(made, tmp_path)
+    assert (tmp_path / "bodies.cxc").read_text("utf-8").endswith("\nview\n")
+
+
 def test_the_label_of_an_arc_lies_outside_of_the_structure(made: Analysis, tmp_path: Path) -> None:
     part = made.part(Moved)
     assert part is not None

@@ -49,6 +49,34 @@ def test_structures_of_something_else_are_refused(models: Path, tmp_path: Path) 
         timme.move(models, axis_from=(models, few))
 
 
+def test_structures_of_another_molecule_with_the_same_numbers_are_refused(
+    models: Path, tmp_path: Path
+) -> None:
+    # As of two proteins whose residues are numbered from 1: names are alike by chance alone.
+    names = ["ALA", "GLY", "SER", "VAL", "LEU"]
+    ensemble = timme.read(models)
+    atoms, resids = ensemble.atoms, ensemble.atoms.resids
+    own, other = (
+        write_ensemble(
+            replace(
+                ensemble,
+                atoms=replace(atoms, resnames=np.array(names, object)[(resids + shift) % 5]),
+            ),
+            tmp_path / f"{shift}.pdb",
+        )
+        for shift in (0, 1)
+    )
+    with pytest.raises(ValueError, match=r"1\.pdb: .*0 are of residues of the same name"):
+        timme.move(own, axis_from=(own, other))
+
+
+def test_the_summary_of_what_stands_still_tells_no_components() -> None:
+    planted = planted_protein(4)
+    still = np.tile(planted.coordinates()[0], (4, 1, 1))
+    told = dict(summary(timme.move(replace(planted, frames=ArrayFrames(still, None)))))
+    assert told["components"] == "none, as nothing moves"
+
+
 @pytest.mark.parametrize("kind", ["motion", "run"])
 def test_the_inputs_of_a_saved_result_are_opened_again(
     models: Path, made: Analysis, tmp_path: Path, kind: str

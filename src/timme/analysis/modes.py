@@ -90,6 +90,8 @@ class Modes(PlainPart):
         list of (str, str)
             What the largest components account for, and how much of them bodies are.
         """
+        if self.components.total == 0:
+            return [("components", "none, as nothing moves")]
         shares = np.diff(self.components.cumulated, prepend=0.0)
         told = ", ".join(
             f"{100 * share:.0f} % ({100 * rigid:.0f} % of it rigid motion of the bodies)"

@@ -19,8 +19,9 @@ system; places and directions are in the frame of the reference body as it is in
     ``frames`` (counted from 0), in which both bodies are whole; ``axis_error`` (one standard
     deviation) and ``axis_cone`` (95 of 100 draws; NaN of two snapshots) are degrees about the axis,
     ``point_error`` is how far it is off across it (of a ball joint, in all directions),
-    ``angle_error`` is that of one angle; ``range`` and ``rms`` are of the angles; ``states`` is the
-    screw from the lower to the upper of two states, or None; ``verdict`` what to be careful about.
+    ``angle_error`` is that of one angle; ``range`` (with ``range_error``) and ``rms`` are of the
+    angles; ``states`` is the screw from the lower to the upper of two states, or None; ``verdict``
+    what to be careful about.
 ``found.known``
     Screws of a known transition, one for each of ``moving``, whose axes the angles are measured
     about; empty where each hinge has an axis of its own.
@@ -126,7 +127,7 @@ class Moved(PlainPart):
         if body not in self.found.moving:
             return " (held still)"
         place = self.found.moving.index(body)
-        told = hinge_text(self.found.hinges[place])
+        told = hinge_text(self.found.hinges[place], self.found.bodies.hierarchy.unit)
         if self.found.known:
             known, share = self.found.known[place], self.found.hinges[place].index
             told += (
@@ -179,13 +180,15 @@ def bodies_text(bodies: Bodies) -> str:
     )
 
 
-def hinge_text(found: Hinge) -> str:
+def hinge_text(found: Hinge, unit: str = "") -> str:
     """Say how a body moves, in a few words.
 
     Parameters
     ----------
     found : Hinge
         Its motion.
+    unit : str, optional
+        Of lengths.
 
     Returns
     -------
@@ -193,11 +196,15 @@ def hinge_text(found: Hinge) -> str:
         Kind, angle and axis, or the centre of rotation in a plane, with their errors, and what to
         be careful about.
     """
+
+    def long(length: float) -> str:
+        return f"{length:.2g} {unit}".rstrip()
+
     careful = f" ({found.verdict})" if found.verdict else ""
     if found.kind == "undefined":
         return f"how it moves is not to be told: {found.verdict}"
     if found.kind in {"rigid", "translation"}:
-        told = {"rigid": "still", "translation": f"shifted by {np.ptp(found.shifts):.2g}"}
+        told = {"rigid": "still", "translation": f"shifted by {long(np.ptp(found.shifts))}"}
         return told[found.kind] + careful
     if found.states is not None:
         careful = f", in two states {found.states.angle:.1f}° apart{careful}"
@@ -205,11 +212,11 @@ def hinge_text(found: Hinge) -> str:
         x, y, _ = found.point
         return (
             f"{found.kind}, {found.range:.1f}° about the point ({x:.4g}, {y:.4g}) "
-            f"± {found.point_error:.2g}{careful}"
+            f"± {long(found.point_error)}{careful}"
         )
     sure = f" ± {found.axis_error:.1f}°" if np.isfinite(found.axis_cone) else ""
     axis = ", ".join(f"{part:.2f}" for part in found.axis)
     rise = (
-        f", {found.pitch * np.radians(found.range):.2g} along it" if found.kind == "screw" else ""
+        f", {long(found.pitch * np.radians(found.range))} along it" if found.kind == "screw" else ""
     )
     return f"{found.kind}, {found.range:.1f}° about ({axis}){sure}{rise}{careful}"

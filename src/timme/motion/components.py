@@ -15,7 +15,7 @@ from timme._arrays import Floats, Ints, frozen
 from timme._html import Described
 from timme.hierarchy.labels import checked_labels
 from timme.motion.superposition import superpose
-from timme.motion.variance import body_basis
+from timme.motion.variance import STILL, body_basis
 from timme.motion.whole import refuse_cut_molecules, spread_snapshots
 from timme.system.ensemble import Ensemble
 
@@ -78,8 +78,8 @@ def principal_components(
     refuse_cut_molecules(ensemble)
     laid = ensemble if superposed else superpose(ensemble, on).ensemble
     snapshots, frames = spread_snapshots(laid, _MOST)
-    mean = snapshots.mean(axis=0)
-    flat = (snapshots - mean).reshape(len(snapshots), -1)
+    mean, away = _about_mean(snapshots)
+    flat = away.reshape(len(snapshots), -1)
     modes, variances, projections = _decompose(flat, n_components)
     return Components(
         mean=frozen(mean),
@@ -121,9 +121,9 @@ def distance_components(
     apart = np.array(
         [np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1) for places in snapshots]
     )
-    mean = apart.mean(axis=0)
-    modes, variances, projections = _decompose(apart - mean, n_components)
-    total = float(((apart - mean) ** 2).sum() / len(apart))
+    mean, away = _about_mean(apart)
+    modes, variances, projections = _decompose(away, n_components)
+    total = float((away**2).sum() / len(apart))
     return Components(
         frozen(mean), frozen(modes), frozen(variances), frozen(projections), total, frozen(frames)
     )
@@ -290,6 +290,13 @@ def kept(found: Components, n_components: int) -> Components:
         variances=found.variances[:n_components],
         projections=found.projections[:, :n_components],
     )
+
+
+def _about_mean(values: Floats) -> tuple[Floats, Floats]:
+    """Mean of all snapshots, and what each differs by from it; rounding is no difference."""
+    mean = values.mean(axis=0)
+    away = values - mean
+    return mean, away if (away**2).sum() > STILL * (values**2).sum() else np.zeros_like(away)
 
 
 def _decompose(flat: Floats, n_components: int | None) -> tuple[Floats, Floats, Floats]:

@@ -9,7 +9,7 @@ the bodies and F₀ = 1 + 20/(n_eff − 1), n_eff the number of independent snap
 
 Both sides of the ratio are sums of squares of the same kind, so that it has no scale. Asked for is
 6.5, between what should be one body and what should be more, of real proteins: 5.5 at most (two
-open crystal structures of adenylate kinase, whose domains differ by 4° to 7°; single domains 4.3 at
+open crystal structures of adenylate kinase, whose domains differ by 4° to 7°; single domains 4.4 at
 most) and 8.4 at least (whole transitions). Half of that makes soft parts. Bending a rod smoothly
 costs 32 times as much as it gains to cut a half again, by theory, so that G alone cuts it: bodies
 are asked for sharpness as well (:mod:`timme.motion.sharpness`). The page on bodies lists what was

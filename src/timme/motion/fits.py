@@ -98,7 +98,9 @@ class Shape(Described):
     weights: Floats  # (sites,)
     poses: Poses
     squares: Floats  # (sites,), mean square distance of each site from its place; NaN if unseen
+    scatter: Floats  # (dimensions, dimensions), Σ w d dᵀ of a snapshot, of distances d from places
     n_fitted: int  # snapshots that could be fitted
+    n_lost: int  # snapshots that could not, though every site is seen
     flaw: str  # why it has no orientation, or nothing
 
     @property
@@ -242,9 +244,17 @@ def mean_shape(
     turn = fit(places, first[None], weights).rotations[0]
     if np.isfinite(turn).all():
         places = places @ turn.T
-    _, squares, poses, n_fitted = _average(blocks, places, weights)
-    flaw = degeneracy(first, weights)
-    return Shape(frozen(places), frozen(weights), poses, frozen(squares), n_fitted, flaw)
+    _, squares, scatter, poses, (n_fitted, n_lost) = _average(blocks, places, weights)
+    return Shape(
+        frozen(places),
+        frozen(weights),
+        poses,
+        frozen(squares),
+        frozen(scatter),
+        n_fitted,
+        n_lost,
+        degeneracy(first, weights),
+    )
 
 
 def shape_of(snapshots: Coordinates, weights: Floats | None = None) -> Shape:
@@ -376,12 +386,15 @@ def _by_singular_values(products: Floats, least: Floats) -> tuple[Floats, Bools]
     return rotations, ~single & (values[:, -2] >= large) & (values[:, -2] > 0)
 
 
-def _average(blocks: Blocks, places: Floats, weights: Floats) -> tuple[Floats, Floats, Poses, int]:
-    """Mean place of each site in the frame of the body, its mean square, and all poses."""
+def _average(
+    blocks: Blocks, places: Floats, weights: Floats
+) -> tuple[Floats, Floats, Floats, Poses, tuple[int, int]]:
+    """Mean place of each site in the frame of the body, mean squares, scatter, poses and counts."""
     total, mean, square = np.zeros(len(places)), np.zeros_like(places), np.zeros(len(places))
+    scatter, fitted = np.zeros((places.shape[1],) * 2), 0.0
     about = np.where(np.isfinite(places), places, 0.0)
     found = list[Poses]()
-    n_fitted = 0
+    n_fitted = n_lost = 0
     for snapshots, counts in blocks():
         poses = fit(places, snapshots, weights)
         inner = poses.into(snapshots)
@@ -391,13 +404,19 @@ def _average(blocks: Blocks, places: Floats, weights: Floats) -> tuple[Floats, F
         total += share.sum(axis=0)
         mean += np.einsum("ts,tsd->sd", share, away)
         square += np.einsum("ts,tsd->s", share, away**2)
+        flat = away.reshape(-1, places.shape[1])
+        scatter += (flat * (share * weights).reshape(-1, 1)).T @ flat
+        fitted += float(counts[poses.unique].sum())
         n_fitted += int((poses.unique & (counts > 0)).sum())
+        whole: Bools = np.asarray(np.isfinite(snapshots).all(axis=(1, 2)))
+        n_lost += int((whole & ~poses.unique & (counts > 0)).sum())
         found.append(poses)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean, square = about + mean / total[:, None], square / total
     names = ("rotations", "centres", "ties")
     joined = (np.concatenate([getattr(each, name) for each in found]) for name in names)
-    return mean, square, Poses(*joined), n_fitted
+    scatter /= max(fitted, np.finfo(float).tiny)
+    return mean, square, scatter, Poses(*joined), (n_fitted, n_lost)
 
 
 def _read_once(blocks: Blocks) -> Blocks:
@@ -426,25 +445,3 @@ def _about_middle(places: Floats, weights: Floats) -> Floats:
     middle = counted @ np.nan_to_num(places) / max(counted.sum(), np.finfo(float).tiny)
     shifted: Floats = places - middle
     return shifted
-
-
-def inertia(places: Floats, weights: Floats) -> Floats:
-    """Sum w (|x|² 1 − x xᵀ) over the sites of a body.
-
-    Parameters
-    ----------
-    places : ndarray, shape (sites, 3)
-        About their middle.
-    weights : ndarray, shape (sites,)
-        How much each counts.
-
-    Returns
-    -------
-    ndarray, shape (3, 3)
-        In the square of the unit of the coordinates.
-    """
-    known = np.isfinite(places).all(axis=1)
-    sites, share = places[known], weights[known]
-    second = (sites * share[:, None]).T @ sites
-    found: Floats = np.trace(second) * np.eye(3) - second
-    return found

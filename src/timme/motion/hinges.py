@@ -21,10 +21,9 @@ from timme._html import Described
 from timme.motion.cautions import LOST, cautions, is_lost
 from timme.motion.poses import Relative, relative
 from timme.motion.screws import FAR, Screw, from_rotation, is_far
-from timme.motion.slow_noise import CONE, slope_errors
+from timme.motion.slow_noise import CONE, draw_blocks, slope_errors
 from timme.motion.states import two_states
 from timme.motion.turns import Turns
-from timme.series import correlation_time, count_drawn, draw_runs
 from timme.system.ensemble import Ensemble
 
 Kind = Literal["undefined", "rigid", "translation", "hinge", "screw", "ball", "diffuse"]
@@ -62,6 +61,17 @@ class Hinge(Described):
     def range(self) -> float:
         """Largest angle less the smallest, in degrees."""
         return float(np.ptp(self.angles)) if len(self.angles) else float("nan")
+
+    @property
+    def range_error(self) -> float:
+        """Standard deviation of the range, in degrees; NaN of two snapshots.
+
+        Noise of both its ends, and what is lost of every angle if the axis is off by its error.
+        """
+        if len(self.angles) < 3:
+            return float("nan")
+        tilt = np.radians(0.0 if np.isnan(self.axis_error) else self.axis_error)
+        return float(np.hypot(np.sqrt(2) * self.angle_error, (1 - np.cos(tilt)) * self.range))
 
     @property
     def rms(self) -> float:
@@ -302,7 +312,7 @@ def _errors(vectors: Floats, turns: Turns, poses: Relative, runs: Ints, *, seed:
         return _Errors(float(np.degrees(np.sqrt(told + turned))), float("nan"), 0.0)
     # What tilts the axis are turns across it, the more so the further the body is turned.
     across = vectors @ sides
-    counts = _draw(across * turns.angles[:, None], runs, seed=seed)
+    counts = draw_blocks(across * turns.angles[:, None], runs.tolist(), seed=seed)
     share = counts / counts.sum(axis=1, keepdims=True)
     means = share @ vectors
     products = (vectors[:, :, None] * vectors[:, None]).reshape(n_snapshots, 9)
@@ -350,7 +360,7 @@ def _point_error(
     told = poses.shift**2 / max(squares * n_snapshots, 1e-300)
     if n_snapshots > 2:
         # A shift across the axis carries it along, the more so the further the body is turned.
-        counts = _draw(place.across * turns.angles[:, None], runs, seed=seed)
+        counts = draw_blocks(place.across * turns.angles[:, None], runs.tolist(), seed=seed)
         shares = counts * poses.weights
         shares = shares / shares.sum(axis=1, keepdims=True)
         away = poses.near + place.drawn(shares, 6 if ball else 5) - spot
@@ -358,16 +368,6 @@ def _point_error(
         slow = 0.0 if ball else _slow(place.across @ sides, turns, poses, runs)[0]
         told = max(told, float(((away @ sides) ** 2).sum(axis=1).mean()), slow**2)
     return float(np.sqrt(told + laid))
-
-
-def _draw(series: Floats, runs: Ints, *, seed: int) -> Floats:
-    """How often each snapshot is drawn, in blocks as long as a series remembers, by draw."""
-    n_snapshots, length = len(series), 1
-    if len(runs) < n_snapshots:
-        time = correlation_time(series.T, replicas=runs.tolist())
-        length = int(np.clip(np.ceil(2 * time), 1, max(1, n_snapshots // 3)))
-    drawn = draw_runs(runs.tolist(), length, n_draws=200, seed=seed, wrap=False)
-    return count_drawn(drawn, n_snapshots).astype(np.float64)
 
 
 def _states(poses: Relative, angles: Floats) -> Screw | None:

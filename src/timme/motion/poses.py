@@ -88,7 +88,7 @@ def relative(
     both, share = both[share > 0], share[share > 0]
     if len(both) < 2:
         how = "are whole" if ensemble.gaps else "have an orientation"
-        words = f"both bodies {how} in {len(both)} of {ensemble.n_snapshots} snapshots: 2 or more"
+        words = f"both bodies {how} in {len(both)} of {ensemble.n_snapshots} snapshots, not in 2"
         ties = int(shape.poses.ties.sum() + lame.poses.ties.sum())
         return f"{words}; in {ties} the mirror image of one fits as well" if ties else words
     first = np.asarray(laid.ensemble.snapshot(int(both[0]))[0], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Find the nearest rotations of many matrices of 3 × 3 at once."""
+"""Find the nearest rotations of many matrices of 3 × 3 at once, and how hard bodies are to turn."""
 
 from __future__ import annotations
 
@@ -57,6 +57,28 @@ def clear_rotations(matrices: Floats) -> tuple[Floats, Bools]:
     found, known = np.empty_like(flat), np.empty(len(flat), np.bool_)
     kernel.to_rotations(flat, found, known)
     return found.reshape(-1, 3, 3), known
+
+
+def inertia(places: Floats, weights: Floats) -> Floats:
+    """Sum w (|x|² 1 − x xᵀ) over the sites of a body.
+
+    Parameters
+    ----------
+    places : ndarray, shape (sites, 3)
+        About their middle.
+    weights : ndarray, shape (sites,)
+        How much each counts.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+        In the square of the unit of the coordinates.
+    """
+    known = np.isfinite(places).all(axis=1)
+    sites, share = places[known], weights[known]
+    second = (sites * share[:, None]).T @ sites
+    found: Floats = np.trace(second) * np.eye(3) - second
+    return found
 
 
 def _by_svd(matrices: Floats) -> Floats:

@@ -17,7 +17,8 @@ from scipy.spatial.transform import Rotation
 from timme._arrays import Coordinates, Floats, Ints, frozen, numbers
 from timme._html import Described
 from timme.motion.cautions import LOST, cautions, is_lost
-from timme.motion.fits import Shape, degeneracy, fit, in_space, inertia, shape_of
+from timme.motion.fits import Shape, degeneracy, fit, in_space, shape_of
+from timme.motion.rotations import inertia
 
 _FLOOR = 3.0  # standard deviations below which a motion is not told from none
 _OUTSIDE = 5.0  # times as far as the body, and farther: outside of both

@@ -19,6 +19,7 @@ import numpy as np
 
 from timme._arrays import Bools, Floats
 from timme._kernels import slow_noise as kernel
+from timme.series import correlation_time, count_drawn, draw_runs
 
 CONE = 1.73  # √ln 20: standard deviations within which two series are in 95 of 100 cases
 _FEWEST = 8  # snapshots from which noise can be told to be slow
@@ -67,6 +68,34 @@ def slope_errors(
     long = whole.slow and len(angles) >= 2 * _HALF
     more = _contradiction(whole, *halves) if long else 1.0
     return more * whole.error, more * whole.cone, more > 1.0
+
+
+def draw_blocks(series: Floats, runs: Sequence[int], *, seed: int) -> Floats:
+    """Draw snapshots anew, 200 times, in blocks as long as series remember.
+
+    Parameters
+    ----------
+    series : ndarray, shape (snapshots, series)
+        What is to be known from the snapshots.
+    runs : sequence of int
+        Snapshots of each independent run; where each has one, blocks have one.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    ndarray, shape (draws, snapshots)
+        How often each snapshot is drawn. A draw of one snapshot alone, as one in nine is of three,
+        has no axis and is left out.
+    """
+    n_snapshots, length = len(series), 1
+    if len(runs) < n_snapshots:
+        time = correlation_time(series.T, replicas=runs)
+        length = int(np.clip(np.ceil(2 * time), 1, max(1, n_snapshots // 3)))
+    drawn = draw_runs(runs, length, n_draws=200, seed=seed, wrap=False)
+    counts = count_drawn(drawn, n_snapshots)
+    several: Floats = counts[(counts > 0).sum(axis=1) > 1].astype(np.float64)
+    return several
 
 
 @dataclass(frozen=True, slots=True, eq=False)

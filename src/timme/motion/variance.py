@@ -25,7 +25,7 @@ from timme.motion.whole import spread_snapshots
 from timme.system.ensemble import Ensemble
 
 _MOST = 1000
-_STILL = 1e-20  # of the squares of places: what is below it is rounding
+STILL = 1e-20  # of the squares of places: what is below it is rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -77,7 +77,7 @@ def explained_variance(
     whole = shape_of(snapshots)
     away = whole.poses.into(snapshots) - whole.places
     total = float((away**2).sum())
-    if total <= _STILL * float((whole.places**2).sum()):
+    if total <= STILL * float((whole.places**2).sum()):
         return _of_nothing(labels, len(snapshots))
     pose = ensemble.n_dimensions * (ensemble.n_dimensions + 1) // 2  # of the whole
     clusters = [_clusters(each) for each in labels]

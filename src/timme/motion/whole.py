@@ -11,6 +11,7 @@ from timme.system.ensemble import Ensemble
 from timme.system.held_frames import ArrayFrames
 from timme.system.space import Boxes
 
+_FEWEST = 4  # sites that may be more than one body
 _MOST_HELD = 20_000_000  # numbers, 160 MB in double precision
 
 
@@ -64,22 +65,37 @@ def whole_snapshots(ensemble: Ensemble, most: int) -> tuple[Floats, Ints, bool]:
             f"bodies are found in 2 or 3 dimensions, got {ensemble.n_dimensions}: rigid motion is "
             "that of places in a plane or in space"
         )
+    _refuse_few(ensemble)
     chosen = ensemble[_spread(ensemble, most)]
     refuse_cut_molecules(chosen)
     snapshots = np.asarray(chosen.coordinates(), dtype=np.float64)
     there: Bools = np.asarray(np.isfinite(snapshots).all(axis=2))
     seen = np.flatnonzero(there.mean(axis=0) >= 0.5)
     whole = np.flatnonzero(there[:, seen].all(axis=1)) if len(seen) else seen
-    if len(whole) < 2 or len(seen) < 4:
+    if len(whole) < 2 or len(seen) < _FEWEST:
         raise ValueError(
-            f"{ensemble.prefix}bodies need at least 2 snapshots in which the same 4 sites or more "
-            f"are seen, got {len(whole)} of {len(snapshots)} snapshots and {len(seen)} sites: "
-            "choose sites that are mostly seen"
+            f"{ensemble.prefix}bodies need at least 2 snapshots in which the same {_FEWEST} sites "
+            f"or more are seen, got {len(whole)} of {len(snapshots)} snapshots and {len(seen)} "
+            "sites: choose sites that are mostly seen"
         )
     snapshots = snapshots[np.ix_(whole, seen)]
     in_space = np.zeros((*snapshots.shape[:2], 3))
     in_space[:, :, : ensemble.n_dimensions] = snapshots
     return in_space, seen, not ensemble.independent
+
+
+def _refuse_few(ensemble: Ensemble) -> None:
+    """Refuse what has too few snapshots or sites even if all of them are seen."""
+    if ensemble.n_snapshots < 2:
+        raise ValueError(
+            f"{ensemble.prefix}bodies need at least 2 snapshots, got {ensemble.n_snapshots}: read "
+            "more models or frames"
+        )
+    if ensemble.n_sites < _FEWEST:
+        raise ValueError(
+            f"{ensemble.prefix}bodies need at least {_FEWEST} sites, got {ensemble.n_sites}: "
+            "choose more of them"
+        )
 
 
 def spread_snapshots(ensemble: Ensemble, most: int) -> tuple[Floats, Ints]:

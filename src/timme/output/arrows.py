@@ -133,7 +133,8 @@ def _outside(place: Floats, places: Floats) -> Floats:
 
 
 def _label(motion: Hinge) -> str:
-    sure = f" ± {motion.angle_error:.1f}°" if len(motion.angles) > 2 else ""
+    error = motion.range_error
+    sure = f" ± {error:.{0 if error >= 1 else 1}f}°" if np.isfinite(error) else ""
     return f"{motion.range:.0f}°{sure}"
 
 

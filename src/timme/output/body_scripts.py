@@ -145,6 +145,8 @@ def chimerax_arrows(arrows: tuple[Arrow, ...]) -> str:
                 f'2dlabels text "{each.name}: {each.label}" color {each.colour} xpos 0.03 '
                 f"ypos {0.95 - 0.05 * number:.2f}"
             )
+    if lines:  # axes and cones reach beyond the structure
+        lines.append("view")
     return "\n".join([*lines, ""])
 
 
@@ -159,33 +161,35 @@ def vmd_arrows(arrows: tuple[Arrow, ...]) -> str:
     Returns
     -------
     str
-        Lines of a ``.tcl`` script, in a molecule of their own.
+        Lines of a ``.tcl`` script, in two molecules of their own: of all that is drawn in one, VMD
+        takes the last material that is named, and cones are translucent. Its letters are ASCII.
     """
     if not arrows:
         return ""
-    lines = ["mol new", "mol rename top axes"]
+    cones = ["mol new", "mol rename top cones", "graphics top material Transparent"]
+    lines = ["mol new", "mol rename top axes", "graphics top material Opaque"]
     for number, each in enumerate(arrows):
         colour = 32 - number  # the last of VMD's colours, which the bodies leave alone
         tip = each.tip
         lines += [
             f"color change rgb {colour} {row(rgb(each.colour), ' ')}",
             f"graphics top color {colour}",
-            "graphics top material Opaque",
             f"graphics top cylinder {tcl(each.start)} {tcl(tip)} radius 0.4 resolution 20",
             f"graphics top cone {tcl(tip)} {tcl(each.end)} radius 1.0 resolution 20",
         ]
         if each.width:
             ends = f"{tcl(each.end)} {tcl(each.middle)}"
-            lines += [
-                "graphics top material Transparent",
+            cones += [
+                f"graphics top color {colour}",
                 f"graphics top cone {ends} radius {each.width:.3f} resolution 40",
             ]
         if each.arc is not None:
-            lines.append("graphics top material Opaque")
             lines += [
                 f"graphics top cylinder {tcl(one)} {tcl(other)} radius 0.25 resolution 12"
                 for one, other in pairwise(each.arc)
             ]
             spot = tcl(each.arc[len(each.arc) // 2] if each.spot is None else each.spot)
-            lines.append(f'graphics top text {spot} "{each.label}" size 1.5')
-    return "\n".join([*lines, "display resetview", ""])
+            words = each.label.replace("°", " deg").replace("±", "+/-")
+            lines.append(f'graphics top text {spot} "{words}" size 1.5')
+    drawn = cones if any(each.width for each in arrows) else []
+    return "\n".join([*lines, *drawn, "display resetview", ""])

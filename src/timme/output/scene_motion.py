@@ -61,7 +61,7 @@ def _hinge(body: int, found: Hinge) -> dict[str, Any]:
         "point": _vector(found.point),
         "cone": _known(found.axis_cone),
         "turns": turns,
-        "error": _known(found.angle_error) if len(found.angles) > 2 else None,
+        "error": _known(found.range_error),
         "pitch": _known(found.pitch),
         "frames": pack(found.frames[drawn], "i4"),
         "angles": pack(found.angles[drawn], "f4"),

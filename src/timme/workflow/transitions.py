@@ -13,6 +13,9 @@ from timme.system.ensemble import Ensemble
 from timme.system.topology import atoms_of_sites
 from timme.system.units import unit_in_angstrom
 
+_ALIKE = 0.25  # of the residues, in homologues that are numbered alike; 0.06 are alike by chance
+_TELLING = 4  # names of residues, and more: with fewer, names tell nothing
+
 
 def known_transition(ensemble: Ensemble, before: str | Path, after: str | Path) -> Floats:
     """Read where the sites of an ensemble are before and after a known transition.
@@ -53,11 +56,27 @@ def _places(ensemble: Ensemble, wanted: Atoms, path: str | Path) -> Floats:
     rows = _match(wanted, atoms, chains=True)
     if (rows >= 0).sum() < len(wanted) / 2:
         rows = _match(wanted, atoms, chains=False)
+    _refuse_other_residues(
+        wanted.take(np.flatnonzero(rows >= 0)), atoms.take(rows[rows >= 0]), path
+    )
     ours, theirs = unit_in_angstrom(ensemble.unit), unit_in_angstrom(there.unit)
     scale = theirs / ours if ours and theirs else 1.0
     found = np.full((len(wanted), 3), np.nan)
     found[rows >= 0] = scale * places[rows[rows >= 0]]
     return found
+
+
+def _refuse_other_residues(wanted: Atoms, found: Atoms, path: str | Path) -> None:
+    """Refuse another molecule, whose residues have the same numbers but not the same names."""
+    if len(np.unique(wanted.resnames)) < _TELLING or len(np.unique(found.resnames)) < _TELLING:
+        return
+    alike = int((wanted.resnames == found.resnames).sum())
+    if alike < _ALIKE * len(wanted):
+        raise ValueError(
+            f"{path}: of the {len(wanted)} sites that have the same numbers as what is analysed, "
+            f"{alike} are of residues of the same name: give structures of the same molecule, with "
+            "the same residue numbers"
+        )
 
 
 def _match(wanted: Atoms, atoms: Atoms, *, chains: bool) -> Ints:
