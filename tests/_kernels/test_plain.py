@@ -31,6 +31,16 @@ def test_a_band_of_sites_has_the_bits_of_a_list(
     assert [found[a, b] for a, b in pairs.tolist()] == sigma.tolist()
 
 
+@pytest.mark.parametrize("shared", [1, 2, 3, 4])
+def test_pairs_are_each_their_own_however_many_share_a_site(shared: int) -> None:
+    xyz = laid_out(np.random.default_rng(shared).normal(size=(70, 9, 3)))
+    pairs = np.array([(0, 4 + k) if k < shared else (k, 4 + k) for k in range(4)])
+    sigma = np.empty(4)
+    plain.fill_list(xyz, 70, pairs, sigma)
+    expected = [float(np.linalg.norm(xyz[a] - xyz[b], axis=0).std()) for a, b in pairs.tolist()]
+    assert sigma == pytest.approx(expected, rel=1e-5)
+
+
 @pytest.mark.parametrize("n_dimensions", [1, 3])
 @pytest.mark.parametrize("stiff", [1.0, 1e-3, 1e-6])
 def test_frames_that_fill_up_a_vector_add_nothing(n_dimensions: int, stiff: float) -> None:

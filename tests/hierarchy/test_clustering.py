@@ -256,6 +256,15 @@ def test_no_pair_below_its_gap_is_given_up(
     assert len(kept) == len(found)
 
 
+def test_two_sites_that_swing_together_are_not_given_up() -> None:
+    """In every other short stretch they turn to and fro: mean places come nearer, not they."""
+    angles = np.where(np.arange(160) // 10 % 2, np.tile(np.linspace(-0.55, 0.55, 10), 16), 0.0)
+    array = np.tile(np.random.default_rng(0).uniform(-9, 9, (150, 3)), (160, 1, 1))
+    array[:, 1] = array[:, 0] + 2 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    search = pruning.lay_out(points(Ensemble.from_array(array)), np.arange(150), np.full(149, 0.01))
+    assert [0, 1] in pruning.find_survivors(search, 0).tolist()
+
+
 @pytest.mark.parametrize("tumbles", [False, True])
 def test_slow_motion_is_given_up_by_means_over_stretches(
     given_up: list[float], monkeypatch: pytest.MonkeyPatch, tumbles: bool
