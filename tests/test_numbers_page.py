@@ -109,7 +109,7 @@ def test_spheres_are_as_far_from_a_sigmoid_as_the_page_says() -> None:
     assert told_form(fluid)["form"] == form(spheres[fluid], seeds=OTHERS[:24]).verdict == "sigmoid"
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_forms_of_the_page_are_those_of_other_chains_as_well() -> None:
     """The share of 200 chains that are farther differs by chance: by three standard errors at most.
 
