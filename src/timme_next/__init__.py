@@ -1,0 +1,1 @@
+"""TIMME finds which parts of a many-particle system move together."""

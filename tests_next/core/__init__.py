@@ -1,0 +1,1 @@
+"""Tests of the steps from snapshots to a hierarchy."""

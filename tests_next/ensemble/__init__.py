@@ -1,0 +1,1 @@
+"""Tests of snapshots, boxes, bonds and molecules."""
