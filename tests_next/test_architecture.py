@@ -44,8 +44,9 @@ def code_lines(path: Path) -> frozenset[int]:
         if token.type not in SKIPPED:
             lines.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(source)):
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        if documented and ast.get_docstring(node) is not None:
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
             lines -= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
     return frozenset(lines)
 
