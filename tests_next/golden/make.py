@@ -1,0 +1,54 @@
+"""Freeze results of the package over the golden systems: files that later results must equal.
+
+Run ``python -m tests_next.golden.make [bonds] [core [CASE …]] [inputs]`` in the root of the
+project; without arguments, everything is made. The inputs are files of ``../shared/data``, of
+MDAnalysisTests and of the package, or are generated from seeds in `tests_next.golden.systems`.
+
+``bonds.npz``
+    Bonds of systems whose files have none, guessed from distances: (bonds, 2) for each.
+``inputs.json``
+    Digest of the coordinates and bonds of every system, to tell a changed input from a changed
+    result.
+``core/CASE.npz``
+    One for each case of `tests_next.golden.cases`; read it with `load_core`:
+
+    * ``pairs``, ``sigma``, ``common``: 1,200 of the measured pairs, evenly chosen from their
+      sorted list; σ and the snapshots that both objects are seen in. ``sums``: σ summed over
+      100 consecutive pieces of that list, so that every pair counts.
+    * ``heights``, ``parents``, ``order``: the hierarchy and its leaf order;
+      ``restricted_heights``, ``restricted_parents``: as every seventh object sees it.
+    * ``cutoffs``, ``labels``: partitions at three cutoffs, each in a wide gap between levels.
+    * ``curve_…``: what is counted at 20 cutoffs, each in the middle between two levels: clusters,
+      the largest, the mean size, the fractions in clusters of 1 to 5, and of 10 or more.
+      ``inflection``, ``long_lived``: cutoffs that these point to.
+    * ``condensed_…``: clusters of the condensed tree of at least ``condensed_min_size`` objects.
+    * ``stripes_digest``, ``n_stripes``: the columns start, stop and family of the stripes.
+    * ``facts``: numbers of objects, chosen and measured pairs, and trees; digests of all pairs,
+      common snapshots, members, offsets, names and anchors; description, unit; and how many pairs come
+      near half the box.
+
+Results of double precision (``dtype``, or fewer than 64 snapshots) agree to 1e-12, those of single
+precision to a relative 2e-5, as the order of summation is free. A digest is `digest` of
+`tests_next.golden.make_core`: the first 16 digits of SHA-256 over shape and values.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tests_next.golden.make_core import freeze_bonds, freeze_core, freeze_inputs
+
+
+def main(wanted: list[str]) -> None:
+    """Make what is wanted, or everything."""
+    part, names = (wanted[0], wanted[1:]) if wanted else ("", [])
+    if part in {"", "bonds"}:
+        freeze_bonds()
+    if part in {"", "inputs"}:
+        freeze_inputs()
+    if part in {"", "core"}:
+        freeze_core(names)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
