@@ -1,0 +1,80 @@
+"""Words about things: error messages in one line, and what results say of themselves."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+_LONGEST = 60  # characters of one value
+
+
+def one_line(error: Exception) -> str:
+    """Return the message of an error in one line, with the kind of error if it was unexpected."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        text = f"{error.filename}: {error.strerror}"
+    text = " ".join(text.split())
+    expected = isinstance(error, ValueError | OSError | ImportError) and text
+    return text if expected else f"{type(error).__name__}: {text}"
+
+
+def counted(count: int, what: str) -> str:
+    """Return a number with its noun, in the plural unless it is 1: ``2 hinges``."""
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def require(given: Any, kind: type, step: str, remedies: Mapping[str, str]) -> None:
+    """Refuse an argument of another type; remedies are by type name, or under "other"."""
+    if not isinstance(given, kind):
+        got = type(given).__name__
+        remedy = remedies.get(got, remedies["other"])
+        raise TypeError(f"timme.{step} needs {kind.__name__}, got {got}: {remedy}")
+
+
+class Described:
+    """Base of results: two lines in a terminal, a table in a notebook.
+
+    Dataclasses that derive from it are declared with ``repr=False``.
+    """
+
+    __slots__ = ()
+
+    def facts(self) -> dict[str, object]:
+        """Return what is worth knowing, by name; by default, all fields of a dataclass."""
+        described: Any = self
+        return {field.name: getattr(described, field.name) for field in fields(described)}
+
+    def __repr__(self) -> str:
+        text = ", ".join(f"{name} {_brief(value)}" for name, value in self.facts().items())
+        lines = textwrap.wrap(
+            f"<{type(self).__name__}: {text}>",
+            width=100,
+            subsequent_indent="  ",
+            max_lines=2,
+            placeholder=" …>",
+        )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><th style="text-align:left">{html.escape(name)}</th>'
+            f'<td style="text-align:left">{html.escape(_brief(value))}</td></tr>'
+            for name, value in self.facts().items()
+        )
+        return f"<table><caption>{type(self).__name__}</caption><tbody>{rows}</tbody></table>"
+
+
+def _brief(value: Any) -> str:
+    """Write a value in a few words: arrays by their shapes, long lists by their lengths."""
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return f"of shape {shape}"
+    if isinstance(value, Described):
+        return type(value).__name__
+    if isinstance(value, dict | list | tuple) and len(value) > 6:
+        return f"{len(value):,} values"
+    text = "none" if value is None or value == "" else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
