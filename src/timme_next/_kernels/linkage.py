@@ -1,0 +1,154 @@
+"""Merges from sorted edges: clusters, the tree of merges and its leaf order, braced heights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timme_next._kernels import compiled
+
+
+@compiled
+def find(leaders, site):
+    """Leader of the cluster of a site; the path to it is halved on the way."""
+    while leaders[site] != site:
+        leaders[site] = leaders[leaders[site]]
+        site = leaders[site]
+    return site
+
+
+@compiled
+def join(edges, leaders, joining):
+    """List the edges, taken in their order, that join two clusters; return their number.
+
+    ``leaders`` holds the cluster of each site, known by its lowest site, and is kept up to date.
+    ``joining`` has room for as many edges as there are clusters to be joined.
+    """
+    count = 0
+    for edge in range(len(edges)):
+        if count == len(joining):
+            break
+        first = find(leaders, edges[edge, 0])
+        second = find(leaders, edges[edge, 1])
+        if first != second:
+            leaders[max(first, second)] = min(first, second)
+            joining[count] = edge
+            count += 1
+    for site in range(len(leaders)):
+        leaders[site] = find(leaders, site)
+    return count
+
+
+@compiled
+def edges_up_to(heights, limit, chosen):
+    """List the edges no higher than a limit; ``chosen`` has room for all and one more."""
+    count = 0
+    for edge in range(len(heights)):
+        chosen[count] = edge  # without a branch, which would often be predicted wrongly
+        count += heights[edge] <= limit
+    return count
+
+
+@compiled
+def edges_across(edges, heights, limit, leaders, chosen):
+    """List the edges above a limit between different clusters; ``chosen`` as for edges_up_to."""
+    count = 0
+    for edge in range(len(heights)):
+        chosen[count] = edge
+        apart = leaders[edges[edge, 0]] != leaders[edges[edge, 1]]
+        count += apart and heights[edge] > limit
+    return count
+
+
+@compiled
+def merge_tree(n_sites, edges, heights):
+    """Parents of the nodes of a forest, two parts to a merge; a root has parent -1.
+
+    Sites are nodes 0 … n_sites - 1; merges follow in the order of the edges, which are sorted by
+    height. Also returns the lowest site of each node and, for each node in a chain of merges of
+    equal height, the last of them.
+    """
+    n_nodes = n_sites + len(edges)
+    leaders = np.arange(n_sites)
+    nodes = np.arange(n_sites)  # node that the cluster of each leader has become
+    parents = np.full(n_nodes, -1)
+    lowest = np.arange(n_nodes)
+    for edge in range(len(edges)):
+        first = find(leaders, edges[edge, 0])
+        second = find(leaders, edges[edge, 1])
+        merge = n_sites + edge
+        parents[nodes[first]] = merge
+        parents[nodes[second]] = merge
+        leader = min(first, second)
+        leaders[max(first, second)] = leader
+        lowest[merge] = leader
+        nodes[leader] = merge
+    last = np.arange(n_nodes)
+    for merge in range(n_nodes - 1, n_sites - 1, -1):
+        above = parents[merge]
+        if above >= 0 and heights[above - n_sites] == heights[merge - n_sites]:
+            last[merge] = last[above]
+    return parents, lowest, last
+
+
+@compiled
+def sizes_and_lowest(n_sites, parents):
+    """Number of sites below each node, and the lowest of them; parents follow their parts."""
+    sizes = np.zeros(len(parents), np.int64)
+    lowest = np.full(len(parents), n_sites)
+    for node in range(len(parents)):
+        if node < n_sites:
+            sizes[node] = 1
+            lowest[node] = node
+        above = parents[node]
+        if above >= 0:
+            sizes[above] += sizes[node]
+            lowest[above] = min(lowest[above], lowest[node])
+    return sizes, lowest
+
+
+@compiled
+def leaf_starts(parents, sizes, ranked):
+    """Place in leaf order of the first site of each node.
+
+    ``ranked`` lists all nodes so that parts of one node, and roots, stand in the order they take.
+    """
+    placed = np.zeros(len(parents) + 1, np.int64)  # sites placed below each node; last: all roots
+    starts = np.empty(len(parents), np.int64)
+    for node in ranked:
+        above = parents[node]  # -1 is the last entry
+        starts[node] = placed[above]
+        placed[above] += sizes[node]
+    for node in range(len(parents) - 1, -1, -1):
+        if parents[node] >= 0:
+            starts[node] += starts[parents[node]]
+    return starts
+
+
+@compiled
+def braced_heights(pairs, heights, starts, partners, values, lowest, braced):
+    """Height from which on each pair is near itself and shares enough partners that are near.
+
+    Row k of ``partners``, from ``starts[k]`` on, holds the partners of site k in ascending order,
+    and ``values`` the heights of these pairs. As many partners are shared as ``lowest`` has room
+    for; inf where a pair never shares so many.
+    """
+    for pair in range(len(pairs)):
+        one, one_end = starts[pairs[pair, 0]], starts[pairs[pair, 0] + 1]
+        other, other_end = starts[pairs[pair, 1]], starts[pairs[pair, 1] + 1]
+        lowest[:] = np.inf  # ascending
+        while one < one_end and other < other_end:
+            if partners[one] < partners[other]:
+                one += 1
+            elif partners[one] > partners[other]:
+                other += 1
+            else:
+                value = max(values[one], values[other])
+                place = len(lowest) - 1
+                if value < lowest[place]:
+                    while place > 0 and lowest[place - 1] > value:
+                        lowest[place] = lowest[place - 1]
+                        place -= 1
+                    lowest[place] = value
+                one += 1
+                other += 1
+        braced[pair] = max(heights[pair], lowest[-1])
