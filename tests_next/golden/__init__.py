@@ -20,7 +20,7 @@ def load_core(name: str) -> dict[str, Any]:
 
 
 def load_json(name: str) -> Any:
-    """Content of a JSON file: "inputs", "defaults" or "corpus"."""
+    """Content of a JSON file: "inputs", "recipes" or "corpus"."""
     return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
 
 

@@ -1,8 +1,9 @@
 """Freeze results of the package over the golden systems: files that later results must equal.
 
-Run ``python -m tests_next.golden.make [bonds] [core [CASE …]] [inputs]`` in the root of the
-project; without arguments, everything is made. The inputs are files of ``../shared/data``, of
-MDAnalysisTests and of the package, or are generated from seeds in `tests_next.golden.systems`.
+Run ``python -m tests_next.golden.make`` in the root of the project to make everything, or name a
+part: bonds, inputs, core (and its cases), recipes, corpus, science. The inputs are files of
+``../shared/data``, of MDAnalysisTests and of the package, or are generated from seeds in
+`tests_next.golden.systems`.
 
 ``bonds.npz``
     Bonds of systems whose files have none, guessed from distances: (bonds, 2) for each.
@@ -24,19 +25,30 @@ MDAnalysisTests and of the package, or are generated from seeds in `tests_next.g
     * ``condensed_…``: clusters of the condensed tree of at least ``condensed_min_size`` objects.
     * ``stripes_digest``, ``n_stripes``: the columns start, stop and family of the stripes.
     * ``facts``: numbers of objects, chosen and measured pairs, and trees; digests of all pairs,
-      common snapshots, members, offsets, names and anchors; description, unit; and how many pairs come
-      near half the box.
+      common snapshots, members, offsets, names and anchors; description, unit, and how many pairs
+      come near half the box.
+
+``recipes.json``
+    What `timme.analyse` chooses by default for each run of `tests_next.golden.recipes`: the kind
+    of system, objects, pairs and settings, what is shown, the length and unit; and numbers that
+    tell whether the result is the same.
+``corpus.json``
+    What `timme.read` makes of each entry of `tests_next.golden.corpus`, as its `describe` notes
+    it: shape, unit, names, bonds, molecules, and of three snapshots the digest, the sums and a few
+    coordinates, so that a difference can be told from rounding; or why it is refused ("error").
 
 Results of double precision (``dtype``, or fewer than 64 snapshots) agree to 1e-12, those of single
 precision to a relative 2e-5, as the order of summation is free. A digest is `digest` of
-`tests_next.golden.make_core`: the first 16 digits of SHA-256 over shape and values.
+`tests_next.golden.digests`: the first 16 digits of SHA-256 over shape and values.
 """
 
 from __future__ import annotations
 
 import sys
 
-from tests_next.golden.make_core import freeze_bonds, freeze_core, freeze_inputs
+from tests_next.golden.corpus import freeze_corpus
+from tests_next.golden.make_core import freeze_bonds, freeze_core, freeze_inputs, write
+from tests_next.golden.make_recipes import freeze_recipes
 
 
 def main(wanted: list[str]) -> None:
@@ -48,6 +60,10 @@ def main(wanted: list[str]) -> None:
         freeze_inputs()
     if part in {"", "core"}:
         freeze_core(names)
+    if part in {"", "recipes"}:
+        freeze_recipes()
+    if part in {"", "corpus"}:
+        write("corpus", freeze_corpus())
 
 
 if __name__ == "__main__":

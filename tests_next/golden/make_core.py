@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import sys
@@ -17,6 +16,7 @@ import numpy.typing as npt
 import timme
 from tests_next.golden import systems
 from tests_next.golden.cases import CASES, Case, labels_of_groups
+from tests_next.golden.digests import digest
 from tests_next.golden.systems import Floats, Ints, Plain
 from timme import statistics
 from timme.hierarchy import Hierarchy, condense
@@ -35,17 +35,6 @@ _GUESSED = {
     "4ake-1ake": "4ake-1ake",
     "barnase-md": "barnase-md",
 }  # systems without bonds in their files
-
-
-def digest(array: npt.NDArray[Any]) -> str:
-    """Fingerprint of an array: its shape, and its values as little-endian numbers or texts."""
-    if array.dtype.kind in "iub":
-        data = array.astype("<i8").tobytes()
-    elif array.dtype.kind == "f":
-        data = (array.astype(f"<f{array.itemsize}") + 0.0).tobytes()  # -0 becomes 0
-    else:
-        data = "\n".join(map(str, array.ravel().tolist())).encode()
-    return hashlib.sha256(f"{array.shape}".encode() + data).hexdigest()[:16]
 
 
 def write(name: str, told: Any) -> None:

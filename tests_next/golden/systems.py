@@ -208,6 +208,14 @@ def aligned_errors(n_residues: int = 90) -> Floats:
     return errors
 
 
+def worst_errors() -> Floats:
+    """The larger error of the two directions of each pair, as a symmetric matrix."""
+    errors = aligned_errors()
+    worst = np.maximum(errors, errors.T)
+    np.fill_diagonal(worst, 0.0)
+    return worst
+
+
 # ---- read by other libraries ---------------------------------------------------------------------
 
 
@@ -301,9 +309,7 @@ def _universe(topology: Path | str, trajectory: Path | str) -> tuple[Coordinates
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what these files leave out
-        universe = mda.Universe(str(topology), str(trajectory))
-        atoms = universe.atoms
-        coordinates = np.array([step.positions.copy() for step in universe.trajectory], np.float32)
+        atoms = mda.Universe(str(topology)).atoms
         guessed = [str(name).lstrip("0123456789")[:1] for name in atoms.names]
         segments = [str(name) for name in atoms.segids]
         bonds = atoms.bonds.indices if hasattr(atoms, "bonds") else np.empty((0, 2))
@@ -314,7 +320,23 @@ def _universe(topology: Path | str, trajectory: Path | str) -> tuple[Coordinates
         resids=np.array(atoms.resids, np.int64),
         chains=np.array(segments),
     )
-    return coordinates, names, np.unique(np.sort(bonds.astype(np.int64), axis=1), axis=0)
+    return (
+        _frames(str(trajectory)),
+        names,
+        np.unique(np.sort(bonds.astype(np.int64), axis=1), axis=0),
+    )
+
+
+def _frames(path: str) -> Coordinates:
+    """All frames of a DCD or XTC file in Å, without the index that MDAnalysis writes beside it."""
+    from MDAnalysis.lib.formats.libdcd import DCDFile
+    from MDAnalysis.lib.formats.libmdaxdr import XTCFile
+
+    if path.endswith(".dcd"):
+        with DCDFile(path) as file:
+            return np.array(file.readframes().xyz, np.float32)
+    with XTCFile(path) as file:
+        return np.array([frame.x for frame in file], np.float32) * np.float32(10)
 
 
 @cache
