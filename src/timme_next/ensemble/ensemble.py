@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from timme_next._arrays import Coordinates, Floats, Ints, frozen, indices, numbers
 from timme_next._text import Described
-from timme_next.ensemble.atoms import Atoms
+from timme_next.ensemble.atoms import Atoms, angstroms
+from timme_next.ensemble.bonds import trace_steps
 from timme_next.ensemble.frames import ArraySource, Frames, rows
+from timme_next.ensemble.molecules import molecules_of, unwrap
 from timme_next.ensemble.selection import select_atoms
-from timme_next.ensemble.space import Images, box_matrices
+from timme_next.ensemble.space import Boxes, Images, box_matrices
 
 # Coordinates of a block held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000
@@ -171,7 +173,7 @@ class Ensemble(Described):
                 f"atoms with bonds up to {atoms.bonds.max(initial=0)}"
             )
         box_array = None if boxes is None else box_matrices(boxes, n_snapshots, n_dimensions)
-        return cls(
+        made = cls(
             frames=Frames.of(ArraySource(frozen(array), box_array, np.full(n_snapshots, np.nan))),
             atoms=Atoms.unnamed(n_sites) if atoms is None else atoms,
             site_atoms=np.arange(n_sites),
@@ -179,6 +181,33 @@ class Ensemble(Described):
             weights=None if weights is None else checked_weights(weights, n_snapshots),
             gaps=gaps,
         )
+        return made.with_traces()
+
+    def with_traces(self) -> Self:
+        """Find neighbours along chains of which one atom of each residue is known.
+
+        Returns
+        -------
+        Ensemble
+            With ``traces``; bonds of the source that stand for these are no bonds any more. The
+            sites must be all atoms. In other units than those of molecules there are no traces.
+        """
+        length = angstroms(self.unit)
+        if length is None or self.n_dimensions != 3 or not (self.atoms.names != "").any():
+            return replace(self, traces=None)
+        last = self.n_snapshots - 1
+        spread = sorted({0, last // 4, last // 2, last - last // 4, last})
+
+        def distances(one: Ints, other: Ints) -> Floats:
+            apart = list[Floats]()
+            for snapshot in spread:  # one alone may be unusual
+                points, box = self.frames.read(snapshot, snapshot + 1)
+                vectors = Boxes.of(box, 1, 3).between(points, one, other)[0]
+                apart.append(length * np.linalg.norm(vectors, axis=1))
+            return np.array(apart)
+
+        traces, bonds = trace_steps(self.atoms, distances)
+        return replace(self, traces=traces, atoms=replace(self.atoms, bonds=bonds))
 
     @property
     def n_snapshots(self) -> int:
@@ -355,6 +384,31 @@ class Ensemble(Described):
             site_atoms=self.site_atoms[chosen],
             images=images,
         )
+
+    def unwrapped(self) -> Ensemble:
+        """Let molecules go on through the faces of the box, each to the image nearest to the last.
+
+        Every run starts where the file has it, and gaps are bridged to the nearest image; nothing
+        is refused, as it is with ``timme.read(unwrap=True)``.
+
+        Returns
+        -------
+        Ensemble
+            The same snapshots without jumps, in the same box; itself in open space.
+
+        Examples
+        --------
+        >>> across = [[[0.2], [5.0]], [[9.9], [5.0]], [[9.5], [5.0]]]
+        >>> Ensemble.from_array(across, boxes=10.0).unwrapped().coordinates()[:, 0, 0]
+        array([ 0.2, -0.1, -0.5])
+        """
+        box = self.frames.read(0, 1)[1]
+        fixed = self.images is not None and self.images.origin is not None  # unwrapped already
+        if box is None or not box.any() or fixed:
+            return self
+        starts = [] if self.runs is None else (np.flatnonzero(np.diff(self.runs)) + 1).tolist()
+        step = unwrap(self.frames, molecules_of(self), starts=starts, strict=False)
+        return replace(self, frames=self.frames.then(step))
 
     def find_sites(self, text: str) -> Ints:
         """Return the indices of the sites that a selection names, at least one.
