@@ -11,18 +11,21 @@ import numpy.typing as npt
 from scipy import sparse
 
 from timme_next._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
+from timme_next._text import Described, require
 from timme_next.ensemble.bonds import adjacency, site_bonds, within_bonds
 from timme_next.ensemble.ensemble import Ensemble
 from timme_next.ensemble.frames import Step
-from timme_next.ensemble.residues import residue_index
+from timme_next.ensemble.residues import gathered_residues
 from timme_next.ensemble.space import Boxes, Images
 
 Reduction = Literal["rms", "max", "centre"]
 Centre = Literal["geometry", "mass"]
 
+_REMEDY = {"other": "pass timme.read(...) of the file, array or object"}
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Objects:
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Objects(Described):
     """Groups of one or more sites, each with a centre.
 
     Parameters
@@ -96,7 +99,8 @@ class Objects:
             same = np.array_equal(anchors, np.arange(ensemble.n_sites))
             return ensemble if same else ensemble.select(anchors)
         images = ensemble.images
-        step = Centres(self.members, self.offsets, self.centre_weights, images)
+        periodic = not isinstance(ensemble.frames.boxes, str) or ensemble.frames.boxes == "file"
+        step = Centres(self.members, self.offsets, self.centre_weights, images, periodic)
         return replace(
             ensemble,
             frames=ensemble.frames.then(step),
@@ -119,9 +123,13 @@ class Centres(Step):
     offsets: Ints
     weights: Floats
     images: Images | None
+    periodic: bool  # whether boxes count, which steps see even where the frames ignore them
 
     def __call__(
-        self, coordinates: Coordinates, boxes: Floats | None, numbers: Ints
+        self,
+        coordinates: Coordinates,
+        boxes: Floats | None,
+        numbers: Sequence[int],  # noqa: ARG002, every snapshot is treated alike
     ) -> tuple[Coordinates, Floats | None]:
         """Centres in each snapshot; NaN where a member is missing."""
         n_frames, _, n_dimensions = coordinates.shape
@@ -129,7 +137,8 @@ class Centres(Step):
         firsts = self.offsets[:-1]
         # Each member is placed at the nearest image of the one before it.
         before = np.concatenate([self.members[:1], self.members[:-1]])
-        around = Boxes.of(boxes, n_frames, n_dimensions, self.images)
+        seen_boxes = boxes if self.periodic else None
+        around = Boxes.of(seen_boxes, n_frames, n_dimensions, self.images)
         steps = around.between(coordinates, before, self.members)
         steps[:, firsts] = 0.0
         offsets = np.nancumsum(steps, axis=1)
@@ -144,15 +153,11 @@ class Centres(Step):
 
     def select(self, sites: Ints) -> tuple[Centres, Ints]:
         """Keep some of the groups, and tell which sites they need."""
-        pieces = [self.members[self.offsets[k] : self.offsets[k + 1]] for k in sites]
-        weights = [self.weights[self.offsets[k] : self.offsets[k + 1]] for k in sites]
-        needed, members = np.unique(np.concatenate(pieces), return_inverse=True)
-        step = Centres(
-            members.astype(np.int64),
-            np.cumsum([0, *map(len, pieces)]),
-            np.concatenate(weights),
-            None if self.images is None else self.images.select(needed),
-        )
+        places = np.concatenate([np.arange(*self.offsets[k : k + 2]) for k in sites])
+        needed, members = np.unique(self.members[places], return_inverse=True)
+        offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[sites])])
+        images = None if self.images is None else self.images.select(needed)
+        step = Centres(members, offsets, self.weights[places], images, self.periodic)
         return step, needed
 
 
@@ -176,9 +181,8 @@ def points(ensemble: Ensemble) -> Objects:
     >>> len(points(Ensemble.from_array(np.zeros((2, 5, 3)))))
     5
     """
-    _require_ensemble(ensemble, "points")
-    sites = np.arange(ensemble.n_sites)
-    return _objects(ensemble, "points", sites, np.arange(len(sites) + 1), names=_labels(ensemble))
+    labels = _labels(ensemble, "points")
+    return _objects(ensemble, "points", np.arange(len(labels) + 1), np.arange(len(labels)), labels)
 
 
 def links(
@@ -210,23 +214,23 @@ def links(
     >>> links(Ensemble.from_array(np.zeros((2, 3, 3))), [(0, 1), (1, 2)]).sites(1)
     array([1, 2])
     """
-    _require_ensemble(ensemble, "links")
+    labels = _labels(ensemble, "links")
     ends = site_bonds(ensemble) if bonds is None else np.asarray(bonds)
-    if ends.size == 0:
-        raise ValueError("links need at least 1 bond, got none: pass bonds=, or use points")
-    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-        raise ValueError(f"links need two sites each, got {ends.dtype} of shape {ends.shape}")
-    if ends.min() < 0 or ends.max() >= ensemble.n_sites:
+    if ends.size == 0 or ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
         raise ValueError(
-            f"links join sites 0 to {ensemble.n_sites - 1}, got {ends.min()} to {ends.max()}"
+            f"links need bonds, each of two sites, got {ends.dtype} of shape {ends.shape}: pass "
+            "bonds=, or use points"
         )
-    rigid = np.sort(ends.astype(np.int64), axis=1)
-    if (rigid[:, 0] == rigid[:, 1]).any() or len(np.unique(rigid, axis=0)) != len(rigid):
-        raise ValueError("a link joins two different sites, and each pair of sites only once")
-    labels = _labels(ensemble)
+    rigid = np.unique(np.sort(ends.astype(np.int64), axis=1), axis=0)
+    different = len(rigid) == len(ends) and (rigid[:, 0] < rigid[:, 1]).all()
+    if not different or rigid.min() < 0 or rigid.max() >= len(labels):
+        raise ValueError(
+            f"links join two different sites of 0 to {len(labels) - 1}, and each two only once, "
+            f"got sites {rigid.min()} to {rigid.max()} in {len(rigid)} of {len(ends)} links"
+        )
     names = [f"{labels[one]}–{labels[other]}" for one, other in ends.tolist()]
-    offsets = 2 * np.arange(len(ends) + 1)
-    made = _objects(ensemble, "links", ends.ravel(), offsets, names=names, reduction=reduction)
+    offsets, members = 2 * np.arange(len(ends) + 1), ends.astype(np.int64).ravel()
+    made = _objects(ensemble, "links", offsets, members, names, reduction=reduction)
     return replace(made, rigid=frozen(rigid))
 
 
@@ -255,24 +259,15 @@ def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = "rms") 
     >>> bodies(Ensemble.from_array(np.zeros((2, 4, 3)), atoms=chain)).sites(1)
     array([1, 0, 2])
     """
-    _require_ensemble(ensemble, "bodies")
+    labels = _labels(ensemble, "bodies")
     if reach < 0:
         raise ValueError(f"bodies reach at least 0 bonds, got {reach}")
-    n_sites = ensemble.n_sites
-    owners, members = within_bonds(site_bonds(ensemble), n_sites, reach).nonzero()
+    owners, members = within_bonds(site_bonds(ensemble), len(labels), reach).nonzero()
     order = np.lexsort((members, owners != members, owners))
     owners, members = owners[order], members[order].astype(np.int64)
-    offsets = np.searchsorted(owners, np.arange(n_sites + 1))
+    offsets = np.searchsorted(owners, np.arange(len(labels) + 1))
     weights = (owners == members).astype(np.float64)
-    return _objects(
-        ensemble,
-        "bodies",
-        members,
-        offsets,
-        names=_labels(ensemble),
-        reduction=reduction,
-        weights=weights,
-    )
+    return _objects(ensemble, "bodies", offsets, members, labels, weights, reduction=reduction)
 
 
 def residues(
@@ -300,8 +295,8 @@ def residues(
     >>> len(residues(timme.data.barnase_nmr()))  # doctest: +SKIP
     110
     """
-    _require_ensemble(ensemble, "residues")
-    numbers = residue_index(ensemble.atoms)[ensemble.site_atoms]
+    require(ensemble, Ensemble, "objects.residues", _REMEDY)
+    numbers = gathered_residues(ensemble.atoms)[ensemble.site_atoms]
     return _numbered(ensemble, numbers, "residues", reduction, centre)
 
 
@@ -331,25 +326,24 @@ def molecules(
     >>> import numpy as np
     >>> from timme_next.ensemble import Atoms, Ensemble
     >>> dimers = Atoms.unnamed(4, bonds=[(0, 2), (1, 3)])
-    >>> molecules(Ensemble.from_array(np.zeros((2, 4, 3)), atoms=dimers), centre="geometry").sites(1)
+    >>> ensemble = Ensemble.from_array(np.zeros((2, 4, 3)), atoms=dimers)
+    >>> molecules(ensemble, centre="geometry").sites(1)
     array([1, 3])
     """
-    _require_ensemble(ensemble, "molecules")
-    given, traces = ensemble.molecules, ensemble.traces
-    bonds = ensemble.atoms.bonds
-    if traces is not None:
-        bonds = np.concatenate([bonds, traces[:, :2]])
-    if len(bonds) > 0:
-        graph = adjacency(bonds, len(ensemble.atoms))
-        numbers = sparse.csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
-    elif given is not None:
-        alone = given.max() + 1 + np.arange(len(given))  # atoms that the file numbers 0
-        numbers = np.where(given == 0, alone, given)
-    else:
+    require(ensemble, Ensemble, "objects.molecules", _REMEDY)
+    bonds, given = ensemble.atoms.bonds, ensemble.molecules
+    if ensemble.traces is not None:
+        bonds = np.concatenate([bonds, ensemble.traces[:, :2]])
+    if len(bonds) == 0 and given is None:
         raise ValueError(
             "molecules need bonds, and none are known: read a topology with bonds, or use residues "
             "or points"
         )
+    graph = adjacency(bonds, len(ensemble.atoms))
+    numbers = sparse.csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
+    if len(bonds) == 0 and given is not None:
+        # An atom that the file numbers 0 is a molecule by itself.
+        numbers = np.where(given == 0, given.max() + 1 + numbers, given)
     return _numbered(ensemble, numbers[ensemble.site_atoms], "molecules", reduction, centre)
 
 
@@ -397,41 +391,36 @@ def groups(
     >>> groups(ensemble, [0, 0, 0, 1, 1, -1]).sites(1)
     array([3, 4])
     """
-    _require_ensemble(ensemble, "groups")
+    require(ensemble, Ensemble, "objects.groups", _REMEDY)
     if isinstance(sets, str):
         raise TypeError(f"groups need several sets, got {sets!r}: pass a dict of selections")
-    chosen: list[Any] = list(sets.values() if isinstance(sets, Mapping) else sets)  # type: ignore[arg-type]
+    given: Any = sets
     if isinstance(sets, Mapping):
-        chosen = [ensemble.find_sites(each) if isinstance(each, str) else each for each in chosen]
-        names = list(map(str, sets))
-    elif chosen and all(np.ndim(each) == 0 for each in chosen):
-        chosen, names = _sets_of_labels(chosen, ensemble.n_sites)
+        names, given = list(map(str, sets)), sets.values()
+        given = [ensemble.find_sites(each) if isinstance(each, str) else each for each in given]
+    elif len(given) > 0 and all(np.ndim(each) == 0 for each in given):
+        names, given = _sets_of_labels(list(given), ensemble.n_sites)
     members = [
         indices(sites, ensemble.n_sites, f"sites of group {number}")
-        for number, sites in enumerate(chosen, start=1)
+        for number, sites in enumerate(given, start=1)
     ]
     if not members or min(map(len, members)) == 0:
-        empty = [number for number, sites in enumerate(members, start=1) if not len(sites)]
-        got = f"group {empty[0]} is empty" if empty else "got no group"
-        raise ValueError(f"{kind} need at least 1 site in each of at least 1 group: {got}")
+        raise ValueError(
+            f"{kind} need at least 1 group, and at least 1 site in each, got "
+            f"{[len(sites) for sites in members[:10]]} sites"
+        )
     if centre not in get_args(Centre):
-        raise ValueError(f"centre= is one of {', '.join(get_args(Centre))}, got {centre!r}")
+        raise ValueError(f"centre= is geometry or mass, got {centre!r}")
     flat, offsets = np.concatenate(members), np.cumsum([0, *map(len, members)])
     weights = ensemble.atoms.masses[ensemble.site_atoms[flat]] if centre == "mass" else None
-    if names is None:
-        names = [f"group {number}" for number in range(1, len(members) + 1)]
-    return _objects(
-        ensemble, kind, flat, offsets, names=names, reduction=reduction, weights=weights
-    )
+    names = names or [f"group {number}" for number in range(1, len(members) + 1)]
+    return _objects(ensemble, kind, offsets, flat, names, weights, reduction=reduction)
 
 
 def require_objects(given: object, step: str) -> None:
     """Refuse anything but objects, and say how they are made."""
-    if not isinstance(given, Objects):
-        raise TypeError(
-            f"timme.{step} needs Objects, got {type(given).__name__}: pass "
-            "timme.objects.points(ensemble), or its bodies, residues, …"
-        )
+    made = "pass timme.objects.points(ensemble), or its bodies, residues, …"
+    require(given, Objects, step, {"other": made})
 
 
 def require_flat(objects: Objects, metric: object) -> None:
@@ -444,35 +433,26 @@ def require_flat(objects: Objects, metric: object) -> None:
         )
 
 
-def _require_ensemble(given: object, kind: str) -> None:
-    if not isinstance(given, Ensemble):
-        raise TypeError(
-            f"timme.objects.{kind} needs an Ensemble, got {type(given).__name__}: pass "
-            "timme.read(...) of the file, array or object"
-        )
-
-
-def _labels(ensemble: Ensemble) -> list[str]:
+def _labels(ensemble: Ensemble, kind: str) -> list[str]:
+    require(ensemble, Ensemble, f"objects.{kind}", _REMEDY)
     return [ensemble.site_label(site) for site in range(ensemble.n_sites)]
 
 
 def _objects(
     ensemble: Ensemble,
     kind: str,
-    members: Ints,
     offsets: Ints,
-    *,
+    members: Ints,
     names: Sequence[str],
-    reduction: Reduction = "rms",
     weights: Floats | None = None,
+    *,
+    reduction: Reduction = "rms",
 ) -> Objects:
-    """Objects whose centre weights are scaled to sum to 1."""
+    """Check what users chose, and scale centre weights so that they sum to 1."""
     if reduction not in get_args(Reduction):
-        raise ValueError(
-            f"reduction= is one of {', '.join(get_args(Reduction))}, got {reduction!r}"
-        )
+        raise ValueError(f"reduction= is rms, max or centre, got {reduction!r}")
     if len(names) != len(offsets) - 1:
-        raise ValueError(f"names need one for each of {len(offsets) - 1} objects, got {len(names)}")
+        raise ValueError(f"names= needs {len(offsets) - 1} names, got {len(names)}")
     weights = np.ones(len(members)) if weights is None else weights
     totals = np.add.reduceat(weights, offsets[:-1])
     if not (totals > 0).all():
@@ -492,8 +472,8 @@ def _numbered(
     return groups(ensemble, sets, reduction=reduction, centre=centre, names=names, kind=kind)
 
 
-def _sets_of_labels(labels: list[Any], n_sites: int) -> tuple[list[Ints], list[str]]:
-    """Sites and name of each label, in ascending order."""
+def _sets_of_labels(labels: list[Any], n_sites: int) -> tuple[list[str], list[Ints]]:
+    """Name and sites of each label, in ascending order."""
     if len(labels) != n_sites:
         raise ValueError(
             f"labels of groups need one for each of {n_sites} sites, got {len(labels)}: to name "
@@ -505,7 +485,7 @@ def _sets_of_labels(labels: list[Any], n_sites: int) -> tuple[list[Ints], list[s
     sites = np.flatnonzero(known != "" if texts else known >= 0)
     found, places = np.unique(known[sites], return_inverse=True)
     names = [str(each) if texts else f"group {each}" for each in found.tolist()]
-    return [sites[chosen] for chosen in _split(places)], names
+    return names, [sites[chosen] for chosen in _split(places)]
 
 
 def _split(numbers: Ints) -> list[Ints]:
