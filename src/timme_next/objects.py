@@ -262,9 +262,10 @@ def bodies(ensemble: Ensemble, *, reach: int = 1, reduction: Reduction = "rms") 
     labels = _labels(ensemble, "bodies")
     if reach < 0:
         raise ValueError(f"bodies reach at least 0 bonds, got {reach}")
-    owners, members = within_bonds(site_bonds(ensemble), len(labels), reach).nonzero()
+    near = within_bonds(site_bonds(ensemble), len(labels), reach).nonzero()
+    owners, members = (ends.astype(np.int64) for ends in near)
     order = np.lexsort((members, owners != members, owners))
-    owners, members = owners[order], members[order].astype(np.int64)
+    owners, members = owners[order], members[order]
     offsets = np.searchsorted(owners, np.arange(len(labels) + 1))
     weights = (owners == members).astype(np.float64)
     return _objects(ensemble, "bodies", offsets, members, labels, weights, reduction=reduction)
