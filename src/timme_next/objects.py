@@ -99,8 +99,10 @@ class Objects(Described):
             same = np.array_equal(anchors, np.arange(ensemble.n_sites))
             return ensemble if same else ensemble.select(anchors)
         images = ensemble.images
-        periodic = not isinstance(ensemble.frames.boxes, str) or ensemble.frames.boxes == "file"
-        step = Centres(self.members, self.offsets, self.centre_weights, images, periodic)
+        boxes, seen = ensemble.frames.boxes, images
+        if isinstance(boxes, str) and boxes == "none":  # steps see boxes that frames ignore
+            seen = Images(np.zeros(ensemble.n_sites, np.int64))
+        step = Centres(self.members, self.offsets, self.centre_weights, seen)
         return replace(
             ensemble,
             frames=ensemble.frames.then(step),
@@ -123,7 +125,6 @@ class Centres(Step):
     offsets: Ints
     weights: Floats
     images: Images | None
-    periodic: bool  # whether boxes count, which steps see even where the frames ignore them
 
     def __call__(
         self,
@@ -137,8 +138,7 @@ class Centres(Step):
         firsts = self.offsets[:-1]
         # Each member is placed at the nearest image of the one before it.
         before = np.concatenate([self.members[:1], self.members[:-1]])
-        seen_boxes = boxes if self.periodic else None
-        around = Boxes.of(seen_boxes, n_frames, n_dimensions, self.images)
+        around = Boxes.of(boxes, n_frames, n_dimensions, self.images)
         steps = around.between(coordinates, before, self.members)
         steps[:, firsts] = 0.0
         offsets = np.nancumsum(steps, axis=1)
@@ -157,8 +157,7 @@ class Centres(Step):
         needed, members = np.unique(self.members[places], return_inverse=True)
         offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[sites])])
         images = None if self.images is None else self.images.select(needed)
-        step = Centres(members, offsets, self.weights[places], images, self.periodic)
-        return step, needed
+        return Centres(members, offsets, self.weights[places], images), needed
 
 
 def points(ensemble: Ensemble) -> Objects:

@@ -78,12 +78,13 @@ def reduce(firsts, pairs, objects, rows, values, largest, reduced):
     ``firsts`` is the range of first objects whose pairs are reduced, ``pairs`` their second objects
     and :func:`group` of the first ones, ``objects`` are offsets and members, and ``rows`` is what
     :func:`cross_pairs` returns. A site that both objects share counts 0. For each site of a first
-    object, the places of all its pairs are written into one row, where its partners find them.
+    object, the values of all its pairs are copied side by side, where its partners find them.
     """
     seconds, pair_begins, pair_places = pairs
     offsets, members = objects
     site_pairs, begins, higher_begins, places = rows
-    place_of = np.empty(len(begins) - 1, np.int64)
+    n_columns = values.shape[1]
+    beside = np.empty((len(begins) - 1, n_columns), values.dtype)
     for a in range(firsts[0], firsts[1]):
         chosen = pair_places[pair_begins[a] : pair_begins[a + 1]]
         if len(chosen) == 0:
@@ -92,25 +93,23 @@ def reduce(firsts, pairs, objects, rows, values, largest, reduced):
             reduced[p] = 0.0
         for i in members[offsets[a] : offsets[a + 1]]:
             for k in range(begins[i], begins[i + 1]):
-                place_of[site_pairs[k, 1]] = k
+                for column in range(n_columns):
+                    beside[site_pairs[k, 1], column] = values[k, column]
             for k in places[higher_begins[i] : higher_begins[i + 1]]:
-                place_of[site_pairs[k, 0]] = k
+                for column in range(n_columns):
+                    beside[site_pairs[k, 0], column] = values[k, column]
             for p in chosen:
-                for j in members[offsets[seconds[p]] : offsets[seconds[p] + 1]]:
-                    if i != j:
-                        _add(values, place_of[j], largest, reduced, p)
+                b = seconds[p]
+                for j in members[offsets[b] : offsets[b + 1]]:
+                    if i == j:
+                        continue
+                    for column in range(n_columns):
+                        value, total = beside[j, column], reduced[p, column]
+                        if not largest:
+                            reduced[p, column] = total + value
+                        elif not (np.isnan(total) or value <= total):  # NaN, an unknown σ, stays
+                            reduced[p, column] = value
         if not largest:
             for p in chosen:
                 b = seconds[p]
                 reduced[p] /= (offsets[a + 1] - offsets[a]) * (offsets[b + 1] - offsets[b])
-
-
-@compiled
-def _add(values, place, largest, reduced, p):
-    """Add a row of values to that of a pair of objects, or take the larger ones."""
-    for column in range(values.shape[1]):
-        value, total = values[place, column], reduced[p, column]
-        if not largest:
-            reduced[p, column] = total + value
-        elif not (np.isnan(total) or value <= total):  # NaN, an unknown σ, stays
-            reduced[p, column] = value
