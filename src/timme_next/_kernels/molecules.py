@@ -1,11 +1,11 @@
-"""Whole molecules, and nearest images from snapshot to snapshot."""
+"""Whole molecules: every atom beside the neighbour to which it is bound."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from timme_next._kernels import compiled
-from timme_next._kernels.boxes import STRAIGHT, half_width, shortest_image
+from timme_next._kernels.boxes import half_width, shortest_image
 
 
 @compiled
@@ -75,73 +75,8 @@ def make_whole(coordinates, boxes, inverses, kind, order, parents):
 
 
 @compiled
-def unwrap(
-    centres, last, boxes, inverses, kind, lengths, ages, n_steps, longest, squares, longest_gaps
-):
-    """Replace centres (frames, molecules, dimensions) by the images nearest to those before.
-
-    ``boxes`` are those of ``last`` and of all frames, each in the basis of the one before. A
-    molecule that does not move keeps its place relative to a box that changes; from there, the
-    nearest image is taken. ``last`` becomes the last frame; where it is NaN, a molecule begins
-    where it is seen first. ``lengths`` are usual steps since the frame before, and ``ages`` those
-    since each molecule was seen. Ways of one usual step are noted for each molecule and axis as
-    parts of the box: their number, the ``longest`` and the sum of their ``squares``; of longer
-    ones, the most usual steps.
-    """
-    n_frames, n_molecules, n_dimensions = centres.shape
-    vector, stayed = np.empty(n_dimensions), np.empty(n_dimensions)
-    scratch = np.empty((2, n_dimensions))
-    for frame in range(n_frames):
-        box, inverse = boxes[frame + 1], inverses[frame + 1]
-        half = half_width(inverse)
-        for molecule in range(n_molecules):
-            place = centres[frame, molecule]
-            _move_with_box(last[molecule], inverses[frame], box, kind, stayed)
-            ages[molecule] += lengths[frame]
-            if _is_hidden(place):
-                last[molecule] = stayed
-                continue
-            age, ages[molecule] = ages[molecule], 0
-            if _is_hidden(stayed):
-                last[molecule] = place
-                continue
-            for d in range(n_dimensions):
-                vector[d] = place[d] - stayed[d]
-            shortest_image(vector, box, inverse, kind, half, scratch)
-            for d in range(n_dimensions):
-                last[molecule, d] = place[d] = stayed[d] + vector[d]
-            if age > 1:
-                longest_gaps[molecule] = max(longest_gaps[molecule], age)
-            if age != 1:
-                continue
-            n_steps[molecule] += 1
-            for axis in range(n_dimensions):
-                fraction = 0.0
-                for d in range(n_dimensions):
-                    fraction += vector[d] * inverse[d, axis]
-                longest[molecule, axis] = max(longest[molecule, axis], abs(fraction))
-                squares[molecule, axis] += fraction * fraction
-
-
-@compiled
 def _is_hidden(place):
     hidden = False
     for value in place:
         hidden |= np.isnan(value)
     return hidden
-
-
-@compiled
-def _move_with_box(place, inverse, box, kind, moved):
-    """Fill in where a place is that keeps its fractions of a box as this changes."""
-    n_dimensions = len(place)
-    moved[:] = 0.0
-    for axis in range(n_dimensions):
-        fraction = 0.0
-        for d in range(n_dimensions):
-            fraction += place[d] * inverse[d, axis]
-        for d in range(n_dimensions):
-            moved[d] += fraction * box[axis, d]
-    for d in range(n_dimensions):
-        if kind == STRAIGHT and box[d, d] == 0.0:  # an open direction
-            moved[d] = place[d]

@@ -13,14 +13,7 @@ from scipy import sparse
 
 from timme_next._arrays import Bools, Coordinates, Floats, Ints, frozen
 from timme_next.ensemble.atoms import HYDROGENS, Atoms, bonds_between, covalent_radii, sorted_bonds
-from timme_next.ensemble.residues import (
-    is_ion,
-    is_named,
-    is_nucleic,
-    is_protein,
-    is_water,
-    residue_index,
-)
+from timme_next.ensemble.residues import is_ion, is_nucleic, is_protein, is_water, residue_index
 from timme_next.ensemble.space import Boxes, box_matrices, pairs_within
 
 if TYPE_CHECKING:
@@ -49,7 +42,6 @@ class _Trace(NamedTuple):
 _ALPHA = _Trace(("CA",), ("C",), 3, 4.5, 4.0)
 _NUCLEIC = tuple(_Trace(names, ("O3'", "O3*"), 6, 8.0, 0.0) for names in (("P",), ("C4'", "C4*")))
 _SHORTEST = 2.6  # Å; Cα are 2.9 Å apart across a cis peptide
-_UNKNOWN = frozenset(("UNK",))  # residues that may be no amino acids
 
 
 def guess_bonds(
@@ -207,8 +199,8 @@ def trace_steps(atoms: Atoms, distances: Distances) -> tuple[Ints, Ints]:
     bonds : ndarray of int, shape (bonds, 2)
         Covalent bonds.
     """
-    protein, nucleic = is_protein(atoms), is_nucleic(atoms)
-    protein &= ~is_named(atoms.resnames, _UNKNOWN)
+    # Unknown residues may be no amino acids, and calcium may be called CA there.
+    protein, nucleic = is_protein(atoms) & (atoms.resnames != "UNK"), is_nucleic(atoms)
     # A modified residue without its backbone is known by its neighbours alone.
     alpha = np.isin(atoms.names, _ALPHA.names) & np.isin(atoms.elements, ("C", "")) & ~is_ion(atoms)
     found = [_along(atoms, distances, _ALPHA, alpha, protein)]
@@ -220,9 +212,8 @@ def trace_steps(atoms: Atoms, distances: Distances) -> tuple[Ints, Ints]:
 
 
 def _is_backbone(atoms: Atoms) -> Bools:
-    found: Bools = is_protein(atoms) & (atoms.names == "CA")
-    found |= is_nucleic(atoms) & (atoms.names == "P")
-    return found
+    alpha, phosphorus = atoms.names == "CA", atoms.names == "P"
+    return (is_protein(atoms) & alpha) | (is_nucleic(atoms) & phosphorus)
 
 
 def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -> Ints:

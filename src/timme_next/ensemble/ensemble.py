@@ -15,9 +15,9 @@ from timme_next._text import Described
 from timme_next.ensemble.atoms import Atoms, angstroms
 from timme_next.ensemble.bonds import trace_steps
 from timme_next.ensemble.frames import ArraySource, Frames, rows
-from timme_next.ensemble.molecules import molecules_of, unwrap
 from timme_next.ensemble.selection import select_atoms
 from timme_next.ensemble.space import Boxes, Images, box_matrices
+from timme_next.ensemble.unwrapping import molecules_of, unwrap
 
 # Coordinates of a block held in double precision never exceed about this many bytes.
 _BLOCK_BYTES = 150_000_000
@@ -196,15 +196,13 @@ class Ensemble(Described):
         if length is None or self.n_dimensions != 3 or not (self.atoms.names != "").any():
             return replace(self, traces=None)
         last = self.n_snapshots - 1
-        spread = sorted({0, last // 4, last // 2, last - last // 4, last})
+        spread = sorted({0, last // 4, last // 2, last - last // 4, last})  # one may be unusual
+        points, matrices = self.frames.keep(spread).read(0, len(spread))
+        boxes = Boxes.of(matrices, len(spread), 3)
 
         def distances(one: Ints, other: Ints) -> Floats:
-            apart = list[Floats]()
-            for snapshot in spread:  # one alone may be unusual
-                points, box = self.frames.read(snapshot, snapshot + 1)
-                vectors = Boxes.of(box, 1, 3).between(points, one, other)[0]
-                apart.append(length * np.linalg.norm(vectors, axis=1))
-            return np.array(apart)
+            apart: Floats = length * np.linalg.norm(boxes.between(points, one, other), axis=2)
+            return apart
 
         traces, bonds = trace_steps(self.atoms, distances)
         return replace(self, traces=traces, atoms=replace(self.atoms, bonds=bonds))
@@ -431,14 +429,10 @@ class Ensemble(Described):
 
     def facts(self) -> dict[str, object]:
         """Return shape, bonds, unit and sources."""
-        return {
-            "snapshots": self.n_snapshots,
-            "sites": self.n_sites,
-            "dimensions": self.n_dimensions,
-            "bonds": len(self.atoms.bonds),
-            "unit": self.unit or "unknown",
-            "sources": ", ".join(self.sources) or "memory",
-        }
+        shape = dict(zip(("snapshots", "sites", "dimensions"), self.frames.shape, strict=True))
+        sources = ", ".join(self.sources) or "memory"
+        bonds, unit = len(self.atoms.bonds), self.unit or "unknown"
+        return {**shape, "bonds": bonds, "unit": unit, "sources": sources}
 
     def _place(self, index: int) -> int:
         """Return the number of a snapshot, counted from the first."""
@@ -451,21 +445,19 @@ class Ensemble(Described):
 
     def _kept(self, given: slice | npt.ArrayLike) -> Sequence[int]:
         """Return numbers of snapshots, a range where they are even."""
-        count = self.n_snapshots
         if isinstance(given, int | np.integer):
             place = self._place(int(given))
             raise TypeError(
                 f"snapshots are kept by a slice or a list, got {given}: use "
                 f"ensemble[{place}:{place + 1}], or ensemble.snapshot({given}) for its positions"
             )
-        if isinstance(given, slice):
-            kept: Sequence[int] = range(count)[given]
-            forwards = given.step is None or given.step > 0
-        else:
-            array = indices(given, count, "snapshots")
-            kept = array.tolist()
-            forwards = bool((np.diff(array) > 0).all())
-        if not kept or not forwards:
+        count = self.n_snapshots
+        kept: Sequence[int] = (
+            range(count)[given]
+            if isinstance(given, slice)
+            else indices(given, count, "snapshots").tolist()
+        )
+        if not kept or kept[0] > kept[-1] or list(kept) != sorted(kept):
             raise ValueError(
                 f"a choice needs at least 1 of {count} snapshots, in ascending order, got {given}: "
                 "choose others"
@@ -474,39 +466,33 @@ class Ensemble(Described):
 
     def _refuse_non_finite(self, coordinates: Coordinates, start: int) -> None:
         bad = np.isinf(coordinates) if self.gaps else ~np.isfinite(coordinates)
-        if not bad.any():
-            return
-        frame, site, _ = np.argwhere(bad)[0].tolist()
-        remedy = (
-            "repair it, or write NaN for a gap"
-            if self.gaps
-            else "repair or leave out that snapshot or atom, "
-            "or say that missing values are gaps (gaps=True)"
-        )
-        raise ValueError(
-            f"{self.prefix}coordinates must be finite, but atom {self.site_label(site)} "
-            f"(site {site + 1}) of snapshot {start + frame + 1} is at "
-            f"{coordinates[frame, site].tolist()}: {remedy}"
-        )
+        if bad.any():
+            frame, site, _ = np.argwhere(bad)[0].tolist()
+            raise ValueError(
+                f"{self._where(coordinates, start, frame, site)}, and coordinates must be finite: "
+                "repair or leave out that snapshot or atom, or write NaN for gaps (gaps=True)"
+            )
 
     def _refuse_far_away(self, coordinates: Coordinates, boxes: Floats | None, start: int) -> None:
         """Refuse positions so many boxes away that rounding hides where in the box they are."""
         if boxes is None or not boxes.any():
             return
-        least, most = (np.fmin, np.fmax) if self.gaps else (np.minimum, np.maximum)
-        flat = coordinates.reshape(len(coordinates), -1)
-        farthest = np.maximum(-least.reduce(flat, axis=1), most.reduce(flat, axis=1))
         lengths = np.linalg.norm(boxes, axis=2)
         widths = np.where(lengths > 0, lengths, np.inf).min(axis=1)
-        far = np.flatnonzero(farthest * np.finfo(coordinates.dtype).eps > _BLURRED * widths)
-        if not len(far):
-            return
-        frame = int(far[0])
-        site = int(np.nanargmax(np.abs(coordinates[frame]).max(axis=1)))
-        raise ValueError(
+        farthest = np.fmax.reduce(np.abs(coordinates), axis=2)  # of each site, along any axis
+        rounding = farthest.astype(np.float64) * np.finfo(coordinates.dtype).eps
+        far = rounding > _BLURRED * widths[:, None]
+        if far.any():
+            frame, site = np.argwhere(far)[0].tolist()
+            raise ValueError(
+                f"{self._where(coordinates, start, frame, site)}, too many boxes away to tell "
+                "where in the box: repair or leave out that snapshot"
+            )
+
+    def _where(self, coordinates: Coordinates, start: int, frame: int, site: int) -> str:
+        return (
             f"{self.prefix}atom {self.site_label(site)} (site {site + 1}) of snapshot "
-            f"{start + frame + 1} is at {coordinates[frame, site].tolist()}, too many boxes away "
-            "to tell where in the box: repair or leave out that snapshot"
+            f"{start + frame + 1} is at {coordinates[frame, site].tolist()}"
         )
 
 
@@ -537,39 +523,23 @@ def _checked_coordinates(given: npt.ArrayLike, *, gaps: bool) -> Coordinates:
         ) from None
     if array.dtype.kind not in "fiu":
         raise ValueError(
-            f"coordinates must be real numbers, got an array of {array.dtype}: "
-            "convert it to float first"
+            f"coordinates must be real numbers, got an array of {array.dtype}: convert it to float"
         )
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     if array.ndim != 3 or 0 in array.shape:
-        hint = (
-            "pass σ of all pairs as a matrix"
-            if array.ndim == 1
-            else "add an axis for the dimensions or for the snapshots"
-        )
         raise ValueError(
-            "coordinates need the shape (snapshots, sites, dimensions), at least 1 of each, "
-            f"got shape {array.shape}: {hint}"
+            "coordinates need the shape (snapshots, sites, dimensions), at least 1 of each, got "
+            f"shape {array.shape}: add the missing axis, or pass σ of pairs as a matrix"
         )
-    if _are_distances(array):
+    first = array[0]
+    square = array.shape[1] == array.shape[2] > 3  # 3 sites may lie at (0, 1, 1), (1, 0, 1), …
+    if square and first.any() and not first.diagonal().any() and np.array_equal(first, first.T):
         raise ValueError(
             f"coordinates need the shape (snapshots, sites, dimensions), got {len(array)} matrices "
-            "that look like distances, symmetric with a diagonal of 0: analyse their "
-            "fluctuations, distances.std(axis=0), as a matrix"
+            "that look like distances, symmetric with a diagonal of 0: pass their fluctuations, "
+            "distances.std(axis=0), as a matrix"
         )
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
     if gaps and np.isinf(array).any():
         raise ValueError("coordinates must be finite or NaN (a gap), got an infinite one")
-    return np.asarray(array)
-
-
-def _are_distances(array: npt.NDArray[np.generic]) -> bool:
-    """Return whether the first snapshot is a matrix of distances, as no positions are."""
-    # Three sites of a lattice may lie at such positions: (0, 1, 1), (1, 0, 1) and (1, 1, 0).
-    if array.shape[1] != array.shape[2] or array.shape[1] <= 3:
-        return False
-    first = np.asarray(array[0], np.float64)
-    apart = first[~np.eye(len(first), dtype=np.bool_)]
-    return bool((first == first.T).all() and not first.diagonal().any() and (apart > 0).all())
+    return np.asarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64)

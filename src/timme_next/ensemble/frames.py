@@ -66,13 +66,10 @@ class ArraySource:
         return snapshots, sites, dimensions
 
     def read(
-        self,
-        numbers: Sequence[int],
-        sites: Ints | None,
-        *,
-        unfold: bool = False,  # noqa: ARG002, there are no image flags
+        self, numbers: Sequence[int], sites: Ints | None, *, unfold: bool = False
     ) -> tuple[Coordinates, Floats | None]:
         """Return coordinates and boxes, views where all sites of a range are read."""
+        del unfold  # there are no image flags
         coordinates = rows(self.coordinates, numbers)
         boxes = None if self.boxes is None else rows(self.boxes, numbers)
         return coordinates if sites is None else coordinates[:, sites], boxes
@@ -84,12 +81,13 @@ class Step:
     __slots__ = ()
 
     def __call__(
-        self,
-        coordinates: Coordinates,
-        boxes: Floats | None,
-        numbers: Sequence[int],  # noqa: ARG002, of the snapshots in their source
+        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
     ) -> tuple[Coordinates, Floats | None]:
-        """Return new coordinates and boxes of some snapshots; do not change those passed."""
+        """Return new coordinates and boxes of snapshots with these numbers in their source.
+
+        Arrays that are passed must not be changed.
+        """
+        del numbers
         return coordinates, boxes
 
     def select(self, sites: Ints) -> tuple[Step, Ints]:
@@ -111,12 +109,10 @@ class OpenSpace(Step):
     __slots__ = ()
 
     def __call__(
-        self,
-        coordinates: Coordinates,
-        boxes: Floats | None,  # noqa: ARG002
-        numbers: Sequence[int],  # noqa: ARG002
+        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
     ) -> tuple[Coordinates, Floats | None]:
         """Return the coordinates, and no boxes."""
+        del boxes, numbers
         return coordinates, None
 
 

@@ -92,18 +92,10 @@ def _universe(atoms: Atoms, coordinates: Coordinates | None) -> Any:
         residue_segindex=segment,
         trajectory=coordinates is not None,
     )
-    attributes = {
-        "names": atoms.names,
-        "types": atoms.elements,
-        "elements": atoms.elements,
-        "masses": atoms.masses,
-        "chainIDs": atoms.chains,
-        "resnames": atoms.resnames[first],
-        "resids": atoms.resids[first],
-        "resnums": atoms.resids[first],
-        "icodes": atoms.icodes[first],
-        "segids": segments,
-    }
+    attributes = {name: getattr(atoms, name) for name in ("names", "elements", "masses")}
+    attributes |= {name: getattr(atoms, name)[first] for name in ("resnames", "resids", "icodes")}
+    attributes |= {"types": atoms.elements, "chainIDs": atoms.chains, "segids": segments}
+    attributes["resnums"] = attributes["resids"]
     for name, values in attributes.items():
         is_text = values.dtype.kind == "U"
         universe.add_TopologyAttr(name, values.astype(object) if is_text else values)
