@@ -19,6 +19,13 @@ def load_core(name: str) -> dict[str, Any]:
     return load_arrays(HERE / "core" / f"{name}.npz")
 
 
+def load_science(name: str) -> dict[str, Any]:
+    """Numbers and arrays of one file of ``science``, by their dotted names."""
+    found = load_arrays(HERE / "science" / f"{name}.npz")
+    facts: dict[str, Any] = found.pop("facts")
+    return facts | found
+
+
 def load_json(name: str) -> Any:
     """Content of a JSON file: "inputs", "recipes" or "corpus"."""
     return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))

@@ -37,6 +37,26 @@ part: bonds, inputs, core (and its cases), recipes, corpus, science. The inputs 
     it: shape, unit, names, bonds, molecules, and of three snapshots the digest, the sums and a few
     coordinates, so that a difference can be told from rounding; or why it is refused ("error").
 
+``science/NAME.npz``
+    Rigidity, motion, confidence and comparisons, by dotted names that follow the fields of the
+    results (``records.0.separation.excess``); read it with `load_science`. Up to 40 numbers are a
+    list. Arrays of more than
+    6,000 numbers are there as ``NAME.shape``, ``NAME.digest``, ``NAME.sum``, ``NAME.squares`` and
+    ``NAME.sample`` (every (size // 500)th number). What is computed is told by the functions of
+    `tests_next.golden.make_science`:
+
+    * ``rigidity-…``: the atoms with hydrogens, ``network`` bond by bond (``kinds`` are places in
+      KINDS; ``energies`` of the bonds ``with_energy``), ``dilution`` (all atoms) and
+      ``shown_dilution`` (Cα) as ``heights`` and ``parents``, and ``at ENERGY`` floppy modes,
+      sizes, hinges and the Cα of the core; at -1 kcal/mol every column of the decomposition.
+    * ``motion-…``: ``motion`` (bodies, levels, hinges, explained variance), bodies of a given
+      number, ``splits``, ``rmsf``, principal and distance components (signs left out),
+      covariance, overlap of halves, screws from the first to the last snapshot.
+    * ``confidence-…``: ``sampling``, ``records`` of the condensed tree, ``silhouettes``,
+      ``draws`` and ``convergence``; the systems and options are JUDGED. ``confidence-series``:
+      errors of positions, chance, windows, σ by time.
+    * ``comparison``: both indices at up to 60 × 60 cutoffs, the best pair, and clusters matched.
+
 Results of double precision (``dtype``, or fewer than 64 snapshots) agree to 1e-12, those of single
 precision to a relative 2e-5, as the order of summation is free. A digest is `digest` of
 `tests_next.golden.digests`: the first 16 digits of SHA-256 over shape and values.
@@ -49,6 +69,7 @@ import sys
 from tests_next.golden.corpus import freeze_corpus
 from tests_next.golden.make_core import freeze_bonds, freeze_core, freeze_inputs, write
 from tests_next.golden.make_recipes import freeze_recipes
+from tests_next.golden.make_science import freeze_science
 
 
 def main(wanted: list[str]) -> None:
@@ -64,6 +85,8 @@ def main(wanted: list[str]) -> None:
         freeze_recipes()
     if part in {"", "corpus"}:
         write("corpus", freeze_corpus())
+    if part in {"", "science"}:
+        freeze_science(names)
 
 
 if __name__ == "__main__":

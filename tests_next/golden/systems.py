@@ -130,6 +130,39 @@ def breathing() -> Plain:
     return Plain(coordinates=coordinates, box=made.box * scale[:, None, None])
 
 
+def hinged(n_snapshots: int = 200) -> Plain:
+    """Three rigid balls of 30 sites that turn on two hinges and tumble, each site trembling."""
+    rng = np.random.default_rng(11)
+    balls = rng.normal(size=(3, 30, 3))
+    balls *= 6 * rng.random((3, 30, 1)) ** (1 / 3) / np.linalg.norm(balls, axis=2, keepdims=True)
+    balls += np.array([[-11.0, 0, 0], [0, 0, 0], [11.0, 0, 0]])[:, None]
+    time = np.arange(n_snapshots)
+    angles = 0.4 * np.sin(time / 9), 0.3 * np.sin(time / 13 + 1)
+    points = np.array([[-5.5, 0, 0], [5.5, 0, 0]])
+    first = (balls[0] - points[0]) @ _turns(angles[0], np.array([0.0, 0.0, 1.0])) + points[0]
+    third = (balls[2] - points[1]) @ _turns(angles[1], np.array([0.0, 0.6, 0.8])) + points[1]
+    middle = np.broadcast_to(balls[1], first.shape)
+    places = np.concatenate([first, middle, third], axis=1)
+    tumbling = _turns(np.cumsum(0.1 * rng.normal(size=n_snapshots)), np.array([0.48, 0.6, 0.64]))
+    return Plain(coordinates=places @ tumbling + 0.1 * rng.normal(size=places.shape), unit="Å")
+
+
+def _turns(angles: Floats, axis: Floats) -> Floats:
+    """Rotation matrices about an axis, for row vectors."""
+    x, y, z = axis
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    sine, cosine = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
+    turned: Floats = np.eye(3) + sine * cross + (1 - cosine) * (cross @ cross)
+    return np.swapaxes(turned, 1, 2)
+
+
+def missed(made: Plain) -> Plain:
+    """Hide every site in one of twenty snapshots, at random."""
+    hidden = np.random.default_rng(12).random(made.coordinates.shape[:2]) < 0.05
+    coordinates = np.where(hidden[:, :, None], np.nan, made.coordinates)
+    return replace(made, coordinates=coordinates, gaps=True)
+
+
 def weighted(made: Plain) -> Plain:
     """Give snapshots weights, every seventh of them 0."""
     count = len(made.coordinates)
@@ -457,10 +490,15 @@ SYSTEMS: dict[str, Callable[[], Plain]] = {
     "cloud": cloud,
     "coarse-cloud": coarse_cloud,
     "sphere-tracks": sphere_tracks,
+    "hinged": hinged,
+    "hinged-missed": lambda: missed(hinged()),
+    "hinged-weighted": lambda: weighted(hinged()),
     "1bnr": barnase_nmr,
     "1bnr-ca": lambda: ca(barnase_nmr()),
     "1omp-1anf": maltose_binding,
     "4ake-1ake": adenylate_xray,
+    "1omp-1anf-ca": lambda: ca(maltose_binding()),
+    "4ake-1ake-ca": lambda: ca(adenylate_xray()),
     "adk": adenylate_dims,
     "adk-ca": lambda: ca(adenylate_dims()),
     "barnase-md": barnase_md,
