@@ -180,8 +180,7 @@ def _heights_of_size(hierarchy: Hierarchy, min_size: int) -> Floats:
     up = np.append(np.where(hierarchy.sizes >= min_size, nodes, hierarchy.parents), -1)
     while (up[up] != up).any():
         up = up[up]
-    births: Floats = np.append(hierarchy.births, np.inf)
-    return births[up[hierarchy.order]]
+    return np.asarray(np.append(hierarchy.births, np.inf)[up[hierarchy.order]])
 
 
 def _split_by_family(hierarchy: Hierarchy, place: Ints, low: Floats, high: Floats) -> Floats:
