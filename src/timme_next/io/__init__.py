@@ -1,0 +1,1 @@
+"""Reading: files and objects of other libraries become ensembles."""

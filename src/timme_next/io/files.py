@@ -1,0 +1,210 @@
+"""Files: their kind by name, their bytes, and entries fetched from the PDB."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import http.client
+import os
+import re
+import stat
+import tempfile
+import urllib.request
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+STRUCTURES = frozenset((".pdb", ".cif"))
+TABLES = frozenset((".csv", ".tsv", ".txt", ".dat"))
+SERVER = "https://files.rcsb.org/download"
+
+_COMPRESSIONS = frozenset((".gz", ".bz2"))
+_SAME = {
+    ".ent": ".pdb", ".mmcif": ".cif", ".pdbx": ".cif", ".extxyz": ".xyz", ".h5": ".h5md",
+    ".netcdf": ".nc", ".ncdf": ".nc", ".dump": ".lammpstrj", ".lammpsdump": ".lammpstrj",
+    ".atom": ".lammpstrj", ".mm": ".mtx", ".sd": ".sdf", ".restrt": ".rst7", ".inpcrd": ".rst7",
+    ".rst": ".rst7", ".ncrst": ".rst7",
+    "HISTORY": ".history", "CONFIG": ".config", "REVCON": ".config", "XDATCAR": ".xdatcar",
+}  # fmt: skip
+# What follows the name of a LAMMPS dump counts or names runs, as in dump.melt, but for these.
+_SUFFIXES = frozenset(".csv .cif .dat .dcd .gz .npy .pdb .trr .txt .xtc .xyz".split())
+_UNREAD = {  # formats that are refused, each with the way to one that is read
+    ".bcif": ("BinaryCIF", "give the same entry as mmCIF (.cif) or PDB"),
+    ".mmtf": ("MMTF", "give the same entry as mmCIF (.cif) or PDB"),
+    ".sdf": ("SDF", "write its conformers as MOL2, as with obabel in.sdf -O out.mol2"),
+    ".mol": ("MDL MOL", "write its conformers as MOL2, as with obabel in.mol -O out.mol2"),
+    ".xdatcar": ("XDATCAR", "write it as extended XYZ, as with ase convert XDATCAR out.extxyz"),
+    ".history": ("HISTORY", "write it as extended XYZ, as with ase convert HISTORY out.extxyz"),
+    ".config": ("CONFIG", "write it as extended XYZ, as with ase convert CONFIG out.extxyz"),
+    ".rst7": ("an Amber restart file", "write it as NetCDF, with trajout out.nc in cpptraj"),
+    ".traj": ("ASE's .traj", "pass the list that ase.io.read(file, ':') returns"),
+    ".xml": ("XML", "TrackMate exports its spots as a table (Spots, Export to CSV)"),
+}
+_CODE = re.compile(r"[0-9][a-z0-9]{3}|pdb_[0-9a-z]{8}")
+_TIMEOUT = 60.0  # seconds
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def kind(path: Path) -> str:
+    """Extension of a file in small letters, the same for all names of one format."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSIONS:
+        suffixes.pop()
+    last = suffixes[-1] if suffixes else path.name
+    last = _SAME.get(last, last)
+    is_dump = path.name.startswith("dump.") and last not in _SUFFIXES.union(_SAME.values())
+    return ".lammpstrj" if is_dump else last
+
+
+def checked_file(path: str | Path) -> Path:
+    """Return the path of a file that can be read, or raise an error that says why it cannot."""
+    path = Path(path).expanduser()
+    try:
+        found = path.stat()
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(f"{path}: this is a directory: name a file in it")
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(
+                f"{path}: a regular file is needed, got a pipe, socket or device: "
+                "save the data to a file first"
+            )
+        path.open("rb").close()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: there is no such file: check the name") from None
+    except PermissionError:
+        raise PermissionError(f"{path}: permission denied: make the file readable") from None
+    if not found.st_size:
+        raise ValueError(f"{path}: the file is empty: make or download it again")
+    if kind(path) in _UNREAD:
+        name, remedy = _UNREAD[kind(path)]
+        raise ValueError(f"{path}: {name} is not supported: {remedy}")
+    return path
+
+
+def stamp(path: str | Path) -> tuple[int, int]:
+    """Size in bytes and time of the last change in ns, which tell a file from a later one."""
+    found = Path(path).stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def refuse_changed(path: str | Path, before: tuple[int, int]) -> None:
+    """Raise an error if a file is no longer the one that had this stamp."""
+    if stamp(path) != before:
+        raise ValueError(
+            f"{path}: the file was changed while it was read: wait until it is written, "
+            "then read it again"
+        )
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Read a whole text file, unpacked, with newlines as its only line ends."""
+    path = checked_file(path)
+    before = stamp(path)
+    data = _unpack(path, path.read_bytes()).removeprefix(_BYTE_ORDER_MARK)
+    refuse_changed(path, before)
+    if not data.strip():
+        raise ValueError(f"{path}: the file is empty: make or download it again")
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def one_line(error: object) -> str:
+    """Message of another library's error in one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def open_npy(path: str | Path) -> npt.NDArray[np.number]:
+    """Map the array of an ``.npy`` file into memory, read-only; its header must fit its size."""
+    path = checked_file(path)
+    try:
+        array: np.memmap[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError, SyntaxError, TypeError) as error:
+        raise ValueError(
+            f"{path}: not an array of numbers ({one_line(error)}): save it with numpy.save as float"
+        ) from None
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{path}: not an array of real numbers: save it with numpy.save as float")
+    size, held = array.offset + array.nbytes, path.stat().st_size
+    if size != held:
+        raise ValueError(
+            f"{path}: its header announces {size} bytes, the file holds {held}: save it again"
+        )
+    return array
+
+
+def fetch(code: str, *, cache: str | Path | None = None, server: str | None = None) -> Path:
+    """Download the mmCIF file of a PDB entry, unless it is in the cache.
+
+    Parameters
+    ----------
+    code : str
+        Code of the entry: ``1bnr`` or ``pdb_00001bnr``.
+    cache : path, optional
+        Directory in which files are kept, by default ``timme`` in the user's cache directory.
+    server : str, optional
+        Address of the directory of files, by default that of the environment variable
+        ``TIMME_PDB_SERVER``, else of the PDB.
+
+    Returns
+    -------
+    Path
+        The file in the cache.
+
+    Examples
+    --------
+    >>> fetch("barnase")
+    Traceback (most recent call last):
+    ValueError: a PDB code has 4 characters as 1bnr or 12 as pdb_00001bnr, got 'barnase'
+    """
+    name = code.strip().lower()
+    if not _CODE.fullmatch(name):
+        raise ValueError(f"a PDB code has 4 characters as 1bnr or 12 as pdb_00001bnr, got {code!r}")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "timme"
+    path = (base if cache is None else Path(cache).expanduser()) / f"{name}.cif.gz"
+    if not path.is_file():
+        address = (server or os.environ.get("TIMME_PDB_SERVER") or SERVER).rstrip("/")
+        _keep(_download(f"{address}/{path.name}", name), path)
+    return path
+
+
+def _download(address: str, name: str) -> bytes:
+    if not address.startswith(("http://", "https://")):
+        raise ValueError(f"the address of a PDB server starts with http:// or https://: {address}")
+    try:
+        with urllib.request.urlopen(address, timeout=_TIMEOUT) as answer:  # noqa: S310
+            data: bytes = answer.read()
+        whole = b"_atom_site." in gzip.decompress(data)  # with a checksum of all data
+    except (OSError, EOFError, zlib.error, http.client.HTTPException) as error:
+        raise OSError(
+            f"{address}: the download of {name} failed ({one_line(error)}): "
+            "check the code and the network, or give the file itself"
+        ) from None
+    if not whole:
+        raise ValueError(f"{address}: the server sent no structure: give the file itself")
+    return data
+
+
+def _keep(data: bytes, path: Path) -> None:
+    """Write a file under its name in one step, so that no other process reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as stream:
+        stream.write(data)
+    Path(stream.name).replace(path)
+
+
+def _unpack(path: Path, data: bytes) -> bytes:
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            return gzip.decompress(data)
+        if path.suffix.lower() == ".bz2":  # a text may begin with the mark of this compression
+            return bz2.decompress(data)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise ValueError(
+            f"{path}: the compressed file is damaged or cut off ({one_line(error)}): "
+            "make or download it again"
+        ) from None
+    if path.suffix.lower() == ".gz":
+        raise ValueError(f"{path}: not a gzip file: download it again, or name it without .gz")
+    return data

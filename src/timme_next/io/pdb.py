@@ -1,0 +1,350 @@
+"""PDB and mmCIF files: all their models, atoms in file order, and the links that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gemmi import cif
+
+from timme_next._arrays import Bools, Floats, Ints, Strings
+from timme_next._text import one_line
+from timme_next.ensemble.atoms import (
+    Atoms,
+    element_masses,
+    guess_elements,
+    is_coarse_grained,
+    is_element,
+    sorted_bonds,
+)
+from timme_next.ensemble.residues import NUCLEIC, PROTEIN, WATER, is_named
+from timme_next.io.files import kind, read_bytes
+from timme_next.io.structures import Bytes, Cell, Key, Model, StructureFile
+
+_COMMON = ("C", "N", "O", "H", "S", "P", "D", "Se")  # elements of polymers
+_CUT = "its last line is cut off: copy or download the file again"
+_NO_END = "the file has no END: check that it is complete"
+# Columns of PDB files.
+_COLUMNS, _END_OF_COORDINATES = 80, 54
+_CELL = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
+# Of both ends of a link: chain, residue number, name of the atom (or the name), symmetry.
+_LINK = ((21, 22, 12, 59), (51, 52, 42, 66))
+_SSBOND = ((15, 17, "SG", 59), (29, 31, "SG", 66))
+_LAST = (b"END   ", b"CONECT", b"MASTER")  # records that end a whole file
+_NO_NUMBER = np.iinfo(np.int64).min
+
+
+def read_structure(path: Path) -> StructureFile:
+    """Read all models of a PDB or mmCIF file."""
+    return read_mmcif(path) if kind(path) == ".cif" else read_pdb(path)
+
+
+def read_pdb(path: Path) -> StructureFile:
+    """Read all models of a PDB file by its columns."""
+    data = read_bytes(path)
+    lines = _Lines.of(data, path)
+    words = lines.field(0, 6)
+    is_atom = np.isin(words, (b"ATOM  ", b"HETATM"))
+    if not is_atom.any():
+        raise ValueError(f"{path}: no atoms were found: a PDB file with ATOM records is needed")
+    if is_atom[-1] and len(data) - data.rfind(b"\n") <= _END_OF_COORDINATES:
+        raise ValueError(f"{path}: {_CUT}")
+    atoms = lines.take(is_atom)
+    ends = np.cumsum(np.isin(words, (b"MODEL ", b"ENDMDL", b"END   ")))[is_atom]
+    bounds = [0, *(1 + np.flatnonzero(np.diff(ends))).tolist(), len(ends)]
+    coordinates = np.stack([atoms.real(k, k + 8) for k in (30, 38, 46)], axis=1)
+    occupancies = _occupancies(atoms.field(54, 60))
+    # Programs of simulations write segments in place of chains.
+    chain = (21, 22) if atoms.text(21, 22).any() else (72, 76)
+    cells = _cells(lines.take(words == b"CRYST1"))
+    one_each = len(cells) == len(bounds) - 1
+    models, first = list[Model](), atoms
+    for number, (start, stop) in enumerate(pairwise(bounds)):
+        own = atoms.take(slice(start, stop))
+        if not models or not own.has_names_of(first):
+            first, names = own, _read_names(own, chain)
+        models.append(
+            Model(
+                f"{path}: model {number + 1}",
+                *names,
+                occupancies[start:stop],
+                own.field(6, 11),
+                coordinates[start:stop],
+                cells[number] if one_each else cells[0] if len(cells) == 1 else None,
+            )
+        )
+    last = words[words != b"      "][-1]
+    whole = last in _LAST or (last == b"ENDMDL" and len(models) == 1)
+    conect = list(_read_conect(lines.take(words == b"CONECT")))
+    links = _read_links(lines.take(words == b"LINK  "), _LINK)
+    links += _read_links(lines.take(words == b"SSBOND"), _SSBOND)
+    return StructureFile(path, models, conect, links, () if whole else (f"{path}: {_NO_END}",))
+
+
+def read_mmcif(path: Path) -> StructureFile:
+    """Read all models of an mmCIF file; names of its authors come before those of the PDB."""
+    block, notes = _block_with_atoms(path)
+    n_atoms = len(block.find_values("_atom_site.Cartn_x"))
+
+    def values(*tags: str) -> list[str]:
+        """Fields of the first of these columns that is there, none if there is none."""
+        found = (list(block.find_values(f"_atom_site.{tag}")) for tag in tags)
+        return next(filter(None, found), [])
+
+    def column(*tags: str) -> Strings:
+        fields = np.array(values(*tags) or [""] * n_atoms, np.str_)
+        odd = np.isin(fields.astype("U1"), ("'", '"', ";", ".", "?"))
+        fields[odd] = [cif.as_string(field) for field in fields[odd].tolist()]  # "" for . and ?
+        return fields
+
+    names = column("auth_atom_id", "label_atom_id")
+    resnames = column("auth_comp_id", "label_comp_id")
+    resids = column("auth_seq_id", "label_seq_id")
+    try:
+        numbers = resids.astype(np.int64)
+    except ValueError as error:
+        raise ValueError(
+            f"{path}: every atom needs a whole residue number (auth_seq_id): {one_line(error)}"
+        ) from None
+    places = (column("pdbx_PDB_ins_code"), column("auth_asym_id", "label_asym_id"))
+    atoms = _named_atoms(names, column("type_symbol"), resnames, numbers, *places)
+    coordinates = np.stack([_reals(values(f"Cartn_{axis}")) for axis in "xyz"], axis=1)
+    for bad in np.flatnonzero(~np.isfinite(coordinates).all(axis=1)).tolist():
+        raise ValueError(
+            f"{path}: atom {bad + 1} ({atoms.label(bad)}): Cartn_x, Cartn_y and Cartn_z must be "
+            "numbers: repair that row or leave out its model"
+        )
+    altlocs, serials = column("label_alt_id"), np.zeros(n_atoms, "S5")  # bonds go by names
+    occupancies = _occupancies(values("occupancy") or ["1"] * n_atoms)
+    number, cell, models = column("pdbx_PDB_model_num"), _cell_of_block(block), list[Model]()
+    _, first, of_atom = np.unique(number, return_index=True, return_inverse=True)
+    for which in np.argsort(first).tolist():
+        own = np.flatnonzero(of_atom == which)
+        columns = (altlocs[own], occupancies[own], serials[own], coordinates[own])
+        label = f"{path}: model {len(models) + 1}"
+        models.append(Model(label, atoms.take(own), *columns, cell))
+    return StructureFile(path, models, [], list(_struct_conn(block)), notes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lines:
+    """Lines of a PDB file, cut or filled up with blanks to 80 columns."""
+
+    path: Path
+    numbers: Ints  # (lines,), from 1 on
+    rows: npt.NDArray[np.uint8]  # (lines, 80)
+
+    @classmethod
+    def of(cls, data: bytes, path: Path) -> _Lines:
+        place = data.find(b"\0")
+        if place >= 0:
+            line = data.count(b"\n", 0, place) + 1
+            raise ValueError(f"{path}: line {line} holds zero bytes: copy the file again")
+        raw = np.frombuffer(data + b"\n".ljust(_COLUMNS), np.uint8)
+        ends = np.flatnonzero(raw == ord("\n"))
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        rows = np.lib.stride_tricks.sliding_window_view(raw, _COLUMNS)[starts]
+        short = np.flatnonzero(ends - starts < _COLUMNS)
+        beyond = np.arange(_COLUMNS) >= (ends - starts)[short, None]
+        rows[short] = np.where(beyond, ord(" "), rows[short])
+        return cls(path, np.arange(1, len(rows) + 1), rows)
+
+    def take(self, which: Bools | Ints | slice) -> _Lines:
+        return _Lines(self.path, self.numbers[which], self.rows[which])
+
+    def has_names_of(self, other: _Lines) -> bool:
+        """Whether names, residues, segments and elements are those of other lines."""
+        columns = np.r_[12:27, 72:80]
+        return np.array_equal(self.rows[:, columns], other.rows[:, columns])
+
+    def field(self, start: int, stop: int) -> Bytes:
+        return np.ascontiguousarray(self.rows[:, start:stop]).view(f"S{stop - start}")[:, 0]
+
+    def text(self, start: int, stop: int) -> Strings:
+        """Columns without blanks around them."""
+        for bad in np.flatnonzero((self.rows[:, start:stop] > 127).any(axis=1)).tolist():
+            raise self.error(bad, start, stop, "only ASCII letters are read")
+        fields = self.field(start, stop)
+        stripped = (
+            np.strings.strip(fields) if stop - start > 1 else np.where(fields == b" ", b"", fields)
+        )
+        return stripped.astype(np.str_)
+
+    def real(self, start: int, stop: int) -> Floats:
+        values = _reals(self.field(start, stop))
+        for bad in np.flatnonzero(~np.isfinite(values)).tolist():
+            raise self.error(bad, start, stop, "coordinates must be numbers")
+        return values
+
+    def residues(self, start: int) -> tuple[Ints, Strings]:
+        """Residue numbers, also in hybrid base 36 or of five digits, and insertion codes."""
+        fields, icodes = self.field(start, start + 4), self.text(start + 4, start + 5)
+        try:
+            resids = fields.astype(np.int64)
+        except ValueError:
+            resids = np.array([_in_base_36(field) for field in fields.tolist()])
+            for bad in np.flatnonzero(resids == _NO_NUMBER).tolist():
+                raise self.error(bad, start, start + 4, "residue numbers must be whole") from None
+        five = (resids >= 1000) & np.strings.isdigit(icodes)
+        last = np.where(five, icodes, "0").astype(np.int64)
+        return np.where(five, 10 * resids + last, resids), np.where(five, "", icodes)
+
+    def error(self, row: int, start: int, stop: int, need: str) -> ValueError:
+        line = self.rows[row].tobytes().decode("latin-1")
+        atom = " ".join(line[12:27].split())
+        return ValueError(
+            f"{self.path}: line {self.numbers[row]} ({atom}): {need}, got "
+            f"{line[start:stop].strip()!r}: repair that line or leave out its model"
+        )
+
+
+def _read_names(lines: _Lines, chain: tuple[int, int]) -> tuple[Atoms, Strings]:
+    """Names of atoms, and the letters of their locations."""
+    columns = (lines.text(12, 16), lines.text(76, 78), lines.text(17, 21))
+    resids, icodes = lines.residues(22)
+    return _named_atoms(*columns, resids, icodes, lines.text(*chain)), lines.text(16, 17)
+
+
+def _named_atoms(
+    names: Strings,
+    symbols: Strings,
+    resnames: Strings,
+    resids: Ints,
+    icodes: Strings,
+    chains: Strings,
+) -> Atoms:
+    """Atoms with their elements, guessed from names where they are missing or cannot be."""
+    distinct, of_atom = np.unique(symbols, return_inverse=True)
+    known = [symbol.capitalize() for symbol in distinct.tolist()]
+    elements = np.array([symbol if is_element(symbol) else "" for symbol in known])[of_atom]
+    # Names that are not in their columns make metals of carbons: CA, CD and HG of amino acids.
+    polymer = is_named(resnames, PROTEIN | NUCLEIC | WATER)
+    unknown = (elements == "") | (polymer & ~np.isin(elements, _COMMON))
+    if unknown.any():
+        elements = np.where(unknown, guess_elements(names, resnames), elements)
+    if is_coarse_grained(names, resnames):
+        elements = np.full(len(names), "")
+    masses = element_masses(elements)
+    return Atoms(names, elements, resnames, resids, icodes, chains, masses, sorted_bonds(()))
+
+
+def _cells(lines: _Lines) -> list[Cell | None]:
+    """Cells of CRYST1 records."""
+    symmetries = lines.text(55, 66).tolist()
+    sizes = np.stack([_reals(lines.field(*columns)) for columns in _CELL], axis=1).tolist()
+    return [
+        Cell(tuple(each), symmetry) if np.isfinite(each).all() else None
+        for each, symmetry in zip(sizes, symmetries, strict=True)
+    ]
+
+
+def _read_conect(lines: _Lines) -> Iterator[tuple[bytes, bytes]]:
+    """Serials of linked atoms."""
+    first = lines.field(6, 11)
+    for start in (11, 16, 21, 26):
+        other = lines.field(start, start + 5)
+        there = other != b" " * 5
+        yield from zip(first[there].tolist(), other[there].tolist(), strict=True)
+
+
+def _read_links(lines: _Lines, ends: Sequence[tuple[Any, ...]]) -> list[tuple[Key, Key]]:
+    """Both ends of LINK or SSBOND records, without links to copies by symmetry."""
+    keys, symmetries = list[list[Key]](), list[Strings]()
+    for chain, resid, name, symmetry in ends:
+        try:
+            resids, icodes = lines.residues(resid)
+        except ValueError:  # such records are often incomplete, and bonds show by distances
+            return []
+        names = lines.text(name, name + 4) if isinstance(name, int) else np.full(len(resids), name)
+        columns = (lines.text(chain, chain + 1), resids, icodes, names)
+        keys.append(list(zip(*(column.tolist() for column in columns), strict=True)))
+        symmetries.append(lines.text(symmetry, symmetry + 6))
+    one, other = symmetries
+    here = (one == other) | (one == "") | (other == "")
+    return list(compress(zip(*keys, strict=True), here.tolist()))
+
+
+def _reals(fields: Bytes | list[str]) -> Floats:
+    """Numbers of texts, NaN for those that are none."""
+    try:
+        return np.array(fields, np.float64)
+    except ValueError:
+        return np.array([_number(field) for field in fields])
+
+
+def _number(field: str | bytes) -> float:
+    try:
+        return float(field)
+    except ValueError:
+        return np.nan
+
+
+def _occupancies(fields: Bytes | list[str]) -> Floats:
+    """Occupancies, which only count where an atom has several locations; 1 where unknown."""
+    found = _reals(fields)
+    return np.where(np.isfinite(found), found, 1.0)
+
+
+def _in_base_36(field: str | bytes) -> int:
+    """Residue number of four columns, from 10,000 on A000 to ZZZZ and then a000 to zzzz."""
+    try:
+        if not field[:1].isalpha():
+            return int(field)
+        least = 10_000 + (26 * 36**3 if field.islower() else 0) - 10 * 36**3
+        return least + int(field, 36) if len(field) == 4 else _NO_NUMBER
+    except ValueError:
+        return _NO_NUMBER
+
+
+def _block_with_atoms(path: Path) -> tuple[cif.Block, tuple[str, ...]]:
+    """Block of an mmCIF file that has atoms, and a note where the file seems to be cut off."""
+    data = read_bytes(path)
+    try:
+        document = cif.read_string(data)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise ValueError(f"{path}: not a valid mmCIF file: {one_line(error)}") from None
+    blocks = [block for block in document if len(block.find_values("_atom_site.Cartn_x"))]
+    if len(blocks) != 1:
+        raise ValueError(
+            f"{path}: one data block with atoms (_atom_site.Cartn_x) is needed, got {len(blocks)}: "
+            "write each structure into a file of its own"
+        )
+    *_, last = blocks[0]
+    tags = last.loop.tags if last.loop else []
+    inside = "_atom_site.Cartn_x" in tags and not data.rstrip().endswith(b"#")
+    if inside and not data.endswith(b"\n"):
+        raise ValueError(f"{path}: {_CUT}")
+    return blocks[0], (f"{path}: {_NO_END}",) if inside else ()
+
+
+def _cell_of_block(block: cif.Block) -> Cell | None:
+    def value(*tags: str) -> str:
+        return next((field for tag in tags for field in block.find_values(tag)), "?")
+
+    angles = [value(f"_cell.angle_{name}") for name in ("alpha", "beta", "gamma")]
+    sizes = [
+        cif.as_number(field) for field in (*(value(f"_cell.length_{x}") for x in "abc"), *angles)
+    ]
+    symmetry = value("_symmetry.space_group_name_H-M", "_space_group.name_H-M_alt")
+    return Cell(tuple(sizes), cif.as_string(symmetry)) if np.isfinite(sizes).all() else None
+
+
+def _struct_conn(block: cif.Block) -> Iterator[tuple[Key, Key]]:
+    """Both ends of covalent links, without links to copies by symmetry."""
+    tags = ["conn_type_id"]
+    for end in (1, 2):
+        tags += [f"?ptnr{end}_auth_asym_id", f"?ptnr{end}_auth_seq_id"]
+        tags += [f"?pdbx_ptnr{end}_PDB_ins_code", f"?ptnr{end}_label_atom_id"]
+    symmetries = ["?ptnr1_symmetry", "?ptnr2_symmetry"]
+    for row in block.find("_struct_conn.", tags + symmetries):
+        fields = [row.str(k) if row.has(k) else "" for k in range(len(row))]
+        here = fields[9] == fields[10] or "" in fields[9:]
+        if here and fields[0].lower().startswith(("covale", "disulf")):
+            chain, number, icode, name, *other = fields[1:9]
+            one = (chain, _in_base_36(number), icode, name)
+            yield one, (other[0], _in_base_36(other[1]), other[2], other[3])
