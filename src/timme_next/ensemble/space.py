@@ -112,15 +112,23 @@ class Boxes:
         if self.kind == kernel.OPEN:
             return vectors
         if len(self.origin):
-            apart = (self.origin[other] - self.origin[one])[None]
-            around = replace(self, matrices=self.origin_box[:1], inverses=self.origin_box[1:])
-            steps = np.rint((around.shorten(apart) - apart)[0] @ self.origin_box[1])
+            steps = self.steps_between(one, other)
             seen: Floats = vectors + np.einsum("vi,fij->fvj", steps, self.matrices)
             return seen
         if not len(self.molecules):
             return self.shorten(vectors)
         inside = self.molecules[one] == self.molecules[other]
         return np.where(inside[:, None], vectors, self.shorten(vectors))
+
+    def steps_between(self, one: Ints, other: Ints) -> Floats:
+        """Return how many box vectors (vectors, dimensions) lead to the image seen from an origin.
+
+        It is the one that is nearest there.
+        """
+        apart = (self.origin[other] - self.origin[one])[None]
+        around = replace(self, matrices=self.origin_box[:1], inverses=self.origin_box[1:])
+        steps: Floats = np.rint((around.shorten(apart) - apart)[0] @ self.origin_box[1])
+        return steps
 
     def shorten(self, vectors: Floats) -> Floats:
         """Return the shortest periodic images of vectors (frames, vectors, dimensions)."""

@@ -1,0 +1,1 @@
+"""How distances are summed: moments and metrics, workers, the one reduction, checkpoints."""
