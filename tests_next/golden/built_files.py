@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests_next.golden.systems import Floats, aligned_errors
+from tests_next.golden.systems import Floats, aligned_errors, worst_errors
 
 N_FRAMES = 5
 BOX = np.diag([30.0, 31.0, 32.0])
@@ -475,9 +475,20 @@ def _tables(folder: Path) -> None:
     )
 
 
+def _matrices(folder: Path) -> None:
+    """A symmetric matrix, the same with few of its entries, and one as text."""
+    from scipy import io, sparse
+
+    values = worst_errors()[:30, :30]
+    np.save(folder / "matrix.npy", values)
+    io.mmwrite(folder / "matrix.mtx", sparse.coo_array(np.where(values < 5, values, 0)))
+    np.savetxt(folder / "matrix.csv", values, fmt="%.3f", delimiter=",")
+
+
 def write_files(folder: Path) -> None:
     """Write all files into a folder."""
     _structures(folder)
     _texts(folder)
     _binaries(folder)
     _tables(folder)
+    _matrices(folder)

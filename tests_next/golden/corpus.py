@@ -16,7 +16,16 @@ import numpy.typing as npt
 
 from tests_next.golden.built_files import write_files
 from tests_next.golden.digests import digest, without_folders
-from tests_next.golden.systems import SHARED, SHIPPED
+from tests_next.golden.systems import (
+    SHARED,
+    SHIPPED,
+    TILTED,
+    breathing,
+    cloud,
+    gapped,
+    in_box,
+    weighted,
+)
 
 _MOST_SUMMED = 3_000_000  # coordinates of which all snapshots are summed
 _SAMPLES = 5  # sites of which the coordinates are stored
@@ -26,7 +35,7 @@ _SAMPLES = 5  # sites of which the coordinates are stored
 class Entry:
     """Files that are read together, and the options of `timme.read`."""
 
-    source: str
+    source: Any  # a path, an array, or a function that makes an object of another library
     trajectories: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -119,6 +128,7 @@ TOGETHER = (
 def entries(built: Path) -> dict[str, Entry]:
     """List what is read, by name; `built` is the folder of the files that were written for it."""
     found = dict(_of_mdanalysis())
+    found |= {f"object/{name}": entry for name, entry in _objects(built).items()}
     found |= {f"shared/{name}": entry for name, entry in _shared().items()}
     found |= {f"built/{name}": entry for name, entry in _built(built).items()}
     return found
@@ -247,6 +257,84 @@ def _built(folder: Path) -> dict[str, Entry]:
     return found
 
 
+def _objects(folder: Path) -> dict[str, Entry]:
+    """Objects of other libraries, made when they are needed, and arrays."""
+    from MDAnalysisTests import datafiles
+
+    def universe(*names: str) -> Any:
+        import MDAnalysis as mda
+
+        return mda.Universe(*(str(getattr(datafiles, name)) for name in names))
+
+    def protein() -> Any:
+        return universe("PSF", "DCD").select_atoms("name CA")
+
+    def centred() -> Any:
+        from MDAnalysis.transformations import translate
+
+        made = universe("PSF", "DCD")
+        made.trajectory.add_transformations(translate([10.0, 0.0, 0.0]))
+        return made
+
+    def of_mdtraj() -> Any:
+        import mdtraj
+
+        water = SHARED / "water" / "tip3p_300K_1ATM"
+        return mdtraj.load(f"{water}.xtc", top=f"{water}.pdb")[:20]
+
+    def of_ase() -> Any:
+        import ase.io
+
+        return ase.io.read(folder / "tilted.extxyz", ":", format="extxyz")
+
+    def of_pandas() -> Any:
+        import pandas as pd
+
+        return pd.read_csv(folder / "trackpy.csv")
+
+    def of_polars() -> Any:
+        import polars as pl
+
+        return pl.read_csv(folder / "trackpy.csv")
+
+    def box_of_freud() -> Any:
+        import freud  # type: ignore[import-untyped]
+
+        return freud.box.Box(40, 41, 42, 0.1, 0.2, 0.3)
+
+    cell, tilted = in_box([20, 18, 19]), in_box(TILTED)
+    moving: dict[str, Any] = {"unwrap": True}
+    rods = [(site, site + 1) for site in range(0, 120, 2)]
+    return {
+        "universe": Entry(lambda: universe("PSF", "DCD")),
+        "universe of GRO XTC, protein": Entry(
+            lambda: universe("GRO", "XTC"), (), {"select": "protein"}
+        ),
+        "atom group": Entry(protein),
+        "universe with a transformation": Entry(centred),
+        "mdtraj": Entry(of_mdtraj),
+        "mdtraj unwrapped": Entry(of_mdtraj, (), moving),
+        "ase": Entry(of_ase),
+        "pandas": Entry(of_pandas),
+        "polars": Entry(of_polars),
+        "box of freud": Entry(str(folder / "plain.npy"), (), {"box": box_of_freud}),
+        "array": Entry(cell.coordinates),
+        "array in a box": Entry(cell.coordinates, (), {"box": cell.box}),
+        "array in a tilted box": Entry(tilted.coordinates, (), {"box": TILTED}),
+        "array unwrapped": Entry(cell.coordinates, (), {"box": cell.box} | moving),
+        "tilted array unwrapped": Entry(tilted.coordinates, (), {"box": TILTED} | moving),
+        "tilted array, every third": Entry(
+            tilted.coordinates, (), {"box": TILTED, "step": 3, "start": 10} | moving
+        ),
+        "array with bonds": Entry(cell.coordinates, (), {"box": cell.box, "bonds": rods}),
+        "breathing array": Entry(breathing().coordinates, (), {"box": breathing().box} | moving),
+        "array with gaps": Entry(gapped(cell).coordinates, (), {"gaps": True, "box": cell.box}),
+        "array with weights": Entry(cell.coordinates, (), {"weights": weighted(cell).weights}),
+        "array in single precision": Entry(cell.single().coordinates, (), {"box": cell.box}),
+        "cloud": Entry(cloud().coordinates),
+    }
+
+
 # ---- what is noted -------------------------------------------------------------------------------
 
 
@@ -316,7 +404,8 @@ def note(entry: Entry, read: Any) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are notes, too
         try:
-            ensemble = read(entry.source, list(entry.trajectories), **entry.options)
+            source, options = _made(entry.source), {k: _made(v) for k, v in entry.options.items()}
+            ensemble = read(source, list(entry.trajectories), **options)
         except (ValueError, TypeError, OSError) as error:
             return {"error": _plain_text(error)}
         told = {"notes": [_plain_text(each) for each in ensemble.notes]}
@@ -326,8 +415,24 @@ def note(entry: Entry, read: Any) -> dict[str, Any]:
             return {"later_error": _plain_text(error)} | told
 
 
+def _made(value: Any) -> Any:
+    """Make what is made when it is needed."""
+    return value() if callable(value) else value
+
+
 def _plain_text(message: object) -> str:
     return re.sub(r"timme-corpus-\w+", "", without_folders(str(message)))
+
+
+def _matrix(path: Path, read_matrix: Any) -> dict[str, Any]:
+    """What is noted of a ready-made matrix."""
+    try:
+        values = read_matrix(str(path))
+    except (ValueError, TypeError, OSError) as error:
+        return {"error": _plain_text(error)}
+    dense = values if isinstance(values, np.ndarray) else values.toarray()
+    kind = "dense" if values is dense else "sparse"
+    return {"kind": kind, "shape": list(dense.shape), "digest": digest(dense.astype(np.float64))}
 
 
 def freeze_corpus() -> dict[str, Any]:
@@ -340,4 +445,6 @@ def freeze_corpus() -> dict[str, Any]:
         for name, entry in entries(Path(folder)).items():
             found[name] = note(entry, timme.read)
             sys.stderr.write(f"{name}: {found[name].get('error', found[name].get('shape'))}\n")
+        for name in ("errors.json", "matrix.npy", "matrix.mtx", "matrix.csv"):
+            found[f"matrix/{name}"] = _matrix(Path(folder) / name, timme.read_matrix)
     return found

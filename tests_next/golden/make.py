@@ -13,7 +13,7 @@ part: bonds, inputs, core (and its cases), recipes, corpus, science. The inputs 
 ``core/CASE.npz``
     One for each case of `tests_next.golden.cases`; read it with `load_core`:
 
-    * ``pairs``, ``sigma``, ``common``: 1,200 of the measured pairs, evenly chosen from their
+    * ``pairs``, ``sigma``, ``common``: 900 of the measured pairs, evenly chosen from their
       sorted list; σ and the snapshots that both objects are seen in. ``sums``: σ summed over
       100 consecutive pieces of that list, so that every pair counts.
     * ``heights``, ``parents``, ``order``: the hierarchy and its leaf order;
@@ -32,6 +32,9 @@ part: bonds, inputs, core (and its cases), recipes, corpus, science. The inputs 
     What `timme.analyse` chooses by default for each run of `tests_next.golden.recipes`: the kind
     of system, objects, pairs and settings, what is shown, the length and unit; and numbers that
     tell whether the result is the same.
+``settings.json``
+    Every setting of `timme.analyse`, `timme.rigid`, comparisons and displays: default, what the
+    default follows from, choices and limits.
 ``corpus.json``
     What `timme.read` makes of each entry of `tests_next.golden.corpus`, as its `describe` notes
     it: shape, unit, names, bonds, molecules, and of three snapshots the digest, the sums and a few
@@ -40,10 +43,9 @@ part: bonds, inputs, core (and its cases), recipes, corpus, science. The inputs 
 ``science/NAME.npz``
     Rigidity, motion, confidence and comparisons, by dotted names that follow the fields of the
     results (``records.0.separation.excess``); read it with `load_science`. Up to 40 numbers are a
-    list. Arrays of more than
-    6,000 numbers are there as ``NAME.shape``, ``NAME.digest``, ``NAME.sum``, ``NAME.squares`` and
-    ``NAME.sample`` (every (size // 500)th number). What is computed is told by the functions of
-    `tests_next.golden.make_science`:
+    list. Arrays of more than 6,000 numbers are there as ``NAME.shape``, ``NAME.digest``,
+    ``NAME.sum``, ``NAME.squares`` and ``NAME.sample`` (every (size // 500)th number). What is
+    computed is told by the functions of `tests_next.golden.make_science`:
 
     * ``rigidity-…``: the atoms with hydrogens, ``network`` bond by bond (``kinds`` are places in
       KINDS; ``energies`` of the bonds ``with_energy``), ``dilution`` (all atoms) and
@@ -54,8 +56,9 @@ part: bonds, inputs, core (and its cases), recipes, corpus, science. The inputs 
       covariance, overlap of halves, screws from the first to the last snapshot.
     * ``confidence-…``: ``sampling``, ``records`` of the condensed tree, ``silhouettes``,
       ``draws`` and ``convergence``; the systems and options are JUDGED. ``confidence-series``:
-      errors of positions, chance, windows, σ by time.
-    * ``comparison``: both indices at up to 60 × 60 cutoffs, the best pair, and clusters matched.
+      errors of positions, chance, windows, σ by time; ``confidence-aligned-errors``: hierarchies
+      of a matrix by three linkages, as in ``core``, and its levels.
+    * ``comparison``: both indices at up to 50 × 50 cutoffs, the best pair, and clusters matched.
 
 Results of double precision (``dtype``, or fewer than 64 snapshots) agree to 1e-12, those of single
 precision to a relative 2e-5, as the order of summation is free. A digest is `digest` of
@@ -68,7 +71,7 @@ import sys
 
 from tests_next.golden.corpus import freeze_corpus
 from tests_next.golden.make_core import freeze_bonds, freeze_core, freeze_inputs, write
-from tests_next.golden.make_recipes import freeze_recipes
+from tests_next.golden.make_recipes import freeze_recipes, freeze_settings
 from tests_next.golden.make_science import freeze_science
 
 
@@ -82,6 +85,7 @@ def main(wanted: list[str]) -> None:
     if part in {"", "core"}:
         freeze_core(names)
     if part in {"", "recipes"}:
+        freeze_settings()
         freeze_recipes()
     if part in {"", "corpus"}:
         write("corpus", freeze_corpus())

@@ -23,7 +23,7 @@ from timme.hierarchy import Hierarchy, condense
 from timme.order import stripes
 
 FOLDER = Path(__file__).parent
-MOST_PAIRS = 1_200  # of which σ is stored one by one
+MOST_PAIRS = 900  # of which σ is stored one by one
 N_SUMS = 100  # pieces of the list of pairs, of which the sum of σ is stored
 N_CURVES = 20  # cutoffs at which clusters are counted
 RESTRICTED_STEP = 7  # every seventh object is in the restricted hierarchy
@@ -37,10 +37,15 @@ _GUESSED = {
 }  # systems without bonds in their files
 
 
-def write(name: str, told: Any) -> None:
-    """Write a JSON file beside this module."""
-    text = json.dumps(told, ensure_ascii=False, indent=1, sort_keys=True)
-    (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+def write(name: str, told: dict[str, Any]) -> None:
+    """Write a JSON file beside this module, a line for each entry."""
+    lines = [
+        f"{json.dumps(key, ensure_ascii=False)}: "
+        f"{json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(',', ':'))}"
+        for key, value in sorted(told.items())
+    ]
+    text = ",\n".join(lines)
+    (FOLDER / f"{name}.json").write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
 
 
 def store(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:

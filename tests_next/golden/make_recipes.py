@@ -12,6 +12,7 @@ import timme
 from tests_next.golden.digests import digest, without_folders
 from tests_next.golden.make_core import write
 from tests_next.golden.recipes import Run, runs
+from timme import settings
 from timme.workflow.defaults import kind_of
 
 
@@ -22,6 +23,27 @@ def freeze_recipes() -> None:
         told[name] = _told_by(run)
         sys.stderr.write(f"{name}: {told[name].get('recipe', told[name])}\n")
     write("recipes", told)
+
+
+def freeze_settings() -> None:
+    """Store the defaults, choices and limits of all settings."""
+    told = {}
+    for kind in (settings.Settings, settings.RigidSettings, settings.CompareSettings):
+        for each in settings.settings_of(kind):
+            about = each.about
+            told[f"{kind.__name__}.{each.name}"] = {
+                "default": each.default,
+                "usual": about.usual,
+                "kind": each.kind.__name__,
+                "many": each.many,
+                "choices": list(about.choices),
+                "least": about.least,
+                "most": about.most,
+                "positive": about.positive,
+                "flags": list(each.flags),
+                "group": about.group,
+            }
+    write("settings", told)
 
 
 def _told_by(run: Run) -> dict[str, Any]:

@@ -17,13 +17,15 @@ import timme
 from tests_next.golden import rigid_lists, systems
 from tests_next.golden.digests import digest
 from tests_next.golden.flatten import Arrays, Facts, flatten
-from tests_next.golden.make_core import FOLDER, atoms_of, ensemble_of, store
+from tests_next.golden.make_core import FOLDER, arrays_of_tree, atoms_of, ensemble_of, store
 from tests_next.golden.systems import SHARED, Ints, Plain
-from timme import confidence, motion, rigidity, statistics
+from timme import confidence, motion, rigidity
 from timme.confidence.noise import PositionErrors, estimate_errors, take_off
 from timme.confidence.null import null_band
 from timme.confidence.windows import sigma_by_time, slide
-from timme.hierarchy import Hierarchy, condense
+from timme.fluctuations.matrix import from_matrix
+from timme.hierarchy import Hierarchy
+from timme.hierarchy.linkages import Linkage
 from timme.system.residues import is_protein
 
 ENERGIES = (0.0, -0.1, -0.5, -1.0, -1.5, -2.0, -2.3, -3.0)  # kcal/mol, of the dilution
@@ -274,7 +276,7 @@ class _Judged:
     near: bool = False  # pairs in contact within 10 Å, at least 4 bonds apart; else all
     objects: str = "points"
     replicas: tuple[int, ...] | None = None
-    linkage: Any = "single"
+    linkage: Linkage = "single"
     metric: str | None = None
     noise: float | None = None
     double: bool = True
@@ -365,13 +367,14 @@ def _series() -> Results:
 
 
 def _levels_of_errors() -> Results:
-    """Levels of a matrix of aligned errors, and its hierarchies."""
-    for linkage in ("single", "braced", "average"):
-        tree = timme.link(systems.worst_errors(), linkage=linkage)
-        yield linkage, tree
-        condensed = condense(tree)
-        yield f"{linkage}.condensed", {"nodes": condensed.nodes, "parents": condensed.parents}
-        yield f"{linkage}.inflection", statistics.inflection(statistics.curves(tree))
+    """Hierarchies of a matrix of aligned errors by three linkages, and its levels."""
+    sigma = from_matrix(systems.worst_errors(), unit="Å")
+    linkages: tuple[Linkage, ...] = ("single", "braced", "average")
+    for linkage in linkages:
+        tree = timme.link(sigma, linkage=linkage)
+        yield linkage, arrays_of_tree(tree)
+        found = confidence.levels_of_matrix(systems.worst_errors(), tree)
+        yield f"{linkage}.silhouettes", found.silhouettes
 
 
 def _linked(
@@ -387,7 +390,7 @@ def _linked(
 # ---- comparison ----------------------------------------------------------------------------------
 
 
-_CUTOFFS = 60  # of each hierarchy
+_CUTOFFS = 50  # of each hierarchy
 
 
 def _comparisons() -> Results:
