@@ -127,12 +127,12 @@ def effective_size(
     >>> round(effective_size(values), -1), round(effective_size(values.repeat(10, axis=1)), -1)
     (500.0, 500.0)
     """
+    time = correlation_time(series, replicas=replicas, errors=errors, corrected=corrected)
     seen = ~np.isnan(np.atleast_2d(numbers(series, "series")))
     n_seen = float(seen.sum(axis=1).mean())
     if weights is not None:
         given = numbers(weights, "weights")
         n_seen *= given.sum() ** 2 / (given @ given) / len(given)
-    time = correlation_time(series, replicas=replicas, errors=errors, corrected=corrected)
     return max(1.0, n_seen / time)
 
 

@@ -1,0 +1,1 @@
+"""Tests of the formulas and figures of the paper."""
