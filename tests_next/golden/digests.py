@@ -22,6 +22,11 @@ def digest(array: npt.NDArray[Any]) -> str:
     return hashlib.sha256(f"{array.shape}".encode() + data).hexdigest()[:16]
 
 
+def rounded_digest(array: npt.NDArray[Any]) -> str:
+    """Fingerprint of numbers to six decimals, the same on any machine."""
+    return digest(np.round(array.astype(np.float64), 6))
+
+
 def without_folders(text: str) -> str:
     """Leave out the folders of files that a message names."""
     return re.sub(r"(?<![\w.])/[^\s:,']*/", "", text)

@@ -8,13 +8,14 @@ part: bonds, inputs, core (and its cases), recipes, corpus, science. The inputs 
 ``bonds.npz``
     Bonds of systems whose files have none, guessed from distances: (bonds, 2) for each.
 ``inputs.json``
-    Digest of the coordinates and bonds of every system, to tell a changed input from a changed
-    result.
+    Digest of the coordinates (to six decimals) and bonds of every system, to tell a changed
+    input from a changed result.
 ``core/CASE.npz``
     One for each case of `tests_next.golden.cases`; read it with `load_core`:
 
     * ``pairs``, ``sigma``, ``common``: 900 of the measured pairs, evenly chosen from their
-      sorted list; σ and the snapshots that both objects are seen in. ``sums``: σ summed over
+      sorted list; σ (rounded to single precision where it is summed in it) and the snapshots
+      that both objects are seen in. ``sums``: σ summed over
       100 consecutive pieces of that list, so that every pair counts.
     * ``heights``, ``parents``, ``order``: the hierarchy and its leaf order;
       ``restricted_heights``, ``restricted_parents``: as every seventh object sees it.
