@@ -212,8 +212,9 @@ def trace_steps(atoms: Atoms, distances: Distances) -> tuple[Ints, Ints]:
 
 
 def _is_backbone(atoms: Atoms) -> Bools:
-    alpha, phosphorus = atoms.names == "CA", atoms.names == "P"
-    return (is_protein(atoms) & alpha) | (is_nucleic(atoms) & phosphorus)
+    found: Bools = is_protein(atoms) & (atoms.names == "CA")
+    found |= is_nucleic(atoms) & (atoms.names == "P")
+    return found
 
 
 def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -> Ints:
