@@ -25,7 +25,8 @@ class Hierarchy(Described):
 
     Nodes are the sites, 0 … n_sites - 1, followed by the merges, sorted by height and then by
     their lowest site. In leaf order the sites of a node are consecutive, from ``starts[node]`` on,
-    ``sizes[node]`` of them, and the larger part of every cluster comes first.
+    ``sizes[node]`` of them, and the larger part of every cluster comes first. Two sites are in one
+    cluster at a cutoff if none of the gaps between them in leaf order is above it.
 
     Examples
     --------
@@ -41,16 +42,13 @@ class Hierarchy(Described):
     lowest: Ints = field(init=False)  # (nodes,), lowest site
     starts: Ints = field(init=False)  # (nodes,), place of the first site in leaf order
     order: Ints = field(init=False)  # (sites,), sites in leaf order
-    gaps: Floats = field(init=False)  # (sites - 1,), see below
+    gaps: Floats = field(init=False)  # (sites - 1,), height that joins neighbours in leaf order
 
     def __post_init__(self) -> None:
-        """Check the tree; derive sizes and leaf order.
-
-        ``gaps`` separate each site from the next in leaf order: two sites are in one cluster at a
-        cutoff if no gap between them is above it. Between trees, gaps are inf.
-        """
+        """Check the tree; derive sizes and leaf order."""
         _require_tree(self.parents, self.heights)
-        parents = np.array(self.parents)  # kernels are compiled for arrays that can be written
+        # Kernels are compiled for whole numbers of one size, in arrays that can be written.
+        parents = np.array(self.parents, dtype=np.int64)
         sizes, lowest = linkage.sizes_and_lowest(self.n_sites, parents)
         starts = linkage.leaf_starts(parents, sizes, np.lexsort((lowest, -sizes)))
         later = np.append(starts, -1)[parents] != starts  # parts that do not start their cluster
@@ -58,7 +56,7 @@ class Hierarchy(Described):
         gaps = np.full(self.n_sites, np.inf)  # before each site
         gaps[starts[later]] = self.heights[parents[later] - self.n_sites]
         for name, array in (
-            ("parents", self.parents),
+            ("parents", parents),
             ("heights", self.heights),
             ("sizes", sizes),
             ("lowest", lowest),
