@@ -38,7 +38,7 @@ class Atoms(Described):
 
     An ensemble may hold a selection of these atoms only; bonds are always those of the whole.
 
-    Parameters
+    Attributes
     ----------
     names, elements, resnames : ndarray of str, shape (atoms,)
         Names, elements ("" where unknown) and names of the residues.

@@ -65,7 +65,7 @@ class Ensemble(Described):
     Sites are the points that are analysed; ``site_atoms`` tells which of the atoms each one is.
     Coordinates are read in blocks when they are needed.
 
-    Parameters
+    Attributes
     ----------
     frames : Frames
         Where the coordinates come from.
@@ -226,6 +226,11 @@ class Ensemble(Described):
     def n_dimensions(self) -> int:
         """Number of dimensions of space."""
         return self.frames.shape[2]
+
+    @property
+    def sites(self) -> Atoms:
+        """Atoms that the sites are, with the bonds between them."""
+        return self.atoms.take(self.site_atoms)
 
     @property
     def replicas(self) -> tuple[int, ...]:
@@ -421,7 +426,7 @@ class Ensemble(Described):
         ndarray of int
             Indices of sites, ascending.
         """
-        return select_atoms(self.atoms.take(self.site_atoms), self.snapshot()[0], text)
+        return select_atoms(self.sites, self.snapshot()[0], text)
 
     def site_label(self, site: int) -> str:
         """Return the name of one site for messages: the label of its atom."""

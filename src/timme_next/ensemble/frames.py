@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from timme_next._arrays import Coordinates, Floats, Ints, Strings
-from timme_next._text import Described
 
 
 class Frame(NamedTuple):
@@ -116,8 +115,8 @@ class OpenSpace(Step):
         return coordinates, None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Frames(Described):
+@dataclass(frozen=True, slots=True, eq=False)
+class Frames:
     """Some snapshots of some sites of a source, and the steps that are done with them."""
 
     source: Source
@@ -182,10 +181,6 @@ class Frames(Described):
     def over(self, source: Source) -> Frames:
         """Return the same choice and steps over another source of the same sites."""
         return replace(self, source=source)
-
-    def facts(self) -> dict[str, object]:
-        """Return the numbers of snapshots, sites and dimensions."""
-        return dict(zip(("snapshots", "sites", "dimensions"), self.shape, strict=True))
 
 
 def rows(array: npt.NDArray[Any], numbers: Sequence[int]) -> npt.NDArray[Any]:

@@ -1,12 +1,12 @@
 """Unwrapping: molecules that go on across the faces of a box, from snapshot to snapshot.
 
-Each molecule goes to the image nearest to where it was. That is wrong if it moved
-by more than half a box, so trajectories are refused in which this may be: if a step exceeds 0.4 of
-the box along some axis; or if `1 - 2 step < 20 <step²>`, as then a step of the other way around,
-1 - step, is less than exp(10) times less likely, were steps Gaussian; or if a molecule is not seen
-for k usual steps and k times the longest step is above half a box. The last is a bound, if no step
-is longer than the longest that was seen; the others are rules of thumb. Steps with heavy tails, and
-a drift of all molecules by whole boxes, stay unnoticed.
+Each molecule goes to the image nearest to where it was. That is wrong if it moved by more than half
+a box, so trajectories are refused in which this may be: if a step exceeds 0.45 of the box along
+some axis; if `1 - 2 step < 20 <step²>`, as then a step the other way around, 1 - step, is less than
+exp(10) times less likely, were steps Gaussian; or if a molecule is not seen for k usual steps and
+k times the longest step is above half a box. The last is a bound, if no step is longer than the
+longest that was seen; the others are rules of thumb. Steps with heavy tails, and a drift of all
+molecules by whole boxes, stay unnoticed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from timme_next.ensemble.space import Boxes, Images, invert
 if TYPE_CHECKING:
     from timme_next.ensemble.ensemble import Ensemble
 
-_LONGEST_STEP = 0.4  # of the box
+_LONGEST_STEP = 0.45  # of the box
 _STAND_IN = 20  # steps
 _READ_BYTES = 20_000_000  # of coordinates, at once
 _MOST_FRAMES = 64  # at once
@@ -212,7 +212,7 @@ class _Track:
         if count:
             raise ValueError(
                 f"{count:,} of {len(uncertain):,} molecules or particles move by up to "
-                f"{self.longest.max():.2g} of the box {when} so that the faces they cross are "
+                f"{self.longest.max():.3g} of the box {when} so that the faces they cross are "
                 "unknown: use snapshots closer in time or one run, or leave out unwrap=True"
             )
 
@@ -225,7 +225,7 @@ class _Track:
             raise ValueError(
                 f"{count:,} of {len(ways):,} molecules or particles are not seen for up to "
                 f"{self.longest_gaps.max():,} usual steps, in which they may move by "
-                f"{ways.max():.2g} of the box, so that the faces they cross are unknown: choose "
+                f"{ways.max():.3g} of the box, so that the faces they cross are unknown: choose "
                 "snapshots before or after (start=, stop=), leave these particles out, or leave "
                 "out unwrap=True"
             )
