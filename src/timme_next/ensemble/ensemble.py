@@ -484,11 +484,11 @@ class Ensemble(Described):
             return
         lengths = np.linalg.norm(boxes, axis=2)
         widths = np.where(lengths > 0, lengths, np.inf).min(axis=1)
-        farthest = np.fmax.reduce(np.abs(coordinates), axis=2)  # of each site, along any axis
-        rounding = farthest.astype(np.float64) * np.finfo(coordinates.dtype).eps
-        far = rounding > _BLURRED * widths[:, None]
+        farthest = np.fmax.reduce(np.abs(coordinates).reshape(len(coordinates), -1), axis=1)
+        far = farthest * np.finfo(coordinates.dtype).eps > _BLURRED * widths
         if far.any():
-            frame, site = np.argwhere(far)[0].tolist()
+            frame = int(far.argmax())
+            site = int(np.nanargmax(np.abs(coordinates[frame]).max(axis=1)))
             raise ValueError(
                 f"{self._where(coordinates, start, frame, site)}, too many boxes away to tell "
                 "where in the box: repair or leave out that snapshot"

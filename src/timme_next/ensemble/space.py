@@ -301,13 +301,9 @@ def pairs_within(points: Coordinates, radius: float, boxes: Boxes) -> Ints:
     if len(seen) < 2:
         return np.empty((0, 2), np.int64)
     pairs = seen[_candidates(points[seen], radius * (1 + _SLACK), boxes)]
-    apart = np.concatenate(
-        [
-            np.linalg.norm(boxes.between(points[None], *part.T)[0], axis=1)
-            for part in np.array_split(pairs, len(pairs) // 1_000_000 + 1)
-        ]
-    )
-    return pairs[apart <= radius]
+    apart = np.linalg.norm(boxes.between(points[None], *pairs.T)[0], axis=1)
+    near: Ints = pairs[apart <= radius]
+    return near
 
 
 def _candidates(points: Coordinates, reach: float, boxes: Boxes) -> Ints:
