@@ -1,0 +1,210 @@
+"""Points in contact: in how many snapshots they are no farther apart than a radius.
+
+Snapshots are cut into windows in which points move little, and each window is searched at once (see
+the kernel). The contacts of a window are a sparse matrix of counts, and those of all snapshots the
+sum of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from timme_next._arrays import Coordinates, Floats, Ints
+from timme_next._kernels import contacts as kernel
+from timme_next._kernels.boxes import OPEN, TILTED
+from timme_next.engine.checkpoint import DEFAULT, Run
+from timme_next.engine.reduction import fingerprint
+from timme_next.engine.workers import Engine, Threads, read_ahead
+from timme_next.ensemble import Block, Boxes, Ensemble
+
+Search = tuple[Ensemble, float, int | None]
+"""Points, radius, and the number of contacts beyond which the search is refused."""
+
+_SAMPLE = 400  # points by which it is judged how far all of them move
+_EACH_WINDOW, _EACH_FRAME = 30.0, 0.3  # times to look for a pair, and to follow it through a frame
+_TILES = 32  # parts of a window that are searched at a time
+
+
+def find_contacts(
+    centres: Ensemble,
+    radius: float,
+    *,
+    at_least: int = 1,
+    most: int | None = None,
+    run: Run = DEFAULT,
+) -> Ints:
+    """Return the pairs of points that are in contact in enough snapshots.
+
+    Parameters
+    ----------
+    centres : Ensemble
+        Points.
+    radius : float
+        Largest distance in contact, in the units of the coordinates.
+    at_least : int, optional
+        Number of snapshots in which they are in contact.
+    most : int, optional
+        Number of contacts beyond which the search is refused.
+    run : Run, optional
+        How it is carried out.
+
+    Returns
+    -------
+    ndarray of int, shape (pairs, 2)
+        Lower point first, sorted.
+
+    Examples
+    --------
+    >>> find_contacts(Ensemble.from_array([[[0.0], [1.0], [5.0]], [[0.0], [4.0], [5.0]]]), 1.0)
+    array([[0, 1],
+           [1, 2]])
+    """
+    n_snapshots, search = centres.n_snapshots, (centres, radius, most)
+    counts = _counts(centres, np.empty((0, 3), np.int32))
+
+    def state() -> dict[str, Any]:
+        return {"counts": counts.data, "others": counts.indices, "begins": counts.indptr}
+
+    with run.loop("contacts", lambda: fingerprint(centres, radius), n_snapshots) as loop:
+        if loop.kept:
+            arrays = loop.kept["counts"], loop.kept["others"], loop.kept["begins"]
+            counts = sparse.csr_array(arrays, shape=counts.shape)
+        starts = range(loop.done, n_snapshots, centres.block_length)
+        with closing(_search_blocks(search, starts, run.engine)) as found:
+            for start, more in zip(starts, found, strict=True):
+                counts = counts + more
+                _refuse_too_many(search, counts.nnz)
+                loop.advance(min(start + centres.block_length, n_snapshots), state)
+    first = np.repeat(np.arange(centres.n_sites), np.diff(counts.indptr))
+    enough = counts.data >= at_least
+    return np.column_stack([first[enough], counts.indices[enough]]).astype(np.int64, copy=False)
+
+
+def _search_blocks(search: Search, starts: range, engine: Engine) -> Generator[sparse.csr_array]:
+    """Count contacts in each block, which threads share; workers of a cluster take one each."""
+    if isinstance(engine, Threads):
+        for block in read_ahead(search[0], starts):
+            yield _search_block(search, block, engine)
+    else:
+        yield from engine.map(_search_at, search, starts)
+
+
+def _search_at(search: Search, start: int) -> sparse.csr_array:
+    return _search_block(search, search[0].block(start), Threads(1))
+
+
+def _search_block(search: Search, block: Block, threads: Threads) -> sparse.csr_array:
+    """Count in how many snapshots of a block pairs are in contact, window by window."""
+    counts = _counts(search[0], np.empty((0, 3), np.int32))
+    for window in _windows(search, block):
+        n_leaves = window[0][1][1]
+        bounds = np.linspace(0, n_leaves, min(_TILES, n_leaves) + 1).astype(int)
+        found = list[Ints]()
+        for part in threads.map(_search_leaves, window, pairwise(bounds.tolist())):
+            found.append(part)
+            _refuse_too_many(search, sum(map(len, found)))
+        counts = counts + _counts(search[0], np.concatenate(found))
+    return counts
+
+
+def _search_leaves(window: tuple[Any, ...], leaves: tuple[int, int]) -> Ints:
+    found: Ints = kernel.contacts_of(leaves, *window)
+    return found
+
+
+def _counts(centres: Ensemble, found: Ints) -> sparse.csr_array:
+    """Sort contacts (pair and count, each pair once) into a matrix."""
+    first, second, counts = found.T
+    matrix = sparse.coo_array((counts, (first, second)), shape=(centres.n_sites,) * 2)
+    matrix.has_canonical_format = True
+    return matrix.tocsc().tocsr()  # by two counting sorts
+
+
+def _windows(search: Search, block: Block) -> Generator[tuple[Any, ...]]:
+    """Cut a block into windows, so that the search takes least time, and lay them out."""
+    centres, radius, _ = search
+    n_frames, n_points, n_dimensions = block.coordinates.shape
+    boxes = Boxes.of(block.boxes, n_frames, n_dimensions, block.images)
+    matrices, periods = kernel.axes_of(boxes.inverses, boxes.kind)
+    if 2 * radius > periods.min():
+        raise ValueError(
+            f"{centres.prefix}a contact radius is at most half the width of the box, "
+            f"{0.5 * periods.min():g}, got {radius:g}: choose a smaller one"
+        )
+    sample = block.coordinates[:, :: -(-n_points // _SAMPLE)]
+    shifts = np.zeros((n_frames, len(periods)))
+    if boxes.kind == OPEN:
+        shifts, matrices = _superpose(sample)
+    axes = shifts, matrices, periods
+    length = _window_length(_by_point(sample), axes, radius)
+    for frames in _cut(n_frames, length):
+        xyz = _by_point(block.coordinates[frames])
+        middles, halves = _extents(xyz, axes, frames)
+        order = kernel.order_near(middles, radius)
+        tree = *kernel.box_tree(middles[order], halves[order]), periods, boxes.kind != TILTED
+        around = _by_point(boxes.matrices[frames]), _by_point(boxes.inverses[frames])
+        yield tree, xyz[order], order, boxes.kind, around, boxes.molecules, radius
+
+
+def _superpose(sample: Coordinates) -> tuple[Floats, Floats]:
+    """Shifts and matrices by which snapshots are superposed on the first: points move less then.
+
+    Distances stay as they are, even if a matrix is a reflection.
+    """
+    seen = sample[:, np.isfinite(sample).all(axis=(0, 2))].astype(np.float64)
+    if seen.shape[1] == 0:
+        seen = np.zeros((len(sample), 1, sample.shape[2]))
+    centres = seen.mean(axis=1)
+    seen -= centres[:, None]
+    seen /= np.abs(seen).max() or 1.0  # squares of large numbers would be infinite
+    left, _, right = np.linalg.svd(seen.transpose(0, 2, 1) @ seen[0])
+    matrices = np.ascontiguousarray((left @ right)[:, :, : kernel.AXES])
+    return np.einsum("fd,fda->fa", centres, matrices), matrices
+
+
+def _window_length(xyz: Floats, axes: tuple[Floats, Floats, Floats], radius: float) -> int:
+    """How many snapshots take least time to search at once, by how far some points move."""
+    n_frames = xyz.shape[2]
+
+    def cost(length: int) -> float:
+        halves = [_extents(xyz[..., part], axes, part)[1] for part in _cut(n_frames, length)]
+        width = 2 * float(np.mean(np.maximum(halves, 0.0)))
+        return (1 + width / radius) ** kernel.AXES * (_EACH_WINDOW / length + _EACH_FRAME)
+
+    lengths: list[int] = [max(1, n_frames // 4**power) for power in range(int(n_frames).bit_length())]
+    return min(lengths, key=cost)
+
+
+def _cut(n_frames: int, length: int) -> list[slice]:
+    return [slice(start, start + length) for start in range(0, n_frames, length)]
+
+
+def _extents(
+    xyz: Floats, axes: tuple[Floats, Floats, Floats], frames: slice
+) -> tuple[Floats, Floats]:
+    """Centres and half widths of the extents of points over some snapshots."""
+    shifts, matrices, periods = axes
+    centres, halves = np.zeros((2, len(xyz), kernel.AXES))
+    kernel.extents(xyz, shifts[frames], matrices[frames], periods, centres, halves)
+    return centres, halves
+
+
+def _by_point(frames: Coordinates) -> Floats:
+    """Put the snapshots of each point, or of each entry of a box, next to one another."""
+    return np.ascontiguousarray(frames.transpose(1, 2, 0), dtype=np.float64)
+
+
+def _refuse_too_many(search: Search, n_pairs: int) -> None:
+    centres, _, most = search
+    if most is not None and n_pairs > most:
+        raise ValueError(
+            f"{centres.prefix}more than {most:,} pairs are in contact, for which memory does not "
+            "last: choose a smaller radius (radius=), select fewer sites (select=), or allow more "
+            "memory (memory=)"
+        )

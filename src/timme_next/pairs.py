@@ -1,0 +1,511 @@
+"""Which objects are compared: all pairs, those in contact, neighbours, or the user's own."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.spatial import cKDTree
+
+from timme_next._arrays import Coordinates, Floats, Ints, frozen
+from timme_next._kernels.boxes import OPEN
+from timme_next._text import Described
+from timme_next.contacts import find_contacts
+from timme_next.engine.checkpoint import Checkpoint, Progress, Run
+from timme_next.engine.metrics import EARTH, known_metric
+from timme_next.engine.reduction import moments
+from timme_next.ensemble import Boxes, Ensemble
+from timme_next.ensemble.bonds import with_missing_atoms, within_bonds
+from timme_next.ensemble.frames import Step
+from timme_next.ensemble.space import pairs_within
+from timme_next.objects import Objects, require_flat, require_objects
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_SQUARE = 96  # objects on each side of the squares in which all pairs are walked
+_MOST_ON_AVERAGE = 10_000  # objects of which all pairs are listed
+_ALONE = 50  # points far from others, whose nearest are looked for among all
+_NONE: Ints = np.empty((0, 2), np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Pairs(Described):
+    """Pairs of objects, each once, lower first.
+
+    Parameters
+    ----------
+    n_objects : int
+        Number of objects.
+    index : ndarray of int, shape (pairs, 2), or None
+        The pairs, sorted; None stands for all pairs but those left out.
+    left_out : ndarray of int, shape (left out, 2)
+        Pairs that are left out of all.
+    description : str
+        Which pairs these are, in words.
+    """
+
+    n_objects: int
+    index: Ints | None
+    left_out: Ints
+    description: str
+
+    def __len__(self) -> int:
+        """Count the pairs."""
+        if self.index is not None:
+            return len(self.index)
+        return self.n_objects * (self.n_objects - 1) // 2 - len(self.left_out)
+
+    def chunks(self, size: int) -> Iterator[Ints]:
+        """Yield the pairs piece by piece.
+
+        Parameters
+        ----------
+        size : int
+            Largest number of pairs in a piece.
+
+        Yields
+        ------
+        ndarray of int, shape (pairs, 2)
+            Some of the pairs; there is at least one piece, which may be empty.
+        """
+        if size < 1:
+            raise ValueError(f"chunks need room for at least 1 pair, got {size}")
+        if self.index is not None:
+            for start in range(0, max(1, len(self.index)), size):
+                yield self.index[start : start + size]
+            return
+        # Squares of objects, whose frames stay in the cache while all of their pairs are measured.
+        waiting = list[Ints]()
+        for first in range(0, self.n_objects, _SQUARE):
+            waiting.append(without(self._band(first), self.left_out, self.n_objects))
+            if sum(map(len, waiting)) > size:
+                listed = np.concatenate(waiting)
+                last = (len(listed) - 1) // size * size
+                yield from (listed[start : start + size] for start in range(0, last, size))
+                waiting = [listed[last:]]
+        yield np.concatenate(waiting)
+
+    def keep(self, index: Ints) -> Pairs:
+        """Return some of these pairs as a list, in the order in which all are walked.
+
+        Parameters
+        ----------
+        index : ndarray of int, shape (pairs, 2)
+            Pairs of objects, lower first, each once; those left out may be among them.
+
+        Returns
+        -------
+        Pairs
+            These pairs without those left out.
+        """
+        one, other = without(index, self.left_out, self.n_objects).T
+        order = np.lexsort((other, one, other // _SQUARE, one // _SQUARE))
+        listed = frozen(np.column_stack([one[order], other[order]]))
+        return replace(self, index=listed, left_out=_NONE)
+
+    def facts(self) -> dict[str, object]:
+        """Return the numbers of objects and pairs, and which pairs these are."""
+        return {"objects": self.n_objects, "pairs": len(self), "which": self.description}
+
+    def _band(self, first: int) -> Ints:
+        """All pairs of some consecutive objects with later ones, square by square."""
+        square = np.indices((_SQUARE, _SQUARE)).reshape(2, -1).T
+        own = square[square[:, 0] < square[:, 1]] + first
+        corners = np.arange(first + _SQUARE, self.n_objects, _SQUARE)
+        beside = square + np.column_stack([np.full_like(corners, first), corners])[:, None]
+        band = np.concatenate([own, beside.reshape(-1, 2)])
+        return band[(band < self.n_objects).all(axis=1)]
+
+
+def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the paper's word)
+    """Return all pairs, also of objects far apart; no list is made.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out.
+
+    Returns
+    -------
+    Pairs
+        All pairs of objects.
+
+    Examples
+    --------
+    >>> from timme_next.objects import points
+    >>> len(all(points(Ensemble.from_array(np.zeros((2, 5, 3))))))
+    10
+    """
+    require_objects(objects, "pairs.all")
+    near = _fewer_bonds_apart(objects, min_bonds)
+    found = Pairs(len(objects), None, near, "")
+    text = _describe("all pairs", min_bonds, len(near), len(found))
+    return replace(found, description=text)
+
+
+def within(  # noqa: PLR0913, what is in contact, and how the search is carried out
+    objects: Objects,
+    radius: float,
+    *,
+    at_least: int = 1,
+    min_bonds: int = 0,
+    metric: str | None = None,
+    most: int | None = None,
+    workers: int | None = None,
+    client: Client | str | None = None,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Pairs:
+    """Return the pairs in contact: centres no farther apart than a radius in some snapshots.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    radius : float
+        In the units of the coordinates, or of the metric; at most half the width of a box.
+    at_least : int, optional
+        Number of snapshots in which they are in contact.
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out.
+    metric : {"euclidean", "haversine"}, optional
+        With ``haversine``, coordinates are latitude and longitude in degrees, and the radius is a
+        distance along the surface of the Earth in km.
+    most : int, optional
+        Number of contacts beyond which the search is refused.
+    workers : int, optional
+        Number of threads, all cores by default.
+    client : distributed.Client or str, optional
+        Dask cluster that does the work, or the address of its scheduler.
+    progress : callable, optional
+        Called with the number of snapshots searched and of all.
+    checkpoint : Checkpoint, optional
+        File in which contacts are saved at intervals, and from which the search goes on.
+
+    Returns
+    -------
+    Pairs
+        Pairs of objects in contact.
+
+    Examples
+    --------
+    >>> from timme_next.objects import points
+    >>> objects = points(Ensemble.from_array([[[0.0], [1.0], [5.0]], [[0.0], [4.0], [5.0]]]))
+    >>> within(objects, 1.0).index.tolist()
+    [[0, 1], [1, 2]]
+    """
+    require_objects(objects, "pairs.within")
+    if not 0 < radius < np.inf:
+        raise ValueError(f"a contact radius must be above 0 and finite, got {radius}")
+    n_snapshots, centres, reach = objects.ensemble.n_snapshots, objects.centres(), radius
+    if not 1 <= operator.index(at_least) <= n_snapshots:
+        raise ValueError(f"contacts are needed in 1 to {n_snapshots} snapshots, got {at_least}")
+    if _on_sphere(objects, metric):
+        centres = _in_space(centres)
+        reach = 2 * EARTH * float(np.sin(min(radius / (2 * EARTH), np.pi / 2)))  # the chord
+    run = Run.of(workers, client, progress, checkpoint)
+    index = find_contacts(centres, reach, at_least=at_least, most=most, run=run)
+    unit = f" {centres.unit}" if centres.unit else ""
+    times = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
+    text = f"in contact within {radius:g}{unit} in at least {times}"
+    return _listed(objects, index, text, min_bonds)
+
+
+def sequence(objects: Objects, *, reach: int = 1, min_bonds: int = 0) -> Pairs:
+    """Return pairs of objects that follow one another in the same chain.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared, in the order of the sequence.
+    reach : int, optional
+        Largest distance along the sequence.
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out.
+
+    Returns
+    -------
+    Pairs
+        Neighbours in the sequence.
+    """
+    require_objects(objects, "pairs.sequence")
+    if reach < 1:
+        raise ValueError(f"sequence neighbours are at least 1 apart, got {reach}")
+    n_objects = len(objects)
+    chains = objects.ensemble.atoms.chains[objects.ensemble.site_atoms[objects.anchors]]
+    first = np.repeat(np.arange(n_objects), reach)
+    second = first + np.tile(np.arange(1, reach + 1), n_objects)
+    index = np.column_stack([first, second])[second < n_objects]
+    index = index[chains[index[:, 0]] == chains[index[:, 1]]]
+    return _listed(objects, index, f"up to {reach} apart in the sequence", min_bonds)
+
+
+def nearest(
+    objects: Objects,
+    count: int,
+    *,
+    by: Literal["first", "mean"] = "first",
+    min_bonds: int = 0,
+    metric: str | None = None,
+) -> Pairs:
+    """Return pairs of each object with its nearest ones.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    count : int
+        Number of nearest partners of each object; of equal distances, the lower index counts.
+    by : {"first", "mean"}, optional
+        Distance of the centres in the first snapshot, or its mean over all snapshots, which needs
+        no superposition.
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out before partners are counted.
+    metric : {"euclidean", "haversine"}, optional
+        As for :func:`within`.
+
+    Returns
+    -------
+    Pairs
+        Pairs of which at least one is among the nearest of the other.
+    """
+    require_objects(objects, "pairs.nearest")
+    if not 1 <= count < len(objects):
+        raise ValueError(f"nearest partners are 1 to {len(objects) - 1}, got {count}")
+    if by not in {"first", "mean"}:
+        raise ValueError(f"nearest are judged by 'first' or 'mean', got {by!r}")
+    left_out, centres = _fewer_bonds_apart(objects, min_bonds), objects.centres()
+    on_sphere = _on_sphere(objects, metric)
+    if by == "mean":
+        index = _nearest_on_average(centres, count, left_out, metric)
+    else:
+        index = _nearest_in_first(_in_space(centres) if on_sphere else centres, count, left_out)
+    text = f"the {count} nearest {'in the first snapshot' if by == 'first' else 'on average'}"
+    return _listed(objects, index, text, min_bonds)
+
+
+def sharing(objects: Objects) -> Pairs:
+    """Return pairs of objects that have a site in common, such as links at a joint.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+
+    Returns
+    -------
+    Pairs
+        Pairs with a common member.
+    """
+    require_objects(objects, "pairs.sharing")
+    membership = objects.membership()
+    common = sparse.triu(membership @ membership.T, 1)
+    return _listed(objects, np.column_stack(common.nonzero()), "with a site in common", 0)
+
+
+def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pairs:
+    """Return the user's own pairs, each once.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    index : array_like of int, shape (pairs, 2)
+        Pairs of objects, numbered from 0, in any order.
+    min_bonds : int, optional
+        Pairs fewer bonds apart are left out.
+
+    Returns
+    -------
+    Pairs
+        These pairs, lower first and sorted, without those of an object with itself.
+    """
+    require_objects(objects, "pairs.given")
+    array = np.asarray(index) if np.size(index) else _NONE
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"pairs need two whole numbers each, got {array.dtype} of shape {array.shape}"
+        )
+    if array.size and (array.min() < 0 or array.max() >= len(objects)):
+        raise ValueError(
+            f"pairs must name objects 0 to {len(objects) - 1}, got {array.min()} to {array.max()}"
+        )
+    found = _listed(objects, array.astype(np.int64), "listed by the user", min_bonds)
+    left_out = len(_sorted(array, len(objects))) - len(found)
+    text = _describe("listed by the user", min_bonds, left_out, len(found))
+    return replace(found, description=text)
+
+
+def without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
+    """Return a list of pairs without some of them, in the same order."""
+    if len(left_out) == 0:
+        return index
+    keys, barred = index @ (n_objects, 1), np.sort(left_out @ (n_objects, 1))
+    places = np.minimum(np.searchsorted(barred, keys), len(barred) - 1)
+    kept: Ints = index[barred[places] != keys]
+    return kept
+
+
+class OnSphere(Step):
+    """Puts latitude and longitude, in degrees, onto the surface of the Earth in space, in km.
+
+    Who is near whom stays the same: the longer a way along the surface, the longer its chord.
+    """
+
+    __slots__ = ()
+
+    def __call__(
+        self,
+        coordinates: Coordinates,
+        boxes: Floats | None,  # noqa: ARG002, the surface has none
+        numbers: Sequence[int],  # noqa: ARG002, every snapshot is treated alike
+    ) -> tuple[Coordinates, None]:
+        """Return places in three dimensions."""
+        latitude, longitude = np.moveaxis(np.radians(coordinates.astype(np.float64)), 2, 0)
+        if (np.abs(latitude) > np.pi / 2).any():
+            raise ValueError(
+                "latitudes come first and are from -90 to 90 degrees, got "
+                f"{np.degrees(np.nanmax(np.abs(latitude))):g}"
+            )
+        across = np.cos(latitude)
+        axes = across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)
+        return EARTH * np.stack(axes, axis=2), None
+
+    def n_dimensions(self, before: int) -> int:  # noqa: ARG002, of the sphere
+        """Return 3."""
+        return 3
+
+
+def _in_space(ensemble: Ensemble) -> Ensemble:
+    frames = ensemble.frames.then(OnSphere())
+    return replace(ensemble, frames=frames, unit="km", images=None)
+
+
+def _on_sphere(objects: Objects, metric: str | None) -> bool:
+    """Tell whether near means near on a sphere; refuse other metrics."""
+    known = known_metric(metric, objects.ensemble)
+    if known not in {None, "haversine"}:
+        raise ValueError(
+            "who is near is judged by Euclidean distances or on a sphere (metric='haversine'), "
+            f"got {metric!r}: leave the metric to timme.measure, or list pairs by timme.pairs.given"
+        )
+    require_flat(objects, known)
+    return known is not None
+
+
+def _nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
+    """Pairs (point, partner) of the partners that are nearest in the first snapshot."""
+    points, box = centres.snapshot(0)
+    if np.isnan(points).any():
+        raise ValueError(
+            "nearest in the first snapshot needs every site seen there: "
+            "take the nearest on average (by='mean'), or those in contact"
+        )
+    n_points, n_dimensions = points.shape
+    boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions, centres.images)
+    most = np.bincount(left_out.ravel(), minlength=n_points).max()
+    candidates = _candidates(points, boxes, min(n_points, count + 1 + int(most)))
+    candidates = without(candidates, np.concatenate([left_out, left_out[:, ::-1]]), n_points)
+    vectors = boxes.between(points[None], *candidates.T)[0]
+    return _lowest_of_each(candidates, (vectors**2).sum(axis=1), count)
+
+
+def _candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
+    """Pairs (point, other) that hold the nearest ``count`` of each, itself one, and all as near."""
+    tree, n_points = cKDTree(points), len(points)
+    far = np.asarray(tree.query(points, k=[count])[0])[
+        :, 0
+    ]  # in a box, images may be nearer, never farther
+    if boxes.kind == OPEN:
+        near = tree.query_ball_point(points, far * (1 + 1e-9))
+        owners = np.repeat(np.arange(n_points), [len(others) for others in near])
+        pairs = np.column_stack([owners, np.concatenate(near).astype(np.int64)])
+    else:
+        reach = np.partition(far, -min(_ALONE, n_points))[-min(_ALONE, n_points)]
+        pairs, alone = pairs_within(points, reach, boxes), np.flatnonzero(far > reach)
+        others = np.indices((len(alone), n_points)).reshape(2, -1)
+        everyone = np.column_stack([alone[others[0]], others[1]])
+        pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1], everyone]), axis=0)
+    different: Ints = pairs[pairs[:, 0] != pairs[:, 1]]
+    return different
+
+
+def _nearest_on_average(centres: Ensemble, count: int, left_out: Ints, metric: str | None) -> Ints:
+    """Pairs (point, partner) of the partners whose mean distance is least."""
+    n_points = centres.n_sites
+    if n_points > _MOST_ON_AVERAGE:
+        raise ValueError(
+            f"nearest on average compares all pairs, too many for {n_points} objects: take those "
+            "in contact, or those nearest in the first snapshot (by='first')"
+        )
+    index = np.column_stack(np.triu_indices(n_points, 1)).astype(np.int64)
+    index = without(index, left_out, n_points)
+    (measured,) = moments(centres, index, metric=metric)
+    seen = measured.count > 0
+    both = np.concatenate([index[seen], index[seen][:, ::-1]])
+    return _lowest_of_each(both, np.tile(measured.mean[seen], 2), count)
+
+
+def _lowest_of_each(candidates: Ints, distances: Floats, count: int) -> Ints:
+    """Keep the nearest candidates of each object; of equal ones, the lower index."""
+    ranked = np.lexsort((candidates[:, 1], distances, candidates[:, 0]))
+    own = candidates[ranked, 0]
+    place = np.arange(len(own)) - np.searchsorted(own, own)
+    lowest: Ints = candidates[ranked][place < count]
+    return lowest
+
+
+def _listed(objects: Objects, index: Ints, description: str, min_bonds: int) -> Pairs:
+    """List pairs that are far enough apart along bonds."""
+    near = _fewer_bonds_apart(objects, min_bonds)
+    kept = without(_sorted(index, len(objects)), near, len(objects))
+    return Pairs(len(objects), frozen(kept), _NONE, _describe(description, min_bonds))
+
+
+def _sorted(index: Ints, n_objects: int) -> Ints:
+    """Sort pairs, lower first, each once, without those of an object with itself."""
+    first, second = np.sort(index, axis=1).T.astype(np.int64)
+    keys = first[first < second] * n_objects + second[first < second]
+    if not (keys[1:] > keys[:-1]).all():
+        keys = np.unique(keys)
+    return np.column_stack(np.divmod(keys, n_objects))
+
+
+def _fewer_bonds_apart(objects: Objects, min_bonds: int) -> Ints:
+    """Pairs of objects fewer bonds apart, counted in the whole covalent graph.
+
+    Objects centred on an atom count from it, others from their nearest members. Bonds through atoms
+    that are missing along a trace count as well.
+    """
+    if min_bonds < 0:
+        raise ValueError(f"bonds apart must not be negative, got {min_bonds}")
+    ensemble = objects.ensemble
+    n_atoms = len(ensemble.atoms)
+    bonds, n_all = with_missing_atoms(ensemble.atoms.bonds, ensemble.traces, n_atoms)
+    if min_bonds == 0 or len(bonds) == 0:
+        return _NONE
+    near = within_bonds(bonds, n_all, min_bonds - 1)
+    if objects.centred_on_sites:
+        atoms = ensemble.site_atoms[objects.anchors]
+        between = near[atoms][:, atoms]
+    else:
+        belongs = objects.membership()  # its columns are sites, those of the bond graph atoms
+        between = belongs @ near[ensemble.site_atoms][:, ensemble.site_atoms] @ belongs.T
+    return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
+
+
+def _describe(text: str, min_bonds: int, left_out: int = 0, kept: int = 0) -> str:
+    """Add how many bonds apart pairs are, and how many of all or of those listed are not."""
+    if min_bonds > 0:
+        text += f", at least {min_bonds} bonds apart"
+    if left_out:
+        text += f"; {left_out:,} of {left_out + kept:,} left out, which are fewer"
+    return text
