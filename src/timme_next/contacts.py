@@ -20,7 +20,7 @@ from timme_next._kernels import contacts as kernel
 from timme_next._kernels.boxes import OPEN, TILTED
 from timme_next.engine.checkpoint import DEFAULT, Run
 from timme_next.engine.reduction import fingerprint
-from timme_next.engine.workers import Engine, Threads, read_ahead
+from timme_next.engine.workers import Engine, Threads
 from timme_next.ensemble import Block, Boxes, Ensemble
 
 Search = tuple[Ensemble, float, int | None]
@@ -28,6 +28,7 @@ Search = tuple[Ensemble, float, int | None]
 
 _SAMPLE = 400  # points by which it is judged how far all of them move
 _EACH_WINDOW, _EACH_FRAME = 30.0, 0.3  # times to look for a pair, and to follow it through a frame
+_SPAN, _SPAN_BYTES = 32, 500_000_000  # snapshots that are searched at a time, at most
 _TILES = 32  # parts of a window that are searched at a time
 
 
@@ -75,41 +76,49 @@ def find_contacts(
         if loop.kept:
             arrays = loop.kept["counts"], loop.kept["others"], loop.kept["begins"]
             counts = sparse.csr_array(arrays, shape=counts.shape)
-        starts = range(loop.done, n_snapshots, centres.block_length)
-        with closing(_search_blocks(search, starts, run.engine)) as found:
+        starts = range(loop.done, n_snapshots, _span_length(centres))
+        with closing(_search_spans(search, starts, run.engine)) as found:
             for start, more in zip(starts, found, strict=True):
                 counts = counts + more
                 _refuse_too_many(search, counts.nnz)
-                loop.advance(min(start + centres.block_length, n_snapshots), state)
+                loop.advance(min(start + starts.step, n_snapshots), state)
     first = np.repeat(np.arange(centres.n_sites), np.diff(counts.indptr))
     enough = counts.data >= at_least
     return np.column_stack([first[enough], counts.indices[enough]]).astype(np.int64, copy=False)
 
 
-def _search_blocks(search: Search, starts: range, engine: Engine) -> Generator[sparse.csr_array]:
-    """Count contacts in each block, which threads share; workers of a cluster take one each."""
+def _search_spans(search: Search, starts: range, engine: Engine) -> Generator[sparse.csr_array]:
+    """Count contacts span by span: threads share each, workers of a cluster take one each."""
     if isinstance(engine, Threads):
-        for block in read_ahead(search[0], starts):
-            yield _search_block(search, block, engine)
+        for start in starts:
+            yield _search_span((search, starts.step, engine), start)
     else:
-        yield from engine.map(_search_at, search, starts)
+        yield from engine.map(_search_span, (search, starts.step, Threads(1)), starts)
 
 
-def _search_at(search: Search, start: int) -> sparse.csr_array:
-    return _search_block(search, search[0].block(start), Threads(1))
+def _span_length(centres: Ensemble) -> int:
+    """How many snapshots are searched at a time: a block, or several where points are many.
+
+    To look for pairs takes as long as to follow them through a hundred snapshots.
+    """
+    affordable = _SPAN_BYTES // (8 * centres.n_sites * centres.n_dimensions)
+    return centres.block_length * max(1, min(_SPAN, affordable) // centres.block_length)
 
 
-def _search_block(search: Search, block: Block, threads: Threads) -> sparse.csr_array:
-    """Count in how many snapshots of a block pairs are in contact, window by window."""
-    counts = _counts(search[0], np.empty((0, 3), np.int32))
-    for window in _windows(search, block):
+def _search_span(shared: tuple[Search, int, Threads], start: int) -> sparse.csr_array:
+    """Count in how many of some snapshots pairs are in contact, window by window."""
+    search, length, threads = shared
+    centres, stop = search[0], min(start + length, search[0].n_snapshots)
+    blocks = [centres.block(first) for first in range(start, stop, centres.block_length)]
+    counts = _counts(centres, np.empty((0, 3), np.int32))
+    for window in _windows(search, blocks):
         n_leaves = window[0][1][1]
         bounds = np.linspace(0, n_leaves, min(_TILES, n_leaves) + 1).astype(int)
         found = list[Ints]()
         for part in threads.map(_search_leaves, window, pairwise(bounds.tolist())):
             found.append(part)
             _refuse_too_many(search, sum(map(len, found)))
-        counts = counts + _counts(search[0], np.concatenate(found))
+        counts = counts + _counts(centres, np.concatenate(found))
     return counts
 
 
@@ -126,25 +135,29 @@ def _counts(centres: Ensemble, found: Ints) -> sparse.csr_array:
     return matrix.tocsc().tocsr()  # by two counting sorts
 
 
-def _windows(search: Search, block: Block) -> Generator[tuple[Any, ...]]:
-    """Cut a block into windows, so that the search takes least time, and lay them out."""
+def _windows(search: Search, blocks: list[Block]) -> Generator[tuple[Any, ...]]:
+    """Cut snapshots into windows, so that the search takes least time, and lay them out."""
     centres, radius, _ = search
-    n_frames, n_points, n_dimensions = block.coordinates.shape
-    boxes = Boxes.of(block.boxes, n_frames, n_dimensions, block.images)
+    coordinates = np.concatenate([block.coordinates for block in blocks])
+    matrices = [block.boxes for block in blocks if block.boxes is not None]
+    n_frames, n_points, n_dimensions = coordinates.shape
+    boxes = Boxes.of(
+        np.concatenate(matrices) if matrices else None, n_frames, n_dimensions, blocks[0].images
+    )
     matrices, periods = kernel.axes_of(boxes.inverses, boxes.kind)
     if 2 * radius > periods.min():
         raise ValueError(
             f"{centres.prefix}a contact radius is at most half the width of the box, "
             f"{0.5 * periods.min():g}, got {radius:g}: choose a smaller one"
         )
-    sample = block.coordinates[:, :: -(-n_points // _SAMPLE)]
+    sample = coordinates[:, :: -(-n_points // _SAMPLE)]
     shifts = np.zeros((n_frames, len(periods)))
     if boxes.kind == OPEN:
         shifts, matrices = _superpose(sample)
     axes = shifts, matrices, periods
     length = _window_length(_by_point(sample), axes, radius)
     for frames in _cut(n_frames, length):
-        xyz = _by_point(block.coordinates[frames])
+        xyz = _by_point(coordinates[frames])
         middles, halves = _extents(xyz, axes, frames)
         order = kernel.order_near(middles, radius)
         tree = *kernel.box_tree(middles[order], halves[order]), periods, boxes.kind != TILTED
@@ -177,7 +190,9 @@ def _window_length(xyz: Floats, axes: tuple[Floats, Floats, Floats], radius: flo
         width = 2 * float(np.mean(np.maximum(halves, 0.0)))
         return (1 + width / radius) ** kernel.AXES * (_EACH_WINDOW / length + _EACH_FRAME)
 
-    lengths: list[int] = [max(1, n_frames // 4**power) for power in range(int(n_frames).bit_length())]
+    lengths: list[int] = [
+        max(1, n_frames // 4**power) for power in range(int(n_frames).bit_length())
+    ]
     return min(lengths, key=cost)
 
 

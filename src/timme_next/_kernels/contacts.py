@@ -107,14 +107,17 @@ def box_tree(centres, halves):
     boxes = np.zeros((begins[-1], 2, AXES, GROUP))
     boxes[:, 1] = -np.inf
     for p in range(len(centres)):
-        boxes[p // GROUP, 0, :, p % GROUP] = centres[p]
-        boxes[p // GROUP, 1, :, p % GROUP] = halves[p]
+        for axis in range(AXES):
+            boxes[p // GROUP, 0, axis, p % GROUP] = centres[p, axis]
+            boxes[p // GROUP, 1, axis, p % GROUP] = halves[p, axis]
     for level in range(len(begins) - 2):
         for child in range(begins[level + 1] - begins[level]):
-            inner, group = boxes[begins[level] + child], begins[level + 1] + child // GROUP
+            inner, group = begins[level] + child, begins[level + 1] + child // GROUP
             for axis in range(AXES):
-                low = (inner[0, axis] - inner[1, axis]).min()
-                high = (inner[0, axis] + inner[1, axis]).max()
+                low, high = np.inf, -np.inf
+                for k in range(GROUP):
+                    low = min(low, boxes[inner, 0, axis, k] - boxes[inner, 1, axis, k])
+                    high = max(high, boxes[inner, 0, axis, k] + boxes[inner, 1, axis, k])
                 if low <= high:
                     half = 0.5 * (high - low) * (1.0 + _ROUNDING)
                     boxes[group, 0, axis, child % GROUP] = low + half
@@ -149,10 +152,10 @@ def _leaves_near(leaf, tree, reach, gaps, waiting, near):
     while n_waiting > 0:
         n_waiting -= 1
         level, group = waiting[n_waiting]
-        _square_gaps(boxes, own, lane, begins[level] + group, periods, straight, gaps)
+        _square_gaps(boxes, own, lane, begins[level] + group, periods, straight, gaps[0])
         for k in range(GROUP):
             below = group * GROUP + k
-            if gaps[k] > reach or (below + 1) * GROUP ** (level - 1) <= leaf:
+            if gaps[0, k] > reach or (below + 1) * GROUP ** (level - 1) <= leaf:
                 continue
             if level == 1:
                 near[n_near] = below
@@ -166,13 +169,16 @@ def _leaves_near(leaf, tree, reach, gaps, waiting, near):
 @compiled
 def _points_near(leaf, other, tree, reach, gaps, near):
     """List the pairs of points of two leaves whose extents may be near; return how many."""
-    boxes, _, periods, straight = tree
-    n_near = 0
+    boxes, begins, periods, straight = tree
+    group, lane, n_near = begins[1] + other // GROUP, other % GROUP, 0
+    _square_gaps(boxes, group, lane, leaf, periods, straight, gaps[0])
     for k in range(GROUP):
-        _square_gaps(boxes, leaf, k, other, periods, straight, gaps)
+        if gaps[0, k] > reach:  # this point and all of the other leaf
+            continue
+        _square_gaps(boxes, leaf, k, other, periods, straight, gaps[1])
         for n in range(GROUP):  # written in any case, which is faster than to guess
             near[n_near, 0], near[n_near, 1] = leaf * GROUP + k, other * GROUP + n
-            n_near += gaps[n] <= reach and near[n_near, 0] < near[n_near, 1]
+            n_near += gaps[1, n] <= reach and near[n_near, 0] < near[n_near, 1]
     return n_near
 
 
@@ -228,7 +234,7 @@ def contacts_of(leaves, tree, xyz, order, box_kind, boxes, molecules, radius):
     """
     begins, (_, n_dimensions, n_frames) = tree[1], xyz.shape
     most, reach = radius * radius, radius * radius * (1.0 + 1e-9)
-    gaps, scratch = np.empty(GROUP), np.empty((2 * n_dimensions + 4, n_frames))
+    gaps, scratch = np.empty((2, GROUP)), np.empty((2 * n_dimensions + 4, n_frames))
     waiting = np.empty((len(begins) * GROUP, 2), np.int64)
     near_leaves, near = np.empty(begins[1], np.int64), np.empty((GROUP * GROUP + 1, 2), np.int64)
     found = np.empty((_ROOM * GROUP * (leaves[1] - leaves[0]), 3), np.int32)
