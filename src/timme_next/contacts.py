@@ -139,10 +139,10 @@ def _windows(search: Search, blocks: list[Block]) -> Generator[tuple[Any, ...]]:
     """Cut snapshots into windows, so that the search takes least time, and lay them out."""
     centres, radius, _ = search
     coordinates = np.concatenate([block.coordinates for block in blocks])
-    matrices = [block.boxes for block in blocks if block.boxes is not None]
+    given = [block.boxes for block in blocks if block.boxes is not None]
     n_frames, n_points, n_dimensions = coordinates.shape
     boxes = Boxes.of(
-        np.concatenate(matrices) if matrices else None, n_frames, n_dimensions, blocks[0].images
+        np.concatenate(given) if given else None, n_frames, n_dimensions, blocks[0].images
     )
     matrices, periods = kernel.axes_of(boxes.inverses, boxes.kind)
     if 2 * radius > periods.min():

@@ -448,10 +448,9 @@ def _nearest_on_average(centres: Ensemble, count: int, left_out: Ints, metric: s
         )
     index = np.column_stack(np.triu_indices(n_points, 1)).astype(np.int64)
     index = without(index, left_out, n_points)
-    (measured,) = moments(centres, index, metric=metric)
-    seen = measured.count > 0
-    both = np.concatenate([index[seen], index[seen][:, ::-1]])
-    return _lowest_of_each(both, np.tile(measured.mean[seen], 2), count)
+    ((counts, _, means, *_),) = moments(centres, index, metric=metric)
+    both = np.concatenate([index[counts > 0], index[counts > 0][:, ::-1]])
+    return _lowest_of_each(both, np.tile(means[counts > 0], 2), count)
 
 
 def _lowest_of_each(candidates: Ints, distances: Floats, count: int) -> Ints:
