@@ -201,15 +201,6 @@ def test_an_unwrapped_ensemble_has_no_jumps_and_the_same_distances() -> None:
     assert open_space.unwrapped() is open_space
 
 
-def test_sites_of_one_molecule_are_unwrapped_together() -> None:
-    true, cut = walkers(CUBE, n_sites=1)
-    pair = np.concatenate([cut, cut + np.array([0.0, 0.0, 8.0])], axis=1)
-    ensemble = replace(Ensemble.from_array(pair, boxes=CUBE), images=Images(np.zeros(2, np.int64)))
-    found = ensemble.unwrapped().coordinates()
-    np.testing.assert_allclose(found[:, 1] - found[:, 0], np.tile([0, 0, 8.0], (80, 1)), atol=1e-9)
-    assert_fixed_images(found[:, :1], true, CUBE)
-
-
 def test_fixed_images_are_those_of_the_first_snapshot() -> None:
     places = np.array(
         [[[1.0, 0, 0], [2.0, 0, 0], [9.0, 0, 0]], [[1.0, 0, 0], [2.0, 0, 0], [5, 0, 0]]]
