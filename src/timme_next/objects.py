@@ -12,7 +12,7 @@ from scipy import sparse
 
 from timme_next._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
 from timme_next._text import Described, require
-from timme_next.ensemble.bonds import adjacency, site_bonds, within_bonds
+from timme_next.ensemble.bonds import adjacency, bonds_and_traces, site_bonds, within_bonds
 from timme_next.ensemble.ensemble import Ensemble
 from timme_next.ensemble.frames import Step
 from timme_next.ensemble.residues import gathered_residues
@@ -331,18 +331,17 @@ def molecules(
     array([1, 3])
     """
     require(ensemble, Ensemble, "objects.molecules", _REMEDY)
-    bonds, given = ensemble.atoms.bonds, ensemble.molecules
-    if ensemble.traces is not None:
-        bonds = np.concatenate([bonds, ensemble.traces[:, :2]])
-    if len(bonds) == 0 and given is None:
+    bonds = bonds_and_traces(ensemble.atoms.bonds, ensemble.traces)
+    if len(bonds) == 0 and ensemble.molecules is None:
         raise ValueError(
             "molecules need bonds, and none are known: read a topology with bonds, or use residues "
             "or points"
         )
     graph = adjacency(bonds, len(ensemble.atoms))
     numbers = sparse.csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
-    if len(bonds) == 0 and given is not None:
+    if len(bonds) == 0 and ensemble.molecules is not None:
         # An atom that the file numbers 0 is a molecule by itself.
+        given = ensemble.molecules
         numbers = np.where(given == 0, given.max() + 1 + numbers, given)
     return _numbered(ensemble, numbers[ensemble.site_atoms], "molecules", reduction, centre)
 
