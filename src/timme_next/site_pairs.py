@@ -1,0 +1,91 @@
+"""Pairs of sites that make up pairs of objects, and how their values become those of objects.
+
+Objects that are compared by one point each need one distance for each pair. Others need the
+distances of all their cross pairs of sites, each only once however many pairs of objects share it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from timme_next._arrays import Floats, Ints, frozen
+from timme_next._kernels import bodies as kernel
+from timme_next.engine.workers import Threads
+from timme_next.ensemble.ensemble import Ensemble
+from timme_next.objects import Objects
+
+Real = TypeVar("Real", np.float32, np.float64)
+
+_FIRSTS = 64  # first objects whose pairs a thread reduces at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SitePairs:
+    """Pairs of objects, and the pairs of sites whose distances are measured for them."""
+
+    objects: Objects
+    index: Ints  # (pairs, 2), of objects
+    ensemble: Ensemble  # whose sites are paired: that of the objects, or of their centres
+    site_pairs: Ints  # (site pairs, 2), lower first
+    rows: tuple[Ints, Ints, Ints, Ints] | None  # as the kernel needs them; None for points
+
+    @classmethod
+    def of(cls, objects: Objects, index: Ints) -> SitePairs:
+        """Find the pairs of sites that pairs of objects (pairs, 2) consist of."""
+        if objects.are_points:
+            return cls(objects, index, objects.centres(), index, None)
+        n_sites = objects.ensemble.n_sites
+        rows = kernel.cross_pairs(frozen(index), objects.offsets, objects.members, n_sites)
+        return cls(objects, index, objects.ensemble, rows[0], rows)
+
+    def variance(self, squares: Floats, *, threads: int = 1) -> Floats:
+        """Return σ² of pairs of objects; ``squares`` of site pairs are changed in place.
+
+        A site that both objects share counts 0, and so does a pair of sites that is rigid by
+        definition. NaN of any cross pair makes the result NaN.
+        """
+        self.clear_rigid(squares)
+        largest = self.objects.reduction == "max"
+        return self.reduce(squares, largest=largest, threads=threads)
+
+    def common(self, counts: Ints, n_snapshots: int) -> Ints:
+        """Return the least of the cross pairs: snapshots in which all members are seen."""
+        unseen = (n_snapshots - counts).astype(np.float64)
+        return n_snapshots - self.reduce(unseen, largest=True).astype(np.int64)
+
+    def clear_rigid(self, values: npt.NDArray[Real]) -> None:
+        """Set values of site pairs to 0 where their σ is 0 by definition."""
+        rigid = self.objects.rigid
+        if self.rows is not None and len(rigid) > 0:
+            factors = np.array([self.objects.ensemble.n_sites, 1])
+            values[np.isin(self.site_pairs @ factors, rigid @ factors)] = 0.0
+
+    def reduce(
+        self, values: npt.NDArray[Real], *, largest: bool = False, threads: int = 1
+    ) -> npt.NDArray[Real]:
+        """Return the mean or largest of the cross pairs, column by column."""
+        if self.rows is None:
+            return values
+        objects, columns = self.objects, values if values.ndim == 2 else values[:, None]
+        reduced = np.empty((len(self.index), columns.shape[1]), columns.dtype)
+        seconds = np.ascontiguousarray(self.index[:, 1])
+        begins, places = kernel.group(np.ascontiguousarray(self.index[:, 0]), len(objects))
+
+        def fill(_: None, first: int) -> None:
+            kernel.reduce(
+                (first, min(first + _FIRSTS, len(objects))),
+                (seconds, begins, places),
+                (objects.offsets, objects.members),
+                self.rows,
+                columns,
+                largest,
+                reduced,
+            )
+
+        for _ in Threads(threads).map(fill, None, range(0, len(objects), _FIRSTS)):
+            pass
+        return reduced if values.ndim == 2 else reduced[:, 0]
