@@ -1,0 +1,471 @@
+"""Fluctuations: σ of pairs of objects, measured over snapshots or given as a matrix."""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.spatial.distance import squareform
+
+from timme_next._arrays import Bools, Coordinates, Floats, Ints, frozen, numbers
+from timme_next._text import Described, require
+from timme_next.engine.checkpoint import DEFAULT, Checkpoint, Progress, Run
+from timme_next.engine.metrics import Metric, known_metric, unit_of_distances
+from timme_next.engine.moments import Moments
+from timme_next.engine.reduction import moments
+from timme_next.ensemble.ensemble import Ensemble
+from timme_next.objects import Objects, require_flat, require_objects
+from timme_next.pairs import Pairs
+from timme_next.site_pairs import SitePairs
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Overlap = int | Literal["auto"] | None
+"""Snapshots that two objects must share; None: all, or half of them where there are gaps."""
+
+_NEAR_HALF_BOX = 0.9  # of half the width of the box
+_MOST_PAIRS = 100_000_000  # about 6 GB while they are measured
+_LARGEST_MATRIX = 20_000  # objects, 3.2 GB
+_MOST_LISTED = 30_000_000  # pairs; about 2 GB while they are put in order
+_PIECE_BYTES = 1_000_000_000  # of all that is held of the pairs that are measured at a time
+_SMALLEST = 1e-145  # the squares of smaller deviations are rounded to 0
+_AT_ONCE = 10_000_000  # places in a table of snapshots and objects that are compared at a time
+
+
+class TooFewSnapshotsError(ValueError):
+    """Raised for an ensemble of a single snapshot, of which nothing fluctuates."""
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        super().__init__(
+            f"{ensemble.prefix}at least 2 snapshots are needed to measure fluctuations, got "
+            f"{ensemble.n_snapshots}: read more models or frames, or use timme.analyse_rigidity "
+            "for a single structure"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fluctuations(Described):
+    """σ of pairs of objects.
+
+    Parameters
+    ----------
+    n_objects : int
+        Number of objects.
+    pairs : ndarray of int, shape (pairs, 2)
+        Numbers of two objects, the lower first.
+    sigma : ndarray, shape (pairs,)
+        Population standard deviation of the distance of each pair, reduced over the members of
+        the objects.
+    common : ndarray of int, shape (pairs,)
+        Snapshots in which both objects are seen; 0 where unknown.
+    unit : str, optional
+        Of σ.
+    n_near_half_box : int, optional
+        Pairs that come near or beyond half the periodic box, whose σ may be too small.
+
+    Examples
+    --------
+    >>> from_matrix([[0.0, 0.5], [0.5, 0.0]], unit="Å").sigma
+    array([0.5])
+    """
+
+    n_objects: int
+    pairs: Ints
+    sigma: Floats
+    common: Ints
+    unit: str = ""
+    n_near_half_box: int = 0
+
+    def matrix(self) -> Floats:
+        """Return σ as a symmetric matrix, with 0 on the diagonal and NaN for other pairs."""
+        if self.n_objects > _LARGEST_MATRIX:
+            raise ValueError(
+                f"a matrix of {self.n_objects} × {self.n_objects} does not fit into memory: use "
+                ".pairs and .sigma"
+            )
+        full = np.full((self.n_objects, self.n_objects), np.nan)
+        np.fill_diagonal(full, 0.0)
+        one, other = self.pairs.T
+        full[one, other] = full[other, one] = self.sigma
+        return full
+
+    def facts(self) -> dict[str, object]:
+        """Return the numbers of objects and pairs, and the range of σ."""
+        known = self.sigma[np.isfinite(self.sigma)]
+        span = f"{known.min():.6g} to {known.max():.6g} {self.unit}" if len(known) else "none"
+        return {"objects": self.n_objects, "pairs": len(self.sigma), "σ": span.strip()}
+
+
+def from_matrix(values: npt.ArrayLike | sparse.sparray, *, unit: str = "") -> Fluctuations:
+    """Return a ready-made matrix of σ, or of anything like it, as if it had been measured.
+
+    Parameters
+    ----------
+    values : array_like or sparse array, shape (objects, objects) or (pairs,)
+        Symmetric and not negative; or the upper triangle row by row, as ``pdist`` of SciPy returns
+        it. NaN, infinite, masked and unstored entries are pairs that were not measured.
+    unit : str, optional
+        Of the entries.
+
+    Returns
+    -------
+    Fluctuations
+        Of the pairs with a value; numbers of common snapshots are unknown.
+
+    Examples
+    --------
+    >>> from_matrix([0.1, 0.2, 0.3]).pairs.tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    held: Any = values
+    if isinstance(values, np.ma.MaskedArray):
+        held = np.ma.filled(values.astype(np.float64), np.nan)
+    if not isinstance(held, sparse.sparray | sparse.spmatrix):
+        held = numbers(held, "entries of a matrix of σ")
+    size = round((1 + math.sqrt(1 + 8 * held.size)) / 2)
+    if held.ndim == 1 and held.size == size * (size - 1) // 2 > 0:
+        held = squareform(held, checks=False)
+    if held.ndim != 2 or held.shape[0] != held.shape[1] or held.shape[0] == 0:
+        raise ValueError(
+            "a matrix of σ must be square, or the upper triangle of a square one (1, 3, 6, 10, … "
+            f"numbers), got shape {held.shape}"
+        )
+    index, sigma = _above_diagonal(held)
+    mirrored, others = _above_diagonal(held.T)
+    same = np.array_equal(index, mirrored)
+    apart = np.abs(sigma - others).max(initial=0.0) if same else np.inf
+    if apart > 1e-6 * np.abs(sigma).max(initial=0.0):
+        raise ValueError(
+            f"a matrix of σ must be symmetric, got mirrored entries that differ by {apart:.3g}: "
+            "pass np.maximum(m, m.T) or the mean of both"
+        )
+    if (sigma < 0).any():
+        raise ValueError(f"a matrix of σ must not be negative, got {sigma.min():.3g}")
+    common = np.zeros(len(sigma), np.int64)
+    return Fluctuations(held.shape[0], frozen(index), frozen(sigma), frozen(common), unit)
+
+
+def _above_diagonal(matrix: Any) -> tuple[Ints, Floats]:
+    """Pairs and values of the finite entries above the diagonal, row by row."""
+    if isinstance(matrix, np.ndarray):
+        index = np.argwhere(np.triu(np.isfinite(matrix), 1)).astype(np.int64)
+        return index, matrix[tuple(index.T)]
+    upper = sparse.csr_array(sparse.triu(matrix, 1))
+    upper.sum_duplicates()
+    finite = np.isfinite(upper.data)
+    index = np.column_stack(upper.tocoo().coords).astype(np.int64)
+    return index[finite], upper.data[finite].astype(np.float64)
+
+
+def measure(  # noqa: PLR0913, what is measured, and how it is carried out
+    objects: Objects,
+    pairs: Pairs,
+    *,
+    chunk: int | None = None,
+    min_overlap: Overlap = None,
+    metric: Metric | None = None,
+    workers: int | None = None,
+    client: Client | str | None = None,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Fluctuations:
+    """Measure σ of pairs of objects.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared.
+    pairs : Pairs
+        Which pairs are compared.
+    chunk : int, optional
+        Pairs that are measured at a time, about; as many as 1 GB is for by default. Fewer take
+        less memory and more passes over the snapshots, and change nothing in the result.
+    min_overlap : int or "auto", optional
+        Snapshots in which both objects must be seen; other pairs are left out. By default half of
+        all snapshots where there are gaps, because a short overlap underestimates slow motion.
+        "auto" takes the most, up to that, that half of the objects share with some other.
+    metric : str or callable, optional
+        Distance of two points: Euclidean by default, to the nearest image in a periodic box. Names
+        are those of SciPy, such as "cityblock" or "cosine", and "haversine": latitude and
+        longitude in degrees, distances on the Earth in km. A function takes two arrays of points
+        (…, dimensions) and returns distances (…,).
+    workers : int, optional
+        Number of threads; all cores by default.
+    client : distributed.Client or str, optional
+        Dask cluster that does the work, or the address of its scheduler.
+    progress : callable, optional
+        Called with the work done and the whole work.
+    checkpoint : Checkpoint, optional
+        Where the work is saved at intervals and resumed from.
+
+    Returns
+    -------
+    Fluctuations
+        σ of the pairs that share enough snapshots. It is the same to the last bit for any number
+        of workers, and does not depend on which other pairs are measured.
+
+    Examples
+    --------
+    >>> from timme_next import objects, pairs
+    >>> from timme_next.ensemble import Ensemble
+    >>> points = objects.points(Ensemble.from_array([[[0.0], [1.0]], [[0.0], [1.5]]]))
+    >>> measure(points, pairs.all(points)).sigma
+    array([0.25])
+    """
+    check_pairs(objects, pairs, "measure")
+    if len(pairs) > _MOST_PAIRS:
+        raise ValueError(
+            f"{len(pairs):,} pairs are too many to hold in memory: use timme.cluster, which never "
+            "holds them all, or compare objects in contact only"
+        )
+    overlap = choose_overlap(objects, min_overlap)
+    run = Run.of(workers, client, progress, checkpoint)
+    options: Any = {"chunk": chunk, "min_overlap": overlap, "metric": metric, "run": run}
+    found = _join([*measure_in_chunks(objects, pairs, **options)])
+    if len(pairs) > 0 and len(found.sigma) == 0:
+        refuse_unmeasured(objects, pairs, overlap)
+    warn_near_half_box(found.n_near_half_box, len(found.sigma))
+    return found
+
+
+def measure_in_chunks(
+    objects: Objects,
+    pairs: Pairs,
+    *,
+    chunk: int | None = None,
+    min_overlap: Overlap = None,
+    metric: Metric | None = None,
+    run: Run = DEFAULT,
+) -> Iterator[Fluctuations]:
+    """Yield σ of consecutive pairs, about ``chunk`` at a time; by default, as memory allows.
+
+    Nothing is said of pairs near half the box: those of all pieces are for `warn_near_half_box`.
+    """
+    check_pairs(objects, pairs, "measure")
+    metric = known_metric(metric, objects.ensemble)
+    require_flat(objects, metric)
+    overlap = choose_overlap(objects, min_overlap)
+    pairs = keep_sharing(objects, pairs, overlap)
+    before = 0
+    for index in pairs.chunks(chunk_for(objects) if chunk is None else chunk):
+        piece = _within(run, before, len(index), len(pairs))
+        yield _measure_index(objects, index, overlap, metric, piece)
+        before += len(index)
+
+
+def chunk_for(objects: Objects, memory: int = _PIECE_BYTES) -> int:
+    """Return how many pairs of objects can be measured at a time in so many bytes."""
+    in_blocks = objects.ensemble.n_snapshots > objects.ensemble.block_length
+    per_site_pair = 40 + 40 * in_blocks  # what is found, and moments that wait for the next block
+    if objects.are_points:
+        return max(1, memory // per_site_pair)
+    n_cross = (len(objects.members) / len(objects)) ** 2
+    return max(1, int(memory / (60 + (60 + per_site_pair) * n_cross)))
+
+
+def _within(run: Run, before: int, size: int, total: int) -> Run:
+    """Let a run over some of the pairs report how far all of them are."""
+
+    def progress(done: int, whole: int) -> None:
+        run.tell(before + size * done // whole, total)
+
+    return replace(run, progress=progress)
+
+
+def _measure_index(
+    objects: Objects, index: Ints, overlap: int, metric: Metric | None, run: Run
+) -> Fluctuations:
+    """Measure listed pairs; keep those that share enough snapshots."""
+    ensemble, chosen = objects.ensemble, SitePairs.of(objects, index)
+    summary = _Summary(roots=objects.are_points, gaps=ensemble.gaps)
+    ((sigma, counts, near),) = moments(
+        chosen.ensemble, chosen.site_pairs, reduce=summary, metric=metric, run=run
+    )
+    if not objects.are_points:
+        sigma = np.sqrt(chosen.variance(sigma, threads=run.engine.threads_here))
+    if near.any():
+        near = chosen.reduce(near.astype(np.float64), largest=True) > 0
+    common = np.broadcast_to(np.int64(ensemble.n_counting), len(index))
+    if ensemble.gaps:
+        common = chosen.common(counts, ensemble.n_counting)
+        kept = np.flatnonzero(common >= overlap)
+        index, sigma, common = index[kept], sigma[kept], common[kept]
+        near = near[kept] if near.any() else near
+    _refuse_beyond_limits(ensemble, sigma)
+    return Fluctuations(
+        n_objects=len(objects),
+        pairs=frozen(index),
+        sigma=frozen(sigma),
+        common=frozen(common),
+        unit=unit_of_distances(metric, ensemble.unit),
+        n_near_half_box=int(np.count_nonzero(near)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """Reduces a tile: σ² or σ, snapshots in common where they differ, what is near half the box."""
+
+    roots: bool
+    gaps: bool
+
+    def __call__(self, _part: int, _tile: slice, found: Moments) -> tuple[Floats, Ints, Bools]:
+        sigma = np.sqrt(found.variance) if self.roots else found.variance
+        counts = found.count if self.gaps else np.empty(0, np.int64)
+        return sigma, counts, found.reach > _NEAR_HALF_BOX
+
+
+def _join(pieces: list[Fluctuations]) -> Fluctuations:
+    if len(pieces) == 1:
+        return pieces[0]
+    return replace(
+        pieces[0],
+        pairs=frozen(np.concatenate([piece.pairs for piece in pieces])),
+        sigma=frozen(np.concatenate([piece.sigma for piece in pieces])),
+        common=frozen(np.concatenate([piece.common for piece in pieces])),
+        n_near_half_box=sum(piece.n_near_half_box for piece in pieces),
+    )
+
+
+def check_pairs(objects: Objects, pairs: Pairs, step: str) -> None:
+    """Refuse what cannot be measured: a single snapshot, or pairs of other objects."""
+    require_objects(objects, step)
+    remedy = "pass timme.pairs.all(objects), or those within a radius"
+    require(pairs, Pairs, f"{step}, as its second argument,", {"other": remedy})
+    if objects.ensemble.n_snapshots < 2:
+        raise TooFewSnapshotsError(objects.ensemble)
+    if pairs.n_objects != len(objects):
+        raise ValueError(
+            f"pairs were chosen among {pairs.n_objects} objects, but there are {len(objects)}: "
+            "choose pairs of these objects"
+        )
+
+
+def warn_near_half_box(n_near: int, n_pairs: int) -> None:
+    """Warn of pairs whose nearest image may change, so that their σ may be too small."""
+    if n_near > 0:
+        warnings.warn(
+            f"{n_near:,} of {n_pairs:,} pairs come near or beyond half the periodic box, where "
+            "the nearest image may change and σ is too small: compare nearer pairs, or unwrap "
+            "molecules (unwrap=True)",
+            stacklevel=3,
+        )
+
+
+def _refuse_beyond_limits(ensemble: Ensemble, sigma: Floats) -> None:
+    """Refuse coordinates whose squares are no numbers, or rounded to 0."""
+    largest = float(sigma.max(initial=0.0))  # NaN if there is one
+    if len(sigma) == 0 or _SMALLEST <= largest < np.inf:
+        return
+    blocks = (block.coordinates for block in ensemble.blocks())
+    extent = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in blocks)
+    if not np.isfinite(largest) or 0 < extent < _SMALLEST:
+        which, unit = ("small", "smaller") if extent < 1 else ("large", "larger")
+        raise ValueError(
+            f"{ensemble.prefix}coordinates of up to {extent:.3g} are too {which} to be squared: "
+            f"give them in a {unit} unit"
+        )
+
+
+def choose_overlap(objects: Objects, min_overlap: Overlap) -> int:
+    """Return how many snapshots two objects must share."""
+    ensemble = objects.ensemble
+    n_snapshots = ensemble.n_counting
+    usual = max(2, math.ceil(n_snapshots / 2)) if ensemble.gaps else n_snapshots
+    overlap: int | str = usual if min_overlap is None else min_overlap
+    if overlap == "auto":
+        overlap = min(usual, kept_by_half(most_shared(objects))) if ensemble.gaps else usual
+    if isinstance(overlap, str) or not 2 <= operator.index(overlap) <= n_snapshots:
+        raise ValueError(
+            f"min_overlap= is 'auto' or a number of snapshots from 2 to {n_snapshots}, got "
+            f"{min_overlap!r}"
+        )
+    return overlap
+
+
+def kept_by_half(shared: Ints) -> int:
+    """Return the longest overlap, 2 or more, that keeps half of the objects of `most_shared`."""
+    ordered = np.sort(shared)[::-1]
+    return max(2, int(ordered[(len(ordered) - 1) // 2]))
+
+
+def most_shared(objects: Objects) -> Ints:
+    """Return how many snapshots each object shares with the one that shares most with it."""
+    most = np.zeros(len(objects), np.int64)
+    for rows, partners, common in _shared_by_block(_seen_objects(objects)):
+        others = np.where(rows[:, None] == partners, 0, common)
+        most[rows] = others.max(axis=1, initial=0).astype(np.int64)
+    return most
+
+
+def keep_sharing(objects: Objects, pairs: Pairs, overlap: int) -> Pairs:
+    """Leave out those of all pairs of points that share too few snapshots, before measuring them.
+
+    Pairs stay as they are where they are a list already, or where most of them share enough.
+    """
+    if pairs.index is not None or not objects.ensemble.gaps or not objects.are_points:
+        return pairs
+    found, n_found = [np.empty((0, 2), np.int64)], 0
+    for rows, partners, common in _shared_by_block(_seen_objects(objects)):
+        one, other = np.nonzero((common >= overlap) & (rows[:, None] < partners))
+        found.append(np.column_stack([rows[one], partners[other]]))
+        n_found += len(one)
+        if n_found > min(_MOST_LISTED, len(pairs) // 2):
+            return pairs
+    return pairs.keep(np.concatenate(found))
+
+
+def refuse_unmeasured(objects: Objects, pairs: Pairs, overlap: int) -> None:
+    """Refuse pairs of which none shares enough snapshots, and name an overlap that would do."""
+    shared = most_shared(objects)
+    advice = f"min_overlap={kept_by_half(shared)} keeps half of all objects, and 'auto' chooses it"
+    if shared.max() < 2:
+        advice = "no two are seen together in 2 snapshots, so longer tracks are needed"
+    raise ValueError(
+        f"{objects.ensemble.prefix}none of {len(pairs):,} pairs of {objects.kind} share the "
+        f"{overlap} of {objects.ensemble.n_counting} snapshots that they need: {advice}"
+    )
+
+
+def _seen_objects(objects: Objects) -> Bools:
+    """Which objects are seen as a whole, of shape (snapshots that count, objects)."""
+    ensemble = objects.centres() if objects.are_points else objects.ensemble
+    blocks = [np.isfinite(block.coordinates).all(axis=2) for block in ensemble.blocks()]
+    seen = np.concatenate(blocks)
+    if ensemble.weights is not None:
+        seen = seen[ensemble.weights > 0]
+    if objects.are_points:
+        return seen
+    unseen = objects.membership().astype(np.int64) @ (~seen).T
+    return np.ascontiguousarray((unseen == 0).T)
+
+
+def _shared_by_block(seen: Bools) -> Iterator[tuple[Ints, Ints, Coordinates]]:
+    """Yield some objects, all that meet them, and how many snapshots each two share.
+
+    Objects that appear at about the same time come together: they meet few others in few
+    snapshots, so that little is multiplied for a crowd that comes and goes.
+    """
+    n_snapshots, n_objects = seen.shape
+    kind = np.float32 if n_snapshots <= 2**24 else np.float64  # whole numbers that it can hold
+    order = np.argsort(seen.argmax(axis=0), kind="stable")
+    at_once = max(1, _AT_ONCE // n_objects)
+    step = min(256, at_once)
+    for start in range(0, n_objects, step):
+        rows = order[start : start + step]
+        inside = np.flatnonzero(seen[:, rows].any(axis=1))
+        span = slice(inside[0], inside[-1] + 1) if len(inside) > 0 else slice(0)
+        partners = np.flatnonzero(seen[span].any(axis=0))
+        common = np.zeros((len(rows), len(partners)), kind)
+        for first in range(0, len(inside), at_once):
+            part = seen[inside[first : first + at_once]]
+            common += part[:, rows].T.astype(kind) @ part[:, partners].astype(kind)
+        yield rows, partners, common

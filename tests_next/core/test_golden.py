@@ -1,0 +1,116 @@
+"""Golden results of the core: σ of every golden case, from arrays on."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tests_next.golden import load_core
+from tests_next.golden.cases import CASES, Case, labels_of_groups
+from tests_next.golden.systems import Plain
+from timme_next import objects as make_objects
+from timme_next import pairs as choose_pairs
+from timme_next.ensemble import Atoms, Ensemble
+from timme_next.ensemble.bonds import trace_steps
+from timme_next.fluctuations import Fluctuations, measure
+from timme_next.objects import Objects
+from timme_next.pairs import Pairs
+
+
+def digest(array: npt.NDArray[Any]) -> str:
+    """Fingerprint as in `tests_next.golden.make_core`."""
+    if array.dtype.kind in "iub":
+        data = array.astype("<i8").tobytes()
+    else:
+        data = "\n".join(map(str, array.ravel().tolist())).encode()
+    return hashlib.sha256(f"{array.shape}".encode() + data).hexdigest()[:16]
+
+
+def ensemble_of(made: Plain) -> Ensemble:
+    atoms = None
+    if made.atoms is not None or len(made.bonds) > 0:
+        atoms = Atoms.unnamed(made.n_sites, bonds=made.bonds)
+    if atoms is not None and made.atoms is not None:
+        atoms = replace(atoms, **made.atoms._asdict(), masses=made.masses)
+    ensemble = Ensemble.from_array(
+        made.coordinates,
+        boxes=made.box,
+        atoms=atoms,
+        weights=made.weights,
+        unit=made.unit,
+        gaps=made.gaps,
+    )
+    if made.atoms is None or made.unit != "Å":
+        return ensemble
+
+    def distances(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> Any:
+        chosen = made.coordinates[[0, len(made.coordinates) // 2, -1]]
+        return np.linalg.norm(chosen[:, one] - chosen[:, other], axis=2)
+
+    traces, bonds = trace_steps(ensemble.atoms, distances)
+    return replace(ensemble, traces=traces, atoms=replace(ensemble.atoms, bonds=bonds))
+
+
+@cache
+def run(name: str) -> tuple[Objects, Pairs, Fluctuations]:
+    """Objects, pairs and σ of a case, with its warnings ignored."""
+    case = CASES[name]
+    if case.reading is not None:
+        pytest.skip("starts from a reader")
+    objects = objects_of(case)
+    pairs = getattr(choose_pairs, case.pairs)(objects, **case.chosen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return (
+            objects,
+            pairs,
+            measure(objects, pairs, min_overlap=case.min_overlap, metric=case.metric),
+        )
+
+
+def objects_of(case: Case) -> Objects:
+    ensemble, options = ensemble_of(case.plain()), dict(case.made)
+    if case.objects == "groups":
+        labels = labels_of_groups(ensemble.n_sites, options.pop("size"))
+        return make_objects.groups(ensemble, labels, **options)
+    made: Objects = getattr(make_objects, case.objects)(ensemble, **options)
+    return made
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_sigma_is_that_of_the_golden_case(name: str) -> None:
+    objects, pairs, found = run(name)
+    golden = load_core(name)
+    facts = golden["facts"]
+    order = np.lexsort((found.pairs[:, 1], found.pairs[:, 0]))
+    index, sigma, common = found.pairs[order], found.sigma[order], found.common[order]
+    assert {
+        "n_objects": len(objects),
+        "members_digest": digest(objects.members),
+        "offsets_digest": digest(objects.offsets),
+        "names_digest": digest(objects.names),
+        "anchors_digest": digest(objects.anchors),
+        "reduction": objects.reduction,
+        "n_chosen": len(pairs),
+        "n_pairs": len(index),
+        "pairs_digest": digest(index),
+        "common_digest": digest(common),
+        "unit": found.unit,
+        "near_half_box": found.n_near_half_box,
+    }.items() <= facts.items()
+    # Single precision is summed in it from 64 snapshots on, in any order; double agrees to the
+    # rounding of distances, of which σ is a difference.
+    single = golden["sigma"].dtype == np.float32
+    places = np.linspace(0, len(sigma) - 1, len(golden["sigma"])).astype(np.int64)
+    relative, absolute = (2e-5, 0.0) if single else (1e-12, 1e-13)
+    np.testing.assert_allclose(sigma[places], golden["sigma"], relative, absolute)
+    bounds = np.unique(np.linspace(0, len(sigma), 100, endpoint=False).astype(np.int64))
+    sums = np.add.reduceat(sigma, bounds)
+    np.testing.assert_allclose(sums, golden["sums"], relative, absolute)
