@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from scipy import sparse
 from scipy.spatial.distance import squareform
-from timme_next.fluctuations import Fluctuations, measure
 
 from tests_next import naive
 from tests_next.golden import load_core
 from tests_next.strategies import Floats, PairList, moved_snapshots, pair_lists, sigma_matrices
 from timme_next import objects, pairs
 from timme_next.ensemble import Ensemble
+from timme_next.fluctuations import Fluctuations, measure
 from timme_next.hierarchy import Hierarchy, Quantity, link
 from timme_next.hierarchy.linking import brace
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from timme_next.fluctuations import measure
 
 from tests_next.strategies import Floats
 from timme_next import objects, pairs, synthetic
 from timme_next.ensemble import Ensemble
+from timme_next.fluctuations import measure
 from timme_next.hierarchy import link
 from timme_next.hierarchy.partition import rand_index
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from timme_next.fluctuations import measure
 
 from timme_next import objects, pairs, synthetic, theory
+from timme_next.fluctuations import measure
 from timme_next.hierarchy import Hierarchy, link
 from timme_next.hierarchy.curves import count_clusters, inflection
 
