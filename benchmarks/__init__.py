@@ -1,1 +1,1 @@
-"""How fast TIMME is, always beside a peer in the same run: ``python -m benchmarks``."""
+"""Speed and memory beside what a user could assemble instead, and beside the machine's limit."""

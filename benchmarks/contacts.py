@@ -1,4 +1,4 @@
-"""Pairs in contact: beside MDAnalysis, beside σ, and the time per particle must not grow."""
+"""Pairs in contact: MDAnalysis, the reference, and a million particles."""
 
 from __future__ import annotations
 
@@ -6,97 +6,56 @@ from functools import partial
 
 import numpy as np
 
-import timme
+import timme as reference
+import timme_next as timme
 from benchmarks import peers
-from benchmarks.allpairs import adenylate_kinase
-from benchmarks.results import Results, Row, seconds
-from benchmarks.timing import race
+from benchmarks.rows import Row, against, race, require, seconds
+from benchmarks.systems import adenylate_kinase, as_points, solid
 
-_PROTEIN_RADIUS = 10.0  # Å
-_FRAMES, _DENSITY, _RADIUS = 20, 0.0334, 3.5  # those of water, in Å
-
-
-def run(*, quick: bool) -> Results:
-    """Search contacts, and search, measure and link them, among more and more particles."""
-    return Results([*_protein_rows(quick=quick), *_size_rows(quick=quick)])
+RADIUS = 10.0  # Å
+DENSITY = 0.0334  # of water, in molecules per Å³
+NEIGHBOURS = 3.5  # Å
 
 
-def _protein_rows(*, quick: bool) -> list[Row]:
-    """Search the contacts of adenylate kinase; what is found must be what MDAnalysis finds."""
-    snapshots = adenylate_kinase()
-    if quick:
-        snapshots = np.ascontiguousarray(snapshots[::10])
-    points = timme.objects.points(timme.Ensemble.from_array(snapshots))
-    found = timme.pairs.within(points, _PROTEIN_RADIUS)
-    listed = {(int(i), int(j)) for piece in found.chunks(len(found)) for i, j in piece}
-    theirs = peers.contacts_with_mdanalysis  # takes minutes: its one call is timed and compared
+def protein(*, quick: bool) -> list[Row]:
+    """Contacts of adenylate kinase within 10 Å in any of its snapshots."""
+    snapshots = adenylate_kinase()[0][:: 10 if quick else 1]
+    ours, theirs = as_points(timme, snapshots), as_points(reference, snapshots)
+    found = timme.pairs.within(ours, RADIUS).index
+    listed = np.concatenate(list(reference.pairs.within(theirs, RADIUS).chunks(10**9)))
+    require({*map(tuple, found.tolist())} == {*map(tuple, listed.tolist())}, "contacts")
     named = set[tuple[int, int]]()
     median = race(
-        {"MDAnalysis": lambda: named.update(theirs(snapshots, _PROTEIN_RADIUS))},
+        {
+            "ours": lambda: timme.pairs.within(ours, RADIUS),
+            "reference": lambda: reference.pairs.within(theirs, RADIUS),
+        },
+        repetitions=9,
+    ) | race(
+        {"MDAnalysis and a set": lambda: named.update(peers.contacts(snapshots, RADIUS))},
         repetitions=1,
         warm_up=False,
     )
-    if listed != named:
-        raise AssertionError("MDAnalysis finds other contacts")
-    median |= race(
-        {
-            "ours": lambda: timme.pairs.within(points, _PROTEIN_RADIUS),
-            "σ of the same pairs of points": lambda: timme.measure(points, found),
-        },
-        repetitions=9,
-    )
-    name = f"{len(found):,} contacts, adenylate kinase, {len(points)} × {len(snapshots)}"
-    sigma, search = median["σ of the same pairs of points"], median["MDAnalysis"]
+    require({*map(tuple, found.tolist())} == named, "contacts of MDAnalysis")
+    name = f"{len(found):,} contacts, adenylate kinase, {len(ours):,} × {len(snapshots)}"
     return [
-        Row(
-            name,
-            seconds(median["ours"]),
-            f"MDAnalysis' capped_distance and a set {seconds(search)}",
-            search / median["ours"],
-            at_least=None if quick else 300.0,
-        ),
-        Row(
-            name,
-            seconds(median["ours"]),
-            f"σ of the same pairs of points {seconds(sigma)}",
-            median["ours"] / sigma,
-            at_most=None if quick else 2.0,
-        ),
+        against(name, median, "MDAnalysis and a set", "" if quick else "≥ 1000"),
+        against(name, median, "reference", "≤ 1.6", slower=True),
+        Row(name, seconds(median["ours"]), "0.15 s", median["ours"], "≤ 0.15"),
     ]
 
 
-def _size_rows(*, quick: bool) -> list[Row]:
-    sizes = (1_000, 10_000, 100_000) if quick else (10_000, 100_000, 1_000_000)
-    systems = {
-        size: timme.objects.points(timme.synthetic.elastic(size, _FRAMES, density=_DENSITY))
-        for size in sizes
-    }
-    timme.cluster(systems[sizes[0]], timme.pairs.within(systems[sizes[0]], _RADIUS))
-
-    def search(size: int) -> timme.pairs.Pairs:
-        return timme.pairs.within(systems[size], _RADIUS)
-
-    def whole(size: int) -> timme.Hierarchy:
-        return timme.cluster(systems[size], search(size))
-
+def particles(*, quick: bool) -> list[Row]:
+    """Contacts of particles at the density of water, beside the reference."""
     rows = []
-    for name, step in (("contact search", search), ("contacts, σ and linkage", whole)):
+    for size in (10_000,) if quick else (100_000, 300_000):
+        snapshots = solid(size, 20, density=DENSITY)
+        ours, theirs = as_points(timme, snapshots), as_points(reference, snapshots)
         median = race(
-            {str(size): partial(step, size) for size in sizes},
-            repetitions=2 if quick else 3,
-            warm_up=False,
+            {
+                "ours": partial(timme.pairs.within, ours, NEIGHBOURS),
+                "reference": partial(reference.pairs.within, theirs, NEIGHBOURS),
+            }
         )
-        each = {size: median[str(size)] / size for size in sizes}
-        *_, before, last = sizes
-        rows += [
-            Row(
-                f"{name}, {size:,} × {_FRAMES}",
-                f"{1e6 * each[size]:.3g} µs per particle",
-                f"at {before:,}: {1e6 * each[before]:.3g} µs",
-                each[size] / each[before],
-                at_most=1.6 if size == last else None,
-            )
-            for size in sizes
-            if size != before
-        ]
+        rows.append(against(f"contacts, {size:,} × 20", median, "reference", "≤ 1.6", slower=True))
     return rows
