@@ -41,6 +41,18 @@ def indices(given: npt.ArrayLike, count: int, what: str) -> Ints:
     return array.astype(np.int64)
 
 
+def index_pairs(given: npt.ArrayLike, count: int, what: str) -> Ints:
+    """Check pairs (pairs, 2) of indices into ``count`` things."""
+    array = np.asarray(given) if np.size(given) > 0 else np.empty((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"{what} need two whole numbers each, got {array.dtype} of shape {array.shape}"
+        )
+    if array.size > 0 and (array.min() < 0 or array.max() >= count):
+        raise ValueError(f"{what} range from 0 to {count - 1}, got {array.min()} to {array.max()}")
+    return array.astype(np.int64)
+
+
 def numbers(given: npt.ArrayLike, what: str) -> Floats:
     """Check an array of real numbers and convert it to double precision."""
     try:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from timme_next._arrays import Coordinates, Floats, Ints, Strings, frozen, indices
+from timme_next._arrays import Coordinates, Floats, Ints, Strings, frozen, index_pairs, indices
 from timme_next._text import Described, require
 from timme_next.ensemble.bonds import adjacency, bonds_and_traces, site_bonds, within_bonds
 from timme_next.ensemble.ensemble import Ensemble
@@ -214,22 +214,17 @@ def links(
     array([1, 2])
     """
     labels = _labels(ensemble, "links")
-    ends = site_bonds(ensemble) if bonds is None else np.asarray(bonds)
-    if ends.size == 0 or ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-        raise ValueError(
-            f"links need bonds, each of two sites, got {ends.dtype} of shape {ends.shape}: pass "
-            "bonds=, or use points"
-        )
-    rigid = np.unique(np.sort(ends.astype(np.int64), axis=1), axis=0)
-    different = len(rigid) == len(ends) and (rigid[:, 0] < rigid[:, 1]).all()
-    if not different or rigid.min() < 0 or rigid.max() >= len(labels):
-        raise ValueError(
-            f"links join two different sites of 0 to {len(labels) - 1}, and each two only once, "
-            f"got sites {rigid.min()} to {rigid.max()} in {len(rigid)} of {len(ends)} links"
-        )
+    ends = site_bonds(ensemble)
+    if bonds is not None:
+        ends = index_pairs(bonds, len(labels), "ends of links")
+    rigid = np.unique(np.sort(ends, axis=1), axis=0)
+    if len(rigid) == 0:
+        raise ValueError("links need at least 1 bond, got none: pass bonds=, or use points")
+    if len(rigid) < len(ends) or (rigid[:, 0] == rigid[:, 1]).any():
+        raise ValueError("links join two different sites, and each two only once: check bonds=")
     names = [f"{labels[one]}–{labels[other]}" for one, other in ends.tolist()]
-    offsets, members = 2 * np.arange(len(ends) + 1), ends.astype(np.int64).ravel()
-    made = _objects(ensemble, "links", offsets, members, names, reduction=reduction)
+    offsets = 2 * np.arange(len(ends) + 1)
+    made = _objects(ensemble, "links", offsets, ends.ravel(), names, reduction=reduction)
     return replace(made, rigid=frozen(rigid))
 
 

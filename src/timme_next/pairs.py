@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from timme_next._arrays import Coordinates, Floats, Ints, frozen
+from timme_next._arrays import Coordinates, Floats, Ints, frozen, index_pairs
 from timme_next._kernels.boxes import OPEN
 from timme_next._text import Described
 from timme_next.contacts import find_contacts
@@ -80,16 +80,18 @@ class Pairs(Described):
             for start in range(0, max(1, len(self.index)), size):
                 yield self.index[start : start + size]
             return
-        # Squares of objects, whose frames stay in the cache while all of their pairs are measured.
-        waiting = list[Ints]()
-        for first in range(0, self.n_objects, _SQUARE):
-            waiting.append(without(self._band(first), self.left_out, self.n_objects))
-            if sum(map(len, waiting)) > size:
-                listed = np.concatenate(waiting)
-                last = (len(listed) - 1) // size * size
-                yield from (listed[start : start + size] for start in range(0, last, size))
-                waiting = [listed[last:]]
-        yield np.concatenate(waiting)
+        edges = np.append(np.arange(0, self.n_objects, _SQUARE), self.n_objects)
+        before = edges * (2 * self.n_objects - edges - 1) // 2  # pairs of objects before each edge
+        band = 0
+        while band + 1 < len(edges):
+            enough = int(np.searchsorted(before, before[band] + size, side="right")) - 1
+            stop = max(band + 1, enough)
+            listed = np.empty((before[stop] - before[band], 2), np.int64)
+            self._fill(int(edges[band]), int(edges[stop]), listed)
+            listed, band = without(listed, self.left_out, self.n_objects), stop
+            yield from (
+                listed[start : start + size] for start in range(0, max(1, len(listed)), size)
+            )
 
     def keep(self, index: Ints) -> Pairs:
         """Return some of these pairs as a list, in the order in which all are walked.
@@ -113,14 +115,22 @@ class Pairs(Described):
         """Return the numbers of objects and pairs, and which pairs these are."""
         return {"objects": self.n_objects, "pairs": len(self), "which": self.description}
 
-    def _band(self, first: int) -> Ints:
-        """All pairs of some consecutive objects with later ones, square by square."""
-        square = np.indices((_SQUARE, _SQUARE)).reshape(2, -1).T
-        own = square[square[:, 0] < square[:, 1]] + first
-        corners = np.arange(first + _SQUARE, self.n_objects, _SQUARE)
-        beside = square + np.column_stack([np.full_like(corners, first), corners])[:, None]
-        band = np.concatenate([own, beside.reshape(-1, 2)])
-        return band[(band < self.n_objects).all(axis=1)]
+    def _fill(self, first: int, stop: int, listed: Ints) -> None:
+        """List all pairs of consecutive objects with later ones, square by square.
+
+        The frames of a square of objects stay in the cache while all of their pairs are measured.
+        """
+        end, n_objects = 0, self.n_objects
+        for corner in range(first, stop, _SQUARE):
+            rows = np.arange(corner, min(corner + _SQUARE, n_objects))
+            own = np.column_stack(np.triu_indices(len(rows), 1)) + corner
+            listed[end : end + len(own)] = own
+            end += len(own)
+            for other in range(corner + _SQUARE, n_objects, _SQUARE):
+                columns = np.arange(other, min(other + _SQUARE, n_objects))
+                square = listed[end : end + len(rows) * len(columns)].reshape(len(rows), -1, 2)
+                square[..., 0], square[..., 1] = rows[:, None], columns
+                end += len(rows) * len(columns)
 
 
 def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the paper's word)
@@ -329,16 +339,8 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
         These pairs, lower first and sorted, without those of an object with itself.
     """
     require_objects(objects, "pairs.given")
-    array = np.asarray(index) if np.size(index) else _NONE
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise ValueError(
-            f"pairs need two whole numbers each, got {array.dtype} of shape {array.shape}"
-        )
-    if array.size and (array.min() < 0 or array.max() >= len(objects)):
-        raise ValueError(
-            f"pairs must name objects 0 to {len(objects) - 1}, got {array.min()} to {array.max()}"
-        )
-    found = _listed(objects, array.astype(np.int64), "listed by the user", min_bonds)
+    array = index_pairs(index, len(objects), "pairs of objects")
+    found = _listed(objects, array, "listed by the user", min_bonds)
     left_out = len(_sorted(array, len(objects))) - len(found)
     text = _describe("listed by the user", min_bonds, left_out, len(found))
     return replace(found, description=text)

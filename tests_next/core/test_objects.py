@@ -207,7 +207,7 @@ def test_sets_that_are_not_groups_are_refused(sets: Any, message: str) -> None:
     "bonds", [[(0, 0)], [(0, 1), (1, 0)], [0, 1, 2], [(0, 9)], [(0, 1.5)]], ids=str
 )
 def test_bonds_that_are_not_links_are_refused(bonds: Any) -> None:
-    with pytest.raises(ValueError, match=r"links (need|join)"):
+    with pytest.raises(ValueError, match="links"):
         objects.links(ENSEMBLE, bonds)
 
 
@@ -230,7 +230,7 @@ def test_choices_that_do_not_exist_are_refused() -> None:
 
 def test_objects_of_bonds_need_bonds() -> None:
     bare = Ensemble.from_array(SNAPSHOTS)
-    with pytest.raises(ValueError, match="links need bonds"):
+    with pytest.raises(ValueError, match="links need at least 1 bond"):
         objects.links(bare)
     with pytest.raises(ValueError, match="molecules need bonds"):
         objects.molecules(bare)

@@ -296,8 +296,8 @@ def test_given_pairs_have_one_form() -> None:
 @pytest.mark.parametrize(
     ("index", "message"),
     [
-        ([(0, 6)], "objects 0 to 5, got 0 to 6"),
-        ([(-1, 2)], "objects 0 to 5, got -1 to 2"),
+        ([(0, 6)], "objects range from 0 to 5, got 0 to 6"),
+        ([(-1, 2)], "objects range from 0 to 5, got -1 to 2"),
         ([(0, 1, 2)], r"two whole numbers each, got int64 of shape \(1, 3\)"),
         ([0, 1], "two whole numbers"),
         ([(0.0, 1.0)], "two whole numbers each, got float64"),
