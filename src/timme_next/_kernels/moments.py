@@ -30,7 +30,7 @@ from timme_next._kernels import compiled
 from timme_next._kernels.boxes import OPEN, STRAIGHT, TILTED, shortest_squares
 
 _SUMS = {"reassoc", "contract", "nsz"}  # sums may be reordered for vectors; NaN keeps its meaning
-_RUN, _SHORT_RUN = 128, 16  # pairs whose sums stay in the cache
+_RUN, _SHORT_RUN = 256, 16  # pairs whose sums stay in the cache
 _FARTHEST, _MOST_SHIFTED, _LEAST = 64.0, 16.0, 1e-30  # see the argument above
 _SINGLE = 4  # bytes
 _FOLLOWED = 3  # a kind of image that is no kind of box
@@ -65,7 +65,7 @@ def _distance(x, y, z, a, b, frame, number):
 
 
 @compiled(fastmath=_SUMS)
-def _sum_run(xyz, pairs, begin, stop, sums):
+def _sum_run(xyz, frames, pairs, begin, stop, sums):
     """Fill in first distances, sums of distances less the first, and sums of their squares.
 
     Four pairs at a time, so that square roots need not wait. The last pair stands in for those
@@ -74,7 +74,7 @@ def _sum_run(xyz, pairs, begin, stop, sums):
     number, width = sums.dtype.type, _place(xyz.shape[2])
     x = xyz.reshape(-1)
     y, z = x[xyz.shape[2] :], x[2 * xyz.shape[2] :]
-    step, first, last = width + width + width, _place(0), stop - 1
+    step, first, last = width + width + width, _place(frames[0]), stop - 1
     for p in range(begin, stop, 4):
         q, r, s, k = min(p + 1, last), min(p + 2, last), min(p + 3, last), p - begin
         a0, b0 = _place(pairs[p, 0]) * step, _place(pairs[p, 1]) * step
@@ -86,19 +86,14 @@ def _sum_run(xyz, pairs, begin, stop, sums):
         shift2 = _distance(x, y, z, a2, b2, first, number)
         shift3 = _distance(x, y, z, a3, b3, first, number)
         sum0 = sum1 = sum2 = sum3 = square0 = square1 = square2 = square3 = number(0.0)
-        for frame in range(width):
+        for frame in range(first, _place(frames[1])):
             r0 = _distance(x, y, z, a0, b0, frame, number) - shift0
             r1 = _distance(x, y, z, a1, b1, frame, number) - shift1
             r2 = _distance(x, y, z, a2, b2, frame, number) - shift2
             r3 = _distance(x, y, z, a3, b3, frame, number) - shift3
-            sum0 += r0
-            sum1 += r1
-            sum2 += r2
-            sum3 += r3
-            square0 += r0 * r0
-            square1 += r1 * r1
-            square2 += r2 * r2
-            square3 += r3 * r3
+            sum0, sum1, sum2, sum3 = sum0 + r0, sum1 + r1, sum2 + r2, sum3 + r3
+            square0, square1 = square0 + r0 * r0, square1 + r1 * r1
+            square2, square3 = square2 + r2 * r2, square3 + r3 * r3
         sums[0, k], sums[0, k + 1], sums[0, k + 2], sums[0, k + 3] = shift0, shift1, shift2, shift3
         sums[1, k], sums[1, k + 1], sums[1, k + 2], sums[1, k + 3] = sum0, sum1, sum2, sum3
         sums[2, k], sums[2, k + 1] = square0, square1
@@ -130,50 +125,65 @@ def _settle(n_frames, sums, mean, m2, imprecise):
 
 
 @compiled
-def _refine(xyz, n_frames, pairs, begin, stop, imprecise, again, exact, mean, m2):
-    """Sum imprecise pairs of a run again, in double precision."""
-    n_again, inverse = 0, 1.0 / n_frames
-    for p in range(begin, stop):
-        if imprecise[p - begin]:
-            again[n_again, 0], again[n_again, 1], again[n_again, 2] = pairs[p, 0], pairs[p, 1], p
-            n_again += 1
-    _sum_run(xyz, again, 0, n_again, exact)
-    for k in range(n_again):
-        p = again[k, 2]
-        mean[p] = exact[0, k] + exact[1, k] * inverse
-        m2[p] = max(exact[2, k] - exact[1, k] * exact[1, k] * inverse, 0.0)
+def _refine(xyz, frames, n_frames, pairs, places, mean, m2):
+    """Sum pairs at some places again, in double precision."""
+    run, sums, inverse = np.empty((_RUN, 2), np.int64), np.empty((3, _RUN + 3)), 1.0 / n_frames
+    for begin in range(0, len(places), _RUN):
+        count = min(_RUN, len(places) - begin)
+        for k in range(count):
+            p = places[begin + k]
+            run[k, 0], run[k, 1] = pairs[p, 0], pairs[p, 1]
+        _sum_run(xyz, frames, run, 0, count, sums)
+        for k in range(count):
+            p = places[begin + k]
+            mean[p] = sums[0, k] + sums[1, k] * inverse
+            m2[p] = max(sums[2, k] - sums[1, k] * sums[1, k] * inverse, 0.0)
 
 
 @compiled
-def fill_open(xyz, n_frames, pairs, mean, m2):
-    """Fill in the moments of pairs in open space, all frames seen and of weight 1.
+def fill_open(xyz, frames, n_frames, pairs, mean, m2):
+    """Fill in the moments of pairs over some frames in open space, all seen and of weight 1.
 
-    ``xyz`` (sites, 3, frames) has missing dimensions filled up with 0, and frames with copies of
-    the first up to a whole number of vectors: by neither is anything added. Single precision stays
-    single where that is enough.
+    ``xyz`` (sites, 3, frames) has missing dimensions filled up with 0. ``frames`` are the first and
+    the end; beyond ``n_frames`` of them they repeat the first, up to a whole number of vectors, by
+    which nothing is added. Single precision stays single where that is enough.
     """
-    sums, exact = np.empty((3, _RUN + 3), xyz.dtype), np.empty((3, _RUN + 3))
-    again, imprecise = np.empty((_RUN, 3), np.int64), np.empty(_RUN, np.bool_)
+    sums, imprecise = np.empty((3, _RUN + 3), xyz.dtype), np.empty(_RUN, np.bool_)
+    places, n_places = np.empty(len(pairs), np.int64), 0
     for begin in range(0, len(pairs), _RUN):
         stop = min(begin + _RUN, len(pairs))
-        _sum_run(xyz, pairs, begin, stop, sums)
+        _sum_run(xyz, frames, pairs, begin, stop, sums)
         n_imprecise = _settle(n_frames, sums, mean[begin:stop], m2[begin:stop], imprecise)
         if n_imprecise > 0 and xyz.itemsize == _SINGLE:
-            _refine(xyz, n_frames, pairs, begin, stop, imprecise, again, exact, mean, m2)
+            for p in range(begin, stop):
+                if imprecise[p - begin]:
+                    places[n_places] = p
+                    n_places += 1
+    _refine(xyz, frames, n_frames, pairs, places[:n_places], mean, m2)
 
 
 @compiled(fastmath=_SUMS)
-def _moments_of(r, weights, start, stop):
-    """Count, weight, mean and sum of squared deviations of the distances that are not NaN.
+def _moments_of_all(r, start, stop):
+    """Count, weight, mean and sum of squared deviations of distances, all seen and of weight 1.
 
     They are counted from the first one, so that no digits are lost to a large mean.
     """
-    shift = 0.0
+    shift, first, second, total = r[start], 0.0, 0.0, float(stop - start)
+    for frame in range(start, stop):
+        deviation = r[frame] - shift
+        first += deviation
+        second += deviation * deviation
+    return stop - start, total, shift + first / total, max(second - first * first / total, 0.0)
+
+
+@compiled(fastmath=_SUMS)
+def _moments_of_seen(r, weights, start, stop):
+    """The same of distances that are not NaN, with weights."""
+    count, shift, total, first, second = 0, 0.0, 0.0, 0.0, 0.0
     for frame in range(start, stop):
         if weights[frame] > 0.0 and r[frame] == r[frame]:
             shift = r[frame]
             break
-    count, total, first, second = 0, 0.0, 0.0, 0.0
     for frame in range(start, stop):
         seen = r[frame] == r[frame]
         weight = weights[frame] if seen else 0.0
@@ -185,6 +195,17 @@ def _moments_of(r, weights, start, stop):
     if count == 0:
         return 0, 0.0, 0.0, 0.0
     return count, total, shift + first / total, max(second - first * first / total, 0.0)
+
+
+@compiled
+def _fill_open_distances(xyz, a, b, r):
+    """Fill in distances of two sites in open space of three dimensions, by frame."""
+    width = xyz.shape[2]
+    x = xyz.reshape(-1)
+    y, z = x[width:], x[2 * width :]
+    a, b = _place(3 * width * a), _place(3 * width * b)
+    for frame in range(_place(len(r))):
+        r[frame] = _distance(x, y, z, a, b, frame, np.float64)
 
 
 @compiled
@@ -203,44 +224,44 @@ def _fill_distances(xyz, boxes, kind, a, b, steps, vectors, scratch, r, near):
     if kind == TILTED:
         shortest_squares(vectors, matrices, inverses, halves, shortening, scratch, r)
         for frame in range(n_frames):
-            near[frame] = np.sqrt(r[frame]) / halves[frame]
-    elif kind == STRAIGHT:
-        for d in range(n_dimensions):
+            r[frame] = np.sqrt(r[frame])
+            near[frame] = r[frame] / halves[frame]
+        return
+    for d in range(n_dimensions):
+        if kind == STRAIGHT:
             for frame in range(n_frames):
-                x = vectors[d, frame]
-                x -= np.rint(x * inverses[d, d, frame]) * matrices[d, d, frame]
-                share = 2.0 * abs(x) * inverses[d, d, frame]
-                if share > near[frame]:  # never for NaN
+                x, inverse = vectors[d, frame], inverses[d, d, frame]
+                vectors[d, frame] = x - np.rint(x * inverse) * matrices[d, d, frame]
+                share = 2.0 * abs(vectors[d, frame]) * inverse
+                if share > near[frame]:
                     near[frame] = share
-                vectors[d, frame] = x
-    elif kind == _FOLLOWED:
-        for d in range(n_dimensions):
+        elif kind == _FOLLOWED:
             for axis in range(n_dimensions):
                 for frame in range(n_frames):
                     vectors[d, frame] += steps[axis] * matrices[axis, d, frame]
-    if kind != TILTED:
-        for d in range(n_dimensions):
-            for frame in range(n_frames):
-                r[frame] += vectors[d, frame] * vectors[d, frame]
+        for frame in range(n_frames):
+            r[frame] += vectors[d, frame] * vectors[d, frame]
     for frame in range(n_frames):
         r[frame] = np.sqrt(r[frame])
 
 
 @compiled
 def fill_parts(
-    xyz, weights, boxes, box_kind, molecules, steps, pairs, parts, count, weight, mean, m2, reach
+    xyz, weights, complete, boxes, pairs, parts, distances, count, weight, mean, m2, reach
 ):
     """Fill in moments (parts, pairs) over parts of the frames, in any box, with gaps and weights.
 
-    ``parts`` are first frames and ends. Sites of one of the ``molecules`` (none if all are single)
-    see one another as they are, others the image to which ``steps`` lead, or if there are none, the
-    nearest. ``reach`` gets the largest distance over half the width of the box.
+    ``parts`` are first frames and ends; ``complete`` says that all frames are seen and of weight 1.
+    ``distances`` (pairs, frames) are given or, if there are none, measured in ``boxes``:
+    four arrays, their kind, molecules, and steps. Sites of one molecule (none if all are single)
+    see one another as they are, others the image to which steps lead or, without, the nearest.
+    ``reach`` gets the largest distance over half the width of the box.
     """
-    n_frames, n_dimensions = len(weights), xyz.shape[1]
+    box, box_kind, molecules, steps = boxes[:4], boxes[4], boxes[5], boxes[6]
+    n_frames, n_dimensions, n_parts = len(weights), xyz.shape[1], len(parts)
     vectors, scratch = np.empty((n_dimensions, n_frames)), np.empty((n_dimensions + 2, n_frames))
-    r, near, no_steps = np.empty(n_frames), np.empty(n_frames), np.empty(n_dimensions)
-    counts = np.empty((len(parts), _SHORT_RUN), np.int64)
-    found = np.empty((4, len(parts), _SHORT_RUN))
+    r, near, no_steps = np.empty(n_frames), np.zeros(n_frames), np.empty(n_dimensions)
+    counts, found = np.empty((n_parts, _SHORT_RUN), np.int64), np.empty((4, n_parts, _SHORT_RUN))
     for begin in range(0, len(pairs), _SHORT_RUN):
         stop = min(begin + _SHORT_RUN, len(pairs))
         for p in range(begin, stop):
@@ -250,31 +271,26 @@ def fill_parts(
                 kind = OPEN
             elif kind != OPEN and len(steps) > 0:
                 kind, to_image = _FOLLOWED, steps[p]
-            _fill_distances(xyz, boxes, kind, a, b, to_image, vectors, scratch, r, near)
-            for part in range(len(parts)):
-                start, end = parts[part, 0], parts[part, 1]
-                moments = _moments_of(r, weights, start, end)
-                counts[part, k], found[0, part, k], found[1, part, k], found[2, part, k] = moments
-                nearest = 0.0
-                for frame in range(start, end):
-                    if near[frame] > nearest:  # never for NaN
-                        nearest = near[frame]
-                found[3, part, k] = nearest
-        for part in range(
-            len(parts)
-        ):  # rows of pairs, so that whole lines of the cache are written
+            if len(distances) > 0:
+                r = distances[p]
+            elif kind == OPEN and n_dimensions == 3:
+                _fill_open_distances(xyz, a, b, r)
+            else:
+                _fill_distances(xyz, box, kind, a, b, to_image, vectors, scratch, r, near)
+            for q in range(n_parts):
+                start, end, nearest = parts[q, 0], parts[q, 1], 0.0
+                if complete:
+                    sums = _moments_of_all(r, start, end)
+                else:
+                    sums = _moments_of_seen(r, weights, start, end)
+                if kind in (STRAIGHT, TILTED):
+                    for frame in range(start, end):
+                        if near[frame] > nearest:  # never for NaN
+                            nearest = near[frame]
+                counts[q, k], found[0, q, k], found[1, q, k], found[2, q, k] = sums
+                found[3, q, k] = nearest
+        for q in range(n_parts):  # rows of pairs, so that whole lines of the cache are written
             for p in range(begin, stop):
                 k = p - begin
-                count[part, p] = counts[part, k]
-                weight[part, p], mean[part, p] = found[0, part, k], found[1, part, k]
-                m2[part, p], reach[part, p] = found[2, part, k], found[3, part, k]
-
-
-@compiled
-def fill_from_distances(distances, weights, parts, begin, count, weight, mean, m2):
-    """Fill in moments (parts, pairs), from one pair on, of ready-made distances (pairs, frames)."""
-    for k in range(len(distances)):
-        p = begin + k
-        for part in range(len(parts)):
-            moments = _moments_of(distances[k], weights, parts[part, 0], parts[part, 1])
-            count[part, p], weight[part, p], mean[part, p], m2[part, p] = moments
+                count[q, p], weight[q, p], mean[q, p] = counts[q, k], found[0, q, k], found[1, q, k]
+                m2[q, p], reach[q, p] = found[2, q, k], found[3, q, k]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from timme_next._arrays import Coordinates, Floats, Ints, frozen
 from timme_next._kernels import boxes as box_kernel
 from timme_next._kernels import moments as kernel
 from timme_next.engine.metrics import Metric, measure_distances
 from timme_next.ensemble import Block, Boxes
+from timme_next.ensemble.ensemble import SINGLE_FROM
 
-_LANES, _LINE = 16, 64  # frames of a vector; bytes of a line of the cache
+_LINE = 64  # bytes of a vector, and of a line of the cache
 _HELD = 2_000_000  # coordinates that a metric gets at a time, about
 
 
@@ -43,12 +44,12 @@ class Moments:
     @property
     def variance(self) -> Floats:
         """Population variance σ² of each distance; NaN where no snapshot is in common."""
-        nothing = np.full_like(self.m2, np.nan)
-        return np.divide(self.m2, self.weight, where=self.count > 0, out=nothing)
+        with np.errstate(invalid="ignore"):  # 0 / 0
+            return self.m2 / self.weight
 
     def add(self, other: Moments) -> None:
         """Merge the moments of the same pairs over other snapshots into these, in place."""
-        kernel.merge(*self.arrays, *other.arrays)
+        kernel.merge(*self.arrays, *map(np.ascontiguousarray, other.arrays))
 
     def part(self, tile: slice) -> Moments:
         """Return a view of some of the pairs."""
@@ -61,72 +62,89 @@ class LaidOut:
 
     def __init__(self, block: Block, metric: Metric | None = None) -> None:
         self._n_frames, _, n_dimensions = block.coordinates.shape
-        self._metric, self._weights = metric, np.array(block.weights)
-        self._boxes = Boxes.of(block.boxes, self._n_frames, n_dimensions, block.images)
+        self._metric, self._weights, self._complete = (
+            metric,
+            np.array(block.weights),
+            block.complete,
+        )
+        matrices = block.boxes if metric is None else None
+        self._boxes = Boxes.of(matrices, self._n_frames, n_dimensions, block.images)
+        self._box_arrays = _lay_out_boxes(self._boxes)
         is_open = self._boxes.kind == box_kernel.OPEN
         self._plain = metric is None and block.complete and is_open and n_dimensions <= 3
+        number = np.dtype("f4" if block.single else "f8")
         if metric is None:
-            number = np.float32 if block.single else np.float64
             self._xyz = _lay_out(block.coordinates, number, whole_vectors=self._plain)
-            self._box_arrays = _lay_out_boxes(self._boxes)
         else:
             self._points = block.coordinates.astype(np.float64)
+            self._xyz = np.empty((0, n_dimensions, 0), number)
 
     def measure(self, pairs: Ints, parts: Sequence[slice] | None = None) -> list[Moments]:
         """Return the moments of pairs (pairs, 2) over each of some slices of the frames.
 
-        By default that is one slice, of all frames. Distances in open space are then summed in
-        single precision where the block allows it, and else in double precision.
+        By default that is one slice, of all frames. Less than 64 of more frames are summed in
+        double precision.
         """
         pairs = frozen(np.ascontiguousarray(pairs))  # one type, so that kernels are compiled once
-        whole = [(0, self._n_frames)]
-        bounds = whole if parts is None else [part.indices(self._n_frames)[:2] for part in parts]
-        shape = len(bounds), len(pairs)
-        if self._plain and bounds == whole:
-            count, weight = np.full(shape, self._n_frames), np.full(shape, float(self._n_frames))
-            mean, m2, reach = np.empty(shape), np.empty(shape), np.full(shape, 0.0)
-            kernel.fill_open(self._xyz, self._n_frames, pairs, mean[0], m2[0])
-        else:
-            count, weight = np.empty(shape, np.int64), np.empty(shape)
-            mean, m2, reach = np.empty(shape), np.empty(shape), np.full(shape, 0.0)
-            found = count, weight, mean, m2
-            edges = np.array(bounds, np.int64).reshape(-1, 2)
-            if self._metric is None:
-                boxes, steps = self._boxes, self._steps(pairs)
-                kernel.fill_parts(
-                    *(self._xyz, self._weights, self._box_arrays, boxes.kind, boxes.molecules),
-                    *(steps, pairs, edges, *found, reach),
-                )
-            else:
-                length = max(1, _HELD // self._points[:, 0].size)
-                for begin in range(0, len(pairs), length):
-                    a, b = pairs[begin : begin + length].T
-                    points = self._points[:, a], self._points[:, b]
-                    distances = measure_distances(self._metric, *points)
-                    distances = np.ascontiguousarray(distances.T, dtype=np.float64)
-                    kernel.fill_from_distances(distances, self._weights, edges, begin, *found)
-        return [Moments(*arrays) for arrays in zip(count, weight, mean, m2, reach, strict=True)]
+        given = [slice(None)] if parts is None else parts
+        bounds = [part.indices(self._n_frames)[:2] for part in given]
+        others = [edges for edges in bounds if not self._is_fast(*edges)]
+        found = self._measure_others(pairs, others) if others else iter(())
+        return [
+            self._measure_fast(pairs, *edges) if self._is_fast(*edges) else next(found)
+            for edges in bounds
+        ]
 
-    def _steps(self, pairs: Ints) -> Floats:
-        """Box vectors to the images that are seen in all frames; none where these are nearest."""
-        if self._boxes.kind == box_kernel.OPEN or not len(self._boxes.origin):
-            return np.empty((0, self._xyz.shape[1]))
-        return self._boxes.steps_between(pairs[:, 1], pairs[:, 0])
+    def _is_fast(self, start: int, stop: int) -> bool:
+        return self._plain and (stop - start >= SINGLE_FROM or stop - start == self._n_frames)
+
+    def _measure_fast(self, pairs: Ints, start: int, stop: int) -> Moments:
+        n_frames, n_pairs = stop - start, len(pairs)
+        mean, m2 = np.empty(n_pairs), np.empty(n_pairs)
+        end = self._xyz.shape[2] if n_frames == self._n_frames else stop
+        kernel.fill_open(self._xyz, (start, end), n_frames, pairs, mean, m2)
+        count = np.broadcast_to(np.int64(n_frames), n_pairs)
+        weight, reach = (np.broadcast_to(x, n_pairs) for x in (np.float64(n_frames), 0.0))
+        return Moments(count, weight, mean, m2, reach)
+
+    def _measure_others(self, pairs: Ints, bounds: Sequence[tuple[int, int]]) -> Iterator[Moments]:
+        steps = np.empty((0, self._xyz.shape[1]))  # to images that are seen in all frames
+        if self._boxes.kind != box_kernel.OPEN and len(self._boxes.origin):
+            steps = self._boxes.steps_between(pairs[:, 1], pairs[:, 0])
+        shape = len(bounds), len(pairs)
+        found = (np.empty(shape, np.int64), *(np.empty(shape) for _ in range(4)))
+        kernel.fill_parts(
+            *(self._xyz, self._weights, self._complete, (*self._box_arrays, steps), pairs),
+            *(np.array(bounds), self._other_distances(pairs), *found),
+        )
+        return (Moments(*arrays) for arrays in zip(*found, strict=True))
+
+    def _other_distances(self, pairs: Ints) -> Floats:
+        """Distances (pairs, frames) by another metric; none for the Euclidean one."""
+        if self._metric is None:
+            return np.empty((0, 0))
+        distances = np.empty((len(pairs), self._n_frames))
+        length = max(1, _HELD // self._points[:, 0].size)
+        for begin in range(0, len(pairs), length):
+            tile = slice(begin, begin + length)
+            points = (self._points[:, sites] for sites in pairs[tile].T)
+            distances[tile] = measure_distances(self._metric, *points).T
+        return distances
 
 
 def _lay_out(
-    coordinates: Coordinates, number: npt.DTypeLike, *, whole_vectors: bool
+    coordinates: Coordinates, number: np.dtype[Any], *, whole_vectors: bool
 ) -> Coordinates:
     """Copy coordinates (frames, sites, dimensions) to (sites, dimensions, frames).
 
-    Whole vectors of three dimensions and of frames, the last of which repeat the first, are for
-    the fast loop. No vector lies across two lines of the cache.
+    The fast loop takes whole vectors, with 0 in missing dimensions and the first frame again in
+    missing frames, by which nothing is added. None of them lies across two lines of the cache.
     """
     n_frames, n_sites, n_dimensions = coordinates.shape
-    width = n_frames + -n_frames % _LANES if whole_vectors else n_frames
+    width = n_frames + -n_frames % (_LINE // number.itemsize) if whole_vectors else n_frames
     shape = n_sites, 3 if whole_vectors else n_dimensions, width
     room = np.empty(math.prod(shape) + _LINE, number)
-    begin = -room.ctypes.data % _LINE // room.itemsize
+    begin = -room.ctypes.data % _LINE // number.itemsize
     laid_out = room[begin : begin + math.prod(shape)].reshape(shape)
     laid_out[:, n_dimensions:] = 0.0
     laid_out[:, :n_dimensions, :n_frames] = coordinates.transpose(1, 2, 0)
@@ -134,12 +152,12 @@ def _lay_out(
     return laid_out
 
 
-def _lay_out_boxes(boxes: Boxes) -> tuple[Floats, Floats, Floats, Floats]:
-    """Matrices, inverses, half widths and shortening vectors with frames last."""
-    matrices, inverses = (
-        np.ascontiguousarray(given.transpose(1, 2, 0)) for given in (boxes.matrices, boxes.inverses)
-    )
-    if boxes.kind != box_kernel.TILTED:
-        return matrices, inverses, np.empty(0), np.empty((0, *matrices.shape[1:]))
-    halves = np.array([box_kernel.half_width(inverse) for inverse in boxes.inverses])
-    return matrices, inverses, halves, box_kernel.shortening_vectors(boxes.matrices)
+def _lay_out_boxes(boxes: Boxes) -> tuple[Floats, Floats, Floats, Floats, int, Ints]:
+    """Matrices, inverses, half widths and shortening vectors, frames last; kind and molecules."""
+    matrices = np.ascontiguousarray(boxes.matrices.transpose(1, 2, 0))
+    inverses = np.ascontiguousarray(boxes.inverses.transpose(1, 2, 0))
+    halves, shortening = np.empty(0), np.empty((0, *matrices.shape[1:]))
+    if boxes.kind == box_kernel.TILTED:
+        halves = np.array([box_kernel.half_width(inverse) for inverse in boxes.inverses])
+        shortening = box_kernel.shortening_vectors(boxes.matrices)
+    return matrices, inverses, halves, shortening, boxes.kind, boxes.molecules
