@@ -63,6 +63,7 @@ class Checkpoint:
 
     def __init__(self, path: str | Path, *, resume: bool = False, interval: float = 30.0) -> None:
         self.path = Path(path)
+        self._beside = self.path.with_name(f".{self.path.name}.new")  # renamed when it is whole
         self.resumed, self._stopping = False, False
         self.under_way = 0  # loops that will save
         self._resume, self._interval = resume, interval
@@ -77,6 +78,7 @@ class Checkpoint:
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is None:
             self.path.unlink(missing_ok=True)
+            self._beside.unlink(missing_ok=True)
 
     def identify(self, identity: Mapping[str, str]) -> None:
         """State what must be equal for the run to go on, and compare it with the file.
@@ -121,12 +123,11 @@ class Checkpoint:
         for name, arrays in ((self._found or {}) | self._kept).items():
             entries |= {f"{name}/{entry}": array for entry, array in arrays.items()}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_name(f".{self.path.name}.new")
-        with beside.open("wb") as file:
+        with self._beside.open("wb") as file:
             np.savez(file, **entries)  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(self.path)
+        self._beside.replace(self.path)
         now = time.monotonic()
         self._next_save = now + max(self._interval, (now - begun) / _SHARE)
         if self._stopping:

@@ -144,7 +144,7 @@ class _Sums:
             laid_out, piece = shared
             return self._fold(piece, tile, laid_out.measure(self.pairs[tile], piece.frames))
 
-        tiles = _tiles(len(self.pairs), min(_TILE, max(1024, len(self.pairs) // 16)))
+        tiles = self._tiles(pieces, _TILE, len(self.pairs) // 16)
         with closing(read_ahead(self.ensemble, [piece.start for piece in pieces])) as blocks:
             for piece in pieces:
                 self._begin(piece)
@@ -155,19 +155,22 @@ class _Sums:
     def by_tasks(self, engine: Engine, pieces: list[_Piece]) -> Generator[_Piece]:
         """Measure tiles of pairs in blocks as tasks; merge and reduce them here."""
         # As few tasks for a block as keep all workers at work, for each of them reads it.
-        fair = -(-len(self.pairs) * len(pieces) // (4 * engine.count))
-        most = _TASK // max((len(piece.parts) for piece in pieces), default=1)
-        tiles = _tiles(len(self.pairs), max(1024, min(most, fair)))
+        tiles = self._tiles(pieces, _TASK, len(self.pairs) * len(pieces) // (4 * engine.count))
         tasks = ((piece, tile) for piece in pieces for tile in tiles)
         # The source is one object for all calls, and is sent once.
-        frames = self.ensemble.frames
-        bare = replace(self.ensemble, frames=frames.over(_NOTHING))
-        shared = (frames.source, bare, self.metric, self.pairs)
+        bare = replace(self.ensemble, frames=self.ensemble.frames.over(_NOTHING))
+        shared = (self.ensemble.frames.source, bare, self.metric, self.pairs)
         with closing(engine.map(_measure, shared, tasks)) as results:
             for piece in pieces:
                 self._begin(piece)
                 self._end(piece, [self._fold(piece, tile, next(results)) for tile in tiles])
                 yield piece
+
+    def _tiles(self, pieces: list[_Piece], most: int, wished: int) -> list[slice]:
+        """Cut the pairs; the more parts are in a block, the more moments belong to a pair."""
+        most //= max((len(piece.parts) for piece in pieces), default=1)
+        length, n_pairs = max(1024, min(most, wished)), len(self.pairs)
+        return [slice(first, first + length) for first in range(0, max(1, n_pairs), length)]
 
     def _begin(self, piece: _Piece) -> None:
         """Make room for the moments of parts that begin in a block and go on in the next."""
@@ -199,15 +202,10 @@ def _measure(
     (source, bare, metric, pairs), (piece, tile) = shared, task
     with _laying_out:
         if _latest.get("block") != (bare, piece.start):
-            _latest.clear()
             block = replace(bare, frames=bare.frames.over(source)).block(piece.start)
             _latest.update(block=(bare, piece.start), laid_out=LaidOut(block, metric))
         laid_out: LaidOut = _latest["laid_out"]
     return laid_out.measure(pairs[tile], piece.frames)
-
-
-def _tiles(n_pairs: int, length: int) -> list[slice]:
-    return [slice(first, first + length) for first in range(0, max(1, n_pairs), length)]
 
 
 def fingerprint(*things: object) -> str:

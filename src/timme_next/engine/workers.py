@@ -121,15 +121,18 @@ class Cluster:
         while True:
             try:
                 if done.wait(_POLL):
-                    return task.result(timeout=2 * _COMING)
-                present = [*self.client.nthreads()]
-            except (CancelledError, CommClosedError, KilledWorker, TimeoutError) as error:
+                    return task.result(timeout=_COMING)
+                present = self.client.nthreads()
+            except (CancelledError, CommClosedError, KilledWorker) as error:
                 raise ConnectionError(f"the dask cluster was lost ({one_line(error)})") from None
+            except TimeoutError:
+                if task.status == "error":  # it is that of the task
+                    raise
+                present = self.client.nthreads()  # the worker that held the result died
             if present:
                 last_seen, self._workers[:] = time.monotonic(), present
             elif time.monotonic() - last_seen > _COMING:
-                lost = ", ".join(self._workers)
-                raise ConnectionError(f"all dask workers were lost ({lost}): look into their logs")
+                raise ConnectionError(f"all dask workers were lost: {', '.join(self._workers)}")
 
 
 Engine = Threads | Cluster
@@ -151,8 +154,8 @@ def connect(where: str, workers: int | None = None) -> Client:
             "n_workers": workers or available_cores(),
             "threads_per_worker": 1,
         }
-        cluster |= {"memory_limit": 0, "dashboard_address": None, "silence_logs": logging.CRITICAL}
-        return Client(**cluster, set_as_default=False)
+        cluster |= {"memory_limit": 0, "silence_logs": logging.CRITICAL, "set_as_default": False}
+        return Client(**cluster, host="127.0.0.1", dashboard_address="127.0.0.1:0")
     try:
         with ThreadPoolExecutor(1) as pool:  # in a notebook, this thread has a loop that runs
             pool.submit(asyncio.run, _greet(where)).result()
