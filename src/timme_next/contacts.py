@@ -87,6 +87,32 @@ def find_contacts(
     return np.column_stack([first[enough], counts.indices[enough]]).astype(np.int64, copy=False)
 
 
+def superpose(sample: Coordinates, reference: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return shifts and rotations by which frames come to lie on one another, as far as they can.
+
+    Parameters
+    ----------
+    sample : ndarray, shape (frames, points, dimensions)
+        Points of all frames, or some that stand for all.
+    reference : ndarray, shape (points, dimensions), optional
+        Where frames are to lie; the first frame by default.
+
+    Returns
+    -------
+    shifts : ndarray, shape (frames, dimensions)
+        To be taken off the coordinates of each frame.
+    rotations : ndarray, shape (frames, dimensions, dimensions)
+        By which what is left is to be multiplied, as row vectors.
+    """
+    shifts = sample.mean(axis=1, dtype=np.float64)
+    centred = sample - shifts[:, None]
+    centred /= np.abs(centred).max() or 1.0  # squares of large numbers would be infinite
+    centred_reference = centred[0] if reference is None else reference - reference.mean(axis=0)
+    left, _, right = np.linalg.svd(centred.transpose(0, 2, 1) @ centred_reference)
+    left[..., -1] *= np.sign(np.linalg.det(left @ right))[:, None]  # no reflections
+    return shifts, left @ right
+
+
 def _search_spans(search: Search, starts: range, engine: Engine) -> Generator[sparse.csr_array]:
     """Count contacts span by span: threads share each, workers of a cluster take one each."""
     if isinstance(engine, Threads):
@@ -150,10 +176,14 @@ def _windows(search: Search, blocks: list[Block]) -> Generator[tuple[Any, ...]]:
             f"{centres.prefix}a contact radius is at most half the width of the box, "
             f"{0.5 * periods.min():g}, got {radius:g}: choose a smaller one"
         )
-    sample = coordinates[:, :: -(-n_points // _SAMPLE)]
+    sample = coordinates[:, np.random.default_rng(0).integers(0, n_points, _SAMPLE)]
     shifts = np.zeros((n_frames, len(periods)))
     if boxes.kind == OPEN:
-        shifts, matrices = _superpose(sample)
+        seen = sample[:, np.isfinite(sample).all(axis=(0, 2))]
+        if seen.shape[1] > 0:
+            centres_of, turns = superpose(seen)
+            matrices = np.ascontiguousarray(turns[:, :, : kernel.AXES])
+            shifts = np.einsum("fd,fda->fa", centres_of, matrices)
     axes = shifts, matrices, periods
     length = _window_length(_by_point(sample), axes, radius)
     for frames in _cut(n_frames, length):
@@ -163,22 +193,6 @@ def _windows(search: Search, blocks: list[Block]) -> Generator[tuple[Any, ...]]:
         tree = *kernel.box_tree(middles[order], halves[order]), periods, boxes.kind != TILTED
         around = _by_point(boxes.matrices[frames]), _by_point(boxes.inverses[frames])
         yield tree, xyz[order], order, boxes.kind, around, boxes.molecules, radius
-
-
-def _superpose(sample: Coordinates) -> tuple[Floats, Floats]:
-    """Shifts and matrices by which snapshots are superposed on the first: points move less then.
-
-    Distances stay as they are, even if a matrix is a reflection.
-    """
-    seen = sample[:, np.isfinite(sample).all(axis=(0, 2))].astype(np.float64)
-    if seen.shape[1] == 0:
-        seen = np.zeros((len(sample), 1, sample.shape[2]))
-    centres = seen.mean(axis=1)
-    seen -= centres[:, None]
-    seen /= np.abs(seen).max() or 1.0  # squares of large numbers would be infinite
-    left, _, right = np.linalg.svd(seen.transpose(0, 2, 1) @ seen[0])
-    matrices = np.ascontiguousarray((left @ right)[:, :, : kernel.AXES])
-    return np.einsum("fd,fda->fa", centres, matrices), matrices
 
 
 def _window_length(xyz: Floats, axes: tuple[Floats, Floats, Floats], radius: float) -> int:
