@@ -74,8 +74,8 @@ class _CannotPruneError(Exception):
 class _Search:
     """What every band of sites needs to find the pairs that may matter; see the kernel."""
 
-    places: tuple[Singles, Singles, Singles, Singles, Singles]
-    frames: tuple[Singles, Singles, Singles, Singles]
+    places: tuple[Singles, ...]
+    frames: tuple[Singles, ...]
     roots: Singles  # (sites - 1,)
 
 
@@ -357,9 +357,9 @@ def _lay_out(centres: Ensemble, tree: Hierarchy) -> _Search:
     tiles = places[tiled].transpose(0, 3, 2, 1), *others, swings[tiled], errors[tiled]
     frames = laid_out.held, laid_out.sides, held_weights, errors
     with np.errstate(over="ignore"):
-        roots = _single(tree.gaps * laid_out.scale * math.sqrt(weights.sum() * _MARGIN))
+        (roots,) = _singles(tree.gaps * laid_out.scale * math.sqrt(weights.sum() * _MARGIN))
     roots = np.where(tree.gaps > 0, np.maximum(roots, np.float32(_LEAST)), np.float32(0.0))
-    return _Search(tuple(map(_single, tiles)), tuple(map(_single, frames)), roots)
+    return _Search(_singles(*tiles), _singles(*frames), roots)
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -405,7 +405,7 @@ class _LaidOut:
             self.sums[part] += xyz.reshape(len(xyz), -1) @ turned
             self.squares[part] += squared @ members
 
-    def places(self, held_weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def places(self, held_weights: Floats) -> tuple[npt.NDArray[Any], ...]:
         """Places of sites (sites, dimensions, PLACES), sides of the box, weights, and swings."""
         closed = self.sides[:, : len(self.chosen)] > 0
         if closed.any():
@@ -429,9 +429,11 @@ def _spread(n_frames: int) -> Ints:
     """Order frames by the mirrored bits of their numbers: 0, the middle, the quarters and so on."""
     bits = max(1, int(n_frames - 1).bit_length())
     numbers = np.arange(1 << bits)
-    mirrored = sum(((numbers >> bit) & 1) << (bits - 1 - bit) for bit in range(bits))
+    mirrored = np.zeros_like(numbers)
+    for bit in range(bits):
+        mirrored |= ((numbers >> bit) & 1) << (bits - 1 - bit)
     return mirrored[mirrored < n_frames]
 
 
-def _single(values: npt.NDArray[Any]) -> Singles:
-    return np.ascontiguousarray(values, dtype=np.float32)
+def _singles(*arrays: npt.NDArray[Any]) -> tuple[Singles, ...]:
+    return tuple(np.ascontiguousarray(array, dtype=np.float32) for array in arrays)
