@@ -12,10 +12,13 @@ import tempfile
 import urllib.request
 import zlib
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from timme_next._text import one_line
 
 STRUCTURES = frozenset((".pdb", ".cif"))
 TABLES = frozenset((".csv", ".tsv", ".txt", ".dat"))
@@ -43,6 +46,8 @@ _UNREAD = {  # formats that are refused, each with the way to one that is read
     ".traj": ("ASE's .traj", "pass the list that ase.io.read(file, ':') returns"),
     ".xml": ("XML", "TrackMate exports its spots as a table (Spots, Export to CSV)"),
 }
+# What NumPy raises where the header of an .npy file is damaged.
+_BAD_HEADERS = (ValueError, EOFError, OSError, SyntaxError, TypeError, OverflowError, TokenError)
 _CODE = re.compile(r"[0-9][a-z0-9]{3}|pdb_[0-9a-z]{8}")
 _TIMEOUT = 60.0  # seconds
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -110,17 +115,12 @@ def read_bytes(path: str | Path) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
-def one_line(error: object) -> str:
-    """Message of another library's error in one line of at most 200 characters."""
-    return " ".join(str(error).split())[:200] or type(error).__name__
-
-
 def open_npy(path: str | Path) -> npt.NDArray[np.number]:
     """Map the array of an ``.npy`` file into memory, read-only; its header must fit its size."""
     path = checked_file(path)
     try:
         array: np.memmap[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError, SyntaxError, TypeError) as error:
+    except _BAD_HEADERS as error:
         raise ValueError(
             f"{path}: not an array of numbers ({one_line(error)}): save it with numpy.save as float"
         ) from None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import compress, pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from timme_next._arrays import Bools, Floats, Ints, Strings
 from timme_next._text import one_line
 from timme_next.ensemble.atoms import (
     Atoms,
+    covalent_radii,
     element_masses,
     guess_elements,
     is_coarse_grained,
@@ -24,19 +24,23 @@ from timme_next.ensemble.atoms import (
 )
 from timme_next.ensemble.residues import NUCLEIC, PROTEIN, WATER, is_named
 from timme_next.io.files import kind, read_bytes
-from timme_next.io.structures import Bytes, Cell, Key, Model, StructureFile
+from timme_next.io.structures import Cell, Key, Model, StructureFile
 
 _COMMON = ("C", "N", "O", "H", "S", "P", "D", "Se")  # elements of polymers
 _CUT = "its last line is cut off: copy or download the file again"
 _NO_END = "the file has no END: check that it is complete"
+_QUOTES = [ord(sign) for sign in "'\";.?"]  # first letters of values that are not plain text
 # Columns of PDB files.
 _COLUMNS, _END_OF_COORDINATES = 80, 54
 _CELL = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
-# Of both ends of a link: chain, residue number, name of the atom (or the name), symmetry.
-_LINK = ((21, 22, 12, 59), (51, 52, 42, 66))
-_SSBOND = ((15, 17, "SG", 59), (29, 31, "SG", 66))
+# Of both ends of a link, chain, number, insertion code and name, and the symmetry of both.
+_ONE, _OTHER = ((21, 22), (22, 26), (26, 27), (12, 16)), ((51, 52), (52, 56), (56, 57), (42, 46))
+_LINK = (*_ONE, *_OTHER, (59, 65), (66, 72))
+_LONGEST_LINK = 3.5  # Å: atoms farther apart are not bonded, whatever the file says
 _LAST = (b"END   ", b"CONECT", b"MASTER")  # records that end a whole file
 _NO_NUMBER = np.iinfo(np.int64).min
+
+Bytes = npt.NDArray[np.bytes_]
 
 
 def read_structure(path: Path) -> StructureFile:
@@ -58,37 +62,35 @@ def read_pdb(path: Path) -> StructureFile:
     ends = np.cumsum(np.isin(words, (b"MODEL ", b"ENDMDL", b"END   ")))[is_atom]
     bounds = [0, *(1 + np.flatnonzero(np.diff(ends))).tolist(), len(ends)]
     coordinates = np.stack([atoms.real(k, k + 8) for k in (30, 38, 46)], axis=1)
-    occupancies = _occupancies(atoms.field(54, 60))
+    occupancies = _occupancies(atoms.field(54, 60).tolist())
     # Programs of simulations write segments in place of chains.
     chain = (21, 22) if atoms.text(21, 22).any() else (72, 76)
     cells = _cells(lines.take(words == b"CRYST1"))
-    one_each = len(cells) == len(bounds) - 1
+    cells = cells * (len(bounds) - 1) if len(cells) == 1 else cells
+    conect = list(_read_conect(lines.take(words == b"CONECT")))
+    links = lines.take(words == b"LINK  ")
+    named = list(_ends(zip(*(links.text(*field).tolist() for field in _LINK), strict=True)))
     models, first = list[Model](), atoms
     for number, (start, stop) in enumerate(pairwise(bounds)):
-        own = atoms.take(slice(start, stop))
+        own, places = atoms.take(slice(start, stop)), coordinates[start:stop]
         if not models or not own.has_names_of(first):
-            first, names = own, _read_names(own, chain)
-        models.append(
-            Model(
-                f"{path}: model {number + 1}",
-                *names,
-                occupancies[start:stop],
-                own.field(6, 11),
-                coordinates[start:stop],
-                cells[number] if one_each else cells[0] if len(cells) == 1 else None,
-            )
-        )
+            first, (names, altlocs) = own, _read_names(own, chain)
+            serials = own.field(6, 11).tolist()
+            place = {serial: k for k, serial in enumerate(serials)}
+            known = conect if len(place) == len(serials) else []  # else numbers began again
+            pairs = [(place[a], place[b]) for a, b in known if a in place and b in place]
+            names = _with_links(names, altlocs, places, pairs, named)
+        cell = cells[number] if len(cells) == len(bounds) - 1 else None
+        label = f"{path}: model {number + 1}"
+        models.append(Model(label, names, altlocs, occupancies[start:stop], places, cell))
     last = words[words != b"      "][-1]
     whole = last in _LAST or (last == b"ENDMDL" and len(models) == 1)
-    conect = list(_read_conect(lines.take(words == b"CONECT")))
-    links = _read_links(lines.take(words == b"LINK  "), _LINK)
-    links += _read_links(lines.take(words == b"SSBOND"), _SSBOND)
-    return StructureFile(path, models, conect, links, () if whole else (f"{path}: {_NO_END}",))
+    return StructureFile(path, models, "" if whole else f"{path}: {_NO_END}")
 
 
 def read_mmcif(path: Path) -> StructureFile:
     """Read all models of an mmCIF file; names of its authors come before those of the PDB."""
-    block, notes = _block_with_atoms(path)
+    block, note = _block_with_atoms(path)
     n_atoms = len(block.find_values("_atom_site.Cartn_x"))
 
     def values(*tags: str) -> list[str]:
@@ -98,7 +100,7 @@ def read_mmcif(path: Path) -> StructureFile:
 
     def column(*tags: str) -> Strings:
         fields = np.array(values(*tags) or [""] * n_atoms, np.str_)
-        odd = np.isin(fields.astype("U1"), ("'", '"', ";", ".", "?"))
+        odd = np.isin(fields.astype("U1").view(np.uint32), _QUOTES)
         fields[odd] = [cif.as_string(field) for field in fields[odd].tolist()]  # "" for . and ?
         return fields
 
@@ -119,16 +121,17 @@ def read_mmcif(path: Path) -> StructureFile:
             f"{path}: atom {bad + 1} ({atoms.label(bad)}): Cartn_x, Cartn_y and Cartn_z must be "
             "numbers: repair that row or leave out its model"
         )
-    altlocs, serials = column("label_alt_id"), np.zeros(n_atoms, "S5")  # bonds go by names
+    altlocs = column("label_alt_id")
+    atoms = _with_links(atoms, altlocs, coordinates, [], list(_ends(_struct_conn(block))))
     occupancies = _occupancies(values("occupancy") or ["1"] * n_atoms)
     number, cell, models = column("pdbx_PDB_model_num"), _cell_of_block(block), list[Model]()
     _, first, of_atom = np.unique(number, return_index=True, return_inverse=True)
     for which in np.argsort(first).tolist():
         own = np.flatnonzero(of_atom == which)
-        columns = (altlocs[own], occupancies[own], serials[own], coordinates[own])
+        columns = (altlocs[own], occupancies[own], coordinates[own])
         label = f"{path}: model {len(models) + 1}"
         models.append(Model(label, atoms.take(own), *columns, cell))
-    return StructureFile(path, models, [], list(_struct_conn(block)), notes)
+    return StructureFile(path, models, note)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,7 +179,7 @@ class _Lines:
         return stripped.astype(np.str_)
 
     def real(self, start: int, stop: int) -> Floats:
-        values = _reals(self.field(start, stop))
+        values = _reals(self.field(start, stop).tolist())
         for bad in np.flatnonzero(~np.isfinite(values)).tolist():
             raise self.error(bad, start, stop, "coordinates must be numbers")
         return values
@@ -236,7 +239,7 @@ def _named_atoms(
 def _cells(lines: _Lines) -> list[Cell | None]:
     """Cells of CRYST1 records."""
     symmetries = lines.text(55, 66).tolist()
-    sizes = np.stack([_reals(lines.field(*columns)) for columns in _CELL], axis=1).tolist()
+    sizes = np.stack([_reals(lines.field(*columns).tolist()) for columns in _CELL], axis=1).tolist()
     return [
         Cell(tuple(each), symmetry) if np.isfinite(each).all() else None
         for each, symmetry in zip(sizes, symmetries, strict=True)
@@ -252,29 +255,51 @@ def _read_conect(lines: _Lines) -> Iterator[tuple[bytes, bytes]]:
         yield from zip(first[there].tolist(), other[there].tolist(), strict=True)
 
 
-def _read_links(lines: _Lines, ends: Sequence[tuple[Any, ...]]) -> list[tuple[Key, Key]]:
-    """Both ends of LINK or SSBOND records, without links to copies by symmetry."""
-    keys, symmetries = list[list[Key]](), list[Strings]()
-    for chain, resid, name, symmetry in ends:
-        try:
-            resids, icodes = lines.residues(resid)
-        except ValueError:  # such records are often incomplete, and bonds show by distances
-            return []
-        names = lines.text(name, name + 4) if isinstance(name, int) else np.full(len(resids), name)
-        columns = (lines.text(chain, chain + 1), resids, icodes, names)
-        keys.append(list(zip(*(column.tolist() for column in columns), strict=True)))
-        symmetries.append(lines.text(symmetry, symmetry + 6))
-    one, other = symmetries
-    here = (one == other) | (one == "") | (other == "")
-    return list(compress(zip(*keys, strict=True), here.tolist()))
+def _ends(links: Iterable[Sequence[str]]) -> Iterator[tuple[Key, Key]]:
+    """Both ends of links, without links to copies by symmetry."""
+    for *names, here, there in links:
+        if here == there or not (here and there):
+            one, other = (
+                (chain, _in_base_36(number), icode, name)
+                for chain, number, icode, name in (names[:4], names[4:])
+            )
+            yield one, other
 
 
-def _reals(fields: Bytes | list[str]) -> Floats:
+def _with_links(
+    atoms: Atoms,
+    altlocs: Strings,
+    coordinates: Floats,
+    pairs: list[tuple[int, int]],
+    named: list[tuple[Key, Key]],
+) -> Atoms:
+    """Atoms with covalent bonds between pairs of places and of keys, of those that are near."""
+    wanted = {key: list[int]() for ends in named for key in ends}
+    columns = (atoms.chains, atoms.resids, atoms.icodes, atoms.names)
+    keys = zip(*(column.tolist() for column in columns), strict=True) if wanted else ()
+    for place, key in enumerate(keys):
+        if key in wanted:
+            wanted[key].append(place)
+    for one, other in named:
+        pairs += [
+            (a, b)
+            for a, b in product(wanted[one], wanted[other])
+            if altlocs[a] == altlocs[b] or not (altlocs[a] and altlocs[b])
+        ]
+    bonds = sorted_bonds(pairs)
+    first, second = bonds.T
+    lengths = np.linalg.norm(coordinates[first] - coordinates[second], axis=1)
+    binds = covalent_radii(atoms.elements) > 0
+    kept = binds[first] & binds[second] & (first != second) & (lengths < _LONGEST_LINK)
+    return replace(atoms, bonds=bonds[kept])
+
+
+def _reals(fields: Sequence[str | bytes]) -> Floats:
     """Numbers of texts, NaN for those that are none."""
     try:
-        return np.array(fields, np.float64)
+        return np.array(list(map(float, fields)))
     except ValueError:
-        return np.array([_number(field) for field in fields])
+        return np.array(list(map(_number, fields)))
 
 
 def _number(field: str | bytes) -> float:
@@ -284,7 +309,7 @@ def _number(field: str | bytes) -> float:
         return np.nan
 
 
-def _occupancies(fields: Bytes | list[str]) -> Floats:
+def _occupancies(fields: Sequence[str | bytes]) -> Floats:
     """Occupancies, which only count where an atom has several locations; 1 where unknown."""
     found = _reals(fields)
     return np.where(np.isfinite(found), found, 1.0)
@@ -301,7 +326,7 @@ def _in_base_36(field: str | bytes) -> int:
         return _NO_NUMBER
 
 
-def _block_with_atoms(path: Path) -> tuple[cif.Block, tuple[str, ...]]:
+def _block_with_atoms(path: Path) -> tuple[cif.Block, str]:
     """Block of an mmCIF file that has atoms, and a note where the file seems to be cut off."""
     data = read_bytes(path)
     try:
@@ -315,11 +340,11 @@ def _block_with_atoms(path: Path) -> tuple[cif.Block, tuple[str, ...]]:
             "write each structure into a file of its own"
         )
     *_, last = blocks[0]
-    tags = last.loop.tags if last.loop else []
+    tags = getattr(last.loop, "tags", [])
     inside = "_atom_site.Cartn_x" in tags and not data.rstrip().endswith(b"#")
     if inside and not data.endswith(b"\n"):
         raise ValueError(f"{path}: {_CUT}")
-    return blocks[0], (f"{path}: {_NO_END}",) if inside else ()
+    return blocks[0], f"{path}: {_NO_END}" if inside else ""
 
 
 def _cell_of_block(block: cif.Block) -> Cell | None:
@@ -334,17 +359,13 @@ def _cell_of_block(block: cif.Block) -> Cell | None:
     return Cell(tuple(sizes), cif.as_string(symmetry)) if np.isfinite(sizes).all() else None
 
 
-def _struct_conn(block: cif.Block) -> Iterator[tuple[Key, Key]]:
-    """Both ends of covalent links, without links to copies by symmetry."""
+def _struct_conn(block: cif.Block) -> Iterator[list[str]]:
+    """Names of both ends of covalent links, and the symmetry of both."""
     tags = ["conn_type_id"]
     for end in (1, 2):
         tags += [f"?ptnr{end}_auth_asym_id", f"?ptnr{end}_auth_seq_id"]
         tags += [f"?pdbx_ptnr{end}_PDB_ins_code", f"?ptnr{end}_label_atom_id"]
-    symmetries = ["?ptnr1_symmetry", "?ptnr2_symmetry"]
-    for row in block.find("_struct_conn.", tags + symmetries):
-        fields = [row.str(k) if row.has(k) else "" for k in range(len(row))]
-        here = fields[9] == fields[10] or "" in fields[9:]
-        if here and fields[0].lower().startswith(("covale", "disulf")):
-            chain, number, icode, name, *other = fields[1:9]
-            one = (chain, _in_base_36(number), icode, name)
-            yield one, (other[0], _in_base_36(other[1]), other[2], other[3])
+    for row in block.find("_struct_conn.", [*tags, "?ptnr1_symmetry", "?ptnr2_symmetry"]):
+        link, *names = (row.str(k) if row.has(k) else "" for k in range(len(row)))
+        if link.lower().startswith(("covale", "disulf")):
+            yield names

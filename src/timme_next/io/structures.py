@@ -11,11 +11,10 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from timme_next._arrays import Floats, Ints, Strings, frozen
 from timme_next._text import counted
-from timme_next.ensemble.atoms import HYDROGENS, Atoms, covalent_radii, sorted_bonds
+from timme_next.ensemble.atoms import HYDROGENS, Atoms
 from timme_next.ensemble.ensemble import Ensemble
 from timme_next.ensemble.frames import ArraySource, Frames
 from timme_next.ensemble.residues import residue_index
@@ -23,9 +22,7 @@ from timme_next.ensemble.space import box_matrices
 from timme_next.io.altlocs import choose_altlocs
 
 Key = tuple[str, int, str, str]  # chain, residue number, insertion code, name of the atom
-Bytes = npt.NDArray[np.bytes_]
 
-_LONGEST_LINK = 3.5  # Å: atoms farther apart are not bonded, whatever the file says
 _ROUNDING = 0.001  # Å, of coordinates in PDB files
 _DUMMY = 1.5  # Å: structures that are no crystals have cells of 1 Å
 _SHORTEST = 3.0  # Å: no cell of molecules is narrower
@@ -44,10 +41,9 @@ class Model:
     """Atoms of one model in the order of its file."""
 
     label: str  # file and model, for messages
-    atoms: Atoms  # without bonds; one for all models of a file that have the same names
+    atoms: Atoms  # the same for all models of a file that have the same names
     altlocs: Strings  # (atoms,), "" where an atom has one location only
     occupancies: Floats  # (atoms,)
-    serials: Bytes  # (atoms,), numbers of the atoms as CONECT records name them
     coordinates: Floats  # (atoms, 3), in Å
     cell: Cell | None = None
 
@@ -68,36 +64,12 @@ class Model:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StructureFile:
-    """Models of a file, and the links between atoms that it names."""
+class StructureFile(NamedTuple):
+    """What one file holds."""
 
     path: Path
     models: list[Model]
-    conect: list[tuple[bytes, bytes]]  # serials of linked atoms
-    named: list[tuple[Key, Key]]  # linked atoms
-    notes: tuple[str, ...] = ()
-
-    def links(self, model: Model) -> Ints:
-        """Return the covalent links between the atoms of a model, as places (links, 2)."""
-        pairs, atoms = list[tuple[int, int]](), dict[Key, list[int]]()
-        places = {serial: place for place, serial in enumerate(model.serials.tolist())}
-        if len(places) == len(model.serials):  # else numbers began again and identify no atoms
-            pairs += [(places[a], places[b]) for a, b in self.conect if {a, b} <= places.keys()]
-        for place, key in enumerate(model.keys() if self.named else ()):
-            atoms.setdefault(key, []).append(place)
-        for one, other in self.named:
-            pairs += [
-                (a, b)
-                for a in atoms.get(one, ())
-                for b in atoms.get(other, ())
-                if model.altlocs[a] == model.altlocs[b] or not model.altlocs[[a, b]].all()
-            ]
-        first, second = sorted_bonds(pairs).T
-        lengths = np.linalg.norm(model.coordinates[first] - model.coordinates[second], axis=1)
-        binds = covalent_radii(model.atoms.elements) > 0
-        linked = binds[first] & binds[second] & (first != second) & (lengths < _LONGEST_LINK)
-        return np.stack([first[linked], second[linked]], axis=1)
+    note: str  # "" or that it seems to be cut off
 
 
 def from_structures(
@@ -123,31 +95,28 @@ def from_structures(
     box_given : bool, optional
         Whether the user gives a box or none, so that no note proposes one.
     """
-    every = [(file, model) for file in files for model in file.models]
-    name = str(files[0].path)
-    chosen = range(len(every)) if choose is None else choose(len(every), name)
-    models, notes = name_copies([every[number][1] for number in chosen])
+    every = [model for file in files for model in file.models]
+    sources = tuple(str(file.path) for file in files)
+    chosen = range(len(every)) if choose is None else choose(len(every), sources[0])
+    models, notes = name_copies([every[number] for number in chosen])
     orders, more = match_models(models, common_atoms=common_atoms)
     boxes = _cells(models) if len(every) > 1 else None
+    notes = [*(file.note for file in files if file.note), *notes, *more]
     cell = files[0].models[0].cell
-    notes = [*(note for file in files for note in file.notes), *notes, *more]
     if cell and len(models) > 1 and not box_given and (boxes is not None or len(files) == 1):
         notes += _cell_notes(cell, whole=boxes is not None)
-    links = every[chosen[0]][0].links(models[0])
     coordinates = [model.coordinates[order] for model, order in zip(models, orders, strict=True)]
-    alike = all(np.array_equal(order, orders[0]) for order in orders)
+    source = ArraySource(frozen(np.stack(coordinates)), boxes, np.full(len(models), np.nan))
     return Ensemble(
-        frames=Frames.of(
-            ArraySource(frozen(np.stack(coordinates)), boxes, np.full(len(models), np.nan))
-        ),
-        atoms=replace(models[0].atoms, bonds=links).take(orders[0]),
+        frames=Frames.of(source),
+        atoms=models[0].atoms.take(orders[0]),
         site_atoms=np.arange(len(orders[0])),
         unit="Å",
         independent=True,
         rounding=_ROUNDING,
-        sources=tuple(str(file.path) for file in files),
+        sources=sources,
         notes=tuple(notes),
-        numbers=orders[0] + 1 if alike else None,
+        numbers=orders[0] + 1 if all(np.array_equal(each, orders[0]) for each in orders) else None,
         n_source=len(every),
     )
 
@@ -155,35 +124,31 @@ def from_structures(
 def match_models(
     models: Sequence[Model], *, common_atoms: bool = False
 ) -> tuple[list[Ints], list[str]]:
-    """Return the places of the same atoms in each model, in the order of the first, and notes."""
+    """Return the places of the same atoms in each model, in the order of the first, and notes.
+
+    Where models list atoms of the same names in the same order, an atom is known by its place.
+    """
     first, keys = models[0], [model.keys() for model in models]
-    alike = all(model.is_like(first) for model in models[1:])
-    if alike and not any(model.altlocs.any() for model in models):
-        places, notes = _distinct(first, keys[0], range(len(keys[0])), by_order=True)
-        return [places] * len(models), notes
-    keys, notes = (keys, []) if alike else _with_chain(keys)
-    chosen, said = choose_altlocs(models, keys)
-    notes += said
+    places, notes = choose_altlocs(models, keys)
+    alike = all(model.is_like(first) for model in models) and all(p == places[0] for p in places)
     tables = list[dict[Key, int]]()
-    for model, names, own in zip(models, keys, chosen, strict=True):
-        places, said = _distinct(model, names, own)
-        tables.append({names[place]: place for place in places.tolist()})
-        notes += said if model is first else []
+    for model, names, own in zip(models, keys, places, strict=True):
+        tables.append({names[place]: place for place in own})
+        if len(tables[-1]) < len(own):
+            _refuse_repeated(model, names, own, by_place=alike)
+        if alike:
+            return [np.array(own, np.int64)] * len(models), notes
     shared = [key for key in tables[0] if all(key in table for table in tables)]
     left_out = len(set[Key]().union(*tables)) - len(shared)
     if left_out and not common_atoms:
         raise ValueError(_difference(models, tables))
     if not shared:
-        raise ValueError(
-            f"{first.label} and the others share no atoms: give models of one molecule"
-        )
-    if left_out:
-        notes.append(
-            f"models differ: the {counted(len(shared), 'atom')} that all share are kept, "
-            f"{left_out} left out"
-        )
+        raise ValueError(f"{first.label}: other models share no atoms with it: check the files")
     orders = [np.array([table[key] for key in shared], np.int64) for table in tables]
-    if not left_out and any((order != orders[0]).any() for order in orders):
+    if left_out:
+        kept = counted(len(shared), "atom")
+        notes.append(f"models differ: {kept} that all share are kept, {left_out} left out")
+    elif any((order != orders[0]).any() for order in orders):
         notes.append("atoms come in another order in some models: they are matched by name")
     return orders, notes
 
@@ -225,7 +190,10 @@ def _copies(model: Model) -> Ints:
     keys, runs, chains = model.keys(), residue_index(model.atoms), model.atoms.chains
     heavy = (model.altlocs == "") & ~np.isin(model.atoms.elements, HYDROGENS)
     copies, times, latest = np.zeros(len(keys), np.int64), Counter[Key](), dict[Key, int]()
-    for place in np.flatnonzero(heavy).tolist():
+    telling = np.flatnonzero(heavy).tolist()
+    if len({keys[place] for place in telling}) == len(telling):
+        return copies
+    for place in telling:
         key, run = keys[place], int(runs[place])
         times[key] += latest.get(key) != run
         latest[key] = run
@@ -239,43 +207,25 @@ def _copies(model: Model) -> Ints:
     return copies
 
 
-def _with_chain(keys: list[list[Key]]) -> tuple[list[list[Key]], list[str]]:
-    """Keys with the only chain that models name where others name none."""
-    chains = [{key[0] for key in names} for names in keys]
-    named = set[str]().union(*chains) - {""}
-    if len(named) != 1 or {""} not in chains or any(len(own) > 1 for own in chains):
-        return keys, []
-    (name,) = named
-    note = f"models that do not name their chain are matched with chain {name} of the others"
-    return [[(name, *key[1:]) for key in names] for names in keys], [note]
+def _refuse_repeated(
+    model: Model, keys: Sequence[Key], places: Sequence[int], *, by_place: bool
+) -> None:
+    """Refuse atoms that are there twice: some programs leave out the letters of their locations.
 
-
-def _distinct(
-    model: Model, keys: list[Key], places: Sequence[int], *, by_order: bool = False
-) -> tuple[Ints, list[str]]:
-    """Places of atoms of different names; of hydrogens with the same name, the first."""
-    seen, repeated = set[Key](), list[int]()
+    Where models are alike, hydrogens may come twice, and atoms named by their elements.
+    """
+    atoms = model.atoms
+    named = np.char.upper(atoms.names) != np.char.upper(atoms.elements)
+    residues = {keys[place][:3] for place in np.flatnonzero(named).tolist()}
+    seen = set[Key]()
     for place in places:
-        if keys[place] in seen:
-            repeated.append(place)
+        free = atoms.elements[place] in HYDROGENS or keys[place][:3] not in residues
+        if keys[place] in seen and not (by_place and free):
+            raise ValueError(
+                f"{model.label}: atom {atoms.label(place)} is there twice: every atom needs its "
+                "own chain, residue number, insertion code and name"
+            )
         seen.add(keys[place])
-    atoms, found = model.atoms, np.array(places, np.int64)
-    if not repeated:
-        return found, []
-    heavy = [place for place in repeated if atoms.elements[place] not in HYDROGENS]
-    shown = atoms.label((heavy or repeated)[0])
-    if not heavy:
-        note = f"{counted(len(repeated), 'hydrogen')} with the name of one before left out: {shown}"
-        return np.setdiff1d(found, repeated), [note]
-    residues = {keys[place][:3] for place in repeated}
-    within = np.array([key[:3] in residues for key in keys])
-    by_element = np.char.upper(atoms.names[within]) == np.char.upper(atoms.elements[within])
-    if by_order and by_element.all():
-        return found, [f"atoms named by their element, such as {shown}, are told by their order"]
-    raise ValueError(
-        f"{model.label}: atom {shown} is there twice: every atom needs its own chain, residue "
-        "number, insertion code and name"
-    )
 
 
 def _difference(models: Sequence[Model], tables: Sequence[dict[Key, int]]) -> str:
