@@ -208,28 +208,21 @@ def cell_vectors(cell: npt.ArrayLike) -> Floats:
            [0., 0., 0.]])
     """
     values = numbers(cell, "lengths and angles of a box")
-    lengths, angles = values[:3], values[3:]
+    lengths, is_open = values[:3], values[:3] == 0
     _refuse_negative(lengths)
-    is_open = lengths == 0
-    with_open = [is_open[1] or is_open[2], is_open[0] or is_open[2], is_open[0] or is_open[1]]
-    angles = np.where(with_open, 90.0, angles)
-    if (angles < _SHARPEST).any() or (angles > _BLUNTEST).any():
-        raise ValueError(
-            "the last three of six numbers of a box are angles in degrees, from "
-            f"{_SHARPEST:g} to {_BLUNTEST:g}, got {angles.tolist()}: turn radians into degrees, "
-            "and pass tilts xy, xz, yz (HOOMD, GSD, freud) as row vectors "
-            "[[Lx, 0, 0], [xy*Ly, Ly, 0], [xz*Lz, yz*Lz, Lz]]"
-        )
+    angles = np.where(is_open[[1, 0, 0]] | is_open[[2, 2, 1]], 90.0, values[3:])
     alpha, beta, gamma = np.radians(angles)
+    cosines = np.cos([alpha, beta, gamma])
+    volume = 1 + 2 * cosines.prod() - (cosines**2).sum()  # squared, of a box of lengths 1
+    if volume < _FLATTEST or angles.min() < _SHARPEST or angles.max() > _BLUNTEST:
+        raise ValueError(
+            f"angles of a box are in degrees, from {_SHARPEST:g} to {_BLUNTEST:g}, and span space, "
+            f"got {angles.tolist()}: pass tilted boxes as row vectors"
+        )
     x = np.cos(beta)
     y = (np.cos(alpha) - np.cos(beta) * np.cos(gamma)) / np.sin(gamma)
-    height = 1 - x**2 - y**2
-    if height <= 0:
-        raise ValueError(
-            f"no box has the angles {angles.tolist()}, which do not span space: check the box of "
-            "the file"
-        )
-    directions = [[1.0, 0.0, 0.0], [np.cos(gamma), np.sin(gamma), 0.0], [x, y, np.sqrt(height)]]
+    last = [x, y, np.sqrt(1 - x**2 - y**2)]
+    directions = [[1.0, 0.0, 0.0], [np.cos(gamma), np.sin(gamma), 0.0], last]
     matrix = lengths[:, None] * np.array(directions)
     matrix[np.abs(matrix) < 1e-12 * np.abs(matrix).max()] = 0.0  # cos 90° is not quite 0
     return matrix
@@ -309,28 +302,23 @@ def pairs_within(points: Coordinates, radius: float, boxes: Boxes) -> Ints:
 def _candidates(points: Coordinates, reach: float, boxes: Boxes) -> Ints:
     """Return the pairs (lower first, sorted) of which some images are near."""
     places, box, inverse = np.asarray(points, np.float64), boxes.matrices[0], boxes.inverses[0]
-    widths = np.linalg.norm(inverse, axis=0)  # of one length, in boxes; 0 along open directions
+    reaches = reach * np.linalg.norm(inverse, axis=0)  # in boxes; 0 along open directions
     fractions = places @ inverse
     fractions -= fractions.min(axis=0)  # so that nothing moves along very long vectors
     places = places - np.floor(fractions) @ box
     fractions -= np.floor(fractions)
-    tree = cKDTree(places)
-    pairs = [tree.query_pairs(reach, output_type="ndarray").astype(np.int64)]
-    most = np.ceil(reach * widths + _SLACK).astype(np.int64)
-    most[fractions.max(axis=0) + reach * widths < 1] = 0  # nothing is near through this border
+    most = np.ceil(reaches + _SLACK).astype(np.int64)
+    most[fractions.max(axis=0) + reaches < 1] = 0  # nothing is near through this border
+    owners, images = list[Ints](), list[Floats]()
     for step in product(*(range(-count, count + 1) for count in most)):
-        if step <= (0,) * len(step):
-            continue  # a pair is near through a step or through its opposite
-        moved = fractions + step
-        edge = reach * widths + _SLACK
-        ghosts = np.flatnonzero(((moved > -edge) & (moved < 1 + edge)).all(axis=1))
-        if len(ghosts):
-            images = cKDTree(places[ghosts] + np.array(step) @ box)
-            found = tree.sparse_distance_matrix(images, reach, output_type="ndarray")
-            pairs.append(np.column_stack([found["i"], ghosts[found["j"]]]))
-    joined = np.sort(np.concatenate(pairs), axis=1)
-    joined = joined[joined[:, 0] != joined[:, 1]]
-    keys = np.unique(joined @ (len(places), 1))
+        outside = np.abs(fractions + step - 0.5) - 0.5
+        near = np.flatnonzero((outside < reaches + _SLACK).all(axis=1))
+        owners.append(near)
+        images.append(places[near] + np.array(step) @ box)
+    tree = cKDTree(np.concatenate(images))
+    found = cKDTree(places).sparse_distance_matrix(tree, reach, output_type="ndarray")
+    first, second = found["i"].astype(np.int64), np.concatenate(owners)[found["j"]]
+    keys = np.unique((first * len(places) + second)[first < second])
     return np.column_stack(np.divmod(keys, len(places)))
 
 
