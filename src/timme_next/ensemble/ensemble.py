@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
@@ -165,12 +164,12 @@ class Ensemble(Described):
         >>> Ensemble.from_array(square, boxes=[10.0, 10.0]).snapshot(1)[1].tolist()
         [[10.0, 0.0], [0.0, 10.0]]
         """
-        array = _checked_coordinates(coordinates, gaps=gaps)
+        array = _checked_coordinates(coordinates)
         n_snapshots, n_sites, n_dimensions = array.shape
         if atoms is not None and (len(atoms) != n_sites or (atoms.bonds >= n_sites).any()):
             raise ValueError(
-                f"{n_sites} sites need as many atoms, and bonds between these, got {len(atoms)} "
-                f"atoms with bonds up to {atoms.bonds.max(initial=0)}"
+                f"{n_sites} sites need as many atoms, with bonds between these only, got "
+                f"{len(atoms)}: describe each site"
             )
         box_array = None if boxes is None else box_matrices(boxes, n_snapshots, n_dimensions)
         made = cls(
@@ -284,8 +283,7 @@ class Ensemble(Described):
         """
         stop = min(start + self.block_length, self.n_snapshots)
         coordinates, boxes = self.frames.read(start, stop)
-        self._refuse_non_finite(coordinates, start)
-        self._refuse_far_away(coordinates, boxes, start)
+        self._refuse_unusable(coordinates, boxes, start)
         weights = np.ones(stop - start) if self.weights is None else self.weights[start:stop]
         complete = not self.gaps and self.weights is None
         single = coordinates.dtype == np.float32 and self.n_snapshots >= SINGLE_FROM
@@ -306,9 +304,12 @@ class Ensemble(Described):
         box : ndarray, shape (dimensions, dimensions), or None
             Box vectors as rows.
         """
-        place = self._place(index)
+        count = self.n_snapshots
+        if not -count <= index < count:
+            raise ValueError(f"snapshots range from {-count} to {count - 1}, got {index}")
+        place = index % count
         coordinates, boxes = self.frames.read(place, place + 1)
-        self._refuse_non_finite(coordinates, place)
+        self._refuse_unusable(coordinates, None, place)
         return coordinates[0], None if boxes is None else boxes[0]
 
     def coordinates(self) -> Coordinates:
@@ -345,7 +346,17 @@ class Ensemble(Described):
         Ensemble
             The same sites in fewer snapshots; nothing is read.
         """
-        kept = self._kept(snapshots)
+        kept: Sequence[int]
+        count = self.n_snapshots
+        if isinstance(snapshots, slice):
+            kept = range(count)[snapshots]
+        else:
+            kept = indices(snapshots, count, "snapshots").tolist()
+        if not kept or list(kept) != sorted(kept):
+            raise ValueError(
+                f"a choice needs at least 1 of {count} snapshots, in ascending order, got "
+                f"{snapshots!r}: choose others"
+            )
         weights = self.weights
         if weights is not None:
             weights = checked_weights(rows(weights, kept), len(kept))
@@ -439,66 +450,21 @@ class Ensemble(Described):
         bonds, unit = len(self.atoms.bonds), self.unit or "unknown"
         return {**shape, "bonds": bonds, "unit": unit, "sources": sources}
 
-    def _place(self, index: int) -> int:
-        """Return the number of a snapshot, counted from the first."""
-        count = self.n_snapshots
-        if not -count <= operator.index(index) < count:
-            raise ValueError(
-                f"snapshots range from 0 to {count - 1}, or from -{count} to -1, got {index}"
-            )
-        return int(index) % count
-
-    def _kept(self, given: slice | npt.ArrayLike) -> Sequence[int]:
-        """Return numbers of snapshots, a range where they are even."""
-        if isinstance(given, int | np.integer):
-            place = self._place(int(given))
-            raise TypeError(
-                f"snapshots are kept by a slice or a list, got {given}: use "
-                f"ensemble[{place}:{place + 1}], or ensemble.snapshot({given}) for its positions"
-            )
-        count = self.n_snapshots
-        kept: Sequence[int] = (
-            range(count)[given]
-            if isinstance(given, slice)
-            else indices(given, count, "snapshots").tolist()
-        )
-        if not kept or kept[0] > kept[-1] or list(kept) != sorted(kept):
-            raise ValueError(
-                f"a choice needs at least 1 of {count} snapshots, in ascending order, got {given}: "
-                "choose others"
-            )
-        return kept
-
-    def _refuse_non_finite(self, coordinates: Coordinates, start: int) -> None:
+    def _refuse_unusable(self, coordinates: Coordinates, boxes: Floats | None, start: int) -> None:
+        """Refuse positions that are not finite, or too many boxes away to tell where in the box."""
         bad = np.isinf(coordinates) if self.gaps else ~np.isfinite(coordinates)
+        if boxes is not None and boxes.any() and not bad.any():
+            lengths = np.linalg.norm(boxes, axis=2)
+            widths = np.where(lengths > 0, lengths, np.inf).min(axis=1)
+            farthest = _BLURRED * widths / np.finfo(coordinates.dtype).eps
+            bad = np.abs(coordinates) > farthest[:, None, None]
         if bad.any():
             frame, site, _ = np.argwhere(bad)[0].tolist()
             raise ValueError(
-                f"{self._where(coordinates, start, frame, site)}, and coordinates must be finite: "
-                "repair or leave out that snapshot or atom, or write NaN for gaps (gaps=True)"
+                f"{self.prefix}atom {self.site_label(site)} (site {site + 1}) of snapshot "
+                f"{start + frame + 1} is at {coordinates[frame, site].tolist()}, not finite or too "
+                "many boxes away: leave out that snapshot or atom, or read NaN as gaps (gaps=True)"
             )
-
-    def _refuse_far_away(self, coordinates: Coordinates, boxes: Floats | None, start: int) -> None:
-        """Refuse positions so many boxes away that rounding hides where in the box they are."""
-        if boxes is None or not boxes.any():
-            return
-        lengths = np.linalg.norm(boxes, axis=2)
-        widths = np.where(lengths > 0, lengths, np.inf).min(axis=1)
-        farthest = np.fmax.reduce(np.abs(coordinates).reshape(len(coordinates), -1), axis=1)
-        far = farthest * np.finfo(coordinates.dtype).eps > _BLURRED * widths
-        if far.any():
-            frame = int(far.argmax())
-            site = int(np.nanargmax(np.abs(coordinates[frame]).max(axis=1)))
-            raise ValueError(
-                f"{self._where(coordinates, start, frame, site)}, too many boxes away to tell "
-                "where in the box: repair or leave out that snapshot"
-            )
-
-    def _where(self, coordinates: Coordinates, start: int, frame: int, site: int) -> str:
-        return (
-            f"{self.prefix}atom {self.site_label(site)} (site {site + 1}) of snapshot "
-            f"{start + frame + 1} is at {coordinates[frame, site].tolist()}"
-        )
 
 
 def checked_weights(weights: npt.ArrayLike, n_snapshots: int) -> Floats:
@@ -508,43 +474,32 @@ def checked_weights(weights: npt.ArrayLike, n_snapshots: int) -> Floats:
         raise ValueError(
             f"weights need one number for each of {n_snapshots} snapshots, got shape {array.shape}"
         )
-    counting = np.count_nonzero(array)
+    counting = int(np.count_nonzero(array > 0))
     if not np.isfinite(array).all() or (array < 0).any() or counting < min(2, n_snapshots):
         raise ValueError(
             "weights must be finite, not negative, and above zero for at least 2 snapshots, got "
-            f"{counting} above or below zero: leave out the snapshots that should not count"
+            f"{counting} above zero"
         )
     return frozen(array / array.max())
 
 
-def _checked_coordinates(given: npt.ArrayLike, *, gaps: bool) -> Coordinates:
+def _checked_coordinates(given: npt.ArrayLike) -> Coordinates:
     """Return an array (snapshots, sites, dimensions) in single or double precision."""
-    try:
-        array = np.asanyarray(given)
-    except ValueError:
+    array = np.asanyarray(given)
+    if array.dtype.kind not in "fiu" or array.ndim != 3 or 0 in array.shape:
         raise ValueError(
-            "every snapshot needs the same number of sites, got a ragged list: "
-            "pad missing sites with NaN and read them as gaps (gaps=True)"
-        ) from None
-    if array.dtype.kind not in "fiu":
-        raise ValueError(
-            f"coordinates must be real numbers, got an array of {array.dtype}: convert it to float"
+            "coordinates are real numbers of shape (snapshots, sites, dimensions), at least 1 of "
+            f"each, got {array.dtype} of shape {array.shape}: add the missing axis, or pass σ of "
+            "pairs as a matrix"
         )
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
-    if array.ndim != 3 or 0 in array.shape:
-        raise ValueError(
-            "coordinates need the shape (snapshots, sites, dimensions), at least 1 of each, got "
-            f"shape {array.shape}: add the missing axis, or pass σ of pairs as a matrix"
-        )
     first = array[0]
-    square = array.shape[1] == array.shape[2] > 3  # 3 sites may lie at (0, 1, 1), (1, 0, 1), …
-    if square and first.any() and not first.diagonal().any() and np.array_equal(first, first.T):
+    # Three sites may lie at (0, 1, 1), (1, 0, 1), (1, 1, 0).
+    looks_so = np.array_equal(first, first.T) and first.any() and not first.diagonal().any()
+    if len(first) > 3 and looks_so:
         raise ValueError(
-            f"coordinates need the shape (snapshots, sites, dimensions), got {len(array)} matrices "
-            "that look like distances, symmetric with a diagonal of 0: pass their fluctuations, "
-            "distances.std(axis=0), as a matrix"
+            "coordinates look like distances, symmetric with a diagonal of 0: pass their "
+            "fluctuations, distances.std(axis=0), as a matrix"
         )
-    if gaps and np.isinf(array).any():
-        raise ValueError("coordinates must be finite or NaN (a gap), got an infinite one")
     return np.asarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64)
