@@ -153,7 +153,7 @@ def test_a_run_without_workers_ends_and_keeps_its_checkpoint(
     address, ensemble = one_thread._workers[0], Ensemble.from_array(snapshots())
     cluster: Any = one_thread.client.cluster
     checkpoint = Checkpoint(tmp_path / "a.checkpoint", interval=0)
-    with pytest.raises(ConnectionError, match=f"all dask workers were lost: {address}"):
+    with pytest.raises(ConnectionError, match=f"dask workers were lost .{address}.:"):
         sums(Run(one_thread, lambda *_: cluster.scale(0), checkpoint), ensemble, metric=slow)
     left = list[int]()
     with Checkpoint(tmp_path / "a.checkpoint", resume=True) as checkpoint:

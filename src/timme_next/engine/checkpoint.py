@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -63,7 +62,7 @@ class Checkpoint:
 
     def __init__(self, path: str | Path, *, resume: bool = False, interval: float = 30.0) -> None:
         self.path = Path(path)
-        self._beside = self.path.with_name(f".{self.path.name}.new")  # renamed when it is whole
+        self._beside = self.path.with_name(f".{self.path.name}.npz")  # renamed when it is whole
         self.resumed, self._stopping = False, False
         self.under_way = 0  # loops that will save
         self._resume, self._interval = resume, interval
@@ -123,10 +122,7 @@ class Checkpoint:
         for name, arrays in ((self._found or {}) | self._kept).items():
             entries |= {f"{name}/{entry}": array for entry, array in arrays.items()}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._beside.open("wb") as file:
-            np.savez(file, **entries)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
+        np.savez(self._beside, **entries)  # type: ignore[arg-type]
         self._beside.replace(self.path)
         now = time.monotonic()
         self._next_save = now + max(self._interval, (now - begun) / _SHARE)
@@ -230,10 +226,9 @@ class Loop:
             self._key = key()
             self.kept = run.checkpoint.recall(name, self._key)
             self.done = int(self.kept.pop("done", 0))
+            run.checkpoint.under_way += 1
 
     def __enter__(self) -> Self:
-        if self._run.checkpoint is not None:
-            self._run.checkpoint.under_way += 1
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:

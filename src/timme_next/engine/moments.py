@@ -62,11 +62,8 @@ class LaidOut:
 
     def __init__(self, block: Block, metric: Metric | None = None) -> None:
         self._n_frames, _, n_dimensions = block.coordinates.shape
-        self._metric, self._weights, self._complete = (
-            metric,
-            np.array(block.weights),
-            block.complete,
-        )
+        self._metric, self._complete = metric, block.complete
+        self._weights = np.array(block.weights)
         matrices = block.boxes if metric is None else None
         self._boxes = Boxes.of(matrices, self._n_frames, n_dimensions, block.images)
         self._box_arrays = _lay_out_boxes(self._boxes)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from types import CodeType, FunctionType, ModuleType
+from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,8 @@ from timme_next.ensemble.frames import ArraySource, Source
 Kept = tuple[npt.NDArray[Any], ...]
 Reduce = Callable[[int, slice, Moments], Kept]
 
-_TILE, _TASK = 32_768, 262_144  # pairs that a thread or a task takes at a time, at most
+_TILE = 32_768  # pairs that one worker takes at a time, at most
+_PLAIN = (str, bytes, int, float, complex, range, frozenset, type(None), Path, np.generic)
 _NOTHING = ArraySource(
     np.empty((0, 0, 0)), None, np.empty(0)
 )  # in place of a source that is sent by itself
@@ -32,16 +34,12 @@ _NOTHING = ArraySource(
 _laying_out, _latest = threading.Lock(), dict[str, Any]()
 
 
-def _whole(_part: int, _tile: slice, found: Moments) -> Kept:
-    return found.arrays
-
-
 def moments(
     ensemble: Ensemble,
     pairs: Ints,
     parts: Sequence[range] | None = None,
     *,
-    reduce: Reduce = _whole,
+    reduce: Reduce = lambda *given: given[-1].arrays,
     metric: Metric | None = None,
     run: Run = DEFAULT,
 ) -> list[Kept]:
@@ -85,7 +83,8 @@ def moments(
         left = [piece for piece in pieces if piece.stop > loop.done]
         measure = sums.by_tasks if isinstance(run.engine, Cluster) else sums.here
         with closing(measure(run.engine, left)) as measured:
-            for piece in measured:
+            for piece in left:
+                sums.add(piece, measured)
                 loop.advance(piece.stop, sums.state)
     return [sums.held[number] for number in range(len(parts))]
 
@@ -137,51 +136,50 @@ class _Sums:
             number = int(name.split()[0])
             self.held[number] = (*self.held.get(number, ()), array)
 
-    def here(self, engine: Engine, pieces: list[_Piece]) -> Generator[_Piece]:
-        """Measure one block after another; threads measure, merge and reduce its tiles."""
+    def add(self, piece: _Piece, measured: Iterator[list[list[Kept]]]) -> None:
+        """Merge what is measured next, and keep what all tiles gave for the parts that end."""
+        for number in set(piece.parts) - self.held.keys() - set(piece.ended):
+            self.held[number] = Moments.empty(len(self.pairs)).arrays
+        for number, tiles in zip(piece.ended, zip(*next(measured), strict=True), strict=True):
+            self.held[number] = tuple(map(np.concatenate, zip(*tiles, strict=True)))
+
+    def here(self, engine: Engine, pieces: list[_Piece]) -> Generator[list[list[Kept]]]:
+        """Read one block after another; threads measure, merge and reduce its tiles."""
+        tiles = self._tiles(pieces, len(self.pairs) // 16)
 
         def fold(shared: tuple[LaidOut, _Piece], tile: slice) -> list[Kept]:
             laid_out, piece = shared
-            return self._fold(piece, tile, laid_out.measure(self.pairs[tile], piece.frames))
+            found = laid_out.measure(self.pairs[tile], piece.frames)
+            return self._fold(piece, tile, [one.arrays for one in found])
 
-        tiles = self._tiles(pieces, _TILE, len(self.pairs) // 16)
         with closing(read_ahead(self.ensemble, [piece.start for piece in pieces])) as blocks:
             for piece in pieces:
-                self._begin(piece)
                 shared = LaidOut(next(blocks), self.metric), piece
-                self._end(piece, list(engine.map(fold, shared, tiles)))
-                yield piece
+                yield list(engine.map(fold, shared, tiles))
 
-    def by_tasks(self, engine: Engine, pieces: list[_Piece]) -> Generator[_Piece]:
+    def by_tasks(self, engine: Engine, pieces: list[_Piece]) -> Generator[list[list[Kept]]]:
         """Measure tiles of pairs in blocks as tasks; merge and reduce them here."""
         # As few tasks for a block as keep all workers at work, for each of them reads it.
-        tiles = self._tiles(pieces, _TASK, len(self.pairs) * len(pieces) // (4 * engine.count))
+        tiles = self._tiles(pieces, len(self.pairs) * len(pieces) // (4 * engine.count))
         tasks = ((piece, tile) for piece in pieces for tile in tiles)
         # The source is one object for all calls, and is sent once.
         bare = replace(self.ensemble, frames=self.ensemble.frames.over(_NOTHING))
         shared = (self.ensemble.frames.source, bare, self.metric, self.pairs)
         with closing(engine.map(_measure, shared, tasks)) as results:
             for piece in pieces:
-                self._begin(piece)
-                self._end(piece, [self._fold(piece, tile, next(results)) for tile in tiles])
-                yield piece
+                yield [self._fold(piece, tile, next(results)) for tile in tiles]
 
-    def _tiles(self, pieces: list[_Piece], most: int, wished: int) -> list[slice]:
+    def _tiles(self, pieces: list[_Piece], wished: int) -> list[slice]:
         """Cut the pairs; the more parts are in a block, the more moments belong to a pair."""
-        most //= max((len(piece.parts) for piece in pieces), default=1)
+        most = _TILE // max((len(piece.parts) for piece in pieces), default=1)
         length, n_pairs = max(1024, min(most, wished)), len(self.pairs)
         return [slice(first, first + length) for first in range(0, max(1, n_pairs), length)]
 
-    def _begin(self, piece: _Piece) -> None:
-        """Make room for the moments of parts that begin in a block and go on in the next."""
-        for number in set(piece.parts) - self.held.keys() - set(piece.ended):
-            self.held[number] = Moments.empty(len(self.pairs)).arrays
-
-    def _fold(self, piece: _Piece, tile: slice, found: list[Moments]) -> list[Kept]:
+    def _fold(self, piece: _Piece, tile: slice, found: list[Kept]) -> list[Kept]:
         """Merge what was found for a tile in a block; reduce it for the parts that end in it."""
         reduced = []
-        for number, one in zip(piece.parts, found, strict=True):
-            whole = one
+        for number, arrays in zip(piece.parts, found, strict=True):
+            whole = one = Moments(*arrays)
             if number in self.held:
                 whole = Moments(*self.held[number]).part(tile)
                 whole.add(one)
@@ -189,15 +187,10 @@ class _Sums:
                 reduced.append(self.reduce(number, tile, whole))
         return reduced
 
-    def _end(self, piece: _Piece, reduced: list[list[Kept]]) -> None:
-        """Keep what all tiles gave for the parts that end in a block."""
-        for number, tiles in zip(piece.ended, zip(*reduced, strict=True), strict=True):
-            self.held[number] = tuple(map(np.concatenate, zip(*tiles, strict=True)))
-
 
 def _measure(
     shared: tuple[Source, Ensemble, Metric | None, Ints], task: tuple[_Piece, slice]
-) -> list[Moments]:
+) -> list[Kept]:
     """Measure a tile of pairs in a block, in a worker, which keeps the block it laid out last."""
     (source, bare, metric, pairs), (piece, tile) = shared, task
     with _laying_out:
@@ -205,14 +198,14 @@ def _measure(
             block = replace(bare, frames=bare.frames.over(source)).block(piece.start)
             _latest.update(block=(bare, piece.start), laid_out=LaidOut(block, metric))
         laid_out: LaidOut = _latest["laid_out"]
-    return laid_out.measure(pairs[tile], piece.frames)
+    return [one.arrays for one in laid_out.measure(pairs[tile], piece.frames)]
 
 
 def fingerprint(*things: object) -> str:
     """Return a text that is the same, in any process, only for things of the same content.
 
     Arrays count with all their values, functions by their code and what it encloses, dataclasses
-    and other objects by their fields.
+    by their fields. An object that is neither of these nor plain is like no other.
     """
     made = hashlib.blake2b(digest_size=16)
     _feed(made.update, things)
@@ -233,10 +226,8 @@ def _feed(update: Callable[[Any], None], thing: Any) -> None:
         parts = [thing.co_code, thing.co_consts, thing.co_names]
     elif is_dataclass(thing) and not isinstance(thing, type):
         parts = [getattr(thing, one.name) for one in fields(thing)]
-    elif hasattr(thing, "__dict__") and not (callable(thing) or isinstance(thing, ModuleType)):
-        parts = [vars(thing)]
-    else:
-        update(repr(thing).encode())
+    else:  # the repr of other objects may not show all that is in them, but their address is safe
+        update((repr if isinstance(thing, _PLAIN) else object.__repr__)(thing).encode())
     update(f"{type(thing).__qualname__} {len(parts)}".encode())
     for part in parts:
         _feed(update, part)

@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _CONNECTING = 5.0  # seconds in which a scheduler answers
-_COMING = 30.0  # seconds in which a worker comes, or comes back
+_COMING = 25.0  # seconds in which a worker comes, or comes back
 _POLL = 2.0  # seconds between two looks at whether there are workers
 _AHEAD = 3  # tasks of each thread that are under way
 
@@ -121,18 +121,14 @@ class Cluster:
         while True:
             try:
                 if done.wait(_POLL):
-                    return task.result(timeout=_COMING)
-                present = self.client.nthreads()
-            except (CancelledError, CommClosedError, KilledWorker) as error:
-                raise ConnectionError(f"the dask cluster was lost ({one_line(error)})") from None
-            except TimeoutError:
-                if task.status == "error":  # it is that of the task
-                    raise
-                present = self.client.nthreads()  # the worker that held the result died
-            if present:
-                last_seen, self._workers[:] = time.monotonic(), present
-            elif time.monotonic() - last_seen > _COMING:
-                raise ConnectionError(f"all dask workers were lost: {', '.join(self._workers)}")
+                    return task.result(timeout=2 * _COMING)
+                if present := self.client.nthreads():
+                    last_seen, self._workers[:] = time.monotonic(), present
+                elif time.monotonic() - last_seen > _COMING:
+                    raise TimeoutError("none came back")  # noqa: TRY301, one message for all
+            except (CancelledError, CommClosedError, KilledWorker, TimeoutError) as error:
+                lost, reason = ", ".join(self._workers), one_line(error)
+                raise ConnectionError(f"dask workers were lost ({lost}): {reason}") from None
 
 
 Engine = Threads | Cluster
