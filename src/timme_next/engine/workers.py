@@ -114,7 +114,6 @@ class Cluster:
     def _result(self, task: Task[Any]) -> Any:
         """Wait for a task as long as there are workers."""
         from distributed import KilledWorker
-        from distributed.comm.core import CommClosedError
 
         done, last_seen = threading.Event(), time.monotonic()
         task.add_done_callback(lambda _: done.set())
@@ -125,8 +124,10 @@ class Cluster:
                 if present := self.client.nthreads():
                     last_seen, self._workers[:] = time.monotonic(), present
                 elif time.monotonic() - last_seen > _COMING:
-                    raise TimeoutError("none came back")  # noqa: TRY301, one message for all
-            except (CancelledError, CommClosedError, KilledWorker, TimeoutError) as error:
+                    raise TimeoutError("none came back")
+            except (CancelledError, KilledWorker, OSError) as error:
+                if isinstance(error, OSError) and task.status == "error":  # it is the task's own
+                    raise
                 lost, reason = ", ".join(self._workers), one_line(error)
                 raise ConnectionError(f"dask workers were lost ({lost}): {reason}") from None
 
