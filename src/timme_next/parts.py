@@ -124,7 +124,7 @@ def sum_parts(
         n_pieces = max(1, -(-_BYTES * len(parts) * n_rows // _PIECE_BYTES))
     threads = Threads(run.engine.threads_here)
     for number, piece in enumerate(np.array_split(index, n_pieces)):
-        sums = _sum_piece(SitePairs.of(objects, piece), parts, metric, run)
+        sums = _sum_piece(SitePairs.of(objects, piece), parts, metric, Run(run.engine))
         if keep is not None:
             kept = threads.map(partial(_choose, keep), sums, _tiles(len(piece)))
             sums = sums.take(np.flatnonzero(np.concatenate([*kept])))
@@ -144,17 +144,19 @@ def _sum_piece(
 ) -> PartSums:
     """Sum all pairs of a piece."""
     objects, ensemble, threads = chosen.objects, chosen.ensemble, run.engine.threads_here
-    pairs, run = chosen.site_pairs, Run(run.engine)
-    found = moments(ensemble, pairs, parts, reduce=_summarise, metric=metric, run=run)
+    pairs, summary = chosen.site_pairs, partial(_summarise, gaps=ensemble.gaps)
+    found = moments(ensemble, pairs, parts, reduce=summary, metric=metric, run=run)
     means, squares, weights = map(np.stack, zip(*found, strict=True))
     del found
     counted = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
     totals = np.array([counted[part.start : part.stop].sum() for part in parts])
-    first, second, seen = (np.empty((len(pairs), len(parts)), np.float32) for _ in range(3))
+    if not ensemble.gaps:
+        weights = totals.astype(np.float32)[:, None]
+    first, second = (np.empty((len(pairs), len(parts)), np.float32) for _ in range(2))
+    seen = np.empty((len(pairs), len(parts) * ensemble.gaps), np.float32)
     arrays = means, squares, weights, first, second, seen
     for _ in Threads(threads).map(_centre, arrays, _tiles(len(pairs))):
         pass
-    seen = seen if ensemble.gaps else seen[:, :0]
     chosen.clear_rigid(first)
     chosen.clear_rigid(second)
     made = PartSums(len(objects), frozen(chosen.index), totals, second, first, seen)
@@ -162,19 +164,19 @@ def _sum_piece(
         return made
     if objects.reduction == "max":
         return replace(made, site_pairs=chosen)
-    reduce, none = (
-        partial(chosen.reduce, threads=threads),
-        np.empty((len(chosen.index), 0), np.float32),
-    )
-    if seen.size == 0:
-        return replace(made, second=reduce(second), first=none, seen=none)
+    none = np.empty((len(chosen.index), 0), np.float32)
+    if not ensemble.gaps:
+        return replace(made, second=chosen.reduce(second, threads=threads), first=none, seen=none)
     second /= np.maximum(seen, _TINY)
-    least = seen.max() - reduce(seen.max() - seen, largest=True)
-    return replace(made, second=reduce(second) * least, first=none, seen=least)
+    least = seen.max() - chosen.reduce(seen.max() - seen, largest=True)
+    return replace(made, second=chosen.reduce(second) * least, first=none, seen=least)
 
 
-def _summarise(_part: int, _tile: slice, found: Moments) -> tuple[Floats, Singles, Singles]:
-    return found.mean, found.m2.astype(np.float32), found.weight.astype(np.float32)
+def _summarise(
+    _part: int, _tile: slice, found: Moments, *, gaps: bool
+) -> tuple[Floats, Singles, Singles]:
+    weight = found.weight if gaps else np.empty(0)
+    return found.mean, found.m2.astype(np.float32), weight.astype(np.float32)
 
 
 def _centre(arrays: tuple[Any, ...], tile: slice) -> None:

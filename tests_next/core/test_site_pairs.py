@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 from timme_next import objects
+from timme_next._kernels.site_motion import fit_sites
 from timme_next.ensemble import Ensemble
 from timme_next.site_pairs import SitePairs
 
@@ -65,3 +67,18 @@ def test_reduction_is_over_all_cross_pairs_each_measured_once(
         ]
         expected = np.max(rows, axis=0) if largest else sum(rows, none) / len(rows)
         assert row.tolist() == expected.tolist()  # added up in the same order
+
+
+def test_motion_of_sites_is_the_least_squares_fit_of_sums_of_two() -> None:
+    rng = np.random.default_rng(2)
+    pairs = np.array([*itertools.combinations(range(7), 2)])[rng.permutation(21)[:16]]
+    squares = rng.random((3, 16))
+    design = np.zeros((16, 8))  # site 7 has no pair
+    design[np.arange(16)[:, None], pairs] = 1.0
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
+    order = np.argsort(ends[:, 0], kind="stable")
+    begins = np.searchsorted(ends[order, 0], np.arange(9))
+    found = fit_sites(begins, ends[order, 1], order % 16, squares, np.zeros(8), 10_000)
+    for fitted, wanted in zip(found, squares, strict=True):
+        expected, _ = nnls(design, wanted)
+        assert fitted == pytest.approx(expected, abs=1e-6)

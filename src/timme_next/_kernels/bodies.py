@@ -98,11 +98,10 @@ def reduce(firsts, pairs, objects, rows, values, largest, reduced):
             for k in places[higher_begins[i] : higher_begins[i + 1]]:
                 for column in range(n_columns):
                     beside[site_pairs[k, 0], column] = values[k, column]
+            beside[i] = 0.0
             for p in chosen:
                 b = seconds[p]
                 for j in members[offsets[b] : offsets[b + 1]]:
-                    if i == j:
-                        continue
                     for column in range(n_columns):
                         value, total = beside[j, column], reduced[p, column]
                         if not largest:
