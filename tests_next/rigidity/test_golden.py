@@ -1,0 +1,63 @@
+"""Golden results of static rigidity: networks bond by bond, clusters, hinges and modes."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests_next.golden import load_science
+from tests_next.golden.flatten import flatten
+from timme_next.rigidity.decomposition import decompose, dilute
+from timme_next.rigidity.networks import Network
+
+STRUCTURES = ("1a2p-a", "4ake-a", "1bnr", "1bck")
+NETWORKS = (*STRUCTURES, "1bck-lists")
+KINDS = np.array(["covalent", "locked", "hydrogen bond", "salt bridge", "tether"])
+ENERGIES = (0.0, -0.1, -0.5, -1.0, -1.5, -2.0, -2.3, -3.0)
+
+
+@cache
+def golden(name: str) -> dict[str, Any]:
+    return load_science(f"rigidity-{name}")
+
+
+def frozen_network(name: str) -> Network:
+    kept = golden(name)
+    bonds, with_energy = kept["network.bonds"], kept["network.with_energy"]
+    energies = np.full(len(bonds), np.nan)
+    energies[with_energy] = kept["network.energies"]
+    kinds, bars = KINDS[kept["network.kinds"]], kept["network.bars"].astype(np.int64)
+    return Network(kept["network.n_bodies"], bonds.astype(np.int64), bars, kinds, energies)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_clusters_hinges_and_modes_are_the_golden_ones_at_every_energy(name: str) -> None:
+    held, kept = frozen_network(name), golden(name)
+    for energy in ENERGIES:
+        found, key = decompose(held, energy), f"at {energy:g}"
+        sizes = np.sort(np.bincount(found.clusters))[::-1]
+        facts = {
+            "floppy_modes": found.floppy_modes,
+            "n_objects": found.n_objects,
+            "largest": sizes[:10].tolist(),
+            "n_clusters": len(sizes),
+            "n_hinges": int(found.hinges.sum()),
+            "n_redundant": int(found.redundant.sum()),
+        }
+        assert {f"{key}.{fact}": value for fact, value in facts.items()}.items() <= kept.items()
+        np.testing.assert_array_equal(found.freedoms, kept[f"{key}.freedoms"])
+        if energy == -1.0:
+            for column in ("clusters", "independent", "redundant", "stress", "regions"):
+                np.testing.assert_array_equal(getattr(found, column), kept[f"{key}.{column}"])
+            np.testing.assert_array_equal(np.flatnonzero(found.hinges), kept[f"{key}.hinges"])
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_dilutions_are_the_golden_ones(name: str) -> None:
+    arrays, facts = dict[str, Any](), dict[str, Any]()
+    flatten("dilution", dilute(frozen_network(name)), arrays, facts)
+    for key, value in (arrays | facts).items():
+        np.testing.assert_array_equal(value, golden(name)[key])
