@@ -86,7 +86,9 @@ def guess_bonds(
     distances = np.linalg.norm(boxes.between(points[None], *pairs.T)[0], axis=1)
     first, second = bondable[pairs].T
     bonded = (distances < radii[first] + radii[second] + _TOLERANCE) & (distances > _CLASH)
-    residues, waters, backbone = residue_index(atoms), is_water(atoms), _is_backbone(atoms)
+    residues, waters, backbone = residue_index(atoms), is_water(atoms), atoms.names == "CA"
+    backbone &= is_protein(atoms)
+    backbone |= is_nucleic(atoms) & (atoms.names == "P")
     same = residues[first] == residues[second]
     bonded &= same | ~(waters[first] | waters[second])
     # Box faces may bring two Cα or two P close, but no two residues are bound by them.
@@ -114,8 +116,7 @@ def with_bonds(atoms: Atoms, *bonds: npt.ArrayLike) -> Atoms:
     Atoms
         The same names with the new bonds; those of an atom with itself are left out.
     """
-    arrays = [np.asarray(pairs, dtype=np.int64).reshape(-1, 2) for pairs in bonds]
-    joined = np.concatenate([np.empty((0, 2), np.int64), *arrays])
+    joined = np.concatenate([np.asarray(pairs, np.int64).reshape(-1, 2) for pairs in ((), *bonds)])
     if len(joined) and (joined.min() < 0 or joined.max() >= len(atoms)):
         raise ValueError(
             f"bonds are pairs of indices from 0 to {len(atoms) - 1}, got {joined.min()} to "
@@ -211,12 +212,6 @@ def trace_steps(atoms: Atoms, distances: Distances) -> tuple[Ints, Ints]:
     return frozen(np.unique(np.concatenate([*found, bound]), axis=0)), bonds
 
 
-def _is_backbone(atoms: Atoms) -> Bools:
-    found: Bools = is_protein(atoms) & (atoms.names == "CA")
-    found |= is_nucleic(atoms) & (atoms.names == "P")
-    return found
-
-
 def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -> Ints:
     """Return the bond of every hydrogen to the nearest of its heavy neighbours."""
     mixed = light[first] != light[second]
@@ -229,36 +224,23 @@ def _nearest_heavy(light: Bools, first: Ints, second: Ints, distances: Floats) -
 
 
 def _along(atoms: Atoms, distances: Distances, trace: _Trace, sites: Bools, known: Bools) -> Ints:
-    """Return steps between sites that follow one another, in stretches that hold a known residue.
+    """Return steps between sites that follow one another in the file and are near in space.
 
-    They follow in the order of the file or, where that gives more neighbours, of their numbers: a
-    fused domain is numbered anyhow, and other files are sorted anyhow.
+    Stretches that hold no known residue have no steps.
     """
-    chosen = np.flatnonzero(sites)
+    chosen, residues = np.flatnonzero(sites), residue_index(atoms)
     chosen = chosen[np.argsort(atoms.chains[chosen], kind="stable")]
-    keys = atoms.icodes[chosen], atoms.resids[chosen], atoms.chains[chosen]
-    as_written = _neighbours(atoms, distances, trace, chosen)
-    by_number = _neighbours(atoms, distances, trace, chosen[np.lexsort(keys)])
-    pairs = by_number if len(by_number) > len(as_written) else as_written
-    graph = adjacency(pairs, len(atoms))
-    stretches = sparse.csgraph.connected_components(graph, directed=False)[1]
-    pairs = pairs[np.isin(stretches[pairs[:, 0]], stretches[known])]
-    return _steps(pairs, trace.bonds)
-
-
-def _neighbours(atoms: Atoms, distances: Distances, trace: _Trace, chosen: Ints) -> Ints:
-    """Return sites that are next to one another, in an order and in space."""
     one, other = chosen[:-1], chosen[1:]
-    residues = residue_index(atoms)
     following = (atoms.chains[one] == atoms.chains[other]) & (residues[one] != residues[other])
     following &= ~np.isin(residues[one], residues[np.isin(atoms.names, trace.onwards)])
     one, other = one[following], other[following]
-    if not len(one):
-        return np.empty((0, 2), np.int64)
     apart = _usual(distances(one, other))
     numbered = np.isin(atoms.resids[other] - atoms.resids[one], (0, 1))
     longest = np.where(numbered, trace.longest, trace.longest_unnumbered)
-    return np.column_stack([one, other])[(apart >= _SHORTEST) & (apart <= longest)]
+    pairs = np.column_stack([one, other])[(apart >= _SHORTEST) & (apart <= longest)]
+    graph = adjacency(pairs, len(atoms))
+    stretches = sparse.csgraph.connected_components(graph, directed=False)[1]
+    return _steps(pairs[np.isin(stretches[pairs[:, 0]], stretches[known])], trace.bonds)
 
 
 def _bound(atoms: Atoms, distances: Distances, alpha: Bools) -> tuple[Ints, Ints]:
@@ -270,8 +252,8 @@ def _bound(atoms: Atoms, distances: Distances, alpha: Bools) -> tuple[Ints, Ints
     bonds, residues = atoms.bonds, residue_index(atoms)
     lone = alpha & ~np.isin(residues, residues[np.isin(atoms.names, _ALPHA.onwards)])
     between = lone[bonds].all(axis=1) & (residues[bonds[:, 0]] != residues[bonds[:, 1]])
-    if between.any():  # other atoms named CA are bound at shorter distances
-        between[between] = _usual(distances(*bonds[between].T)) >= _SHORTEST
+    # Other atoms named CA are bound at shorter distances.
+    between[between] = _usual(distances(*bonds[between].T)) >= _SHORTEST
     pairs = bonds[between]
     degrees = np.bincount(pairs.ravel(), minlength=len(atoms))
     along = (degrees[pairs] <= 2).all(axis=1)

@@ -161,10 +161,8 @@ def preset_sites(atoms: Atoms, preset: str) -> Ints:
         chosen |= is_nucleic(atoms) & np.isin(atoms.names, _NUCLEIC_BACKBONE)
     elif preset == "heavy":
         chosen = ~np.isin(atoms.elements, ("H", "D", ""))
-    elif preset == "water-oxygen":
-        chosen = is_water(atoms) & (atoms.elements == "O")
     else:
-        raise ValueError(f"a preset is one of {', '.join(PRESETS)}, got {preset!r}")
+        chosen = is_water(atoms) & (atoms.elements == "O")
     return np.flatnonzero(chosen)
 
 
