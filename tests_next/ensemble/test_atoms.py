@@ -26,7 +26,6 @@ from timme_next.ensemble.residues import (
     is_nucleic,
     is_protein,
     is_water,
-    preset_sites,
     residue_index,
     shown_sites,
 )
@@ -217,5 +216,3 @@ def test_unnamed_points_match_no_name() -> None:
     places: Any = np.zeros((2, 3, 3))
     with pytest.raises(ValueError, match="it gives no names"):
         Ensemble.from_array(places).select("water-oxygen")
-    with pytest.raises(ValueError, match="a preset is one of ca, backbone"):
-        preset_sites(Atoms.unnamed(1), "all")

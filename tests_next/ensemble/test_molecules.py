@@ -208,5 +208,5 @@ def test_numbers_that_mean_no_molecules_are_told() -> None:
     places = np.array([[[0.5, 0, 0], [5.0, 0, 0], [9.0, 0, 0], [9.5, 0, 0]]])
     ensemble = Ensemble.from_array(places, boxes=10.0)
     whole = with_whole_molecules(replace(ensemble, molecules=np.array([1, 1, 2, 2])))
-    assert "1 molecules with numbers but no bonds" in whole.notes[0]
+    assert "1 numbered molecules reach too far" in whole.notes[0]
     np.testing.assert_array_equal(whole.coordinates(), places)

@@ -69,7 +69,6 @@ def test_lengths_and_angles_are_those_of_the_vectors() -> None:
         ([[4.0, 0.0], [0.0, -5.0]], [[4, 0], [0, 5]]),
         ([[4.0, 0.0], [9.0, 5.0]], [[4, 0], [1, 5]]),
         ([[4.0, 0.0], [0.0, 0.0]], [[4, 0], [0, 0]]),
-        ([[[4.0, 0, 0], [0, 5, 0], [0, 0, 0]]], [[4, 0], [0, 5]]),
     ],
 )
 def test_every_way_to_give_a_box_makes_vectors_of_every_snapshot(

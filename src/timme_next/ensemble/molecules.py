@@ -55,15 +55,11 @@ class Trees:
 
     def of_some(self, atoms: Ints) -> Trees:
         """Return trees of whole walks, or of single atoms of them, numbered anew (ascending)."""
-        place = np.full(len(self.parents), -1)
+        place = np.full(len(self.parents) + 1, -1)  # the last is of no parent
         place[atoms] = np.arange(len(atoms))
-        order, parents = place[self.order], self.parents[atoms]
-        return Trees(
-            order[order >= 0],
-            np.where(parents >= 0, place[parents], -1),
-            np.unique(self.molecules[atoms], return_inverse=True)[1],
-            np.unique(self.walks[atoms], return_inverse=True)[1],
-        )
+        order, walks = place[self.order], np.unique(self.walks[atoms], return_inverse=True)[1]
+        parents = place[self.parents[atoms]]
+        return Trees(order[order >= 0], parents, self.molecules[atoms], walks)
 
     def without(self, atoms: Bools) -> Trees:
         """Return trees in which the atoms of some molecules are molecules by themselves."""
@@ -145,17 +141,16 @@ def with_whole_molecules(
         bonds, n_apart = numbered(points[0], boxes, ensemble.molecules)
         if n_apart:
             notes.append(
-                f"{ensemble.prefix}{n_apart:,} molecules with numbers but no bonds reach too far "
-                "through the box to be made whole; give a topology with bonds to join their atoms"
+                f"{ensemble.prefix}{n_apart:,} numbered molecules reach too far through the box to "
+                "be made whole: give a topology with bonds"
             )
     bonds = bonds_and_traces(bonds, ensemble.traces)
     if not len(bonds):
         return replace(ensemble, notes=tuple(notes))
     trees, angstrom = Trees.of(bonds, n_sites), angstroms(ensemble.unit)
     if complexes and angstrom is not None and ensemble.n_dimensions == 3:
-        links = find_complexes(
-            ensemble.atoms, points[0], boxes, trees.molecules, _TOUCHING / angstrom
-        )
+        radius = _TOUCHING / angstrom
+        links = find_complexes(ensemble.atoms, points[0], boxes, trees.molecules, radius)
         trees = Trees.of(bonds, n_sites, links)
     endless = find_endless(points[0], boxes, trees, bonds)
     if endless.any():
@@ -192,23 +187,20 @@ def find_complexes(
     they are held by chains, not by one another. Each complex is joined once through, along the
     molecules with most contacts.
     """
-    none, count = np.empty((0, 2), np.int64), int(molecules.max(initial=-1)) + 1
-    chains, solvent = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    count = int(molecules.max()) + 1
+    chains, solvent = np.zeros((2, count), np.bool_)
     chains[molecules[is_protein(atoms) | is_nucleic(atoms)]] = True
     solvent[molecules[is_water(atoms) | is_ion(atoms)]] = True
     first = np.unique(molecules, return_index=True)[1]
     _, names, counts = np.unique(atoms.resnames[first], return_inverse=True, return_counts=True)
     members = chains | (~solvent & (counts[names] <= _FEW))
-    if not chains.any() or np.count_nonzero(members) < 2:
-        return none
     heavy = np.flatnonzero(members[molecules] & ~np.isin(atoms.elements, HYDROGENS))
     near = heavy[pairs_within(points[heavy], radius, boxes)]
     ends = np.sort(molecules[near], axis=1)
     touching = (ends[:, 0] != ends[:, 1]) & chains[ends].any(axis=1)
     near, ends = near[touching], ends[touching]
-    order = np.argsort(
-        np.linalg.norm(boxes.between(points[None], *near.T)[0], axis=1), kind="stable"
-    )
+    apart = np.linalg.norm(boxes.between(points[None], *near.T)[0], axis=1)
+    order = np.argsort(apart, kind="stable")
     pairs, nearest, contacts = np.unique(ends[order], axis=0, return_index=True, return_counts=True)
     graph = sparse.coo_array((1.0 / contacts, tuple(pairs.T)), shape=(count, count)).tocsr()
     tree = np.column_stack(sparse.csgraph.minimum_spanning_tree(graph).nonzero())

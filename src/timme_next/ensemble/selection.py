@@ -95,7 +95,7 @@ def _universe(atoms: Atoms, coordinates: Coordinates | None) -> Any:
     attributes = {name: getattr(atoms, name) for name in ("names", "elements", "masses")}
     attributes |= {name: getattr(atoms, name)[first] for name in ("resnames", "resids", "icodes")}
     attributes |= {"types": atoms.elements, "chainIDs": atoms.chains, "segids": segments}
-    attributes["resnums"] = attributes["resids"]
+    attributes |= {"resnums": attributes["resids"]}
     for name, values in attributes.items():
         is_text = values.dtype.kind == "U"
         universe.add_TopologyAttr(name, values.astype(object) if is_text else values)
@@ -108,11 +108,7 @@ def _universe(atoms: Atoms, coordinates: Coordinates | None) -> Any:
 
 def _names_of(atoms: Atoms) -> str:
     """Return some of the names that there are, for the message."""
-    columns = ("atoms", atoms.names), ("residues", atoms.resnames), ("chains", atoms.chains)
-    distinct = ((title, np.unique(values[values != ""])) for title, values in columns)
-    parts = [
-        f"{title} {', '.join(values[:6].tolist())}{'…' if len(values) > 6 else ''}"
-        for title, values in distinct
-        if len(values)
-    ]
-    return "; ".join(parts) or "it gives no names"
+    columns = {"atoms": atoms.names, "residues": atoms.resnames, "chains": atoms.chains}
+    distinct = {title: np.unique(values[values != ""])[:6] for title, values in columns.items()}
+    some = [f"{title} {', '.join(values)}" for title, values in distinct.items() if len(values)]
+    return "; ".join(some) or "it gives no names"

@@ -146,8 +146,7 @@ def box_matrices(given: npt.ArrayLike, n_snapshots: int, n_dimensions: int) -> F
     given : array_like
         One length for all directions, lengths (dimensions,), row vectors (dimensions, dimensions),
         in space also three lengths and three angles in degrees (6,), from 20 to 160; or one of
-        these but the first for each snapshot. Directions of length 0 are open. In the plane,
-        vectors in space whose third direction is open will do as well.
+        these but the first for each snapshot. Directions of length 0 are open.
     n_snapshots, n_dimensions : int
         Shape of the ensemble.
 
@@ -171,14 +170,10 @@ def box_matrices(given: npt.ArrayLike, n_snapshots: int, n_dimensions: int) -> F
     square = boxes.shape == (n_dimensions, n_dimensions)
     if square and n_snapshots == n_dimensions and not _is_diagonal(boxes):
         raise ValueError(
-            f"a box of shape {boxes.shape} for {n_snapshots} snapshots may mean lengths for each "
-            f"or one matrix: pass shape {(n_snapshots, n_dimensions, n_dimensions)}"
+            "a box may be one matrix or lengths for each snapshot: pass shape "
+            f"{(n_snapshots, n_dimensions, n_dimensions)}"
         )
-    if n_dimensions == 2 and boxes.ndim == 3 and boxes.shape[1:] == (3, 3):
-        if boxes[:, 2].any() or boxes[:, :, 2].any():
-            raise ValueError("a box in the plane must be open in the third direction: pass 2 × 2")
-        boxes = boxes[:, :2, :2]
-    elif n_dimensions == 3 and boxes.shape in {(6,), (n_snapshots, 6)}:
+    if n_dimensions == 3 and boxes.shape in {(6,), (n_snapshots, 6)}:
         boxes = np.array([cell_vectors(cell) for cell in np.atleast_2d(boxes)])
     elif boxes.shape in {(n_dimensions,), (n_snapshots, n_dimensions)} and not square:
         _refuse_negative(boxes)
