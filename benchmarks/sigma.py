@@ -7,15 +7,15 @@ from itertools import islice
 
 import numpy as np
 from scipy import sparse
-from timme_next.engine.reduction import moments
-from timme_next.ensemble.atoms import Atoms
 
 import timme as reference
 import timme_next as timme
 from benchmarks import peers
 from benchmarks.limit import run_limit
 from benchmarks.rows import Row, against, race, require, seconds
-from benchmarks.systems import adenylate_kinase, as_points, solid
+from benchmarks.systems import adenylate_kinase, as_points, listed, solid
+from timme_next.engine.reduction import moments
+from timme_next.ensemble.atoms import Atoms
 
 
 def kernel(*, quick: bool) -> list[Row]:
@@ -100,9 +100,9 @@ def bodies(*, quick: bool) -> list[Row]:
         timme.link(sigma)
         return sigma
 
-    listed, kept = (
-        {(int(i), int(j)) for i, j in timme.pairs.within(made, 10.0, min_bonds=bonds).index}
-        for bonds in (1, 4)
+    near, kept = (
+        {*map(tuple, listed(timme.pairs.within(made, 10.0, min_bonds=apart)).tolist())}
+        for apart in (1, 4)
     )
     sizes = np.diff(made.offsets)
     membership = sparse.csr_array(
@@ -112,7 +112,7 @@ def bodies(*, quick: bool) -> list[Row]:
     median = race({"ours": ours}, repetitions=5) | race(
         {
             "MDAnalysis and NumPy": lambda: theirs.append(
-                peers.bodies(snapshots, membership, 10.0, listed - kept)
+                peers.bodies(snapshots, membership, 10.0, near - kept)
             )
         },
         repetitions=1,

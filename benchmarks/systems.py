@@ -25,12 +25,18 @@ def adenylate_kinase() -> tuple[Snapshots, npt.NDArray[Any]]:
     return np.ascontiguousarray(snapshots, np.float32), universe.bonds.indices.astype(np.int64)
 
 
-def solid(n_sites: int, n_snapshots: int, **options: float) -> Snapshots:
+def solid(n_sites: int, n_snapshots: int, density: float = 0.05) -> Snapshots:
     """Coordinates of an elastic solid with slow waves, in single precision."""
-    ensemble = timme.synthetic.elastic(n_sites, n_snapshots, **options)
+    ensemble = timme.synthetic.elastic(n_sites, n_snapshots, density=density)
     return ensemble.coordinates().astype(np.float32)
 
 
 def as_points(package: Any, snapshots: Snapshots) -> Any:
     """Every site as an object, of either package."""
     return package.objects.points(package.Ensemble.from_array(snapshots))
+
+
+def listed(pairs: Any) -> npt.NDArray[np.int64]:
+    """Pairs (pairs, 2) of either package as one sorted array."""
+    index = np.concatenate(list(pairs.chunks(10**9)))
+    return index[np.lexsort((index[:, 1], index[:, 0]))]

@@ -1,1 +1,66 @@
 """TIMME finds which parts of a many-particle system move together."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from timme_next import hierarchy, objects, pairs, synthetic, theory
+    from timme_next.ensemble import Atoms, Ensemble
+    from timme_next.fluctuations import Fluctuations, TooFewSnapshotsError, measure
+    from timme_next.hierarchy.clustering import cluster
+    from timme_next.hierarchy.linking import link
+    from timme_next.hierarchy.partition import Partition
+    from timme_next.hierarchy.quantity import Quantity
+    from timme_next.hierarchy.tree import Hierarchy
+    from timme_next.objects import Objects
+    from timme_next.pairs import Pairs
+
+_MODULES = ("hierarchy", "objects", "pairs", "synthetic", "theory")
+_HOMES = {  # modules of the public names, imported when a name is first used
+    "Atoms": "ensemble",
+    "Ensemble": "ensemble",
+    "Fluctuations": "fluctuations",
+    "Hierarchy": "hierarchy.tree",
+    "Objects": "objects",
+    "Pairs": "pairs",
+    "Partition": "hierarchy.partition",
+    "Quantity": "hierarchy.quantity",
+    "TooFewSnapshotsError": "fluctuations",
+    "cluster": "hierarchy.clustering",
+    "link": "hierarchy.linking",
+    "measure": "fluctuations",
+}
+
+__all__ = [
+    "Atoms",
+    "Ensemble",
+    "Fluctuations",
+    "Hierarchy",
+    "Objects",
+    "Pairs",
+    "Partition",
+    "Quantity",
+    "TooFewSnapshotsError",
+    "cluster",
+    "hierarchy",
+    "link",
+    "measure",
+    "objects",
+    "pairs",
+    "synthetic",
+    "theory",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

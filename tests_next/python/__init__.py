@@ -1,0 +1,1 @@
+"""Tests of what users of the library see: names and documentation."""
