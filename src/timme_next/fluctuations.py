@@ -7,6 +7,7 @@ import operator
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,10 +17,10 @@ from scipy.spatial.distance import squareform
 
 from timme_next._arrays import Bools, Coordinates, Floats, Ints, frozen, numbers
 from timme_next._text import Described, require
-from timme_next.engine.checkpoint import DEFAULT, Checkpoint, Progress, Run
+from timme_next.engine.checkpoint import Checkpoint, Progress, Run
 from timme_next.engine.metrics import Metric, known_metric, unit_of_distances
 from timme_next.engine.moments import Moments
-from timme_next.engine.reduction import moments
+from timme_next.engine.reduction import fingerprint, moments
 from timme_next.ensemble.ensemble import Ensemble
 from timme_next.objects import Objects, require_flat, require_objects
 from timme_next.pairs import Pairs
@@ -38,17 +39,11 @@ _MOST_LISTED = 30_000_000  # pairs; about 2 GB while they are put in order
 _PIECE_BYTES = 1_000_000_000  # of all that is held of the pairs that are measured at a time
 _SMALLEST = 1e-145  # the squares of smaller deviations are rounded to 0
 _AT_ONCE = 10_000_000  # places in a table of snapshots and objects that are compared at a time
+_NOTHING = np.empty((0, 2), np.int64), np.empty(0), np.empty(0, np.int64)  # pairs, σ, common
 
 
 class TooFewSnapshotsError(ValueError):
     """Raised for an ensemble of a single snapshot, of which nothing fluctuates."""
-
-    def __init__(self, ensemble: Ensemble) -> None:
-        super().__init__(
-            f"{ensemble.prefix}at least 2 snapshots are needed to measure fluctuations, got "
-            f"{ensemble.n_snapshots}: read more models or frames, or use timme.analyse_rigidity "
-            "for a single structure"
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -226,39 +221,28 @@ def measure(  # noqa: PLR0913, what is measured, and how it is carried out
             f"{len(pairs):,} pairs are too many to hold in memory: use timme.cluster, which never "
             "holds them all, or compare objects in contact only"
         )
+    metric = known_metric(metric, objects.ensemble)
     overlap = choose_overlap(objects, min_overlap)
+    chosen = keep_sharing(objects, pairs, overlap)
+    size = chunk_for(objects) if chunk is None else chunk
     run = Run.of(workers, client, progress, checkpoint)
-    options: Any = {"chunk": chunk, "min_overlap": overlap, "metric": metric, "run": run}
-    found = _join([*measure_in_chunks(objects, pairs, **options)])
+    unit = unit_of_distances(metric, objects.ensemble.unit)
+    found, done = Fluctuations(len(objects), *_NOTHING, unit), 0
+    key = partial(fingerprint, objects, pairs, overlap, metric, size)
+    with run.loop("pieces", key, len(chosen)) as loop:
+        if loop.kept:
+            kept: Any = loop.kept
+            found = replace(found, **kept | {"n_near_half_box": int(kept["n_near_half_box"])})
+        for index in chosen.chunks(size):
+            before, done = done, done + len(index)
+            if done > loop.done:
+                piece = _within(run, before, len(index), len(chosen))
+                found = _join(found, measure_listed(objects, index, overlap, metric, piece))
+                loop.advance(done, partial(_state, found))
     if len(pairs) > 0 and len(found.sigma) == 0:
         refuse_unmeasured(objects, pairs, overlap)
     warn_near_half_box(found.n_near_half_box, len(found.sigma))
     return found
-
-
-def measure_in_chunks(
-    objects: Objects,
-    pairs: Pairs,
-    *,
-    chunk: int | None = None,
-    min_overlap: Overlap = None,
-    metric: Metric | None = None,
-    run: Run = DEFAULT,
-) -> Iterator[Fluctuations]:
-    """Yield σ of consecutive pairs, about ``chunk`` at a time; by default, as memory allows.
-
-    Nothing is said of pairs near half the box: those of all pieces are for `warn_near_half_box`.
-    """
-    check_pairs(objects, pairs, "measure")
-    metric = known_metric(metric, objects.ensemble)
-    require_flat(objects, metric)
-    overlap = choose_overlap(objects, min_overlap)
-    pairs = keep_sharing(objects, pairs, overlap)
-    before = 0
-    for index in pairs.chunks(chunk_for(objects) if chunk is None else chunk):
-        piece = _within(run, before, len(index), len(pairs))
-        yield _measure_index(objects, index, overlap, metric, piece)
-        before += len(index)
 
 
 def chunk_for(objects: Objects, memory: int = _PIECE_BYTES) -> int:
@@ -280,10 +264,14 @@ def _within(run: Run, before: int, size: int, total: int) -> Run:
     return replace(run, progress=progress)
 
 
-def _measure_index(
+def measure_listed(
     objects: Objects, index: Ints, overlap: int, metric: Metric | None, run: Run
 ) -> Fluctuations:
-    """Measure listed pairs; keep those that share enough snapshots."""
+    """Return σ of the listed pairs (pairs, 2) that share enough snapshots, measured all at once.
+
+    The metric is one of `known_metric`; nothing is said of pairs near half the box.
+    """
+    require_flat(objects, metric)
     ensemble, chosen = objects.ensemble, SitePairs.of(objects, index)
     summary = _Summary(roots=objects.are_points, gaps=ensemble.gaps)
     ((sigma, counts, near),) = moments(
@@ -323,16 +311,22 @@ class _Summary:
         return sigma, counts, found.reach > _NEAR_HALF_BOX
 
 
-def _join(pieces: list[Fluctuations]) -> Fluctuations:
-    if len(pieces) == 1:
-        return pieces[0]
+def _join(one: Fluctuations, other: Fluctuations) -> Fluctuations:
+    if len(one.sigma) == 0:
+        return other
     return replace(
-        pieces[0],
-        pairs=frozen(np.concatenate([piece.pairs for piece in pieces])),
-        sigma=frozen(np.concatenate([piece.sigma for piece in pieces])),
-        common=frozen(np.concatenate([piece.common for piece in pieces])),
-        n_near_half_box=sum(piece.n_near_half_box for piece in pieces),
+        one,
+        pairs=frozen(np.concatenate([one.pairs, other.pairs])),
+        sigma=frozen(np.concatenate([one.sigma, other.sigma])),
+        common=frozen(np.concatenate([one.common, other.common])),
+        n_near_half_box=one.n_near_half_box + other.n_near_half_box,
     )
+
+
+def _state(found: Fluctuations) -> dict[str, npt.NDArray[Any]]:
+    """All of σ that a checkpoint keeps."""
+    names = ("pairs", "sigma", "common", "n_near_half_box")
+    return {name: np.asarray(getattr(found, name)) for name in names}
 
 
 def check_pairs(objects: Objects, pairs: Pairs, step: str) -> None:
@@ -341,7 +335,11 @@ def check_pairs(objects: Objects, pairs: Pairs, step: str) -> None:
     remedy = "pass timme.pairs.all(objects), or those within a radius"
     require(pairs, Pairs, f"{step}, as its second argument,", {"other": remedy})
     if objects.ensemble.n_snapshots < 2:
-        raise TooFewSnapshotsError(objects.ensemble)
+        raise TooFewSnapshotsError(
+            f"{objects.ensemble.prefix}at least 2 snapshots are needed to measure fluctuations, "
+            f"got {objects.ensemble.n_snapshots}: read more models or frames, or use "
+            "timme.analyse_rigidity for a single structure"
+        )
     if pairs.n_objects != len(objects):
         raise ValueError(
             f"pairs were chosen among {pairs.n_objects} objects, but there are {len(objects)}: "

@@ -6,6 +6,7 @@ import itertools
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy.spatial.distance import pdist, squareform
 from tests_next import naive
 from timme_next import objects, pairs
 from timme_next._arrays import Bools, Floats
+from timme_next.engine.checkpoint import Checkpoint
 from timme_next.ensemble import Atoms, Ensemble
 from timme_next.fluctuations import (
     Fluctuations,
@@ -27,7 +29,6 @@ from timme_next.fluctuations import (
     from_matrix,
     kept_by_half,
     measure,
-    measure_in_chunks,
     most_shared,
 )
 from timme_next.objects import Objects
@@ -73,8 +74,7 @@ def test_bodies_agree_with_the_reference(
     bonds = np.random.default_rng(seed).integers(0, n_sites, (n_sites, 2))
     atoms = Atoms.unnamed(n_sites, bonds=bonds[bonds[:, 0] != bonds[:, 1]])
     made = objects.bodies(Ensemble.from_array(array, atoms=atoms), reduction=reduction)
-    pieces = measure_in_chunks(made, pairs.all(made), chunk=3 if chunked else 100)
-    found = {pair: sigma for piece in pieces for pair, sigma in by_pair(piece).items()}
+    found = by_pair(measured(made, chunk=3 if chunked else 100))
     assert set(found) == set(itertools.combinations(range(n_sites), 2))
     for (a, b), sigma in found.items():
         members = made.sites(a).tolist(), made.sites(b).tolist()
@@ -136,14 +136,6 @@ def test_links_at_a_joint_are_compared_by_their_far_ends(seed: int) -> None:
             (k, k + 1): share * naive.pair_sigma(array, k, k + 2)[0] for k in range(len(bonds) - 1)
         }
         assert found == close(expected)
-
-
-def test_a_joint_that_moves_between_still_far_ends_counts_nothing() -> None:
-    places = np.zeros((4, 3, 2))
-    places[:, 1] = [(1.0, 0.0), (1.0, 0.5), (1.3, 1.0), (0.8, 2.0)]
-    places[:, 2] = (2.0, 0.0)
-    chain = objects.links(Ensemble.from_array(places), [(0, 1), (1, 2)])
-    assert measure(chain, pairs.sharing(chain)).sigma.tolist() == [0.0]
 
 
 def test_a_snapshot_of_weight_0_is_as_one_that_is_not_there() -> None:
@@ -209,6 +201,36 @@ def test_sigma_of_a_pair_does_not_depend_on_others_or_on_workers(
         assert listed == {pair: everything[pair] for pair in listed}
 
 
+@pytest.mark.filterwarnings(NEAR_HALF_BOX)
+@pytest.mark.parametrize("after", [0.1, 0.5, 0.9])
+def test_a_run_that_was_interrupted_goes_on_to_the_same_bits(after: float, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    box = [8.0] * 3
+    ensemble = Ensemble.from_array(4 * rng.random((600, 30, 3)), boxes=box)
+    made = objects.groups(ensemble, [[k, (k + 1) % 30] for k in range(30)])
+    told = list[int]()
+
+    def stop(done: int, total: int) -> None:
+        told.append(done)
+        if done > after * total:
+            raise KeyboardInterrupt
+
+    options: Any = {"min_overlap": 600, "chunk": 50}
+    path = tmp_path / "run.checkpoint"
+    with pytest.raises(KeyboardInterrupt), Checkpoint(path, interval=0) as checkpoint:
+        measured(made, progress=stop, checkpoint=checkpoint, **options)
+    resumed = list[int]()
+    with Checkpoint(path, resume=True, interval=0) as checkpoint:
+        found = measured(
+            made, progress=lambda done, _: resumed.append(done), checkpoint=checkpoint, **options
+        )
+    assert resumed[0] >= told[-1] - 50  # one piece is measured again, at most
+    whole = measured(made, min_overlap=600)
+    for one, other in ((found.sigma, whole.sigma), (found.pairs, whole.pairs)):
+        assert one.tobytes() == other.tobytes()
+    assert found.n_near_half_box == whole.n_near_half_box
+
+
 def test_a_rigid_body_does_not_fluctuate() -> None:
     rng = np.random.default_rng(1)
     turns, _ = np.linalg.qr(rng.normal(size=(200, 3, 3)))
@@ -216,19 +238,6 @@ def test_a_rigid_body_does_not_fluctuate() -> None:
     assert measured(points_of(array)).sigma.max() < 100 * 10 * EPS
     still: Any = np.zeros((300, 3, 2), np.float32)
     assert measured(points_of(still)).sigma.tolist() == [0.0] * 3
-
-
-def test_all_pairs_but_those_left_out_are_measured() -> None:
-    bonds = [(k, k + 1) for k in range(59)]
-    ensemble = Ensemble.from_array(
-        np.random.default_rng(5).normal(size=(4, 60, 3)), atoms=Atoms.unnamed(60, bonds=bonds)
-    )
-    made = objects.points(ensemble)
-    found = measure(made, pairs.all(made, min_bonds=4))
-    apart = naive.bond_separation(60, bonds)
-    assert sorted(by_pair(found)) == [
-        pair for pair in itertools.combinations(range(60), 2) if apart[pair] >= 4
-    ]
 
 
 def test_metrics_have_units_and_centres_on_a_sphere_are_refused() -> None:

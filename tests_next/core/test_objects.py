@@ -156,11 +156,6 @@ def test_objects_are_read_only_and_leave_their_arguments_alone() -> None:
             array[0] = 1
 
 
-def test_membership_tells_which_sites_are_in_which_group() -> None:
-    made = objects.groups(ENSEMBLE, [[2, 1], [5]])
-    assert np.argwhere(made.membership().toarray()).tolist() == [[0, 1], [0, 2], [1, 5]]
-
-
 def test_groups_are_named_by_a_dict_of_sites_or_selections() -> None:
     made = objects.groups(ENSEMBLE, {"head": [1, 0], "tail": "resid 5:6"})
     assert made.names.tolist() == ["head", "tail"]

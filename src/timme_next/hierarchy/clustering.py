@@ -34,7 +34,7 @@ from timme_next.fluctuations import (
     choose_overlap,
     chunk_for,
     keep_sharing,
-    measure_in_chunks,
+    measure_listed,
     refuse_unmeasured,
     warn_near_half_box,
 )
@@ -94,8 +94,8 @@ class Forest:
 
     def add(self, pairs: Pairs, run: Run) -> Fluctuations:
         """Measure a list of pairs, and keep those that join clusters."""
-        options: Any = {"min_overlap": self.overlap, "metric": self.metric, "run": run}
-        (found,) = measure_in_chunks(self.objects, pairs, chunk=max(1, len(pairs)), **options)
+        (index,) = pairs.chunks(max(1, len(pairs)))
+        found = measure_listed(self.objects, index, self.overlap, self.metric, run)
         edges = np.concatenate([self.edges, found.pairs])
         heights = np.concatenate([self.heights, found.sigma])
         self.edges, self.heights = spanning_forest(len(self.objects), edges, heights)
