@@ -83,11 +83,6 @@ def test_workers_give_the_bits_of_threads(
     assert sums(one_thread, systems()[system]) == expected
 
 
-def test_many_tiles_are_merged_where_they_belong(two_processes: Cluster) -> None:
-    ensemble, pairs = Ensemble.from_array(snapshots(500)), np.column_stack(np.triu_indices(500, 1))
-    assert sums(two_processes, ensemble, pairs) == sums(Run.of(), ensemble, pairs)
-
-
 @dataclass(frozen=True)
 class Stored:
     """Coordinates of a file; whoever reads it leaves the number of its process."""

@@ -12,7 +12,6 @@ import pytest
 
 from timme_next.engine.checkpoint import Run
 from timme_next.engine.workers import Threads, read_ahead
-from timme_next.ensemble import Ensemble
 
 
 def add_late(shared: int, item: int) -> int:
@@ -79,15 +78,6 @@ def test_one_block_is_read_while_another_is_used() -> None:
         time.sleep(0.01)
         assert len(read) == number + 2
     blocks.close()
-
-
-def test_what_is_wrong_with_a_block_is_raised_when_its_turn_comes() -> None:
-    array = np.random.default_rng(0).normal(size=(600, 3, 3))
-    array[300] = np.nan
-    blocks = read_ahead(Ensemble.from_array(array, gaps=True), [0, 256, 1024])
-    assert [next(blocks).start, next(blocks).start] == [0, 256]
-    with pytest.raises((ValueError, IndexError)):
-        next(blocks)
 
 
 @pytest.mark.parametrize("workers", [3, "3", np.int64(3)])
