@@ -94,9 +94,11 @@ class Fluctuations(Described):
 
     def facts(self) -> dict[str, object]:
         """Return the numbers of objects and pairs, and the range of σ."""
-        known = self.sigma[np.isfinite(self.sigma)]
-        span = f"{known.min():.6g} to {known.max():.6g} {self.unit}" if len(known) else "none"
-        return {"objects": self.n_objects, "pairs": len(self.sigma), "σ": span.strip()}
+        span = (
+            f"{each(self.sigma, initial=np.nan):.6g}" for each in (np.fmin.reduce, np.fmax.reduce)
+        )
+        told = f"{' to '.join(span)} {self.unit}".strip()
+        return {"objects": self.n_objects, "pairs": len(self.sigma), "σ": told}
 
 
 def from_matrix(values: npt.ArrayLike | sparse.sparray, *, unit: str = "") -> Fluctuations:
@@ -273,16 +275,21 @@ def measure_listed(
     """
     require_flat(objects, metric)
     ensemble, chosen = objects.ensemble, SitePairs.of(objects, index)
-    summary = _Summary(roots=objects.are_points, gaps=ensemble.gaps)
-    ((sigma, counts, near),) = moments(
-        chosen.ensemble, chosen.site_pairs, reduce=summary, metric=metric, run=run
-    )
-    if not objects.are_points:
+    gaps, points, site_pairs = ensemble.gaps, objects.are_points, chosen.site_pairs
+
+    def reduce(_part: int, _tile: slice, found: Moments) -> tuple[Floats, Ints, Bools]:
+        sigma = np.sqrt(found.variance) if points else found.variance
+        counts = found.count if gaps else np.empty(0, np.int64)
+        return sigma, counts, found.reach > _NEAR_HALF_BOX
+
+    options: Any = {"reduce": reduce, "metric": metric, "run": run}
+    ((sigma, counts, near),) = moments(chosen.ensemble, site_pairs, **options)
+    if not points:
         sigma = np.sqrt(chosen.variance(sigma, threads=run.engine.threads_here))
     if near.any():
         near = chosen.reduce(near.astype(np.float64), largest=True) > 0
     common = np.broadcast_to(np.int64(ensemble.n_counting), len(index))
-    if ensemble.gaps:
+    if gaps:
         common = chosen.common(counts, ensemble.n_counting)
         kept = np.flatnonzero(common >= overlap)
         index, sigma, common = index[kept], sigma[kept], common[kept]
@@ -296,19 +303,6 @@ def measure_listed(
         unit=unit_of_distances(metric, ensemble.unit),
         n_near_half_box=int(np.count_nonzero(near)),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    """Reduces a tile: σ² or σ, snapshots in common where they differ, what is near half the box."""
-
-    roots: bool
-    gaps: bool
-
-    def __call__(self, _part: int, _tile: slice, found: Moments) -> tuple[Floats, Ints, Bools]:
-        sigma = np.sqrt(found.variance) if self.roots else found.variance
-        counts = found.count if self.gaps else np.empty(0, np.int64)
-        return sigma, counts, found.reach > _NEAR_HALF_BOX
 
 
 def _join(one: Fluctuations, other: Fluctuations) -> Fluctuations:
@@ -435,13 +429,11 @@ def refuse_unmeasured(objects: Objects, pairs: Pairs, overlap: int) -> None:
 
 def _seen_objects(objects: Objects) -> Bools:
     """Which objects are seen as a whole, of shape (snapshots that count, objects)."""
-    ensemble = objects.centres() if objects.are_points else objects.ensemble
+    ensemble = objects.ensemble
     blocks = [np.isfinite(block.coordinates).all(axis=2) for block in ensemble.blocks()]
     seen = np.concatenate(blocks)
     if ensemble.weights is not None:
         seen = seen[ensemble.weights > 0]
-    if objects.are_points:
-        return seen
     unseen = objects.membership().astype(np.int64) @ (~seen).T
     return np.ascontiguousarray((unseen == 0).T)
 

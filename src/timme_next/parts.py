@@ -130,11 +130,9 @@ def sum_parts(
             sums = sums.take(np.flatnonzero(np.concatenate([*kept])))
         pieces.append(sums)
         run.tell(number + 1, n_pieces)
-    if n_pieces == 1:
-        return pieces[0]
-    names = ("pairs", *_SUMS)
     joined: dict[str, Any] = {
-        name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names
+        name: np.concatenate([getattr(piece, name) for piece in pieces])
+        for name in ("pairs", *_SUMS)
     }
     return replace(pieces[0], **joined)
 
