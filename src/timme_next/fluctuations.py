@@ -94,11 +94,9 @@ class Fluctuations(Described):
 
     def facts(self) -> dict[str, object]:
         """Return the numbers of objects and pairs, and the range of σ."""
-        span = (
-            f"{each(self.sigma, initial=np.nan):.6g}" for each in (np.fmin.reduce, np.fmax.reduce)
-        )
-        told = f"{' to '.join(span)} {self.unit}".strip()
-        return {"objects": self.n_objects, "pairs": len(self.sigma), "σ": told}
+        known = self.sigma[np.isfinite(self.sigma)]
+        span = f"{known.min():.6g} to {known.max():.6g} {self.unit}" if len(known) else "none"
+        return {"objects": self.n_objects, "pairs": len(self.sigma), "σ": span.strip()}
 
 
 def from_matrix(values: npt.ArrayLike | sparse.sparray, *, unit: str = "") -> Fluctuations:
