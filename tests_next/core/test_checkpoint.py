@@ -41,7 +41,7 @@ def stop_at(call: int, end: Callable[[], object]) -> Callable[[int, int], None]:
     return progress
 
 
-def fail() -> None:
+def fail() -> str:
     raise KilledError
 
 
@@ -168,6 +168,11 @@ def test_a_short_run_writes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_data_are_not_read_for_a_fingerprint_that_is_not_saved(tmp_path: Path) -> None:
+    with Run(checkpoint=Checkpoint(tmp_path / "a.checkpoint")).loop("work", fail, 3) as loop:
+        loop.advance(1, lambda: {"found": np.arange(3)})
+
+
 def test_saving_takes_a_tenth_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now, saved = [0.0], list[float]()
 
@@ -252,11 +257,11 @@ def test_half_changed_arrays_are_not_saved(tmp_path: Path) -> None:
 def test_what_is_not_yet_taken_up_stays_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.checkpoint"
     first = Checkpoint(path, interval=0)
-    first.keep("contacts", "key", {"found": np.arange(3)})
-    first.keep("moments", "key", {"mean": np.arange(4)})
+    first.keep("contacts", str, {"found": np.arange(3)})
+    first.keep("moments", str, {"mean": np.arange(4)})
     second = Checkpoint(path, resume=True, interval=0)
-    second.keep("contacts", "key", second.recall("contacts", "key"))
-    assert Checkpoint(path, resume=True).recall("moments", "key")["mean"].tolist() == [0, 1, 2, 3]
+    second.keep("contacts", str, second.recall("contacts", str))
+    assert Checkpoint(path, resume=True).recall("moments", str)["mean"].tolist() == [0, 1, 2, 3]
 
 
 def test_an_outer_loop_is_saved_with_the_loop_within(tmp_path: Path) -> None:

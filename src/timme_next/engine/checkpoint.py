@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -63,13 +64,12 @@ class Checkpoint:
     def __init__(self, path: str | Path, *, resume: bool = False, interval: float = 30.0) -> None:
         self.path = Path(path)
         self._beside = self.path.with_name(f".{self.path.name}.npz")  # renamed when it is whole
-        self.resumed, self._stopping = False, False
-        self.under_way = 0  # loops that will save
+        self.resumed, self._stopping, self.under_way = False, False, 0  # loops that will save
         self._resume, self._interval = resume, interval
         self._next_save = time.monotonic() + interval
         self._identity = dict[str, str]()
         self._found: dict[str, Arrays] | None = None  # in the file, None if it was not opened
-        self._kept = dict[str, Arrays]()
+        self._kept = dict[str, tuple[Callable[[], str], Arrays]]()
 
     def __enter__(self) -> Self:
         return self
@@ -95,17 +95,17 @@ class Checkpoint:
         self._identity = dict(identity)
         self._load()
 
-    def recall(self, name: str, key: str) -> Arrays:
+    def recall(self, name: str, key: Callable[[], str]) -> Arrays:
         """Return the arrays that the file has under a name, or none if their key is another."""
         found = self._load() if self._found is None else self._found
-        if str(found.get(name, {}).get("key")) != key:
+        if name not in found or str(found[name]["key"]) != key():
             return {}
-        self._kept[name] = found.pop(name)
-        return {entry: array for entry, array in self._kept[name].items() if entry != "key"}
+        self._kept[name] = key, found.pop(name)
+        return {entry: array for entry, array in self._kept[name][1].items() if entry != "key"}
 
-    def keep(self, name: str, key: str, arrays: Arrays) -> None:
+    def keep(self, name: str, key: Callable[[], str], arrays: Arrays) -> None:
         """Keep arrays under a name, not copied, and save all that is kept if it is time to."""
-        self._kept[name] = {**arrays, "key": np.array(key)}
+        self._kept[name] = key, arrays
         if self._stopping or self._interval == 0 or time.monotonic() >= self._next_save:
             self.save()
 
@@ -119,7 +119,9 @@ class Checkpoint:
         """
         begun = time.monotonic()
         entries = {_MARK: np.frombuffer(json.dumps(self._identity).encode(), np.uint8)}
-        for name, arrays in ((self._found or {}) | self._kept).items():
+        # Keys are made here, in the time that saving may take: to read all data takes long.
+        kept = {name: {**each, "key": np.array(key())} for name, (key, each) in self._kept.items()}
+        for name, arrays in ((self._found or {}) | kept).items():
             entries |= {f"{name}/{entry}": array for entry, array in arrays.items()}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         np.savez(self._beside, **entries)  # type: ignore[arg-type]
@@ -215,15 +217,14 @@ class Loop:
     """Context of something long, which goes on where it was interrupted.
 
     ``name`` is that of its entry in the checkpoint. ``key()`` differs for other data and options;
-    it is not called where nothing is saved. Of the ``total`` work, ``done`` need not be done again,
-    and ``kept`` are the arrays that were found by then.
+    it is called at most once, when something is saved or may be taken up. Of the ``total`` work,
+    ``done`` need not be done again, and ``kept`` are the arrays that were found by then.
     """
 
     def __init__(self, run: Run, name: str, key: Callable[[], str], total: int) -> None:
         self.done, self.kept = 0, Arrays()
-        self._run, self._name, self._key, self._total = run, name, "", total
+        self._run, self._name, self._key, self._total = run, name, cache(key), total
         if run.checkpoint is not None:
-            self._key = key()
             self.kept = run.checkpoint.recall(name, self._key)
             self.done = int(self.kept.pop("done", 0))
             run.checkpoint.under_way += 1

@@ -207,7 +207,7 @@ def fingerprint(*things: object) -> str:
     Arrays count with all their values, functions by their code and what it encloses, dataclasses
     by their fields. An object that is neither of these nor plain is like no other.
     """
-    made = hashlib.blake2b(digest_size=16)
+    made = hashlib.sha256()
     _feed(made.update, things)
     return made.hexdigest()
 
