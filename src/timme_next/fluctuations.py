@@ -50,7 +50,7 @@ class TooFewSnapshotsError(ValueError):
 class Fluctuations(Described):
     """σ of pairs of objects.
 
-    Parameters
+    Attributes
     ----------
     n_objects : int
         Number of objects.

@@ -28,12 +28,12 @@ _REMEDY = {"other": "pass timme.read(...) of the file, array or object"}
 class Objects(Described):
     """Groups of one or more sites, each with a centre.
 
-    Parameters
+    Attributes
     ----------
     ensemble : Ensemble
         Snapshots of the sites.
     kind : str
-        What the objects are, for messages: "points", "links", "bodies", "residues", …
+        What the objects are, for messages: "points", "links", "bodies", "residues" and so on.
     members : ndarray of int, shape (members,)
         Sites of all objects; those of object ``k`` are ``members[offsets[k]:offsets[k + 1]]``.
     offsets : ndarray of int, shape (objects + 1,)
