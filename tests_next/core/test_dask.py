@@ -144,7 +144,7 @@ def test_a_run_without_workers_ends_and_keeps_its_checkpoint(
     one_thread: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(workers, "_COMING", 0.2)
-    monkeypatch.setattr(workers, "_POLL", 0.1)
+    monkeypatch.setattr(workers, "_ANSWERING", 0.1)
     address, ensemble = one_thread._workers[0], Ensemble.from_array(snapshots())
     cluster: Any = one_thread.client.cluster
     checkpoint = Checkpoint(tmp_path / "a.checkpoint", interval=0)
@@ -190,7 +190,7 @@ def test_workers_that_differ_are_refused_by_name(
 def test_a_scheduler_that_is_not_there_is_one_line(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "_CONNECTING", 0.3)
+    monkeypatch.setattr(workers, "_ANSWERING", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as server:
         where = address.replace("silent", f"tcp://127.0.0.1:{server.getsockname()[1]}")
         with pytest.raises(ConnectionError, match=r"no dask scheduler .* at '.*: start") as caught:

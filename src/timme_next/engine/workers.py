@@ -28,9 +28,8 @@ Shared = TypeVar("Shared")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_CONNECTING = 5.0  # seconds in which a scheduler answers
+_ANSWERING = 5.0  # seconds in which a scheduler answers, and between two questions to it
 _COMING = 25.0  # seconds in which a worker comes, or comes back
-_POLL = 2.0  # seconds between two looks at whether there are workers
 _AHEAD = 3  # tasks of each thread that are under way
 
 
@@ -119,7 +118,7 @@ class Cluster:
         task.add_done_callback(lambda _: done.set())
         while True:
             try:
-                if done.wait(_POLL):
+                if done.wait(_ANSWERING):
                     return task.result(timeout=2 * _COMING)
                 if present := self.client.nthreads():
                     last_seen, self._workers[:] = time.monotonic(), present
@@ -156,7 +155,7 @@ def connect(where: str, workers: int | None = None) -> Client:
     try:
         with ThreadPoolExecutor(1) as pool:  # in a notebook, this thread has a loop that runs
             pool.submit(asyncio.run, _greet(where)).result()
-        client = Client(where, timeout=_CONNECTING, set_as_default=False)
+        client = Client(where, timeout=_ANSWERING, set_as_default=False)
         client.wait_for_workers(1, timeout=_COMING)
     except Exception as error:  # noqa: BLE001, anything may listen there and answer
         raise ConnectionError(
@@ -212,5 +211,5 @@ async def _greet(address: str) -> None:
     """See whether a scheduler answers, since a client waits forever for anything else."""
     from distributed.comm.core import connect as comm_with
 
-    comm = await asyncio.wait_for(comm_with(address, timeout=_CONNECTING), 2 * _CONNECTING)
+    comm = await asyncio.wait_for(comm_with(address, timeout=_ANSWERING), 2 * _ANSWERING)
     comm.abort()
