@@ -286,9 +286,12 @@ def residues(
 
     Examples
     --------
-    >>> import timme_next as timme
-    >>> len(residues(timme.data.barnase_nmr()))  # doctest: +SKIP
-    110
+    >>> from dataclasses import replace
+    >>> import numpy as np
+    >>> from timme_next.ensemble import Atoms, Ensemble
+    >>> atoms = replace(Atoms.unnamed(4), resids=np.array([7, 7, 8, 8]))
+    >>> residues(Ensemble.from_array(np.zeros((2, 4, 3)), atoms=atoms)).sites(1)
+    array([2, 3])
     """
     require(ensemble, Ensemble, "objects.residues", _REMEDY)
     numbers = gathered_residues(ensemble.atoms)[ensemble.site_atoms]
