@@ -114,7 +114,9 @@ def test_steps_after_which_the_image_is_uncertain_are_refused(
     if not refused:
         unwrapped(frames_of(cut, CUBE))
         return
-    with pytest.raises(ValueError, match=r"of the box from one snapshot.*snapshots closer in time"):
+    with pytest.raises(
+        ValueError, match=r"from one snapshot to the next.*snapshots closer in time"
+    ):
         unwrapped(frames_of(cut, CUBE))
     assert np.isfinite(unwrapped(frames_of(cut, CUBE), strict=False)).all()
 
@@ -122,7 +124,7 @@ def test_steps_after_which_the_image_is_uncertain_are_refused(
 def test_few_long_steps_are_refused_by_their_mean_square() -> None:
     """Steps of 0.3 of the box: the other way around, 0.7, is only exp(2.2) times less likely."""
     cut = np.cumsum(np.full((10, 1, 3), 3.0), axis=0) % 10.0
-    with pytest.raises(ValueError, match=r"1 of 1 molecules or particles move by up to 0\.3"):
+    with pytest.raises(ValueError, match=r"1 of 1 molecules or particles .* by up to 0\.3"):
         unwrapped(frames_of(cut, CUBE))
 
 
@@ -135,7 +137,7 @@ def test_a_short_gap_is_bridged_and_a_long_one_is_refused() -> None:
         hidden = cut.copy()
         hidden[20 : 20 + gap, 1] = np.nan
         if refused:
-            with pytest.raises(ValueError, match=r"1 of 3 .* not seen for up to .* usual steps"):
+            with pytest.raises(ValueError, match=r"1 of 3 .* not seen for up to"):
                 unwrapped(frames_of(hidden, CUBE))
             found = unwrapped(frames_of(hidden, CUBE), strict=False)
         else:
@@ -151,7 +153,7 @@ def test_missing_snapshots_count_by_their_times() -> None:
     times = 2.0 * kept
     assert_fixed_images(unwrapped(frames_of(cut[kept], CUBE, times)), true[kept], CUBE)
     kept = np.r_[0:40, 60:80]
-    with pytest.raises(ValueError, match=r"10 of 10 .* not seen for up to 21 usual steps"):
+    with pytest.raises(ValueError, match=r"10 of 10 .* not seen for up to 21;"):
         unwrapped(frames_of(cut[kept], CUBE, 2.0 * kept))
 
 

@@ -168,8 +168,7 @@ class Ensemble(Described):
         n_snapshots, n_sites, n_dimensions = array.shape
         if atoms is not None and (len(atoms) != n_sites or (atoms.bonds >= n_sites).any()):
             raise ValueError(
-                f"{n_sites} sites need as many atoms, with bonds between these only, got "
-                f"{len(atoms)}: describe each site"
+                f"{n_sites} sites need as many atoms and bonds between these, got {len(atoms)}"
             )
         box_array = None if boxes is None else box_matrices(boxes, n_snapshots, n_dimensions)
         made = cls(
@@ -354,8 +353,7 @@ class Ensemble(Described):
             kept = indices(snapshots, count, "snapshots").tolist()
         if not kept or list(kept) != sorted(kept):
             raise ValueError(
-                f"a choice needs at least 1 of {count} snapshots, in ascending order, got "
-                f"{snapshots!r}: choose others"
+                f"choose at least 1 of {count} snapshots, in ascending order, got {snapshots!r}"
             )
         weights = self.weights
         if weights is not None:
@@ -388,16 +386,10 @@ class Ensemble(Described):
         given = self.find_sites(sites) if isinstance(sites, str) else sites
         chosen = indices(given, self.n_sites, "selected sites")
         if len(chosen) == 0:
-            raise ValueError(
-                f"a selection needs at least 1 of the {self.n_sites} sites, got none: select others"
-            )
+            raise ValueError(f"select at least 1 of the {self.n_sites} sites, got none")
         images = None if self.images is None else self.images.select(chosen)
-        return replace(
-            self,
-            frames=self.frames.select(chosen),
-            site_atoms=self.site_atoms[chosen],
-            images=images,
-        )
+        frames, site_atoms = self.frames.select(chosen), self.site_atoms[chosen]
+        return replace(self, frames=frames, site_atoms=site_atoms, images=images)
 
     def unwrapped(self) -> Ensemble:
         """Let molecules go on through the faces of the box, each to the image nearest to the last.
@@ -470,15 +462,11 @@ class Ensemble(Described):
 def checked_weights(weights: npt.ArrayLike, n_snapshots: int) -> Floats:
     """Return one weight per snapshot in double precision, the largest 1."""
     array = numbers(weights, "weights")
-    if array.shape != (n_snapshots,):
+    usable = array.shape == (n_snapshots,) and np.isfinite(array).all() and not (array < 0).any()
+    if not usable or np.count_nonzero(array) < min(2, n_snapshots):
         raise ValueError(
-            f"weights need one number for each of {n_snapshots} snapshots, got shape {array.shape}"
-        )
-    counting = int(np.count_nonzero(array > 0))
-    if not np.isfinite(array).all() or (array < 0).any() or counting < min(2, n_snapshots):
-        raise ValueError(
-            "weights must be finite, not negative, and above zero for at least 2 snapshots, got "
-            f"{counting} above zero"
+            f"weights need one number for each of {n_snapshots} snapshots, finite, not negative "
+            f"and above zero for at least 2, got {np.count_nonzero(array)} not zero of {array.size}"
         )
     return frozen(array / array.max())
 
@@ -495,9 +483,8 @@ def _checked_coordinates(given: npt.ArrayLike) -> Coordinates:
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     first = array[0]
-    # Three sites may lie at (0, 1, 1), (1, 0, 1), (1, 1, 0).
-    looks_so = np.array_equal(first, first.T) and first.any() and not first.diagonal().any()
-    if len(first) > 3 and looks_so:
+    is_hollow = first.any() and not first.diagonal().any()
+    if len(first) > 3 and is_hollow and np.array_equal(first, first.T):  # 3 sites may lie so
         raise ValueError(
             "coordinates look like distances, symmetric with a diagonal of 0: pass their "
             "fluctuations, distances.std(axis=0), as a matrix"

@@ -91,9 +91,9 @@ class Whole(Step):
         if around.kind != OPEN:
             coordinates = np.array(coordinates)
             self.trees.make_whole(coordinates, around)
-        if np.array_equal(self.kept, np.arange(coordinates.shape[1])):
-            return coordinates, boxes
-        return coordinates[:, self.kept], boxes
+        if not np.array_equal(self.kept, np.arange(coordinates.shape[1])):
+            coordinates = coordinates[:, self.kept]
+        return coordinates, boxes
 
     def select(self, sites: Ints) -> tuple[Whole, Ints]:
         """Return a step for some sites, which needs their molecules or single atoms."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -56,9 +55,8 @@ class Images:
         ``members`` lists the sites of all groups in a row, ``offsets`` where each group begins.
         """
         first = members[offsets[:-1]]
-        owners = np.repeat(np.arange(len(first)), np.diff(offsets))
-        mixed = np.zeros(len(first), np.bool_)
-        mixed[owners[self.molecules[members] != self.molecules[first][owners]]] = True
+        others = self.molecules[members] != np.repeat(self.molecules[first], np.diff(offsets))
+        mixed = np.logical_or.reduceat(others, offsets[:-1])
         own = self.molecules.max(initial=0) + 1 + np.arange(len(first))
         groups = self.select(first)
         return replace(groups, molecules=np.where(mixed, own, groups.molecules))
@@ -77,11 +75,7 @@ class Boxes:
 
     @classmethod
     def of(
-        cls,
-        matrices: Floats | None,
-        n_frames: int,
-        n_dimensions: int,
-        images: Images | None = None,
+        cls, matrices: Floats | None, n_frames: int, n_dimensions: int, images: Images | None = None
     ) -> Boxes:
         """Return boxes with their inverses and kind; those of `box_matrices`, None for open space.
 
@@ -234,11 +228,12 @@ def reduce_box(matrix: Floats) -> Floats:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if abs(np.linalg.det(vectors / lengths)) < _FLATTEST:
         raise ValueError(_FLAT)
+    others = [(-1, 0, 1)] * (len(vectors) - 1)
+    steps = np.array(np.meshgrid(*others)).reshape(len(others), -1).T
     for _ in range(_ROUNDS):
         vectors, changed = _subtract_shorter(vectors), False
         for row in np.argsort(-np.linalg.norm(vectors, axis=1), kind="stable"):
-            others = np.delete(vectors, row, axis=0)
-            candidates = vectors[row] + _steps(len(others)) @ others
+            candidates = vectors[row] + steps @ np.delete(vectors, row, axis=0)
             lengths = np.linalg.norm(candidates, axis=1)
             if lengths.min() < np.linalg.norm(vectors[row]) * (1 - 1e-12):
                 vectors[row] = candidates[lengths.argmin()]
@@ -356,9 +351,3 @@ def _subtract_shorter(matrix: Floats) -> Floats:
             along = vectors[row] @ vectors[other] / (vectors[other] @ vectors[other])
             vectors[row] -= np.rint(along) * vectors[other]
     return vectors
-
-
-@cache
-def _steps(count: int) -> Ints:
-    """Return all ways to add each of some vectors -1, 0 or 1 times, (ways, vectors)."""
-    return np.array(np.meshgrid(*[(-1, 0, 1)] * count)).reshape(count, -1).T

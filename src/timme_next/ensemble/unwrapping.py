@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timme_next._arrays import Bools, Coordinates, Floats, Ints
+from timme_next._arrays import Coordinates, Floats, Ints
 from timme_next.ensemble.frames import Frames, Step
 from timme_next.ensemble.space import Boxes, Images, invert
 
@@ -124,7 +124,7 @@ def unwrap(
             first = first if later else places
             jump = _Steps(shape)  # how far a run starts from the first one is no step of it
             jump.add(nearest, times[frame] - seen)
-            jump.refuse_long(f"to snapshot {frame + 1:,}, where another run starts")
+            jump.refuse_uncertain(f"to snapshot {frame + 1:,}, where another run starts")
         elif not begins:
             steps.add(nearest, times[frame] - seen)
         changes -= counts if begins else 0
@@ -133,8 +133,7 @@ def unwrap(
         who = np.flatnonzero(changes.any(axis=1))
         crossings.append((np.full(len(who), frame), who, changes[who]))
     if strict:
-        steps.refuse_long("from one snapshot to the next")
-        steps.refuse_gaps()
+        steps.refuse_uncertain("from one snapshot to the next")
     events = (np.concatenate(column) for column in zip(*crossings, strict=True))
     return Unwrapped(owners, np.asarray(frames.numbers, np.int64), boxes, shape[0], *events)
 
@@ -186,29 +185,22 @@ class _Steps:
         self.squares += lengths**2
         self.longest_gaps = np.maximum(self.longest_gaps, np.where(known, ages, 0))
 
-    def refuse_long(self, when: str) -> None:
-        """Refuse steps after which a molecule may be in another image."""
+    def refuse_uncertain(self, when: str) -> None:
+        """Refuse steps and gaps after which a molecule may be in another image."""
         every = self.squares.sum(axis=0) / max(1, int(self.counts.sum()))
         # A molecule may have few steps, for which those of all stand in.
         usual = (self.squares + _STAND_IN * every) / (self.counts[:, None] + _STAND_IN)
         long = (1 - 2 * self.longest < 20 * usual) | (self.longest > _LONGEST_STEP)
-        _refuse(long.any(axis=1), f"move by up to {self.longest.max():.3g} of the box {when}")
-
-    def refuse_gaps(self) -> None:
-        """Refuse gaps in which a molecule may go as far as half the box."""
-        longest = self.longest.max() if self.counts.any() else np.inf
-        ways = np.where(self.longest_gaps > 1, self.longest_gaps * longest, 0.0)
-        missing = f"are not seen for up to {self.longest_gaps.max():,} usual steps"
-        _refuse(ways > 0.5, f"{missing}, in which they may move by {ways.max():.3g} of the box")
-
-
-def _refuse(uncertain: Bools, what: str) -> None:
-    if uncertain.any():
-        raise ValueError(
-            f"{np.count_nonzero(uncertain):,} of {len(uncertain):,} molecules or particles {what}, "
-            "so that the box faces they cross are unknown: use snapshots closer in time, choose "
-            "others (start=, stop=), or leave out unwrap=True"
-        )
+        longest = self.longest.max() if self.counts.any() else 1.0
+        hidden = (self.longest_gaps > 1) & (self.longest_gaps * longest > 0.5)
+        uncertain = long.any(axis=1) | hidden
+        if uncertain.any():
+            raise ValueError(
+                f"{np.count_nonzero(uncertain):,} of {len(uncertain):,} molecules or particles may "
+                f"cross faces of the box unnoticed {when}: they move by up to {longest:.3g} of it "
+                f"in a usual step and are not seen for up to {self.longest_gaps.max():,}; use "
+                "snapshots closer in time, choose others (start=, stop=), or leave out unwrap=True"
+            )
 
 
 def _snapshots(
