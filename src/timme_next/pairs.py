@@ -28,10 +28,14 @@ from timme_next.objects import Objects, require_flat, require_objects
 if TYPE_CHECKING:
     from distributed import Client
 
-_SQUARE = 96  # objects on each side of the squares in which all pairs are walked
+_SQUARE, _SMALL = 96, 12  # objects on each side of the squares in which all pairs are walked
 _MOST_ON_AVERAGE = 10_000  # objects of which all pairs are listed
 _ALONE = 50  # points far from others, whose nearest are looked for among all
 _NONE: Ints = np.empty((0, 2), np.int64)
+
+# Pairs of a square, small square by small square.
+_ROW, _COLUMN, _ONE, _OTHER = np.indices((8, 8, _SMALL, _SMALL)).reshape(4, -1)
+_ONE, _OTHER = _SMALL * _ROW + _ONE, _SMALL * _COLUMN + _OTHER
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -107,7 +111,8 @@ class Pairs(Described):
             These pairs without those left out.
         """
         one, other = without(index, self.left_out, self.n_objects).T
-        order = np.lexsort((other, one, other // _SQUARE, one // _SQUARE))
+        small = other // _SMALL, one // _SMALL
+        order = np.lexsort((other, one, *small, other // _SQUARE, one // _SQUARE))
         listed = frozen(np.column_stack([one[order], other[order]]))
         return replace(self, index=listed, left_out=_NONE)
 
@@ -118,19 +123,20 @@ class Pairs(Described):
     def _fill(self, first: int, stop: int, listed: Ints) -> None:
         """List all pairs of consecutive objects with later ones, square by square.
 
-        The frames of a square of objects stay in the cache while all of their pairs are measured.
+        The frames of a square of objects stay in the cache while all of their pairs are measured,
+        and those of a small square within it stay in the first cache.
         """
         end, n_objects = 0, self.n_objects
         for corner in range(first, stop, _SQUARE):
-            rows = np.arange(corner, min(corner + _SQUARE, n_objects))
-            own = np.column_stack(np.triu_indices(len(rows), 1)) + corner
-            listed[end : end + len(own)] = own
-            end += len(own)
-            for other in range(corner + _SQUARE, n_objects, _SQUARE):
-                columns = np.arange(other, min(other + _SQUARE, n_objects))
-                square = listed[end : end + len(rows) * len(columns)].reshape(len(rows), -1, 2)
-                square[..., 0], square[..., 1] = rows[:, None], columns
-                end += len(rows) * len(columns)
+            for other in range(corner, n_objects, _SQUARE):
+                one, another = _ONE, _OTHER
+                if other == corner or other + _SQUARE > n_objects:
+                    there = (one + corner < another + other) & (another + other < n_objects)
+                    one, another = one[there], another[there]
+                square = listed[end : end + len(one)]
+                np.add(one, corner, out=square[:, 0])
+                np.add(another, other, out=square[:, 1])
+                end += len(one)
 
 
 def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the paper's word)

@@ -61,14 +61,16 @@ def test_all_pairs_come_once_in_pieces_of_at_most_any_size(n_sites: int, size: i
     assert max(map(len, pieces)) <= size
 
 
-def test_consecutive_pairs_share_a_site_and_stay_within_squares() -> None:
-    """Runs of one first site are nearly as long as a square is wide, and partners come again."""
+def test_consecutive_pairs_stay_within_squares_and_small_squares() -> None:
+    """Frames of few sites at a time are in the first cache, and of some more in the second."""
     (piece,) = pairs.all(points_of(np.zeros((2, 960, 1)))).chunks(10**6)
-    first, second = piece.T
-    n_runs = 1 + np.count_nonzero(np.diff(first))
-    assert len(piece) / n_runs > 80
-    for start in range(0, len(piece), 96 * 96):
-        assert len(np.unique(second[start : start + 96 * 96])) <= 3 * 96
+    for side in (12, 96):
+        n_sites = [
+            len(np.unique(piece[start : start + side**2]))
+            for start in range(0, len(piece), side**2)
+        ]
+        assert np.median(n_sites) <= 3 * side
+        assert max(n_sites) <= 6 * side
 
 
 @given(bond_graphs(), st.integers(0, 4))
