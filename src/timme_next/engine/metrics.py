@@ -24,8 +24,7 @@ def _cosine(one: Floats, other: Floats) -> Floats:
 
 
 def _correlation(one: Floats, other: Floats) -> Floats:
-    centred = (points - points.mean(axis=-1, keepdims=True) for points in (one, other))
-    return _cosine(*centred)
+    return _cosine(*(points - points.mean(axis=-1, keepdims=True) for points in (one, other)))
 
 
 def _jensenshannon(one: Floats, other: Floats) -> Floats:
@@ -36,11 +35,10 @@ def _jensenshannon(one: Floats, other: Floats) -> Floats:
 
 def _haversine(one: Floats, other: Floats) -> Floats:
     """Distance in km along the surface of the Earth between latitudes and longitudes in degrees."""
-    south, north = (
-        np.where(np.abs(points) > 90, np.nan, points)[..., 0] for points in (one, other)
-    )
+    latitudes = np.radians([one[..., 0], other[..., 0]])
+    latitudes[np.abs(latitudes) > np.pi / 2] = np.nan
     along, across = np.moveaxis(np.sin(np.radians(one - other) / 2) ** 2, -1, 0)
-    share = along + np.cos(np.radians(south)) * np.cos(np.radians(north)) * across
+    share = along + np.cos(latitudes).prod(axis=0) * across
     return np.asarray(2 * EARTH * np.arcsin(np.sqrt(np.minimum(share, 1.0))))
 
 

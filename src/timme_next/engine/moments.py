@@ -83,8 +83,7 @@ class LaidOut:
         double precision.
         """
         pairs = frozen(np.ascontiguousarray(pairs))  # one type, so that kernels are compiled once
-        given = [slice(None)] if parts is None else parts
-        bounds = [part.indices(self._n_frames)[:2] for part in given]
+        bounds = [part.indices(self._n_frames)[:2] for part in parts or [slice(None)]]
         others = [edges for edges in bounds if not self._is_fast(*edges)]
         found = self._measure_others(pairs, others) if others else iter(())
         return [
@@ -96,12 +95,11 @@ class LaidOut:
         return self._plain and (stop - start >= SINGLE_FROM or stop - start == self._n_frames)
 
     def _measure_fast(self, pairs: Ints, start: int, stop: int) -> Moments:
-        n_frames, n_pairs = stop - start, len(pairs)
-        mean, m2 = np.empty(n_pairs), np.empty(n_pairs)
+        n_frames, mean, m2 = stop - start, np.empty(len(pairs)), np.empty(len(pairs))
         end = self._xyz.shape[2] if n_frames == self._n_frames else stop
         kernel.fill_open(self._xyz, (start, end), n_frames, pairs, mean, m2)
-        count = np.broadcast_to(np.int64(n_frames), n_pairs)
-        weight, reach = (np.broadcast_to(x, n_pairs) for x in (np.float64(n_frames), 0.0))
+        count = np.broadcast_to(np.int64(n_frames), len(pairs))
+        weight, reach = np.broadcast_to([[float(n_frames)], [0.0]], (2, len(pairs)))
         return Moments(count, weight, mean, m2, reach)
 
     def _measure_others(self, pairs: Ints, bounds: Sequence[tuple[int, int]]) -> Iterator[Moments]:
@@ -123,9 +121,8 @@ class LaidOut:
         distances = np.empty((len(pairs), self._n_frames))
         length = max(1, _HELD // self._points[:, 0].size)
         for begin in range(0, len(pairs), length):
-            tile = slice(begin, begin + length)
-            points = (self._points[:, sites] for sites in pairs[tile].T)
-            distances[tile] = measure_distances(self._metric, *points).T
+            points = (self._points[:, sites] for sites in pairs[begin : begin + length].T)
+            distances[begin : begin + length] = measure_distances(self._metric, *points).T
         return distances
 
 
