@@ -11,14 +11,12 @@ from hypothesis import given
 from tests_next import naive
 from tests_next.ensemble.builders import BOXES, Floats, Ints, atoms_of, joined, wrapped
 from tests_next.strategies import seeds
-from timme_next.ensemble import Atoms, Boxes, Ensemble, Images
+from timme_next.ensemble import Atoms, Boxes, Ensemble
 from timme_next.ensemble.bonds import with_bonds
 from timme_next.ensemble.molecules import (
     Trees,
     Whole,
     find_complexes,
-    find_endless,
-    numbered,
     with_whole_molecules,
 )
 from timme_next.ensemble.space import box_matrices
@@ -35,12 +33,13 @@ def chains(lengths: tuple[int, ...] = (7, 1, 5), n_snapshots: int = 4) -> tuple[
     return places, bonds
 
 
-def in_box(places: Floats, bonds: Ints, box: object = 4.0) -> Ensemble:
+def in_box(places: Floats, bonds: Ints, box: object = 4.0, *, together: bool = False) -> Ensemble:
     """Put atoms into a box one by one, and make molecules whole again."""
     matrices = box_matrices(np.asarray(box), len(places), 3)
     atoms = Atoms.unnamed(places.shape[1], bonds=bonds)
     cut = wrapped(places, matrices[0])
-    return with_whole_molecules(Ensemble.from_array(cut, boxes=matrices, atoms=atoms))
+    ensemble = Ensemble.from_array(cut, boxes=matrices, atoms=atoms)
+    return with_whole_molecules(ensemble, together=together)
 
 
 @pytest.mark.parametrize("box", BOXES.values(), ids=BOXES)
@@ -70,9 +69,8 @@ def test_wrapped_chains_get_back_their_shape_in_every_snapshot() -> None:
 def test_whole_molecules_keep_their_bits() -> None:
     places, bonds = chains()
     single = places.astype(np.float32)
-    trees, boxes = Trees.of(bonds, 13), box_matrices(100.0, 4, 3)
-    for matrices in (boxes, None):
-        found, _ = Whole(trees, np.arange(13))(single, matrices, range(4))
+    for matrices in (box_matrices(100.0, 4, 3), None):
+        found, _ = Whole(Trees.of(bonds, 13), np.arange(13))(single, matrices, range(4))
         assert found.dtype == np.float32
         np.testing.assert_array_equal(found, single)
 
@@ -90,28 +88,18 @@ def test_a_selection_is_whole_along_atoms_that_it_leaves_out() -> None:
     assert some.images.molecules.tolist() == [0, 0, 2]
     again = whole.select([6, 0, 5, 12]).select([0, 1])
     np.testing.assert_array_equal(again.coordinates(), whole.coordinates()[:, [6, 0]])
-
-
-def test_a_site_alone_is_where_it_is_in_its_molecule_if_that_matters() -> None:
-    places, bonds = chains()
-    ensemble = replace(in_box(places, bonds), images=None)
-    step = Whole(Trees.of(bonds, 13), np.arange(13), together=True)
-    frames = replace(ensemble.frames, steps=(step,))
-    alone = frames.select(np.array([5]))
-    assert alone.sites is not None
-    assert len(alone.sites) == 7
-    np.testing.assert_array_equal(alone.read(0, 4)[0], frames.read(0, 4)[0][:, [5]])
+    together = in_box(places, bonds, together=True)
+    alone = together.select([5]).coordinates()
+    np.testing.assert_array_equal(alone, together.coordinates()[:, [5]])
 
 
 def test_hidden_atoms_are_bridged() -> None:
     places = np.arange(20)[:, None] * np.array([1.5, 0.2, 0.1]) + np.zeros((3, 1, 3))
     places[1, [7, 8]] = np.nan
     places[2, 0] = np.nan
-    bonds = np.column_stack([np.arange(19), np.arange(1, 20)])
+    trees = Trees.of(np.column_stack([np.arange(19), np.arange(1, 20)]), 20)
     matrices = box_matrices([10.0, 11.0, 12.0], 3, 3)
-    found, _ = Whole(Trees.of(bonds, 20), np.arange(20))(
-        wrapped(places, matrices[0]), matrices, range(3)
-    )
+    found, _ = Whole(trees, np.arange(20))(wrapped(places, matrices[0]), matrices, range(3))
     vectors = np.diff(found, axis=1), np.diff(places, axis=1)
     np.testing.assert_allclose(*vectors, atol=1e-9)  # NaN in the same places
 
@@ -123,12 +111,8 @@ def test_a_polymer_bound_to_its_own_image_stays_as_it_is() -> None:
     places[0, count:, 1] = 3.0, 4.0
     bonds = np.array([*((k, (k + 1) % count) for k in range(count)), (count, count + 1)])
     boxes = box_matrices([10.0, 9.0, 9.0], 1, 3)
-    trees = Trees.of(np.sort(bonds, axis=1), count + 2)
-    endless = find_endless(places[0], Boxes.of(boxes, 1, 3), trees, bonds)
-    assert endless.tolist() == [True] * count + [False] * 2
     atoms = Atoms.unnamed(count + 2, bonds=bonds)
-    ensemble = Ensemble.from_array(places, boxes=boxes, atoms=atoms)
-    whole = with_whole_molecules(ensemble)
+    whole = with_whole_molecules(Ensemble.from_array(places, boxes=boxes, atoms=atoms))
     assert "10 atoms are bound to their own images" in whole.notes[0]
     assert whole.images is not None
     assert len(np.unique(whole.images.molecules)) == count + 1
@@ -192,21 +176,13 @@ def test_a_complex_is_joined_once_through_at_its_nearest_atoms() -> None:
 
 
 def test_numbered_molecules_are_joined_in_the_order_of_the_file() -> None:
-    places = np.array([[0.5, 0, 0], [5.0, 0, 0], [9.5, 0, 0], [5.5, 0, 0], [1.0, 0, 0], [0, 3, 0]])
-    numbers = np.array([7, 2, 7, 2, 0, 0])
-    boxes = Boxes.of(box_matrices(10.0, 1, 3), 1, 3)
-    pairs, n_apart = numbered(places, boxes, numbers)
-    assert pairs.tolist() == [[1, 3], [0, 2]]
-    assert n_apart == 0
-    ensemble = Ensemble.from_array(places[None], boxes=10.0)
-    whole = with_whole_molecules(replace(ensemble, molecules=numbers))
-    np.testing.assert_allclose(whole.coordinates()[0, 2], [-0.5, 0, 0])
-    assert isinstance(whole.images, Images)
-
-
-def test_numbers_that_mean_no_molecules_are_told() -> None:
-    places = np.array([[[0.5, 0, 0], [5.0, 0, 0], [9.0, 0, 0], [9.5, 0, 0]]])
+    """The last number stands for no molecule, as its atoms are half a box apart."""
+    places = np.zeros((1, 8, 3))
+    places[0, :, 0] = [0.5, 5.0, 9.5, 5.5, 1.0, 8.0, 0.5, 5.0]
     ensemble = Ensemble.from_array(places, boxes=10.0)
-    whole = with_whole_molecules(replace(ensemble, molecules=np.array([1, 1, 2, 2])))
+    whole = with_whole_molecules(replace(ensemble, molecules=np.array([7, 2, 7, 2, 0, 0, 9, 9])))
+    expected = [0.5, 5.0, -0.5, 5.5, 1.0, 8.0, 0.5, 5.0]
+    np.testing.assert_allclose(whole.coordinates()[0, :, 0], expected)
+    assert whole.images is not None
+    assert len(np.unique(whole.images.molecules)) == 6
     assert "1 numbered molecules reach too far" in whole.notes[0]
-    np.testing.assert_array_equal(whole.coordinates(), places)

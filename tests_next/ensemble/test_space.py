@@ -82,9 +82,8 @@ def test_each_snapshot_has_its_box() -> None:
     lengths = np.array([[4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
     np.testing.assert_array_equal(box_matrices(lengths, 2, 3)[1], np.diag([7.0, 8.0, 9.0]))
     angles = np.full((2, 3), 90.0)
-    np.testing.assert_array_equal(
-        box_matrices(np.hstack([lengths, angles]), 2, 3), box_matrices(lengths, 2, 3)
-    )
+    cells = box_matrices(np.hstack([lengths, angles]), 2, 3)
+    np.testing.assert_array_equal(cells, box_matrices(lengths, 2, 3))
 
 
 @pytest.mark.parametrize(
@@ -92,22 +91,16 @@ def test_each_snapshot_has_its_box() -> None:
     [
         ([4.0, -5.0, 6.0], "not negative"),
         ([4.0, np.nan, 6.0], "finite"),
-        ([4.0, np.inf, 6.0], "finite"),
         ([4.0, 5.0], "3 lengths or a 3 × 3 matrix.*got shape"),
         ([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [0.0, 0.0, 1.0]], "flat"),
         ([4.0, 5.0, 6.0, 1.5, 1.5, 1.5], "in degrees.*row vectors"),
         ([4.0, 5.0, 6.0, 30.0, 30.0, 150.0], "span space"),
-        ([4.0, 5.0, -6.0, 90.0, 90.0, 90.0], "not negative"),
         ("ten", "real numbers"),
-        ([[4.0], [5.0, 6.0]], "equal length"),
     ],
 )
 def test_what_is_no_box_is_refused(bad: npt.ArrayLike, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         box_matrices(bad, 7, 3)
-
-
-def test_lengths_of_snapshots_that_may_be_one_matrix_are_refused() -> None:
     with pytest.raises(ValueError, match=r"pass shape \(3, 3, 3\)"):
         box_matrices(np.arange(9.0).reshape(3, 3), 3, 3)
 
