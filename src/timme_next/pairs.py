@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 
 from timme_next._arrays import Coordinates, Floats, Ints, frozen, index_pairs
 from timme_next._kernels.boxes import OPEN
-from timme_next._text import Described
+from timme_next._text import Described, counted
 from timme_next.contacts import find_contacts
 from timme_next.engine.checkpoint import Checkpoint, Progress, Run
 from timme_next.engine.metrics import EARTH, known_metric
@@ -161,10 +161,8 @@ def all(objects: Objects, *, min_bonds: int = 0) -> Pairs:  # noqa: A001 (the pa
     10
     """
     require_objects(objects, "pairs.all")
-    near = _fewer_bonds_apart(objects, min_bonds)
-    found = Pairs(len(objects), None, near, "")
-    text = _describe("all pairs", min_bonds, len(near), len(found))
-    return replace(found, description=text)
+    found = Pairs(len(objects), None, _fewer_bonds_apart(objects, min_bonds), "all pairs")
+    return _described(found, min_bonds, len(found.left_out))
 
 
 def within(  # noqa: PLR0913, what is in contact, and how the search is carried out
@@ -229,9 +227,8 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
         reach = 2 * EARTH * float(np.sin(min(radius / (2 * EARTH), np.pi / 2)))  # the chord
     run = Run.of(workers, client, progress, checkpoint)
     index = find_contacts(centres, reach, at_least=at_least, most=most, run=run)
-    unit = f" {centres.unit}" if centres.unit else ""
-    times = "1 snapshot" if at_least == 1 else f"{at_least} snapshots"
-    text = f"in contact within {radius:g}{unit} in at least {times}"
+    distance, times = f"{radius:g} {centres.unit}".strip(), counted(at_least, "snapshot")
+    text = f"in contact within {distance} in at least {times}"
     return _listed(objects, index, text, min_bonds)
 
 
@@ -301,11 +298,15 @@ def nearest(
     left_out, centres = _fewer_bonds_apart(objects, min_bonds), objects.centres()
     on_sphere = _on_sphere(objects, metric)
     if by == "mean":
-        index = _nearest_on_average(centres, count, left_out, metric)
+        candidates, distances = _mean_distances(centres, left_out, metric)
     else:
-        index = _nearest_in_first(_in_space(centres) if on_sphere else centres, count, left_out)
+        centres = _in_space(centres) if on_sphere else centres
+        candidates, distances = _first_distances(centres, count, left_out)
+    ranked = np.lexsort((candidates[:, 1], distances, candidates[:, 0]))
+    owners = candidates[ranked, 0]
+    rank = np.arange(len(owners)) - np.searchsorted(owners, owners)
     text = f"the {count} nearest {'in the first snapshot' if by == 'first' else 'on average'}"
-    return _listed(objects, index, text, min_bonds)
+    return _listed(objects, candidates[ranked[rank < count]], text, min_bonds)
 
 
 def sharing(objects: Objects) -> Pairs:
@@ -346,10 +347,7 @@ def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pair
     """
     require_objects(objects, "pairs.given")
     array = index_pairs(index, len(objects), "pairs of objects")
-    found = _listed(objects, array, "listed by the user", min_bonds)
-    left_out = len(_sorted(array, len(objects))) - len(found)
-    text = _describe("listed by the user", min_bonds, left_out, len(found))
-    return replace(found, description=text)
+    return _listed(objects, array, "listed by the user", min_bonds, tell=True)
 
 
 def without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
@@ -360,6 +358,15 @@ def without(index: Ints, left_out: Ints, n_objects: int) -> Ints:
     places = np.minimum(np.searchsorted(barred, keys), len(barred) - 1)
     kept: Ints = index[barred[places] != keys]
     return kept
+
+
+def sorted_pairs(index: Ints, n_objects: int) -> Ints:
+    """Return pairs lower first and sorted, each once, without those of an object with itself."""
+    first, second = np.sort(index, axis=1).T
+    keys = first[first < second] * n_objects + second[first < second]
+    if not (keys[1:] > keys[:-1]).all():
+        keys = np.unique(keys)
+    return np.column_stack(np.divmod(keys, n_objects))
 
 
 class OnSphere(Step):
@@ -409,8 +416,8 @@ def _on_sphere(objects: Objects, metric: str | None) -> bool:
     return known is not None
 
 
-def _nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
-    """Pairs (point, partner) of the partners that are nearest in the first snapshot."""
+def _first_distances(centres: Ensemble, count: int, left_out: Ints) -> tuple[Ints, Floats]:
+    """Pairs (point, partner) that hold the nearest in the first snapshot, and how far these are."""
     points, box = centres.snapshot(0)
     if np.isnan(points).any():
         raise ValueError(
@@ -422,8 +429,7 @@ def _nearest_in_first(centres: Ensemble, count: int, left_out: Ints) -> Ints:
     most = np.bincount(left_out.ravel(), minlength=n_points).max()
     candidates = _candidates(points, boxes, min(n_points, count + 1 + int(most)))
     candidates = without(candidates, np.concatenate([left_out, left_out[:, ::-1]]), n_points)
-    vectors = boxes.between(points[None], *candidates.T)[0]
-    return _lowest_of_each(candidates, (vectors**2).sum(axis=1), count)
+    return candidates, np.linalg.norm(boxes.between(points[None], *candidates.T)[0], axis=1)
 
 
 def _candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
@@ -446,44 +452,28 @@ def _candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
     return different
 
 
-def _nearest_on_average(centres: Ensemble, count: int, left_out: Ints, metric: str | None) -> Ints:
-    """Pairs (point, partner) of the partners whose mean distance is least."""
+def _mean_distances(centres: Ensemble, left_out: Ints, metric: str | None) -> tuple[Ints, Floats]:
+    """All pairs (point, partner), and their mean distances."""
     n_points = centres.n_sites
     if n_points > _MOST_ON_AVERAGE:
         raise ValueError(
-            f"nearest on average compares all pairs, too many for {n_points} objects: take those "
-            "in contact, or those nearest in the first snapshot (by='first')"
+            f"nearest on average needs at most {_MOST_ON_AVERAGE:,} objects, got {n_points:,}: "
+            "take those in contact, or nearest in the first snapshot (by='first')"
         )
-    index = np.column_stack(np.triu_indices(n_points, 1)).astype(np.int64)
-    index = without(index, left_out, n_points)
+    index = without(np.column_stack(np.triu_indices(n_points, 1)), left_out, n_points)
     ((counts, _, means, *_),) = moments(centres, index, metric=metric)
-    both = np.concatenate([index[counts > 0], index[counts > 0][:, ::-1]])
-    return _lowest_of_each(both, np.tile(means[counts > 0], 2), count)
+    seen = np.flatnonzero(counts > 0)
+    return np.concatenate([index[seen], index[seen][:, ::-1]]), np.tile(means[seen], 2)
 
 
-def _lowest_of_each(candidates: Ints, distances: Floats, count: int) -> Ints:
-    """Keep the nearest candidates of each object; of equal ones, the lower index."""
-    ranked = np.lexsort((candidates[:, 1], distances, candidates[:, 0]))
-    own = candidates[ranked, 0]
-    place = np.arange(len(own)) - np.searchsorted(own, own)
-    lowest: Ints = candidates[ranked][place < count]
-    return lowest
-
-
-def _listed(objects: Objects, index: Ints, description: str, min_bonds: int) -> Pairs:
-    """List pairs that are far enough apart along bonds."""
-    near = _fewer_bonds_apart(objects, min_bonds)
-    kept = without(_sorted(index, len(objects)), near, len(objects))
-    return Pairs(len(objects), frozen(kept), _NONE, _describe(description, min_bonds))
-
-
-def _sorted(index: Ints, n_objects: int) -> Ints:
-    """Sort pairs, lower first, each once, without those of an object with itself."""
-    first, second = np.sort(index, axis=1).T.astype(np.int64)
-    keys = first[first < second] * n_objects + second[first < second]
-    if not (keys[1:] > keys[:-1]).all():
-        keys = np.unique(keys)
-    return np.column_stack(np.divmod(keys, n_objects))
+def _listed(
+    objects: Objects, index: Ints, text: str, min_bonds: int, *, tell: bool = False
+) -> Pairs:
+    """List pairs that are far enough apart along bonds, and tell how many are not if wanted."""
+    listed = sorted_pairs(index, len(objects))
+    kept = without(listed, _fewer_bonds_apart(objects, min_bonds), len(objects))
+    found = Pairs(len(objects), frozen(kept), _NONE, text)
+    return _described(found, min_bonds, len(listed) - len(kept) if tell else 0)
 
 
 def _fewer_bonds_apart(objects: Objects, min_bonds: int) -> Ints:
@@ -509,10 +499,11 @@ def _fewer_bonds_apart(objects: Objects, min_bonds: int) -> Ints:
     return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
 
 
-def _describe(text: str, min_bonds: int, left_out: int = 0, kept: int = 0) -> str:
-    """Add how many bonds apart pairs are, and how many of all or of those listed are not."""
+def _described(pairs: Pairs, min_bonds: int, left_out: int) -> Pairs:
+    """Add to a description how many bonds apart pairs are, and how many were left out."""
+    text = pairs.description
     if min_bonds > 0:
         text += f", at least {min_bonds} bonds apart"
     if left_out:
-        text += f"; {left_out:,} of {left_out + kept:,} left out, which are fewer"
-    return text
+        text += f"; {left_out:,} of {left_out + len(pairs):,} left out, which are fewer"
+    return replace(pairs, description=text)
