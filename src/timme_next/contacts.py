@@ -234,6 +234,5 @@ def _refuse_too_many(search: Search, n_pairs: int) -> None:
     if most is not None and n_pairs > most:
         raise ValueError(
             f"{centres.prefix}more than {most:,} pairs are in contact, for which memory does not "
-            "last: choose a smaller radius (radius=), select fewer sites (select=), or allow more "
-            "memory (memory=)"
+            "last: choose a smaller radius or fewer sites, or allow more memory"
         )

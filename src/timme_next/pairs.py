@@ -385,11 +385,8 @@ class OnSphere(Step):
     ) -> tuple[Coordinates, None]:
         """Return places in three dimensions."""
         latitude, longitude = np.moveaxis(np.radians(coordinates.astype(np.float64)), 2, 0)
-        if (np.abs(latitude) > np.pi / 2).any():
-            raise ValueError(
-                "latitudes come first and are from -90 to 90 degrees, got "
-                f"{np.degrees(np.nanmax(np.abs(latitude))):g}"
-            )
+        if (np.abs(coordinates[..., 0]) > 90).any():
+            raise ValueError("latitudes come first, from -90 to 90 degrees: swap the columns")
         across = np.cos(latitude)
         axes = across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)
         return EARTH * np.stack(axes, axis=2), None
@@ -409,8 +406,8 @@ def _on_sphere(objects: Objects, metric: str | None) -> bool:
     known = known_metric(metric, objects.ensemble)
     if known not in {None, "haversine"}:
         raise ValueError(
-            "who is near is judged by Euclidean distances or on a sphere (metric='haversine'), "
-            f"got {metric!r}: leave the metric to timme.measure, or list pairs by timme.pairs.given"
+            "nearness is Euclidean or on the Earth (metric='haversine'), got "
+            f"{metric!r}: leave the metric to timme.measure, or list pairs by timme.pairs.given"
         )
     require_flat(objects, known)
     return known is not None
@@ -420,10 +417,7 @@ def _first_distances(centres: Ensemble, count: int, left_out: Ints) -> tuple[Int
     """Pairs (point, partner) that hold the nearest in the first snapshot, and how far these are."""
     points, box = centres.snapshot(0)
     if np.isnan(points).any():
-        raise ValueError(
-            "nearest in the first snapshot needs every site seen there: "
-            "take the nearest on average (by='mean'), or those in contact"
-        )
+        raise ValueError("the first snapshot lacks some sites: take the nearest by='mean'")
     n_points, n_dimensions = points.shape
     boxes = Boxes.of(None if box is None else box[None], 1, n_dimensions, centres.images)
     most = np.bincount(left_out.ravel(), minlength=n_points).max()
@@ -456,10 +450,7 @@ def _mean_distances(centres: Ensemble, left_out: Ints, metric: str | None) -> tu
     """All pairs (point, partner), and their mean distances."""
     n_points = centres.n_sites
     if n_points > _MOST_ON_AVERAGE:
-        raise ValueError(
-            f"nearest on average needs at most {_MOST_ON_AVERAGE:,} objects, got {n_points:,}: "
-            "take those in contact, or nearest in the first snapshot (by='first')"
-        )
+        raise ValueError(f"too many objects ({n_points:,}) for all pairs: take nearest by='first'")
     index = without(np.column_stack(np.triu_indices(n_points, 1)), left_out, n_points)
     ((counts, _, means, *_),) = moments(centres, index, metric=metric)
     seen = np.flatnonzero(counts > 0)

@@ -93,36 +93,24 @@ def extents(xyz, shifts, matrices, periods, centres, halves):
             centres[p, axis], halves[p, axis] = centre, half
 
 
-@compiled
 def box_tree(centres, halves):
     """Return boxes of points, around leaves of these, around groups of leaves and so on.
 
     Boxes are (groups, 2, AXES, GROUP), centres and half widths of those of a group side by side.
     Also returns where the groups of each level begin; the last level is one group.
     """
-    begins, count = [0], len(centres)
-    while len(begins) < 3 or count > 1:
-        count = (count + GROUP - 1) // GROUP
-        begins.append(begins[-1] + count)
-    boxes = np.zeros((begins[-1], 2, AXES, GROUP))
-    boxes[:, 1] = -np.inf
-    for p in range(len(centres)):
-        for axis in range(AXES):
-            boxes[p // GROUP, 0, axis, p % GROUP] = centres[p, axis]
-            boxes[p // GROUP, 1, axis, p % GROUP] = halves[p, axis]
-    for level in range(len(begins) - 2):
-        for child in range(begins[level + 1] - begins[level]):
-            inner, group = begins[level] + child, begins[level + 1] + child // GROUP
-            for axis in range(AXES):
-                low, high = np.inf, -np.inf
-                for k in range(GROUP):
-                    low = min(low, boxes[inner, 0, axis, k] - boxes[inner, 1, axis, k])
-                    high = max(high, boxes[inner, 0, axis, k] + boxes[inner, 1, axis, k])
-                if low <= high:
-                    half = 0.5 * (high - low) * (1.0 + _ROUNDING)
-                    boxes[group, 0, axis, child % GROUP] = low + half
-                    boxes[group, 1, axis, child % GROUP] = half
-    return boxes, np.array(begins)
+    levels, begins = [], [0]
+    while len(begins) < 3 or len(centres) > 1:
+        missing = (0, -len(centres) % GROUP), (0, 0)
+        filled = np.pad(centres, missing), np.pad(halves, missing, constant_values=-np.inf)
+        boxes = np.stack(filled).reshape(2, -1, GROUP, AXES).transpose(1, 0, 3, 2)
+        low, high = (boxes[:, 0] - boxes[:, 1]).min(axis=2), (boxes[:, 0] + boxes[:, 1]).max(axis=2)
+        seen = low <= high
+        centres = 0.5 * (np.where(seen, low, 0.0) + np.where(seen, high, 0.0))
+        halves = 0.5 * (high - low) * (1.0 + _ROUNDING)
+        levels.append(boxes)
+        begins.append(begins[-1] + len(boxes))
+    return np.concatenate(levels), np.array(begins)
 
 
 @compiled(fastmath={"nnan", *_FAST})
