@@ -365,7 +365,8 @@ def sorted_pairs(index: Ints, n_objects: int) -> Ints:
     first, second = np.sort(index, axis=1).T
     keys = first[first < second] * n_objects + second[first < second]
     if not (keys[1:] > keys[:-1]).all():
-        keys = np.unique(keys)
+        keys.sort()
+        keys = keys[np.diff(keys, prepend=-1) > 0]
     return np.column_stack(np.divmod(keys, n_objects))
 
 

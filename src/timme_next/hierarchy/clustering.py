@@ -46,7 +46,8 @@ _FEWEST = 512  # objects below which all pairs are measured right away
 _NEAREST, _RANDOM = 6, 2  # candidates of each object
 _MOST_PASSED = 100  # pairs left out that are passed over on the way to the nearest
 _MOST_FRAMES, _SAMPLE = 0.5, 256  # of a pair until it is pruned, judged by so many: more do not pay
-_HELD_BYTES, _LEAST_FRAMES = 400_000_000, 32  # in which pairs are pruned
+_LISTED = 500_000  # pairs that may matter, of which σ is held at a time
+_HELD_BYTES = 100_000_000  # of the frames in which pairs are pruned
 _SITES = 128  # laid out at a time, whose frames stay in the cache
 _SUPERPOSED = 100  # sites by which frames are superposed
 _APART = [0, 7, 3, 5, 1, 6, 2, 4]  # stretches, those first that are far from one another
@@ -87,8 +88,8 @@ class Forest:
         options: Any = {"min_overlap": self.overlap, "metric": self.metric, "run": run}
         options["chunk"] = max(1, len(pairs))
         (found,) = fluctuations.measure_in_chunks(self.objects, pairs, **options)
-        edges = np.concatenate([self.edges, found.pairs])
-        heights = np.concatenate([self.heights, found.sigma])
+        edges, heights = spanning_forest(len(self.objects), found.pairs, found.sigma)
+        edges, heights = np.concatenate([self.edges, edges]), np.append(self.heights, heights)
         self.edges, self.heights = spanning_forest(len(self.objects), edges, heights)
         self.n_compared += len(found.sigma)
         self.n_near += found.n_near_half_box
@@ -220,15 +221,18 @@ def _add_what_matters(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> boo
     tree = forest.hierarchy()
     if _share_of_frames(tree, measured) > _MOST_FRAMES:
         return False
+    del measured
     search = _lay_out(centres, tree)
-    n_bands, found = len(search.places[0]), [candidates[:0]]
+    n_bands, none = len(search.places[0]), np.empty((0, 2), np.int32)
     passed = np.minimum((np.arange(n_bands) + 1) * kernel.LANES, n_objects)
     seen = (passed * (2 * n_objects - passed - 1) // 2).tolist()  # later bands have fewer partners
 
     def add_found() -> None:
-        index = sorted_pairs(tree.order[np.concatenate(found)], n_objects)
-        forest.add(pairs.keep(without(index, candidates, n_objects)), quiet)
-        found[:] = [candidates[:0]]
+        listed = np.concatenate(found)
+        found[:] = [none]
+        for part in np.array_split(listed, len(listed) // _LISTED + 1):
+            index = sorted_pairs(tree.order[part], n_objects)
+            forest.add(pairs.keep(without(index, candidates, n_objects)), quiet)
 
     def state() -> dict[str, npt.NDArray[Any]]:
         return forest.state() | {"found": np.concatenate(found)}
@@ -236,7 +240,7 @@ def _add_what_matters(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> boo
     key = forest.objects, pairs, tree.order, tree.gaps
     with run.loop("bands", lambda: fingerprint(*key), seen[-1]) as loop:
         forest.restore(loop.kept)
-        found.append(loop.kept.get("found", candidates[:0]))
+        found = [loop.kept.get("found", none)]
         bands = [band for band in range(n_bands) if seen[band] > loop.done]
         with closing(run.engine.map(_find_survivors, search, bands)) as results:
             for band, survivors in zip(bands, results, strict=True):
@@ -244,6 +248,7 @@ def _add_what_matters(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> boo
                 if sum(map(len, found)) >= chunk:
                     add_found()
                 loop.advance(seen[band], state)
+        del search, results  # there is room for the block that is measured
         add_found()
     return True
 
@@ -296,10 +301,10 @@ def _lay_out(centres: Ensemble, tree: Hierarchy) -> _Search:
     """
     n_frames, n_sites, n_dimensions = centres.frames.shape
     weights = np.ones(n_frames) if centres.weights is None else centres.weights
-    affordable = max(_LEAST_FRAMES, _HELD_BYTES // (4 * n_sites * n_dimensions))
     # By the golden section, so that the first few frames of any number are spread over all.
     chosen = np.argsort(np.arange(n_frames) * _GOLDEN % 1)
-    chosen = chosen[: min(kernel.MOST_FRAMES, affordable)]
+    affordable = _HELD_BYTES // (4 * n_sites * n_dimensions * kernel.AT_ONCE)
+    chosen = chosen[: min(kernel.MOST_FRAMES, max(1, affordable) * kernel.AT_ONCE)]
     width = len(chosen) + -len(chosen) % kernel.AT_ONCE  # frames without weight fill it up
     held, held_weights = np.zeros((n_sites, n_dimensions, width), np.float32), np.zeros(width)
     held_weights[: len(chosen)] = weights[chosen]
@@ -376,10 +381,10 @@ def _singles(*arrays: npt.NDArray[Any]) -> tuple[Singles, ...]:
     return tuple(np.ascontiguousarray(array, dtype=np.float32) for array in arrays)
 
 
-def _find_survivors(search: _Search, band: int) -> Ints:
+def _find_survivors(search: _Search, band: int) -> npt.NDArray[np.int32]:
     """Pairs of places in leaf order, of one band with itself and later ones, that may matter."""
-    found, tile, n_tiles = list[Ints](), band, len(search.places[0])
-    room = np.empty((4 * kernel.LANES**2, 2), np.int64)
+    found, tile, n_tiles = list[npt.NDArray[np.int32]](), band, len(search.places[0])
+    room = np.empty((4 * kernel.LANES**2, 2), np.int32)
     running = np.zeros(kernel.LANES, np.float32)
     while tile < n_tiles:
         count, tile = kernel.survivors(*search, band, tile, running, room)
