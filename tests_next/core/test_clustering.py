@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests_next.core.test_pruning import moving
 from tests_next.strategies import seeds
 from timme_next import objects, pairs, synthetic
+from timme_next._arrays import Ints
 from timme_next._kernels import pruning as kernel
 from timme_next.engine.checkpoint import Checkpoint, Run
 from timme_next.engine.workers import Threads
@@ -170,9 +171,9 @@ def test_no_more_pairs_are_measured_at_a_time_than_a_chunk(
     monkeypatch.setattr(kernel, "MOST_FRAMES", 2)  # whose sums prune little
     sizes, add = list[int](), clustering.Forest.add
 
-    def note(forest: Any, chosen: Pairs, run: Run) -> Any:
-        sizes.append(len(chosen))
-        return add(forest, chosen, run)
+    def note(forest: Any, index: Ints, run: Run) -> Any:
+        sizes.append(len(index))
+        return add(forest, index, run)
 
     monkeypatch.setattr(clustering.Forest, "add", note)
     check(points_of(moving(14, (40, 600, 3))), chunk=5000)

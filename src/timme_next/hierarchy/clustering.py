@@ -83,11 +83,9 @@ class Forest:
     n_compared: int = 0  # pairs that share enough snapshots
     n_near: int = 0  # of these, pairs that come near half the box
 
-    def add(self, pairs: Pairs, run: Run) -> fluctuations.Fluctuations:
-        """Measure a list of pairs, and keep those that join clusters."""
-        options: Any = {"min_overlap": self.overlap, "metric": self.metric, "run": run}
-        options["chunk"] = max(1, len(pairs))
-        (found,) = fluctuations.measure_in_chunks(self.objects, pairs, **options)
+    def add(self, index: Ints, run: Run) -> fluctuations.Fluctuations:
+        """Measure listed pairs (pairs, 2), and keep those that join clusters."""
+        found = fluctuations.measure_listed(self.objects, index, self.overlap, self.metric, run)
         edges, heights = spanning_forest(len(self.objects), found.pairs, found.sigma)
         edges, heights = np.concatenate([self.edges, edges]), np.append(self.heights, heights)
         self.edges, self.heights = spanning_forest(len(self.objects), edges, heights)
@@ -204,7 +202,7 @@ def _add_all(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> None:
         for index in pairs.chunks(chunk):
             done += len(index)
             if done > loop.done:
-                forest.add(replace(pairs, index=index, left_out=index[:0]), inner)
+                forest.add(index, inner)
                 loop.advance(done, forest.state)
 
 
@@ -217,7 +215,8 @@ def _add_what_matters(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> boo
     centres, n_objects, quiet = forest.objects.centres(), len(forest.objects), Run(run.engine)
     _usable_boxes(centres, centres.block(0))
     candidates = _candidates(centres.snapshot(0)[0], pairs.left_out, run.engine.threads_here)
-    measured = forest.add(pairs.keep(candidates), quiet)
+    candidates = without(candidates, pairs.left_out, n_objects)
+    measured = forest.add(candidates, quiet)
     tree = forest.hierarchy()
     if _share_of_frames(tree, measured) > _MOST_FRAMES:
         return False
@@ -231,8 +230,8 @@ def _add_what_matters(forest: Forest, pairs: Pairs, chunk: int, run: Run) -> boo
         listed = np.concatenate(found)
         found[:] = [none]
         for part in np.array_split(listed, len(listed) // _LISTED + 1):
-            index = sorted_pairs(tree.order[part], n_objects)
-            forest.add(pairs.keep(without(index, candidates, n_objects)), quiet)
+            index = without(sorted_pairs(tree.order[part], n_objects), candidates, n_objects)
+            forest.add(without(index, pairs.left_out, n_objects), quiet)
 
     def state() -> dict[str, npt.NDArray[Any]]:
         return forest.state() | {"found": np.concatenate(found)}
