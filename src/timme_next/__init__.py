@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from timme_next import hierarchy, objects, pairs, synthetic, theory
+    from timme_next import comparison, hierarchy, objects, pairs, synthetic, theory
     from timme_next.ensemble import Atoms, Ensemble
     from timme_next.fluctuations import Fluctuations, TooFewSnapshotsError, measure
     from timme_next.hierarchy.clustering import cluster
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from timme_next.objects import Objects
     from timme_next.pairs import Pairs
 
-_MODULES = ("hierarchy", "objects", "pairs", "synthetic", "theory")
+_MODULES = ("comparison", "hierarchy", "objects", "pairs", "synthetic", "theory")
 _HOMES = {  # modules of the public names, imported when a name is first used
     "Atoms": "ensemble",
     "Ensemble": "ensemble",
@@ -44,6 +44,7 @@ __all__ = [
     "Quantity",
     "TooFewSnapshotsError",
     "cluster",
+    "comparison",
     "hierarchy",
     "link",
     "measure",
