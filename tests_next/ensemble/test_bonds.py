@@ -123,6 +123,9 @@ def test_bonds_of_sites_are_those_between_them() -> None:
 # ---- traces --------------------------------------------------------------------------------------
 
 
+LINE = np.arange(4.0)[:, None] * [3.8, 0, 0]  # Å, Cα across trans peptides
+
+
 def chain(*resids: int, name: str = "CA", resname: str = "ALA", letter: str = "A") -> Atoms:
     atoms = atoms_of(*[(resname, (name,)) for _ in resids], chain=letter)
     return replace(atoms, resids=np.array(resids))
@@ -145,21 +148,16 @@ def test_a_cis_or_trans_peptide_is_a_step_and_a_break_is_none(step: float, joine
     """Cα are 2.9 Å apart across a cis peptide, 3.8 Å across a trans one."""
     steps, _ = traced(chain(1, 2), [(0, 0, 0), (step, 0, 0)])
     assert steps.tolist() == [[0, 1, 3]] * joined_by
+    unusual = np.array([[(0, 0, 0), (x, 0, 0)] for x in (step, 9.0, step)])
+    assert len(traced(chain(1, 2), unusual)[0]) == joined_by
 
 
 def test_steps_follow_chains_and_numbers() -> None:
-    line = 3.8 * np.arange(4.0)[:, None] * [1, 0, 0]
-    assert traced(chain(1, 2, 3, 4), line)[0].tolist() == [[0, 1, 3], [1, 2, 3], [2, 3, 3]]
-    two = joined(chain(1), chain(2, letter="B"))
-    assert not len(traced(two, line[:2])[0])
+    assert traced(chain(1, 2, 3, 4), LINE)[0].tolist() == [[0, 1, 3], [1, 2, 3], [2, 3, 3]]
+    assert not len(traced(joined(chain(1), chain(2, letter="B")), LINE[:2])[0])
     # 4.3 Å may be two strands at a missing loop, unless the numbers follow.
-    assert not len(traced(chain(1, 9), 4.3 / 3.8 * line[:2])[0])
-    assert len(traced(chain(1, 9), line[:2])[0])
-
-
-def test_one_unusual_snapshot_of_three_does_not_break_a_chain() -> None:
-    places = np.array([[(0, 0, 0), (x, 0, 0)] for x in (3.8, 9.0, 3.9)])
-    assert len(traced(chain(1, 2), places)[0]) == 1
+    assert not len(traced(chain(1, 9), 4.3 / 3.8 * LINE[:2])[0])
+    assert len(traced(chain(1, 9), LINE[:2])[0])
 
 
 def test_atoms_between_sites_tell_more_than_a_step() -> None:
@@ -170,25 +168,21 @@ def test_atoms_between_sites_tell_more_than_a_step() -> None:
 
 
 def test_nucleotides_and_modified_residues_are_traced_and_particles_are_not() -> None:
-    line = 6.0 * np.arange(3.0)[:, None] * [1, 0, 0]
     nucleic = chain(1, 2, 3, name="P", resname="DA")
-    assert traced(nucleic, line)[0].tolist() == [[0, 1, 6], [1, 2, 6]]
-    line *= 3.8 / 6.0
+    assert traced(nucleic, 6.0 / 3.8 * LINE)[0].tolist() == [[0, 1, 6], [1, 2, 6]]
     modified = replace(chain(1, 2, 3), resnames=np.array(["ALA", "XYZ", "GLY"]))
-    assert len(traced(modified, line)[0]) == 2
-    unknown = chain(1, 2, 3, resname="UNK")
-    assert not len(traced(unknown, line)[0])
-    assert not len(traced(Atoms.unnamed(3), line)[0])
+    assert len(traced(modified, LINE)[0]) == 2
+    for unknown in (chain(1, 2, 3, resname="UNK"), Atoms.unnamed(3)):
+        assert not len(traced(unknown, LINE)[0])
 
 
 def test_bonds_of_alphas_are_steps_along_the_chain_and_springs_elsewhere() -> None:
-    line = 3.8 * np.arange(4.0)[:, None] * [1, 0, 0]
     springs = [(0, 1), (1, 2), (2, 3), (0, 2), (1, 3)]
-    steps, bonds = traced(chain(1, 2, 3, 4), line, springs)
+    steps, bonds = traced(chain(1, 2, 3, 4), LINE, springs)
     assert steps.tolist() == [[0, 1, 3], [1, 2, 3], [2, 3, 3]]
     assert bonds.tolist() == []
     ligand = joined(chain(1), atoms_of(("LIG", ("C1", "C2"))))
-    assert traced(ligand, line[:3], [(1, 2)])[1].tolist() == [[1, 2]]
+    assert traced(ligand, LINE, [(1, 2)])[1].tolist() == [[1, 2]]
 
 
 def test_ensembles_of_alphas_find_their_traces_through_the_box() -> None:

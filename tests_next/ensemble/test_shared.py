@@ -11,7 +11,7 @@ import pytest
 
 from timme_next import memory
 from timme_next._files import write_atomically
-from timme_next._text import Described, counted, one_line, require
+from timme_next._text import Described
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,19 +28,6 @@ def test_results_describe_themselves_in_two_lines_and_as_safe_html() -> None:
     assert repr(Result(list(range(2000)), "")) == "<Result: values 2,000 values, name none>"
     assert len(repr(Result("word " * 90, "x" * 300)).splitlines()) <= 2
     assert "&lt;b&gt;" in Result(1)._repr_html_()
-
-
-def test_messages_are_one_line() -> None:
-    assert one_line(ValueError("too\n  few")) == "too few"
-    assert one_line(KeyError("a")) == "KeyError: 'a'"
-    assert one_line(FileNotFoundError(2, "No such file", "a.pdb")) == "a.pdb: No such file"
-    assert [counted(1, "hinge"), counted(2000, "hinge")] == ["1 hinge", "2,000 hinges"]
-
-
-def test_other_types_are_refused_with_their_remedy() -> None:
-    require(3, int, "step", {"other": "pass a number"})
-    with pytest.raises(TypeError, match=r"timme\.step needs int, got str: read it first"):
-        require("a", int, "step", {"str": "read it first", "other": "pass a number"})
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
