@@ -18,13 +18,16 @@ EARTH = 6371.0088  # km, mean radius
 
 
 def _cosine(one: Floats, other: Floats) -> Floats:
-    product = (one * other).sum(axis=-1)
-    squares = (one**2).sum(axis=-1) * (other**2).sum(axis=-1)
-    return np.asarray(np.maximum(1.0 - product / np.sqrt(squares), 0.0))
+    lengths = np.sqrt((one**2).sum(axis=-1) * (other**2).sum(axis=-1))
+    return np.asarray(np.maximum(1.0 - (one * other).sum(axis=-1) / lengths, 0.0))
 
 
 def _correlation(one: Floats, other: Floats) -> Floats:
     return _cosine(*(points - points.mean(axis=-1, keepdims=True) for points in (one, other)))
+
+
+def _braycurtis(one: Floats, other: Floats) -> Floats:
+    return np.asarray(np.abs(one - other).sum(axis=-1) / np.abs(one + other).sum(axis=-1))
 
 
 def _jensenshannon(one: Floats, other: Floats) -> Floats:
@@ -56,9 +59,7 @@ METRICS = {
     "sqeuclidean": Named(lambda a, b: ((a - b) ** 2).sum(-1), "{}²"),
     "cosine": Named(_cosine, "", "a point at the origin has no direction"),
     "correlation": Named(_correlation, "", "a point of equal coordinates has no direction"),
-    "braycurtis": Named(
-        lambda a, b: np.abs(a - b).sum(-1) / np.abs(a + b).sum(-1), "", "points are opposite"
-    ),
+    "braycurtis": Named(_braycurtis, "", "two points are opposite"),
     "canberra": Named(lambda a, b: np.nansum(np.abs(a - b) / (np.abs(a) + np.abs(b)), -1), ""),
     "hamming": Named(lambda a, b: (a != b).mean(-1), ""),
     "jensenshannon": Named(_jensenshannon, "", "shares need to be 0 or more, not all of them 0"),
@@ -81,8 +82,7 @@ def known_metric(metric: object, ensemble: Ensemble) -> Metric | None:
     if box is not None and box.any() and not (ensemble.images and ensemble.images.alone):
         raise ValueError(f"the metric {metric!r} ignores periodic boxes: leave out one of them")
     if metric == "haversine" and ensemble.n_dimensions != 2:
-        n = ensemble.n_dimensions
-        raise ValueError(f"metric='haversine' needs latitude and longitude, got {n} dimensions")
+        raise ValueError("metric='haversine' needs 2 dimensions: latitude and longitude")
     return metric
 
 
@@ -108,9 +108,8 @@ def measure_distances(metric: Metric, one: Floats, other: Floats) -> Coordinates
         distances = np.asarray(function(one, other))
     if distances.shape != unseen.shape or distances.dtype.kind not in "fiub":
         raise ValueError(
-            f"a metric needs to return one distance for each of {unseen.shape} points, got "
-            f"{distances.dtype} of shape {distances.shape}: reduce over the last axis alone, as "
-            "np.linalg.norm(a - b, axis=-1)"
+            f"a metric needs to return distances of shape {unseen.shape}, got {distances.dtype} of "
+            f"shape {distances.shape}: reduce over the last axis, as np.linalg.norm(a - b, axis=-1)"
         )
     distances = np.where(unseen, np.nan, distances)
     n_bad = np.count_nonzero(~unseen & ~(np.isfinite(distances) & (distances >= 0)))

@@ -64,14 +64,14 @@ class LaidOut:
         self._n_frames, _, n_dimensions = block.coordinates.shape
         self._metric, self._complete = metric, block.complete
         self._weights = np.array(block.weights)
-        matrices = block.boxes if metric is None else None
-        self._boxes = Boxes.of(matrices, self._n_frames, n_dimensions, block.images)
+        boxes = block.boxes if metric is None else None
+        self._boxes = Boxes.of(boxes, self._n_frames, n_dimensions, block.images)
         self._box_arrays = _lay_out_boxes(self._boxes)
         is_open = self._boxes.kind == box_kernel.OPEN
         self._plain = metric is None and block.complete and is_open and n_dimensions <= 3
         number = np.dtype("f4" if block.single else "f8")
         if metric is None:
-            self._xyz = _lay_out(block.coordinates, number, whole_vectors=self._plain)
+            self._xyz = _lay_out(block.coordinates, number, padded=self._plain)
         else:
             self._points = block.coordinates.astype(np.float64)
             self._xyz = np.empty((0, n_dimensions, 0), number)
@@ -84,11 +84,9 @@ class LaidOut:
         """
         pairs = frozen(np.ascontiguousarray(pairs))  # one type, so that kernels are compiled once
         bounds = [part.indices(self._n_frames)[:2] for part in parts or [slice(None)]]
-        others = [edges for edges in bounds if not self._is_fast(*edges)]
-        found = self._measure_others(pairs, others) if others else iter(())
+        others = self._measure_others(pairs, [b for b in bounds if not self._is_fast(*b)])
         return [
-            self._measure_fast(pairs, *edges) if self._is_fast(*edges) else next(found)
-            for edges in bounds
+            self._measure_fast(pairs, *b) if self._is_fast(*b) else next(others) for b in bounds
         ]
 
     def _is_fast(self, start: int, stop: int) -> bool:
@@ -112,7 +110,7 @@ class LaidOut:
             *(self._xyz, self._weights, self._complete, (*self._box_arrays, steps), pairs),
             *(np.array(bounds), self._other_distances(pairs), *found),
         )
-        return (Moments(*arrays) for arrays in zip(*found, strict=True))
+        yield from (Moments(*arrays) for arrays in zip(*found, strict=True))
 
     def _other_distances(self, pairs: Ints) -> Floats:
         """Distances (pairs, frames) by another metric; none for the Euclidean one."""
@@ -126,17 +124,15 @@ class LaidOut:
         return distances
 
 
-def _lay_out(
-    coordinates: Coordinates, number: np.dtype[Any], *, whole_vectors: bool
-) -> Coordinates:
+def _lay_out(coordinates: Coordinates, number: np.dtype[Any], *, padded: bool) -> Coordinates:
     """Copy coordinates (frames, sites, dimensions) to (sites, dimensions, frames).
 
     The fast loop takes whole vectors, with 0 in missing dimensions and the first frame again in
     missing frames, by which nothing is added. None of them lies across two lines of the cache.
     """
     n_frames, n_sites, n_dimensions = coordinates.shape
-    width = n_frames + -n_frames % (_LINE // number.itemsize) if whole_vectors else n_frames
-    shape = n_sites, 3 if whole_vectors else n_dimensions, width
+    width = n_frames + -n_frames % (_LINE // number.itemsize) if padded else n_frames
+    shape = n_sites, 3 if padded else n_dimensions, width
     room = np.empty(math.prod(shape) + _LINE, number)
     begin = -room.ctypes.data % _LINE // number.itemsize
     laid_out = room[begin : begin + math.prod(shape)].reshape(shape)
