@@ -87,29 +87,19 @@ def _neighbours(
     """Residues with letters that follow one another in a chain, or touch in some model."""
     neighbours: Neighbours = {residue: set() for residue in votes}
     for model, names in zip(models, keys, strict=True):
-        for one, other in (*_following(model, names), *_touching(model, names, neighbours)):
+        known = zip(names, model.atoms.resnames.tolist(), strict=True)
+        order = dict.fromkeys(key[:3] for key, name in known if name in PROTEIN | NUCLEIC)
+        pairs = [(a, b) for a, b in pairwise(order) if a[0] == b[0] and abs(b[1] - a[1]) <= 1]
+        heavy = np.flatnonzero(~np.isin(model.atoms.elements, HYDROGENS)).tolist()
+        places = [place for place in heavy if names[place][:3] in neighbours]
+        near = [names[place][:3] for place in places]
+        touching = cKDTree(model.coordinates[places]).query_pairs(_TOUCHING) if places else ()
+        pairs += [(near[a], near[b]) for a, b in touching]
+        for one, other in pairs:
             if one in neighbours and other in neighbours and one != other:
                 neighbours[one].add(other)
                 neighbours[other].add(one)
     return neighbours
-
-
-def _following(model: Model, names: Sequence[Key]) -> Iterator[tuple[Residue, Residue]]:
-    polymer = PROTEIN | NUCLEIC
-    known = zip(names, model.atoms.resnames.tolist(), strict=True)
-    for one, other in pairwise(dict.fromkeys(key[:3] for key, name in known if name in polymer)):
-        if one[0] == other[0] and abs(other[1] - one[1]) <= 1:
-            yield one, other
-
-
-def _touching(
-    model: Model, names: Sequence[Key], known: Neighbours
-) -> Iterator[tuple[Residue, Residue]]:
-    heavy = np.flatnonzero(~np.isin(model.atoms.elements, HYDROGENS)).tolist()
-    places = [place for place in heavy if names[place][:3] in known]
-    if places:
-        for one, other in cKDTree(model.coordinates[places]).query_pairs(_TOUCHING):
-            yield names[places[one]][:3], names[places[other]][:3]
 
 
 def _groups(residues: Iterable[Residue], neighbours: Neighbours) -> Iterator[list[Residue]]:

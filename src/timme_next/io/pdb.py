@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -24,18 +24,16 @@ from timme_next.ensemble.atoms import (
 )
 from timme_next.ensemble.residues import NUCLEIC, PROTEIN, WATER, is_named
 from timme_next.io.files import kind, read_bytes
-from timme_next.io.structures import Cell, Key, Model, StructureFile
+from timme_next.io.structures import Cell, Model, StructureFile
 
 _COMMON = ("C", "N", "O", "H", "S", "P", "D", "Se")  # elements of polymers
+_AXES = ["Cartn_x", "Cartn_y", "Cartn_z"]
 _CUT = "its last line is cut off: copy or download the file again"
 _NO_END = "the file has no END: check that it is complete"
 _QUOTES = [ord(sign) for sign in "'\";.?"]  # first letters of values that are not plain text
 # Columns of PDB files.
 _COLUMNS, _END_OF_COORDINATES = 80, 54
 _CELL = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
-# Of both ends of a link, chain, number, insertion code and name, and the symmetry of both.
-_ONE, _OTHER = ((21, 22), (22, 26), (26, 27), (12, 16)), ((51, 52), (52, 56), (56, 57), (42, 46))
-_LINK = (*_ONE, *_OTHER, (59, 65), (66, 72))
 _LONGEST_LINK = 3.5  # Å: atoms farther apart are not bonded, whatever the file says
 _LAST = (b"END   ", b"CONECT", b"MASTER")  # records that end a whole file
 _NO_NUMBER = np.iinfo(np.int64).min
@@ -68,8 +66,6 @@ def read_pdb(path: Path) -> StructureFile:
     cells = _cells(lines.take(words == b"CRYST1"))
     cells = cells * (len(bounds) - 1) if len(cells) == 1 else cells
     conect = list(_read_conect(lines.take(words == b"CONECT")))
-    links = lines.take(words == b"LINK  ")
-    named = list(_ends(zip(*(links.text(*field).tolist() for field in _LINK), strict=True)))
     models, first = list[Model](), atoms
     for number, (start, stop) in enumerate(pairwise(bounds)):
         own, places = atoms.take(slice(start, stop)), coordinates[start:stop]
@@ -79,7 +75,7 @@ def read_pdb(path: Path) -> StructureFile:
             place = {serial: k for k, serial in enumerate(serials)}
             known = conect if len(place) == len(serials) else []  # else numbers began again
             pairs = [(place[a], place[b]) for a, b in known if a in place and b in place]
-            names = _with_links(names, altlocs, places, pairs, named)
+            names = _with_links(names, places, pairs)
         cell = cells[number] if len(cells) == len(bounds) - 1 else None
         label = f"{path}: model {number + 1}"
         models.append(Model(label, names, altlocs, occupancies[start:stop], places, cell))
@@ -113,24 +109,24 @@ def read_mmcif(path: Path) -> StructureFile:
         raise ValueError(
             f"{path}: every atom needs a whole residue number (auth_seq_id): {one_line(error)}"
         ) from None
-    places = (column("pdbx_PDB_ins_code"), column("auth_asym_id", "label_asym_id"))
-    atoms = _named_atoms(names, column("type_symbol"), resnames, numbers, *places)
-    coordinates = np.stack([_reals(values(f"Cartn_{axis}")) for axis in "xyz"], axis=1)
+    icodes, chains = column("pdbx_PDB_ins_code"), column("auth_asym_id", "label_asym_id")
+    atoms = _named_atoms(names, column("type_symbol"), resnames, numbers, icodes, chains)
+    coordinates = np.stack([_reals(values(axis)) for axis in _AXES], axis=1)
     for bad in np.flatnonzero(~np.isfinite(coordinates).all(axis=1)).tolist():
         raise ValueError(
             f"{path}: atom {bad + 1} ({atoms.label(bad)}): Cartn_x, Cartn_y and Cartn_z must be "
             "numbers: repair that row or leave out its model"
         )
     altlocs = column("label_alt_id")
-    atoms = _with_links(atoms, altlocs, coordinates, [], list(_ends(_struct_conn(block))))
     occupancies = _occupancies(values("occupancy") or ["1"] * n_atoms)
     number, cell, models = column("pdbx_PDB_model_num"), _cell_of_block(block), list[Model]()
     _, first, of_atom = np.unique(number, return_index=True, return_inverse=True)
     for which in np.argsort(first).tolist():
         own = np.flatnonzero(of_atom == which)
-        columns = (altlocs[own], occupancies[own], coordinates[own])
+        named, places = atoms.take(own), coordinates[own]
+        named = _with_links(named, places, list(_read_links(block, named)))
         label = f"{path}: model {len(models) + 1}"
-        models.append(Model(label, atoms.take(own), *columns, cell))
+        models.append(Model(label, named, altlocs[own], occupancies[own], places, cell))
     return StructureFile(path, models, note)
 
 
@@ -255,37 +251,8 @@ def _read_conect(lines: _Lines) -> Iterator[tuple[bytes, bytes]]:
         yield from zip(first[there].tolist(), other[there].tolist(), strict=True)
 
 
-def _ends(links: Iterable[Sequence[str]]) -> Iterator[tuple[Key, Key]]:
-    """Both ends of links, without links to copies by symmetry."""
-    for *names, here, there in links:
-        if here == there or not (here and there):
-            one, other = (
-                (chain, _in_base_36(number), icode, name)
-                for chain, number, icode, name in (names[:4], names[4:])
-            )
-            yield one, other
-
-
-def _with_links(
-    atoms: Atoms,
-    altlocs: Strings,
-    coordinates: Floats,
-    pairs: list[tuple[int, int]],
-    named: list[tuple[Key, Key]],
-) -> Atoms:
-    """Atoms with covalent bonds between pairs of places and of keys, of those that are near."""
-    wanted = {key: list[int]() for ends in named for key in ends}
-    columns = (atoms.chains, atoms.resids, atoms.icodes, atoms.names)
-    keys = zip(*(column.tolist() for column in columns), strict=True) if wanted else ()
-    for place, key in enumerate(keys):
-        if key in wanted:
-            wanted[key].append(place)
-    for one, other in named:
-        pairs += [
-            (a, b)
-            for a, b in product(wanted[one], wanted[other])
-            if altlocs[a] == altlocs[b] or not (altlocs[a] and altlocs[b])
-        ]
+def _with_links(atoms: Atoms, coordinates: Floats, pairs: list[tuple[int, int]]) -> Atoms:
+    """Atoms with those links that are covalent bonds, by their elements and lengths."""
     bonds = sorted_bonds(pairs)
     first, second = bonds.T
     lengths = np.linalg.norm(coordinates[first] - coordinates[second], axis=1)
@@ -333,10 +300,10 @@ def _block_with_atoms(path: Path) -> tuple[cif.Block, str]:
         document = cif.read_string(data)
     except (RuntimeError, ValueError, IndexError) as error:
         raise ValueError(f"{path}: not a valid mmCIF file: {one_line(error)}") from None
-    blocks = [block for block in document if len(block.find_values("_atom_site.Cartn_x"))]
+    blocks = [block for block in document if len(block.find("_atom_site.", _AXES))]
     if len(blocks) != 1:
         raise ValueError(
-            f"{path}: one data block with atoms (_atom_site.Cartn_x) is needed, got {len(blocks)}: "
+            f"{path}: one data block with coordinates (_atom_site) is needed, got {len(blocks)}: "
             "write each structure into a file of its own"
         )
     *_, last = blocks[0]
@@ -348,24 +315,30 @@ def _block_with_atoms(path: Path) -> tuple[cif.Block, str]:
 
 
 def _cell_of_block(block: cif.Block) -> Cell | None:
-    def value(*tags: str) -> str:
-        return next((field for tag in tags for field in block.find_values(tag)), "?")
-
-    angles = [value(f"_cell.angle_{name}") for name in ("alpha", "beta", "gamma")]
-    sizes = [
-        cif.as_number(field) for field in (*(value(f"_cell.length_{x}") for x in "abc"), *angles)
+    names = [f"length_{axis}" for axis in "abc"] + [
+        f"angle_{x}" for x in ("alpha", "beta", "gamma")
     ]
-    symmetry = value("_symmetry.space_group_name_H-M", "_space_group.name_H-M_alt")
-    return Cell(tuple(sizes), cif.as_string(symmetry)) if np.isfinite(sizes).all() else None
+    sizes = [cif.as_number(str(block.find_value(f"_cell.{name}"))) for name in names]
+    symmetry = cif.as_string(str(block.find_value("_symmetry.space_group_name_H-M")))
+    return Cell(tuple(sizes), symmetry) if np.isfinite(sizes).all() else None
 
 
-def _struct_conn(block: cif.Block) -> Iterator[list[str]]:
-    """Names of both ends of covalent links, and the symmetry of both."""
-    tags = ["conn_type_id"]
-    for end in (1, 2):
-        tags += [f"?ptnr{end}_auth_asym_id", f"?ptnr{end}_auth_seq_id"]
-        tags += [f"?pdbx_ptnr{end}_PDB_ins_code", f"?ptnr{end}_label_atom_id"]
-    for row in block.find("_struct_conn.", [*tags, "?ptnr1_symmetry", "?ptnr2_symmetry"]):
-        link, *names = (row.str(k) if row.has(k) else "" for k in range(len(row)))
-        if link.lower().startswith(("covale", "disulf")):
-            yield names
+def _read_links(block: cif.Block, atoms: Atoms) -> Iterator[tuple[int, int]]:
+    """Places of linked atoms, without links to copies by symmetry."""
+    tags = ["?ptnr{}_auth_asym_id", "?ptnr{}_auth_seq_id", "?pdbx_ptnr{}_PDB_ins_code"]
+    tags = [tag.format(end) for end in "12" for tag in (*tags, "?ptnr{}_label_atom_id")]
+    symmetries = ["?ptnr1_symmetry", "?ptnr2_symmetry"]
+    rows = block.find("_struct_conn.", ["conn_type_id", *symmetries, *tags])
+    keys = (atoms.chains, atoms.resids.astype(np.str_), atoms.icodes, atoms.names)
+    names = list(zip(*(key.tolist() for key in keys), strict=True)) if len(rows) else []
+    places = {name: place for place, name in reversed(list(enumerate(names)))}
+    for row in rows:
+        link, here, there, *ends = (row.str(k) if row.has(k) else "" for k in range(len(row)))
+        one, other = places.get(tuple(ends[:4])), places.get(tuple(ends[4:]))
+        if (
+            link.lower().startswith(("covale", "disulf"))
+            and (here == there or "" in {here, there})
+            and one is not None
+            and other is not None
+        ):
+            yield one, other

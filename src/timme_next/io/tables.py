@@ -89,8 +89,7 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         if "" in table.iloc[-1].to_list():
             raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
         notes.append("its last line has no line end, but all its columns, and is used")
-    tracks = _tracks(table, source, spots=set(names) >= _TRACKMATE)
-    return replace(tracks, unit=unit, notes=(*notes, *tracks.notes))
+    return _tracks(table, source, unit, notes, spots=set(names) >= _TRACKMATE)
 
 
 def from_dataframe(table: Any, columns: Columns = None) -> Ensemble:
@@ -114,8 +113,8 @@ def from_dataframe(table: Any, columns: Columns = None) -> Ensemble:
     names = [str(name) for name in table.columns]
     places, notes = _find_columns(names, _listed(columns), "DataFrame")
     unit = _unit_of([names[place] for place in places[2:]], "DataFrame")
-    tracks = _tracks(table.iloc[:, places], "DataFrame", spots=set(names) >= _TRACKMATE)
-    return replace(tracks, unit=unit, notes=(*notes, *tracks.notes))
+    spots = set(names) >= _TRACKMATE
+    return _tracks(table.iloc[:, places], "DataFrame", unit, notes, spots=spots)
 
 
 def _decode(data: bytes) -> str:
@@ -282,11 +281,13 @@ def _parse(
     return table[order]
 
 
-def _tracks(table: pd.DataFrame, source: str, *, spots: bool) -> Ensemble:
+def _tracks(
+    table: pd.DataFrame, source: str, unit: str, notes: list[str], *, spots: bool
+) -> Ensemble:
     """Draft ensemble of a table of frame, particle and coordinates."""
     if not len(table):
         raise ValueError(f"{source}: {_NO_ROWS}")
-    notes, rows = list[str](), np.arange(1, len(table) + 1)
+    rows = np.arange(1, len(table) + 1)
     names, particle = _names(table.iloc[:, 1])
     if spots and (particle < 0).any():
         n_lost = np.count_nonzero(particle < 0)
@@ -330,6 +331,7 @@ def _tracks(table: pd.DataFrame, source: str, *, spots: bool) -> Ensemble:
         frames=Frames.of(ArraySource(frozen(coordinates), None, times)),
         atoms=atoms,
         site_atoms=np.arange(len(names)),
+        unit=unit,
         gaps=True,
         sources=(source,),
         notes=(*notes, *_notes(coordinates, times, int(np.count_nonzero(~seen)))),
