@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import tempfile
+import urllib.error
 import urllib.request
 import zlib
 from pathlib import Path
@@ -58,9 +59,8 @@ def kind(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _COMPRESSIONS:
         suffixes.pop()
-    last = suffixes[-1] if suffixes else path.name
-    last = _SAME.get(last, last)
-    is_dump = path.name.startswith("dump.") and last not in _SUFFIXES.union(_SAME.values())
+    last = _SAME.get(suffixes[-1], suffixes[-1]) if suffixes else _SAME.get(path.name, "")
+    is_dump = (path.name + ".").startswith("dump.") and last not in _SUFFIXES.union(_SAME.values())
     return ".lammpstrj" if is_dump else last
 
 
@@ -177,6 +177,8 @@ def _download(address: str, name: str) -> bytes:
             data: bytes = answer.read()
         whole = b"_atom_site." in gzip.decompress(data)  # with a checksum of all data
     except (OSError, EOFError, zlib.error, http.client.HTTPException) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
         raise OSError(
             f"{address}: the download of {name} failed ({one_line(error)}): "
             "check the code and the network, or give the file itself"

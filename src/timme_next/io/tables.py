@@ -70,14 +70,15 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
     if below > 1:
         notes.append(f"left out {counted(below - 1, 'line')} above the names of the columns")
     if len(lines) - start > len(rows):
-        notes.append(
-            f"left out {counted(len(lines) - start - len(rows), 'line')} that begin with #"
-        )
+        notes.append("left out lines that begin with #, as comments")
     rows, unit = rows[below:], _unit_of([names[place] for place in places[2:]], source)
     if set(names) >= _TRACKMATE:
         more = [_fields(row, separator) for row in rows[:_TRACKMATE_ROWS]]
-        more = [fields for fields in more if not _is_number(fields[places[0]])]
-        rows, unit = rows[len(more) :], _unit(more[-1][places[2]].strip("()")) if more else unit
+        more = [fields for fields in more if not _is_number("".join(fields[places[0] :][:1]))]
+        rows, unit = (
+            rows[len(more) :],
+            _unit("".join(more[-1][places[2] :][:1]).strip("()")) if more else unit,
+        )
     table = _parse(rows, len(names), separator, places, source)
     if separator in {";", "\t"} and "," in text:
         numbers = np.arange(len(places)) != 1
@@ -126,55 +127,52 @@ def _decode(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _listed(columns: Columns) -> list[int] | list[str]:
-    """Numbers of columns if all are whole numbers above 0, else names; none for None."""
-    if columns is None:
-        return []
-    parts = columns.split(",") if isinstance(columns, str) else columns
+def _listed(columns: Columns) -> list[str]:
+    """Names or numbers of columns, none for None."""
+    parts = columns.split(",") if isinstance(columns, str) else columns or ()
     words = [str(part).strip() for part in parts]
-    if len(words) < 3:
-        raise ValueError(
-            f"columns= names a frame, a particle and coordinates, got {', '.join(words)!r}"
-        )
-    numbers = [int(word) for word in words if word.isdecimal() and int(word) > 0]
-    return numbers if len(numbers) == len(words) else words
+    if columns is not None and len(words) < 3:
+        raise ValueError(f"columns= names a frame, a particle and coordinates, got {columns!r}")
+    return words
+
+
+def _are_numbers(chosen: list[str]) -> bool:
+    return bool(chosen) and all(word.isdecimal() and int(word) > 0 for word in chosen)
 
 
 def _find_names(
-    remark: list[str], rows: list[str], chosen: list[int] | list[str]
+    remark: list[str], rows: list[str], chosen: list[str]
 ) -> tuple[list[str], int, str | None]:
     """Names of all columns, the number of lines above the data, and the separator."""
     separator = _separator(rows)
     first = _fields(rows[0], separator)
-    if chosen and isinstance(chosen[0], int):
+    if _are_numbers(chosen):
+        frame = first[min(int(chosen[0]), len(first)) - 1].replace(",", ".")
         # A frame is always a number, but an array that pandas wrote has numbers for names.
-        named = not first[0] or not _is_number(first[min(chosen[0], len(first)) - 1])
-        return first if named else [f"column {k + 1}" for k in range(len(first))], named, separator
+        if first[0] and _is_number(frame):
+            return [f"column {place + 1}" for place in range(len(first))], 0, separator
+        return first, 1, separator
     lines = [(rows[0], 1), *((line, 0) for line in remark)]
     for line, below in (*lines, *((line, k + 2) for k, line in enumerate(rows[1:_TITLES]))):
         separator = _separator(rows[below:] or [line])
         names = _fields(line.rstrip(f"{separator or ''} "), separator)
         if set(chosen) <= set(names) if chosen else _usual(names):
             return names, below, separator
-    return first, 1, _separator(rows)
+    return first, 1, separator
 
 
-def _find_columns(
-    names: list[str], chosen: list[int] | list[str], source: str
-) -> tuple[list[int], list[str]]:
+def _find_columns(names: list[str], chosen: list[str], source: str) -> tuple[list[int], list[str]]:
     """Places of the columns of frame, particle and coordinates, and a note if they were guessed."""
-    wanted = [str(each) for each in chosen]
-    if chosen and isinstance(chosen[0], int):
-        places = [int(number) - 1 for number in wanted if int(number) <= len(names)]
-        clear = len(set(places)) == len(places)
+    if _are_numbers(chosen):
+        places = [int(word) - 1 for word in chosen if int(word) <= len(names)]
+    elif chosen:
+        places = [names.index(word) for word in chosen if names.count(word) == 1]
     else:
-        known = [names.index(name) for name in wanted if name in names]
-        places = known if chosen else _usual(names)
-        clear = all(names.count(names[place]) == 1 for place in places)
-    if not clear or len(places) < max(len(chosen), 3):
+        places = [place for place in _usual(names) if names.count(names[place]) == 1]
+    if len(set(places)) < (len(chosen) or len(_usual(names)) or 3):
         shown = ", ".join(names[:12]) + ", …" * (len(names) > 12)
         raise ValueError(
-            f"{source}: columns {', '.join(wanted) or 'frame, particle, x'} are needed, each once, "
+            f"{source}: columns {', '.join(chosen) or 'frame, particle, x'} are needed, each once, "
             f"and the table has {shown}: name frame, particle and coordinates, or give their "
             "numbers from 1 on (columns='1,2,3,4')"
         )
@@ -241,23 +239,20 @@ def _fields(row: str, separator: str | None) -> list[str]:
 
 def _is_number(field: str) -> bool:
     try:
-        float(field.replace(",", "."))
+        float(field)
     except ValueError:
         return False
     return True
 
 
 def _parse(
-    rows: list[str], n_names: int, separator: str | None, places: list[int], source: str
+    rows: list[str], width: int, separator: str | None, places: list[int], source: str
 ) -> pd.DataFrame:
     """Wanted columns as texts; every row must have all fields."""
     import pandas as pd
 
     if not rows:
         raise ValueError(f"{source}: {_NO_ROWS}")
-    first = _fields(rows[0], separator)
-    shift = int(len(first) == n_names + 1 and first[-1] != "")  # R writes names of rows, unnamed
-    width, order = n_names + shift, [place + shift for place in places]
     counts = [
         row.count(separator) + 1 if separator and '"' not in row else len(_fields(row, separator))
         for row in rows
@@ -272,13 +267,13 @@ def _parse(
         io.StringIO("\n".join(rows)),
         sep=separator or r"\s+",
         names=range(max(counts)),
-        usecols=order,
+        usecols=places,
         dtype=str,
         na_filter=False,
         index_col=False,
         skipinitialspace=True,
     )
-    return table[order]
+    return table[places]
 
 
 def _tracks(
