@@ -70,6 +70,7 @@ def unwrap(
     *,
     starts: Sequence[int] = (),
     strict: bool = True,
+    flagged: bool = False,
     progress: Progress | None = None,
 ) -> Unwrapped:
     """Return the step that unwraps molecules, found in one pass through all snapshots.
@@ -86,6 +87,8 @@ def unwrap(
         Refuse steps and gaps after which the image is uncertain, and put molecules at the start of
         a later run to the image nearest to the first snapshot. Otherwise each run begins where the
         file has it.
+    flagged : bool, optional
+        Whether image flags of the file were applied, so that only starts of runs are moved.
     progress : callable, optional
         Called with the snapshots done and all of them.
 
@@ -125,8 +128,9 @@ def unwrap(
             jump = _Steps(shape)  # how far a run starts from the first one is no step of it
             jump.add(nearest, times[frame] - seen)
             jump.refuse_uncertain(f"to snapshot {frame + 1:,}, where another run starts")
-        elif not begins:
+        elif not begins and not flagged:
             steps.add(nearest, times[frame] - seen)
+        changes *= begins or not flagged
         changes -= counts if begins else 0
         counts += changes
         last[known], seen[known] = places[known], times[frame]

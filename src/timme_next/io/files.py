@@ -8,18 +8,23 @@ import http.client
 import os
 import re
 import stat
+import struct
 import tempfile
 import urllib.error
 import urllib.request
 import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from timme_next._arrays import Floats, Ints, Strings
 from timme_next._text import one_line
+from timme_next.ensemble.space import cell_vectors
 
 STRUCTURES = frozenset((".pdb", ".cif"))
 TABLES = frozenset((".csv", ".tsv", ".txt", ".dat"))
@@ -52,6 +57,37 @@ _BAD_HEADERS = (ValueError, EOFError, OSError, SyntaxError, TypeError, OverflowE
 _CODE = re.compile(r"[0-9][a-z0-9]{3}|pdb_[0-9a-z]{8}")
 _TIMEOUT = 60.0  # seconds
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trajectory:
+    """A trajectory file after its index: where frames are, and what holds for all of them."""
+
+    path: str  # absolute, so that workers elsewhere find it
+    n_frames: int
+    n_atoms: int
+    times: Floats  # (frames,), in ps, or numbers of steps; NaN where unknown
+    offsets: Ints | None = None  # (frames,), bytes before each, where the format needs them
+    in_steps: bool = False  # whether times are numbers of steps
+    unit: str = "Å"  # of coordinates as they are read, "" where the file states none
+    scale: float = 1.0  # by which lengths in the file are multiplied
+    rounding: float = 0.0  # spacing of the grid on which coordinates are, 0 where unknown
+    n_dimensions: int = 3
+    has_images: bool = False  # whether every frame has image flags
+    ids: Ints | None = None  # (atoms,), ascending, where atoms of frames may come in any order
+    names: Strings | None = None  # (atoms,), in the order of the ids
+    molecules: Ints | None = None  # (atoms,), in the order of the ids, 0 for none
+    damage: str = ""  # what is wrong after the last whole frame
+    note: str = ""
+    stamp: tuple[int, int] = (0, 0)
+
+
+class _HasAtoms(Protocol):
+    @property
+    def n_atoms(self) -> int: ...
+
+
+Head = TypeVar("Head", bound=_HasAtoms)
 
 
 def kind(path: Path) -> str:
@@ -113,6 +149,45 @@ def read_bytes(path: str | Path) -> bytes:
     if not data.strip():
         raise ValueError(f"{path}: the file is empty: make or download it again")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def whole_frames(heads: Iterator[Head]) -> tuple[list[Head], str]:
+    """Return the heads of frames, up to the first that is damaged, and what is wrong with it."""
+    found, damage = list[Head](), ""
+    try:
+        for head in heads:
+            if found and head.n_atoms != found[0].n_atoms:
+                damage = f"it has {head.n_atoms} atoms, the others have {found[0].n_atoms}"
+                break
+            found.append(head)
+    except (ValueError, IndexError, OverflowError, struct.error) as error:
+        damage = one_line(error)
+    if not found:
+        raise ValueError(f"no whole frame was found ({damage or 'the file holds none'})")
+    return found, f"frame {len(found) + 1}: {damage}" if damage else ""
+
+
+def cell_box(lengths: Floats, angles: Floats) -> Floats | None:
+    """Return box vectors of the lengths and angles of a file, None of no length.
+
+    Angles of 0 0 0 are right ones. Where no box has such angles, its vectors are NaN beside the
+    lengths: whether that matters is judged later.
+    """
+    if not lengths.any():
+        return None
+    try:
+        return cell_vectors([*lengths, *(angles if angles.any() else (90.0, 90.0, 90.0))])
+    except ValueError:
+        return np.where(np.eye(3, dtype=np.bool_), lengths, np.nan)
+
+
+def take(stream: BinaryIO, start: int, count: int) -> bytes:
+    """Return bytes that must be there."""
+    stream.seek(start)
+    data = stream.read(count)
+    if len(data) < count:
+        raise ValueError(f"{count - len(data)} bytes are missing at the end of the file")
+    return data
 
 
 def open_npy(path: str | Path) -> npt.NDArray[np.number]:

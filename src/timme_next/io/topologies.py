@@ -1,0 +1,215 @@
+"""Topologies and trajectories that MDAnalysis reads: names and bonds of atoms, and frames."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import takewhile
+from pathlib import Path
+from threading import RLock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from timme_next._arrays import Floats, Ints, Strings
+from timme_next._text import one_line
+from timme_next.ensemble.atoms import (
+    Atoms,
+    element_masses,
+    guess_elements,
+    is_coarse_grained,
+    is_element,
+    sorted_bonds,
+)
+from timme_next.ensemble.frames import Frame
+from timme_next.io.files import STRUCTURES, Trajectory, cell_box, kind, read_bytes, stamp
+from timme_next.io.pdb import read_structure
+
+LAMMPS_DATA = frozenset((".data", ".lmp"))
+# Columns of atoms in LAMMPS data files by their style, as MDAnalysis calls those that it uses.
+_STYLES = {
+    "full": "id resid type charge x y z",
+    "molecular": "id resid type x y z",
+    "charge": "id type charge x y z",
+    "atomic": "id type x y z",
+    **dict.fromkeys(("angle", "bond"), "id resid type x y z"),
+    **dict.fromkeys(("dipole", "spin"), "id type charge x y z"),
+}
+_AS_IT_IS = "read by MDAnalysis as it is"
+_FLAGS = 3  # columns of image flags, which may follow
+_ONE_AT_A_TIME = RLock()  # readers of MDAnalysis move
+
+
+class Topology(NamedTuple):
+    """What a topology tells."""
+
+    atoms: Atoms
+    ids: Ints | None = None  # (atoms,), ascending, which trajectories with ids must share
+    molecules: Ints | None = None  # (atoms,)
+
+
+def read_topology(path: Path) -> Topology:
+    """Return atoms with the bonds of a file, in the order of their ids in LAMMPS data files."""
+    import MDAnalysis
+    from MDAnalysis.core._get_readers import get_parser_for
+
+    if kind(path) in STRUCTURES:
+        return Topology(read_structure(path).models[0].atoms)
+    try:
+        with quiet():
+            with get_parser_for(str(path))(str(path)) as parser:
+                topology = parser.parse(**_options(path))
+            group = MDAnalysis.Universe(topology, to_guess=()).atoms
+            atoms = atoms_of_group(group)
+    except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
+        raise ValueError(
+            f"{path}: not a topology that can be read ({one_line(error)[:200]}): give a PDB, "
+            "mmCIF, GRO, PSF, TPR, PRMTOP, LAMMPS data or similar file"
+        ) from None
+    if kind(path) not in LAMMPS_DATA:
+        return Topology(atoms)
+    several = len(np.unique(atoms.resids)) > 1
+    return Topology(atoms, np.asarray(group.ids, np.int64), atoms.resids if several else None)
+
+
+def atoms_of_group(group: Any) -> Atoms:
+    """Return the atoms of an AtomGroup, with bonds that its topology gives."""
+    count = len(group)
+    resnames = _texts(group, "resnames")
+    if not all(isinstance(name, str) for name in getattr(group, "resnames", ())):
+        resnames = np.full(count, "")  # GSD files have numbers of bodies in their place
+    names, types, elements = (_texts(group, what) for what in ("names", "types", "elements"))
+    named = (names != "").any()
+    names = names if named else types
+    if named or all(is_element(str(name)) for name in np.unique(names)):
+        guessed = guess_elements(names, resnames)
+        elements = np.where(elements == "", guessed, np.char.capitalize(elements))
+    else:
+        elements = np.char.capitalize(elements)
+    if is_coarse_grained(names, resnames):
+        elements = np.full(count, "")
+    chains = _texts(group, "chainIDs")
+    chains = chains if (chains != "").any() else _texts(group, "segids")
+    masses = np.asarray(getattr(group, "masses", np.zeros(count)), np.float64)
+    places, bonds = np.full(group.universe.atoms.n_atoms, -1), getattr(group, "bonds", None)
+    places[group.ix] = np.arange(count)
+    known = [] if bonds is None or not len(bonds) else bonds.indices
+    pairs = places[np.asarray(known, np.int64).reshape(-1, 2)]
+    return Atoms(
+        names,
+        elements,
+        resnames,
+        np.asarray(getattr(group, "resids", np.arange(1, count + 1)), np.int64),
+        _texts(group, "icodes"),
+        np.where(chains == "SYSTEM", "", chains),
+        np.where(masses > 0, masses, element_masses(elements)),
+        sorted_bonds(pairs[(pairs >= 0).all(axis=1)]),
+    )
+
+
+def _texts(group: Any, name: str) -> Strings:
+    values = getattr(group, name, ())
+    if len(values) != len(group):
+        return np.full(len(group), "")
+    return np.strings.strip(np.array([str(value) for value in values], np.str_))
+
+
+def index_by_library(path: Path, n_atoms: int | None) -> Trajectory:
+    """Find the frames of a file that only MDAnalysis reads."""
+    with _ONE_AT_A_TIME, quiet():
+        reader = _reader(str(path.absolute()), n_atoms, stamp(path))
+        times, count = times_of_reader(reader), int(reader.n_atoms)
+    unit, note = "" if kind(path) in LAMMPS_DATA else "Å", "" if len(times) == 1 else _AS_IT_IS
+    return Trajectory(str(path.absolute()), len(times), count, times, unit=unit, note=note)
+
+
+@contextmanager
+def open_by_library(file: Trajectory) -> Iterator[Callable[[int], Frame]]:
+    """Open a file for MDAnalysis, whose reader is kept, as it builds its index anew."""
+    with _ONE_AT_A_TIME, quiet():
+        reader = _reader(file.path, file.n_atoms, file.stamp)
+
+        def read(number: int) -> Frame:
+            step = reader[number]
+            return Frame(np.array(step.positions), box_of_step(step))
+
+        yield read
+
+
+def times_of_reader(reader: Any) -> Floats:
+    """Return the times of all frames of MDAnalysis in ps, NaN where it only counts frames."""
+    count, first = int(reader.n_frames), reader[0]
+    if "time" not in first.data:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of readers that know no time between frames
+            try:
+                return np.asarray(
+                    float(first.time) + float(first.dt) * np.arange(count), np.float64
+                )
+            except UserWarning:
+                first.data.pop("dt", None)
+                return np.full(count, np.nan)
+    return np.array([float(reader[number].time) for number in range(count)])
+
+
+def box_of_step(step: Any) -> Floats | None:
+    """Return the box vectors of a time step of MDAnalysis."""
+    if step.dimensions is None:
+        return None
+    given = np.asarray(step.dimensions, np.float64)
+    return cell_box(given[:3], given[3:])
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence MDAnalysis, also readers that could not open a file and stumble when they go."""
+    before = sys.unraisablehook
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sys.unraisablehook = lambda _: None
+        try:
+            yield
+        finally:
+            sys.unraisablehook = before
+
+
+@lru_cache(maxsize=1)
+def _reader(path: str, n_atoms: int | None, changed: tuple[int, int]) -> Any:
+    from MDAnalysis.coordinates.core import get_reader_for
+
+    del changed  # another file under the same name is opened anew
+    return get_reader_for(path)(path, n_atoms=n_atoms, **_options(Path(path)))
+
+
+def _options(path: Path) -> dict[str, str]:
+    """Return the columns of atoms of a LAMMPS data file for MDAnalysis, which guesses wrongly."""
+    if kind(path) not in LAMMPS_DATA:
+        return {}
+    lines = iter(read_bytes(path).decode("latin-1").splitlines())
+    title = next((line for line in lines if line.split()[:1] == ["Atoms"]), "")
+    words = (line.partition("#")[0].split() for line in lines)
+    rows = list(takewhile(lambda row: row[0].isdigit(), filter(None, words)))
+    columns = _STYLES.get(title.partition("#")[2].strip().partition(" ")[0], "")
+    if columns and rows and len(rows[0]) >= len(columns.split()):
+        return {"atom_style": columns}
+    fitting = {columns for columns in _STYLES.values() if _fits(columns.split(), rows)}
+    if len(fitting) != 1:
+        raise ValueError(
+            "the columns of its atoms are unknown: name their style, as in 'Atoms # charge'"
+        )
+    return {"atom_style": fitting.pop()}
+
+
+def _fits(columns: list[str], rows: list[list[str]]) -> bool:
+    """Return whether rows have as many columns, and whole numbers above 0 as ids and types."""
+    whole = [place for place, name in enumerate(columns) if name in {"id", "type"}]
+    molecules = [place for place, name in enumerate(columns) if name == "resid"]
+    return all(
+        len(row) in {len(columns), len(columns) + _FLAGS}
+        and all(row[place].isdigit() and row[place] != "0" for place in whole)
+        and all(row[place].isdigit() for place in molecules)
+        for row in rows
+    )
