@@ -68,36 +68,28 @@ def _distance(x, y, z, a, b, frame, number):
 def _sum_run(xyz, frames, pairs, begin, stop, sums):
     """Fill in first distances, sums of distances less the first, and sums of their squares.
 
-    Four pairs at a time, so that square roots need not wait. The last pair stands in for those
-    that are missing in its four, and what is made of these is not used.
+    Two pairs at a time, so that square roots need not wait; with more, fewer addresses fit in
+    registers. The last of an odd number is summed twice.
     """
     number, width = sums.dtype.type, _place(xyz.shape[2])
     x = xyz.reshape(-1)
     y, z = x[xyz.shape[2] :], x[2 * xyz.shape[2] :]
     step, first, last = width + width + width, _place(frames[0]), stop - 1
-    for p in range(begin, stop, 4):
-        q, r, s, k = min(p + 1, last), min(p + 2, last), min(p + 3, last), p - begin
+    for p in range(begin, stop, 2):
+        q, k = min(p + 1, last), p - begin
         a0, b0 = _place(pairs[p, 0]) * step, _place(pairs[p, 1]) * step
         a1, b1 = _place(pairs[q, 0]) * step, _place(pairs[q, 1]) * step
-        a2, b2 = _place(pairs[r, 0]) * step, _place(pairs[r, 1]) * step
-        a3, b3 = _place(pairs[s, 0]) * step, _place(pairs[s, 1]) * step
         shift0 = _distance(x, y, z, a0, b0, first, number)
         shift1 = _distance(x, y, z, a1, b1, first, number)
-        shift2 = _distance(x, y, z, a2, b2, first, number)
-        shift3 = _distance(x, y, z, a3, b3, first, number)
-        sum0 = sum1 = sum2 = sum3 = square0 = square1 = square2 = square3 = number(0.0)
+        sum0 = sum1 = square0 = square1 = number(0.0)
         for frame in range(first, _place(frames[1])):
             r0 = _distance(x, y, z, a0, b0, frame, number) - shift0
             r1 = _distance(x, y, z, a1, b1, frame, number) - shift1
-            r2 = _distance(x, y, z, a2, b2, frame, number) - shift2
-            r3 = _distance(x, y, z, a3, b3, frame, number) - shift3
-            sum0, sum1, sum2, sum3 = sum0 + r0, sum1 + r1, sum2 + r2, sum3 + r3
+            sum0, sum1 = sum0 + r0, sum1 + r1
             square0, square1 = square0 + r0 * r0, square1 + r1 * r1
-            square2, square3 = square2 + r2 * r2, square3 + r3 * r3
-        sums[0, k], sums[0, k + 1], sums[0, k + 2], sums[0, k + 3] = shift0, shift1, shift2, shift3
-        sums[1, k], sums[1, k + 1], sums[1, k + 2], sums[1, k + 3] = sum0, sum1, sum2, sum3
+        sums[0, k], sums[0, k + 1] = shift0, shift1
+        sums[1, k], sums[1, k + 1] = sum0, sum1
         sums[2, k], sums[2, k + 1] = square0, square1
-        sums[2, k + 2], sums[2, k + 3] = square2, square3
 
 
 @compiled
@@ -127,7 +119,7 @@ def _settle(n_frames, sums, mean, m2, imprecise):
 @compiled
 def _refine(xyz, frames, n_frames, pairs, places, mean, m2):
     """Sum pairs at some places again, in double precision."""
-    run, sums, inverse = np.empty((_RUN, 2), np.int64), np.empty((3, _RUN + 3)), 1.0 / n_frames
+    run, sums, inverse = np.empty((_RUN, 2), np.int64), np.empty((3, _RUN + 1)), 1.0 / n_frames
     for begin in range(0, len(places), _RUN):
         count = min(_RUN, len(places) - begin)
         for k in range(count):
@@ -148,7 +140,7 @@ def fill_open(xyz, frames, n_frames, pairs, mean, m2):
     the end; beyond ``n_frames`` of them they repeat the first, up to a whole number of vectors, by
     which nothing is added. Single precision stays single where that is enough.
     """
-    sums, imprecise = np.empty((3, _RUN + 3), xyz.dtype), np.empty(_RUN, np.bool_)
+    sums, imprecise = np.empty((3, _RUN + 1), xyz.dtype), np.empty(_RUN, np.bool_)
     places, n_places = np.empty(len(pairs), np.int64), 0
     for begin in range(0, len(pairs), _RUN):
         stop = min(begin + _RUN, len(pairs))
