@@ -48,7 +48,7 @@ _MOST_PASSED = 100  # pairs left out that are passed over on the way to the near
 _MOST_FRAMES, _SAMPLE = 0.5, 256  # of a pair until it is pruned, judged by so many: more do not pay
 _LISTED = 500_000  # pairs that may matter, of which σ is held at a time
 _HELD_BYTES = 100_000_000  # of the frames in which pairs are pruned
-_SITES = 128  # laid out at a time, whose frames stay in the cache
+_PRODUCTS = 250_000  # in a product of matrices that one thread computes: threads would wait
 _SUPERPOSED = 100  # sites by which frames are superposed
 _APART = [0, 7, 3, 5, 1, 6, 2, 4]  # stretches, those first that are far from one another
 _FAINT = 1e-6  # weight of a stretch, of the largest, that adds next to nothing
@@ -326,8 +326,9 @@ def _lay_out(centres: Ensemble, tree: Hierarchy) -> _Search:
         sides[:, places] = lengths[:, frames] * scale
         shifts = np.where(lengths > 0, 0.0, shifts.T)
         turned = np.einsum("fda,fk->dfak", turns, inside).reshape(shifts.size, -1)
-        for start in range(0, n_sites, _SITES):
-            part = slice(start, start + _SITES)
+        step = max(1, _PRODUCTS // turned.size)
+        for start in range(0, n_sites, step):
+            part = slice(start, start + step)
             xyz = block.coordinates[:, tree.order[part]].transpose(1, 2, 0) - shifts
             if lengths.any():
                 xyz -= lengths * np.floor(xyz / np.where(lengths > 0, lengths, np.inf))
