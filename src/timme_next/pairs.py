@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _SQUARE, _SMALL = 96, 12  # objects on each side of the squares in which all pairs are walked
 _MOST_ON_AVERAGE = 10_000  # objects of which all pairs are listed
-_ALONE = 50  # points far from others, whose nearest are looked for among all
 _NONE: Ints = np.empty((0, 2), np.int64)
 
 # Pairs of a square, small square by small square.
@@ -219,11 +218,10 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
     require_objects(objects, "pairs.within")
     if not 0 < radius < np.inf:
         raise ValueError(f"a contact radius must be above 0 and finite, got {radius}")
-    n_snapshots, centres, reach = objects.ensemble.n_snapshots, objects.centres(), radius
+    n_snapshots, centres, reach = objects.ensemble.n_snapshots, _centres(objects, metric), radius
     if not 1 <= operator.index(at_least) <= n_snapshots:
         raise ValueError(f"contacts are needed in 1 to {n_snapshots} snapshots, got {at_least}")
-    if _on_sphere(objects, metric):
-        centres = _in_space(centres)
+    if metric == "haversine":
         reach = 2 * EARTH * float(np.sin(min(radius / (2 * EARTH), np.pi / 2)))  # the chord
     run = Run.of(workers, client, progress, checkpoint)
     index = find_contacts(centres, reach, at_least=at_least, most=most, run=run)
@@ -295,12 +293,10 @@ def nearest(
         raise ValueError(f"nearest partners are 1 to {len(objects) - 1}, got {count}")
     if by not in {"first", "mean"}:
         raise ValueError(f"nearest are judged by 'first' or 'mean', got {by!r}")
-    left_out, centres = _fewer_bonds_apart(objects, min_bonds), objects.centres()
-    on_sphere = _on_sphere(objects, metric)
+    left_out, centres = _fewer_bonds_apart(objects, min_bonds), _centres(objects, metric)
     if by == "mean":
-        candidates, distances = _mean_distances(centres, left_out, metric)
+        candidates, distances = _mean_distances(objects.centres(), left_out, metric)
     else:
-        centres = _in_space(centres) if on_sphere else centres
         candidates, distances = _first_distances(centres, count, left_out)
     ranked = np.lexsort((candidates[:, 1], distances, candidates[:, 0]))
     owners = candidates[ranked, 0]
@@ -397,21 +393,18 @@ class OnSphere(Step):
         return 3
 
 
-def _in_space(ensemble: Ensemble) -> Ensemble:
-    frames = ensemble.frames.then(OnSphere())
-    return replace(ensemble, frames=frames, unit="km", images=None)
-
-
-def _on_sphere(objects: Objects, metric: str | None) -> bool:
-    """Tell whether near means near on a sphere; refuse other metrics."""
-    known = known_metric(metric, objects.ensemble)
+def _centres(objects: Objects, metric: str | None) -> Ensemble:
+    """Centres of objects, in space where they are near on the Earth; refuse other metrics."""
+    known, centres = known_metric(metric, objects.ensemble), objects.centres()
     if known not in {None, "haversine"}:
         raise ValueError(
             "nearness is Euclidean or on the Earth (metric='haversine'), got "
             f"{metric!r}: leave the metric to timme.measure, or list pairs by timme.pairs.given"
         )
     require_flat(objects, known)
-    return known is not None
+    if known is None:
+        return centres
+    return replace(centres, frames=centres.frames.then(OnSphere()), unit="km", images=None)
 
 
 def _first_distances(centres: Ensemble, count: int, left_out: Ints) -> tuple[Ints, Floats]:
@@ -429,20 +422,18 @@ def _first_distances(centres: Ensemble, count: int, left_out: Ints) -> tuple[Int
 
 def _candidates(points: Coordinates, boxes: Boxes, count: int) -> Ints:
     """Pairs (point, other) that hold the nearest ``count`` of each, itself one, and all as near."""
-    tree, n_points = cKDTree(points), len(points)
-    far = np.asarray(tree.query(points, k=[count])[0])[
-        :, 0
-    ]  # in a box, images may be nearer, never farther
+    places = points
+    if len(boxes.molecules) == 0:  # which would be torn apart
+        places = points - np.floor(points @ boxes.inverses[0]) @ boxes.matrices[0]
+    tree, n_points = cKDTree(places), len(points)
+    far = np.asarray(tree.query(places, k=[count])[0])[:, 0]
     if boxes.kind == OPEN:
-        near = tree.query_ball_point(points, far * (1 + 1e-9))
+        near = tree.query_ball_point(places, far * (1 + 1e-9))
         owners = np.repeat(np.arange(n_points), [len(others) for others in near])
         pairs = np.column_stack([owners, np.concatenate(near).astype(np.int64)])
-    else:
-        reach = np.partition(far, -min(_ALONE, n_points))[-min(_ALONE, n_points)]
-        pairs, alone = pairs_within(points, reach, boxes), np.flatnonzero(far > reach)
-        others = np.indices((len(alone), n_points)).reshape(2, -1)
-        everyone = np.column_stack([alone[others[0]], others[1]])
-        pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1], everyone]), axis=0)
+    else:  # images may be nearer, never farther
+        pairs = pairs_within(points, far.max() * (1 + 1e-9), boxes)
+        pairs = np.concatenate([pairs, pairs[:, ::-1]])
     different: Ints = pairs[pairs[:, 0] != pairs[:, 1]]
     return different
 

@@ -18,7 +18,7 @@ from tests_next.golden.cases import CASES
 from tests_next.golden.digests import digest
 from tests_next.strategies import bond_graphs, boxed_snapshots, seeds, snapshots
 from timme_next import objects, pairs
-from timme_next.ensemble import Atoms, Ensemble
+from timme_next.ensemble import Atoms, Ensemble, Images
 from timme_next.objects import Objects
 from timme_next.pairs import OnSphere, Pairs
 
@@ -242,6 +242,13 @@ def test_sites_never_seen_together_are_not_near() -> None:
     assert (0, 1) not in listed(pairs.nearest(gapped, 1, by="mean"))
     with pytest.raises(ValueError, match="by='mean'"):
         pairs.nearest(gapped, 1)
+
+
+def test_nearest_of_one_molecule_see_no_images_of_one_another() -> None:
+    ensemble = Ensemble.from_array([[[0.5], [3.0], [9.5]]], boxes=10.0)
+    assert listed(pairs.nearest(objects.points(ensemble), 1)) == [(0, 1), (0, 2)]
+    whole = replace(ensemble, images=Images(np.array([0, 1, 0])))
+    assert listed(pairs.nearest(objects.points(whole), 1)) == [(0, 1), (1, 2)]
 
 
 def test_partners_too_few_bonds_away_do_not_count_as_nearest() -> None:
