@@ -165,11 +165,10 @@ def _windows(search: Search, blocks: list[Block]) -> Generator[tuple[Any, ...]]:
     """Cut snapshots into windows, so that the search takes least time, and lay them out."""
     centres, radius, _ = search
     coordinates = np.concatenate([block.coordinates for block in blocks])
-    given = [block.boxes for block in blocks if block.boxes is not None]
     n_frames, n_points, n_dimensions = coordinates.shape
-    boxes = Boxes.of(
-        np.concatenate(given) if given else None, n_frames, n_dimensions, blocks[0].images
-    )
+    given = [block.boxes for block in blocks if block.boxes is not None]
+    joined = np.concatenate(given) if given else None
+    boxes = Boxes.of(joined, n_frames, n_dimensions, blocks[0].images)
     matrices, periods = kernel.axes_of(boxes.inverses, boxes.kind)
     if 2 * radius > periods.min():
         raise ValueError(
@@ -197,16 +196,14 @@ def _windows(search: Search, blocks: list[Block]) -> Generator[tuple[Any, ...]]:
 
 def _window_length(xyz: Floats, axes: tuple[Floats, Floats, Floats], radius: float) -> int:
     """How many snapshots take least time to search at once, by how far some points move."""
-    n_frames = xyz.shape[2]
+    n_frames: int = xyz.shape[2]
 
     def cost(length: int) -> float:
         halves = [_extents(xyz[..., part], axes, part)[1] for part in _cut(n_frames, length)]
         width = 2 * float(np.mean(np.maximum(halves, 0.0)))
         return (1 + width / radius) ** kernel.AXES * (_EACH_WINDOW / length + _EACH_FRAME)
 
-    lengths: list[int] = [
-        max(1, n_frames // 4**power) for power in range(int(n_frames).bit_length())
-    ]
+    lengths: list[int] = [max(1, n_frames // 4**power) for power in range(n_frames.bit_length())]
     return min(lengths, key=cost)
 
 

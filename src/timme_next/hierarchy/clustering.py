@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +63,8 @@ class _CannotPruneError(Exception):
     """Why all pairs are measured to the end."""
 
 
-class _Search(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
     """What every band of sites needs to find the pairs that may matter, as the kernel takes it."""
 
     places: tuple[Singles, ...]
@@ -387,6 +388,7 @@ def _find_survivors(search: _Search, band: int) -> npt.NDArray[np.int32]:
     room = np.empty((4 * kernel.LANES**2, 2), np.int32)
     running = np.zeros(kernel.LANES, np.float32)
     while tile < n_tiles:
-        count, tile = kernel.survivors(*search, band, tile, running, room)
+        shared = search.places, search.frames, search.roots
+        count, tile = kernel.survivors(*shared, band, tile, running, room)
         found.append(room[:count].copy())
     return np.concatenate(found)
