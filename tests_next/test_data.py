@@ -14,7 +14,9 @@ from timme_next.ensemble import Ensemble
 
 
 def test_every_file_is_the_one_that_its_record_describes() -> None:
-    files = {name: each for record in data.records().values() for name, each in record["files"].items()}
+    files = {
+        name: each for record in data.records().values() for name, each in record["files"].items()
+    }
     for name, each in files.items():
         content = data.path(name).read_bytes()
         assert len(content) == each["bytes"], name
@@ -30,14 +32,14 @@ def test_other_files_are_refused_with_the_names_of_all() -> None:
 @pytest.mark.parametrize(
     ("system", "shape", "unit", "periodic"),
     [
-        (data.barnase_md, (251, 1700, 3), "Å", 0),
-        (partial(data.barnase_md, dense=True), (101, 1700, 3), "Å", 0),
-        (data.water_drop, (201, 1000, 3), "Å", 0),
-        (partial(data.water_drop, dense=True), (101, 3000, 3), "Å", 0),
-        (data.spheres, (61, 991, 3), "µm", 2),
-        (partial(data.spheres, fluid=True, noisy=True), (61, 991, 3), "µm", 2),
-        (data.crowd, (0, 0, 2), "m", 0),
-        (data.ring_road, (0, 0, 1), "m", 1),
+        (data.barnase_md, (250, 1700, 3), "Å", 0),
+        (partial(data.barnase_md, dense=True), (100, 1700, 3), "Å", 0),
+        (data.water_drop, (200, 1000, 3), "Å", 0),
+        (partial(data.water_drop, dense=True), (100, 3000, 3), "Å", 0),
+        (data.spheres, (46, 991, 3), "µm", 2),
+        (partial(data.spheres, fluid=True, noisy=True), (46, 991, 3), "µm", 2),
+        (data.crowd, (120, 60, 2), "m", 0),
+        (data.ring_road, (120, 32, 1), "m", 1),
     ],
 )
 def test_systems_have_their_shape_unit_and_periodic_directions(

@@ -19,6 +19,8 @@ from timme_next._text import one_line
 from timme_next.io.files import TABLES, checked_file, kind, open_npy, read_bytes
 
 _NUMERIC = b"0123456789+-.eE \tinfatyINFATY"  # bytes of numbers, inf and nan among them
+# What a JSON file raises that holds something else than the errors of all pairs.
+_BAD_CONTENT = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
 _PAIRS = ("residue1", "residue2", "distance")  # of the oldest layout of aligned errors
 
 
@@ -61,7 +63,7 @@ def read_matrix(path: str | Path) -> Matrix:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "pairs.csv")
-    ...     size = path.write_text("0.0,0.5\\n0.5,0.0\\n")
+    ...     size = path.write_text("0.0,0.5\n0.5,0.0\n")
     ...     read_matrix(path).values.tolist()
     [[0.0, 0.5], [0.5, 0.0]]
     """
@@ -145,15 +147,7 @@ def _read_aligned_errors(path: Path) -> Floats:
         # The error of i aligned on j is not that of j on i: two parts are as loose as the worse.
         matrix = np.maximum(matrix, matrix.T)
         np.fill_diagonal(matrix, 0.0 * matrix.diagonal())
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        IndexError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-    ) as error:
+    except _BAD_CONTENT as error:
         raise ValueError(
             f"{path}: not a JSON file of aligned errors ('predicted_aligned_error', 'pae', or "
             f"'residue1', 'residue2' and 'distance'): {one_line(error)}"
