@@ -15,6 +15,10 @@ import pytest
 import timme_next
 from timme_next import _kernels
 
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled"
+)
+
 SOURCE = Path(timme_next.__file__).parent
 USE = """
 from timme_next._kernels.boxes import half_width
