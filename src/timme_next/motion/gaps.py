@@ -1,0 +1,157 @@
+"""How far rigid bodies stand out: the gap G, the separation Q and the sharpness S.
+
+The gap G(n) decides how many bodies there are. It is the least growth of the rest on joining two of
+n bodies, divided by the most it falls on cutting one of them into parts of at least 5 sites, or by
+what noise alone would give if that is more: F₀ · 6 (T − 1) v (3 in a plane), with v the variance of
+a coordinate within bodies and F₀ = 1 + 20/(n_eff − 1). Single domains have at most 5.5 (two open
+crystal structures of adenylate kinase, whose domains differ by 4° to 7°) and known domains at least
+8.4, so 6.5 is required, and half of that makes soft parts.
+
+A rod that bends evenly is cut by G as well: by theory bending costs 32 times what another cut
+gains. Sharpness S tells it from a hinge. Beside a hinge small parts turn alike within a body and
+differ by a step between bodies; along a bending rod turning grows evenly with the place. S is what
+the even model leaves over what the steps leave, each by its degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from timme_next._arrays import Floats, Ints
+from timme_next.motion.pieces import (
+    Pieces,
+    all_pairs,
+    assign,
+    follow,
+    increases,
+    merges,
+    patches,
+    take_sites,
+)
+
+GAP = 6.5  # G of bodies
+SOFT = GAP / 2  # G of soft parts
+SHARP = 0.7  # S of bodies; known domains have 0.84 and more
+LEAST = 10  # sites of a body
+PART = 5  # sites of a part into which a body is cut, and of a piece to begin with
+_PATCH = 4  # sites of a part whose turning is looked at
+_TINY = np.finfo(float).tiny
+
+
+def gap(
+    snapshots: Floats,
+    pieces: Pieces,
+    start: Ints,
+    *,
+    n_effective: float,
+    cuts: dict[bytes, float],
+    down_to: float = 0.0,
+) -> float:
+    """G of bodies of all sites, NaN for one; below ``down_to``, a number between G and that.
+
+    ``start`` (sites,) are small pieces, of which parts are made. ``cuts`` keeps what cutting bodies
+    gains, by their sites, since numbers of bodies share some.
+    """
+    if pieces.n_bodies < 2:
+        return float("nan")
+    joining = increases(pieces, all_pairs(pieces.n_bodies)).min()
+    cutting = max(_gain_of_noise(pieces, n_effective), _TINY)
+    for body in np.argsort(-pieces.rests, kind="stable"):  # where most is to be gained first
+        if joining / cutting < down_to:
+            break
+        members = np.flatnonzero(pieces.labels == body)
+        if members.tobytes() not in cuts:
+            cuts[members.tobytes()] = _best_cut(take_sites(snapshots, members), start[members])
+        cutting = max(cutting, cuts[members.tobytes()])
+    return float(joining / cutting)
+
+
+def separation(sigma: Floats, labels: Ints) -> float:
+    """Q: median σ across two bodies over the larger of those inside, the least of any two."""
+    members = [np.flatnonzero(labels == body) for body in range(labels.max() + 1)]
+    inside = [
+        np.median(sigma[np.ix_(each, each)][~np.eye(len(each), dtype=bool)]) for each in members
+    ]
+    found = [
+        np.median(sigma[np.ix_(members[a], members[b])]) / max(inside[a], inside[b], _TINY)
+        for a, b in all_pairs(len(members))
+    ]
+    return float(min(found, default=np.nan))
+
+
+def sharpness(snapshots: Floats, pieces: Pieces, whole: Pieces) -> float:
+    """S of bodies beside all sites as one body; NaN for one body, or too few parts."""
+    if pieces.n_bodies < 2:
+        return float("nan")
+    parts, owners = np.full(len(pieces.labels), -1), list[int]()
+    for body in range(pieces.n_bodies):
+        members = np.flatnonzero(pieces.labels == body)
+        patch = patches(whole.places[members])
+        for number in np.flatnonzero(np.bincount(patch) >= _PATCH):
+            parts[members[patch == number]] = len(owners)
+            owners.append(body)
+    small = follow(snapshots, parts)
+    seen = [
+        Rotation.from_matrix(each) for each in whole.rotations[0].swapaxes(1, 2) @ small.rotations
+    ]
+    turns = np.array([(each * each.mean().inv()).as_rotvec().ravel() for each in seen])
+    middles = [whole.places[parts == part].mean(axis=0) for part in range(len(owners))]
+    even = np.column_stack([np.ones(len(owners)), np.array(middles)])
+    steps = (np.array(owners)[:, None] == np.arange(pieces.n_bodies)).astype(np.float64)
+    smooth, stepped = (_left(turns, model, small.sizes) for model in (even, steps))
+    return smooth / max(stepped, _TINY)
+
+
+def _left(turns: Floats, model: Floats, weights: Ints) -> float:
+    """Squares that a linear model leaves, by degrees of freedom; NaN without any."""
+    share = np.sqrt(weights)[:, None]
+    basis, values, _ = np.linalg.svd(model * share, full_matrices=False)
+    basis = basis[:, values > 1e-9 * values[0]]
+    free = len(turns) - basis.shape[1]
+    left = turns * share - basis @ (basis.T @ (turns * share))
+    return float((left**2).sum() / free) if free > 0 else float("nan")
+
+
+def _best_cut(snapshots: Floats, start: Ints) -> float:
+    """Most that the rest falls if a body is cut in two."""
+    numbered = np.unique(start, return_inverse=True)[1]
+    if numbered.max() < 2:  # what is very rigid is found as a whole at once
+        numbered = patches(snapshots[0])
+    if snapshots.shape[1] < PART + LEAST or numbered.max() == 0:
+        return 0.0
+    pieces = follow(snapshots, numbered, steps=6)
+    joined = list(merges(pieces))
+    halves = (
+        numbered if pieces.n_bodies == 2 else np.unique(joined[-2].labels, return_inverse=True)[1]
+    )
+    best = 0.0
+    for least in (PART, LEAST):
+        cut = assign(snapshots, halves, least=least)
+        if cut.n_bodies == 2:
+            best = max(best, float(increases(cut, np.array([[0, 1]]))[0]))
+        if cut.sizes.min() >= LEAST:
+            break
+    return best
+
+
+def _gain_of_noise(pieces: Pieces, n_effective: float) -> float:
+    """What independent noise gives on cutting a body, as the best of many cuts."""
+    n_snapshots = pieces.centres.shape[1]
+    in_space = pieces.centres[:, :, 2].any() or np.nan_to_num(pieces.places[:, 2]).any()
+    dimensions = 3 if in_space else 2
+    pose = dimensions * (dimensions + 1) // 2
+    free = ((dimensions * pieces.sizes - pose) * (n_snapshots - 1)).sum()
+    factor = 1 + 20 / max(n_effective - 1, 0.5)
+    return float(factor * pose * (n_snapshots - 1) * pieces.rests.sum() / max(free, 1))
+
+
+def sigma_of(snapshots: Floats) -> Floats:
+    """σ of all pairs (sites, sites) in at most 50 snapshots."""
+    chosen = snapshots[:: -(-len(snapshots) // 50)]
+    total = square = np.zeros((snapshots.shape[1],) * 2)
+    for places in chosen:
+        norms = (places**2).sum(axis=1)
+        squared = np.maximum(norms[:, None] + norms - 2 * places @ places.T, 0.0)
+        total, square = total + np.sqrt(squared), square + squared
+    return np.sqrt(np.maximum(square / len(chosen) - (total / len(chosen)) ** 2, 0.0))

@@ -1,0 +1,403 @@
+"""Rigid bodies of an ensemble, and how many there are.
+
+Levels of σ are not domains: pairs near a hinge move less than the noise, and single linkage runs
+through it. Here small pieces are bodies at first; each site goes to the body in whose frame it is
+stillest; bodies join by the least growth of the rest, and sites are given out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from timme_next._arrays import Floats, Ints, frozen
+from timme_next._text import Described
+from timme_next.ensemble import Ensemble
+from timme_next.hierarchy.partition import rand_index, rank_labels
+from timme_next.hierarchy.quantity import Quantity
+from timme_next.hierarchy.tree import Hierarchy, grow
+from timme_next.motion.gaps import (
+    GAP,
+    LEAST,
+    PART,
+    SHARP,
+    SOFT,
+    gap,
+    separation,
+    sharpness,
+    sigma_of,
+)
+from timme_next.motion.pieces import (
+    Pieces,
+    assign,
+    follow,
+    merges,
+    mobile_sites,
+    patches,
+    stillness,
+    take_sites,
+)
+from timme_next.motion.superposition import some_snapshots
+from timme_next.series import effective_size
+
+REST = Quantity(
+    "rest", words="rest that no rigid motion accounts for", clusters="rigid bodies", is_length=True
+)
+_FRAMES = 100  # snapshots at most
+_FEW_BODIES = 6  # up to which every number of bodies is looked at
+_BESIDE = 2.0  # times the rms of a piece, up to which a site beside a hinge belongs to it
+_STILL = 3.0  # times the rms of a body, up to which a mobile site belongs to it
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Level(Described):
+    """What a number of bodies accounts for."""
+
+    n_bodies: int
+    gap: float  # G; NaN for one body
+    separation: float  # Q: least ratio of median σ across two bodies and inside; NaN for one
+    sharpness: float  # S; NaN where G is too small, or parts are too few
+    rest: float  # rms distance of sites from their places
+    labels: Ints  # (sites,), body of each, 0 the largest; -1 for none
+
+    @property
+    def bends(self) -> bool:
+        """Whether the bodies are parts of one that bends evenly."""
+        return self.sharpness < SHARP
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Agreement(Described):
+    """Bodies found in alternate blocks of the snapshots."""
+
+    counts: tuple[int, int]  # bodies found in each half
+    rand: float  # adjusted Rand index of both
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bodies(Described):
+    """The rigid bodies of an ensemble."""
+
+    labels: Ints  # (sites,), body of each, 0 the largest; -1 for none
+    chains: tuple[str, ...]  # (bodies,), chain that has most sites of each
+    hierarchy: Hierarchy  # of all sites; heights are the rest of the whole
+    cutoff: float  # at which the clusters of the hierarchy are the bodies
+    levels: tuple[Level, ...]  # by number of bodies, from one up
+    chosen: int  # place of the level that was chosen
+    n_independent_noise: float  # independent snapshots, of the motion within bodies
+    n_snapshots: int  # that were looked at
+    agreement: Agreement | None  # None for fewer than 4 snapshots
+
+    @property
+    def n_bodies(self) -> int:
+        """Number of bodies."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def sizes(self) -> Ints:
+        """Sites of each body, largest first."""
+        return np.bincount(self.labels[self.labels >= 0])
+
+    @property
+    def unassigned(self) -> Ints:
+        """Sites of no body: linkers, loops and tails."""
+        return np.flatnonzero(self.labels < 0)
+
+    @property
+    def next_best(self) -> Level | None:
+        """Level with the widest gap among those of more bodies than were chosen."""
+        others = [each for each in self.levels[self.chosen + 1 :] if np.isfinite(each.gap)]
+        return max(others, key=lambda level: level.gap, default=None)
+
+    def members(self, body: int) -> Ints:
+        """Return the sites of one body, ascending."""
+        return np.flatnonzero(self.labels == body)
+
+    def facts(self) -> dict[str, object]:
+        """Return what is worth knowing, by name."""
+        sizes, level = ", ".join(map(str, self.sizes.tolist())), self.levels[self.chosen]
+        found = {"bodies": self.n_bodies, "sizes": sizes, "unassigned": len(self.unassigned)}
+        return found | {"gap": f"{level.gap:.3g}", "rest": f"{level.rest:.3g}"}
+
+
+def bodies(
+    ensemble: Ensemble, *, n_bodies: int | None = None, seeds: npt.ArrayLike | None = None
+) -> Bodies:
+    """Find the rigid bodies of an ensemble.
+
+    At most 100 snapshots, spread over all, are looked at. Half of a transition may give other
+    bodies than the whole.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        At least 2 snapshots in 2 or 3 dimensions; of a protein, select Cα first. In a periodic box,
+        molecules must be whole.
+    n_bodies : int, optional
+        Number of bodies; by default as many as stand out.
+    seeds : array_like of int, shape (sites,), optional
+        Pieces to begin with, such as clusters of σ; -1 for none. Other sites, and those in pieces
+        of fewer than 5, begin in patches of about nine.
+
+    Returns
+    -------
+    Bodies
+        With what other numbers of bodies would account for.
+
+    Examples
+    --------
+    >>> from timme_next import synthetic
+    >>> planted = synthetic.bodies((60, 40), spans=[30.0])
+    >>> found = bodies(planted.ensemble)
+    >>> found.n_bodies, bool((found.labels == planted.labels).mean() > 0.95)
+    (2, True)
+    """
+    if ensemble.n_dimensions not in (2, 3):
+        raise ValueError(
+            f"{ensemble.prefix}rigid bodies need 2 or 3 dimensions, got {ensemble.n_dimensions}"
+        )
+    given = None if seeds is None else checked_labels(seeds, ensemble.n_sites)
+    snapshots, seen, _ = some_snapshots(ensemble, _FRAMES)
+    # Far from the origin, squares of positions would leave few digits for what moves.
+    about = np.zeros((*snapshots.shape[:2], 3))
+    about[:, :, : ensemble.n_dimensions] = snapshots - snapshots.mean(axis=1, keepdims=True)
+    ordered = not ensemble.independent
+    search = _Search.of(
+        about, ordered=ordered, seeds=None if given is None else given[seen], asked=n_bodies
+    )
+    levels = [_on_all_sites(each, seen, ensemble.n_sites) for each in search.levels()]
+    chosen = choose(levels) if n_bodies is None else _asked(levels, n_bodies)
+    labels = levels[chosen].labels
+    hierarchy, cutoff = _hierarchy(search, search.found[chosen], labels, seen, ensemble.unit)
+    return Bodies(
+        labels=labels,
+        chains=_chains(ensemble, labels),
+        hierarchy=hierarchy,
+        cutoff=cutoff,
+        levels=tuple(levels),
+        chosen=chosen,
+        n_independent_noise=search.n_effective,
+        n_snapshots=len(snapshots),
+        agreement=_agreement(about, search.n_effective, ordered=ordered),
+    )
+
+
+def choose(levels: list[Level]) -> int:
+    """Place of the largest number of bodies with a wide gap that do not bend; 0 if none has."""
+    wide = [place for place, level in enumerate(levels) if level.gap >= GAP and not level.bends]
+    return max(wide, default=0)
+
+
+def checked_labels(given: npt.ArrayLike, n_sites: int) -> Ints:
+    """Check labels of bodies, a whole number for each site."""
+    labels = np.asarray(given)
+    if labels.shape != (n_sites,) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"bodies need a whole number for each of {n_sites} sites, got {labels.dtype} of shape "
+            f"{labels.shape}"
+        )
+    return labels.astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """Bodies of some snapshots, by their number."""
+
+    snapshots: Floats  # (snapshots, sites, 3)
+    kept: Ints  # sites that are not mobile
+    inner: Floats  # (snapshots, kept, 3)
+    pieces: Ints  # (kept,), small pieces, of which parts of bodies are made
+    found: tuple[Pieces, ...]  # bodies of the kept sites, from one body up
+    n_effective: float
+    cuts: dict[bytes, float]  # what cutting bodies gains, by their sites: numbers share some
+
+    @classmethod
+    def of(
+        cls,
+        snapshots: Floats,
+        *,
+        ordered: bool,
+        n_effective: float | None = None,
+        seeds: Ints | None = None,
+        asked: int | None = None,
+    ) -> _Search:
+        kept = np.flatnonzero(~mobile_sites(snapshots))
+        inner = take_sites(snapshots, kept)
+        start = patches(inner[0])
+        if seeds is not None:
+            start = _with_seeds(start, seeds[kept])
+        base = assign(inner, start, least=PART)
+        # Sites beside a wide hinge, whose neighbours part, may be still in a piece after all.
+        # Pieces of a tail move much themselves and must not gather the rest of it.
+        squares = base.rests / base.sizes
+        limits = _BESIDE**2 * np.minimum(squares, np.median(squares))
+        labels = _join_still(snapshots, kept, base, limits)
+        again = np.flatnonzero(labels >= 0)
+        if len(again) > len(kept):
+            kept, inner = again, take_sites(snapshots, again)
+            base = assign(inner, labels[again], least=PART)
+        found = {1: follow(inner, np.zeros(len(kept), np.int64))}
+        for each in _candidates(base, asked):
+            pieces = assign(inner, each, least=min(LEAST, len(kept)))
+            found.setdefault(pieces.n_bodies, pieces)
+        sorted_bodies = tuple(found[number] for number in sorted(found))
+        if n_effective is None:
+            n_effective = _count_independent(inner, sorted_bodies[-1], ordered=ordered)
+        return cls(snapshots, kept, inner, base.labels, sorted_bodies, n_effective, {})
+
+    def levels(self) -> Iterator[Level]:
+        """What each number of bodies accounts for."""
+        sigma = sigma_of(self.inner)
+        for each in self.found:
+            wide = self.gap(each)
+            yield Level(
+                n_bodies=each.n_bodies,
+                gap=wide,
+                separation=separation(sigma, each.labels),
+                sharpness=sharpness(self.inner, each, self.found[0]) if wide >= GAP else np.nan,
+                rest=float(np.sqrt(each.rests.sum() / self.inner[:, :, 0].size)),
+                labels=self.with_mobile(each),
+            )
+
+    def best(self) -> Pieces:
+        """Bodies as `choose` would choose, with no more computed than is needed."""
+        for each in self.found[:0:-1]:
+            wide = self.gap(each, down_to=GAP) >= GAP
+            if wide and not sharpness(self.inner, each, self.found[0]) < SHARP:
+                return each
+        return self.found[0]
+
+    def gap(self, each: Pieces, *, down_to: float = 0.0) -> float:
+        """G, NaN for one body; below ``down_to``, a number between G and that."""
+        return gap(
+            self.inner, each, self.pieces, n_effective=self.n_effective, cuts=self.cuts,
+            down_to=down_to,
+        )  # fmt: skip
+
+    def with_mobile(self, pieces: Pieces) -> Ints:
+        """Bodies of all sites; mobile ones join where they are still enough."""
+        limits = _STILL**2 * pieces.rests / pieces.sizes
+        return _join_still(self.snapshots, self.kept, pieces, limits)
+
+
+def _with_seeds(start: Ints, seeds: Ints) -> Ints:
+    """Pieces to begin with, seeds of enough sites in place of patches."""
+    values, which, counts = np.unique(seeds, return_inverse=True, return_counts=True)
+    large = (counts[which] >= PART) & (values[which] >= 0)
+    mixed = np.where(large, int(start.max()) + 1 + which, start)
+    found: Ints = np.unique(mixed, return_inverse=True)[1]
+    return found
+
+
+def _candidates(base: Pieces, asked: int | None) -> Iterator[Ints]:
+    """Labels on the way from all pieces to two: few, asked for, or hard to merge further."""
+    joined = list(merges(base))
+    labels = [base.labels, *(merge.labels for merge in joined[:-1])]
+    growths = [np.inf, *(merge.growth for merge in joined)]
+    for each, (last, following) in zip(labels, pairwise(growths), strict=False):
+        own = np.unique(each, return_inverse=True)[1]
+        number = own.max() + 1
+        if number <= _FEW_BODIES or number == asked or following >= SOFT * last:
+            yield own
+
+
+def _join_still(snapshots: Floats, kept: Ints, pieces: Pieces, limits: Floats) -> Ints:
+    """Bodies of all sites; those not kept join where they move by no more than the limit."""
+    labels, places = np.full(snapshots.shape[1], -1), np.full(snapshots.shape[1:], np.nan)
+    labels[kept], places[kept] = pieces.labels, pieces.places
+    moved = stillness(snapshots, replace(pieces, labels=labels, places=places))
+    best = moved.argmin(axis=1)
+    near = moved[np.arange(len(best)), best] <= limits[best]
+    found = np.where(near, best, -1)
+    found[kept] = pieces.labels
+    return found
+
+
+def _count_independent(snapshots: Floats, pieces: Pieces, *, ordered: bool) -> float:
+    """Number of independent snapshots, by what moves within bodies."""
+    n_snapshots = len(snapshots)
+    if not ordered or n_snapshots == 2:
+        return float(n_snapshots)
+    own = pieces.labels
+    away = snapshots.swapaxes(0, 1) - pieces.centres[own]
+    inner = np.einsum("stij,sti->sjt", pieces.rotations[own], away)
+    return effective_size(inner.reshape(-1, n_snapshots))
+
+
+def _asked(levels: list[Level], n_bodies: int) -> int:
+    for place, level in enumerate(levels):
+        if level.n_bodies == n_bodies:
+            return place
+    there = ", ".join(str(level.n_bodies) for level in levels)
+    raise ValueError(f"{n_bodies} bodies of at least {LEAST} sites were not found, only {there}")
+
+
+def _agreement(snapshots: Floats, n_effective: float, *, ordered: bool) -> Agreement | None:
+    """Bodies found anew in alternate tenths of the snapshots."""
+    n_snapshots = len(snapshots)
+    if n_snapshots < 4:
+        return None
+    block = np.arange(n_snapshots) // max(1, n_snapshots // 10) % 2
+    halves = [
+        _Search.of(snapshots[block == half], ordered=ordered, n_effective=n_effective / 2)
+        for half in (0, 1)
+    ]
+    one, other = (half.with_mobile(half.best()) for half in halves)
+    both = (one >= 0) & (other >= 0)
+    rand = rand_index(one[both], other[both]) if both.any() else float("nan")
+    return Agreement((int(one.max()) + 1, int(other.max()) + 1), rand)
+
+
+def _hierarchy(
+    search: _Search, chosen: Pieces, labels: Ints, seen: Ints, unit: str
+) -> tuple[Hierarchy, float]:
+    """Tree of pieces, bodies and the whole, and the cutoff of the bodies."""
+    kept, size = seen[search.kept], search.inner[:, :, 0].size
+    split = np.unique(search.pieces * chosen.n_bodies + chosen.labels, return_inverse=True)[1]
+    base = follow(search.inner, split, steps=6)
+    first = np.unique(split, return_index=True)[1]
+    ceiling = float(chosen.rests.sum())
+    floor = rest = min(float(base.rests.sum()), ceiling)
+    heads = first[split]
+    edges = [(kept[head], kept[site]) for site, head in enumerate(heads) if head != site]
+    rests = [floor] * len(edges)
+    for merge in merges(base, within=chosen.labels[first]):
+        joined = np.unique(merge.labels, return_inverse=True)[1]
+        if joined.max() + 1 >= chosen.n_bodies:
+            rest = min(rest + merge.growth, ceiling)
+        else:
+            after = float(follow(search.inner, joined, steps=6).rests.sum())
+            rest = max(rest, after, ceiling * 1.0001)
+        edges.append((kept[merge.kept], kept[merge.joined]))
+        rests.append(rest)
+    top = max(rests, default=0.0)
+    inside = min(max(ceiling, floor), top)
+    for site in np.setdiff1d(np.arange(len(labels)), kept):
+        home = kept[labels[kept] == labels[site]] if labels[site] >= 0 else kept[:0]
+        edges.append((home[0] if len(home) else kept[0], site))
+        rests.append(inside if len(home) else top * 1.01)
+    heights = np.sqrt(np.array(rests) / size)
+    tree = grow(len(labels), np.array(edges).reshape(-1, 2), heights, unit=unit, quantity=REST)
+    low = float(np.sqrt(inside / size))
+    above = heights[heights > low * (1 + 1e-9)]
+    return tree, float(np.sqrt(low * above.min())) if len(above) else low
+
+
+def _on_all_sites(level: Level, seen: Ints, n_sites: int) -> Level:
+    labels = np.full(n_sites, -1)
+    labels[seen] = level.labels
+    return replace(level, labels=frozen(rank_labels(labels)))
+
+
+def _chains(ensemble: Ensemble, labels: Ints) -> tuple[str, ...]:
+    """Chain that has most sites of each body."""
+    chains = ensemble.sites.chains
+    names, number = np.unique(chains, return_inverse=True)
+    return tuple(
+        str(names[np.bincount(number[labels == body]).argmax()])
+        for body in range(int(labels.max()) + 1)
+    )

@@ -1,0 +1,290 @@
+"""Superpositions: ensembles as seen from one of their bodies, and the snapshots to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from timme_next._arrays import Bools, Coordinates, Floats, Ints, frozen, indices, numbers
+from timme_next._text import Described
+from timme_next.ensemble import Boxes, Ensemble
+from timme_next.ensemble.frames import Step
+from timme_next.motion.fits import MIRROR, Shape, degeneracy, fit, mean_shape, warnings_of
+
+_SEEN = (0.5, 0.75, 0.9, 1.0)  # shares of the snapshots in which sites may have to be seen
+_FEWEST = 4  # sites that may be more than one body
+_STRETCH = 1e-4  # by which a step along a chain may be longer than to the nearest image
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Superposition(Described):
+    """Snapshots as seen by an observer who moves with a body."""
+
+    ensemble: Ensemble  # the same sites, laid onto the body, in open space
+    sites: Ints  # of the body
+    shape: Shape  # of the body, and where it was
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rest(self) -> float:
+        """Root mean square distance of the body from its mean shape."""
+        return self.shape.rest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaidOnto(Step):
+    """Turn and shift every snapshot as a whole; boxes are taken away, since they would turn too."""
+
+    numbers: Ints  # (snapshots,), in the source, ascending
+    rotations: Floats  # (snapshots, dimensions, dimensions), of the body
+    centres: Floats  # (snapshots, dimensions), of the body
+    origin: Floats  # (dimensions,), where its centre is laid
+
+    def __call__(
+        self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
+    ) -> tuple[Coordinates, Floats | None]:
+        """Return coordinates as seen from the body; NaN where it has no orientation."""
+        del boxes
+        places = np.searchsorted(self.numbers, np.asarray(numbers, np.int64))
+        about = coordinates - self.centres[places, None]
+        laid = about @ self.rotations[places] + self.origin
+        return laid.astype(coordinates.dtype, copy=False), None
+
+
+def superpose(
+    ensemble: Ensemble,
+    on: str | npt.ArrayLike | None = None,
+    *,
+    weights: Literal["mass"] | npt.ArrayLike | None = None,
+    onto: npt.ArrayLike | None = None,
+) -> Superposition:
+    """Lay all snapshots onto a body: its mean shape, turned as in the first snapshot.
+
+    Snapshots are read block by block; no more than one block is held in memory.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots; in a periodic box, molecules must be whole.
+    on : str or array_like, optional
+        Sites of the body: a selection, indices, or one truth value for each; all by default.
+    weights : "mass" or array_like, optional
+        Weights of these sites in the fit; equal by default.
+    onto : array_like, shape (sites of the body, dimensions), optional
+        Positions to lay them onto, instead of the mean shape.
+
+    Returns
+    -------
+    Superposition
+        Snapshots in which the body has no orientation are left out, with a note.
+
+    Examples
+    --------
+    >>> from timme_next.synthetic import bodies
+    >>> planted = bodies((60, 40), spans=[60.0])
+    >>> still = superpose(planted.ensemble, planted.labels == 0)
+    >>> bool(rmsf(still.ensemble)[:60].max() < 0.3 < rmsf(still.ensemble)[60:].min())
+    True
+    """
+    sites = body_sites(ensemble, on)
+    body = ensemble.select(sites)
+    given = site_weights(body, weights)
+    refuse_torn(body)
+    shape = body_shape(body, given)
+    if not shape.n_fitted:
+        raise ValueError(
+            f"{ensemble.prefix}superposing needs a body with an orientation, but of the "
+            f"{len(sites)} sites chosen {shape.verdict}: select more sites"
+        )
+    fitted = np.flatnonzero(shape.poses.unique)
+    turn, origin = np.eye(ensemble.n_dimensions), shape.poses.centres[fitted[0]]
+    if onto is not None:
+        turn, origin = _pose_of(numbers(onto, "positions to lay snapshots onto"), shape)
+    rotations = shape.poses.rotations @ turn.T
+    places = np.asarray(ensemble.frames.numbers, np.int64)
+    step = LaidOnto(places, rotations, shape.poses.centres, origin)
+    laid = replace(ensemble, frames=ensemble.frames.then(step), images=None)
+    if len(fitted) < ensemble.n_snapshots:
+        laid = laid[fitted]
+    notes = (*_left_out(shape), *warnings_of(shape, "the body"))
+    return Superposition(laid, frozen(sites), shape, notes)
+
+
+def rmsf(ensemble: Ensemble) -> Floats:
+    """Return the root mean square distance of sites from their mean positions.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots, which are not superposed here.
+
+    Returns
+    -------
+    ndarray, shape (sites,)
+        In the unit of the coordinates; NaN for sites that are never seen.
+
+    Examples
+    --------
+    >>> rmsf(Ensemble.from_array([[[0.0, 0, 0]], [[2.0, 0, 0]]]))
+    array([1.])
+    """
+    first = np.full((ensemble.n_sites, ensemble.n_dimensions), np.nan)
+    total, square = np.zeros((2, ensemble.n_sites))
+    shift = np.zeros(first.shape)
+    for block in ensemble.blocks():
+        seen: Bools = np.asarray(np.isfinite(block.coordinates).all(axis=2))
+        new = np.isnan(first[:, 0]) & seen.any(axis=0)  # squares are of small numbers
+        first[new] = block.coordinates[seen.argmax(axis=0), np.arange(len(new))][new]
+        away = np.where(seen[:, :, None], block.coordinates - first, 0.0)
+        share = block.weights[:, None] * seen
+        total += share.sum(axis=0)
+        shift += np.einsum("ts,tsd->sd", share, away)
+        square += np.einsum("ts,tsd->s", share, away**2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = square / total - ((shift / total[:, None]) ** 2).sum(axis=1)
+    found: Floats = np.sqrt(np.maximum(variance, 0.0))
+    return found
+
+
+def body_shape(body: Ensemble, weights: Floats) -> Shape:
+    """Mean shape of all sites of an ensemble, read block by block."""
+
+    def blocks() -> Iterable[tuple[Coordinates, Floats]]:
+        return ((block.coordinates, block.weights) for block in body.blocks())
+
+    return mean_shape(blocks, weights)
+
+
+def body_sites(ensemble: Ensemble, on: str | npt.ArrayLike | None) -> Ints:
+    """Indices of the sites of a body, at least one; all for None."""
+    if on is None:
+        return np.arange(ensemble.n_sites)
+    found = ensemble.find_sites(on) if isinstance(on, str) else on
+    sites = indices(found, ensemble.n_sites, "sites of a body")
+    if not len(sites):
+        raise ValueError("a body needs at least 1 site, got none: select some")
+    return sites
+
+
+def site_weights(body: Ensemble, weights: Literal["mass"] | npt.ArrayLike | None) -> Floats:
+    """Weights (sites,) of the sites of a body in fits, with mean 1."""
+    if weights is None:
+        return np.ones(body.n_sites)
+    if isinstance(weights, str) and weights != "mass":
+        raise ValueError(f'weights are "mass" or one number for each site, got {weights!r}')
+    given = body.sites.masses if isinstance(weights, str) else numbers(weights, "weights")
+    if given is None:
+        raise ValueError('weights="mass" needs masses, but the sites have none: give numbers')
+    wrong = ~(np.isfinite(given) & (given >= 0))
+    if given.shape != (body.n_sites,) or wrong.any() or not given.any():
+        got = f"shape {given.shape}" if given.shape != (body.n_sites,) else "all 0"
+        got = f"{given[wrong][0]:g}" if got == "all 0" and wrong.any() else got
+        raise ValueError(
+            f"weights need one number, not negative, for each of {body.n_sites} sites, and at "
+            f"least one above 0, got {got}"
+        )
+    scaled: Floats = given / given.mean()
+    return scaled
+
+
+def some_snapshots(
+    ensemble: Ensemble, most: int, *, all_sites: bool = False
+) -> tuple[Floats, Ints, Ints]:
+    """Snapshots spread over an ensemble in which the same sites are seen.
+
+    Of sites that are seen in at least 50, 75, 90 and 100 % of the snapshots, those are taken that
+    keep most positions in whole snapshots; with ``all_sites`` none is left out.
+
+    Returns
+    -------
+    snapshots : ndarray, shape (snapshots, sites, dimensions)
+        At most ``most``, in double precision.
+    sites, chosen : ndarray of int
+        Which sites and snapshots these are.
+    """
+    if ensemble.n_snapshots < 2 or ensemble.n_sites < (1 if all_sites else _FEWEST):
+        what, count = ("snapshots", 2) if ensemble.n_snapshots < 2 else ("sites", _FEWEST)
+        got = ensemble.n_snapshots if what == "snapshots" else ensemble.n_sites
+        remedy = "read more models or frames" if what == "snapshots" else "select more of them"
+        raise ValueError(
+            f"{ensemble.prefix}rigid motion needs at least {count} {what}, got {got}: {remedy}"
+        )
+    counting = np.arange(ensemble.n_snapshots)
+    if ensemble.weights is not None:
+        counting = np.flatnonzero(ensemble.weights)
+    spread = np.linspace(0, len(counting) - 1, min(most, len(counting))).round()
+    chosen = counting[np.unique(spread.astype(np.int64))]
+    some = ensemble[chosen]
+    refuse_torn(some)
+    snapshots = np.asarray(some.coordinates(), np.float64)
+    seen: Bools = np.asarray(np.isfinite(snapshots).all(axis=2))
+    sites = [np.flatnonzero(seen.mean(axis=0) >= share) for share in _SEEN]
+    sites = [np.arange(ensemble.n_sites)] if all_sites else sites
+    whole = [seen[:, each].all(axis=1) for each in sites]
+    fewest = 1 if all_sites else _FEWEST
+    kept = [
+        int(rows.sum()) * len(each) * (rows.sum() > 1 and len(each) >= fewest)
+        for rows, each in zip(whole, sites, strict=True)
+    ]
+    best = int(np.argmax(kept))
+    if not kept[best]:
+        raise ValueError(
+            f"{ensemble.prefix}rigid motion needs at least 2 snapshots in which the same sites are "
+            f"seen, got {whole[0].sum()} with {len(sites[0])} sites: select sites that are mostly "
+            "seen"
+        )
+    return snapshots[np.ix_(whole[best], sites[best])], sites[best], chosen[whole[best]]
+
+
+def refuse_torn(ensemble: Ensemble) -> None:
+    """Refuse molecules that the faces of a box cut apart."""
+    atoms = ensemble.sites
+    follows = np.flatnonzero((atoms.chains[1:] == atoms.chains[:-1]) & (np.diff(atoms.resids) <= 1))
+    for block in ensemble.blocks():
+        if block.boxes is None or not len(follows):
+            return
+        vectors = np.asarray(
+            block.coordinates[:, follows + 1] - block.coordinates[:, follows], np.float64
+        )
+        boxes = Boxes.of(block.boxes, len(vectors), ensemble.n_dimensions)
+        plain, nearest = (np.linalg.norm(v, axis=2) for v in (vectors, boxes.shorten(vectors)))
+        torn = np.argwhere(plain > nearest * (1 + _STRETCH))
+        if len(torn):
+            frame, place = torn[0].tolist()
+            raise ValueError(
+                f"{ensemble.prefix}rigid motion needs whole molecules, but in snapshot "
+                f"{block.start + frame + 1} the box cuts the chain after "
+                f"{ensemble.site_label(int(follows[place]))}: read it with bonds, so that "
+                "molecules are made whole"
+            )
+
+
+def _pose_of(positions: Floats, shape: Shape) -> tuple[Floats, Floats]:
+    """Rotation and centre of a shape laid onto positions."""
+    if positions.shape != shape.places.shape:
+        raise ValueError(
+            f"positions to lay {len(shape.places)} sites onto need shape {shape.places.shape}, "
+            f"got {positions.shape}"
+        )
+    pose = fit(shape.places, positions[None], shape.weights)
+    if not pose.unique[0]:
+        why = degeneracy(positions, shape.weights) or MIRROR
+        raise ValueError(
+            f"positions to lay snapshots onto need an orientation, but {why}: give those of more "
+            "sites"
+        )
+    return pose.rotations[0], pose.centres[0]
+
+
+def _left_out(shape: Shape) -> Iterator[str]:
+    """Notes on snapshots that could not be laid onto the body."""
+    ties = int(shape.poses.ties.sum())
+    lost = len(shape.poses.ties) - int(shape.poses.unique.sum()) - ties
+    if lost:
+        yield f"{lost} snapshots were left out: too few sites of the body are seen in them"
+    if ties:
+        yield f"{ties} snapshots were left out: {MIRROR.replace('its', 'the')} of the body"
