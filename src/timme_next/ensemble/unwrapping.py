@@ -72,6 +72,7 @@ def unwrap(
     strict: bool = True,
     flagged: bool = False,
     progress: Progress | None = None,
+    prefix: str = "",
 ) -> Unwrapped:
     """Return the step that unwraps molecules, found in one pass through all snapshots.
 
@@ -91,6 +92,8 @@ def unwrap(
         Whether image flags of the file were applied, so that only starts of runs are moved.
     progress : callable, optional
         Called with the snapshots done and all of them.
+    prefix : str, optional
+        Of messages: names of the files.
 
     Returns
     -------
@@ -121,13 +124,14 @@ def unwrap(
         if begins and strict:
             if not known.all():
                 raise ValueError(
-                    "unwrapping needs all sites in the first snapshot of a run, and some are not "
-                    f"seen in snapshot {frame + 1:,}: start later (start=), or select other sites"
+                    f"{prefix}unwrapping needs all sites in the first snapshot of a run, and some "
+                    f"are not seen in snapshot {frame + 1:,}: start later (start=), or select "
+                    "other sites"
                 )
             first = first if later else places
             jump = _Steps(shape)  # how far a run starts from the first one is no step of it
             jump.add(nearest, times[frame] - seen)
-            jump.refuse_uncertain(f"to snapshot {frame + 1:,}, where another run starts")
+            jump.refuse_uncertain(f"to snapshot {frame + 1:,}, where another run starts", prefix)
         elif not begins and not flagged:
             steps.add(nearest, times[frame] - seen)
         changes *= begins or not flagged
@@ -137,7 +141,7 @@ def unwrap(
         who = np.flatnonzero(changes.any(axis=1))
         crossings.append((np.full(len(who), frame), who, changes[who]))
     if strict:
-        steps.refuse_uncertain("from one snapshot to the next")
+        steps.refuse_uncertain("from one snapshot to the next", prefix)
     events = (np.concatenate(column) for column in zip(*crossings, strict=True))
     return Unwrapped(owners, np.asarray(frames.numbers, np.int64), boxes, shape[0], *events)
 
@@ -189,7 +193,7 @@ class _Steps:
         self.squares += lengths**2
         self.longest_gaps = np.maximum(self.longest_gaps, np.where(known, ages, 0))
 
-    def refuse_uncertain(self, when: str) -> None:
+    def refuse_uncertain(self, when: str, prefix: str) -> None:
         """Refuse steps and gaps after which a molecule may be in another image."""
         every = self.squares.sum(axis=0) / max(1, int(self.counts.sum()))
         # A molecule may have few steps, for which those of all stand in.
@@ -200,7 +204,7 @@ class _Steps:
         uncertain = long.any(axis=1) | hidden
         if uncertain.any():
             raise ValueError(
-                f"{np.count_nonzero(uncertain):,} of {len(uncertain):,} molecules or particles may "
+                f"{prefix}{np.sum(uncertain):,} of {len(uncertain):,} molecules or particles may "
                 f"cross faces of the box unnoticed {when}: they move by up to {longest:.3g} of it "
                 f"in a usual step and are not seen for up to {self.longest_gaps.max():,}; use "
                 "snapshots closer in time, choose others (start=, stop=), or leave out unwrap=True"

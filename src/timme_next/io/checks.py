@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from timme_next._arrays import Bools, Coordinates, Floats, Ints
+from timme_next.ensemble import Boxes, Ensemble
 from timme_next.ensemble.atoms import (
     HYDROGENS,
     angstroms,
@@ -19,13 +19,12 @@ from timme_next.ensemble.atoms import (
     unit_label,
 )
 from timme_next.ensemble.bonds import guess_bonds
-from timme_next.ensemble.ensemble import Ensemble
 from timme_next.ensemble.frames import Step
-from timme_next.ensemble.space import Boxes, box_matrices, pairs_within
+from timme_next.ensemble.space import box_matrices, pairs_within
 from timme_next.io.files import kind
 
 _DUMMY = 1.5  # in the unit of the file: programs write boxes of 1 where there is none
-_SHORTEST, _DENSEST = 3.0, 1.0  # Å, and atoms in Å³, of any box
+_SHORTEST = 3.0  # Å, of any box of atoms; none holds more than one in each Å³
 _NEAREST, _NEAR_PART = 0.7, 0.03  # Å between heavy atoms, and how many of them are nearer
 _CLASH, _CLASH_PART, _FEW = 0.5, 0.05, 10  # the same of models that lie upon one another
 _LEAST, _MOST = 0.5, 8.0  # Å from an atom to the nearest other: bonds, or sparse sites
@@ -41,10 +40,9 @@ class Space(Step):
     """Refuse frames in another space than the first, and frames that were never filled."""
 
     periodic: Bools | None  # (dimensions,), as in the first frame; None where boxes are known
-    is_plane: bool  # whether the third direction does not count
     strict: bool  # whether another box is refused, or counts as none
     at_zero: Bools  # (sites,), which may be at exactly 0
-    files: tuple[tuple[int, str], ...]  # first snapshots of files, and these
+    prefix: str  # of messages
 
     def __call__(
         self, coordinates: Coordinates, boxes: Floats | None, numbers: Sequence[int]
@@ -54,8 +52,8 @@ class Space(Step):
             count = np.sum((coordinates == 0).all(axis=2) & ~self.at_zero, axis=1)
             for row in np.flatnonzero(count >= max(2, 0.5 * len(self.at_zero))).tolist():
                 raise ValueError(
-                    f"{self._name(numbers[row])}: {count[row]:,} sites are at exactly 0, as where "
-                    "a frame was never filled: leave it out (start=, stop=)"
+                    f"{self.prefix}frame {numbers[row] + 1:,}: {count[row]:,} sites are at exactly "
+                    "0, as where a frame was never filled: leave it out (start=, stop=)"
                 )
         if boxes is None or self.periodic is None:
             return coordinates, boxes
@@ -71,45 +69,31 @@ class Space(Step):
         return replace(self, at_zero=self.at_zero[sites]), sites
 
     def _reduced(self, box: Floats, number: int) -> Floats:
-        found, fault = true_box(box, is_plane=self.is_plane), ""
+        found, fault = true_box(box), ""
         try:
-            reduced: Floats = box_matrices(found[None], 1, len(found))[0]
-            if (found.any(axis=1) != self.periodic).any():
-                fault = f"its box {_shown(found)} is not periodic in the directions of the others"
+            if (found.any(axis=1) == self.periodic).all():
+                reduced: Floats = box_matrices(found[None], 1, len(found))[0]
+                return reduced
+            fault = f"its box {_shown(found)} is not periodic in the directions of the first one"
         except ValueError as error:
-            fault = str(error)
-        if not fault:
-            return reduced
+            fault = str(error).removesuffix(": check the box of the file")
         if self.strict:
             raise ValueError(
-                f"{self._name(number)}: {fault}: give the true box of all snapshots (box=), none "
-                "(box=False), or leave such snapshots out (start=, stop=, step=)"
+                f"{self.prefix}frame {number + 1:,}: {fault}: give the true box of all snapshots "
+                "(box=), none (box=False), or leave such snapshots out (start=, stop=, step=)"
             )
         return np.zeros_like(found)
 
-    def _name(self, number: int) -> str:
-        first, path = self.files[bisect_right(self.files, number, key=lambda file: file[0]) - 1]
-        return f"{path}: frame {number - first + 1:,}"
 
-
-def true_box(box: Floats, *, is_plane: bool = False) -> Floats:
+def true_box(box: Floats) -> Floats:
     """Return a box, or zeros for what programs write where there is none."""
-    found, lengths = np.array(box), np.abs(np.diag(box))
-    if is_plane:
-        found[2], lengths[2:] = 0.0, 0.0
-    with np.errstate(invalid="ignore"):
-        whole = np.linalg.norm(found, axis=1)
-    longest = np.where(np.isfinite(whole), whole, lengths).max()
-    return found if np.isfinite(lengths).all() and longest > _DUMMY else np.zeros_like(found)
+    sizes = np.where(np.isfinite(box), np.abs(box), 0.0).max(axis=1)
+    known = np.isfinite(np.diag(box)).all() and sizes.max() > _DUMMY
+    return box if known else np.zeros_like(box)
 
 
 def judge(
-    draft: Ensemble,
-    *,
-    unit: str | None = None,
-    box: Floats | None = None,
-    opens: bool = False,
-    files: tuple[tuple[int, str], ...] = ((0, "array"),),
+    draft: Ensemble, *, unit: str | None = None, box: Floats | None = None, opens: bool = False
 ) -> Ensemble:
     """Return an ensemble whose unit, elements and boxes are facts; notes tell what was decided.
 
@@ -123,28 +107,25 @@ def judge(
         The user's boxes.
     opens : bool, optional
         Whether boxes only make molecules whole, so that none is refused.
-    files : tuple, optional
-        First snapshots of files, and these, for messages.
     """
     ensemble = _with_elements(_with_unit(draft, unit))
     _refuse_other_unit(ensemble)
-    frames, notes = ensemble.frames, list(ensemble.notes)
+    frames, notes, prefix = ensemble.frames, list(ensemble.notes), ensemble.prefix
     points, boxes = frames.read(0, 1)
     at_zero = (points[0] == 0).all(axis=1)
     if points.shape[2] < 2 or not np.nan_to_num(points[0] % 1.0).any():
         at_zero[:] = True  # sites of a line or a lattice meet at 0
-    space = Space(None, is_plane=False, strict=not opens, at_zero=at_zero, files=files)
+    space = Space(None, not opens, at_zero, prefix)
     if box is not None:
         frames, boxes = replace(frames, boxes=box), box[:1]
     elif boxes is not None:
-        first, is_plane = boxes[0], _is_plane(boxes[0], points[0], angstroms(ensemble.unit))
-        found = true_box(first, is_plane=is_plane)
-        if first.any() and not found.any():
-            notes.append(f"{ensemble.prefix}its box {_shown(first)} counts as none")
-        space = replace(space, periodic=np.any(found, axis=1), is_plane=is_plane)
+        found = true_box(boxes[0])
+        if boxes.any() and not found.any():
+            notes.append(f"{prefix}its box {_shown(boxes[0])} counts as none")
+        space = replace(space, periodic=np.any(found, axis=1))
         boxes = space(points, boxes, frames.numbers[:1])[1]
     if boxes is not None and _is_too_small(ensemble, points[0], boxes):
-        fault = f"{ensemble.prefix}a box {_shown(boxes[0])} cannot hold these atoms"
+        fault = f"{prefix}a box {_shown(boxes[0])} cannot hold these atoms"
         if box is not None:
             raise ValueError(f"{fault}: give the true one in the unit of the coordinates (box=)")
         notes.append(f"{fault} and counts as none: give the true box (box=) if there is one")
@@ -177,9 +158,7 @@ def angstrom_of(ensemble: Ensemble) -> float | None:
 
 def _with_unit(draft: Ensemble, unit: str | None) -> Ensemble:
     """Return a draft with the user's name of the unit, where the format leaves that open."""
-    if unit is None:
-        return draft
-    label, kinds = unit_label(unit), {kind(Path(source)) for source in draft.sources}
+    label, kinds = unit_label(unit or draft.unit), {kind(Path(path)) for path in draft.sources}
     if label != draft.unit and (kinds & _IN_NM or (".h5md" in kinds and draft.unit)):
         raise ValueError(
             f"{draft.prefix}lengths are read as {draft.unit}, as the format states their unit: "
@@ -200,10 +179,10 @@ def _with_elements(draft: Ensemble) -> Ensemble:
     if draft.unit:
         return draft
     points, boxes = draft.frames.read(0, 1)
-    box = None if boxes is None else true_box(boxes[0])
-    bonds = guess_bonds(atoms, points[0], box=box if box is not None and box.any() else None)
+    box = None if boxes is None or not true_box(boxes[0]).any() else boxes[0]
+    bonds = guess_bonds(atoms, points[0], box=box)
     degrees = np.bincount(bonds.ravel(), minlength=len(atoms))
-    most = np.array([_MOST_BONDS.get(str(symbol), 6) for symbol in atoms.elements])
+    most = np.array([_MOST_BONDS.get(symbol, 6) for symbol in atoms.elements.tolist()])
     if np.sum(degrees > most) > _CROWDED * np.count_nonzero(degrees):
         raise ValueError(
             f"{draft.prefix}{', '.join(sorted(names)[:3])} may be atoms or particles, and many "
@@ -220,23 +199,22 @@ def _refuse_other_unit(ensemble: Ensemble) -> None:
     points = points[bind & np.isfinite(points).all(axis=1)]
     if length is None or len(points) < 4:
         return
-    nearest = np.asarray(cKDTree(points).query(points[:: len(points) // 1000 + 1], k=2)[0])[:, 1]
-    apart = float(np.median(nearest)) * length
-    likely = "nm" if apart < _LEAST else "Å"
-    fits = _LEAST <= apart / length * (angstroms(likely) or 1.0) <= _MOST
-    if _LEAST <= apart <= _MOST or not fits:
+    found = cKDTree(points).query(points[:: len(points) // 1000 + 1], k=2)[0]
+    apart = float(np.median(np.asarray(found)[:, 1]))
+    likely, factor = ("nm", 10.0) if apart * length < _LEAST else ("Å", 1.0)
+    if _LEAST <= apart * length <= _MOST or not _LEAST <= apart * factor <= _MOST:
         return
     raise ValueError(
-        f"{ensemble.prefix}neighbouring atoms are {apart / length:.3g} {ensemble.unit or 'Å'} "
-        f"apart, which looks like {likely}: state the unit (unit={likely!r}), or write the file "
-        "again if its format has another; where models lie upon one another, write them apart"
+        f"{ensemble.prefix}neighbouring atoms are {apart:.3g} {ensemble.unit or 'Å'} apart, which "
+        f"looks like {likely}: state the unit (unit={likely!r}), or write the file again if its "
+        "format has another; where models lie upon one another, write them apart"
     )
 
 
 def _heavy(ensemble: Ensemble) -> Ints:
     """Return the atoms that are no hydrogens; all of unnamed ones."""
     light = np.isin(ensemble.atoms.elements, (*HYDROGENS, ""))
-    return np.flatnonzero(~light if not light.all() else light)
+    return np.flatnonzero(~light | light.all())
 
 
 def _is_too_small(ensemble: Ensemble, points: Coordinates, boxes: Floats) -> bool:
@@ -244,22 +222,12 @@ def _is_too_small(ensemble: Ensemble, points: Coordinates, boxes: Floats) -> boo
     length, lengths = angstrom_of(ensemble), np.linalg.norm(boxes[0], axis=1)
     if length is None:
         return False
-    volume = abs(np.linalg.det(boxes[0])) * length**3
     narrow = lengths[lengths > 0].min() * length < _SHORTEST
-    if narrow or 0 < volume * _DENSEST < ensemble.n_sites:
+    if narrow or 0 < abs(np.linalg.det(boxes[0])) * length**3 < ensemble.n_sites:
         return True
-    heavy, near = points[_heavy(ensemble)], list[Ints]()
-    for around in (Boxes.of(boxes, 1, 3), Boxes.of(None, 1, 3)):
-        near.append(np.unique(pairs_within(heavy, _NEAREST / length, around)))
-    return len(np.setdiff1d(near[0], near[1])) > max(2, _NEAR_PART * len(heavy))
-
-
-def _is_plane(box: Floats, points: Coordinates, length: float | None) -> bool:
-    """Return whether all sites are in a plane, across which the box is too short to be one."""
-    if len(box) != 3 or not box[2, 2] or box[:2, 2].any() or box[2, :2].any():
-        return False
-    shortest = _SHORTEST / length if length else 0.1 * np.linalg.norm(box[:2], axis=1).min()
-    return bool(box[2, 2] < shortest and (points[:, 2] == points[0, 2]).all())
+    heavy, around = points[_heavy(ensemble)], (Boxes.of(boxes, 1, 3), Boxes.of(None, 1, 3))
+    near, alone = (np.unique(pairs_within(heavy, _NEAREST / length, each)) for each in around)
+    return len(np.setdiff1d(near, alone)) > max(2, _NEAR_PART * len(heavy))
 
 
 def _shown(box: Floats) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, BinaryIO, Protocol, TypeVar
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,11 +59,19 @@ _TIMEOUT = 60.0  # seconds
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+class FrameHead(NamedTuple):
+    """What one frame of a trajectory file tells before its coordinates."""
+
+    offset: int  # bytes before it
+    n_atoms: int
+    time: float = np.nan
+    has_images: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectory:
     """A trajectory file after its index: where frames are, and what holds for all of them."""
 
-    path: str  # absolute, so that workers elsewhere find it
     n_frames: int
     n_atoms: int
     times: Floats  # (frames,), in ps, or numbers of steps; NaN where unknown
@@ -77,17 +85,10 @@ class Trajectory:
     ids: Ints | None = None  # (atoms,), ascending, where atoms of frames may come in any order
     names: Strings | None = None  # (atoms,), in the order of the ids
     molecules: Ints | None = None  # (atoms,), in the order of the ids, 0 for none
-    damage: str = ""  # what is wrong after the last whole frame
     note: str = ""
+    damage: str = ""  # what is wrong after the last whole frame
+    path: str = ""  # absolute, so that workers elsewhere find it
     stamp: tuple[int, int] = (0, 0)
-
-
-class _HasAtoms(Protocol):
-    @property
-    def n_atoms(self) -> int: ...
-
-
-Head = TypeVar("Head", bound=_HasAtoms)
 
 
 def kind(path: Path) -> str:
@@ -151,20 +152,26 @@ def read_bytes(path: str | Path) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
-def whole_frames(heads: Iterator[Head]) -> tuple[list[Head], str]:
-    """Return the heads of frames, up to the first that is damaged, and what is wrong with it."""
-    found, damage = list[Head](), ""
+def index_frames(heads: Iterator[FrameHead]) -> Trajectory:
+    """Return the index of all whole frames, up to the first that is damaged."""
+    found, damage = list[FrameHead](), ""
     try:
         for head in heads:
-            if found and head.n_atoms != found[0].n_atoms:
+            found.append(head)
+            if head.n_atoms != found[0].n_atoms:
+                found.pop()
                 damage = f"it has {head.n_atoms} atoms, the others have {found[0].n_atoms}"
                 break
-            found.append(head)
     except (ValueError, IndexError, OverflowError, struct.error) as error:
         damage = one_line(error)
     if not found:
         raise ValueError(f"no whole frame was found ({damage or 'the file holds none'})")
-    return found, f"frame {len(found) + 1}: {damage}" if damage else ""
+    offsets, _, times, flags = map(np.array, zip(*found, strict=True))
+    damage = f"frame {len(found) + 1}: {damage}" if damage else ""
+    times, flagged = times.astype(np.float64), bool(flags.all())
+    return Trajectory(
+        len(found), found[0].n_atoms, times, offsets, has_images=flagged, damage=damage
+    )
 
 
 def cell_box(lengths: Floats, angles: Floats) -> Floats | None:

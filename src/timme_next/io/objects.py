@@ -18,6 +18,7 @@ from timme_next.io.files import cell_box, kind
 from timme_next.io.topologies import atoms_of_group, box_of_step, quiet, times_of_reader
 from timme_next.io.trajectories import FileSource, index_file
 
+MDTRAJ = "mdtraj Trajectory"
 _FROM_FILES = frozenset((".gsd", ".h5md", ".lammpstrj"))  # of which MDAnalysis loses something
 _WITHOUT_UNIT = frozenset(("DATA", "GSD", "LAMMPSDUMP", "XYZ"))
 
@@ -98,7 +99,7 @@ def from_mdtraj(source: Any) -> Ensemble:
     frames = ArraySource(source.xyz, boxes, np.asarray(source.time, np.float64))
     topology = source.topology
     atoms = Atoms.unnamed(source.n_atoms) if topology is None else _atoms_of_mdtraj(topology)
-    return _draft(frames, atoms, "nm", ("mdtraj Trajectory",))
+    return _draft(frames, atoms, "nm", (MDTRAJ,))
 
 
 def _atoms_of_mdtraj(topology: Any) -> Atoms:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import takewhile
@@ -38,6 +38,7 @@ _STYLES = {
     **dict.fromkeys(("angle", "bond"), "id resid type x y z"),
     **dict.fromkeys(("dipole", "spin"), "id type charge x y z"),
 }
+_TEXTS = ("names", "types", "elements", "resnames", "icodes", "chainIDs", "segids")
 _AS_IT_IS = "read by MDAnalysis as it is"
 _FLAGS = 3  # columns of image flags, which may follow
 _ONE_AT_A_TIME = RLock()  # readers of MDAnalysis move
@@ -77,33 +78,28 @@ def read_topology(path: Path) -> Topology:
 
 def atoms_of_group(group: Any) -> Atoms:
     """Return the atoms of an AtomGroup, with bonds that its topology gives."""
-    count = len(group)
-    resnames = _texts(group, "resnames")
+    count, texts = len(group), {name: _texts(group, name) for name in _TEXTS}
+    resnames, names, elements = texts["resnames"], texts["names"], texts["elements"]
     if not all(isinstance(name, str) for name in getattr(group, "resnames", ())):
         resnames = np.full(count, "")  # GSD files have numbers of bodies in their place
-    names, types, elements = (_texts(group, what) for what in ("names", "types", "elements"))
     named = (names != "").any()
-    names = names if named else types
-    if named or all(is_element(str(name)) for name in np.unique(names)):
+    names = names if named else texts["types"]
+    if named or all(map(is_element, set(names.tolist()))):
         guessed = guess_elements(names, resnames)
         elements = np.where(elements == "", guessed, np.char.capitalize(elements))
-    else:
-        elements = np.char.capitalize(elements)
     if is_coarse_grained(names, resnames):
         elements = np.full(count, "")
-    chains = _texts(group, "chainIDs")
-    chains = chains if (chains != "").any() else _texts(group, "segids")
+    chains = texts["chainIDs"] if (texts["chainIDs"] != "").any() else texts["segids"]
     masses = np.asarray(getattr(group, "masses", np.zeros(count)), np.float64)
-    places, bonds = np.full(group.universe.atoms.n_atoms, -1), getattr(group, "bonds", None)
+    bonds, places = getattr(group, "bonds", None), np.full(group.universe.atoms.n_atoms, -1)
     places[group.ix] = np.arange(count)
-    known = [] if bonds is None or not len(bonds) else bonds.indices
-    pairs = places[np.asarray(known, np.int64).reshape(-1, 2)]
+    pairs = places[np.asarray(bonds.indices if bonds else (), np.int64).reshape(-1, 2)]
     return Atoms(
         names,
         elements,
         resnames,
         np.asarray(getattr(group, "resids", np.arange(1, count + 1)), np.int64),
-        _texts(group, "icodes"),
+        texts["icodes"],
         np.where(chains == "SYSTEM", "", chains),
         np.where(masses > 0, masses, element_masses(elements)),
         sorted_bonds(pairs[(pairs >= 0).all(axis=1)]),
@@ -111,32 +107,32 @@ def atoms_of_group(group: Any) -> Atoms:
 
 
 def _texts(group: Any, name: str) -> Strings:
-    values = getattr(group, name, ())
-    if len(values) != len(group):
+    values = getattr(group, name, None)
+    if values is None or len(values) != len(group):
         return np.full(len(group), "")
     return np.strings.strip(np.array([str(value) for value in values], np.str_))
 
 
 def index_by_library(path: Path, n_atoms: int | None) -> Trajectory:
     """Find the frames of a file that only MDAnalysis reads."""
-    with _ONE_AT_A_TIME, quiet():
-        reader = _reader(str(path.absolute()), n_atoms, stamp(path))
+    with open_by_library(path, n_atoms) as reader:
         times, count = times_of_reader(reader), int(reader.n_atoms)
     unit, note = "" if kind(path) in LAMMPS_DATA else "Å", "" if len(times) == 1 else _AS_IT_IS
-    return Trajectory(str(path.absolute()), len(times), count, times, unit=unit, note=note)
+    return Trajectory(len(times), count, times, unit=unit, note=note)
 
 
 @contextmanager
-def open_by_library(file: Trajectory) -> Iterator[Callable[[int], Frame]]:
+def open_by_library(path: str | Path, n_atoms: int | None) -> Iterator[Any]:
     """Open a file for MDAnalysis, whose reader is kept, as it builds its index anew."""
     with _ONE_AT_A_TIME, quiet():
-        reader = _reader(file.path, file.n_atoms, file.stamp)
+        yield _reader(str(Path(path).absolute()), n_atoms, stamp(path))
 
-        def read(number: int) -> Frame:
-            step = reader[number]
-            return Frame(np.array(step.positions), box_of_step(step))
 
-        yield read
+def read_by_library(reader: Any, file: Trajectory, number: int) -> Frame:
+    """Return one frame of MDAnalysis."""
+    del file
+    step = reader[number]
+    return Frame(np.array(step.positions), box_of_step(step))
 
 
 def times_of_reader(reader: Any) -> Floats:
