@@ -1,0 +1,149 @@
+"""Number of independent snapshots, from the autocorrelation of the slowest distances.
+
+Squares of deviations forget sooner than distances do: they give 12 samples where there are 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from timme_next._arrays import Floats, Ints
+from timme_next._text import Described
+from timme_next.engine.metrics import Metric, known_metric, measure_distances
+from timme_next.ensemble import Boxes, Ensemble
+from timme_next.fluctuations import Fluctuations
+from timme_next.objects import Objects
+from timme_next.series import effective_size
+
+Noise = Callable[[Ints], Floats]
+"""Variance (pairs,) that errors of positions add to the distances of pairs (pairs, 2)."""
+
+_SLOWEST, _MOST_SERIES = 0.1, 300  # of the pairs, those with the largest σ
+_ROUNDING = 1e-12  # of a coordinate in double precision
+_MOST_VALUES = 30_000_000  # distances that are held
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sampling(Described):
+    """Number of independent snapshots as seen by the slowest pairs."""
+
+    n_snapshots: int  # that count
+    n_effective: float  # NaN for fewer than 3 snapshots, or where nothing moves
+    replicas: tuple[int, ...]  # snapshots of each independent run
+    independent: bool  # snapshots without an order in time, such as NMR models
+
+
+def count_independent(
+    objects: Objects,
+    sigma: Fluctuations,
+    *,
+    replicas: Sequence[int] | None = None,
+    metric: Metric | None = None,
+    noise: Noise | None = None,
+    seed: int = 0,
+) -> Sampling:
+    """Return how many independent snapshots there are, as seen by the slowest pairs.
+
+    Parameters
+    ----------
+    objects : Objects
+        What is compared; of objects of several sites, their centres.
+    sigma : Fluctuations
+        σ of pairs, of which the tenth with the largest σ is the slowest.
+    replicas : sequence of int, optional
+        Snapshots of each independent run, in their order; by default, those of the ensemble.
+    metric : str or callable, optional
+        As for :func:`timme.measure`.
+    noise : callable, optional
+        Variance that errors of positions add to pairs of points, if it was subtracted from
+        `sigma`. Errors are new in each snapshot, so slow motion with errors looks fast.
+    seed : int, optional
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Sampling
+        With an effective number of NaN for two snapshots, and where nothing moves.
+
+    Examples
+    --------
+    >>> import timme_next as timme
+    >>> points = timme.objects.points(timme.synthetic.bodies((30, 20), 100).ensemble)
+    >>> sigma = timme.measure(points, timme.pairs.all(points))
+    >>> count_independent(points, sigma).n_effective < 50
+    True
+    """
+    ensemble = objects.ensemble
+    runs = check_replicas(ensemble, replicas)
+    n_counting, independent = ensemble.n_counting, ensemble.independent
+    if n_counting < 3 or not _anything_moves(objects, sigma):
+        return Sampling(n_counting, np.nan, runs, independent)
+    if independent:
+        return Sampling(n_counting, float(n_counting), runs, independent)
+    pairs = slowest_pairs(sigma, n_snapshots=ensemble.n_snapshots, seed=seed)
+    series = distances(objects.centres(), pairs, metric=metric)
+    found = effective_size(
+        series,
+        replicas=runs,
+        weights=ensemble.weights,
+        errors=None if noise is None else noise(pairs),
+        corrected=True,
+    )
+    # A series that jumps once seems to forget at once, but copies of a snapshot add nothing.
+    return Sampling(n_counting, min(found, _count_distinct(series)), runs, independent)
+
+
+def check_replicas(ensemble: Ensemble, replicas: Sequence[int] | None) -> tuple[int, ...]:
+    """Return the snapshots of each run, those of the ensemble by default."""
+    runs = ensemble.replicas if replicas is None else tuple(map(int, replicas))
+    if sum(runs) != ensemble.n_snapshots or min(runs) < 1:
+        raise ValueError(
+            f"replicas must have {ensemble.n_snapshots} snapshots together, at least 1 each, got "
+            f"{list(runs)}: give the snapshots of each run in their order"
+        )
+    return runs
+
+
+def slowest_pairs(sigma: Fluctuations, *, n_snapshots: int, seed: int = 0) -> Ints:
+    """Return at most 300 random pairs (pairs, 2) of the tenth with the largest σ."""
+    finite = np.flatnonzero(np.isfinite(sigma.sigma))
+    n_slow = max(1, round(_SLOWEST * len(finite)))
+    slow = finite[np.argpartition(-sigma.sigma[finite], n_slow - 1)[:n_slow]]
+    n_chosen = min(n_slow, _MOST_SERIES, max(1, _MOST_VALUES // n_snapshots))
+    chosen = np.random.default_rng(seed).choice(np.sort(slow), n_chosen, replace=False)
+    pairs: Ints = sigma.pairs[np.sort(chosen)]
+    return pairs
+
+
+def distances(ensemble: Ensemble, pairs: Ints, *, metric: Metric | None = None) -> Floats:
+    """Return the distances (pairs, snapshots) of pairs of sites; NaN where one is not seen."""
+    metric = known_metric(metric, ensemble)
+    ends, index = np.unique(pairs, return_inverse=True)
+    one, other = index.reshape(-1, 2).T
+    found = np.empty((len(pairs), ensemble.n_snapshots))
+    for block in ensemble.select(ends).blocks():
+        points, n_frames = block.coordinates.astype(np.float64), len(block.weights)
+        if metric is None:
+            boxes = Boxes.of(block.boxes, n_frames, points.shape[2], images=block.images)
+            apart = np.linalg.norm(boxes.between(points, one, other), axis=2)
+        else:
+            apart = measure_distances(metric, points[:, one], points[:, other])
+        found[:, block.start : block.start + n_frames] = apart.T
+    return found
+
+
+def _anything_moves(objects: Objects, sigma: Fluctuations) -> bool:
+    """Return whether any σ exceeds the rounding of the coordinates."""
+    places = np.abs(objects.ensemble.snapshot(0)[0])
+    largest = np.max(sigma.sigma, initial=0.0, where=np.isfinite(sigma.sigma))
+    return bool(largest > _ROUNDING * np.nanmax(places, initial=0.0))
+
+
+def _count_distinct(series: Floats) -> float:
+    """Number of snapshots that differ in some distance from the one before."""
+    one, other = series[:, :-1], series[:, 1:]
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    return float(1 + np.count_nonzero(~same.all(axis=0)))

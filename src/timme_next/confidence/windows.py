@@ -1,0 +1,150 @@
+"""Clusters in sliding windows, and how σ grows with the time over which it is measured.
+
+Neighbouring windows share half of their snapshots. Clusters of neighbouring windows that overlap
+most are one track. No window goes from one run into the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from timme_next._arrays import Floats, Ints, frozen
+from timme_next.confidence.bootstrap import hierarchies
+from timme_next.confidence.sampling import Noise, check_replicas
+from timme_next.engine.metrics import Metric
+from timme_next.hierarchy.condensed import MIN_SIZE
+from timme_next.objects import Objects, points
+from timme_next.parts import sum_parts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Windows:
+    """Which site is in which cluster, window after window."""
+
+    windows: tuple[range, ...]  # snapshots of each
+    tracks: Ints  # (windows, shown sites), number of the track; -1 in small clusters
+    cutoff: float
+
+
+def slide(
+    objects: Objects,
+    index: Ints,
+    n_windows: int,
+    *,
+    cutoff: float,
+    replicas: Sequence[int] | None = None,
+    min_size: int = MIN_SIZE,
+    metric: Metric | None = None,
+    **grown: Any,
+) -> Windows:
+    """Return the clusters of sliding windows at a cutoff, as tracks.
+
+    Pairs of objects are `index` (pairs, 2); further options are those of
+    :func:`~timme_next.confidence.bootstrap.hierarchies`. Tracks are numbered in the order in which
+    they begin, the largest first.
+    """
+    bounds = cut_windows(n_windows, check_replicas(objects.ensemble, replicas))
+    halves = [range(a, b) for ends in bounds for a, b in pairwise(ends)]
+    whole = [range(a, b) for ends in bounds for a, b in zip(ends[:-2], ends[2:], strict=True)]
+    times = np.array([[half.start in window for half in halves] for window in whole], np.int64)
+    sums = sum_parts(objects, index, halves, metric=metric)
+    labels = [tree.cut(cutoff).labels for tree in hierarchies(sums, times, **grown)]
+    large = [np.where(np.bincount(row)[row] >= min_size, row, -1) for row in labels]
+    tracks, n_tracks = [np.full(len(large[0]), -1)], 0
+    for row in large:
+        track, n_tracks = _continue(tracks[-1], row, n_tracks)
+        tracks.append(track)
+    return Windows(tuple(whole), frozen(np.stack(tracks[1:])), cutoff)
+
+
+def cut_windows(n_windows: int, runs: Sequence[int]) -> list[list[int]]:
+    """Return where halves of windows begin and the last ends, run by run.
+
+    Each run has as many windows as its share of all snapshots, at least one; a window is two
+    neighbouring halves.
+
+    Examples
+    --------
+    >>> cut_windows(3, [12, 8])
+    [[0, 4, 8, 12], [12, 16, 20]]
+    """
+    if n_windows < max(2, len(runs)):
+        raise ValueError(
+            f"windows= needs at least {max(2, len(runs))}, and one for each run, got {n_windows}"
+        )
+    shares = n_windows * np.asarray(runs) / sum(runs)
+    counts = np.maximum(shares.astype(np.int64), 1)
+    while counts.sum() < n_windows:
+        counts[np.argmax(shares - counts)] += 1
+    while counts.sum() > n_windows:
+        counts[np.argmin(np.where(counts > 1, shares - counts, np.inf))] -= 1
+    for run, (length, count) in enumerate(zip(runs, counts.tolist(), strict=True)):
+        if length < 2 * (count + 1):
+            raise ValueError(
+                f"windows={n_windows} needs at least {2 * (count + 1)} snapshots in run {run + 1}, "
+                f"got {length}: choose fewer windows"
+            )
+    begins = np.cumsum([0, *runs]).tolist()
+    return [
+        np.linspace(a, b, count + 2).astype(int).tolist()
+        for (a, b), count in zip(pairwise(begins), counts.tolist(), strict=True)
+    ]
+
+
+def sigma_by_time(
+    objects: Objects,
+    index: Ints,
+    times: Sequence[int],
+    *,
+    replicas: Sequence[int] | None = None,
+    metric: Metric | None = None,
+    noise: Noise | None = None,
+) -> Floats:
+    """Return σ (times, pairs) within windows of so many snapshots, averaged over windows as σ².
+
+    Objects of several sites are compared by their centres.
+    """
+    runs = check_replicas(objects.ensemble, replicas)
+    if min(times) < 2 or max(times) > max(runs):
+        told = ", ".join(map(str, times))
+        raise ValueError(f"lags= need 2 to {max(runs)} snapshots, the longest run, got {told}")
+    centres = points(objects.centres())
+    errors = 0.0 if noise is None else noise(index)
+    found = np.empty((len(times), len(index)))
+    for row, time in enumerate(times):
+        inside, total = np.zeros(len(index)), np.zeros(len(index))
+        for begin, end in pairwise(np.cumsum([0, *runs]).tolist()):
+            parts = [range(k, k + time) for k in range(begin, end - time + 1, time)]
+            if parts:
+                sums = sum_parts(centres, index, parts, metric=metric)
+                weights = sums.seen if sums.seen.size else sums.totals[None]
+                shifts = sums.first.astype(np.float64) ** 2 / np.maximum(weights, 1e-30)
+                inside += (sums.second - shifts).sum(axis=1)
+                total += weights.sum(axis=1)
+        squares = inside / total - (1 - 1 / time) * errors
+        found[row] = np.sqrt(np.maximum(squares, 0.0))
+    return found
+
+
+def _continue(before: Ints, labels: Ints, n_tracks: int) -> tuple[Ints, int]:
+    """Give clusters the tracks of those before that they overlap most; others begin new ones."""
+    shared, counts = np.unique(np.stack([before, labels]), axis=1, return_counts=True)
+    kept = (shared >= 0).all(axis=0)
+    (olds, news), counts = shared[:, kept], counts[kept]
+    sizes = np.array(
+        [(before == old).sum() + (labels == new).sum() for old, new in zip(olds, news, strict=True)]
+    )
+    tracks: dict[int, int] = {}
+    for place in np.argsort(-counts / (sizes - counts), kind="stable") if len(counts) else []:
+        old, new = int(olds[place]), int(news[place])
+        if new not in tracks and old not in tracks.values():
+            tracks[new] = old
+    for label in np.unique(labels[labels >= 0]).tolist():
+        if label not in tracks:
+            tracks[label], n_tracks = n_tracks, n_tracks + 1
+    return np.array([tracks.get(label, -1) for label in labels.tolist()]), n_tracks
