@@ -148,7 +148,7 @@ def test_bonds_of_equal_energy_join_in_one_step() -> None:
 
 @pytest.mark.parametrize("cutoff", [float("nan"), "strong", None, [-1.0, -2.0]])
 def test_a_cutoff_that_is_no_energy_is_refused(cutoff: float) -> None:
-    with pytest.raises(ValueError, match="a cutoff is one energy in kcal/mol, such as"):
+    with pytest.raises(ValueError, match="an energy is one number in kcal/mol, such as"):
         decompose(network(2, [(0, 1)]), cutoff)
 
 
@@ -156,9 +156,9 @@ def test_a_cutoff_that_is_no_energy_is_refused(cutoff: float) -> None:
     ("bonds", "bars", "message"),
     [
         ([], [], "at least 1 body, got a network of none"),
-        ([(0, 2)], [5], "join bodies from 0 to 1, got 0 to 2"),
+        ([(0, 2)], [5], "bodies of bonds range from 0 to 1, got 0 to 2"),
         ([(1, 1)], [5], "from a body to itself"),
-        ([(0, 1)], [7], "1 to 6 bars, got 7 to 7"),
+        ([(0, 1)], [7], "bars of a bond range from 1 to 6, got 7 to 7"),
     ],
 )
 def test_an_impossible_network_is_refused(bonds: list[Bond], bars: list[int], message: str) -> None:

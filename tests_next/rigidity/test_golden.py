@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests_next.golden import load_science
 from tests_next.golden.flatten import flatten
-from timme_next.rigidity.decomposition import decompose, dilute
-from timme_next.rigidity.networks import Network
+from tests_next.rigidity.structures import golden, structure
+from timme_next.rigidity import Network, decompose, dilute, network
+from timme_next.rigidity.decomposition import residue_flexibility
 
 STRUCTURES = ("1a2p-a", "4ake-a", "1bnr", "1bck")
 NETWORKS = (*STRUCTURES, "1bck-lists")
@@ -19,18 +18,37 @@ KINDS = np.array(["covalent", "locked", "hydrogen bond", "salt bridge", "tether"
 ENERGIES = (0.0, -0.1, -0.5, -1.0, -1.5, -2.0, -2.3, -3.0)
 
 
-@cache
-def golden(name: str) -> dict[str, Any]:
-    return load_science(f"rigidity-{name}")
-
-
-def frozen_network(name: str) -> Network:
+def frozen_network(name: str, which: str = "network") -> Network:
     kept = golden(name)
-    bonds, with_energy = kept["network.bonds"], kept["network.with_energy"]
+    bonds, with_energy = kept[f"{which}.bonds"], kept[f"{which}.with_energy"]
     energies = np.full(len(bonds), np.nan)
-    energies[with_energy] = kept["network.energies"]
-    kinds, bars = KINDS[kept["network.kinds"]], kept["network.bars"].astype(np.int64)
-    return Network(kept["network.n_bodies"], bonds.astype(np.int64), bars, kinds, energies)
+    energies[with_energy] = kept[f"{which}.energies"]
+    kinds, bars = KINDS[kept[f"{which}.kinds"]], kept[f"{which}.bars"].astype(np.int64)
+    return Network(kept[f"{which}.n_bodies"], bonds.astype(np.int64), bars, kinds, energies)
+
+
+OPTIONS: list[tuple[str, str, dict[str, Any]]] = [
+    *((name, "network", {}) for name in STRUCTURES),
+    ("1bck", "all_tethers", {"tethers": "all"}),
+    ("1bck", "at_cutoff", {"cutoff": -2.3}),
+]
+
+
+@pytest.mark.parametrize(("name", "which", "options"), OPTIONS)
+def test_networks_are_the_golden_ones_bond_by_bond(
+    name: str, which: str, options: dict[str, Any]
+) -> None:
+    found, wanted = network(structure(name), **options), frozen_network(name, which)
+    for column in ("bonds", "bars", "kinds"):
+        np.testing.assert_array_equal(getattr(found, column), getattr(wanted, column))
+    np.testing.assert_allclose(found.energies, wanted.energies, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_the_flexibility_of_residues_is_the_golden_one(name: str) -> None:
+    held = frozen_network(name)
+    found = residue_flexibility(decompose(held, -1.0), held, structure(name).atoms)
+    np.testing.assert_array_equal(found, golden(name)["at -1.residue_flexibility"])
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -23,10 +23,7 @@ ENERGY = Quantity("E", unit="kcal/mol", words="energy of hydrogen bonds", cluste
 DEEPEST = -10.0  # kcal/mol, the well of a salt bridge: no bond is stronger
 
 _SPINNING = 5  # bars that let a body turn about one bond
-_BACKBONE = {
-    *(("N", "CA"), ("CA", "C")),
-    *(("P", "O5'"), ("O5'", "C5'"), ("C5'", "C4'"), ("C4'", "C3'"), ("C3'", "O3'")),
-}
+_BACKBONE = ("N", "CA", "C", "P", "O5'", "C5'", "C4'", "C3'", "O3'")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -189,15 +186,15 @@ def residue_flexibility(found: Decomposition, network: Network, atoms: Atoms) ->
         N–Cα and Cα–C of amino acids, and over the bonds from P to O3' of nucleotides.
     """
     residues = residue_index(atoms)
-    ends = residues[network.bonds]
-    names = np.char.replace(atoms.names, "*", "'")[network.bonds].tolist()
-    chosen = network.of_kind("covalent", "locked") & (ends[:, 0] == ends[:, 1])
-    chosen &= [(one, other) in _BACKBONE or (other, one) in _BACKBONE for one, other in names]
-    n_residues = residues.max(initial=-1) + 1
-    count = np.bincount(ends[chosen, 0], minlength=n_residues)
-    total = np.bincount(ends[chosen, 0], found.flexibility[chosen], minlength=n_residues)
-    mean: Floats = np.full(n_residues, np.nan)
-    np.divide(total, count, out=mean, where=count > 0)
+    ends, along = (
+        residues[network.bonds],
+        np.isin(np.char.replace(atoms.names, "*", "'"), _BACKBONE),
+    )
+    chosen = network.of_kind("covalent", "locked") & along[network.bonds].all(axis=1)
+    chosen &= ends[:, 0] == ends[:, 1]
+    count = np.bincount(ends[chosen, 0], minlength=residues.max(initial=-1) + 1)
+    total = np.bincount(ends[chosen, 0], found.flexibility[chosen], minlength=len(count))
+    mean: Floats = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
     return mean
 
 

@@ -1,0 +1,82 @@
+"""Contacts that hold atoms without a hydrogen between them: tethers, metals, stacked bases."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from gemmi import Element
+
+from timme_next._arrays import Bools, Floats, Ints, Strings
+from timme_next.ensemble.atoms import covalent_radii
+from timme_next.ensemble.residues import residue_index
+from timme_next.rigidity.chemistry import Chemistry, Structure
+
+Tethers = Literal["shortest", "all", "none"]
+
+_RADII = {"C": 1.7, "S": 1.8}  # Å
+_TETHER_GAP = 0.5  # Å beyond the sum of radii
+_METAL_GAP = 0.4  # Å beyond the sum of covalent radii, as for covalent bonds
+_LABILE = frozenset("Li Na K Rb Cs Fr".split())  # their shells change within nanoseconds
+_LIGANDS = ("N", "O", "S", "Se")
+
+
+def find_tethers(structure: Structure, chemistry: Chemistry, which: Tethers = "shortest") -> Ints:
+    """Return hydrophobic tethers (tethers, 2), lower atom first, sorted.
+
+    Tethers join carbons or sulphurs bound to carbon, sulphur and hydrogen only, in different
+    residues, more than three bonds apart and closer than their radii and 0.5 Å: the shortest of
+    each atom to each residue, all, or none.
+    """
+    atoms = structure.atoms
+    greasy = np.isin(atoms.elements, tuple(_RADII))
+    foreign = ~(greasy | chemistry.hydrogens)
+    foreign[np.unique(chemistry.sources[foreign[chemistry.targets]])] = True
+    chosen = np.flatnonzero(greasy & ~foreign & (np.diff(chemistry.offsets) > 0))
+    if which == "none" or not len(chosen):
+        return np.empty((0, 2), np.int64)
+    radii = np.where(atoms.elements == "S", _RADII["S"], _RADII["C"])
+    reach = 2 * max(_RADII.values()) + _TETHER_GAP
+    pairs = structure.pairs(chosen, reach)
+    lengths, residues = structure.distances(*pairs.T), residue_index(atoms)[pairs]
+    tied = lengths < radii[pairs].sum(axis=1) + _TETHER_GAP
+    tied &= residues[:, 0] != residues[:, 1]
+    tied[tied] = chemistry.far_apart(*pairs[tied].T)
+    kept: Ints = pairs[tied]
+    return kept if which == "all" else kept[_shortest(kept, lengths[tied], residues[tied])]
+
+
+def metal_bonds(structure: Structure, allowed: Bools) -> Ints:
+    """Return the bonds (bonds, 2) of metal ions to nitrogen, oxygen and sulphur, the metal first.
+
+    They are no longer than the sum of covalent radii and 0.4 Å. Alkali metals have none, since what
+    surrounds them changes within nanoseconds. Bonds that the file has are left out.
+    """
+    elements = structure.atoms.elements
+    metals = np.flatnonzero(_is_metal(elements) & allowed)
+    ligands = np.flatnonzero(np.isin(elements, _LIGANDS) & allowed)
+    radii = covalent_radii(elements, metals=True) + _METAL_GAP / 2
+    reach = float(radii[metals].max(initial=0) + radii[ligands].max(initial=0))
+    near = structure.cross_pairs(metals, ligands, reach)
+    bound = near[structure.distances(*near.T) <= radii[near].sum(axis=1)]
+    given = {*map(tuple, structure.atoms.bonds.tolist())}
+    new = [tuple(sorted(pair)) not in given for pair in bound.tolist()]
+    chosen: Ints = bound[np.array(new, np.bool_)]
+    return chosen
+
+
+def _shortest(pairs: Ints, lengths: Floats, residues: Ints) -> Bools:
+    """Return which pairs are the shortest of one of their atoms to the residue of the other."""
+    kept = np.zeros(len(pairs), np.bool_)
+    for one, other in ((0, 1), (1, 0)):
+        order = np.lexsort((pairs[:, other], lengths, residues[:, other], pairs[:, one]))
+        groups = np.column_stack([pairs[:, one], residues[:, other]])[order]
+        starts = np.unique(groups, axis=0, return_index=True)[1]
+        kept[order[starts]] = True
+    return kept
+
+
+def _is_metal(elements: Strings) -> Bools:
+    symbols = [str(symbol) for symbol in np.unique(elements)]
+    metals = [one for one in symbols if one and one not in _LABILE and Element(one).is_metal]
+    return np.isin(elements, metals)

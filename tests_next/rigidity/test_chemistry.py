@@ -1,0 +1,322 @@
+"""References for locked bonds, planar atoms, acceptors and charges: textbooks, and another list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tests_next.rigidity.structures import (
+    listed,
+    molecule,
+    needs_lists,
+    pairs_of,
+    ring,
+    structure,
+)
+from timme_next.ensemble import Ensemble
+from timme_next.rigidity.chemistry import Chemistry, Structure, parent_residues
+
+RINGS = {"PHE", "TYR", "TRP", "HIS"}
+AMIDES = {("ASN", "CG", "ND2"), ("GLN", "CD", "NE2")}
+
+
+def known(ensemble: Ensemble) -> Chemistry:
+    return Chemistry(Structure.of(ensemble))
+
+
+def names(ensemble: Ensemble, chosen: npt.NDArray[np.bool_]) -> set[str]:
+    return set(ensemble.atoms.names[chosen].tolist())
+
+
+def locked(ensemble: Ensemble) -> set[frozenset[str]]:
+    bonds = ensemble.atoms.bonds[known(ensemble).locked]
+    return {frozenset(ensemble.atoms.names[bond].tolist()) for bond in bonds}
+
+
+# ---- another program's lists ---------------------------------------------------------------------
+
+
+@needs_lists
+def test_locked_bonds_of_1bck_are_the_listed_ones_and_partial_double_bonds() -> None:
+    """That program locks 164 peptide bonds and 18 of guanidinium, and we 144 more.
+
+    These are 132 bonds of aromatic rings, which are rigid with or without a lock, and the 12 amides
+    of asparagine and glutamine, which are as much double as a peptide.
+    """
+    atoms = structure("1bck").atoms
+    assert pairs_of(atoms.bonds) == listed().covalent
+    mine = pairs_of(atoms.bonds[known(structure("1bck")).locked])
+    assert listed().locked <= mine
+    more = mine - listed().locked
+    kinds = [(str(atoms.resnames[a]), *sorted(atoms.names[[a, b]].tolist())) for a, b in more]
+    amides = [kind for kind in kinds if kind in AMIDES]
+    rings = [kind for kind in kinds if kind[0] in RINGS]
+    assert (len(more), len(amides), len(rings)) == (144, 12, 132)
+
+
+# ---- limits of geometry, which decide in molecules that no table knows ---------------------------
+
+EDGE = 1e-6  # Å and degrees, far above rounding
+
+
+def two_planes(one: str, other: str, length: float, turned: float = 0.0) -> Ensemble:
+    """Two flat centres with two carbons or hydrogens each, the second plane turned (degrees)."""
+    turn = np.deg2rad(turned)
+    across = np.array([0.0, np.cos(turn), np.sin(turn)])
+    side, beyond = 0.95, np.array([length + 0.55, 0.0, 0.0])
+    atoms: dict[str, Sequence[float]] = {
+        f"{one}1": (0.0, 0.0, 0.0),
+        "H1": (-0.55, side, 0.0),
+        "H2": (-0.55, -side, 0.0),
+        f"{other}2": (length, 0.0, 0.0),
+        "H3": (beyond + side * across).tolist(),
+        "H4": (beyond - side * across).tolist(),
+    }
+    return molecule(atoms, f"{one}1-H1 {one}1-H2 {one}1-{other}2 {other}2-H3 {other}2-H4")
+
+
+@pytest.mark.parametrize(("other", "limit"), [("C", 1.44), ("N", 1.39)])
+@pytest.mark.parametrize("beyond", [-EDGE, EDGE])
+def test_a_flat_bond_of_an_unknown_molecule_is_locked_if_it_is_short(
+    other: str, limit: float, beyond: float
+) -> None:
+    assert len(locked(two_planes("C", other, limit + beyond))) == (beyond < 0)
+
+
+@pytest.mark.parametrize(("turned", "is_locked"), [(30 - EDGE, True), (30 + EDGE, False)])
+def test_a_short_bond_turned_by_more_than_30_degrees_is_not_locked(
+    turned: float, is_locked: bool
+) -> None:
+    assert len(locked(two_planes("C", "C", 1.34, turned))) == is_locked
+
+
+@pytest.mark.parametrize(("element", "limit"), [("O", 1.31), ("S", 1.70)])
+@pytest.mark.parametrize("beyond", [-EDGE, EDGE])
+def test_a_carbon_of_two_neighbours_is_planar_if_one_is_near(
+    element: str, limit: float, beyond: float
+) -> None:
+    atoms = {"C1": (0, 0, 0), f"{element}1": (limit + beyond, 0, 0), "H1": (-0.5, 0.95, 0)}
+    small = molecule(atoms, f"C1-{element}1 C1-H1")
+    assert ("C1" in names(small, known(small).planar)) == (beyond < 0)
+
+
+@pytest.mark.parametrize("beyond", [-EDGE, EDGE])
+def test_three_neighbours_are_in_a_plane_if_their_triple_product_is_below_two_fifths(
+    beyond: float,
+) -> None:
+    """Unit vectors at the height h over a circle have the product (3√3 / 2) h (1 - h²)."""
+    heights = np.roots([-1.5 * 3**0.5, 0, 1.5 * 3**0.5, -(0.4 + beyond)])
+    height = min(float(h) for h in heights.real if h > 0)
+    around = 2 * np.pi * np.arange(3) / 3
+    radius = 1.5 * (1 - height**2) ** 0.5
+    arms = {
+        f"C{k + 2}": (radius * np.cos(a), radius * np.sin(a), 1.5 * height)
+        for k, a in enumerate(around)
+    }
+    star = molecule({"C1": (0, 0, 0), **arms}, "C1-C2 C1-C3 C1-C4")
+    assert ("C1" in names(star, known(star).planar)) == (beyond < 0)
+
+
+@pytest.mark.parametrize(("length", "is_locked"), [(1.40 - EDGE, True), (1.40 + EDGE, False)])
+def test_an_ester_is_locked_up_to_14_tenths(length: float, is_locked: bool) -> None:
+    atoms = {
+        "C1": (0, 0, 0),
+        "O1": (-0.6, 1.05, 0),
+        "C2": (-0.75, -1.3, 0),
+        "O2": (length, 0, 0),
+        "C3": (length + 0.7, 1.25, 0),
+    }
+    found = locked(molecule(atoms, "C1-O1 C1-C2 C1-O2 O2-C3"))
+    assert (frozenset(("C1", "O2")) in found) == is_locked
+
+
+# ---- amino acids and nucleotides, by their names -------------------------------------------------
+
+
+def side_chain(resname: str, atoms: str, bonds: str) -> Ensemble:
+    """Part of a residue with all atoms on a line: names must tell, not geometry."""
+    places = {name: (1.2 * number, 0.0, 0.0) for number, name in enumerate(atoms.split())}
+    return molecule(places, bonds, resname=resname)
+
+
+GUANIDINE = "CD-NE NE-CZ CZ-NH1 CZ-NH2 NH1-H1 NH1-H2 NH2-H3 NH2-H4"
+IMIDAZOLE = "CB-CG CG-ND1 ND1-HD1 ND1-CE1 CE1-NE2 NE2-CD2 CD2-CG"
+
+
+@pytest.mark.parametrize(
+    ("resname", "atoms", "bonds", "charged"),
+    [
+        ("LYS", "CE NZ H1 H2 H3", "CE-NZ NZ-H1 NZ-H2 NZ-H3", {"NZ"}),
+        ("LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", set()),
+        (
+            "ARG",
+            "CD NE HE CZ NH1 H1 H2 NH2 H3 H4",
+            f"{GUANIDINE} NE-HE",
+            {"NE", "NH1", "NH2"},
+        ),
+        ("ARG", "CD NE CZ NH1 H1 H2 NH2 H3 H4", GUANIDINE, set()),
+        (
+            "HIP",
+            "CB CG ND1 HD1 CE1 NE2 HE2 CD2",
+            f"{IMIDAZOLE} NE2-HE2",
+            {"ND1", "NE2"},
+        ),
+        ("HIS", "CB CG ND1 HD1 CE1 NE2 CD2", IMIDAZOLE, set()),
+        ("ASN", "CB CG OD1 ND2 H1 H2", "CB-CG CG-OD1 CG-ND2 ND2-H1 ND2-H2", set()),
+    ],
+)
+def test_bases_are_charged_as_their_hydrogens_say(
+    resname: str, atoms: str, bonds: str, charged: set[str]
+) -> None:
+    residue = side_chain(resname, atoms, bonds)
+    assert names(residue, known(residue).positive) == charged
+
+
+@pytest.mark.parametrize(
+    ("resname", "atoms", "bonds", "charged"),
+    [
+        ("ASP", "CB CG OD1 OD2", "CB-CG CG-OD1 CG-OD2", {"OD1", "OD2"}),
+        ("ASH", "CB CG OD1 OD2 HD2", "CB-CG CG-OD1 CG-OD2 OD2-HD2", set()),
+        ("A", "P OP1 OP2 O5' C5'", "P-OP1 P-OP2 P-O5' O5'-C5'", {"OP1", "OP2"}),
+        ("SO4", "S O1 O2 O3 O4", "S-O1 S-O2 S-O3 S-O4", {"O1", "O2", "O3", "O4"}),
+        ("NO3", "N O1 O2 O3", "N-O1 N-O2 N-O3", {"O1", "O2", "O3"}),
+        ("DMS", "S O C1 C2", "S-O S-C1 S-C2", set()),
+    ],
+)
+def test_acids_are_charged_as_their_hydrogens_say(
+    resname: str, atoms: str, bonds: str, charged: set[str]
+) -> None:
+    residue = side_chain(resname, atoms, bonds)
+    assert names(residue, known(residue).negative) == charged
+
+
+@pytest.mark.parametrize(
+    ("resname", "atoms", "bonds", "accepts"),
+    [
+        ("HID", "CB CG ND1 HD1 CE1 NE2 CD2", IMIDAZOLE, {"NE2"}),
+        ("ALA", "C2 N CA C O", "C2-N N-CA CA-C C-O", {"O"}),
+        ("MET", "CG SD CE", "CG-SD SD-CE", {"SD"}),
+        ("CYS", "CB SG HG", "CB-SG SG-HG", set()),
+        ("ASN", "CB CG OD1 ND2", "CB-CG CG-OD1 CG-ND2", {"OD1"}),
+        ("ARG", "CD NE CZ NH1 NH2", "CD-NE NE-CZ CZ-NH1 CZ-NH2", set()),
+        ("LYS", "CE NZ", "CE-NZ", set()),
+        ("LYN", "CE NZ H1 H2", "CE-NZ NZ-H1 NZ-H2", {"NZ"}),
+        ("TRP", "CD1 NE1 CE2", "CD1-NE1 NE1-CE2", set()),
+    ],
+)
+def test_lone_pairs_accept_but_not_where_a_hydrogen_is_missing(
+    resname: str, atoms: str, bonds: str, accepts: set[str]
+) -> None:
+    residue = side_chain(resname, atoms, bonds)
+    assert names(residue, known(residue).acceptors) == accepts
+
+
+def test_cytosine_accepts_and_locks_as_in_a_base_pair() -> None:
+    bonds = "N1-C2 C2-O2 C2-N3 N3-C4 C4-N4 N4-H1 N4-H2 C4-C5 C5-C6 C6-N1 N1-C1'"
+    base = side_chain("DC", "N1 C2 O2 N3 C4 N4 H1 H2 C5 C6 C1'", bonds)
+    assert names(base, known(base).acceptors) == {"O2", "N3"}
+    inside = "N1-C2 C2-N3 N3-C4 C4-N4 C4-C5 C5-C6 C6-N1"
+    assert locked(base) == {frozenset(bond.split("-")) for bond in inside.split()}
+
+
+def test_forms_of_residues_are_known_by_the_usual_one() -> None:
+    forms = np.array("HSE CHIE NPRO CYX ASH nag CYSH".split())
+    assert parent_residues(forms).tolist() == "HIS HIS PRO CYS ASP NAG CYS".split()
+    assert parent_residues(np.array(["", "N"])).tolist() == ["", "N"]
+
+
+# ---- unknown molecules, by their geometry --------------------------------------------------------
+
+
+def bonds_of_ring(letters: str) -> str:
+    first, *others = letters.split()
+    return " ".join(f"{a}-{b}" for a, b in zip(letters.split(), [*others, first], strict=True))
+
+
+def test_benzene_is_locked_and_cyclohexane_is_not() -> None:
+    letters = "C1 C2 C3 C4 C5 C6"
+    flat = molecule(dict(zip(letters.split(), ring(6, 1.39), strict=True)), bonds_of_ring(letters))
+    chair = ring(6, 1.53) * [0.95, 0.95, 1.0] + [[0, 0, 0.25 * (-1) ** n] for n in range(6)]
+    bent = molecule(dict(zip(letters.split(), chair, strict=True)), bonds_of_ring(letters))
+    assert len(locked(flat)) == 6
+    assert len(locked(bent)) == 0
+
+
+@pytest.mark.parametrize(("turn", "length", "n_locked"), [(0.7, 1.49, 12), (0.0, 1.40, 13)])
+def test_two_rings_turn_unless_the_bond_between_them_is_short_and_flat(
+    turn: float, length: float, n_locked: int
+) -> None:
+    letters = ["C1 C2 C3 C4 C5 C6", "C7 C8 C9 C10 C11 C12"]
+    one, other = ring(6, 1.39), -ring(6, 1.39, turn=turn)
+    other[:, 0] += 2 * 1.39 + length
+    places = dict(zip(" ".join(letters).split(), [*one, *other], strict=True))
+    rings = molecule(places, f"{' '.join(map(bonds_of_ring, letters))} C1-C7")
+    assert len(locked(rings)) == n_locked
+
+
+FORMAMIDE = {
+    "C": (0.0, 0.0, 0.0),
+    "O": (1.23, 0.0, 0.0),
+    "N": (-0.67, 1.15, 0.0),
+    "H": (-0.54, -0.94, 0.0),
+    "H1": (-1.68, 1.15, 0.0),
+    "H2": (-0.16, 2.02, 0.0),
+}
+ACID = {
+    "C": (0.0, 0.0, 0.0),
+    "O": (1.21, 0.0, 0.0),
+    "OH": (-0.67, 1.16, 0.0),
+    "H": (0.0, 1.9, 0.0),
+}
+
+
+def test_an_amide_of_an_unknown_molecule_is_locked_and_planar_unless_it_is_twisted() -> None:
+    amide = molecule(FORMAMIDE, "C-O C-N C-H N-H1 N-H2")
+    found = known(amide)
+    assert locked(amide) == {frozenset("CN")}
+    assert names(amide, found.planar) == {"C", "N", "O"}
+    assert names(amide, found.acceptors) == {"O"}
+    assert not found.positive.any()
+    turned = {**FORMAMIDE, "H1": (-1.0, 1.6, 0.8), "H2": (-1.0, 1.6, -0.8)}
+    assert locked(molecule(turned, "C-O C-N C-H N-H1 N-H2")) == set()
+
+
+def test_bonds_to_ends_and_to_hydroxyl_are_not_locked() -> None:
+    acid = molecule(ACID, "C-O C-OH OH-H")
+    assert locked(acid) == set()
+    assert names(acid, known(acid).planar) == {"C", "O", "OH"}
+
+
+@pytest.mark.parametrize(
+    ("methyl", "turns"), [((0.05, 2.41, 0.0), False), ((-0.67, 1.66, 1.35), True)]
+)
+def test_an_ester_is_locked_unless_it_is_twisted(
+    methyl: tuple[float, float, float], turns: bool
+) -> None:
+    ends = {"CA": (-0.75, -1.3, 0.0), "CB": methyl}
+    ester = {name: ACID[name] for name in ("C", "O", "OH")} | ends
+    found = locked(molecule(ester, "C-O C-OH C-CA OH-CB"))
+    assert found == (set() if turns else {frozenset(("C", "OH"))})
+
+
+def test_a_tetrahedral_carbon_makes_its_neighbours_sp3() -> None:
+    methanol = {
+        "C": (0.0, 0.0, 0.0),
+        "O": (1.43, 0.0, 0.0),
+        "H": (1.75, 0.9, 0.0),
+        "H1": (-0.36, 1.03, 0.0),
+        "H2": (-0.36, -0.51, 0.89),
+        "H3": (-0.36, -0.51, -0.89),
+    }
+    made = molecule(methanol, "C-O O-H C-H1 C-H2 C-H3")
+    assert not known(made).planar.any()
+    assert names(made, known(made).acceptors) == {"O"}
+
+
+def test_one_atom_has_neither_planes_nor_locks() -> None:
+    found = known(Ensemble.from_array(np.zeros((1, 1, 3))))
+    assert not found.planar.any()
+    assert len(found.locked) == 0

@@ -1,0 +1,321 @@
+"""References for energies of hydrogen bonds: a slow one, and another program's list."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests_next.rigidity.structures import (
+    WATER,
+    joined,
+    listed,
+    molecule,
+    moved,
+    needs_lists,
+    structure,
+)
+from timme_next.ensemble import Ensemble
+from timme_next.rigidity.chemistry import Chemistry, Structure
+from timme_next.rigidity.energies import (
+    HydrogenBonds,
+    bond_energies,
+    hydrogen_bond_energies,
+    hydrogen_bonds,
+    salt_bridge_energies,
+)
+
+# How many bonds of each class the other program lists.
+CLASSES = {
+    "HB Dsp2 Asp2": 125,
+    "HB Dsp2 Asp3": 11,
+    "HB Dsp3 Asp2": 32,
+    "HB Dsp3 Asp3": 7,
+    "SB no energy": 18,
+}
+
+# ---- a slow reference: one bond at a time, plain mathematics -------------------------------------
+
+
+def naive_factor(theta: float, phi: float, gamma: float, donor: int, acceptor: int) -> float:
+    """F of the energy; donor and acceptor are 2 for sp2 and 3 for sp3, angles in radians."""
+    fall = math.cos(theta) ** 2 * math.exp(-((math.pi - theta) ** 6))
+    if donor == 3 and acceptor == 3:
+        return fall * math.cos(phi - math.radians(109.5)) ** 2
+    if donor == 2 and acceptor == 3:
+        return fall * fall
+    if phi <= math.pi / 2:
+        return 0.0
+    if donor == 3:
+        return fall * math.cos(phi) ** 2
+    return fall * math.cos(max(phi, gamma, math.pi - gamma)) ** 2
+
+
+def naive_energy(distance: float, factor: float) -> float:
+    x = 2.8 / distance
+    return 8 * (5 * x**12 - 6 * x**10) * factor
+
+
+def naive_salt_bridge(distance: float) -> float:
+    x = 3.2 / (distance + 0.375)
+    return 10 * (5 * x**12 - 6 * x**10)
+
+
+class NaiveStructure:
+    """Atoms one by one, their neighbours in dictionaries, vectors as lists."""
+
+    def __init__(self, snapshot: Structure, known: Chemistry) -> None:
+        self.places = [[float(x) for x in place] for place in snapshot.coordinates]
+        self.elements = [str(element) for element in snapshot.atoms.elements]
+        self.names = [str(name) for name in snapshot.atoms.names]
+        self.masses = [float(mass) for mass in snapshot.atoms.masses]
+        self.near: list[set[int]] = [set() for _ in self.places]
+        for one, other in snapshot.atoms.bonds.tolist():
+            self.near[one].add(other)
+            self.near[other].add(one)
+        self.known = known
+        box = snapshot.boxes.matrices[0]
+        self.sides = [float(box[axis, axis]) for axis in range(3)]
+
+    def vector(self, start: int, end: int) -> list[float]:
+        found = []
+        for a, b, side in zip(self.places[start], self.places[end], self.sides, strict=True):
+            step = b - a
+            found.append(step - side * round(step / side) if side else step)
+        return found
+
+    def length(self, start: int, end: int) -> float:
+        return math.hypot(*self.vector(start, end))
+
+    def angle(self, one: int, middle: int, other: int) -> float:
+        return between(self.vector(middle, one), self.vector(middle, other))
+
+    def heavy(self, atom: int) -> list[int]:
+        return [other for other in sorted(self.near[atom]) if self.elements[other] != "H"]
+
+    def apart(self, start: int, end: int) -> bool:
+        reached = {start}
+        for _ in range(3):
+            reached |= {other for atom in reached for other in self.near[atom]}
+        return end not in reached
+
+    def normal(self, centre: int, one: int, other: int) -> list[float]:
+        return cross(self.vector(centre, one), self.vector(centre, other))
+
+    def energy(self, donor: int, hydrogen: int, acceptor: int) -> float:
+        distance = self.length(donor, acceptor)
+        if self.known.positive[donor] and self.known.negative[acceptor]:
+            return naive_salt_bridge(distance)
+        kinds = [2 if self.known.planar[atom] else 3 for atom in (donor, acceptor)]
+        theta = self.angle(donor, hydrogen, acceptor)
+        found = []
+        for base in self.heavy(acceptor) or sorted(self.near[acceptor]):
+            phi = self.angle(hydrogen, acceptor, base)
+            gamma = self.gamma(donor, hydrogen, acceptor, base)
+            found.append(naive_energy(distance, naive_factor(theta, phi, gamma, *kinds)))
+        return max(found)
+
+    def gamma(self, donor: int, hydrogen: int, acceptor: int, base: int) -> float:
+        beside = [atom for atom in self.heavy(acceptor) if atom != base]
+        beyond = [atom for atom in self.heavy(base) if atom != acceptor]
+        thirds = sorted(beside or beyond, key=lambda atom: (self.masses[atom], self.names[atom]))
+        found = [math.pi / 2]
+        for other, third in itertools.product(self.heavy(donor), thirds[:1]):
+            angle = between(self.normal(donor, hydrogen, other), self.normal(acceptor, base, third))
+            found.append(max(angle, math.pi - angle))
+        return max(found)
+
+    def candidates(self) -> list[tuple[float, int, int, int]]:
+        """All bonds that attract, by trying all pairs."""
+        best: dict[tuple[int, int], tuple[float, float, int]] = {}
+        acceptors = np.flatnonzero(self.known.acceptors).tolist()
+        for hydrogen, element in enumerate(self.elements):
+            if element != "H":
+                continue
+            donors = [atom for atom in self.near[hydrogen] if self.elements[atom] in "NOS"]
+            for donor, acceptor in itertools.product(donors, acceptors):
+                short = self.length(hydrogen, acceptor)
+                if donor == acceptor or short > 4.0 or self.length(donor, acceptor) > 5.0:
+                    continue
+                if self.angle(donor, hydrogen, acceptor) < math.radians(100.0):
+                    continue
+                energy = self.energy(donor, hydrogen, acceptor)
+                if energy < 0 and self.apart(donor, acceptor):
+                    new = (energy, short, hydrogen)
+                    best[donor, acceptor] = min(best.get((donor, acceptor), new), new)
+        return sorted(
+            (energy, donor, hydrogen, acceptor)
+            for (donor, acceptor), (energy, _, hydrogen) in best.items()
+        )
+
+
+def cross(a: list[float], b: list[float]) -> list[float]:
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def between(a: list[float], b: list[float]) -> float:
+    product = sum(x * y for x, y in zip(a, b, strict=True))
+    return math.acos(max(-1.0, min(1.0, product / math.hypot(*a) / math.hypot(*b))))
+
+
+# ---- the function --------------------------------------------------------------------------------
+
+angles = st.floats(0.0, math.pi)
+kinds = st.sampled_from([2, 3])
+
+
+@given(st.floats(1.0, 6.0), angles, angles, angles, kinds, kinds)
+@settings(max_examples=50)
+def test_energies_are_those_of_the_published_function(
+    distance: float, theta: float, phi: float, gamma: float, donor: int, acceptor: int
+) -> None:
+    found = hydrogen_bond_energies(
+        np.array([distance]),
+        (np.array([theta]), np.array([phi]), np.array([gamma])),
+        planar_donors=np.array([donor == 2]),
+        planar_acceptors=np.array([acceptor == 2]),
+    )
+    wanted = naive_energy(distance, naive_factor(theta, phi, gamma, donor, acceptor))
+    assert found[0] == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    bridge = salt_bridge_energies(np.array([distance]))
+    assert bridge[0] == pytest.approx(naive_salt_bridge(distance), rel=1e-9)
+
+
+def test_the_wells_are_8_and_10_deep_at_2_8_and_2_825() -> None:
+    distances = np.linspace(2.0, 5.0, 30001)
+    straight = np.full_like(distances, np.pi)
+    yes = np.ones(len(distances), dtype=np.bool_)
+    bonds = hydrogen_bond_energies(
+        distances, (straight, straight, straight), planar_donors=yes, planar_acceptors=yes
+    )
+    bridges = salt_bridge_energies(distances)
+    assert distances[bonds.argmin()] == pytest.approx(2.8, abs=1e-4)
+    assert bonds.min() == pytest.approx(-8.0)
+    assert distances[bridges.argmin()] == pytest.approx(2.825, abs=1e-4)
+    assert bridges.min() == pytest.approx(-10.0)
+
+
+# ---- another program's list ----------------------------------------------------------------------
+
+
+@needs_lists
+@pytest.mark.parametrize("name", CLASSES)
+def test_energies_of_1bck_agree_with_the_listed_ones(name: str) -> None:
+    """To the 5 decimals of the list, all but one bond.
+
+    The one: that program takes every histidine for charged, and so the bond of His 92, which has a
+    hydrogen at Nδ1 only, for a salt bridge.
+    """
+    snapshot = Structure.of(structure("1bck"))
+    known = Chemistry(snapshot)
+    bonds = bond_energies(snapshot, known, *listed().bonds.T)
+    chosen = listed().classes == name
+    off = np.abs(bonds.energies - listed().energies)[chosen]
+    assert len(off) == CLASSES[name]
+    if name.startswith("HB"):
+        assert off.max() < 1e-4
+        donor, acceptor = (int(word[-1]) for word in name.split()[1:])
+        assert set(np.where(known.planar[bonds.donors[chosen]], 2, 3)) == {donor}
+        assert set(np.where(known.planar[bonds.acceptors[chosen]], 2, 3)) == {acceptor}
+    else:
+        (odd,) = bonds.donors[chosen][off > 1e-4]
+        assert structure("1bck").site_label(int(odd)) == "HIS 92/ND1"
+        assert not known.positive[odd]
+    assert bonds.salt_bridges[chosen].sum() == (0 if name.startswith("HB") else 17)
+
+
+@needs_lists
+def test_every_listed_bond_is_found_again() -> None:
+    found = found_bonds(structure("1bck"), cutoff=math.inf)
+    pairs = {tuple(row) for row in np.column_stack([found.hydrogens, found.acceptors]).tolist()}
+    assert {tuple(row) for row in listed().bonds[:, 1:].tolist()} <= pairs
+
+
+# ---- the search ----------------------------------------------------------------------------------
+
+
+def found_bonds(ensemble: Ensemble, cutoff: float = 0.0) -> HydrogenBonds:
+    snapshot = Structure.of(ensemble)
+    everyone = np.ones(len(snapshot.atoms), dtype=np.bool_)
+    return hydrogen_bonds(snapshot, Chemistry(snapshot), allowed=everyone, cutoff=cutoff)
+
+
+def assert_same(ensemble: Ensemble) -> None:
+    snapshot = Structure.of(ensemble)
+    found = found_bonds(ensemble)
+    wanted = NaiveStructure(snapshot, Chemistry(snapshot)).candidates()
+    theirs = {(donor, acceptor): energy for energy, donor, _, acceptor in wanted}
+    pairs = list(zip(found.donors.tolist(), found.acceptors.tolist(), strict=True))
+    assert len(pairs) == len(set(pairs))
+    assert set(pairs) == theirs.keys()
+    wanted_energies = [theirs[pair] for pair in pairs]
+    assert found.energies.tolist() == pytest.approx(wanted_energies, rel=1e-6, abs=1e-9)
+    assert (np.diff(found.energies) >= 0).all()
+
+
+def test_the_slow_reference_finds_the_same_bonds_in_barnase() -> None:
+    assert_same(structure("1bnr"))
+
+
+def waters(seed: int, count: int, side: float, *, periodic: bool) -> Ensemble:
+    """Waters at random places and turned at random, none of them kept apart."""
+    rng = np.random.default_rng(seed)
+    one = molecule(WATER, "O-H1 O-H2", resname="HOH")
+    parts = []
+    for _ in range(count):
+        turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        turned = Ensemble.from_array(one.snapshot()[0][None] @ turn, atoms=one.atoms, unit="Å")
+        parts.append(moved(turned, rng.uniform(0, side, 3)))
+    whole = joined(*parts)
+    boxes = [side] * 3 if periodic else None
+    places = whole.snapshot()[0][None]
+    return Ensemble.from_array(places, atoms=whole.atoms, unit="Å", boxes=boxes)
+
+
+@given(st.integers(0, 10_000), st.booleans())
+@settings(max_examples=6)
+def test_the_slow_reference_finds_the_same_bonds_among_waters(seed: int, periodic: bool) -> None:
+    # A box wider than twice the longest bond: there is one image of each acceptor in reach.
+    assert_same(waters(seed, 20, 10.5, periodic=periodic))
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=6)
+def test_turning_and_moving_a_structure_changes_no_energy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    before = waters(seed, 25, 9.0, periodic=False)
+    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    places = before.snapshot()[0] @ turn + rng.normal(size=3)
+    after = Ensemble.from_array(places[None], atoms=before.atoms, unit="Å")
+    wanted, found = (found_bonds(one).energies for one in (before, after))
+    # Angles near 180° keep half of the digits of their cosine.
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9)
+
+
+def test_hydrogens_of_one_donor_bind_one_acceptor_once() -> None:
+    """Ammonium that straddles an oxygen of formate."""
+    ammonium = {
+        "N": (0.0, 0.0, 0.0),
+        "H1": (0.58, 0.82, 0.0),
+        "H2": (0.58, -0.82, 0.0),
+        "H3": (-0.58, 0.0, 0.82),
+        "H4": (-0.58, 0.0, -0.82),
+    }
+    formate = {"O1": (2.8, 0.0, 0.0), "C": (4.05, 0.0, 0.0), "O2": (4.6, 1.1, 0.0)}
+    found = found_bonds(
+        joined(molecule(ammonium, "N-H1 N-H2 N-H3 N-H4"), molecule(formate, "C-O1 C-O2"))
+    )
+    assert found.salt_bridges.all()
+    pairs = list(zip(found.donors.tolist(), found.acceptors.tolist(), strict=True))
+    assert len(pairs) == len(set(pairs))
+    assert found.energies[0] == pytest.approx(naive_salt_bridge(2.8))
+
+
+def test_atoms_in_one_place_have_an_energy_that_is_a_number() -> None:
+    one = molecule(WATER, "O-H1 O-H2", resname="HOH")
+    found = found_bonds(joined(one, one, moved(one, (0.05, 0.0, 0.0))), cutoff=math.inf)
+    assert np.isfinite(found.energies).all()

@@ -1,0 +1,470 @@
+"""References for networks: published bars and limits, rules tried on all pairs, another list."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests_next.rigidity.structures import (
+    HYDROXYL,
+    METHANE,
+    METHANE_BONDS,
+    PROFLEX,
+    Floats,
+    Pair,
+    chain,
+    hydroxyl,
+    ion,
+    joined,
+    listed,
+    methane,
+    molecule,
+    moved,
+    needs_lists,
+    pairs_of,
+    ring,
+    structure,
+    without_hydrogens,
+)
+from timme_next.ensemble import Atoms, Ensemble
+from timme_next.rigidity import Network, decompose, network
+
+EDGE = 1e-6  # Å and degrees, far above rounding
+
+AMMONIUM = {
+    "N": (0.0, 0.0, 0.0),
+    "H1": (1.0, 0.0, 0.0),
+    "H2": (-0.33, 0.94, 0.0),
+    "H3": (-0.33, -0.47, 0.82),
+    "H4": (-0.33, -0.47, -0.82),
+}
+FORMATE = {"O1": (2.8, 0.0, 0.0), "C": (3.4, 1.1, 0.0), "O2": (4.6, 1.1, 0.0)}
+DISULPHIDE = {
+    "C1": (0.0, 0.0, 0.0),
+    "S1": (1.8, 0.0, 0.0),
+    "S2": (2.5, 1.9, 0.0),
+    "C2": (4.3, 1.9, 0.0),
+    "H": (-1.0, 0.0, 0.0),
+}
+
+
+def counted(found: Network) -> Counter[str]:
+    return Counter(found.kinds.tolist())
+
+
+def weak(found: Network) -> Network:
+    chosen = found.of_kind("hydrogen bond", "salt bridge")
+    columns = (found.bonds, found.bars, found.kinds, found.energies)
+    return Network(found.n_bodies, *(column[chosen] for column in columns))  # type: ignore[arg-type]
+
+
+def sulphane() -> Ensemble:
+    places = {"S": (0.0, 0.0, 0.0), "H1": (0.0, 0.97, 0.93), "H2": (0.0, -0.97, 0.93)}
+    return molecule(places, "S-H1 S-H2")
+
+
+def benzene() -> Ensemble:
+    names = "C1 C2 C3 C4 C5 C6".split()
+    return molecule(dict(zip(names, ring(6, 1.39), strict=True)), chain([*names, "C1"]))
+
+
+def salt() -> Ensemble:
+    return joined(
+        molecule(AMMONIUM, "N-H1 N-H2 N-H3 N-H4"), molecule(FORMATE, "C-O1 C-O2", resname="FMT")
+    )
+
+
+def meeting(
+    *, donor_hydrogen: float = 1.0, hydrogen_acceptor: float = 1.9, angle: float = 180.0
+) -> Ensemble:
+    """A hydroxyl that meets an oxygen: lengths in Å, the angle at the hydrogen in degrees."""
+    theta = np.deg2rad(angle)
+    hydrogen = np.array([donor_hydrogen, 0.0, 0.0])
+    way = np.array([-np.cos(theta), np.sin(theta), 0.0])
+    acceptor = hydrogen + hydrogen_acceptor * way
+    base = acceptor + 1.43 * turned(-way, 109.5)
+    donor = {"O": [0.0, 0.0, 0.0], "C": [-0.5, -1.3, 0.0], "H": hydrogen.tolist()}
+    other = {"O": acceptor.tolist(), "C": base.tolist()}
+    return joined(molecule(donor, "O-C O-H"), molecule(other, "O-C"))
+
+
+def turned(vector: Floats, degrees: float) -> Floats:
+    """The vector, turned in the plane of x and y."""
+    x, y = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
+    return np.array([x * vector[0] - y * vector[1], y * vector[0] + x * vector[1], 0.0])
+
+
+# ---- published numbers, never read from the source -----------------------------------------------
+#
+# Bars and degrees of freedom: Jacobs, Rader, Kuhn and Thorpe, Proteins 44, 150 (2001), with the
+# bodies and bars of Hespenheide, Jacobs and Thorpe, J. Phys.: Condens. Matter 16, S5055 (2004).
+# Energies: Dahiyat, Gordon and Mayo, Protein Science 6, 1333 (1997). Tethers: Rader, Hespenheide,
+# Kuhn and Thorpe, PNAS 99, 3540 (2002). Covalent radii: Cordero et al., Dalton Trans. 2832 (2008).
+
+
+@pytest.mark.parametrize(
+    ("kind", "bars", "example"),
+    [
+        ("covalent", 5, methane),
+        ("locked", 6, benzene),
+        ("disulfide", 5, lambda: molecule(DISULPHIDE, "C1-S1 S1-S2 S2-C2 C1-H")),
+        ("hydrogen bond", 5, meeting),
+        ("salt bridge", 5, salt),
+        ("tether", 2, lambda: joined(methane(), moved(methane(), (3.6, 0.0, 0.0)))),
+        ("metal", 5, lambda: joined(ion("Zn"), moved(sulphane(), (2.3, 0.0, 0.0)))),
+    ],
+)
+def test_every_kind_of_bond_has_its_published_bars(kind: str, bars: int, example: object) -> None:
+    assert callable(example)
+    found = network(example())
+    assert set(found.bars[found.of_kind(kind)].tolist()) == {bars}
+    with_energy = found.of_kind("hydrogen bond", "salt bridge")
+    assert (np.isfinite(found.energies) == with_energy).all()
+
+
+@pytest.mark.parametrize(("n_atoms", "modes"), [(2, 0), (3, 0), (4, 1), (5, 2), (10, 7)])
+def test_a_chain_turns_about_its_inner_bonds(n_atoms: int, modes: int) -> None:
+    """Six freedoms an atom, five at both ends, five bars a bond, six of the whole: n - 3."""
+    names = [f"C{number}" for number in range(n_atoms)]
+    places = {name: (1.25 * k, 0.45 * (-1) ** k, 0.0) for k, name in enumerate(names)}
+    assert decompose(network(molecule(places, chain(names)))).floppy_modes == modes
+
+
+@pytest.mark.parametrize(("n_atoms", "modes"), [(5, 0), (6, 0), (7, 1), (12, 6)])
+def test_a_ring_is_rigid_up_to_six_atoms(n_atoms: int, modes: int) -> None:
+    """Each closed ring of n hinges has n - 6 modes: 6 n - 5 n - 6."""
+    names = [f"C{number}" for number in range(n_atoms)]
+    places = dict(zip(names, ring(n_atoms, 1.54), strict=True))
+    found = network(molecule(places, chain([*names, "C0"])), tethers="none")
+    assert set(found.kinds.tolist()) == {"covalent"}
+    assert decompose(found).floppy_modes == modes
+
+
+def test_a_tether_takes_two_of_the_six_modes_of_two_bodies() -> None:
+    apart, tied = (joined(methane(), moved(methane(), (x, 0.0, 0.0))) for x in (9.0, 3.6))
+    assert decompose(network(apart)).n_objects == 2
+    assert decompose(network(tied)).floppy_modes == 6 - 2
+
+
+@pytest.mark.parametrize(
+    ("donor_hydrogen", "hydrogen_acceptor", "bound"),
+    [
+        (1.0, 4.0, True),  # both lengths are at their limits, 4 Å and 5 Å
+        (0.96, 4.0 + EDGE, False),
+        (1.04, 3.96 - EDGE, True),
+        (1.04, 3.96 + EDGE, False),
+    ],
+)
+def test_hydrogen_and_acceptor_are_within_4_and_donor_and_acceptor_within_5(
+    donor_hydrogen: float, hydrogen_acceptor: float, bound: bool
+) -> None:
+    pair = meeting(donor_hydrogen=donor_hydrogen, hydrogen_acceptor=hydrogen_acceptor)
+    assert counted(network(pair))["hydrogen bond"] == int(bound)
+
+
+@pytest.mark.parametrize(("angle", "bound"), [(100.0, True), (100.0 - EDGE, False)])
+def test_the_angle_at_the_hydrogen_is_100_degrees_or_more(angle: float, bound: bool) -> None:
+    pair = meeting(hydrogen_acceptor=2.6, angle=angle)
+    assert counted(network(pair))["hydrogen bond"] == int(bound)
+
+
+@pytest.mark.parametrize(("n_between", "bound"), [(2, False), (3, True)])
+def test_donor_and_acceptor_are_more_than_three_bonds_apart(n_between: int, bound: bool) -> None:
+    """As many carbons between as there are bonds less one; where these lie matters little."""
+    carbons = {f"C{number}": (0.9 * number, 2.5 + number, 3.0) for number in range(n_between)}
+    carbons[f"C{n_between - 1}"] = (3.4, 1.35, 0.0)
+    atoms = {"O1": (0.0, 0.0, 0.0), **carbons, "O2": (2.9, 0.0, 0.0), "H": (1.0, 0.0, 0.0)}
+    found = network(molecule(atoms, f"{chain(['O1', *carbons, 'O2'])} O1-H"))
+    assert counted(found)["hydrogen bond"] == int(bound)
+
+
+@pytest.mark.parametrize(
+    ("length", "energy"),
+    [
+        # 8 [5 x¹² - 6 x¹⁰] with x = 2.8 / length, straight and with the best angle at the acceptor
+        (2.8, -8.0),
+        (2.8 / 0.9, -8 * (6 * 0.3486784401 - 5 * 0.282429536481)),
+        (2.8 / 1.05, -8 * (6 * 1.05**10 - 5 * 1.05**12)),
+    ],
+)
+def test_a_straight_hydrogen_bond_has_its_published_energy(length: float, energy: float) -> None:
+    (found,) = weak(network(meeting(hydrogen_acceptor=length - 1.0))).energies
+    assert found == pytest.approx(energy, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "limit"),
+    [
+        (methane, methane, 1.7 + 1.7 + 0.5),
+        (methane, sulphane, 1.7 + 1.8 + 0.5),
+        (sulphane, sulphane, 1.8 + 1.8 + 0.5),
+    ],
+)
+def test_tethers_end_half_an_angstrom_beyond_the_radii(
+    one: object, other: object, limit: float
+) -> None:
+    assert callable(one)
+    assert callable(other)
+    for gap, tied in ((limit - EDGE, 1), (limit + EDGE, 0)):
+        assert counted(network(joined(one(), moved(other(), (gap, 0.0, 0.0)))))["tether"] == tied
+
+
+@pytest.mark.parametrize(("n_atoms", "tied"), [(4, 0), (5, 1)])
+def test_tethered_atoms_are_more_than_three_bonds_apart(n_atoms: int, tied: int) -> None:
+    """A chain far wider than bonds are, whose ends meet, the first in a residue of its own."""
+    names = [f"C{number}" for number in range(n_atoms)]
+    places = ring(n_atoms, 10.0)
+    places[-1] = places[0] + [0.0, 0.0, 3.5]
+    curled = molecule(dict(zip(names, places, strict=True)), chain(names))
+    resids = np.where(np.arange(n_atoms) == 0, 1, 2)
+    apart = replace(curled, atoms=replace(curled.atoms, resids=resids))
+    assert counted(network(apart))["tether"] == tied
+
+
+@pytest.mark.parametrize(
+    ("metal", "limit"),
+    [("Zn", 1.22 + 1.05 + 0.4), ("Fe", 1.32 + 1.05 + 0.4), ("Mg", 1.41 + 1.05 + 0.4)],
+)
+def test_metals_hold_sulphur_within_the_covalent_radii_and_0_4(metal: str, limit: float) -> None:
+    for gap, bound in ((limit - 0.001, 1), (limit + 0.001, 0)):
+        found = network(joined(ion(metal), moved(sulphane(), (gap, 0.0, 0.0))))
+        assert counted(found)["metal"] == bound
+
+
+@pytest.mark.parametrize("symbol", ["Na", "K", "Cl"])
+def test_alkali_and_other_ions_are_bound_to_nothing(symbol: str) -> None:
+    found = network(joined(ion(symbol), moved(sulphane(), (2.3, 0.0, 0.0))))
+    assert set(counted(found)) == {"covalent"}
+
+
+# ---- another program's lists, and rules tried on all pairs ---------------------------------------
+
+
+@needs_lists
+def test_1bck_has_the_hydrogen_bonds_and_tethers_of_the_other_program() -> None:
+    """All of its 99 below -2.3 kcal/mol and no other; all 121 tethers, of which FIRST keeps 118."""
+    numbers = (PROFLEX / "1bck_withH_h-bonds_SEfilt.0001").read_text().split()
+    theirs = {tuple(listed().bonds[int(number) - 1, 1:].tolist()) for number in numbers}
+    found = network(structure("1bck"), cutoff=-2.3, tethers="all")
+    assert {tuple(pair) for pair in weak(found).bonds.tolist()} == theirs
+    assert len(theirs) == 99
+    assert pairs_of(found.bonds[found.of_kind("tether")]) == listed().tethers
+    assert len(listed().tethers) == 121
+    assert counted(network(structure("1bck")))["tether"] == 118
+
+
+def test_all_tethers_of_barnase_are_those_of_the_rule() -> None:
+    """C or S bonded to C, S and H only, in other residues, four bonds apart, within radii + 0.5."""
+    expected = tethers_by_trying(structure("1bnr"))
+    every = network(structure("1bnr"), tethers="all")
+    assert pairs_of(every.bonds[every.of_kind("tether")]) == expected
+    assert len(expected) > 50
+
+
+def tethers_by_trying(ensemble: Ensemble) -> set[Pair]:
+    atoms, places = ensemble.atoms, ensemble.snapshot()[0]
+    neighbours = [set[int]() for _ in range(len(atoms))]
+    for one, other in atoms.bonds.tolist():
+        neighbours[one].add(other)
+        neighbours[other].add(one)
+    elements, resids = atoms.elements.tolist(), atoms.resids.tolist()
+    greasy = [
+        k
+        for k in range(len(atoms))
+        if elements[k] in {"C", "S"} and {elements[n] for n in neighbours[k]} <= {"C", "S", "H"}
+    ]
+    radii = {"C": 1.7, "S": 1.8}
+
+    def within_three(start: int) -> set[int]:
+        reached = {start}
+        for _ in range(3):
+            reached |= {n for one in reached for n in neighbours[one]}
+        return reached
+
+    return {
+        (one, other)
+        for one, other in itertools.combinations(greasy, 2)
+        if resids[one] != resids[other]
+        and np.linalg.norm(places[one] - places[other])
+        < radii[elements[one]] + radii[elements[other]] + 0.5
+        and other not in within_three(one)
+    }
+
+
+def test_a_tether_is_left_out_only_where_both_atoms_have_a_shorter_one() -> None:
+    ensemble = structure("1bnr")
+    every, found = network(ensemble, tethers="all"), network(ensemble)
+    all_pairs = pairs_of(every.bonds[every.of_kind("tether")])
+    kept = pairs_of(found.bonds[found.of_kind("tether")])
+    places, residues = ensemble.snapshot()[0], ensemble.atoms.resids
+    lengths = {pair: np.linalg.norm(np.subtract(*places[list(pair)])) for pair in all_pairs}
+    for pair in all_pairs:
+        shortest = [
+            min(
+                lengths[other]
+                for other in lengths
+                if one in other and residues[sum(other) - one] == residues[sum(pair) - one]
+            )
+            for one in pair
+        ]
+        assert (pair in kept) == (lengths[pair] in shortest)
+    assert 0 < len(kept) < len(all_pairs)
+
+
+def test_carbons_beside_oxygen_or_in_one_residue_are_not_tethered() -> None:
+    methanol = molecule(
+        {**METHANE, "O": (0.83, 0.83, 0.83), "H": (1.6, 0.4, 0.5)}, f"{METHANE_BONDS} C-O O-H"
+    )
+    beside = joined(methane(), moved(methanol, (-3.6, 0.0, 0.0)))
+    one = joined(methane(), moved(methane(), (3.6, 0.0, 0.0)))
+    together = replace(one, atoms=replace(one.atoms, resids=np.ones(len(one.atoms), np.int64)))
+    tethers = [counted(network(each))["tether"] for each in (beside, together, one)]
+    assert tethers == [0, 0, 1]
+    assert counted(network(one, tethers="none"))["tether"] == 0
+
+
+# ---- invariance ----------------------------------------------------------------------------------
+
+
+def test_the_network_does_not_depend_on_where_and_in_which_order_atoms_are() -> None:
+    rng = np.random.default_rng(3)
+    before = structure("1bnr")
+    order = np.lexsort((rng.random(before.n_sites), before.atoms.resids))
+    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    places = before.snapshot()[0][order] @ turn + rng.normal(size=3)
+    atoms = before.atoms.take(order)
+    after = Ensemble.from_array(places[None], atoms=atoms, unit="Å")
+    in_nm = Ensemble.from_array(places[None] / 10, atoms=atoms, unit="nm")
+    one = network(before)
+    for found in map(network, (after, before.select(order), in_nm)):
+        assert counted(one) == counted(found)
+        for kind in counted(one):
+            pairs = order[found.bonds[found.of_kind(kind)]]
+            assert pairs_of(one.bonds[one.of_kind(kind)]) == pairs_of(pairs)
+        np.testing.assert_allclose(weak(found).energies, weak(one).energies, 1e-5, 1e-8)
+
+
+def test_a_bond_through_the_wall_of_a_box_is_found() -> None:
+    pair = joined(hydroxyl(), moved(hydroxyl(), (2.8, 0.0, 0.0)))
+    places = pair.snapshot()[0][None]
+    cut = np.where(places[..., :1] > 1.5, places - [20.0, 0.0, 0.0], places)
+    whole = network(pair)
+    boxed = network(Ensemble.from_array(cut, atoms=pair.atoms, unit="Å", boxes=[20.0] * 3))
+    assert counted(whole)["hydrogen bond"] == 1
+    assert (whole.bonds == boxed.bonds).all()
+    np.testing.assert_allclose(whole.energies, boxed.energies)
+
+
+# ---- options -------------------------------------------------------------------------------------
+
+
+def test_the_cutoff_leaves_out_weaker_bonds() -> None:
+    pair = joined(hydroxyl(), moved(hydroxyl(), (2.8, 0.0, 0.0)))
+    (energy,) = weak(network(pair)).energies
+    assert counted(network(pair, cutoff=energy))["hydrogen bond"] == 1
+    assert counted(network(pair, cutoff=energy - 0.01))["hydrogen bond"] == 0
+
+
+def test_waters_are_bodies_and_bind_only_if_asked_to() -> None:
+    water = molecule(
+        {"O": (2.1, 0.0, 0.0), "H1": (2.7, 0.75, 0.0), "H2": (2.7, -0.75, 0.0)},
+        "O-H1 O-H2",
+        resname="HOH",
+    )
+    site = joined(water, ion("Mg"), moved(hydroxyl(), (3.85, 2.19, 0.0)))
+    without, with_them = network(site), network(site, waters=True)
+    assert without.n_bodies == with_them.n_bodies == 7
+    assert set(counted(without)) == {"covalent"}
+    assert {"metal", "hydrogen bond"} < set(counted(with_them))
+    assert [note for note in without.notes if "waters make no hydrogen bonds" in note]
+    assert [note for note in with_them.notes if "metal" in note]
+
+
+def test_the_first_of_several_models_is_taken_or_the_one_asked_for() -> None:
+    near, far = (joined(hydroxyl(), moved(hydroxyl(), (x, 0.0, 0.0))) for x in (2.8, 9.0))
+    places = np.stack([near.snapshot()[0], far.snapshot()[0]])
+    both = Ensemble.from_array(places, atoms=near.atoms, unit="Å")
+    assert counted(network(both))["hydrogen bond"] == 1
+    assert counted(network(both, 1))["hydrogen bond"] == 0
+    with pytest.raises(ValueError, match=r"snapshots range from .* got 2"):
+        network(both, 2)
+
+
+def test_progress_of_one_structure_is_reported() -> None:
+    told = list[tuple[int, int]]()
+    network(structure("1bnr"), progress=lambda *done: told.append(done))
+    assert [done for done, _ in told] == [1, 2, 3, 4]
+    assert {total for _, total in told} == {4}
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+
+def test_a_structure_without_hydrogens_is_refused_with_the_remedy() -> None:
+    with pytest.raises(ValueError, match=r"hydrogen bonds need hydrogens.*add_hydrogens"):
+        network(without_hydrogens(structure("1bnr")))
+
+
+def test_atoms_without_any_bond_are_refused() -> None:
+    alphas = [np.flatnonzero(structure("1bnr").atoms.names == "CA")]
+    bare = structure("1bnr").select(alphas[0])
+    with pytest.raises(ValueError, match="needs covalent bonds, and there are none between 110"):
+        network(bare)
+
+
+def test_one_atom_alone_is_a_network_of_one_body() -> None:
+    found = network(ion("Ar"))
+    assert (found.n_bodies, len(found.bonds)) == (1, 0)
+    assert decompose(found).clusters.tolist() == [0]
+
+
+def test_what_is_no_structure_of_atoms_is_refused() -> None:
+    with pytest.raises(ValueError, match="atoms in space, got 2 dimensions"):
+        network(Ensemble.from_array(np.zeros((1, 3, 2))))
+    with pytest.raises(ValueError, match=r"got unit 'µm'.* unit where it is wrong \(unit='Å'\)$"):
+        network(Ensemble.from_array(np.zeros((1, 3, 3)), unit="µm"))
+    with pytest.raises(ValueError, match="tethers must be shortest, all or none, got 'some'"):
+        network(hydroxyl(), tethers="some")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="an energy is one number in kcal/mol"):
+        network(hydroxyl(), cutoff=float("nan"))
+
+
+def test_atoms_that_are_not_seen_are_refused() -> None:
+    places = np.array([[[0.0, 0.0, 0.0], [np.nan] * 3]])
+    pair = Ensemble.from_array(places, atoms=Atoms.unnamed(2, bonds=[(0, 1)]), gaps=True)
+    with pytest.raises(ValueError, match="atom 2 is not seen in snapshot 1"):
+        network(pair)
+
+
+def test_clashes_and_too_many_bonds_are_named() -> None:
+    close = joined(methane(), moved(hydroxyl(), (0.9, 0.0, 0.0)))
+    (note,) = network(close).notes
+    assert note.startswith("unusual geometry")
+    assert "A/LIG 2/O" in note
+    crowded = molecule({**METHANE, "H5": (1.0, 0.0, 0.0)}, f"{METHANE_BONDS} C-H5")
+    (note,) = network(crowded).notes
+    assert note.endswith("1 (A/LIG 1/C)")
+
+
+def test_missing_atoms_and_hydrogens_are_named() -> None:
+    whole = structure("1bnr")
+    atoms = whole.atoms
+    gone = (atoms.resids == 20) & np.isin(atoms.names, ["CB"])
+    gone |= (atoms.resids == 30) & np.isin(atoms.names, ["H"])
+    kept = np.flatnonzero(~gone)
+    notes = network(
+        Ensemble.from_array(whole.snapshot()[0][kept][None], atoms=atoms.take(kept), unit="Å")
+    ).notes
+    assert [n for n in notes if n.startswith("hydrogens are missing") and " 30/N" in n]
+    assert [n for n in notes if n.startswith("heavy atoms are missing") and " 20/N" in n]
+    assert network(whole).notes == ()
+
+
+def test_overlapping_molecules_have_energies_that_are_numbers() -> None:
+    same = joined(molecule(HYDROXYL, "O-C O-H"), molecule(HYDROXYL, "O-C O-H"))
+    found = network(same, cutoff=np.inf)
+    assert np.isfinite(weak(found).energies).all()
