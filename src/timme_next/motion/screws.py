@@ -1,0 +1,395 @@
+"""Screws: how one body moves against another between two snapshots.
+
+Any rigid motion turns by an angle θ about an axis n and shifts by d along it. With u the
+displacement of the body's centre c and u⊥ its part across n, the axis passes through
+c + ½u⊥ + ½cot(θ/2) n×u⊥. Snapshots are laid onto the reference first.
+
+DynDom's closure, interdomain ratio and bending residues (Hayward and Berendsen 1998) and the
+effective rotation of Hingefind (Wriggers and Schulten 1997) are given beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import cKDTree
+from scipy.spatial.transform import Rotation
+
+from timme_next._arrays import Bools, Coordinates, Floats, Ints, frozen, numbers
+from timme_next._text import Described
+from timme_next.motion.fits import (
+    MIRROR,
+    Shape,
+    best_rotations,
+    degeneracy,
+    fit,
+    inertia,
+    is_random,
+    shape_of,
+    warnings_of,
+)
+
+UNDETERMINED = "orientation undetermined: noise turns it by 20° and more"
+FAR = "the axis is far outside both bodies: the motion is nearly a shift"
+_FLOOR = 3.0  # standard deviations above which a motion counts
+_OUTSIDE = 5.0  # times the distance of body and interface, from which an axis is far outside
+_WINDOW = 5  # residues
+_UNLIKE = 4.6  # χ² of three, 80 %: squared distance from the mean rotation of a body
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Screw(Described):
+    """Motion of a body against another between two snapshots, in the frame of the first."""
+
+    angle: float  # θ in degrees, from 0 to 180; NaN where a body has no orientation
+    axis: Floats  # (3,), unit vector n, right-handed; NaN where there is none
+    shift: float  # d along the axis
+    point: Floats  # (3,), of the axis, nearest to the middle of the interface
+    move: Floats  # (3,), displacement u of the centre of the body
+    distance: float  # of the axis from the centre of the body
+    noise: float  # standard deviation of the angle, in degrees, from the rests of both bodies
+    move_noise: float  # of the displacement
+    kind: str  # rigid, translation, hinge, screw or undefined
+    verdict: str  # warnings, "" if there are none
+
+    def nearest(self, place: npt.ArrayLike) -> Floats:
+        """Return the point of the axis nearest to a place (3,) in the first snapshot."""
+        found: Floats = self.point + self.axis * (self.axis @ (np.asarray(place) - self.point))
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class EffectiveRotation(Described):
+    """The pure rotation nearest to a screw that carries centre to centre (Hingefind)."""
+
+    angle: float  # in degrees
+    axis: Floats  # (3,)
+    pivot: Floats  # (3,)
+    error: float  # how much worse it fits than the screw, in % of the displacement
+
+
+def screw(
+    before: npt.ArrayLike,
+    after: npt.ArrayLike,
+    *,
+    body: Ints,
+    reference: Ints,
+    weights: Floats | None = None,
+) -> Screw:
+    """Return the screw by which a body moves against a reference.
+
+    Parameters
+    ----------
+    before, after : array_like, shape (sites, dimensions)
+        Two snapshots in 2 or 3 dimensions; NaN where a site is not seen.
+    body, reference : ndarray of int
+        Their sites.
+    weights : ndarray, shape (sites,), optional
+        Weights of the sites in fits; equal by default.
+
+    Returns
+    -------
+    Screw
+        In the coordinates of the first snapshot.
+
+    Examples
+    --------
+    >>> from timme_next.synthetic import bodies
+    >>> pair = bodies((60, 40), 2, spans=[60.0], jitter=0.0).ensemble.coordinates()
+    >>> found = screw(*pair, body=np.arange(60, 100), reference=np.arange(60))
+    >>> round(found.angle, 6), found.kind
+    (60.0, 'hinge')
+    """
+    pair = _pair(before, after)
+    given = np.ones(pair.shape[1]) if weights is None else weights
+    words, shapes = list[str](), list[Shape]()
+    for name, sites in (("the reference", reference), ("the body", body)):
+        shapes.append(shape_of(pair[:, sites], given[sites]))
+        seen = [each for each in pair[:, sites] if np.isfinite(each).any()]
+        flaws = [shapes[-1].verdict, *map(degeneracy, seen)]
+        words += [f"{name}: {flaw}" for flaw in flaws if flaw][:1]
+    if words:
+        return _undefined("; ".join(words))
+    laid = _laid(pair, reference, given)
+    pose = fit(laid[0][body], laid[1][body][None], given[body])
+    if not pose.unique[0]:
+        thin = "it is nearly a line" if np.isfinite(pair).all() else "it is not seen in both"
+        return _undefined(f"the body: {MIRROR if pose.ties[0] else thin}")
+    start, end = (_centre(each[body], given[body]) for each in laid)
+    turning, shift = precision(
+        shapes[1], shapes[0], start - _centre(laid[0][reference], given[reference])
+    )
+    if is_random(turning, *shapes):
+        warnings = [*warnings_of(shapes[1], "the body"), *warnings_of(shapes[0], "the reference")]
+        return _undefined("; ".join([*warnings, UNDETERMINED]))
+    near = interface_middle(laid[0][body], laid[0][reference])
+    turns, (start, move, near) = in_space(pose.rotations, np.array([start, end - start, near]))
+    noise = 2 * turning, np.sqrt(2) * shift  # of both snapshots
+    return from_rotation(turns[0], start, move, near, noise)
+
+
+def from_rotation(
+    rotation: Floats, start: Floats, move: Floats, near: Floats, noise: tuple[Floats, float]
+) -> Screw:
+    """Screw of a rotation (3, 3) and the displacement of a centre, with a point near a place.
+
+    ``noise`` is the covariance of the rotation vector (3, 3) in rad², and the standard deviation of
+    the displacement.
+    """
+    vector = Rotation.from_matrix(rotation).as_rotvec()
+    angle, length, nothing = float(np.linalg.norm(vector)), float(np.linalg.norm(move)), _nothing()
+    axis = vector / angle if angle > 0 else nothing
+    turning = float(np.sqrt(axis @ noise[0] @ axis if angle > 0 else np.trace(noise[0]) / 3))
+    told = float(np.degrees(angle)), float(np.degrees(turning))
+    if angle <= max(_FLOOR * turning, 1e-9):
+        moved = length > max(_FLOOR * noise[1], 1e-9)
+        along = move / length if moved else nothing
+        return Screw(
+            told[0], frozen(along), length if moved else 0.0, nothing, frozen(move), float("nan"),
+            told[1], noise[1], "translation" if moved else "rigid",
+            "no rotation above noise" + (", but a shift" if moved else ""),
+        )  # fmt: skip
+    shift = float(axis @ move)
+    across = move - shift * axis
+    point = start + 0.5 * across + 0.5 / np.tan(angle / 2) * np.cross(axis, across)
+    point = point + axis * (axis @ (near - point))
+    distance = float(np.linalg.norm(across) / (2 * np.sin(angle / 2)))
+    verdict = FAR if is_far(distance, point, start, near) else ""
+    if angle > np.radians(179.0):
+        verdict = "it turns by half a turn: the axis and its opposite are equally right"
+    kind = "screw" if abs(shift) > max(0.1 * length, _FLOOR * noise[1]) else "hinge"
+    return Screw(
+        told[0], frozen(axis), shift, frozen(point), frozen(move), distance, told[1], noise[1],
+        kind, verdict,
+    )  # fmt: skip
+
+
+def closure(found: Screw, before: Floats, body: Ints, reference: Ints) -> float:
+    """Return how far a motion closes the cleft between two bodies rather than twists them (DynDom).
+
+    Parameters
+    ----------
+    found : Screw
+        Of the body against the reference.
+    before : ndarray, shape (sites, 3)
+        The first snapshot.
+    body, reference : ndarray of int
+        Their sites.
+
+    Returns
+    -------
+    float
+        100 (1 − (n·e)²) %, with e from centre to centre; 0 % is a twist.
+    """
+    line = np.nanmean(before[body], axis=0) - np.nanmean(before[reference], axis=0)
+    return float(100 * (1 - (found.axis @ line / np.linalg.norm(line)) ** 2))
+
+
+def interdomain_ratio(before: Floats, after: Floats, body: Ints, reference: Ints) -> float:
+    """Return the motion of two bodies as wholes over that within them, after one fit (DynDom).
+
+    Parameters
+    ----------
+    before, after : ndarray, shape (sites, 3)
+        Two snapshots.
+    body, reference : ndarray of int
+        Their sites.
+
+    Returns
+    -------
+    float
+        Square root of the ratio of mean squares.
+    """
+    together = np.concatenate([body, reference])
+    laid = _laid(np.array([before, after]), together, np.ones(len(before)))
+    outer = inner = 0.0
+    for sites in (body, reference):
+        moved = fit(laid[0][sites], laid[1][sites][None]).out_of(laid[0][sites])[0]
+        outer += float(np.nanmean((moved - laid[0][sites]) ** 2))
+        inner += float(np.nanmean((moved - laid[1][sites]) ** 2))
+    return float(np.sqrt(outer / inner)) if inner > 0 else float("inf")
+
+
+def effective_rotation(
+    found: Screw, before: npt.ArrayLike, after: npt.ArrayLike, *, body: Ints, reference: Ints
+) -> EffectiveRotation:
+    """Return the pure rotation nearest to a screw that carries centre to centre (Hingefind).
+
+    Parameters
+    ----------
+    found : Screw
+        Of the body against the reference, with an axis.
+    before, after : array_like, shape (sites, 3)
+        The two snapshots.
+    body, reference : ndarray of int
+        Their sites.
+
+    Returns
+    -------
+    EffectiveRotation
+        Its axis is that of the screw, projected on the plane across the displacement.
+    """
+    pair = _pair(before, after)
+    first, second = (each[body] for each in _laid(pair, reference, np.ones(pair.shape[1])))
+    start = np.nanmean(first, axis=0)
+    way = np.nanmean(second, axis=0) - start
+    length = float(np.linalg.norm(way))
+    unit = way / length
+    tilt = np.arcsin(min(1.0, abs(found.axis @ unit)))
+    angle = 2 * np.arctan(np.cos(tilt) * np.tan(np.radians(found.angle) / 2))
+    axis = found.axis - unit * (unit @ found.axis)
+    axis = axis / np.linalg.norm(axis)
+    pivot = start + 0.5 * way + np.cross(axis, unit) * 0.5 * length / np.tan(angle / 2)
+    turned = Rotation.from_rotvec(angle * axis).apply(first - pivot) + pivot
+    fitted = fit(first, second[None]).out_of(first)[0]
+    rms = [np.sqrt(np.nanmean(((each - second) ** 2).sum(axis=1))) for each in (turned, fitted)]
+    error = float(100 * (rms[0] - rms[1]) / length)
+    return EffectiveRotation(float(np.degrees(angle)), frozen(axis), frozen(pivot), error)
+
+
+def bending_residues(before: Floats, after: Floats, residues: Ints, labels: Ints) -> Ints:
+    """Return the residues that bend between bodies (DynDom).
+
+    Walking from a boundary into a body, a residue bends while the rotation of the five residues
+    around it is unlike those of the body (χ² of three above 4.6). Boundary residues always bend.
+
+    Parameters
+    ----------
+    before, after : ndarray, shape (sites, 3)
+        Two snapshots of a chain, such as N, Cα and C of each residue, or Cα alone.
+    residues : ndarray of int, shape (sites,)
+        Residue of each site, ascending from 0 without gaps.
+    labels : ndarray of int, shape (residues,)
+        Body of each residue, -1 for none.
+
+    Returns
+    -------
+    ndarray of int
+        Residues, ascending.
+    """
+    vectors = _window_rotations(before, after, residues)
+    bends = np.zeros(len(labels), np.bool_)
+    edges = np.flatnonzero((labels[1:] != labels[:-1]) & (labels[1:] >= 0) & (labels[:-1] >= 0))
+    for edge in edges.tolist():
+        for first, step in ((edge, -1), (edge + 1, 1)):
+            unlike, place = _unlikeness(vectors, labels == labels[first]), first
+            bends[first] = True
+            while 0 <= place + step < len(labels) and labels[place + step] == labels[first]:
+                place += step
+                if not unlike[place] > _UNLIKE:
+                    break
+                bends[place] = True
+    return np.flatnonzero(bends)
+
+
+def is_far(distance: float, point: Floats, centre: Floats, near: Floats) -> bool:
+    """Whether an axis is so far outside both bodies that the motion is nearly a shift."""
+    size = max(float(np.linalg.norm(centre - near)), 1e-9)
+    return max(distance, float(np.linalg.norm(point - near))) > _OUTSIDE * size
+
+
+def interface_middle(body: Coordinates, reference: Coordinates) -> Floats:
+    """Middle (dimensions,) of the tenth of the sites of a body that are nearest to another."""
+    here, there = (each[np.isfinite(each).all(axis=1)] for each in (body, reference))
+    apart, partner = (np.asarray(each) for each in cKDTree(there).query(here))
+    nearest = np.argsort(apart, kind="stable")[: max(1, len(here) // 10)]
+    middle: Floats = 0.5 * (here[nearest] + there[partner[nearest]]).mean(axis=0)
+    return middle
+
+
+def precision(body: Shape, reference: Shape, away: Floats) -> tuple[Floats, float]:
+    """Noise of one pose of a body as seen from another, whose centre is ``away`` (dimensions,).
+
+    Returned are the covariance (3, 3) of the rotation vector in rad², and the standard deviation of
+    the centre.
+    """
+    turned = turning_noise(reference)
+    cross = np.cross(np.eye(3), in_space(np.eye(len(away))[None], away[None])[1][0])
+    shift = float(np.trace(cross @ turned @ cross.T))
+    shift += sum(len(away) * _variance(each) / len(each.places) for each in (body, reference))
+    return turning_noise(body) + turned, float(np.sqrt(shift))
+
+
+def turning_noise(shape: Shape) -> Floats:
+    """Covariance (3, 3) of the rotation vector of one fit: ε² I⁻¹ in rad²."""
+    found = inertia(shape.places, shape.weights)
+    if shape.places.shape[1] == 3:
+        return np.asarray(_variance(shape) * np.linalg.pinv(found, hermitian=True))
+    return np.asarray(_variance(shape) * np.diag([0.0, 0.0, 1 / found[2, 2]]))
+
+
+def in_space(rotations: Floats, centres: Floats) -> tuple[Floats, Floats]:
+    """Poses in a plane as poses in space, turned about the third axis."""
+    size = rotations.shape[1]
+    turned = np.tile(np.eye(3), (len(rotations), 1, 1))
+    turned[:, :size, :size] = rotations
+    moved = np.zeros((len(centres), 3))
+    moved[:, :size] = centres
+    return turned, moved
+
+
+def _variance(shape: Shape) -> float:
+    return 0.0 if np.isnan(shape.noise) else shape.noise**2
+
+
+def _pair(before: npt.ArrayLike, after: npt.ArrayLike) -> Floats:
+    pair = [numbers(each, "snapshots") for each in (before, after)]
+    if pair[0].shape != pair[1].shape or pair[0].ndim != 2 or pair[0].shape[1] not in (2, 3):
+        raise ValueError(
+            "a motion needs the same sites in two snapshots, of shape (sites, 2 or 3), got "
+            f"{pair[0].shape} and {pair[1].shape}"
+        )
+    return np.array(pair)
+
+
+def _laid(pair: Floats, reference: Ints, weights: Floats) -> Floats:
+    """Both snapshots laid onto the reference in the first."""
+    return fit(pair[0][reference], pair[:, reference], weights[reference]).into(pair)
+
+
+def _centre(places: Floats, weights: Floats) -> Floats:
+    known = np.isfinite(places).all(axis=1)
+    centre: Floats = weights[known] @ places[known] / weights[known].sum()
+    return centre
+
+
+def _nothing() -> Floats:
+    return frozen(np.full(3, np.nan))
+
+
+def _undefined(verdict: str) -> Screw:
+    nan, none = float("nan"), _nothing()
+    return Screw(nan, none, nan, none, none, nan, nan, nan, "undefined", verdict)
+
+
+def _window_rotations(before: Floats, after: Floats, residues: Ints) -> Floats:
+    """Rotation vectors (residues, 3) of five residues each, after one fit; NaN at the ends."""
+    laid = fit(after, before[None]).out_of(after)[0]
+    middle, count = before.mean(axis=0), int(residues.max()) + 1
+    one, other = before - middle, laid - middle
+    products = (other[:, :, None] * one[:, None]).reshape(-1, 9)
+    columns = [np.ones((len(one), 1)), one, other, products, (other**2).sum(axis=1)[:, None]]
+    sums = np.zeros((count, 17))
+    np.add.at(sums, residues, np.column_stack(columns))
+    found = np.full((count, 3), np.nan)
+    if count < _WINDOW:
+        return found
+    runs = np.lib.stride_tricks.sliding_window_view(sums, _WINDOW, axis=0).sum(axis=2)
+    about = runs[:, 4:7, None] * runs[:, None, 1:4] / runs[:, :1, None]
+    rotations, _ = best_rotations(runs[:, 7:16].reshape(-1, 3, 3) - about, 1e-13 * runs[:, 16])
+    known = np.flatnonzero(np.isfinite(rotations[:, 0, 0]))
+    vectors = Rotation.from_matrix(rotations[known]).as_rotvec()
+    found[known + _WINDOW // 2] = vectors
+    return found
+
+
+def _unlikeness(vectors: Floats, body: Bools) -> Floats:
+    """Squared distance of rotation vectors from the mean of a body, in its own spread."""
+    own = vectors[body & np.isfinite(vectors[:, 0])]
+    if len(own) < 4:
+        return np.full(len(vectors), np.nan)
+    away = vectors - own.mean(axis=0)
+    found: Floats = np.einsum("ri,ij,rj->r", away, np.linalg.pinv(np.cov(own.T)), away)
+    return found
