@@ -1,18 +1,32 @@
 """Motion of the parts of a system against one another: bodies, axes, variance, correlation."""
 
+from timme_next.motion.correlation import TwoPoint, two_point
 from timme_next.motion.fits import Poses, Shape, fit
-from timme_next.motion.rigid_bodies import Agreement, Bodies, Level, bodies
+from timme_next.motion.hinges import Hinge, hinge
+from timme_next.motion.motions import Motions, SplitMotion, describe_motion, split_motions
+from timme_next.motion.rigid_bodies import Bodies, Level, bodies
+from timme_next.motion.screws import (
+    Screw,
+    bending_residues,
+    closure,
+    effective_rotation,
+    interdomain_ratio,
+    screw,
+)
 from timme_next.motion.superposition import Superposition, rmsf, superpose
+from timme_next.motion.variance import (
+    Components,
+    Explained,
+    explained_variance,
+    overlap_with_bodies,
+    principal_components,
+    rmsip,
+)
 
 __all__ = [
-    "Agreement",
-    "Bodies",
-    "Level",
-    "Poses",
-    "Shape",
-    "Superposition",
-    "bodies",
-    "fit",
-    "rmsf",
-    "superpose",
-]
+    "Bodies", "Components", "Explained", "Hinge", "Level", "Motions", "Poses", "Screw", "Shape",
+    "SplitMotion", "Superposition", "TwoPoint", "bending_residues", "bodies", "closure",
+    "describe_motion", "effective_rotation", "explained_variance", "fit", "hinge",
+    "interdomain_ratio", "overlap_with_bodies", "principal_components", "rmsf", "rmsip", "screw",
+    "split_motions", "superpose", "two_point",
+]  # fmt: skip

@@ -41,7 +41,7 @@ from timme_next.motion.pieces import (
     stillness,
     take_sites,
 )
-from timme_next.motion.superposition import some_snapshots
+from timme_next.motion.superposition import body_labels, some_snapshots
 from timme_next.series import effective_size
 
 REST = Quantity(
@@ -160,7 +160,7 @@ def bodies(
         raise ValueError(
             f"{ensemble.prefix}rigid bodies need 2 or 3 dimensions, got {ensemble.n_dimensions}"
         )
-    given = None if seeds is None else checked_labels(seeds, ensemble.n_sites)
+    given = None if seeds is None else body_labels(seeds, ensemble.n_sites)
     snapshots, seen, _ = some_snapshots(ensemble, _FRAMES)
     # Far from the origin, squares of positions would leave few digits for what moves.
     about = np.zeros((*snapshots.shape[:2], 3))
@@ -190,17 +190,6 @@ def choose(levels: list[Level]) -> int:
     """Place of the largest number of bodies with a wide gap that do not bend; 0 if none has."""
     wide = [place for place, level in enumerate(levels) if level.gap >= GAP and not level.bends]
     return max(wide, default=0)
-
-
-def checked_labels(given: npt.ArrayLike, n_sites: int) -> Ints:
-    """Check labels of bodies, a whole number for each site."""
-    labels = np.asarray(given)
-    if labels.shape != (n_sites,) or labels.dtype.kind not in "iu":
-        raise ValueError(
-            f"bodies need a whole number for each of {n_sites} sites, got {labels.dtype} of shape "
-            f"{labels.shape}"
-        )
-    return labels.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

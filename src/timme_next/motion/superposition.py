@@ -191,6 +191,17 @@ def site_weights(body: Ensemble, weights: Literal["mass"] | npt.ArrayLike | None
     return scaled
 
 
+def body_labels(given: npt.ArrayLike, n_sites: int) -> Ints:
+    """Check labels of bodies, a whole number for each site."""
+    labels = np.asarray(given)
+    if labels.shape != (n_sites,) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"bodies need a whole number for each of {n_sites} sites, got {labels.dtype} of shape "
+            f"{labels.shape}"
+        )
+    return labels.astype(np.int64)
+
+
 def some_snapshots(
     ensemble: Ensemble, most: int, *, all_sites: bool = False
 ) -> tuple[Floats, Ints, Ints]:

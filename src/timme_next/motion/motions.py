@@ -1,0 +1,258 @@
+"""Motions: the bodies of an ensemble and how each moves against one of them, all at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from timme_next._arrays import Bools, Floats, Ints, frozen
+from timme_next._text import Described
+from timme_next.ensemble import Ensemble
+from timme_next.hierarchy.condensed import MIN_SIZE, condense
+from timme_next.hierarchy.tree import Hierarchy
+from timme_next.motion.fits import fit
+from timme_next.motion.hinges import Hinge, hinge
+from timme_next.motion.rigid_bodies import Bodies, bodies
+from timme_next.motion.screws import (
+    EffectiveRotation,
+    Screw,
+    bending_residues,
+    closure,
+    effective_rotation,
+    interdomain_ratio,
+    screw,
+)
+from timme_next.motion.superposition import rmsf, superpose
+from timme_next.motion.variance import Explained, explained_variance
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Transition(Described):
+    """Motion of a body between the two snapshots in which it is turned the least and the most."""
+
+    frames: tuple[int, int]  # these snapshots, in their order
+    screw: Screw
+    effective: EffectiveRotation | None  # Hingefind's; None without an axis
+    closure: float  # DynDom's, in %; NaN without an axis
+    interdomain: float  # DynDom's ratio of motion as wholes and within
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Motions(Described):
+    """The rigid bodies of an ensemble, and how they move."""
+
+    bodies: Bodies
+    reference: int  # body that is held still for the fluctuation
+    moving: tuple[int, ...]  # all others
+    relative_to: tuple[int, ...]  # body against which each of these moves
+    hinges: tuple[Hinge, ...]  # how each of these moves
+    transitions: tuple[Transition | None, ...]  # of each of these; None where it has no angles
+    bending: Ints  # sites that bend between bodies of one chain (DynDom)
+    explained: Explained  # by the bodies of every level
+    fluctuation: Floats  # (sites,), rms distance from the mean position
+    known: tuple[Screw, ...] = ()  # of a known transition, one for each moving body
+
+    def facts(self) -> dict[str, object]:
+        """Return what is worth knowing, by name."""
+        kinds = ", ".join(f"{each.kind} {each.range:.0f}°" for each in self.hinges)
+        return {"bodies": self.bodies.n_bodies, "motions": kinds or "none"}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SplitMotion(Described):
+    """How a cluster moves against the larger one that it joins."""
+
+    height: float  # at which they join
+    reference: Ints  # sites of the larger
+    body: Ints  # sites of the other
+    motion: Hinge
+
+
+def describe_motion(
+    ensemble: Ensemble,
+    *,
+    n_bodies: int | None = None,
+    reference: npt.ArrayLike | None = None,
+    transition: npt.ArrayLike | None = None,
+    seed: int = 0,
+) -> Motions:
+    """Find the bodies of an ensemble, and how each moves against one of them.
+
+    In an assembly each body moves against the largest body of its chain, and the largest bodies of
+    other chains against the largest of all.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        At least 2 snapshots in 2 or 3 dimensions; of a protein, select Cα first.
+    n_bodies : int, optional
+        Number of bodies; by default as many as stand out.
+    reference : array_like of int, optional
+        Sites of which the body that has most of them is the reference of all others.
+    transition : array_like, shape (2, sites, 3), optional
+        Positions before and after a known transition, NaN where unknown: the angles of each body
+        are measured about the axis about which it turns there.
+    seed : int, optional
+        Seed of the draws of snapshots.
+
+    Returns
+    -------
+    Motions
+        Without hinges where there is one body.
+
+    Examples
+    --------
+    >>> from timme_next.synthetic import bodies
+    >>> found = describe_motion(bodies((60, 40), spans=[60.0]).ensemble)
+    >>> found.hinges[0].kind, round(found.transitions[0].screw.angle)
+    ('hinge', 60)
+    """
+    found = bodies(ensemble, n_bodies=n_bodies)
+    still = 0 if reference is None else _body_of(found, np.asarray(reference))
+    moving = tuple(body for body in range(found.n_bodies) if body != still)
+    fixed = tuple(
+        still if reference is not None else _largest_of_chain(ensemble, found, body)
+        for body in moving
+    )
+    pairs = [
+        (found.members(body), found.members(other))
+        for body, other in zip(moving, fixed, strict=True)
+    ]
+    known = tuple[Screw, ...]()
+    if transition is not None:
+        given = np.asarray(transition, np.float64)
+        known = tuple(_known_screw(given, ensemble, *pair) for pair in pairs)
+    axes: list[Floats | None] = [each.axis for each in known] or [None] * len(pairs)
+    hinges = tuple(
+        hinge(ensemble, body=body, reference=core, axis=axis, seed=seed)
+        for (body, core), axis in zip(pairs, axes, strict=True)
+    )
+    transitions = tuple(
+        _transition(ensemble, each, *pair) for each, pair in zip(hinges, pairs, strict=True)
+    )
+    return Motions(
+        bodies=found,
+        reference=still,
+        moving=moving,
+        relative_to=fixed,
+        hinges=hinges,
+        transitions=transitions,
+        bending=_bending_sites(ensemble, found, moving, transitions),
+        explained=explained_variance(ensemble, [level.labels for level in found.levels]),
+        fluctuation=frozen(rmsf(superpose(ensemble, found.members(still)).ensemble)),
+        known=known,
+    )
+
+
+def split_motions(
+    ensemble: Ensemble, hierarchy: Hierarchy, *, min_size: int = MIN_SIZE
+) -> tuple[SplitMotion, ...]:
+    """Return how clusters move against the larger one that they join, the highest split first.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots.
+    hierarchy : Hierarchy
+        Of its sites: of σ, or of rigid bodies.
+    min_size : int, optional
+        Sites on each side of a split.
+
+    Returns
+    -------
+    tuple of SplitMotion
+        Splits of the condensed tree, since most merges of a hierarchy add a stray site.
+    """
+    if hierarchy.n_sites != ensemble.n_sites:
+        raise ValueError(
+            f"splits need a hierarchy of the same {ensemble.n_sites} sites, got one of "
+            f"{hierarchy.n_sites}"
+        )
+    tree = condense(hierarchy, min_size=min_size)
+    found = []
+    for larger, *others in tree.splits:
+        core = tree.members(int(larger))
+        for other in others:
+            body = tree.members(int(other))
+            motion = hinge(ensemble, body=body, reference=core)
+            found.append(SplitMotion(float(tree.deaths[other]), frozen(core), frozen(body), motion))
+    return tuple(found)
+
+
+def _body_of(found: Bodies, sites: Ints) -> int:
+    labels = found.labels[sites]
+    if not (labels >= 0).any():
+        raise ValueError("the reference sites belong to no body: choose others, or none")
+    return int(np.bincount(labels[labels >= 0]).argmax())
+
+
+def _largest_of_chain(ensemble: Ensemble, found: Bodies, body: int) -> int:
+    """Body with most sites of the chain of another, or the largest of all if it is that one."""
+    in_chain = (ensemble.sites.chains == found.chains[body]) & (found.labels >= 0)
+    largest = int(np.bincount(found.labels[in_chain]).argmax())
+    return largest if largest != body else 0
+
+
+def _transition(ensemble: Ensemble, motion: Hinge, body: Ints, core: Ints) -> Transition | None:
+    """Screw between the snapshots of the least and the largest angle."""
+    if not len(motion.angles):
+        return None
+    ends = sorted([int(motion.frames[each(motion.angles)]) for each in (np.argmin, np.argmax)])
+    first, last = (np.asarray(ensemble.snapshot(frame)[0], np.float64) for frame in ends)
+    made = screw(first, last, body=body, reference=core)
+    effective, closing = None, float("nan")
+    if made.kind in ("hinge", "screw") and ensemble.n_dimensions == 3:
+        sites = {"body": body, "reference": core}
+        effective = effective_rotation(made, first, last, **sites)
+        closing = closure(made, first, body, core)
+    ratio = interdomain_ratio(first, last, body, core)
+    return Transition((ends[0], ends[1]), made, effective, closing, ratio)
+
+
+def _bending_sites(
+    ensemble: Ensemble,
+    found: Bodies,
+    moving: tuple[int, ...],
+    transitions: tuple[Transition | None, ...],
+) -> Ints:
+    """Sites that bend at the boundaries of moving bodies, where each is one residue of a chain."""
+    atoms, bends = ensemble.sites, list[Ints]()
+    named = ensemble.n_dimensions == 3 and bool((atoms.names != "").all())
+    for chain in np.unique(atoms.chains) if named else []:
+        sites = np.flatnonzero(atoms.chains == chain)
+        if (np.diff(atoms.resids[sites]) < 0).any() or len(set(atoms.names[sites].tolist())) > 1:
+            continue
+        for body, made in zip(moving, transitions, strict=True):
+            labels = found.labels[sites]
+            if made is None or found.chains[body] != chain:
+                continue
+            before, after = (
+                np.asarray(ensemble.snapshot(frame)[0], np.float64)[sites] for frame in made.frames
+            )
+            if np.isfinite(before).all() and np.isfinite(after).all():
+                near = bending_residues(before, after, np.arange(len(sites)), labels)
+                bends.append(sites[near])
+    return np.unique(np.concatenate(bends)) if bends else np.empty(0, np.int64)
+
+
+def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Screw:
+    """Screw of a body in a known transition, brought into the frame in which hinges are."""
+    if pair.shape != (2, ensemble.n_sites, 3) or ensemble.n_dimensions != 3:
+        raise ValueError(
+            f"a known transition needs positions of shape (2, {ensemble.n_sites}, 3), got "
+            f"{pair.shape}"
+        )
+    seen: Bools = np.asarray(np.isfinite(pair).all(axis=(0, 2)))
+    found = screw(*pair, body=body[seen[body]], reference=core[seen[core]])
+    if not np.isfinite(found.axis).all() or found.kind == "translation":
+        raise ValueError(
+            f"the body of {len(body)} sites turns about no axis in the known transition "
+            f"({found.verdict or found.kind}): choose structures in which it does"
+        )
+    laid = superpose(ensemble, core).ensemble.snapshot()[0]
+    here = fit(pair[0, core], np.asarray(laid, np.float64)[None, core])
+    turn, centre = here.rotations[0], here.centres[0]
+    axis, point = frozen(turn @ found.axis), frozen(turn @ found.point + centre)
+    return replace(found, axis=axis, point=point, move=frozen(turn @ found.move))

@@ -1,0 +1,332 @@
+"""Variance: principal components, and how much of all motion rigid bodies account for.
+
+Variances are population variances, as σ is; those of MDAnalysis are larger by T/(T − 1). Shares are
+of all variance, not of that of the components kept.
+
+Snapshots are laid onto their mean shape; V is the mean square distance from it. Rigid bodies
+account for V linearly, by the projection of displacements on the 6 infinitesimal motions of each
+body (5 of a line, 3 of a point), and finitely, by each body's own mean shape laid onto every
+snapshot. In sample, principal components are the best linear basis by theorem, so both are also
+tried on snapshots held out: shapes, modes and the mean are those learned, poses are fitted anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from timme_next._arrays import Bools, Floats, Ints, frozen
+from timme_next._text import Described
+from timme_next.ensemble import Ensemble
+from timme_next.motion.fits import fit, shape_of
+from timme_next.motion.superposition import (
+    body_labels,
+    refuse_torn,
+    some_snapshots,
+    superpose,
+)
+
+_MOST = 2000  # snapshots of components
+_MOST_EXPLAINED = 1000  # snapshots of explained variance
+_WIDE = 20  # columns per row from which products of rows are decomposed
+_STILL = 1e-20  # of the squares of positions: variance below it is rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Components(Described):
+    """Principal components of positions, the largest first."""
+
+    mean: Floats  # (sites, dimensions)
+    modes: Floats  # (components, sites, dimensions), orthonormal; the largest entry is positive
+    variances: Floats  # (components,), in the square of the unit of the coordinates
+    projections: Floats  # (snapshots, components)
+    total: float  # all variance
+    frames: Ints  # (snapshots,), which of the ensemble these are
+
+    @property
+    def cumulated(self) -> Floats:
+        """Share of all variance that the first components account for."""
+        found: Floats = np.cumsum(self.variances) / max(self.total, np.finfo(float).tiny)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Explained(Described):
+    """Shares of the variance that rigid bodies account for, for each level of bodies."""
+
+    n_bodies: Ints  # (levels,)
+    freedom: Ints  # (levels,), degrees of freedom of the bodies, less those of the whole
+    linear: Floats  # (levels,)
+    finite: Floats  # (levels,)
+    held_out: Floats  # (levels,), finite, in snapshots held out; NaN where there are too few
+    components: Floats  # (levels,), of as many principal components as degrees of freedom
+    components_held_out: Floats  # (levels,)
+    variance: float  # V, in the square of the unit of the coordinates
+    n_snapshots: int  # that were looked at
+
+
+def principal_components(
+    ensemble: Ensemble,
+    *,
+    on: str | npt.ArrayLike | None = None,
+    n_components: int | None = None,
+    superposed: bool = False,
+) -> Components:
+    """Return the principal components of positions.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        At least 2 snapshots; at most 2000, spread over all, are looked at.
+    on : str or array_like, optional
+        Sites of the body that snapshots are laid onto; all by default.
+    n_components : int, optional
+        Number of components; all by default.
+    superposed : bool, optional
+        Whether to take positions as they are.
+
+    Returns
+    -------
+    Components
+        Of the snapshots in which all sites are seen.
+
+    Examples
+    --------
+    >>> from timme_next.synthetic import bodies
+    >>> found = principal_components(bodies((60, 40), spans=[60.0]).ensemble)
+    >>> bool(found.cumulated[0] > 0.8)
+    True
+    """
+    refuse_torn(ensemble)
+    laid = ensemble if superposed else superpose(ensemble, on).ensemble
+    snapshots, _, frames = some_snapshots(laid, _MOST, all_sites=True)
+    mean = snapshots.mean(axis=0)
+    flat = (snapshots - mean).reshape(len(snapshots), -1)
+    if (flat**2).sum() <= _STILL * (snapshots**2).sum():
+        flat = np.zeros_like(flat)
+    if flat.shape[1] > _WIDE * len(flat):
+        left, values, right = _of_few_rows(flat)
+    else:
+        left, values, right = np.linalg.svd(flat, full_matrices=False)
+    count = min(len(flat) - 1, flat.shape[1], len(values), n_components or len(values))
+    right = right[:count]
+    sign = np.sign(right[np.arange(count), np.abs(right).argmax(axis=1)])
+    return Components(
+        mean=frozen(mean),
+        modes=frozen((right * sign[:, None]).reshape(-1, *mean.shape)),
+        variances=frozen(values[:count] ** 2 / len(flat)),
+        projections=frozen(left[:, :count] * values[:count] * sign),
+        total=float((flat**2).sum() / len(flat)),
+        frames=frozen(frames),
+    )
+
+
+def overlap_with_bodies(found: Components, labels: npt.ArrayLike) -> Floats:
+    """Return how much of each mode is rigid motion of each body.
+
+    Parameters
+    ----------
+    found : Components
+        Components.
+    labels : array_like of int, shape (sites,)
+        Body of each site, -1 for none.
+
+    Returns
+    -------
+    ndarray, shape (components, bodies)
+        Squared length of the part of a mode in the rigid motions of a body; at most 1 in all.
+    """
+    given, shares = body_labels(labels, len(found.mean)), []
+    for body in range(given.max() + 1):
+        members = np.flatnonzero(given == body)
+        flat = found.modes[:, members].reshape(len(found.modes), -1)
+        shares.append(((flat @ rigid_motions(found.mean, members)) ** 2).sum(axis=1))
+    return np.column_stack(shares) if shares else np.empty((len(found.modes), 0))
+
+
+def rmsip(first: Components, second: Components, *, n_components: int = 10) -> float:
+    """Return how far two sets of modes span the same space (root mean square inner product).
+
+    Parameters
+    ----------
+    first, second : Components
+        Of the same sites, such as those of two halves of a trajectory.
+    n_components : int, optional
+        Number of modes of each.
+
+    Returns
+    -------
+    float
+        1 for the same space, 0 for orthogonal ones.
+    """
+    one, other = (
+        each.modes.reshape(len(each.modes), -1)[:n_components] for each in (first, second)
+    )
+    if one.shape[1] != other.shape[1]:
+        raise ValueError(
+            f"comparing modes needs those of the same sites, got {one.shape[1]} and "
+            f"{other.shape[1]} coordinates"
+        )
+    count = min(len(one), len(other))
+    return float(np.sqrt(((one[:count] @ other[:count].T) ** 2).sum() / count))
+
+
+def explained_variance(
+    ensemble: Ensemble, levels: Sequence[npt.ArrayLike], *, learned: npt.ArrayLike | None = None
+) -> Explained:
+    """Return how much of the variance rigid bodies account for, level by level.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots in 2 or 3 dimensions; at most 1000, spread over all, are looked at. Sites that
+        are seldom seen are left out.
+    levels : sequence of array_like of int, shape (sites,)
+        Body of each site, such as cuts of a hierarchy; -1 for sites by themselves.
+    learned : array_like of bool, shape (snapshots,), optional
+        Snapshots from which shapes and modes are learned for the others; alternate tenths by
+        default.
+
+    Returns
+    -------
+    Explained
+        Shares from 0 to 1; those held out may be below 0. NaN where nothing moves.
+
+    Examples
+    --------
+    >>> from timme_next.synthetic import bodies
+    >>> planted = bodies((60, 40), spans=[60.0])
+    >>> found = explained_variance(planted.ensemble, [np.zeros(100, int), planted.labels])
+    >>> found.n_bodies, bool(found.finite[0] < 1e-9 and found.finite[1] > 0.9)
+    (array([1, 2]), True)
+    """
+    labels = [body_labels(level, ensemble.n_sites) for level in levels]
+    snapshots, seen, chosen = some_snapshots(ensemble, _MOST_EXPLAINED)
+    train = _training(learned, chosen, ensemble.n_snapshots)
+    clusters = [_clusters(each[seen]) for each in labels]
+    n_bodies = np.array([len(np.unique(each[each >= 0])) for each in labels])
+    whole = shape_of(snapshots)
+    away = whole.poses.into(snapshots) - whole.places
+    total = float((away**2).sum())
+    if total <= _STILL * float((whole.places**2).sum()):
+        none = np.full(len(labels), np.nan)
+        return Explained(n_bodies, 0 * n_bodies, none, none, none, none, none, 0.0, len(snapshots))
+    several = [[each for each in level if len(each) > 1] for level in clusters]
+    ranks, held = _sums(clusters, lambda each: _projected(whole.places, away, each)).T
+    pose = ensemble.n_dimensions * (ensemble.n_dimensions + 1) // 2
+    freedom = np.maximum(ranks.astype(np.int64) - pose, 0)
+    finite = 1 - _sums(several, lambda each: _rest(snapshots[:, each], snapshots[:, each])) / total
+    flat = away.reshape(len(away), -1)
+    flat = flat - flat.mean(axis=0)
+    squares = np.cumsum(_squared_values(flat))
+    inner = _first(squares / squares[-1], freedom)
+    held_out = outer = np.full(len(labels), np.nan)
+    if 1 < train.sum() < len(train):
+        held_out, outer = _held_out(snapshots[train], snapshots[~train], several, freedom)
+    return Explained(
+        n_bodies, frozen(freedom), frozen(held / total), frozen(finite), frozen(held_out),
+        frozen(inner), frozen(outer), total / len(snapshots), len(snapshots),
+    )  # fmt: skip
+
+
+def rigid_motions(places: Floats, members: Ints) -> Floats:
+    """Orthonormal infinitesimal rigid motions (members × dimensions, rank) of a body."""
+    about = places[members] - places[members].mean(axis=0)
+    shifts = np.tile(np.eye(places.shape[1]), (len(members), 1))
+    if places.shape[1] == 2:
+        turns = (about[:, ::-1] * [-1, 1]).reshape(-1, 1)
+    else:
+        turns = np.stack([np.cross(axis, about).ravel() for axis in np.eye(3)], axis=1)
+    size = np.sqrt((turns**2).sum()) or 1.0
+    scaled = np.column_stack([shifts / np.sqrt(len(members)), turns / size])
+    left, values, _ = np.linalg.svd(scaled, full_matrices=False)
+    found: Floats = left[:, values > 1e-6 * values[0]]
+    return found
+
+
+def _clusters(labels: Ints) -> list[Ints]:
+    """Sites of each body, and single sites of none."""
+    alone = [np.array([site]) for site in np.flatnonzero(labels < 0)]
+    return [np.flatnonzero(labels == body) for body in np.unique(labels[labels >= 0])] + alone
+
+
+def _sums(levels: list[list[Ints]], of: Callable[[Ints], float | Floats]) -> Floats:
+    """Sums over the bodies of each level; bodies that levels share are looked at once."""
+    known = {members.tobytes(): members for level in levels for members in level}
+    values = {key: of(members) for key, members in known.items()}
+    return np.array([sum(values[members.tobytes()] for members in level) for level in levels])
+
+
+def _projected(places: Floats, away: Floats, members: Ints) -> Floats:
+    """Number of rigid motions of a body, and the squares of displacements in them."""
+    if len(members) == 1:
+        return np.array([places.shape[1], (away[:, members] ** 2).sum()])
+    basis = rigid_motions(places, members)
+    flat = away[:, members].reshape(len(away), -1)
+    return np.array([basis.shape[1], ((flat @ basis) ** 2).sum()])
+
+
+def _rest(learned: Floats, test: Floats) -> float:
+    """Squares that are left of snapshots of a body when its learned shape is laid onto them."""
+    shape = shape_of(learned)
+    poses = fit(shape.places, test)
+    if poses.unique.all():
+        return float(((poses.into(test) - shape.places) ** 2).sum())
+    about = test - test.mean(axis=1, keepdims=True)  # a line: what sites vary along it
+    direction = np.linalg.svd(about)[2][:, 0]
+    along = np.einsum("tsi,ti->ts", about, direction)
+    along = along * np.sign((along * along[:1]).sum(axis=1))[:, None]
+    return float(((along - along.mean(axis=0)) ** 2).sum() + (about**2).sum() - (along**2).sum())
+
+
+def _held_out(
+    learned: Floats, test: Floats, levels: list[list[Ints]], freedom: Ints
+) -> tuple[Floats, Floats]:
+    """Shares of bodies and components, learned from some snapshots, in others."""
+    whole = shape_of(learned).places
+    ours, theirs = (fit(whole, part).into(part) - whole for part in (learned, test))
+    left = _sums(levels, lambda each: _rest(learned[:, each], test[:, each]))
+    ours, flat = ours.reshape(len(ours), -1), theirs.reshape(len(theirs), -1)
+    mean = ours.mean(axis=0)
+    modes = np.linalg.svd(ours - mean, full_matrices=False)[2][: len(ours) - 1]
+    squares = np.cumsum((((flat - mean) @ modes.T) ** 2).sum(axis=0)) / ((flat - mean) ** 2).sum()
+    return np.asarray(1 - left / (theirs**2).sum()), _first(squares, freedom)
+
+
+def _first(cumulated: Floats, counts: Ints) -> Floats:
+    """Cumulated shares after so many components."""
+    found: Floats = np.append(0.0, cumulated)[np.minimum(counts, len(cumulated))]
+    return found
+
+
+def _of_few_rows(flat: Floats) -> tuple[Floats, Floats, Floats]:
+    """Singular values and vectors from products of rows, down to 1e-7 of the largest."""
+    squares, left = np.linalg.eigh(flat @ flat.T)
+    values = np.sqrt(np.maximum(squares[::-1], 0.0))
+    known = values > 1e-7 * values[0]
+    known[0] = True  # where nothing moves, there is one mode of no variance
+    values, left = values[known], left[:, ::-1][:, known]
+    return left, values, left.T @ flat / np.maximum(values, np.finfo(float).tiny)[:, None]
+
+
+def _squared_values(flat: Floats) -> Floats:
+    """Squares of singular values, the largest first, from the smaller product."""
+    product = flat @ flat.T if len(flat) < flat.shape[1] else flat.T @ flat
+    return np.asarray(np.maximum(np.linalg.eigvalsh(product)[::-1], 0.0))
+
+
+def _training(learned: npt.ArrayLike | None, chosen: Ints, n_snapshots: int) -> Bools:
+    """Which of the chosen snapshots are learned from."""
+    if learned is None:
+        count = len(chosen)
+        return np.asarray(np.arange(count) // max(1, count // 10) % 2 == 0)
+    given: Bools = np.asarray(learned, dtype=np.bool_)
+    if given.shape != (n_snapshots,):
+        raise ValueError(
+            f"learned needs a truth value for each of {n_snapshots} snapshots, got shape "
+            f"{given.shape}"
+        )
+    return np.asarray(given[chosen])
