@@ -4,26 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from timme_next._arrays import Bools, Floats, Ints, indices
 from timme_next._text import Described
-from timme_next.confidence import bootstrap
-from timme_next.confidence.bootstrap import N_DRAWS, Convergence, Matches, interval
+from timme_next.confidence.bootstrap import (
+    N_DRAWS,
+    Convergence,
+    Matches,
+    converge,
+    draw,
+    hierarchies,
+    interval,
+    match,
+    resample,
+    shorten,
+    sum_what_matters,
+)
+from timme_next.confidence.chance import Chance, compare_with_chance
 from timme_next.confidence.levels import Silhouettes, silhouettes
 from timme_next.confidence.sampling import Noise, Sampling, check_replicas, count_independent
-from timme_next.confidence.separation import Separation, ShownSigma, measure_shown, separate
+from timme_next.confidence.separation import (
+    Separation,
+    ShownSigma,
+    measure_shown,
+    median,
+    separate,
+)
 from timme_next.engine.checkpoint import DEFAULT, Run
 from timme_next.engine.metrics import Metric
 from timme_next.fluctuations import Fluctuations
-from timme_next.hierarchy.condensed import MIN_SIZE, CondensedTree, condense
+from timme_next.hierarchy.condensed import (
+    MIN_SIZE,
+    PLATEAU,
+    CondensedTree,
+    Lineage,
+    condense,
+    lineages,
+)
 from timme_next.hierarchy.linking import Linkage
 from timme_next.hierarchy.tree import Hierarchy
 from timme_next.objects import Objects
-from timme_next.parts import sum_parts
+from timme_next.parts import PartSums, sum_parts
 
 SOLID, HATCHED = 0.85, 0.75  # support of what is well supported, and of what is tentative
 _SAMPLE = 500  # pairs by which σ of shorter trajectories is compared with that of all
@@ -33,17 +57,18 @@ Sure = Literal["well supported", "tentative", "not established"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterRecord:
-    """Confidence in one cluster of the condensed tree."""
+    """Confidence in one cluster of the condensed tree, as its representative."""
 
     sites: Ints  # shown sites, ascending
     parent: int  # place of the cluster that it is a part of; -1 for a whole tree
     low: float  # cutoff from which its sites are together
     high: float  # cutoff at which others join them; inf if never
+    plateau: float  # log(high / low); 0 where too few sites are outside
     support: float = np.nan  # mean overlap with resampled clusters; NaN of a whole tree
     sibling_support: float = np.nan  # of what it splits from, if that is less than half of it
     separation: Separation | None = None  # from its siblings; of a whole tree, from all else
-    low_interval: tuple[float, float] = (np.nan, np.nan)  # 90 %
-    high_interval: tuple[float, float] = (np.nan, np.nan)
+    chance: float = np.nan  # overlap with clusters of independent walkers; NaN unknown
+    intervals: tuple[tuple[float, float], ...] = ((np.nan, np.nan),) * 2  # 90 % of low and high
 
     @property
     def size(self) -> int:
@@ -72,7 +97,7 @@ class Confidence(Described):
     records: tuple[ClusterRecord, ...]
     silhouettes: Silhouettes
     convergence: Convergence | None = None  # of well supported clusters; None if not resampled
-    notes: tuple[str, ...] = ()
+    chance: Chance | None = None  # of independent walkers, if it was wanted
 
     @property
     def trusted(self) -> tuple[ClusterRecord, ...]:
@@ -82,12 +107,9 @@ class Confidence(Described):
 
     def facts(self) -> dict[str, object]:
         """Return what is worth knowing, by name."""
-        n_effective = f"{self.sampling.n_effective:.3g}"
-        return {
-            "independent samples": n_effective,
-            "clusters": len(self.records),
-            "well supported": len(self.trusted),
-        }
+        samples = f"{self.sampling.n_effective:.3g}"
+        counts = {"clusters": len(self.records), "well supported": len(self.trusted)}
+        return {"independent samples": samples, **counts}
 
 
 def assess(  # noqa: PLR0913, what was compared, and how
@@ -99,6 +121,7 @@ def assess(  # noqa: PLR0913, what was compared, and how
     replicas: Sequence[int] | None = None,
     min_size: int = MIN_SIZE,
     n_draws: int = N_DRAWS,
+    chance: bool = False,
     linkage: Linkage = "single",
     metric: Metric | None = None,
     noise: Noise | None = None,
@@ -123,6 +146,9 @@ def assess(  # noqa: PLR0913, what was compared, and how
         Shown objects that a cluster needs.
     n_draws : int, optional
         Resampled trajectories.
+    chance : bool, optional
+        Whether clusters are compared with those of independent walkers, for points that are no
+        molecules.
     linkage : {"single", "braced", "average"}, optional
         How pairs were joined.
     metric : str or callable, optional
@@ -155,50 +181,56 @@ def assess(  # noqa: PLR0913, what was compared, and how
         seen = indices(shown, len(objects), "shown objects")
     own = hierarchy if hierarchy.n_sites == len(seen) else hierarchy.restrict(seen)
     tree = condense(own, min_size=min_size)
+    options: dict[str, Any] = {"metric": metric, "noise": noise}
     runs = check_replicas(objects.ensemble, replicas)
-    sampling = count_independent(
-        objects, sigma, replicas=runs, metric=metric, noise=noise, seed=seed
-    )
-    known = measure_shown(objects, seen, sigma, metric=metric, noise=noise, seed=seed, run=run)
+    sampling = count_independent(objects, sigma, replicas=runs, seed=seed, **options)
+    known = measure_shown(objects, seen, sigma, seed=seed, run=run, **options)
     levels = silhouettes(own, known.matrix, sites=known.chosen, min_size=min_size)
-    if np.isnan(sampling.n_effective) or not len(tree):
-        return Confidence(sampling, tree, _records(tree), levels)
+    groups = lineages(own, min_size=min_size, ends=_ends(own, known))
+    records = tuple(map(_record, groups, tree.parents.tolist()))
+    level = None
+    if chance and objects.ensemble.n_counting >= 3:
+        walked: dict[str, Any] = {"linkage": linkage, "noise": noise, "seed": seed, "run": run}
+        level = compare_with_chance(
+            objects.ensemble, sigma.pairs, groups=groups, shown=seen, large=min_size, **walked
+        )
+        overlaps = level.overlaps.tolist()
+        records = tuple(replace(r, chance=o) for r, o in zip(records, overlaps, strict=True))
+    if np.isnan(sampling.n_effective) or not groups:
+        return Confidence(sampling, tree, records, levels, chance=level)
     n_effective = np.inf if sampling.independent else sampling.n_effective
-    draws = bootstrap.draw(
-        objects.ensemble.n_snapshots, n_effective, replicas=runs, n_draws=n_draws, seed=seed
-    )
-    sums = bootstrap.sum_what_matters(
-        objects, sigma, draws, linkage=linkage, metric=metric, noise=noise, run=run
-    )
-    grown = partial(
-        bootstrap.hierarchies,
-        sums,
-        shown=None if shown is None else seen,
-        quantity=hierarchy.quantity,
-        linkage=linkage,
-        noise=noise,
-        run=run,
-    )
-    fractions, shorter = bootstrap.shorten(draws)
-    masks = tree.masks()
-    matches = bootstrap.match(masks, grown(draws.times))
-    overlaps = bootstrap.match(masks, grown(shorter)).overlaps
-    del sums, grown
+    n_snapshots = objects.ensemble.n_snapshots
+    draws = draw(n_snapshots, n_effective, replicas=runs, n_draws=n_draws, seed=seed)
+    sums = sum_what_matters(objects, sigma, draws, linkage=linkage, run=run, **options)
+    linked: dict[str, Any] = {
+        "quantity": hierarchy.quantity,
+        "linkage": linkage,
+        "noise": noise,
+        "run": run,
+    }
+    linked["shown"] = None if shown is None else seen
 
-    def resample(pairs: Ints) -> Floats:
-        near = np.sort(seen[pairs], axis=1)
-        crossing = sum_parts(objects, near, draws.parts, metric=metric, run=Run(run.engine))
-        return bootstrap.resample(crossing, draws.times, noise)
+    def match_all(times: Ints) -> Matches:
+        return match(masks, hierarchies(sums, times, **linked))
 
-    separations = _separations(tree, masks, matches.support, known, resample)
-    reach = draws.reach(sampling.n_effective)
-    records = _records(tree, matches, separations, reach)
+    masks = np.array([np.isin(np.arange(len(seen)), record.sites) for record in records])
+    fractions, shorter = shorten(draws)
+    matches, overlaps = match_all(draws.times), match_all(shorter).overlaps
+
+    def sum_listed(pairs: Ints) -> PartSums:
+        return sum_parts(objects, pairs, draws.parts, metric=metric, run=Run(run.engine))
+
+    def resample_shown(pairs: Ints) -> Floats:
+        return resample(sum_listed(np.sort(seen[pairs], axis=1)), draws.times, noise)
+
+    records = _judge(records, masks, matches, draws.reach(sampling.n_effective))
+    records = _separate(records, masks, known, resample_shown)
     trusted = [place for place, each in enumerate(records) if each.sure == "well supported"]
     rng = np.random.default_rng(seed)
     some = np.sort(rng.choice(len(sigma.pairs), min(_SAMPLE, len(sigma.pairs)), replace=False))
-    sample = sum_parts(objects, sigma.pairs[some], draws.parts, metric=metric, run=Run(run.engine))
-    told = bootstrap.converge(fractions, shorter, overlaps[:, trusted], sample, noise)
-    return Confidence(sampling, tree, records, levels, told)
+    sample = sum_listed(sigma.pairs[some])
+    told = converge(fractions, shorter, overlaps[:, trusted], sample, noise)
+    return Confidence(sampling, tree, records, levels, told, level)
 
 
 def levels_of_matrix(
@@ -207,69 +239,75 @@ def levels_of_matrix(
     """Return the levels of a ready-made matrix (sites, sites), with records of cutoffs alone."""
     tree = condense(hierarchy, min_size=min_size)
     found = silhouettes(hierarchy, matrix, min_size=min_size)
-    return Confidence(Sampling(0, np.nan, (), independent=False), tree, _records(tree), found)
+    records = map(_record, lineages(hierarchy, min_size=min_size), tree.parents.tolist())
+    nothing = Sampling(0, np.nan, (), independent=False)
+    return Confidence(nothing, tree, tuple(records), found)
 
 
-def _separations(
-    tree: CondensedTree,
+def _ends(hierarchy: Hierarchy, known: ShownSigma) -> Floats | None:
+    """Median σ to all other sites of each of several trees."""
+    trees = hierarchy.cut(np.inf)
+    if trees.n_clusters == 1:
+        return None
+    inside = trees.labels[known.chosen] == np.arange(trees.n_clusters)[:, None]
+    return np.array([median(known.matrix[np.ix_(own, ~own)]) for own in inside])
+
+
+def _record(group: Lineage, parent: int) -> ClusterRecord:
+    return ClusterRecord(group.sites, parent, group.low, group.high, group.width)
+
+
+def _siblings(records: Sequence[ClusterRecord], cluster: int) -> list[int]:
+    """Places of the other parts of the split that a cluster is a part of."""
+    above = records[cluster].parent
+    same = [place for place, each in enumerate(records) if each.parent == above >= 0]
+    return [place for place in same if place != cluster]
+
+
+def _judge(
+    records: Sequence[ClusterRecord], masks: Bools, matches: Matches, reach: float
+) -> tuple[ClusterRecord, ...]:
+    """Add support and intervals."""
+    support, found = matches.support, list[ClusterRecord]()
+    for cluster, record in enumerate(records):
+        overlaps, siblings = matches.overlaps[:, cluster], _siblings(records, cluster)
+        low = interval(record.low, matches.births[:, cluster], overlaps, reach)
+        high = interval(record.high, matches.deaths[:, cluster], overlaps, reach)
+        whole = record.parent < 0 and record.plateau < PLATEAU
+        small = 0 < 2 * masks[siblings].sum() <= record.size
+        found.append(
+            replace(
+                record,
+                support=np.nan if whole else float(support[cluster]),
+                sibling_support=float(support[siblings].max()) if small else np.nan,
+                intervals=(low, high),
+            )
+        )
+    return tuple(found)
+
+
+def _separate(
+    records: Sequence[ClusterRecord],
     masks: Bools,
-    support: Floats,
     known: ShownSigma,
     resample: Callable[[Ints], Floats],
-) -> list[Separation | None]:
-    """Separation of each cluster from its siblings, or of a whole tree from all else.
+) -> tuple[ClusterRecord, ...]:
+    """Add the separation of each cluster from its siblings, or of a whole tree from all else.
 
     The lowest splits come first: a side that consists of separate bodies is as stiff as these are.
     """
-    found: list[Separation | None] = [None] * len(tree)
-    bodies = np.arange(len(tree))[:, None] * masks - ~masks
-    for cluster in range(len(tree) - 1, -1, -1):
-        siblings, above = tree.siblings(cluster), tree.parents[cluster]
+    found = list(records)
+    bodies = np.arange(len(found))[:, None] * masks - ~masks
+    for cluster in range(len(found) - 1, -1, -1):
+        siblings, above = _siblings(found, cluster), found[cluster].parent
         side, other = masks[cluster], np.asarray(masks[siblings].any(axis=0))
         own = bodies[[cluster, *siblings]].max(axis=0)
         if above < 0:
             other = ~side
-            own = np.where(other, len(tree), own)
-        if not other.any():
-            continue
-        each = separate((side, other), known, bodies=own, resample=resample, seed=cluster)
-        found[cluster] = each
-        sibling = _sibling_support(tree, support, cluster)
-        sure = each.separate and np.nanmin([support[cluster], sibling, 1.0]) >= SOLID
-        if above >= 0 and sure:
-            bodies[above] = np.where(side | other, own, -1)
-    return found
-
-
-def _sibling_support(tree: CondensedTree, support: Floats, cluster: int) -> float:
-    """Highest support of what a cluster splits from, if that is less than half of it; else NaN."""
-    siblings = tree.siblings(cluster)
-    if not len(siblings) or 2 * tree.sizes[siblings].sum() > tree.sizes[cluster]:
-        return np.nan
-    return float(support[siblings].max())
-
-
-def _records(
-    tree: CondensedTree,
-    matches: Matches | None = None,
-    separations: Sequence[Separation | None] = (),
-    reach: float = np.nan,
-) -> tuple[ClusterRecord, ...]:
-    """A record for each cluster; without matches, of cutoffs alone."""
-    found = list[ClusterRecord]()
-    for cluster in range(len(tree)):
-        low, high = float(tree.births[cluster]), float(tree.deaths[cluster])
-        parent = int(tree.parents[cluster])
-        record = ClusterRecord(tree.members(cluster), parent, low, high)
-        if matches is not None:
-            overlaps = matches.overlaps[:, cluster]
-            record = replace(
-                record,
-                support=float(matches.support[cluster]) if parent >= 0 else np.nan,
-                sibling_support=_sibling_support(tree, matches.support, cluster),
-                separation=separations[cluster],
-                low_interval=interval(low, matches.births[:, cluster], overlaps, reach),
-                high_interval=interval(high, matches.deaths[:, cluster], overlaps, reach),
-            )
-        found.append(record)
+            own = np.where(other, len(found), own)
+        if other.any():
+            each = separate((side, other), known, bodies=own, resample=resample, seed=cluster)
+            found[cluster] = replace(found[cluster], separation=each)
+            if above >= 0 and found[cluster].sure == "well supported":
+                bodies[above] = np.where(side | other, own, -1)
     return tuple(found)

@@ -52,6 +52,7 @@ def compare_with_chance(  # noqa: PLR0913, as for assess
     cutoffs: Floats | None = None,
     *,
     groups: Sequence[Lineage] = (),
+    shown: Ints | None = None,
     large: int = LARGE,
     n_draws: int = N_DRAWS,
     linkage: Linkage = "single",
@@ -71,6 +72,8 @@ def compare_with_chance(  # noqa: PLR0913, as for assess
         Where clusters are counted; evenly between 0 and the largest σ by default.
     groups : sequence of Lineage, optional
         Groups whose overlap with clusters of walkers is measured.
+    shown : ndarray of int, optional
+        Particles in which clusters are counted; all by default.
     large : int, optional
         The R of P(r ≥ R).
     n_draws, linkage, noise, seed, run
@@ -87,7 +90,8 @@ def compare_with_chance(  # noqa: PLR0913, as for assess
         made = points(walkers(ensemble, seed=rng))
         found = measure_listed(made, pairs, choose_overlap(made, None), None, options)
         found = found if noise is None else take_off(found, noise)[0]
-        trees.append(link(found, linkage=linkage))
+        tree = link(found, linkage=linkage)
+        trees.append(tree if shown is None else tree.restrict(shown))
     top = max(float(tree.heights.max(initial=0.0)) for tree in trees)
     grid = np.linspace(0.0, top, _N_CUTOFFS) if cutoffs is None else np.asarray(cutoffs)
     counted = [count_clusters(tree, large=large, sizes=(), cutoffs=grid) for tree in trees]

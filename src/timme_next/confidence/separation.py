@@ -163,13 +163,19 @@ def separate(
         drawn = np.nan_to_num(resample(pairs[rows]).T, nan=0.0, posinf=0.0)
         low = float(np.quantile(_excess(inside, across, drawn, motion[0])[0], _LOW))
     return Separation(
-        across=_median(sigma[crossing]),
-        inside=_median(sigma[where == 2]),
-        inside_other=_median(sigma[where == 4]),
+        across=median(sigma[crossing]),
+        inside=median(sigma[where == 2]),
+        inside_other=median(sigma[where == 4]),
         excess=float(excess[0]),
         excess_low=low,
         n_contacts=n_contacts,
     )
+
+
+def median(values: Floats) -> float:
+    """Return the median of what is finite; NaN if nothing is."""
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if len(finite) else np.nan
 
 
 def _draw_partners(sides: tuple[Bools, Bools], chosen: Ints, seed: int) -> Ints:
@@ -217,8 +223,3 @@ def _few_each(pairs: Ints, wanted: Bools) -> Ints:
         begins = np.searchsorted(ends[ranked], ends[ranked])
         keep[ranked] |= np.arange(len(ends)) - begins < _PARTNERS // 2
     return np.sort(places[keep])
-
-
-def _median(values: Floats) -> float:
-    finite = values[np.isfinite(values)]
-    return float(np.median(finite)) if len(finite) else np.nan
