@@ -147,6 +147,10 @@ def read_bytes(path: str | Path) -> bytes:
     before = stamp(path)
     data = _unpack(path, path.read_bytes()).removeprefix(_BYTE_ORDER_MARK)
     refuse_changed(path, before)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # as Excel writes its Unicode texts
+        data = data.decode("utf-16", "replace").encode()
+    if b"\0" in data:  # left by a copy that failed; lines are lost there
+        raise ValueError(f"{path}: the file holds zero bytes: make or download it again")
     if not data.strip():
         raise ValueError(f"{path}: the file is empty: make or download it again")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data

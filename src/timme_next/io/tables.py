@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from timme_next import memory
 from timme_next._arrays import Floats, Ints, frozen
-from timme_next._text import counted
+from timme_next._text import counted, one_line
 from timme_next.ensemble.atoms import Atoms, unit_label
 from timme_next.ensemble.ensemble import Ensemble
 from timme_next.ensemble.frames import ArraySource, Frames
@@ -35,13 +35,10 @@ _PARTICLES = (
 )  # fmt: skip
 _AXES = ("{}", "position {}", "position_{}")
 _TRACKMATE = {"FRAME", "TRACK_ID", "POSITION_X"}
-_TRACKMATE_ROWS = 3  # of long names, short names and units below its names
-_TITLES = 10  # lines above the names of columns, at most
+_TITLES = 10  # lines down to the names of the columns, at most
 _UNIT = re.compile(r"(.*\S)\s*[\[(](.*)[\])]")
 _UNITS = {"microns": "µm", "pixel": "px", "pixels": "px", "pix": "px"}
 _LENGTHS = frozenset(("Å", "pm", "nm", "µm", "mm", "cm", "m", "px"))
-_NO_ROWS = "the table has no rows: rows of tracked particles are needed"
-_MISSING = frozenset(("", "nan", "na", "n/a", "#n/a", "<na>", "nat", "null", "none", "-"))
 # Whole numbers as people and programs write them: anything else is a name, as numbers would make
 # one particle of 11 and 1_1, of 1 and 01, of 1.1 and 1.10.
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})(\.0*)?|-?\d\.\d+[eE][+-]\d{2,3}")
@@ -58,39 +55,41 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         Columns of frame, particle and coordinates: their names, or their numbers from 1 on. By
         default those of trackpy, TrackMate and other programs are found by their names.
     """
-    text, source, chosen = _decode(read_bytes(path)), str(path), _listed(columns)
-    lines = [line for line in text.split("\n") if line.strip()]
-    rows = [line for line in lines if not line.lstrip().startswith("#")]
-    if not rows:
-        raise ValueError(f"{source}: {_NO_ROWS}")
-    start = lines.index(rows[0])
-    remark = [line.strip(" #") for line in lines[:start][-1:]]  # NumPy writes names like this
-    names, below, separator = _find_names(remark, rows, chosen)
-    places, notes = _find_columns(names, chosen, source)
-    if below > 1:
-        notes.append(f"left out {counted(below - 1, 'line')} above the names of the columns")
-    if len(lines) - start > len(rows):
-        notes.append("left out lines that begin with #, as comments")
-    rows, unit = rows[below:], _unit_of([names[place] for place in places[2:]], source)
-    if set(names) >= _TRACKMATE:
-        more = [_fields(row, separator) for row in rows[:_TRACKMATE_ROWS]]
-        more = [fields for fields in more if not _is_number("".join(fields[places[0] :][:1]))]
-        rows, unit = (
-            rows[len(more) :],
-            _unit("".join(more[-1][places[2] :][:1]).strip("()")) if more else unit,
-        )
-    table = _parse(rows, len(names), separator, places, source)
-    if separator in {";", "\t"} and "," in text:
-        numbers = np.arange(len(places)) != 1
-        pointed = table.loc[:, numbers].replace(",", ".", regex=True)
-        if not pointed.equals(table.loc[:, numbers]):
-            notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
-        table.loc[:, numbers] = pointed
-    if not text.endswith("\n"):
-        if "" in table.iloc[-1].to_list():
+    data, source, chosen = read_bytes(path), str(path), _listed(columns)
+    lines = [line for line in _decode(data).split("\n") if line.strip()]
+    plain = [line for line in lines if not line.startswith("#")] or lines
+    separator, by_number = _separator(plain[-10:]), _are_numbers(chosen)
+    # NumPy writes names in a comment.
+    above = [line.lstrip("# ") for line in (plain[:1] if by_number else lines[:_TITLES])]
+    heads = [_split(line, separator) for line in above]
+    names, places, notes = _find_columns(heads, chosen, source)
+    unit, spots = _unit_of([names[place] for place in places[2:]], source), set(names) >= _TRACKMATE
+    if by_number:
+        # A frame is always a number, but an array that pandas wrote has numbers for names.
+        has_names = not names[0] or not _is_number(names[places[0]].replace(",", "."))
+        rows, width = plain[has_names:], len(names)
+    else:
+        below = 1 + heads.index(names)
+        rows = [line for line in lines[below:] if not line.startswith("#")]
+        width = max(k for k, name in enumerate(names, start=1) if name)
+        if below > 1:
+            notes.append(f"left out {counted(below - 1, 'line')} above the names of the columns")
+    if spots:  # long names, short names and units follow below the names
+        more = [_split(row, separator) + names for row in rows[:3]]
+        more = [fields for fields in more if not _is_number(fields[places[0]])]
+        rows = rows[len(more) :]
+        unit = _unit(more[-1][places[2]].strip("()")) if more else unit
+    if rows and not data.endswith(b"\n"):
+        if "" in _split(rows[-1], separator)[: max(places) + 1]:
             raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
         notes.append("its last line has no line end, but all its columns, and is used")
-    return _tracks(table, source, unit, notes, spots=set(names) >= _TRACKMATE)
+    values = _parse(rows, separator, width, places, source)
+    if separator in {";", "\t"}:
+        pointed = [column.replace(",", ".", regex=True) for column in values]
+        if not all(before.equals(after) for before, after in zip(values, pointed, strict=True)):
+            notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
+        values = [pointed[0], values[1], *pointed[2:]]
+    return _tracks(values, source, unit, notes, spots=spots)
 
 
 def from_dataframe(table: Any, columns: Columns = None) -> Ensemble:
@@ -103,24 +102,18 @@ def from_dataframe(table: Any, columns: Columns = None) -> Ensemble:
     columns : str or sequence of str or int, optional
         Columns of frame, particle and coordinates, as for `read_table`.
     """
-    import pandas as pd
-
     table = table.collect() if hasattr(table, "collect") else table  # of polars, yet to be computed
-    if hasattr(table, "iloc"):
+    if hasattr(table, "index"):
         levels = [name for name in table.index.names if name is not None]
         table = table.reset_index([name for name in levels if name not in table.columns])
-    else:
-        table = pd.DataFrame({name: table[name].to_numpy() for name in table.columns})
-    names = [str(name) for name in table.columns]
-    places, notes = _find_columns(names, _listed(columns), "DataFrame")
+    heads = [[str(name) for name in table.columns]]
+    names, places, notes = _find_columns(heads, _listed(columns), "DataFrame")
     unit = _unit_of([names[place] for place in places[2:]], "DataFrame")
-    spots = set(names) >= _TRACKMATE
-    return _tracks(table.iloc[:, places], "DataFrame", unit, notes, spots=spots)
+    values = [table[table.columns[place]].to_numpy() for place in places]
+    return _tracks(values, "DataFrame", unit, notes, spots=set(names) >= _TRACKMATE)
 
 
 def _decode(data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", "replace").replace("\r", "\n")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -140,37 +133,37 @@ def _are_numbers(chosen: list[str]) -> bool:
     return bool(chosen) and all(word.isdecimal() and int(word) > 0 for word in chosen)
 
 
-def _find_names(
-    remark: list[str], rows: list[str], chosen: list[str]
-) -> tuple[list[str], int, str | None]:
-    """Names of all columns, the number of lines above the data, and the separator."""
-    separator = _separator(rows)
-    first = _fields(rows[0], separator)
-    if _are_numbers(chosen):
-        frame = first[min(int(chosen[0]), len(first)) - 1].replace(",", ".")
-        # A frame is always a number, but an array that pandas wrote has numbers for names.
-        if first[0] and _is_number(frame):
-            return [f"column {place + 1}" for place in range(len(first))], 0, separator
-        return first, 1, separator
-    lines = [(rows[0], 1), *((line, 0) for line in remark)]
-    for line, below in (*lines, *((line, k + 2) for k, line in enumerate(rows[1:_TITLES]))):
-        separator = _separator(rows[below:] or [line])
-        names = _fields(line.rstrip(f"{separator or ''} "), separator)
-        if set(chosen) <= set(names) if chosen else _usual(names):
-            return names, below, separator
-    return first, 1, separator
+def _separator(lines: list[str]) -> str:
+    """The sign that stands equally often in all lines; a comma may also be a decimal sign."""
+    for sign in (";", "\t", ","):
+        counts = {len(_split(line, sign)) for line in lines}
+        if len(counts) == 1 and counts != {1}:
+            return sign
+    return next((sign for sign in (";", "\t", ",") if sign in lines[0]), " ")
 
 
-def _find_columns(names: list[str], chosen: list[str], source: str) -> tuple[list[int], list[str]]:
-    """Places of the columns of frame, particle and coordinates, and a note if they were guessed."""
-    if _are_numbers(chosen):
-        places = [int(word) - 1 for word in chosen if int(word) <= len(names)]
-    elif chosen:
-        places = [names.index(word) for word in chosen if names.count(word) == 1]
+def _split(line: str, separator: str) -> list[str]:
+    """Fields of a line without blanks and quotation marks around them."""
+    line = " ".join(line.split()) if separator == " " else line
+    fields = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    return [field.strip(" \t'") for field in fields]
+
+
+def _find_columns(
+    heads: list[list[str]], chosen: list[str], source: str
+) -> tuple[list[str], list[int], list[str]]:
+    """The names that will do, the places of frame, particle and coordinates, and notes."""
+    for names in heads:
+        if _are_numbers(chosen):
+            places = [int(word) - 1 for word in chosen if int(word) <= len(names)]
+        elif chosen:
+            places = [names.index(word) for word in chosen if names.count(word) == 1]
+        else:
+            places = _usual(names)
+        if len(set(places)) >= max(len(chosen), 3):
+            break
     else:
-        places = [place for place in _usual(names) if names.count(names[place]) == 1]
-    if len(set(places)) < (len(chosen) or len(_usual(names)) or 3):
-        shown = ", ".join(names[:12]) + ", …" * (len(names) > 12)
+        shown = ", ".join(heads[0][:12]) + ", …" * (len(heads[0]) > 12)
         raise ValueError(
             f"{source}: columns {', '.join(chosen) or 'frame, particle, x'} are needed, each once, "
             f"and the table has {shown}: name frame, particle and coordinates, or give their "
@@ -178,24 +171,24 @@ def _find_columns(names: list[str], chosen: list[str], source: str) -> tuple[lis
         )
     taken = [names[place] for place in places]
     if chosen or taken[:3] == ["frame", "particle", "x"]:
-        return places, []
-    return places, [f"frame, particle and coordinates are its columns {', '.join(taken)}"]
+        return names, places, []
+    return names, places, [f"frame, particle and coordinates are its columns {', '.join(taken)}"]
 
 
 def _usual(names: list[str]) -> list[int]:
     """Places of the columns that programs write, none where the table has not all of them."""
     plain = [_part(name)[0].lower() for name in names]
 
-    def best(*wanted: str) -> list[int]:
-        """Place of the first of these names; exact spelling comes first."""
-        known = next((name for name in wanted if name in plain), None)
-        found = [place for place, name in enumerate(plain) if name == known]
-        return sorted(found, key=lambda k: (names[k] != known, names[k].lower() != known, k))[:1]
+    def first(*wanted: str) -> list[int]:
+        """Place of the first of these names that is there."""
+        return [plain.index(name) for name in wanted if name in plain][:1]
 
-    frame, particle = best(*_FRAMES), best(*_PARTICLES)
+    frame, particle = first(*_FRAMES), first(*_PARTICLES)
     axes = next((axis for axis in _AXES if axis.format("x") in plain), "{}")
-    x, y, z = (best(axes.format(letter)) for letter in "xyz")
-    return frame + particle + x + (y + z if y else []) if frame and particle and x else []
+    x, y, z = (first(axes.format(letter)) for letter in "xyz")
+    places = frame + particle + x + (y + z if y else [])
+    once = all(plain.count(plain[place]) == 1 for place in places)
+    return places if frame and particle and x and once else []
 
 
 def _part(name: str) -> tuple[str, str]:
@@ -215,26 +208,7 @@ def _unit_of(names: Sequence[str], source: str) -> str:
         raise ValueError(
             f"{source}: coordinates need one unit, got {', '.join(names)}: convert them"
         )
-    unit = units.pop() if len(units) == 1 else ""
-    return unit if unit in _LENGTHS else ""
-
-
-def _separator(rows: list[str]) -> str | None:
-    """The sign that stands equally often in 20 rows, None for blanks; a comma may be a decimal."""
-    for sign in (";", "\t", ","):
-        counts = {len(_fields(row, sign)) for row in rows[:20]}
-        if len(counts) == 1 and counts != {1}:
-            return sign
-    return next((sign for sign in (";", "\t", ",") if sign in rows[0]), None)
-
-
-def _fields(row: str, separator: str | None) -> list[str]:
-    """Fields of a row without blanks and quotes around them."""
-    fields = row.split(separator)
-    if '"' in row:
-        row = row if separator else " ".join(fields)
-        fields = next(csv.reader([row], delimiter=separator or " ", skipinitialspace=True))
-    return [field.strip(" \t'") for field in fields]
+    return units.pop() if len(units) == 1 and units <= _LENGTHS else ""
 
 
 def _is_number(field: str) -> bool:
@@ -246,51 +220,59 @@ def _is_number(field: str) -> bool:
 
 
 def _parse(
-    rows: list[str], width: int, separator: str | None, places: list[int], source: str
-) -> pd.DataFrame:
-    """Wanted columns as texts; every row must have all fields."""
+    rows: list[str], separator: str, width: int, places: list[int], source: str
+) -> list[pd.Series[Any]]:
+    """Columns at some places; every row must have all fields, as pandas would fill it."""
     import pandas as pd
 
-    if not rows:
-        raise ValueError(f"{source}: {_NO_ROWS}")
+    rows = [" ".join(row.split()) for row in rows] if separator == " " else rows
     counts = [
-        row.count(separator) + 1 if separator and '"' not in row else len(_fields(row, separator))
-        for row in rows
+        len(_split(row, separator)) if '"' in row else row.count(separator) + 1 for row in rows
     ]
     for number, (row, count) in enumerate(zip(rows, counts, strict=True), start=1):
-        if count < width or (count > width and any(_fields(row, separator)[width:])):
+        if count != width and (count < width or any(_split(row, separator)[width:])):
             raise ValueError(
                 f"{source}: row {number}: {width} columns are needed, got {count}: repair or "
                 "remove it"
             )
-    table = pd.read_csv(
-        io.StringIO("\n".join(rows)),
-        sep=separator or r"\s+",
-        names=range(max(counts)),
-        usecols=places,
-        dtype=str,
-        na_filter=False,
-        index_col=False,
-        skipinitialspace=True,
-    )
-    return table[places]
+    try:
+        table = pd.read_csv(
+            io.StringIO("\n".join(rows)),
+            sep=separator,
+            names=range(max(counts, default=width)),
+            usecols=places,
+            dtype={places[1]: str},
+            na_values="-",
+            index_col=False,
+            skipinitialspace=True,
+            low_memory=False,
+        )
+    except ValueError as error:
+        raise ValueError(f"{source}: not a table: {one_line(error)}") from None
+    if len(table) < len(rows):
+        raise ValueError(f'{source}: a quotation mark (") is not closed: repair that row')
+    return [table[place] for place in places]
 
 
 def _tracks(
-    table: pd.DataFrame, source: str, unit: str, notes: list[str], *, spots: bool
+    values: Sequence[Any], source: str, unit: str, notes: list[str], *, spots: bool
 ) -> Ensemble:
-    """Draft ensemble of a table of frame, particle and coordinates."""
-    if not len(table):
-        raise ValueError(f"{source}: {_NO_ROWS}")
-    rows = np.arange(1, len(table) + 1)
-    names, particle = _names(table.iloc[:, 1])
-    if spots and (particle < 0).any():
-        n_lost = np.count_nonzero(particle < 0)
-        notes.append(f"left out {n_lost} of {len(table)} spots that belong to no track")
-        table, rows, particle = table[particle >= 0], rows[particle >= 0], particle[particle >= 0]
-    frames = _numeric(table.iloc[:, 0], rows, source)
-    axes = [_numeric(table.iloc[:, k], rows, source) for k in range(2, table.shape[1])]
-    positions = np.column_stack(axes)
+    """Draft ensemble of columns: frame, particle and coordinates."""
+    rows = np.arange(1, len(values[0]) + 1)
+    names, particle = _names(values[1])
+    kept = (particle >= 0) | (not spots)
+    if not kept.all():
+        n_lost = np.count_nonzero(~kept)
+        notes.append(f"left out {n_lost} of {len(rows)} spots that belong to no track")
+    if not kept.any():
+        raise ValueError(f"{source}: the table has no rows: rows of tracked particles are needed")
+    numbers = np.column_stack([_numeric(values[k], source) for k in (0, *range(2, len(values)))])
+    rows, particle, frames, positions = (
+        rows[kept],
+        particle[kept],
+        numbers[kept, 0],
+        numbers[kept, 1:],
+    )
     faults = (particle < 0) | ~np.isfinite(frames) | np.isinf(positions).any(axis=1)
     for row in rows[faults][:1]:
         raise ValueError(
@@ -301,20 +283,14 @@ def _tracks(
     if np.isnan(depth).all() or (spots and np.ptp(depth) == 0):
         positions = positions[:, :2]
     times, frame = np.unique(frames, return_inverse=True)
-    _, first = np.unique(frame * len(names) + particle, return_index=True)
-    for row in np.setdiff1d(np.arange(len(frame)), first)[:1]:
+    cell = np.sort(frame * len(names) + particle)
+    for twice in cell[1:][np.diff(cell) == 0][:1]:
+        when, who = times[twice // len(names)], names[twice % len(names)]
         raise ValueError(
-            f"{source}: particle {names[particle[row]]} is in frame {frames[row]:.15g} twice: "
-            "remove one position, or link the tracks again"
+            f"{source}: particle {who} is in frame {when:.15g} twice: remove one position, or "
+            "link the tracks again"
         )
-    shape = (len(times), len(names), positions.shape[1])
-    size, left = 8 * math.prod(shape), memory.available()
-    if left is not None and size > left:
-        raise ValueError(
-            f"{source}: {shape[1]} particles in {shape[0]} frames need {memory.shown(size)}, and "
-            f"{memory.shown(left)} are left: leave out particles that are seen in few frames"
-        )
-    coordinates = np.full(shape, np.nan)
+    coordinates = _gaps((len(times), len(names), positions.shape[1]), source)
     seen = ~np.isnan(positions).any(axis=1)  # a half-known position is none
     coordinates[frame[seen], particle[seen]] = positions[seen]
     atoms = Atoms.unnamed(len(names))
@@ -335,6 +311,17 @@ def _tracks(
     )
 
 
+def _gaps(shape: tuple[int, int, int], source: str) -> Floats:
+    """Coordinates of particles that are never seen, if memory holds them."""
+    size, left = 8 * math.prod(shape), memory.available()
+    if left is not None and size > left:
+        raise ValueError(
+            f"{source}: {shape[1]} particles in {shape[0]} frames need {memory.shown(size)}, and "
+            f"{memory.shown(left)} are left: leave out particles that are seen in few frames"
+        )
+    return np.full(shape, np.nan)
+
+
 def _notes(coordinates: Floats, times: Floats, n_unseen: int) -> Iterator[str]:
     steps = np.diff(times)
     if len(steps) and steps.max() > steps.min() * (1 + 1e-9):
@@ -349,19 +336,23 @@ def _notes(coordinates: Floats, times: Floats, n_unseen: int) -> Iterator[str]:
         yield f"{n_gaps} of {coordinates.shape[1]} particles are not seen in every frame"
 
 
-def _numeric(column: pd.Series[Any], rows: Ints, source: str) -> Floats:
+def _numeric(values: Any, source: str) -> Floats:
     """Numbers of a column, NaN where there is none."""
+    import pandas as pd
+
     try:
-        return column.to_numpy(np.float64, na_value=np.nan)
+        return np.asarray(values, np.float64)
     except (ValueError, TypeError):
-        fields = ["nan" if _is_missing(value) else str(value) for value in column]
-    for row, field in zip(rows, fields, strict=True):
-        if not _is_number(field):
-            raise ValueError(f"{source}: row {row}: a number is needed, got {field!r}")
-    return np.array(fields, np.float64)
+        column = pd.Series(values)
+        numbers = pd.to_numeric(column, errors="coerce")
+    for row in np.flatnonzero(numbers.isna() & column.notna())[:1]:
+        raise ValueError(
+            f"{source}: row {row + 1}: a number is needed, got {str(column.iloc[row])!r}"
+        )
+    return numbers.to_numpy(np.float64, na_value=np.nan)
 
 
-def _names(particles: pd.Series[Any]) -> tuple[npt.NDArray[Any], Ints]:
+def _names(particles: Any) -> tuple[npt.NDArray[Any], Ints]:
     """Sorted numbers of particles, or names where one is no whole number; and whose a row is.
 
     Rows without a particle have -1.
@@ -371,14 +362,8 @@ def _names(particles: pd.Series[Any]) -> tuple[npt.NDArray[Any], Ints]:
     codes, distinct = pd.factorize(particles)
     names = np.asarray(distinct)
     if names.dtype.kind not in "iuf":
-        names = np.array([str(name).strip(" \t'") for name in distinct])
-    known = np.array([not _is_missing(name) for name in names], np.bool_)
-    if names.dtype.kind == "U" and all(map(_WHOLE.fullmatch, names[known].tolist())):
-        names = np.where(known, names, "nan").astype(np.float64)
-    places = np.full(len(names) + 1, -1)  # the last is that of rows without any
-    found, places[:-1][known] = np.unique(names[known], return_inverse=True)
-    return found, places[codes]
-
-
-def _is_missing(value: object) -> bool:
-    return str(value).strip().lower() in _MISSING
+        names = np.array([str(name).strip(" \t'") for name in distinct], np.str_)
+        if all(map(_WHOLE.fullmatch, names.tolist())):
+            names = names.astype(np.float64)
+    found, places = np.unique(names, return_inverse=True)
+    return found, np.append(places, -1)[codes]
