@@ -77,7 +77,7 @@ def find_contacts(
             arrays = loop.kept["counts"], loop.kept["others"], loop.kept["begins"]
             counts = sparse.csr_array(arrays, shape=counts.shape)
         starts = range(loop.done, n_snapshots, _span_length(centres))
-        with closing(_search_spans(search, starts, run.engine)) as found:
+        with closing(_search(search, starts, run.engine)) as found:
             for start, more in zip(starts, found, strict=True):
                 counts = counts + more
                 _refuse_too_many(search, counts.nnz)
@@ -113,13 +113,11 @@ def superpose(sample: Coordinates, reference: Floats | None = None) -> tuple[Flo
     return shifts, left @ right
 
 
-def _search_spans(search: Search, starts: range, engine: Engine) -> Generator[sparse.csr_array]:
+def _search(search: Search, starts: range, engine: Engine) -> Generator[sparse.csr_array]:
     """Count contacts span by span: threads share each, workers of a cluster take one each."""
-    if isinstance(engine, Threads):
-        for start in starts:
-            yield _search_span((search, starts.step, engine), start)
-    else:
-        yield from engine.map(_search_span, (search, starts.step, Threads(1)), starts)
+    if not isinstance(engine, Threads):
+        return engine.map(_search_span, (search, starts.step, Threads(1)), starts)
+    return (_search_span((search, starts.step, engine), start) for start in starts)
 
 
 def _span_length(centres: Ensemble) -> int:
@@ -141,16 +139,12 @@ def _search_span(shared: tuple[Search, int, Threads], start: int) -> sparse.csr_
         n_leaves = window[0][1][1]
         bounds = np.linspace(0, n_leaves, min(_TILES, n_leaves) + 1).astype(int)
         found = list[Ints]()
-        for part in threads.map(_search_leaves, window, pairwise(bounds.tolist())):
+        tiles = pairwise(bounds.tolist())
+        for part in threads.map(lambda laid, tile: kernel.contacts_of(tile, *laid), window, tiles):
             found.append(part)
             _refuse_too_many(search, sum(map(len, found)))
         counts = counts + _counts(centres, np.concatenate(found))
     return counts
-
-
-def _search_leaves(window: tuple[Any, ...], leaves: tuple[int, int]) -> Ints:
-    found: Ints = kernel.contacts_of(leaves, *window)
-    return found
 
 
 def _counts(centres: Ensemble, found: Ints) -> sparse.csr_array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,9 +20,8 @@ from timme_next.engine.checkpoint import Checkpoint, Progress, Run
 from timme_next.engine.metrics import Metric, known_metric, unit_of_distances
 from timme_next.engine.moments import Moments
 from timme_next.engine.reduction import fingerprint, moments
-from timme_next.ensemble.ensemble import Ensemble
 from timme_next.objects import Objects, require_flat, require_objects
-from timme_next.pairs import Pairs
+from timme_next.pairs import Pairs, sorted_pairs, without
 from timme_next.site_pairs import SitePairs
 
 if TYPE_CHECKING:
@@ -37,8 +35,9 @@ _MOST_PAIRS = 100_000_000  # about 6 GB while they are measured
 _LARGEST_MATRIX = 20_000  # objects, 3.2 GB
 _MOST_LISTED = 30_000_000  # pairs; about 2 GB while they are put in order
 _PIECE_BYTES = 1_000_000_000  # of all that is held of the pairs that are measured at a time
-_SMALLEST = 1e-145  # the squares of smaller deviations are rounded to 0
 _AT_ONCE = 10_000_000  # places in a table of snapshots and objects that are compared at a time
+_ROWS = 256  # objects that are compared with all others at a time
+_ARRAYS = "pairs", "sigma", "common"
 _NOTHING = np.empty((0, 2), np.int64), np.empty(0), np.empty(0, np.int64)  # pairs, σ, common
 
 
@@ -284,41 +283,34 @@ def measure_listed(
     ((sigma, counts, near),) = moments(chosen.ensemble, site_pairs, **options)
     if not points:
         sigma = np.sqrt(chosen.variance(sigma, threads=run.engine.threads_here))
-    if near.any():
+    if near.any() or gaps:
         near = chosen.reduce(near.astype(np.float64), largest=True) > 0
     common = np.broadcast_to(np.int64(ensemble.n_counting), len(index))
     if gaps:
         common = chosen.common(counts, ensemble.n_counting)
         kept = np.flatnonzero(common >= overlap)
-        index, sigma, common = index[kept], sigma[kept], common[kept]
-        near = near[kept] if near.any() else near
-    _refuse_beyond_limits(ensemble, sigma)
-    return Fluctuations(
-        n_objects=len(objects),
-        pairs=frozen(index),
-        sigma=frozen(sigma),
-        common=frozen(common),
-        unit=unit_of_distances(metric, ensemble.unit),
-        n_near_half_box=int(np.count_nonzero(near)),
-    )
+        index, sigma, common, near = index[kept], sigma[kept], common[kept], near[kept]
+    if not np.isfinite(sigma).all():
+        raise ValueError(
+            f"{ensemble.prefix}coordinates are too large to be squared: give them in a larger unit"
+        )
+    arrays = frozen(index), frozen(sigma), frozen(common)
+    unit, n_near = unit_of_distances(metric, ensemble.unit), int(np.count_nonzero(near))
+    return Fluctuations(len(objects), *arrays, unit, n_near)
 
 
 def _join(one: Fluctuations, other: Fluctuations) -> Fluctuations:
     if len(one.sigma) == 0:
         return other
-    return replace(
-        one,
-        pairs=frozen(np.concatenate([one.pairs, other.pairs])),
-        sigma=frozen(np.concatenate([one.sigma, other.sigma])),
-        common=frozen(np.concatenate([one.common, other.common])),
-        n_near_half_box=one.n_near_half_box + other.n_near_half_box,
-    )
+    found: dict[str, Any] = {
+        name: frozen(np.concatenate([getattr(one, name), getattr(other, name)])) for name in _ARRAYS
+    }
+    return replace(one, n_near_half_box=one.n_near_half_box + other.n_near_half_box, **found)
 
 
 def _state(found: Fluctuations) -> dict[str, npt.NDArray[Any]]:
-    """All of σ that a checkpoint keeps."""
-    names = ("pairs", "sigma", "common", "n_near_half_box")
-    return {name: np.asarray(getattr(found, name)) for name in names}
+    """What a checkpoint keeps."""
+    return {name: np.asarray(getattr(found, name)) for name in (*_ARRAYS, "n_near_half_box")}
 
 
 def check_pairs(objects: Objects, pairs: Pairs, step: str) -> None:
@@ -350,35 +342,20 @@ def warn_near_half_box(n_near: int, n_pairs: int) -> None:
         )
 
 
-def _refuse_beyond_limits(ensemble: Ensemble, sigma: Floats) -> None:
-    """Refuse coordinates whose squares are no numbers, or rounded to 0."""
-    largest = float(sigma.max(initial=0.0))  # NaN if there is one
-    if len(sigma) == 0 or _SMALLEST <= largest < np.inf:
-        return
-    blocks = (block.coordinates for block in ensemble.blocks())
-    extent = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in blocks)
-    if not np.isfinite(largest) or 0 < extent < _SMALLEST:
-        which, unit = ("small", "smaller") if extent < 1 else ("large", "larger")
-        raise ValueError(
-            f"{ensemble.prefix}coordinates of up to {extent:.3g} are too {which} to be squared: "
-            f"give them in a {unit} unit"
-        )
-
-
 def choose_overlap(objects: Objects, min_overlap: Overlap) -> int:
     """Return how many snapshots two objects must share."""
     ensemble = objects.ensemble
     n_snapshots = ensemble.n_counting
     usual = max(2, math.ceil(n_snapshots / 2)) if ensemble.gaps else n_snapshots
-    overlap: int | str = usual if min_overlap is None else min_overlap
-    if overlap == "auto":
-        overlap = min(usual, kept_by_half(most_shared(objects))) if ensemble.gaps else usual
-    if isinstance(overlap, str) or not 2 <= operator.index(overlap) <= n_snapshots:
+    if min_overlap == "auto" and ensemble.gaps:
+        return min(usual, kept_by_half(most_shared(objects)))
+    overlap = usual if min_overlap in {None, "auto"} else min_overlap
+    if not isinstance(overlap, int | np.integer) or not 2 <= overlap <= n_snapshots:
         raise ValueError(
             f"min_overlap= is 'auto' or a number of snapshots from 2 to {n_snapshots}, got "
             f"{min_overlap!r}"
         )
-    return overlap
+    return int(overlap)
 
 
 def kept_by_half(shared: Ints) -> int:
@@ -410,7 +387,8 @@ def keep_sharing(objects: Objects, pairs: Pairs, overlap: int) -> Pairs:
         n_found += len(one)
         if n_found > min(_MOST_LISTED, len(pairs) // 2):
             return pairs
-    return pairs.keep(np.concatenate(found))
+    kept = without(sorted_pairs(np.concatenate(found), len(objects)), pairs.left_out, len(objects))
+    return replace(pairs, index=frozen(kept), left_out=kept[:0])
 
 
 def refuse_unmeasured(objects: Objects, pairs: Pairs, overlap: int) -> None:
@@ -427,12 +405,11 @@ def refuse_unmeasured(objects: Objects, pairs: Pairs, overlap: int) -> None:
 
 def _seen_objects(objects: Objects) -> Bools:
     """Which objects are seen as a whole, of shape (snapshots that count, objects)."""
-    ensemble = objects.ensemble
-    blocks = [np.isfinite(block.coordinates).all(axis=2) for block in ensemble.blocks()]
-    seen = np.concatenate(blocks)
-    if ensemble.weights is not None:
-        seen = seen[ensemble.weights > 0]
-    unseen = objects.membership().astype(np.int64) @ (~seen).T
+    seen = [
+        np.isfinite(block.coordinates[block.weights > 0]).all(axis=2)
+        for block in objects.ensemble.blocks()
+    ]
+    unseen = objects.membership().astype(np.int64) @ (~np.concatenate(seen)).T
     return np.ascontiguousarray((unseen == 0).T)
 
 
@@ -442,18 +419,15 @@ def _shared_by_block(seen: Bools) -> Iterator[tuple[Ints, Ints, Coordinates]]:
     Objects that appear at about the same time come together: they meet few others in few
     snapshots, so that little is multiplied for a crowd that comes and goes.
     """
-    n_snapshots, n_objects = seen.shape
-    kind = np.float32 if n_snapshots <= 2**24 else np.float64  # whole numbers that it can hold
     order = np.argsort(seen.argmax(axis=0), kind="stable")
-    at_once = max(1, _AT_ONCE // n_objects)
-    step = min(256, at_once)
-    for start in range(0, n_objects, step):
-        rows = order[start : start + step]
+    at_once = max(1, _AT_ONCE // len(order))
+    for start in range(0, len(order), _ROWS):
+        rows = order[start : start + _ROWS]
         inside = np.flatnonzero(seen[:, rows].any(axis=1))
         span = slice(inside[0], inside[-1] + 1) if len(inside) > 0 else slice(0)
         partners = np.flatnonzero(seen[span].any(axis=0))
-        common = np.zeros((len(rows), len(partners)), kind)
+        common = np.zeros((len(rows), len(partners)), np.float32)  # exact up to 2²⁴ snapshots
         for first in range(0, len(inside), at_once):
             part = seen[inside[first : first + at_once]]
-            common += part[:, rows].T.astype(kind) @ part[:, partners].astype(kind)
+            common += part[:, rows].T.astype(np.float32) @ part[:, partners].astype(np.float32)
         yield rows, partners, common

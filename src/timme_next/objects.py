@@ -98,10 +98,9 @@ class Objects(Described):
         if self.centred_on_sites and np.bincount(anchors).max(initial=0) <= 1:
             same = np.array_equal(anchors, np.arange(ensemble.n_sites))
             return ensemble if same else ensemble.select(anchors)
-        images = ensemble.images
-        boxes, seen = ensemble.frames.boxes, images
-        if isinstance(boxes, str) and boxes == "none":  # steps see boxes that frames ignore
-            seen = Images(np.zeros(ensemble.n_sites, np.int64))
+        boxes, images = ensemble.frames.boxes, ensemble.images
+        ignored = isinstance(boxes, str) and boxes == "none"  # though steps see the boxes
+        seen = Images(np.zeros(ensemble.n_sites, np.int64)) if ignored else images
         step = Centres(self.members, self.offsets, self.centre_weights, seen)
         return replace(
             ensemble,
@@ -214,14 +213,11 @@ def links(
     array([1, 2])
     """
     labels = _labels(ensemble, "links")
-    ends = site_bonds(ensemble)
-    if bonds is not None:
-        ends = index_pairs(bonds, len(labels), "ends of links")
+    given = site_bonds(ensemble) if bonds is None else bonds
+    ends = index_pairs(given, len(labels), "ends of links")
     rigid = np.unique(np.sort(ends, axis=1), axis=0)
-    if len(rigid) == 0:
-        raise ValueError("links need at least 1 bond, got none: pass bonds=, or use points")
-    if len(rigid) < len(ends) or (rigid[:, 0] == rigid[:, 1]).any():
-        raise ValueError("links join two different sites, and each two only once: check bonds=")
+    if len(rigid) == 0 or len(rigid) < len(ends) or (rigid[:, 0] == rigid[:, 1]).any():
+        raise ValueError("links need at least 1 bond, each between other two sites: check bonds=")
     names = [f"{labels[one]}–{labels[other]}" for one, other in ends.tolist()]
     offsets = 2 * np.arange(len(ends) + 1)
     made = _objects(ensemble, "links", offsets, ends.ravel(), names, reduction=reduction)
@@ -329,18 +325,15 @@ def molecules(
     array([1, 3])
     """
     require(ensemble, Ensemble, "objects.molecules", _REMEDY)
+    numbers, n_atoms = ensemble.molecules, len(ensemble.atoms)
     bonds = bonds_and_traces(ensemble.atoms.bonds, ensemble.traces)
-    if len(bonds) == 0 and ensemble.molecules is None:
-        raise ValueError(
-            "molecules need bonds, and none are known: read a topology with bonds, or use residues "
-            "or points"
-        )
-    graph = adjacency(bonds, len(ensemble.atoms))
-    numbers = sparse.csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
-    if len(bonds) == 0 and ensemble.molecules is not None:
-        # An atom that the file numbers 0 is a molecule by itself.
-        given = ensemble.molecules
-        numbers = np.where(given == 0, given.max() + 1 + numbers, given)
+    if len(bonds) > 0:
+        _, found = sparse.csgraph.connected_components(adjacency(bonds, n_atoms), directed=False)
+        numbers = found.astype(np.int64)
+    elif numbers is None:
+        raise ValueError("molecules need bonds: read a topology, or use residues or points")
+    else:  # an atom that the file numbers 0 is a molecule by itself
+        numbers = np.where(numbers == 0, numbers.max() + 1 + np.arange(n_atoms), numbers)
     return _numbered(ensemble, numbers[ensemble.site_atoms], "molecules", reduction, centre)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -87,33 +86,11 @@ class Pairs(Described):
         before = edges * (2 * self.n_objects - edges - 1) // 2  # pairs of objects before each edge
         band = 0
         while band + 1 < len(edges):
-            enough = int(np.searchsorted(before, before[band] + size, side="right")) - 1
-            stop = max(band + 1, enough)
+            stop = max(band + 1, int(np.searchsorted(before, before[band] + size, "right")) - 1)
             listed = np.empty((before[stop] - before[band], 2), np.int64)
             self._fill(int(edges[band]), int(edges[stop]), listed)
             listed, band = without(listed, self.left_out, self.n_objects), stop
-            yield from (
-                listed[start : start + size] for start in range(0, max(1, len(listed)), size)
-            )
-
-    def keep(self, index: Ints) -> Pairs:
-        """Return some of these pairs as a list, in the order in which all are walked.
-
-        Parameters
-        ----------
-        index : ndarray of int, shape (pairs, 2)
-            Pairs of objects, lower first, each once; those left out may be among them.
-
-        Returns
-        -------
-        Pairs
-            These pairs without those left out.
-        """
-        one, other = without(index, self.left_out, self.n_objects).T
-        small = other // _SMALL, one // _SMALL
-        order = np.lexsort((other, one, *small, other // _SQUARE, one // _SQUARE))
-        listed = frozen(np.column_stack([one[order], other[order]]))
-        return replace(self, index=listed, left_out=_NONE)
+            yield from replace(self, index=listed).chunks(size)
 
     def facts(self) -> dict[str, object]:
         """Return the numbers of objects and pairs, and which pairs these are."""
@@ -219,7 +196,7 @@ def within(  # noqa: PLR0913, what is in contact, and how the search is carried 
     if not 0 < radius < np.inf:
         raise ValueError(f"a contact radius must be above 0 and finite, got {radius}")
     n_snapshots, centres, reach = objects.ensemble.n_snapshots, _centres(objects, metric), radius
-    if not 1 <= operator.index(at_least) <= n_snapshots:
+    if not 1 <= at_least <= n_snapshots:
         raise ValueError(f"contacts are needed in 1 to {n_snapshots} snapshots, got {at_least}")
     if metric == "haversine":
         reach = 2 * EARTH * float(np.sin(min(radius / (2 * EARTH), np.pi / 2)))  # the chord
@@ -360,9 +337,8 @@ def sorted_pairs(index: Ints, n_objects: int) -> Ints:
     """Return pairs lower first and sorted, each once, without those of an object with itself."""
     first, second = np.sort(index, axis=1).T
     keys = first[first < second] * n_objects + second[first < second]
-    if not (keys[1:] > keys[:-1]).all():
-        keys.sort()
-        keys = keys[np.diff(keys, prepend=-1) > 0]
+    if not (keys[1:] > keys[:-1]).all():  # contacts are sorted already
+        keys = np.unique(keys)
     return np.column_stack(np.divmod(keys, n_objects))
 
 
@@ -468,17 +444,15 @@ def _fewer_bonds_apart(objects: Objects, min_bonds: int) -> Ints:
     if min_bonds < 0:
         raise ValueError(f"bonds apart must not be negative, got {min_bonds}")
     ensemble = objects.ensemble
-    n_atoms = len(ensemble.atoms)
-    bonds, n_all = with_missing_atoms(ensemble.atoms.bonds, ensemble.traces, n_atoms)
+    bonds, n_all = with_missing_atoms(ensemble.atoms.bonds, ensemble.traces, len(ensemble.atoms))
     if min_bonds == 0 or len(bonds) == 0:
         return _NONE
     near = within_bonds(bonds, n_all, min_bonds - 1)
+    near = near[ensemble.site_atoms][:, ensemble.site_atoms]
     if objects.centred_on_sites:
-        atoms = ensemble.site_atoms[objects.anchors]
-        between = near[atoms][:, atoms]
+        between = near[objects.anchors][:, objects.anchors]
     else:
-        belongs = objects.membership()  # its columns are sites, those of the bond graph atoms
-        between = belongs @ near[ensemble.site_atoms][:, ensemble.site_atoms] @ belongs.T
+        between = objects.membership() @ near @ objects.membership().T
     return np.column_stack(sparse.triu(between, 1).nonzero()).astype(np.int64)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -126,7 +125,7 @@ def sum_parts(
     for number, piece in enumerate(np.array_split(index, n_pieces)):
         sums = _sum_piece(SitePairs.of(objects, piece), parts, metric, Run(run.engine))
         if keep is not None:
-            kept = threads.map(partial(_choose, keep), sums, _tiles(len(piece)))
+            kept = threads.map(lambda sums, tile: keep(sums.take(tile)), sums, _tiles(len(piece)))
             sums = sums.take(np.flatnonzero(np.concatenate([*kept])))
         pieces.append(sums)
         run.tell(number + 1, n_pieces)
@@ -142,8 +141,13 @@ def _sum_piece(
 ) -> PartSums:
     """Sum all pairs of a piece."""
     objects, ensemble, threads = chosen.objects, chosen.ensemble, run.engine.threads_here
-    pairs, summary = chosen.site_pairs, partial(_summarise, gaps=ensemble.gaps)
-    found = moments(ensemble, pairs, parts, reduce=summary, metric=metric, run=run)
+    pairs, gaps = chosen.site_pairs, ensemble.gaps
+
+    def reduce(_part: int, _tile: slice, found: Moments) -> tuple[Floats, Singles, Singles]:
+        weight = found.weight if gaps else np.empty(0)
+        return found.mean, found.m2.astype(np.float32), weight.astype(np.float32)
+
+    found = moments(ensemble, pairs, parts, reduce=reduce, metric=metric, run=run)
     means, squares, weights = map(np.stack, zip(*found, strict=True))
     del found
     counted = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
@@ -152,9 +156,7 @@ def _sum_piece(
         weights = totals.astype(np.float32)[:, None]
     first, second = (np.empty((len(pairs), len(parts)), np.float32) for _ in range(2))
     seen = np.empty((len(pairs), len(parts) * ensemble.gaps), np.float32)
-    arrays = means, squares, weights, first, second, seen
-    for _ in Threads(threads).map(_centre, arrays, _tiles(len(pairs))):
-        pass
+    kernel.centre(0, len(pairs), means, squares, weights, first, second, seen)
     chosen.clear_rigid(first)
     chosen.clear_rigid(second)
     made = PartSums(len(objects), frozen(chosen.index), totals, second, first, seen)
@@ -168,21 +170,6 @@ def _sum_piece(
     second /= np.maximum(seen, _TINY)
     least = seen.max() - chosen.reduce(seen.max() - seen, largest=True)
     return replace(made, second=chosen.reduce(second) * least, first=none, seen=least)
-
-
-def _summarise(
-    _part: int, _tile: slice, found: Moments, *, gaps: bool
-) -> tuple[Floats, Singles, Singles]:
-    weight = found.weight if gaps else np.empty(0)
-    return found.mean, found.m2.astype(np.float32), weight.astype(np.float32)
-
-
-def _centre(arrays: tuple[Any, ...], tile: slice) -> None:
-    kernel.centre(tile.start, tile.stop, *arrays)
-
-
-def _choose(keep: Callable[[PartSums], Bools], sums: PartSums, tile: slice) -> Bools:
-    return keep(sums.take(tile))
 
 
 def _multiply(rows: Singles, counts: Singles) -> Singles:

@@ -49,8 +49,7 @@ class SitePairs:
         definition. NaN of any cross pair makes the result NaN.
         """
         self.clear_rigid(squares)
-        largest = self.objects.reduction == "max"
-        return self.reduce(squares, largest=largest, threads=threads)
+        return self.reduce(squares, largest=self.objects.reduction == "max", threads=threads)
 
     def common(self, counts: Ints, n_snapshots: int) -> Ints:
         """Return the least of the cross pairs: snapshots in which all members are seen."""

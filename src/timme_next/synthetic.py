@@ -33,9 +33,7 @@ class PlantedBodies(Described):
     labels: Ints  # (sites,), body of each site; -1 for sites of the tail
     places: Floats  # (sites of bodies, 3), at angle 0, in the frame of the first body
     axes: Floats  # (bodies, 3), unit vectors in the frame of the first body; NaN without an axis
-    points: (
-        Floats  # (bodies, 3), point on each axis, or about which a body turns; NaN for the first
-    )
+    points: Floats  # (bodies, 3), on each axis, or about which a body turns; NaN for the first
     angles: Floats  # (snapshots, bodies), in rad
     shifts: Floats  # (snapshots, bodies), along the axes, in Å
 

@@ -303,21 +303,11 @@ def test_what_cannot_be_measured_is_refused() -> None:
         measured(three, chunk=0)
 
 
-@pytest.mark.parametrize(
-    ("scale", "complaint"),
-    [
-        (1e160, "too large to be squared: give them in a larger unit"),
-        (1e200, "larger unit"),
-        (1e-155, "too small to be squared: give them in a smaller unit"),
-        (1e-200, "smaller unit"),
-    ],
-)
+@pytest.mark.parametrize("scale", [1e160, 1e200])
 @pytest.mark.parametrize("gaps", [True, False])
-def test_coordinates_whose_squares_are_not_numbers_are_refused(
-    scale: float, complaint: str, *, gaps: bool
-) -> None:
+def test_coordinates_whose_squares_are_not_numbers_are_refused(scale: float, *, gaps: bool) -> None:
     array = scale * np.random.default_rng(0).normal(size=(300, 4, 2))
-    with pytest.raises(ValueError, match=complaint):
+    with pytest.raises(ValueError, match="too large to be squared: give them in a larger unit"):
         measured(points_of(array, gaps=gaps))
 
 

@@ -126,18 +126,6 @@ def test_descriptions_say_what_was_left_out() -> None:
     ]
 
 
-@given(bond_graphs(), seeds)
-def test_kept_pairs_come_in_the_order_of_all(graph: Graph, seed: int) -> None:
-    every = pairs.all(bonded(graph), min_bonds=2)
-    order = [pair for piece in every.chunks(7) for pair in piece.tolist()]
-    everything = np.array(list(itertools.combinations(range(graph[0]), 2)))
-    rng = np.random.default_rng(seed)
-    chosen = everything[rng.random(len(everything)) < 0.5]
-    found = [pair for piece in every.keep(chosen).chunks(7) for pair in piece.tolist()]
-    wanted = set(map(tuple, chosen.tolist()))
-    assert found == [pair for pair in order if tuple(pair) in wanted]
-
-
 # ---- contacts
 
 
