@@ -217,7 +217,7 @@ def links(
     ends = index_pairs(given, len(labels), "ends of links")
     rigid = np.unique(np.sort(ends, axis=1), axis=0)
     if len(rigid) == 0 or len(rigid) < len(ends) or (rigid[:, 0] == rigid[:, 1]).any():
-        raise ValueError("links need at least 1 bond, each between other two sites: check bonds=")
+        raise ValueError("links need at least 1 bond, each of two different sites, none twice")
     names = [f"{labels[one]}–{labels[other]}" for one, other in ends.tolist()]
     offsets = 2 * np.arange(len(ends) + 1)
     made = _objects(ensemble, "links", offsets, ends.ravel(), names, reduction=reduction)
