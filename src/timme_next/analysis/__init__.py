@@ -1,0 +1,1 @@
+"""Analysis of one ensemble: its steps, its result, and what was found."""

@@ -1,0 +1,142 @@
+"""Reference tests of the table of findings: every row, and every limit in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from timme_next.analysis.finding import (
+    BodiesEvidence,
+    Evidence,
+    GroupEvidence,
+    decide,
+    rigid_limit,
+)
+
+THREE = BodiesEvidence(3, 14.4, 1.0, (2.2, 1.09, 0.67, 0.64), 1.5, 0.91, 0.97, (3, 3))
+ONE = BodiesEvidence(1, np.nan, np.nan, (0.48,), 1.5, 0.0, 1.0, (1, 1), 2, 3.7)
+
+
+def molecule(bodies: BodiesEvidence, n_independent: float = 20.0, **changes: Any) -> str:
+    return decide(Evidence(214, 100, n_independent, bodies=replace(bodies, **changes)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, "bodies"),
+        ({"agreement": np.nan, "counts": ()}, "bodies"),
+        ({"agreement": 0.75}, "bodies"),
+        ({"agreement": 0.74}, "undecided"),
+        ({"gap": 6.5}, "bodies"),
+        ({"gap": 6.4}, "flexible"),
+        ({"sharpness": np.nan}, "bodies"),
+        ({"sharpness": 0.69}, "flexible"),
+        ({"sharpness": 0.69, "fit": (1.4, 1.0)}, "one body"),
+    ],
+)
+def test_bodies_need_a_gap_sharpness_and_agreement(changes: dict[str, Any], kind: str) -> None:
+    assert molecule(THREE, **changes) == kind
+
+
+@pytest.mark.parametrize(
+    ("changes", "n_independent", "kind"),
+    [
+        ({}, 20.0, "one body"),
+        ({"counts": (1, 2)}, 20.0, "undecided"),
+        ({"candidate_gap": 4.0}, 7.9, "undecided"),
+        ({"candidate_gap": 4.0}, np.nan, "undecided"),
+        ({"candidate_gap": 4.0}, 8.0, "one body"),
+        ({"candidate_gap": 3.9}, 2.0, "one body"),
+        ({"candidate_gap": 9.0, "bends": True}, 2.0, "one body"),
+        ({"fit": (1.5,)}, 20.0, "one body"),
+        ({"fit": (1.51,)}, 20.0, "flexible"),
+    ],
+)
+def test_one_body_is_rigid_flexible_or_undecided(
+    changes: dict[str, Any], n_independent: float, kind: str
+) -> None:
+    assert molecule(ONE, n_independent, **changes) == kind
+
+
+# From the cases of the specification: G, S unknown, fit as one body in Å, agreement, samples.
+CASES = [
+    (3, 14.4, 2.20, 0.97, 1.3, "bodies"),  # adenylate kinase, DIMS
+    (3, 25.9, 3.62, np.nan, np.nan, "bodies"),  # 4ake and 1ake, two snapshots
+    (2, 239.0, 3.0, np.nan, np.nan, "bodies"),  # 1omp and 1anf
+    (1, 4.43, 1.06, 1.0, 2.8, "undecided"),  # adenylate kinase, too short a run
+    (1, 3.7, 0.48, 1.0, 20.0, "one body"),  # 1bnr
+    (1, 4.45, 0.5, 1.0, 24.0, "one body"),  # 24 models of 28 residues
+]
+
+
+@pytest.mark.parametrize(("n", "gap", "fit", "agreement", "samples", "kind"), CASES)
+def test_known_molecules_are_told_as_they_are(
+    n: int, gap: float, fit: float, agreement: float, samples: float, kind: str
+) -> None:
+    found = BodiesEvidence(n, gap, np.nan, (fit,), 1.5, 0.9, agreement, candidate_gap=gap)
+    assert decide(Evidence(200, None, samples, bodies=found)) == kind
+
+
+GROUP = GroupEvidence(20, 0.2, 0.6, 1.1, inside=0.2, across=0.9, support=0.99, chance=0.05)
+
+
+@pytest.mark.parametrize(
+    ("changes", "n_snapshots", "kind"),
+    [
+        ({}, 100, "groups"),
+        ({}, 8, "groups"),
+        ({}, 7, "none"),
+        ({}, None, "groups"),
+        ({"width": 0.49}, 100, "none"),
+        ({"width": np.inf}, 100, "groups"),
+        ({"size": 9}, 100, "none"),
+        ({"size": 90}, 100, "groups"),
+        ({"size": 91}, 100, "none"),
+        ({"chance": 0.5}, 100, "none"),
+        ({"chance": np.nan}, 100, "groups"),
+    ],
+)
+def test_groups_need_a_plateau_others_and_more_than_chance(
+    changes: dict[str, Any], n_snapshots: int | None, kind: str
+) -> None:
+    assert decide(Evidence(100, n_snapshots, 9.0, groups=(replace(GROUP, **changes),))) == kind
+
+
+NETWORK = GroupEvidence(878, 0.01, 0.04, 1.3, inside=0.06, across=0.2, chance=0.2, spacing=1.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, "network"),
+        ({"size": 495}, "none"),
+        ({"width": 0.49}, "none"),
+        ({"across": 0.11}, "none"),
+        ({"inside": 0.16, "across": 0.6}, "none"),
+        ({"spacing": np.nan}, "none"),
+    ],
+)
+def test_networks_hold_half_and_are_stiff(changes: dict[str, Any], kind: str) -> None:
+    found = Evidence(991, 60, 2.0, network=replace(NETWORK, **changes))
+    assert decide(found) == kind
+    assert not found.arrested
+
+
+def test_groups_come_before_networks_and_walkers_make_arrest() -> None:
+    arrested = replace(NETWORK, chance=0.9)
+    assert Evidence(991, 60, 2.0, network=arrested).arrested
+    assert decide(Evidence(991, 60, 2.0, groups=(GROUP,), network=arrested)) == "groups"
+
+
+def test_nothing_is_none() -> None:
+    assert decide(Evidence(100, 100, 9.0)) == "none"
+
+
+def test_the_limit_of_a_fit_is_in_the_unit_of_the_coordinates() -> None:
+    assert rigid_limit("Å", 20.0) == 1.5
+    assert rigid_limit("nm", 2.0) == pytest.approx(0.15)
+    assert rigid_limit("", 16.0) == 2.0
