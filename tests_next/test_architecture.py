@@ -15,17 +15,17 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "timme_next"
 LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_CHAIN, MOST_MODULES = 300, 60, 28, 130
 
-# Code lines, without docstrings, comments and blank lines.
+# Code lines, without docstrings, comments and blank lines, of the parts that are complete.
 BUDGETS = {
-    "_kernels _arrays _text _files memory series __init__": 1600,
+    "_kernels _arrays _text _files memory series": 1600,
     "engine": 580,
     "objects contacts pairs site_pairs fluctuations parts": 960,
     "hierarchy": 840,
-    "ensemble io data": 3200,
-    "rigidity comparison theory synthetic demo": 1560,
-    "confidence motion": 2150,
-    "analysis output cli server notebook mdanalysis sklearn __main__": 4750,
+    "ensemble": 1200,
+    "theory synthetic": 215,
 }
+# Parts that are being written; each gets its budget above when it is complete.
+UNFINISHED = "io data rigidity comparison confidence motion analysis __init__"
 TOLERANCE = 1.1  # a part may exceed its budget by a tenth if the whole keeps within its own
 WHOLE, TESTS = 15_800, 14_000
 
@@ -64,7 +64,7 @@ def sizes() -> Counter[str]:
 
 def test_every_part_keeps_its_budget() -> None:
     found, planned = sizes(), {name for names in BUDGETS for name in names.split()}
-    assert set(found) <= planned
+    assert set(found) <= planned | set(UNFINISHED.split())
     for names, budget in BUDGETS.items():
         assert sum(found[name] for name in names.split()) <= TOLERANCE * budget, names
     assert sum(found.values()) <= WHOLE

@@ -259,7 +259,7 @@ def test_any_number_of_threads_gives_the_same(survived: list[int]) -> None:
 def test_a_cluster_of_workers_gives_the_same(survived: list[int]) -> None:
     distributed = pytest.importorskip("distributed", reason="needs pip install 'pytimme[cluster]'")
     made = points_of(moving(2, (20, 300, 3)))
-    options: Any = {"processes": False, "dashboard_address": None, "set_as_default": False}
+    options: Any = {"processes": False, "dashboard_address": "127.0.0.1:0", "set_as_default": False}
     with distributed.Client(n_workers=1, threads_per_worker=1, **options) as client:
         near = pairs.within(made, 2.0, client=client)
         found = cluster(made, pairs.all(made), client=client)

@@ -47,14 +47,6 @@ class Curves(Described):
         return self.largest / self.n_sites
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Suggestion(Described):
-    """A cutoff for a picture, and why."""
-
-    cutoff: float  # in the unit of the heights
-    reason: str
-
-
 def count_clusters(
     hierarchy: Hierarchy,
     *,
@@ -170,7 +162,7 @@ def bandwidth(places: Floats, weights: Floats) -> float:
 
 def suggest(
     hierarchy: Hierarchy, *, large: int = LARGE, min_size: int = MIN_SIZE
-) -> tuple[Suggestion, ...]:
+) -> list[tuple[float, str]]:
     """Return cutoffs for a picture, each with its reason: steepest rise and widest plateau.
 
     Parameters
@@ -184,33 +176,27 @@ def suggest(
 
     Returns
     -------
-    tuple of Suggestion
-        At least one, unless the hierarchy has no level at all.
+    list of (float, str)
+        Cutoff and reason of each criterion that applies.
 
     Examples
     --------
     >>> from timme_next.hierarchy import grow
     >>> bodies = grow(4, np.array([[0, 1], [1, 2], [2, 3]]), np.array([1.0, 5.0, 2.0]))
-    >>> for suggestion in suggest(bodies, large=4, min_size=2):
-    ...     print(round(suggestion.cutoff, 3), suggestion.reason)
+    >>> for cutoff, reason in suggest(bodies, large=4, min_size=2):
+    ...     print(round(cutoff, 3), reason)
     5.0 steepest rise of the fraction in clusters of 4 or more
     2.236 widest plateau: the same 2 sites from 1 to 5
     """
-    found, levels = list[Suggestion](), hierarchy.levels
+    found = list[tuple[float, str]]()
     steepest = inflection(count_clusters(hierarchy, large=large, sizes=()))
     if steepest is not None:
-        reason = f"steepest rise of the fraction in clusters of {large} or more"
-        found.append(Suggestion(steepest, reason))
-    lines = lineages(hierarchy, min_size=min_size) if levels.min(initial=0.0) >= 0 else ()
+        found.append((steepest, f"steepest rise of the fraction in clusters of {large} or more"))
+    # negative heights have no ratios
+    lines = lineages(hierarchy, min_size=min_size) if hierarchy.heights.min(initial=0) >= 0 else ()
     widest = max(lines, key=lambda line: line.width, default=None)
     if widest is not None and widest.width >= PLATEAU:
-        middle = float(np.sqrt(widest.low * widest.high))
-        reason = (
-            f"widest plateau: the same {len(widest.sites)} sites "
-            f"from {widest.low:.3g} to {widest.high:.3g} {hierarchy.unit}"
-        )
-        found.append(Suggestion(middle, reason.rstrip()))
-    if not found and len(levels):
-        reason = "middle level: too few sites for other criteria"
-        found.append(Suggestion(float(levels[len(levels) // 2]), reason))
-    return tuple(found)
+        where = f"{widest.low:.3g} to {widest.high:.3g} {hierarchy.unit}".rstrip()
+        reason = f"widest plateau: the same {len(widest.sites)} sites from {where}"
+        found.append((float(np.sqrt(widest.low * widest.high)), reason))
+    return found
