@@ -308,7 +308,8 @@ def _candidates(points: Coordinates, reach: float, boxes: Boxes) -> Ints:
     tree = cKDTree(np.concatenate(images))
     found = cKDTree(places).sparse_distance_matrix(tree, reach, output_type="ndarray")
     first, second = found["i"].astype(np.int64), np.concatenate(owners)[found["j"]]
-    keys = np.unique((first * len(places) + second)[first < second])
+    keys = np.sort((first * len(places) + second)[first < second])
+    keys = keys[np.diff(keys, prepend=-1) > 0]  # np.unique takes ten times as long
     return np.column_stack(np.divmod(keys, len(places)))
 
 
