@@ -26,6 +26,15 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
+def is_number(text: str) -> bool:
+    """Return whether a text is a number, nan and inf among them."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def require(given: Any, kind: type, step: str, remedies: Mapping[str, str]) -> None:
     """Refuse an argument of another type; remedies are by type name, or under "other"."""
     if not isinstance(given, kind):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from gemmi import cif
 
-from timme_next._arrays import Bools, Floats, Ints, Strings
-from timme_next._text import one_line
+from timme_next._arrays import Floats, Ints, Strings
+from timme_next._text import is_number, one_line
 from timme_next.ensemble.atoms import (
     Atoms,
     covalent_radii,
@@ -27,18 +26,36 @@ from timme_next.io.files import kind, read_bytes
 from timme_next.io.structures import Cell, Model, StructureFile
 
 _COMMON = ("C", "N", "O", "H", "S", "P", "D", "Se")  # elements of polymers
-_AXES = ["Cartn_x", "Cartn_y", "Cartn_z"]
 _CUT = "its last line is cut off: copy or download the file again"
 _NO_END = "the file has no END: check that it is complete"
-_QUOTES = [ord(sign) for sign in "'\";.?"]  # first letters of values that are not plain text
-# Columns of PDB files.
-_COLUMNS, _END_OF_COORDINATES = 80, 54
+_COLUMNS, _END_OF_COORDINATES = 80, 54  # of lines of PDB files
+_AXES = ((30, 38), (38, 46), (46, 54))
 _CELL = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
+_LAST = ("END", "CONECT", "MASTER")  # records that end a whole file
 _LONGEST_LINK = 3.5  # Å: atoms farther apart are not bonded, whatever the file says
-_LAST = (b"END   ", b"CONECT", b"MASTER")  # records that end a whole file
-_NO_NUMBER = np.iinfo(np.int64).min
 
-Bytes = npt.NDArray[np.bytes_]
+Lines = npt.NDArray[np.uint8]  # (lines, 80)
+Links = Sequence[tuple[Hashable, Hashable]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """Atoms of all models of a file, as they are written there."""
+
+    path: Path
+    rows: Ints  # (atoms,), where each atom is in the file: its line, or its row
+    models: Ints | Strings  # (atoms,), the same for all atoms of a model
+    texts: dict[str, Strings]  # (atoms,) each: fields of Atoms, and altlocs
+    places: Sequence[Sequence[str]]  # three columns
+    occupancies: Sequence[str]
+
+    def error(self, row: int, need: str, got: str) -> ValueError:
+        place = f"{'atom' if kind(self.path) == '.cif' else 'line'} {self.rows[row]}"
+        columns = (self.texts[name] for name in ("names", "resnames", "chains", "resids"))
+        atom = " ".join(" ".join(str(column[row]) for column in columns).split())
+        return ValueError(
+            f"{self.path}: {place} ({atom}): {need}, got {got!r}: repair it or leave out its model"
+        )
 
 
 def read_structure(path: Path) -> StructureFile:
@@ -49,175 +66,134 @@ def read_structure(path: Path) -> StructureFile:
 def read_pdb(path: Path) -> StructureFile:
     """Read all models of a PDB file by its columns."""
     data = read_bytes(path)
-    lines = _Lines.of(data, path)
-    words = lines.field(0, 6)
-    is_atom = np.isin(words, (b"ATOM  ", b"HETATM"))
+    lines = _lines(data)
+    words = np.strings.strip(_field(lines, 0, 6))
+    is_atom = np.isin(words, ("ATOM", "HETATM"))
     if not is_atom.any():
         raise ValueError(f"{path}: no atoms were found: a PDB file with ATOM records is needed")
     if is_atom[-1] and len(data) - data.rfind(b"\n") <= _END_OF_COORDINATES:
         raise ValueError(f"{path}: {_CUT}")
-    atoms = lines.take(is_atom)
-    ends = np.cumsum(np.isin(words, (b"MODEL ", b"ENDMDL", b"END   ")))[is_atom]
-    bounds = [0, *(1 + np.flatnonzero(np.diff(ends))).tolist(), len(ends)]
-    coordinates = np.stack([atoms.real(k, k + 8) for k in (30, 38, 46)], axis=1)
-    occupancies = _occupancies(atoms.field(54, 60).tolist())
-    # Programs of simulations write segments in place of chains.
-    chain = (21, 22) if atoms.text(21, 22).any() else (72, 76)
-    cells = _cells(lines.take(words == b"CRYST1"))
-    cells = cells * (len(bounds) - 1) if len(cells) == 1 else cells
-    conect = list(_read_conect(lines.take(words == b"CONECT")))
-    models, first = list[Model](), atoms
-    for number, (start, stop) in enumerate(pairwise(bounds)):
-        own, places = atoms.take(slice(start, stop)), coordinates[start:stop]
-        if not models or not own.has_names_of(first):
-            first, (names, altlocs) = own, _read_names(own, chain)
-            serials = own.field(6, 11).tolist()
-            place = {serial: k for k, serial in enumerate(serials)}
-            known = conect if len(place) == len(serials) else []  # else numbers began again
-            pairs = [(place[a], place[b]) for a, b in known if a in place and b in place]
-            names = _with_links(names, places, pairs)
-        cell = cells[number] if len(cells) == len(bounds) - 1 else None
-        label = f"{path}: model {number + 1}"
-        models.append(Model(label, names, altlocs, occupancies[start:stop], places, cell))
-    last = words[words != b"      "][-1]
-    whole = last in _LAST or (last == b"ENDMDL" and len(models) == 1)
+    atoms = lines[is_atom]
+    numbers, icodes, chains = _field(atoms, 22, 27), _field(atoms, 26, 27), _field(atoms, 21, 22)
+    five = np.strings.isdigit(numbers)
+    texts = {
+        "names": _field(atoms, 12, 16),
+        "elements": _field(atoms, 76, 78),
+        "resnames": _field(atoms, 17, 21),
+        "resids": np.where(five, numbers, _field(atoms, 22, 26)),
+        "icodes": np.where(five, "", icodes),
+        # Programs of simulations write segments in place of chains.
+        "chains": chains if (chains != " ").any() else _field(atoms, 72, 76),
+        "altlocs": _field(atoms, 16, 17),
+    }
+    ends = np.cumsum(np.isin(words, ("MODEL", "ENDMDL", "END")), dtype=np.int64)[is_atom]
+    axes = [_field(atoms, *columns).tolist() for columns in _AXES]
+    occupancies = _field(atoms, 54, 60).tolist()
+    table = _Table(path, np.flatnonzero(is_atom) + 1, ends, texts, axes, occupancies)
+    cells = [
+        _cell([line[start:stop] for start, stop in _CELL], line[55:66].strip())
+        for line in _field(lines[words == "CRYST1"], 0, _COLUMNS).tolist()
+    ]
+    links, serials = _read_conect(lines[words == "CONECT"]), _field(atoms, 6, 11)
+    first = serials[ends == ends[0]]
+    if len(np.unique(first)) < len(first):  # they began again
+        links = []
+    models = _read_models(table, cells, serials.tolist() if links else (), links)
+    last = words[words != ""][-1]
+    whole = last in _LAST or (last == "ENDMDL" and len(models) == 1)
     return StructureFile(path, models, "" if whole else f"{path}: {_NO_END}")
 
 
 def read_mmcif(path: Path) -> StructureFile:
     """Read all models of an mmCIF file; names of its authors come before those of the PDB."""
-    block, note = _block_with_atoms(path)
-    n_atoms = len(block.find_values("_atom_site.Cartn_x"))
+    block, loop, note = _find_atoms(path)
+    tags = [tag.removeprefix("_atom_site.") for tag in loop.tags]
+    values, n_atoms = loop.values, loop.length()
 
-    def values(*tags: str) -> list[str]:
-        """Fields of the first of these columns that is there, none if there is none."""
-        found = (list(block.find_values(f"_atom_site.{tag}")) for tag in tags)
-        return next(filter(None, found), [])
+    def fields(*names: str) -> list[str]:
+        """Fields of the first of these columns that is there."""
+        places = [tags.index(name) for name in names if name in tags]
+        return values[places[0] :: len(tags)] if places else [""] * n_atoms
 
-    def column(*tags: str) -> Strings:
-        fields = np.array(values(*tags) or [""] * n_atoms, np.str_)
-        odd = np.isin(fields.astype("U1").view(np.uint32), _QUOTES)
-        fields[odd] = [cif.as_string(field) for field in fields[odd].tolist()]  # "" for . and ?
-        return fields
+    def plain(*names: str) -> Strings:
+        return _plain(np.array(fields(*names), np.str_))
 
-    names = column("auth_atom_id", "label_atom_id")
-    resnames = column("auth_comp_id", "label_comp_id")
-    resids = column("auth_seq_id", "label_seq_id")
-    try:
-        numbers = resids.astype(np.int64)
-    except ValueError as error:
-        raise ValueError(
-            f"{path}: every atom needs a whole residue number (auth_seq_id): {one_line(error)}"
-        ) from None
-    icodes, chains = column("pdbx_PDB_ins_code"), column("auth_asym_id", "label_asym_id")
-    atoms = _named_atoms(names, column("type_symbol"), resnames, numbers, icodes, chains)
-    coordinates = np.stack([_reals(values(axis)) for axis in _AXES], axis=1)
+    texts = {
+        "names": plain("auth_atom_id", "label_atom_id"),
+        "elements": plain("type_symbol"),
+        "resnames": plain("auth_comp_id", "label_comp_id"),
+        "resids": plain("auth_seq_id", "label_seq_id"),
+        "icodes": plain("pdbx_PDB_ins_code"),
+        "chains": plain("auth_asym_id", "label_asym_id"),
+        "altlocs": plain("label_alt_id"),
+    }
+    axes, occupancies = [fields(f"Cartn_{axis}") for axis in "xyz"], fields("occupancy")
+    models = plain("pdbx_PDB_model_num")
+    table = _Table(path, np.arange(1, n_atoms + 1), models, texts, axes, occupancies)
+    names = ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")
+    sizes = [cif.as_string(str(block.find_value(f"_cell.{name}"))) for name in names]
+    group = cif.as_string(str(block.find_value("_symmetry.space_group_name_H-M")))
+    links, keys = list(_read_links(block)), list[Hashable]()
+    if links:
+        columns = [texts[name].tolist() for name in ("chains", "resids", "icodes", "names")]
+        keys = list(zip(*columns, strict=True))
+    cell = _cell([size.partition("(")[0] for size in sizes], group)
+    return StructureFile(path, _read_models(table, [cell], keys, links), note)
+
+
+def _read_models(
+    table: _Table, cells: Sequence[Cell | None], keys: Sequence[Hashable], links: Links
+) -> list[Model]:
+    """Models of a file; links are pairs of keys of atoms."""
+    coordinates = np.stack([_reals(column) for column in table.places], axis=1)
     for bad in np.flatnonzero(~np.isfinite(coordinates).all(axis=1)).tolist():
-        raise ValueError(
-            f"{path}: atom {bad + 1} ({atoms.label(bad)}): Cartn_x, Cartn_y and Cartn_z must be "
-            "numbers: repair that row or leave out its model"
-        )
-    altlocs = column("label_alt_id")
-    occupancies = _occupancies(values("occupancy") or ["1"] * n_atoms)
-    number, cell, models = column("pdbx_PDB_model_num"), _cell_of_block(block), list[Model]()
-    _, first, of_atom = np.unique(number, return_index=True, return_inverse=True)
-    for which in np.argsort(first).tolist():
-        own = np.flatnonzero(of_atom == which)
-        named, places = atoms.take(own), coordinates[own]
-        named = _with_links(named, places, list(_read_links(block, named)))
-        label = f"{path}: model {len(models) + 1}"
-        models.append(Model(label, named, altlocs[own], occupancies[own], places, cell))
-    return StructureFile(path, models, note)
+        got = " ".join(column[bad].strip() for column in table.places)
+        raise table.error(bad, "coordinates must be numbers", got)
+    # Occupancies only count where an atom has several locations; they are 1 where unknown.
+    occupancies = np.nan_to_num(_reals(table.occupancies), nan=1.0, posinf=1.0, neginf=1.0)
+    resids = _residue_numbers(table)
+    _, starts, of_atom = np.unique(table.models, return_index=True, return_inverse=True)
+    groups = np.split(np.argsort(of_atom, kind="stable"), np.cumsum(np.bincount(of_atom))[:-1])
+    cells = [*cells] * len(groups) if len(cells) == 1 else cells
+    models, first = list[Model](), dict[str, npt.NDArray[np.generic]]()
+    for number, which in enumerate(np.argsort(starts).tolist()):
+        own, places = groups[which], coordinates[groups[which]]
+        names = {name: column[own] for name, column in table.texts.items()}
+        if not models or not all(np.array_equal(first[name], names[name]) for name in names):
+            first = names
+            atoms = _named_atoms(names, resids[own])
+            altlocs = np.strings.strip(names["altlocs"])
+            place = {keys[k]: n for n, k in reversed([*enumerate(own.tolist())])} if links else {}
+            pairs = [(place[a], place[b]) for a, b in links if a in place and b in place]
+            atoms = _with_links(atoms, places, pairs)
+        cell = cells[number] if len(cells) == len(groups) else None
+        label = f"{table.path}: model {number + 1}"
+        models.append(Model(label, atoms, altlocs, occupancies[own], places, cell))
+    return models
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Lines:
-    """Lines of a PDB file, cut or filled up with blanks to 80 columns."""
-
-    path: Path
-    numbers: Ints  # (lines,), from 1 on
-    rows: npt.NDArray[np.uint8]  # (lines, 80)
-
-    @classmethod
-    def of(cls, data: bytes, path: Path) -> _Lines:
-        place = data.find(b"\0")
-        if place >= 0:
-            line = data.count(b"\n", 0, place) + 1
-            raise ValueError(f"{path}: line {line} holds zero bytes: copy the file again")
-        raw = np.frombuffer(data + b"\n".ljust(_COLUMNS), np.uint8)
-        ends = np.flatnonzero(raw == ord("\n"))
-        starts = np.concatenate([[0], ends[:-1] + 1])
-        rows = np.lib.stride_tricks.sliding_window_view(raw, _COLUMNS)[starts]
-        short = np.flatnonzero(ends - starts < _COLUMNS)
-        beyond = np.arange(_COLUMNS) >= (ends - starts)[short, None]
-        rows[short] = np.where(beyond, ord(" "), rows[short])
-        return cls(path, np.arange(1, len(rows) + 1), rows)
-
-    def take(self, which: Bools | Ints | slice) -> _Lines:
-        return _Lines(self.path, self.numbers[which], self.rows[which])
-
-    def has_names_of(self, other: _Lines) -> bool:
-        """Whether names, residues, segments and elements are those of other lines."""
-        columns = np.r_[12:27, 72:80]
-        return np.array_equal(self.rows[:, columns], other.rows[:, columns])
-
-    def field(self, start: int, stop: int) -> Bytes:
-        return np.ascontiguousarray(self.rows[:, start:stop]).view(f"S{stop - start}")[:, 0]
-
-    def text(self, start: int, stop: int) -> Strings:
-        """Columns without blanks around them."""
-        for bad in np.flatnonzero((self.rows[:, start:stop] > 127).any(axis=1)).tolist():
-            raise self.error(bad, start, stop, "only ASCII letters are read")
-        fields = self.field(start, stop)
-        stripped = (
-            np.strings.strip(fields) if stop - start > 1 else np.where(fields == b" ", b"", fields)
-        )
-        return stripped.astype(np.str_)
-
-    def real(self, start: int, stop: int) -> Floats:
-        values = _reals(self.field(start, stop).tolist())
-        for bad in np.flatnonzero(~np.isfinite(values)).tolist():
-            raise self.error(bad, start, stop, "coordinates must be numbers")
-        return values
-
-    def residues(self, start: int) -> tuple[Ints, Strings]:
-        """Residue numbers, also in hybrid base 36 or of five digits, and insertion codes."""
-        fields, icodes = self.field(start, start + 4), self.text(start + 4, start + 5)
+def _residue_numbers(table: _Table) -> Ints:
+    """Residue numbers; in four columns A000 to ZZZZ follow on 9999, and then a000 to zzzz."""
+    fields = table.texts["resids"]
+    try:
+        return fields.astype(np.int64)
+    except ValueError:
+        numbers = list[int]()
+    for row, field in enumerate(fields.tolist()):
+        least = 10_000 + (26 * 36**3 if field.islower() else 0) - 10 * 36**3
+        hybrid = field[:1].isalpha() and len(field) == 4
         try:
-            resids = fields.astype(np.int64)
+            numbers.append(least + int(field, 36) if hybrid else int(field))
         except ValueError:
-            resids = np.array([_in_base_36(field) for field in fields.tolist()])
-            for bad in np.flatnonzero(resids == _NO_NUMBER).tolist():
-                raise self.error(bad, start, start + 4, "residue numbers must be whole") from None
-        five = (resids >= 1000) & np.strings.isdigit(icodes)
-        last = np.where(five, icodes, "0").astype(np.int64)
-        return np.where(five, 10 * resids + last, resids), np.where(five, "", icodes)
-
-    def error(self, row: int, start: int, stop: int, need: str) -> ValueError:
-        line = self.rows[row].tobytes().decode("latin-1")
-        atom = " ".join(line[12:27].split())
-        return ValueError(
-            f"{self.path}: line {self.numbers[row]} ({atom}): {need}, got "
-            f"{line[start:stop].strip()!r}: repair that line or leave out its model"
-        )
+            need = "residue numbers must be whole"
+            raise table.error(row, need, field.strip()) from None
+    return np.array(numbers)
 
 
-def _read_names(lines: _Lines, chain: tuple[int, int]) -> tuple[Atoms, Strings]:
-    """Names of atoms, and the letters of their locations."""
-    columns = (lines.text(12, 16), lines.text(76, 78), lines.text(17, 21))
-    resids, icodes = lines.residues(22)
-    return _named_atoms(*columns, resids, icodes, lines.text(*chain)), lines.text(16, 17)
-
-
-def _named_atoms(
-    names: Strings,
-    symbols: Strings,
-    resnames: Strings,
-    resids: Ints,
-    icodes: Strings,
-    chains: Strings,
-) -> Atoms:
+def _named_atoms(texts: Mapping[str, Strings], resids: Ints) -> Atoms:
     """Atoms with their elements, guessed from names where they are missing or cannot be."""
+    columns = ("names", "elements", "resnames", "icodes", "chains")
+    names, symbols, resnames, icodes, chains = (np.strings.strip(texts[each]) for each in columns)
     distinct, of_atom = np.unique(symbols, return_inverse=True)
     known = [symbol.capitalize() for symbol in distinct.tolist()]
     elements = np.array([symbol if is_element(symbol) else "" for symbol in known])[of_atom]
@@ -232,25 +208,6 @@ def _named_atoms(
     return Atoms(names, elements, resnames, resids, icodes, chains, masses, sorted_bonds(()))
 
 
-def _cells(lines: _Lines) -> list[Cell | None]:
-    """Cells of CRYST1 records."""
-    symmetries = lines.text(55, 66).tolist()
-    sizes = np.stack([_reals(lines.field(*columns).tolist()) for columns in _CELL], axis=1).tolist()
-    return [
-        Cell(tuple(each), symmetry) if np.isfinite(each).all() else None
-        for each, symmetry in zip(sizes, symmetries, strict=True)
-    ]
-
-
-def _read_conect(lines: _Lines) -> Iterator[tuple[bytes, bytes]]:
-    """Serials of linked atoms."""
-    first = lines.field(6, 11)
-    for start in (11, 16, 21, 26):
-        other = lines.field(start, start + 5)
-        there = other != b" " * 5
-        yield from zip(first[there].tolist(), other[there].tolist(), strict=True)
-
-
 def _with_links(atoms: Atoms, coordinates: Floats, pairs: list[tuple[int, int]]) -> Atoms:
     """Atoms with those links that are covalent bonds, by their elements and lengths."""
     bonds = sorted_bonds(pairs)
@@ -261,84 +218,80 @@ def _with_links(atoms: Atoms, coordinates: Floats, pairs: list[tuple[int, int]])
     return replace(atoms, bonds=bonds[kept])
 
 
-def _reals(fields: Sequence[str | bytes]) -> Floats:
+def _reals(fields: Sequence[str]) -> Floats:
     """Numbers of texts, NaN for those that are none."""
     try:
         return np.array(list(map(float, fields)))
     except ValueError:
-        return np.array(list(map(_number, fields)))
+        return np.array([float(field) if is_number(field) else np.nan for field in fields])
 
 
-def _number(field: str | bytes) -> float:
-    try:
-        return float(field)
-    except ValueError:
-        return np.nan
+def _cell(fields: Sequence[str], symmetry: str) -> Cell | None:
+    sizes = _reals(fields)
+    return Cell(tuple(sizes.tolist()), symmetry) if np.isfinite(sizes).all() else None
 
 
-def _occupancies(fields: Sequence[str | bytes]) -> Floats:
-    """Occupancies, which only count where an atom has several locations; 1 where unknown."""
-    found = _reals(fields)
-    return np.where(np.isfinite(found), found, 1.0)
+def _lines(data: bytes) -> Lines:
+    """Lines of a PDB file, cut or filled up with blanks to 80 columns."""
+    raw = np.frombuffer(data + b"\n".ljust(_COLUMNS), np.uint8)
+    ends = np.flatnonzero(raw == ord("\n"))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    lines: Lines = np.lib.stride_tricks.sliding_window_view(raw, _COLUMNS)[starts]
+    short = np.flatnonzero(ends - starts < _COLUMNS)
+    beyond = np.arange(_COLUMNS) >= (ends - starts)[short, None]
+    lines[short] = np.where(beyond, ord(" "), lines[short])
+    return lines
 
 
-def _in_base_36(field: str | bytes) -> int:
-    """Residue number of four columns, from 10,000 on A000 to ZZZZ and then a000 to zzzz."""
-    try:
-        if not field[:1].isalpha():
-            return int(field)
-        least = 10_000 + (26 * 36**3 if field.islower() else 0) - 10 * 36**3
-        return least + int(field, 36) if len(field) == 4 else _NO_NUMBER
-    except ValueError:
-        return _NO_NUMBER
+def _field(lines: Lines, start: int, stop: int) -> Strings:
+    """Columns of lines as text."""
+    return lines[:, start:stop].astype(np.uint32, order="C").view(f"U{stop - start}")[:, 0]
 
 
-def _block_with_atoms(path: Path) -> tuple[cif.Block, str]:
-    """Block of an mmCIF file that has atoms, and a note where the file seems to be cut off."""
+def _read_conect(lines: Lines) -> Links:
+    """Serials of linked atoms."""
+    first, *others = (_field(lines, k, k + 5).tolist() for k in (6, 11, 16, 21, 26))
+    return [pair for other in others for pair in zip(first, other, strict=True) if pair[1].strip()]
+
+
+def _plain(fields: Strings) -> Strings:
+    """Values of an mmCIF file without quotation marks, "" for . and ?."""
+    fields[(fields == ".") | (fields == "?")] = ""
+    for quoted in np.flatnonzero(np.isin(fields.astype("U1"), ("'", '"', ";"))).tolist():
+        fields[quoted] = cif.as_string(fields[quoted])
+    return fields
+
+
+def _find_atoms(path: Path) -> tuple[cif.Block, cif.Loop, str]:
+    """Block and loop of the atoms of an mmCIF file, and a note if it seems to be cut off."""
     data = read_bytes(path)
     try:
         document = cif.read_string(data)
     except (RuntimeError, ValueError, IndexError) as error:
         raise ValueError(f"{path}: not a valid mmCIF file: {one_line(error)}") from None
-    blocks = [block for block in document if len(block.find("_atom_site.", _AXES))]
-    if len(blocks) != 1:
+    found = [block for block in document if len(block.find_loop("_atom_site.Cartn_x"))]
+    if len(found) != 1:
         raise ValueError(
-            f"{path}: one data block with coordinates (_atom_site) is needed, got {len(blocks)}: "
+            f"{path}: one data block with coordinates (_atom_site) is needed, got {len(found)}: "
             "write each structure into a file of its own"
         )
-    *_, last = blocks[0]
-    tags = getattr(last.loop, "tags", [])
-    inside = "_atom_site.Cartn_x" in tags and not data.rstrip().endswith(b"#")
+    *_, last = found[0]
+    loop = found[0].find_loop("_atom_site.Cartn_x").get_loop()
+    inside = "_atom_site.Cartn_x" in getattr(last.loop, "tags", [])
+    inside = inside and not data.rstrip().endswith(b"#")
     if inside and not data.endswith(b"\n"):
         raise ValueError(f"{path}: {_CUT}")
-    return blocks[0], f"{path}: {_NO_END}" if inside else ""
+    return found[0], loop, f"{path}: {_NO_END}" if inside else ""
 
 
-def _cell_of_block(block: cif.Block) -> Cell | None:
-    names = [f"length_{axis}" for axis in "abc"] + [
-        f"angle_{x}" for x in ("alpha", "beta", "gamma")
-    ]
-    sizes = [cif.as_number(str(block.find_value(f"_cell.{name}"))) for name in names]
-    symmetry = cif.as_string(str(block.find_value("_symmetry.space_group_name_H-M")))
-    return Cell(tuple(sizes), symmetry) if np.isfinite(sizes).all() else None
-
-
-def _read_links(block: cif.Block, atoms: Atoms) -> Iterator[tuple[int, int]]:
-    """Places of linked atoms, without links to copies by symmetry."""
+def _read_links(block: cif.Block) -> Iterator[tuple[Hashable, Hashable]]:
+    """Keys of linked atoms, without links to copies by symmetry."""
     tags = ["?ptnr{}_auth_asym_id", "?ptnr{}_auth_seq_id", "?pdbx_ptnr{}_PDB_ins_code"]
     tags = [tag.format(end) for end in "12" for tag in (*tags, "?ptnr{}_label_atom_id")]
     symmetries = ["?ptnr1_symmetry", "?ptnr2_symmetry"]
-    rows = block.find("_struct_conn.", ["conn_type_id", *symmetries, *tags])
-    keys = (atoms.chains, atoms.resids.astype(np.str_), atoms.icodes, atoms.names)
-    names = list(zip(*(key.tolist() for key in keys), strict=True)) if len(rows) else []
-    places = {name: place for place, name in reversed(list(enumerate(names)))}
-    for row in rows:
+    for row in block.find("_struct_conn.", ["conn_type_id", *symmetries, *tags]):
         link, here, there, *ends = (row.str(k) if row.has(k) else "" for k in range(len(row)))
-        one, other = places.get(tuple(ends[:4])), places.get(tuple(ends[4:]))
-        if (
-            link.lower().startswith(("covale", "disulf"))
-            and (here == there or "" in {here, there})
-            and one is not None
-            and other is not None
+        if link.lower().startswith(("covale", "disulf")) and (
+            here == there or not here or not there
         ):
-            yield one, other
+            yield tuple(ends[:4]), tuple(ends[4:])

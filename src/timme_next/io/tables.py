@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from timme_next import memory
 from timme_next._arrays import Floats, Ints, frozen
-from timme_next._text import counted, one_line
+from timme_next._text import counted, is_number, one_line
 from timme_next.ensemble.atoms import Atoms, unit_label
 from timme_next.ensemble.ensemble import Ensemble
 from timme_next.ensemble.frames import ArraySource, Frames
@@ -66,7 +66,7 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
     unit, spots = _unit_of([names[place] for place in places[2:]], source), set(names) >= _TRACKMATE
     if by_number:
         # A frame is always a number, but an array that pandas wrote has numbers for names.
-        has_names = not names[0] or not _is_number(names[places[0]].replace(",", "."))
+        has_names = not names[0] or not is_number(names[places[0]].replace(",", "."))
         rows, width = plain[has_names:], len(names)
     else:
         below = 1 + heads.index(names)
@@ -76,7 +76,7 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
             notes.append(f"left out {counted(below - 1, 'line')} above the names of the columns")
     if spots:  # long names, short names and units follow below the names
         more = [_split(row, separator) + names for row in rows[:3]]
-        more = [fields for fields in more if not _is_number(fields[places[0]])]
+        more = [fields for fields in more if not is_number(fields[places[0]])]
         rows = rows[len(more) :]
         unit = _unit(more[-1][places[2]].strip("()")) if more else unit
     if rows and not data.endswith(b"\n"):
@@ -209,14 +209,6 @@ def _unit_of(names: Sequence[str], source: str) -> str:
             f"{source}: coordinates need one unit, got {', '.join(names)}: convert them"
         )
     return units.pop() if len(units) == 1 and units <= _LENGTHS else ""
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def _parse(
