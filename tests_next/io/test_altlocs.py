@@ -55,7 +55,7 @@ def test_the_location_of_highest_occupancy_is_kept(
     found = draft(pdb(tmp_path, residue(1, versions)))
     assert found.atoms.names.tolist() == ["N", "CA", "C"]
     assert heights(found) == [expected]
-    assert any("3 atoms have alternative locations" in note for note in found.notes)
+    assert any("3 atoms with alternative locations" in note for note in found.notes)
 
 
 def test_residues_that_touch_take_one_letter_together(tmp_path: Path) -> None:

@@ -158,12 +158,12 @@ def _notes(sums: Mapping[Key, Sums], atoms: Mapping[Key, Version | None]) -> lis
     divided = [key for key, versions in sums.items() if len(versions) > 1 or atoms[key] is None]
     if not divided:  # a letter without another beside it leaves nothing to choose
         return []
-    versions = filter(None, (atoms[key] for key in divided))
-    letters = ", ".join(sorted({letter or "no letter" for letter, _ in versions})) or "none"
+    versions = filter(None, map(atoms.get, divided))
+    letters = ", ".join(sorted({letter or "no letter" for letter, _ in versions}))
     left_out = sum(map(len, sums.values())) - sum(each is not None for each in atoms.values())
-    atoms_have = counted(len(divided), "atom") + (" has" if len(divided) == 1 else " have")
     note = (
-        f"{atoms_have} alternative locations: residues that touch keep one letter, of the highest "
-        f"occupancy ({letters}), and {counted(left_out, 'location')} left out"
+        f"{counted(len(divided), 'atom')} with alternative locations: residues that touch keep one "
+        f"letter, of the highest occupancy ({letters or 'none'}), and "
+        f"{counted(left_out, 'location')} left out"
     )
     return [note]

@@ -95,8 +95,7 @@ def read_matrix(path: str | Path) -> Matrix:
 def _read_market(path: Path) -> Any:
     data = read_bytes(path)
     lines = [line for line in data.split(b"\n") if line.strip() and not line.startswith(b"%")]
-    # At a zero byte the parser ends the process, and it reads 0,5 as 0.
-    odd = b"".join(lines).translate(None, _NUMERIC) or b"\0" in data
+    odd = b"".join(lines).translate(None, _NUMERIC)  # the parser reads 0,5 as 0
     if odd or not lines or not data.startswith(b"%%MatrixMarket"):
         raise ValueError(f"{path}: not a MatrixMarket file of numbers with points: write it again")
     try:

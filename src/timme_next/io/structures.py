@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count, filterfalse, islice
+from itertools import chain, count, filterfalse, groupby, islice
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import NamedTuple
@@ -172,8 +172,8 @@ def name_copies(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
             names = [name] if name else []
             names += islice(free, int(copies[own].max()) + 1 - len(names))
             chains[own] = np.array(names, object)[copies[own]]
-            if model is models[0]:
-                shown = ", ".join(names[:4]) + ", …" * (len(names) > 4)
+            shown = ", ".join(names[:4]) + ", …" * (len(names) > 4)
+            if not named:
                 what = f"chain {name}" if name else "the chain without a name"
                 notes.append(f"{what} is there {len(names)} times, now named {shown}")
         named.append(replace(model, atoms=replace(model.atoms, chains=chains.astype(np.str_))))
@@ -187,23 +187,21 @@ def _copies(model: Model) -> Ints:
     atom that comes twice in a residue begins none, nor do hydrogens, which may be written apart,
     and alternative locations.
     """
-    keys, runs, chains = model.keys(), residue_index(model.atoms), model.atoms.chains
+    keys, runs = model.keys(), residue_index(model.atoms)
     heavy = (model.altlocs == "") & ~np.isin(model.atoms.elements, HYDROGENS)
-    copies, times, latest = np.zeros(len(keys), np.int64), Counter[Key](), dict[Key, int]()
+    copies, seen = np.zeros(len(keys), np.int64), defaultdict[str, set[Key]](set)
     telling = np.flatnonzero(heavy).tolist()
     if len({keys[place] for place in telling}) == len(telling):
         return copies
-    for place in telling:
-        key, run = keys[place], int(runs[place])
-        times[key] += latest.get(key) != run
-        latest[key] = run
-        copies[place] = times[key] - 1
-    repeated, size = np.bincount(runs, copies > 0), np.bincount(runs, heavy)
-    highest = np.zeros(len(size), np.int64)
-    np.maximum.at(highest, runs, copies)
-    copies = np.where(repeated >= np.clip(size, 1, 2), highest, 0)[runs]
-    for name in np.unique(chains[copies > 0]):
-        copies[chains == name] = np.maximum.accumulate(copies[chains == name])
+    current = Counter[str]()
+    for _, group in groupby(range(len(keys)), runs.__getitem__):
+        places = list(group)
+        names, of_chain = {keys[place] for place in places if heavy[place]}, keys[places[0]][0]
+        if names and len(names & seen[of_chain]) >= min(len(names), 2):
+            current[of_chain] += 1
+            seen[of_chain].clear()
+        seen[of_chain] |= names
+        copies[places] = current[of_chain]
     return copies
 
 
