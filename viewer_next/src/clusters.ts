@@ -1,0 +1,175 @@
+// The table of clusters at σc, the selected cluster, and its selection for PyMOL.
+
+import { at, runs } from "./arrays";
+import type { Colouring } from "./colours";
+import { h, swatch } from "./dom";
+import type { Cluster } from "./hierarchy";
+import { wholes, words } from "./scene";
+import type { Change, State } from "./state";
+import { count, cutoffText, number, ranges, shorten, withUnit } from "./text";
+
+const MOST = 100; // rows of the table
+
+/** What is written of a cluster: that of its branch, or its own members. */
+export interface Row {
+  cluster: Cluster;
+  size: number;
+  colour: string;
+  members: string;
+  forms: string;
+  joins: string;
+  support: string;
+  separation: string;
+  look: string;
+  verdict: string;
+}
+
+/** One row for each cluster at the cutoff, largest first. */
+export function clusterRows(state: State, colouring: Colouring): Row[] {
+  const { hierarchy, cut, names, chains } = state;
+  return cut.clusters.map((cluster) => {
+    const branch = state.branchOf(cluster, cut.cutoff);
+    return {
+      cluster,
+      size: cluster.stop - cluster.start,
+      colour: colouring.ofFamily(cluster.family),
+      members: ranges(hierarchy.members(cluster), names, chains),
+      forms: number(branch?.forms ?? cluster.formed),
+      joins: branch?.joins === null ? "never" : number(branch?.joins ?? cluster.joined),
+      support: branch?.support ?? "",
+      separation: branch?.separation ?? "",
+      look: branch?.look ?? "plain",
+      verdict: branch?.verdict ?? "",
+    };
+  });
+}
+
+/** A cluster as a selection of PyMOL: residues by chain and number, else atoms by their number. */
+export function pymolSelection({ scene, hierarchy }: State, cluster: Cluster): string {
+  const sites = wholes(scene.shown.sites);
+  const [chains, icodes, residues] = [words(scene.sites.chains), words(scene.sites.icodes), wholes(scene.sites.resids)];
+  const members = Array.from(hierarchy.members(cluster), (object) => at(sites, object));
+  if (words(scene.sites.resnames).every((name) => name === "")) return `id ${members.map((site) => site + 1).join("+")}`;
+  const quoted = (chain: string): string => (/^[A-Za-z0-9]+$/.test(chain) ? chain : `"${chain.replace(/["\\]/g, "")}"`);
+  const escaped = (value: number): string => (value < 0 ? `\\${value}` : String(value)); // PyMOL takes -5 for a range
+  const parts = Array.from(runs(members.length, (k) => chains[at(members, k)] === chains[at(members, k - 1)]), (chainRun) => {
+    const inside = members.slice(chainRun.start, chainRun.stop);
+    const follows = (k: number): boolean => {
+      const [before, here] = [at(inside, k - 1), at(inside, k)];
+      return here === before + 1 && !icodes[here] && !icodes[before] && residues[here] === at(residues, before) + 1;
+    };
+    const listed = Array.from(runs(inside.length, follows), ({ start, stop }) => {
+      const [first, last] = [at(inside, start), at(inside, stop - 1)];
+      const from = `${escaped(at(residues, first))}${icodes[first] ?? ""}`;
+      return first === last ? from : `${from}-${escaped(at(residues, last))}`;
+    });
+    const chain = chains[at(inside, 0)] ?? "";
+    return chain ? `(chain ${quoted(chain)} and resi ${listed.join("+")})` : `resi ${listed.join("+")}`;
+  });
+  return parts.join(" or ");
+}
+
+const HEADS: [string, string][] = [
+  ["Cluster", ""],
+  ["Size", ""],
+  ["Forms at σc", "Smallest cutoff at which the cluster is complete."],
+  ["Joins at σc", "Cutoff at which it becomes part of a larger cluster."],
+  ["Support", "How well this cluster is recovered in resampled data."],
+  ["Separation", "Median σ to the sibling ÷ median σ inside."],
+];
+
+export class ClusterTable {
+  readonly element: HTMLElement;
+  private readonly summary = h("p", { class: "summary", "aria-live": "polite" });
+  private readonly body = h("tbody");
+  private readonly more = h("p", { class: "hint" });
+  private readonly detail = h("div", { class: "detail" });
+  private rows: Row[] = [];
+  private pending = 0;
+
+  constructor(
+    private readonly state: State,
+    private readonly colouring: Colouring,
+    private readonly zoom: (shown: Iterable<number>) => void,
+  ) {
+    const { word } = state.scene.shown;
+    const heads = [...HEADS, [word[0]!.toUpperCase() + word.slice(1), ""] as [string, string]];
+    const head = h("tr", {}, ...heads.map(([name, title]) => h("th", { scope: "col", title: title || null }, name)));
+    const scroller = h("div", { class: "scroller", tabindex: 0 }, h("table", {}, h("thead", {}, head), this.body));
+    this.element = h("div", { class: "clusters" }, this.summary, scroller, this.more, this.detail);
+    this.refresh();
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.pending);
+  }
+
+  update(change: Change): void {
+    if (change === "hover" || change === "select") return this.mark();
+    if (change !== "cutoff" && change !== "colour") return;
+    cancelAnimationFrame(this.pending); // of the steps of a drag only the last is written
+    this.pending = requestAnimationFrame(() => this.refresh());
+  }
+
+  private refresh(): void {
+    const { state } = this;
+    const { cut, scene } = state;
+    this.rows = clusterRows(state, this.colouring);
+    const { word, minSize } = scene.shown;
+    const small = cut.count - this.rows.length;
+    const sizes = `${count(this.rows.length, "clusters")} of ≥ ${minSize} ${word}`;
+    this.summary.textContent = `${cutoffText(cut.cutoff, scene)}: ${sizes}; ${small} smaller; the largest has ${cut.largest}.`;
+    this.body.replaceChildren(...this.rows.slice(0, MOST).map((row, k) => this.rowOf(row, k)));
+    const hidden = this.rows.length - MOST;
+    this.more.hidden = hidden <= 0;
+    this.more.textContent = hidden > 0 ? `${hidden} more clusters: save the table as CSV to see all.` : "";
+    this.mark();
+  }
+
+  private rowOf(row: Row, k: number): HTMLElement {
+    const { state } = this;
+    const name = h("button", { type: "button", class: "name" }, swatch(row.colour, row.look), String(k + 1));
+    const cells = [String(row.size), row.forms, row.joins, row.support, row.separation, shorten(row.members, 90)];
+    return h(
+      "tr",
+      {
+        title: row.verdict || null,
+        click: () => state.select(state.selected === k ? -1 : row.cluster.lowest),
+        pointerenter: () => state.hover(row.cluster),
+        pointerleave: () => state.hover(null),
+      },
+      h("th", { scope: "row" }, name),
+      ...cells.map((cell) => h("td", {}, cell)),
+    );
+  }
+
+  private mark(): void {
+    const { state, rows } = this;
+    Array.from(this.body.children).forEach((element, k) => {
+      const run = rows[k]?.cluster;
+      element.classList.toggle("selected", k === state.selected);
+      element.classList.toggle("lit", run !== undefined && run.start === state.hovered?.start && run.stop === state.hovered.stop);
+    });
+    this.describe(rows[state.selected]);
+  }
+
+  /** The selected cluster in whole: all members, and ways to use it elsewhere. */
+  private describe(row: Row | undefined): void {
+    this.detail.hidden = !row;
+    if (!row) return;
+    const { state } = this;
+    const { quantity } = state.scene;
+    const selection = pymolSelection(state, row.cluster);
+    const copy = (button: HTMLButtonElement): void => {
+      void navigator.clipboard.writeText(selection).then(() => (button.textContent = "Copied"));
+    };
+    const button: HTMLButtonElement = h("button", { type: "button", title: selection, click: () => copy(button) }, "Copy for PyMOL");
+    const look = h("button", { type: "button", click: () => this.zoom(state.hierarchy.members(row.cluster)) }, "Zoom");
+    const life = `Together from ${withUnit(row.cluster.formed, quantity)} to ${withUnit(row.cluster.joined, quantity)}.`;
+    this.detail.replaceChildren(
+      h("p", {}, swatch(row.colour, row.look), h("strong", {}, ` Cluster ${state.selected + 1}, ${count(row.size, state.scene.shown.word)} `), look, button),
+      h("p", {}, row.members),
+      h("p", {}, row.verdict ? `${row.verdict} ${life}` : life),
+    );
+  }
+}

@@ -1,0 +1,63 @@
+// Controls of the first picture: Colour by, Cutoff σc, Scales, style, palette.
+
+import { h } from "./dom";
+import type { Colouring, Palette, State, Style } from "./state";
+import { cutoffText, number } from "./text";
+
+const COLOURINGS = "Bodies come from the motion as a whole, clusters from pair fluctuations at one cutoff.";
+const CUTOFF = "Pairs whose distance varies by less than σc move together. Drag, or use ↑ ↓.";
+const SCALES = "Cutoffs at which the clusters stay the same over a wide range.";
+const MOBILITY = "σc at which a residue joins the core: small = rigid, large = loose.";
+
+function select<Value extends string>(
+  label: string,
+  title: string,
+  entries: readonly (readonly [Value, string])[],
+  choose: (value: Value) => void,
+): { element: HTMLElement; input: HTMLSelectElement } {
+  const options = entries.map(([value, text]) => h("option", { value }, text));
+  const input = h("select", { change: () => choose(input.value as Value) }, ...options);
+  return { element: h("label", { title }, label, input), input };
+}
+
+export class Controls {
+  readonly colours: HTMLElement; // beside the structure
+  readonly cutoffs: HTMLElement; // beside the dilution plot
+  private readonly colouring: HTMLSelectElement;
+  private readonly scale: HTMLSelectElement;
+  private readonly field: HTMLInputElement;
+  private readonly relative = h("span", { class: "count" });
+
+  constructor(private readonly state: State) {
+    const { scene } = state;
+    const what = { bodies: "rigid bodies", groups: "groups", network: "network" };
+    const colourings: [Colouring, string][] = scene.groups ? [["groups", what[scene.groups.what]]] : [];
+    colourings.push(["clusters", "clusters at σc"], ["mobility", "mobility"]);
+    const colouring = select("Colour by", `${COLOURINGS} Mobility: ${MOBILITY}`, colourings, (value) => state.setColouring(value));
+    const styles: [Style, string][] = [["sticks", scene.space?.molecular ? "sticks" : "points"], ["spheres", "spheres"]];
+    if (scene.space?.cif) styles.unshift(["cartoon", "cartoon"]);
+    const style = select("Draw", "How sites are drawn", styles, (value) => state.setStyle(value));
+    const palettes: [Palette, string][] = [["wide", "24 colours"], ["safe", "for any colour vision"]];
+    const palette = select("Palette", "Colours of clusters", palettes, (value) => state.setPalette(value));
+    this.colouring = colouring.input;
+    this.colours = h("div", { class: "tools" }, colouring.element, ...(scene.space ? [style.element] : []));
+
+    this.field = h("input", { type: "number", step: "any", min: 0, change: () => state.setCutoff(this.field.valueAsNumber) });
+    const scales = [["", "choose …"] as [string, string], ...scene.scales.map(({ label, cutoff }) => [String(cutoff), `${label} (${number(cutoff)})`] as [string, string])];
+    const scale = select("Scales", SCALES, scales, (value) => value && state.setCutoff(Number(value)));
+    this.scale = scale.input;
+    scale.element.hidden = scene.scales.length === 0;
+    const cutoff = h("label", { title: CUTOFF }, `Cutoff ${scene.quantity.symbol}c`, this.field);
+    this.cutoffs = h("div", { class: "tools" }, cutoff, this.relative, scale.element, palette.element);
+    this.update();
+  }
+
+  update(): void {
+    const { state } = this;
+    const { cutoff, scene } = state;
+    this.colouring.value = state.colouring;
+    this.field.value = number(cutoff, 4);
+    this.relative.textContent = cutoffText(cutoff, scene).replace(/^.*?= [^=]*/, "").replace("= ", "") || scene.quantity.unit;
+    this.scale.value = scene.scales.some((scale) => scale.cutoff === cutoff) ? String(cutoff) : "";
+  }
+}

@@ -1,0 +1,45 @@
+// Elements of the document, made in one expression.
+
+type Handler = (event: never) => void;
+export type Attributes = Record<string, string | number | boolean | Handler | null | undefined>;
+export type Child = Node | string;
+
+/** Set attributes; a function listens to the event of that name, false and null leave an attribute out. */
+function fill(element: Element, attributes: Attributes, children: Child[]): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value as unknown as EventListener);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
+  }
+  element.append(...children);
+}
+
+/** Make an HTML element. */
+export function h<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  fill(element, attributes, children);
+  return element;
+}
+
+/** A coloured square; its look is hatched or faded as in the dilution plot. */
+export function swatch(colour: string, look = "solid"): HTMLElement {
+  const element = h("span", { class: "swatch", "data-look": look, "aria-hidden": "true" });
+  element.style.setProperty("--colour", colour);
+  return element;
+}
+
+/** Pairs of label and value, as a list that screen readers announce in pairs. */
+export function factList(facts: readonly (readonly [string, string])[]): HTMLElement {
+  return h("dl", { class: "facts" }, ...facts.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]));
+}
+
+/** Save text or a blob as a file of the reader. */
+export function download(name: string, content: Blob): void {
+  const address = URL.createObjectURL(content);
+  h("a", { href: address, download: name }).click();
+  window.setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

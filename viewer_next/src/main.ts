@@ -1,0 +1,178 @@
+// The page as a whole: mount(element, scene) builds it and returns what programs may ask of it.
+
+import { aboutPanel } from "./about";
+import { Chart } from "./chart";
+import { ClusterTable, clusterRows } from "./clusters";
+import { Colouring } from "./colours";
+import { mountComparison } from "./comparison";
+import { Controls } from "./controls";
+import { angleFigure, convergenceFigure, curveFigures, type Figure, windowFigure } from "./curves";
+import { Dilution } from "./dilution";
+import { factList, h } from "./dom";
+import { Film } from "./film";
+import { factsCard, groupTable, heading } from "./finding";
+import { keyHelp, listen } from "./keyboard";
+import { colourImage, MatrixPanel } from "./matrix";
+import { samplingPanel } from "./sampling";
+import { csvText, pngOf, saveMenu, svgText } from "./save";
+import { checkFormat, type Comparison, type Scene, wholes } from "./scene";
+import { State } from "./state";
+import { type Tab, tabs } from "./tabs";
+import { messageOf } from "./text";
+import { View } from "./view";
+
+/** What programs may ask of a page, and tell it. */
+export interface Page {
+  state: State;
+  view: View | null;
+  csv(): string;
+  svg(figure: string): string;
+  dispose(): void;
+}
+
+/** The element of a page within a host, with the colours of the reader's theme. */
+export function pageRoot(host: HTMLElement, signal: AbortSignal, changed: () => void): HTMLElement {
+  const root = h("div", { class: "timme" });
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const follow = (): void => {
+    root.dataset.theme = dark.matches ? "dark" : "light";
+    changed();
+  };
+  host.classList.add("timme-host");
+  host.replaceChildren(root);
+  follow();
+  dark.addEventListener("change", follow, { signal });
+  return root;
+}
+
+/** Build the page within an element; keys are heard there, or in what is given. */
+export function mount(host: HTMLElement, scene: Scene | Comparison, keys: HTMLElement | Document = host): Page | { dispose(): void } {
+  checkFormat(scene);
+  return "pair" in scene ? mountComparison(host, scene) : mountScene(host, scene, keys);
+}
+
+function mountScene(host: HTMLElement, scene: Scene, keys: HTMLElement | Document): Page {
+  const life = new AbortController();
+  const state = new State(scene);
+  const colouring = new Colouring(state);
+  const built: { view: View | null } = { view: null };
+  const root = pageRoot(host, life.signal, () => built.view?.update("theme"));
+  const paper = (): string => getComputedStyle(root).getPropertyValue("--paper").trim();
+
+  const [view, problem] = makeView(state, colouring, paper);
+  built.view = view;
+  const film = scene.space ? new Film(state, scene.space) : null;
+  const controls = new Controls(state);
+  const dilution = new Dilution(state, colouring);
+  const zoom = (shown: Iterable<number>): void => view?.lookAt(new Set(shown));
+  const clusters = new ClusterTable(state, colouring, zoom);
+  const matrix = scene.matrix ? new MatrixPanel(state, scene.matrix) : null;
+  const charts = new Map<string, { chart: Chart; figure: Figure }>();
+  const card = (figure: Figure): HTMLElement => {
+    const chart = new Chart({ ...figure.spec, ...(figure.marked ? { marker: state.cutoff } : {}) });
+    charts.set(figure.id, { chart, figure });
+    if (figure.marked) followClicks(chart, state);
+    return h("figure", {}, h("figcaption", {}, figure.title), chart.element);
+  };
+  const cards = (...figures: (Figure | null)[]): HTMLElement[] => figures.flatMap((figure) => (figure ? [card(figure)] : []));
+
+  const entries: Tab[] = [
+    { id: "clusters", title: "Clusters at σc", panel: clusters.element },
+    { id: "curves", title: "Curves", panel: h("div", { class: "panel" }, ...cards(...curveFigures(state))) },
+  ];
+  if (matrix) entries.push({ id: "matrix", title: "Matrix", panel: matrix.element });
+  if (scene.motion) {
+    const facts = h("div", { class: "words" }, factList(scene.motion.facts));
+    entries.push({ id: "motion", title: "Motion", panel: h("div", { class: "panel" }, facts, ...cards(angleFigure(state))) });
+  }
+  const figures = cards(convergenceFigure(state), windowFigure(state, colourImage));
+  entries.push({ id: "sampling", title: "Sampling", panel: samplingPanel(scene, figures) });
+  entries.push({ id: "about", title: "About this result", panel: aboutPanel(scene) });
+
+  const drawn = (): Map<string, SVGSVGElement> =>
+    new Map([
+      ["dilution", dilution.chart.svg],
+      ...Array.from(charts, ([id, { chart }]): [string, SVGSVGElement] => [id, chart.svg]),
+      ...(matrix ? [["matrix", matrix.chart.svg] as const] : []),
+    ]);
+  const csv = (): string => csvText(clusterRows(state, colouring), state.cutoff, scene.quantity);
+  const save = saveMenu(files(scene.title, view, drawn, csv));
+  const help = keyHelp();
+  const helpButton = h("button", { type: "button", title: "Keys (?)", "aria-label": "Keys", click: () => help.showModal() }, "?");
+  const buttons = h("span", { class: "buttons" }, save, helpButton);
+
+  const stage = view?.element ?? h("p", { class: "stage empty" }, problem);
+  const structure = h("section", { class: "card structure", "aria-label": "Structure" }, controls.colours, stage, ...(film ? [film.element] : []));
+  const plot = h("section", { class: "card", "aria-label": "Dilution plot" }, controls.cutoffs, dilution.element);
+  const labels = scene.groups && wholes(scene.groups.labels);
+  const show = (row: number): void => {
+    state.setColouring("groups");
+    zoom(Array.from(labels ?? [], (label, object) => (label === row ? object : -1)));
+  };
+  const table = scene.groups?.rows.length ? groupTable(scene.groups, show) : null;
+  const answer = h("div", { class: "answer" }, ...(table ? [table] : []), factsCard(scene.finding));
+  root.append(heading(scene.finding, buttons), h("div", { class: "first" }, structure, plot), answer, tabs(entries), help);
+
+  state.onChange((change) => {
+    view?.update(change);
+    dilution.update(change);
+    clusters.update(change);
+    if (change === "frame") film?.update();
+    if (change === "cutoff" || change === "colour") controls.update();
+    if (change === "cutoff") for (const { chart, figure } of charts.values()) if (figure.marked) chart.mark(state.cutoff);
+  });
+  const actions = { step: (by: number) => state.step(by), play: () => film?.toggle(), deselect: () => state.select(-1), reset: () => view?.reset() };
+  listen(keys, help, actions, life.signal);
+  view?.reset();
+
+  const parts = [view, dilution, clusters, matrix, ...Array.from(charts.values(), ({ chart }) => chart)];
+  const dispose = (): void => {
+    life.abort();
+    film?.pause();
+    for (const part of parts) part?.dispose();
+    host.replaceChildren();
+  };
+  const svg = (figure: string): string => {
+    const found = drawn().get(figure);
+    if (!found) throw new Error(`no figure ${figure}; there are ${[...drawn().keys()].join(", ")}`);
+    return svgText(found);
+  };
+  return { state, view, csv, svg, dispose };
+}
+
+/** The view, or null with the reason: the rest of the page works without. */
+function makeView(state: State, colouring: Colouring, paper: () => string): [View | null, string] {
+  const { space } = state.scene;
+  if (!space) return [null, "A matrix has no structure to show."];
+  try {
+    return [new View(state, colouring, space, paper), ""];
+  } catch (error) {
+    return [null, `The structure cannot be drawn: ${messageOf(error)}.`];
+  }
+}
+
+/** A click or drag on a curve sets the cutoff. */
+function followClicks(chart: Chart, state: State): void {
+  const follow = (event: PointerEvent): void => {
+    const { x, inside } = chart.under(event);
+    if (inside && event.buttons === 1) state.setCutoff(x);
+  };
+  chart.element.addEventListener("pointerdown", follow);
+  chart.element.addEventListener("pointermove", follow);
+}
+
+function files(title: string, view: View | null, drawn: () => Map<string, SVGSVGElement>, csv: () => string): { name: string; make: () => Blob | Promise<Blob> }[] {
+  const stem = title.replace(/[^\w.-]+/g, "-") || "timme";
+  const seen = (): [string, SVGSVGElement][] => [...drawn()].filter(([, svg]) => svg.viewBox.baseVal?.width > 0);
+  const find = (id: string): SVGSVGElement => {
+    const found = seen().find(([name]) => name === id);
+    if (!found) throw new Error(`open the tab with ${id} first: it is not drawn yet`);
+    return found[1];
+  };
+  const plots = [...drawn().keys()].flatMap((id) => [
+    { name: `${stem}-${id}.svg`, make: () => new Blob([svgText(find(id))], { type: "image/svg+xml" }) },
+    { name: `${stem}-${id}.png`, make: () => pngOf(find(id)) },
+  ]);
+  const structure = view ? [{ name: `${stem}-structure.png`, make: () => view.image() }] : [];
+  return [...structure, { name: `${stem}-clusters.csv`, make: () => new Blob([csv()], { type: "text/csv" }) }, ...plots];
+}

@@ -1,0 +1,204 @@
+// The scene (format 6): what Python decided and the page shows. Types, and how packed arrays unpack.
+
+import { at } from "./arrays";
+
+export const FORMAT = 6;
+
+/** Numbers in bulk: their type, a colon, and the base64 of their little-endian bytes. */
+export type Packed = string;
+
+/** Words that repeat: each once, and the number (i4) of the word of each entry. */
+export interface Words {
+  values: string[];
+  codes: Packed;
+}
+
+export type Fact = [label: string, value: string];
+
+export interface Scene {
+  format: number;
+  title: string; // name of the files, for the window and for saved files
+  colours: Colours;
+  quantity: Quantity;
+  length: { value: number; name: string } | null; // a length to compare cutoffs with
+  finding: Finding;
+  groups: Groups | null;
+  sites: Sites;
+  shown: Shown;
+  tree: { order: Packed; gaps: Packed; levels: Packed; family: Packed }; // i4, f8, f8, i4
+  whole: { order: Packed; gaps: Packed; shown: Packed }; // i4, f8, i4: all objects; the shown one of each, or -1
+  scales: { label: string; cutoff: number }[];
+  limits: [low: number, high: number]; // cutoffs worth drawing
+  clusters: Condensed[];
+  curves: Curves;
+  mobility: Packed; // f4, of each shown object
+  matrix: Matrix | null;
+  motion: Motion | null;
+  sampling: Sampling;
+  about: { rows: Fact[]; notes: string[]; options: Fact[] };
+  space: Space | null; // null for a matrix
+}
+
+export interface Colours {
+  bodies: string[];
+  groups: string[];
+  core: string; // of family 0
+  rest: string;
+  wide: string[]; // of families 1, 2, …, repeated
+  safe: string[]; // the same, for readers with any colour vision
+  heights: string[]; // ramp from small to large σ
+  sizes: string[]; // one for each of curves.sizes
+  theory: string;
+}
+
+export interface Quantity {
+  symbol: string; // σ
+  unit: string;
+  words: string; // fluctuation of distance
+  isLength: boolean;
+}
+
+export interface Finding {
+  kind: "bodies" | "undecided" | "one body" | "flexible" | "groups" | "network" | "none";
+  sentence: string;
+  badge: string;
+  size: string; // 214 Cα · 98 snapshots
+  facts: Fact[];
+  notes: string[];
+  cutoff: number; // where the page opens
+}
+
+/** What the first picture shows; labels (i4) are of shown objects, -1 for none. */
+export interface Groups {
+  what: "bodies" | "groups" | "network";
+  labels: Packed;
+  rows: { colour: string; members: string; size: string; fit: string; moves: string }[];
+}
+
+export interface Sites {
+  objects: Packed; // i4, object of each site, or -1
+  names: Words;
+  elements: Words;
+  resnames: Words;
+  resids: Packed; // i4
+  icodes: Words;
+  chains: Words;
+}
+
+export interface Shown {
+  word: string; // residues, particles, …
+  label: string; // of the axis of places
+  minSize: number;
+  names: string[];
+  chains: Words;
+  sites: Packed; // i4, the site at which each is drawn
+  order: Packed; // i4, shown object at each place of the axis
+  numbers: Packed; // i4, number written at each place of the axis
+  letters: string | null; // one for each place of the axis
+}
+
+export type Look = "solid" | "hatched" | "faded" | "plain";
+
+/** A branch of the condensed tree: all clusters within a run of leaf order, between two cutoffs. */
+export interface Condensed {
+  start: number;
+  stop: number;
+  members: string;
+  forms: number;
+  joins: number | null; // null if it never joins
+  support: string;
+  separation: string;
+  look: Look;
+  verdict: string;
+}
+
+/** Values at each of tree.levels. */
+export interface Curves {
+  large: number; // R: clusters of so many or more are large
+  fraction: Packed; // f4, sites in large clusters
+  sizes: number[];
+  sizeFractions: Packed[]; // f4, sites in clusters of each of these sizes
+  largest: Packed; // i4
+  mean: Packed; // f4
+  number: Packed; // i4
+  theory: { cutoffs: Packed; fraction: Packed } | null; // f4
+  chance: { cutoffs: Packed; largest: Packed } | null; // f4, largest cluster of independent walkers (95 %)
+}
+
+/** Upper triangle without the diagonal, row by row in the order of the axis, as steps of top / 254; 255 for none. */
+export interface Matrix {
+  name: string;
+  size: number; // may be less than the shown objects: then bins of equal width
+  top: number;
+  values: Packed; // u1
+}
+
+/** Axes in the space of frames superposed on body 1. */
+export interface Motion {
+  axes: {
+    body: number;
+    from: [number, number, number];
+    to: [number, number, number];
+    cone: number | null; // half the angle in which the axis lies, in degrees
+    arc: Packed; // f4, points of the path of the centre of the body
+    label: string;
+  }[];
+  angles: { body: number; frames: Packed; values: Packed }[]; // i4, f4 in degrees
+  facts: Fact[];
+}
+
+export interface Sampling {
+  facts: Fact[];
+  convergence: { x: Packed; y: Packed; xLabel: string; yLabel: string } | null; // f4
+  windows: { cutoff: number; windows: [number, number][]; tracks: Packed } | null; // i4 (windows, shown), -1 for none
+}
+
+export interface Space {
+  dimensions: number;
+  molecular: boolean;
+  cif: string | null; // polymers, drawn as a cartoon
+  cifSites: Packed; // i4, site of each atom of it, or -1
+  spacing: number; // typical distance of neighbours
+  bonds: Packed; // i4, pairs of sites
+  contacts: Packed; // i4, pairs of sites
+  contactHeights: Packed; // f4, σ of these
+  box: number[][] | null; // three vectors, of length 0 where space is open
+  centre: [number, number, number];
+  step: number; // a position is centre + step × frames
+  frames: Packed; // i2 (frames, sites, 3); -32768 where a site is missing
+  fits: Packed | null; // f4 (frames, 12): rotation row by row, then shift, onto body 1 of the first frame
+  view: number[] | null; // 9: rotation of the opening view, row by row
+  snapshots: number[]; // number of each frame, from 1
+}
+
+/** A comparison: two scenes, matched families, and the agreement of their clusters. */
+export interface Comparison {
+  format: number;
+  title: string;
+  finding: Finding;
+  pair: [Scene, Scene];
+  matched: Packed; // i4: for each family of the second, the family of the first whose colour it takes
+  agreement: { cutoffs: [Packed, Packed]; rand: Packed }; // f4; rand is (first, second)
+}
+
+/** Refuse a scene that another version wrote. */
+export function checkFormat(scene: { format: number }): void {
+  if (scene.format !== FORMAT) {
+    throw new Error(`the page needs a scene of format ${FORMAT}, got ${scene.format}; write the report again`);
+  }
+}
+
+function bytes(packed: Packed, kind: string): ArrayBuffer {
+  if (!packed.startsWith(`${kind}:`)) throw new Error(`the scene needs ${kind} numbers, got ${packed.slice(0, 3)}`);
+  return Uint8Array.from(atob(packed.slice(kind.length + 1)), (letter) => letter.charCodeAt(0)).buffer;
+}
+
+export const doubles = (packed: Packed): Float64Array => new Float64Array(bytes(packed, "f8"));
+export const singles = (packed: Packed): Float32Array => new Float32Array(bytes(packed, "f4"));
+export const wholes = (packed: Packed): Int32Array => new Int32Array(bytes(packed, "i4"));
+export const shorts = (packed: Packed): Int16Array => new Int16Array(bytes(packed, "i2"));
+export const octets = (packed: Packed): Uint8Array => new Uint8Array(bytes(packed, "u1"));
+
+export function words(packed: Words): string[] {
+  return Array.from(wholes(packed.codes), (code) => at(packed.values, code));
+}
