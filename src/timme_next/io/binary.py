@@ -327,6 +327,12 @@ def index_gsd(path: Path) -> Trajectory:
         n_frames, n_atoms = int(file.nframes), int(_chunk(file, 0, "particles/N", [0])[0])
         if not n_frames or not 0 < 12 * n_atoms <= path.stat().st_size:
             raise ValueError(f"it announces {n_atoms:,} particles, which it cannot hold")
+        with path.open("rb") as stream:  # the library stops at the first empty entry of the index
+            _, start, n_entries = struct.unpack("<3Q", take(stream, 0, 24))
+            index = np.frombuffer(take(stream, start, 32 * n_entries), "<u8").reshape(-1, 4)
+        frames = index[index[:, 2] > 0, 0]
+        if not index[: len(frames), 2].all() or frames.max() + 1 != n_frames:
+            raise ValueError("its index is damaged")
         letters = _chunk(file, 0, "particles/types", [[ord("A")]]).astype(np.int8)
         types = np.array([bytes(row).rstrip(b"\0").decode("latin-1") for row in letters])
         kinds = _chunk(file, 0, "particles/typeid", np.zeros(n_atoms)).astype(np.int64)
