@@ -135,17 +135,17 @@ def _record(data: bytes, start: int, kind: str, count: int) -> Array:
     return np.frombuffer(data, kind, count, start + 4)
 
 
-def _dcd_box(cell: Floats) -> Floats | None:
+def _dcd_box(cell: Floats) -> Floats:
     """Return box vectors of a cell: A γ B β α C with angles or cosines, or a symmetric matrix."""
     lengths, angles = cell[[0, 2, 5]], cell[[4, 3, 1]]
     cosines = bool((np.abs(angles) <= 1.0).all())
     if cosines:
         angles = 90.0 - np.degrees(np.arcsin(angles))  # exactly 90 for a cosine of 0
     box = cell_box(lengths, angles)
-    if cosines or box is None or (np.isfinite(box).all() and (cell >= 0).all()):
+    if cosines or (np.isfinite(box).all() and (cell >= 0).all()):
         return box
     # CHARMM from version 36 on writes the root of a matrix of products, positive definite.
-    matrix = cell[[[0, 1, 3], [1, 2, 4], [3, 4, 5]]]
+    matrix: Floats = cell[[[0, 1, 3], [1, 2, 4], [3, 4, 5]]]
     definite = np.isfinite(matrix).all() and np.linalg.eigvalsh(matrix)[0] > 0
     return matrix if definite else cell_box(lengths, np.full(3, np.nan))
 
@@ -160,10 +160,14 @@ def index_netcdf(path: Path) -> Trajectory:
         n_frames, n_atoms, axes = (*shapes.get("coordinates", ()), 0, 0, 0)[:3]
         if not n_frames or not n_atoms or axes != 3:
             raise ValueError("it has no 'coordinates' of frames × atoms × 3")
+        units = {"time": "picosecond"} | dict.fromkeys(("coordinates", "cell_lengths"), "angstrom")
+        for name, unit in units.items():
+            stated = _text(getattr(file.variables.get(name), "units", unit)).removesuffix("s")
+            if stated.lower() != unit or hasattr(file.variables.get(name), "scale_factor"):
+                raise ValueError(f"its {name} are not in {unit}s, as those of Amber are")
         times = np.full(n_frames, np.nan)
         if shapes.get("time") == (n_frames,):
-            unit = _attribute(file, "time", "units", "ps").lower().removesuffix("s")
-            times = _PICOSECONDS.get(unit, np.nan) * np.array(file.variables["time"].data, float)
+            times = np.array(file.variables["time"].data, np.float64)
         bounds = np.lib.array_utils.byte_bounds
         ends = [
             (bounds(v.data)[1], bounds(v.data.base)[1]) for v in file.variables.values() if v.isrec
@@ -177,27 +181,12 @@ def index_netcdf(path: Path) -> Trajectory:
 def read_netcdf(file: Any, found: Trajectory, number: int) -> Frame:
     """Return one frame of a NetCDF file, which is mapped into memory."""
     del found
-    positions, cell = _netcdf_lengths(file, "coordinates", number), np.zeros((2, 3))
-    if "cell_lengths" in file.variables:
-        cell[0] = _netcdf_lengths(file, "cell_lengths", number)
-    if "cell_angles" in file.variables:
-        cell[1] = file.variables["cell_angles"].data[number]
-    kind = np.float64 if positions.dtype.itemsize > 4 else np.float32
-    return Frame(positions.astype(kind), cell_box(*cell))
-
-
-def _netcdf_lengths(file: Any, name: str, number: int) -> Array:
-    """Return a copy of one value in Å."""
-    scale = angstroms(_attribute(file, name, "units", "angstrom").removesuffix("s"))
-    if scale is None:
-        raise ValueError(f"its {name} are in another unit than angstrom or nanometer")
-    factor = scale * float(getattr(file.variables[name], "scale_factor", 1.0))
-    value = np.array(file.variables[name].data[number])
-    return value if factor == 1.0 else value * factor
-
-
-def _attribute(file: Any, name: str, attribute: str, default: str) -> str:
-    return _text(getattr(file.variables[name], attribute, default))
+    positions, cell = np.array(file.variables["coordinates"].data[number]), np.zeros((2, 3))
+    for row, name in enumerate(("cell_lengths", "cell_angles")):
+        if name in file.variables:
+            cell[row] = file.variables[name].data[number]
+    single = np.float64 if positions.dtype.itemsize > 4 else np.float32
+    return Frame(positions.astype(single), cell_box(cell[0], cell[1]))
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from timme_next._arrays import Coordinates, Floats, Ints
-from timme_next.ensemble.atoms import Atoms, element_masses, sorted_bonds
-from timme_next.ensemble.ensemble import Ensemble
-from timme_next.ensemble.frames import ArraySource, Frames, Source
-from timme_next.io.files import cell_box, kind
+from timme_next.ensemble import Atoms, Ensemble, Frames
+from timme_next.ensemble.atoms import element_masses, sorted_bonds
+from timme_next.ensemble.frames import ArraySource, Source
+from timme_next.io.files import kind
 from timme_next.io.topologies import atoms_of_group, box_of_step, quiet, times_of_reader
 from timme_next.io.trajectories import FileSource, index_file
 
@@ -36,16 +35,16 @@ class UniverseSource:
     def read(
         self, numbers: Sequence[int], sites: Ints | None, *, unfold: bool = False
     ) -> tuple[Coordinates, Floats | None]:
-        """Return coordinates in single precision and boxes."""
+        """Return coordinates in single precision, and boxes, of zeros where there is none."""
         del unfold
-        before, chosen = self.reader.frame, slice(None) if sites is None else sites
+        chosen: Any = slice(None) if sites is None else sites
         found, boxes = list[Coordinates](), np.zeros((len(numbers), 3, 3))
         with quiet():
+            before = self.reader.frame
             for row, number in enumerate(numbers):
                 step = self.reader[number]
-                found.append(step.positions[chosen].astype(np.float32))
-                box = box_of_step(step)
-                boxes[row] = 0.0 if box is None else box
+                found.append(np.array(step.positions[chosen], np.float32))
+                boxes[row] = box_of_step(step)
             if self.shared:
                 _ = self.reader[before]
         return np.array(found), boxes
@@ -59,71 +58,53 @@ def is_group(source: object) -> bool:
 
 def from_universe(universe: Any) -> Ensemble:
     """Return all atoms and frames of a Universe, from its files where MDAnalysis loses boxes."""
-    trajectory, atoms = universe.trajectory, atoms_of_group(universe.atoms)
-    named = getattr(trajectory, "filenames", None)
-    names = [getattr(trajectory, "filename", None)] if named is None else list(named)
-    paths = [Path(name) for name in names if isinstance(name, str | Path)]
-    shared = bool(trajectory.transformations)
-    source: Source
+    reader, atoms = universe.trajectory, atoms_of_group(universe.atoms)
+    shared, readers = bool(reader.transformations), getattr(reader, "readers", [reader])
+    names = [each.filename for each in readers if isinstance(each.filename, str | Path)]
+    paths = [Path(name) for name in names]
+    sources = (*(str(name) for name in dict.fromkeys((universe.filename, *names)) if name),)
     if paths and not shared and all(kind(path) in _FROM_FILES for path in paths):
-        source = FileSource(tuple(index_file(path, len(atoms)) for path in paths))
-        unit = source.files[0].unit
-    else:
-        with quiet():
-            reader = trajectory if shared else trajectory.copy()
-            times = times_of_reader(reader)
-        source = UniverseSource(reader, (len(times), len(atoms), 3), times, shared)
-        readers = getattr(reader, "readers", (reader,))
-        unit = "" if any(each.format in _WITHOUT_UNIT for each in readers) else "Å"
-    files = [str(path) for path in (universe.filename, *paths) if path]
-    sources = tuple(dict.fromkeys(files)) or ("Universe",)
-    return _draft(source, atoms, unit, sources)
+        files = FileSource(tuple(index_file(path, len(atoms)) for path in paths))
+        return _draft(files, atoms, files.files[0].unit, sources)
+    with quiet():
+        reader = reader if shared else reader.copy()
+        times = times_of_reader(reader)
+    shown = UniverseSource(reader, (len(times), len(atoms), 3), times, shared)
+    unit = "" if any(each.format in _WITHOUT_UNIT for each in readers) else "Å"
+    return _draft(shown, atoms, unit, sources or ("Universe",))
 
 
 def is_mdtraj(source: object) -> bool:
     """Return whether an object is an mdtraj Trajectory."""
-    return all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_lengths"))
+    return all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_vectors"))
 
 
 def from_mdtraj(source: Any) -> Ensemble:
     """Return the atoms and frames of an mdtraj Trajectory, in nm."""
-    cells, boxes = (source.unitcell_lengths, source.unitcell_angles), None
-    if cells[0] is not None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            boxes = np.array(source.unitcell_vectors, np.float64)
-        for frame in np.flatnonzero(~np.isfinite(boxes).all(axis=(1, 2))).tolist():
-            lengths, angles = (np.asarray(cell[frame], np.float64) for cell in cells)
-            box = cell_box(lengths, angles)
-            boxes[frame] = 0.0 if box is None else box
+    vectors, topology = source.unitcell_vectors, source.topology
+    boxes = None if vectors is None else np.array(vectors, np.float64)
     frames = ArraySource(source.xyz, boxes, np.asarray(source.time, np.float64))
-    topology = source.topology
-    atoms = Atoms.unnamed(source.n_atoms) if topology is None else _atoms_of_mdtraj(topology)
-    return _draft(frames, atoms, "nm", (MDTRAJ,))
-
-
-def _atoms_of_mdtraj(topology: Any) -> Atoms:
-    atoms = list(topology.atoms)
-    symbols = [getattr(atom.element, "symbol", "") for atom in atoms]
-    elements = np.array(["" if symbol == "VS" else symbol for symbol in symbols], np.str_)
+    if topology is None:
+        return _draft(frames, Atoms.unnamed(source.n_atoms), "nm", (MDTRAJ,))
+    table, bonds = topology.to_dataframe()
+    names = {column: table[column].to_numpy().astype(np.str_) for column in table}
+    elements = np.where(names["element"] == "VS", "", names["element"])
     chains = [
-        str(
-            getattr(atom.residue.chain, "chain_id", None)
-            or atom.residue.segment_id
-            or chr(ord("A") + atom.residue.chain.index % 26)
-        )
-        for atom in atoms
+        getattr(chain, "chain_id", None) or chr(65 + k % 26)
+        for k, chain in enumerate(topology.chains)
     ]
-    return Atoms(
-        np.array([atom.name for atom in atoms], np.str_),
+    own = np.array(chains, np.str_)[table["chainID"].to_numpy()]
+    atoms = Atoms(
+        names["name"],
         elements,
-        np.array([atom.residue.name for atom in atoms], np.str_),
-        np.array([atom.residue.resSeq for atom in atoms], np.int64),
-        np.full(len(atoms), ""),
-        np.array(chains, np.str_),
+        names["resName"],
+        table["resSeq"].to_numpy().astype(np.int64),
+        np.full(len(table), ""),
+        np.where(names["segmentID"] == "", own, names["segmentID"]),
         element_masses(elements),
-        sorted_bonds([(one.index, other.index) for one, other in topology.bonds]),
+        sorted_bonds(bonds[:, :2]),
     )
+    return _draft(frames, atoms, "nm", (MDTRAJ,))
 
 
 def is_ase(source: Any) -> bool:
@@ -142,56 +123,40 @@ def from_ase(source: Any) -> Ensemble:
                 f"ASE Atoms: snapshot {number} has not the {len(symbols)} elements of the first in "
                 "their order: give snapshots of the same atoms"
             )
-    names = np.array(symbols, np.str_)
+    names, found = np.array(symbols, np.str_), Atoms.unnamed(len(symbols))
     elements = np.where(names == "X", "", names)
-    atoms = replace(
-        Atoms.unnamed(len(names)), names=names, elements=elements, masses=element_masses(elements)
-    )
-    periodic = np.array([np.broadcast_to(each.pbc, 3) for each in frames])
-    boxes = np.array([np.asarray(each.cell, np.float64) for each in frames]) * periodic[:, :, None]
+    atoms = replace(found, names=names, elements=elements, masses=element_masses(elements))
+    boxes = [np.asarray(each.cell) * np.broadcast_to(each.pbc, 3)[:, None] for each in frames]
     positions = np.array([each.get_positions() for each in frames], np.float64)
     times = np.full(len(frames), np.nan)
-    return _draft(ArraySource(positions, boxes, times), atoms, "Å", ("ASE Atoms",))
+    return _draft(ArraySource(positions, np.array(boxes), times), atoms, "Å", ("ASE Atoms",))
 
 
 def box_of_library(box: Any) -> Any:
     """Return box vectors of boxes of freud or HOOMD, one or one for each snapshot; others as is."""
-    if isinstance(box, list | tuple) and box and all(hasattr(each, "xy") for each in box):
+    if isinstance(box, list | tuple) and box and hasattr(box[0], "xy"):
         return np.concatenate([box_of_library(each) for each in box])
-    if not all(hasattr(box, name) for name in ("Lx", "Ly", "Lz", "xy", "xz", "yz")):
+    if not hasattr(box, "xy"):
         return box
-    x, y, z = float(box.Lx), float(box.Ly), float(box.Lz)
-    vectors = np.array([[x, 0.0, 0.0], [box.xy * y, y, 0.0], [box.xz * z, box.yz * z, z]])
+    tilts = np.array([[1.0, 0.0, 0.0], [box.xy, 1.0, 0.0], [box.xz, box.yz, 1.0]])
     periodic = np.array(np.broadcast_to(getattr(box, "periodic", True), 3), np.bool_)
     periodic[2] &= not getattr(box, "is2D", False)
-    return (vectors * periodic[:, None])[None]
+    return (tilts * np.array([box.Lx, box.Ly, box.Lz])[:, None] * periodic[:, None])[None]
 
 
 def refuse_no_array(source: object) -> None:
     """Refuse objects that NumPy would take for arrays of what they happen to hold."""
-    items = source if isinstance(source, list | tuple) else [source]
-    for item in items:
+    for item in source if isinstance(source, list | tuple) else [source]:
+        remedy = "pass a file, an array, a DataFrame, a Universe, an mdtraj Trajectory or Atoms"
         if hasattr(item, "ts") or hasattr(item, "trajectory"):
             remedy = "pass the Universe, with start=, stop= and step= for some of its frames"
         elif hasattr(item, "columns") or isinstance(item, Mapping):
-            remedy = "make one table of them (pandas.concat, pandas.DataFrame)"
-        elif (
-            hasattr(item, "__array__")
-            or isinstance(item, Sequence | memoryview)
-            or np.isscalar(item)
-        ):
+            remedy = "make one table of all (pandas.concat, pandas.DataFrame)"
+        elif hasattr(item, "__array__") or isinstance(item, Sequence | memoryview | float | int):
             continue
-        else:
-            remedy = "pass a file, an array, a DataFrame, a Universe, an mdtraj Trajectory or Atoms"
         raise TypeError(f"timme.read cannot take {type(item).__name__}: {remedy}")
 
 
 def _draft(source: Source, atoms: Atoms, unit: str, sources: tuple[str, ...]) -> Ensemble:
-    return Ensemble(
-        frames=Frames.of(source),
-        atoms=atoms,
-        site_atoms=np.arange(len(atoms)),
-        unit=unit,
-        sources=sources,
-        n_source=source.shape[0],
-    )
+    sites = np.arange(len(atoms))
+    return Ensemble(Frames.of(source), atoms, sites, unit, sources=sources)

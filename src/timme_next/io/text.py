@@ -226,7 +226,7 @@ def read_xyz_head(stream: BinaryIO) -> _Head | None:
     box, flags = _PART.findall(_entry(title, "lattice")), _PART.findall(_entry(title, "pbc"))
     flags = list(flags[0]) if len(flags) == 1 else flags or ["T"] * 3
     if len(flags) != 3 or len(box) not in {0, 9}:
-        raise ValueError(f"its Lattice needs 9 numbers and its pbc T or F three times")
+        raise ValueError("its Lattice needs 9 numbers and its pbc T or F three times")
     cell = np.array(box or np.zeros(9), np.float64).reshape(3, 3)
     periodic = np.array([flag[0].upper() in "T1" for flag in flags])
     return _Head(int(line), int(line), columns=tuple(columns), cell=cell, periodic=periodic)

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import takewhile
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
@@ -32,16 +31,13 @@ LAMMPS_DATA = frozenset((".data", ".lmp"))
 # Columns of atoms in LAMMPS data files by their style, as MDAnalysis calls those that it uses.
 _STYLES = {
     "full": "id resid type charge x y z",
-    "molecular": "id resid type x y z",
-    "charge": "id type charge x y z",
+    **dict.fromkeys(("molecular", "angle", "bond"), "id resid type x y z"),
+    **dict.fromkeys(("charge", "dipole", "spin"), "id type charge x y z"),
     "atomic": "id type x y z",
-    **dict.fromkeys(("angle", "bond"), "id resid type x y z"),
-    **dict.fromkeys(("dipole", "spin"), "id type charge x y z"),
 }
 _TEXTS = ("names", "types", "elements", "resnames", "icodes", "chainIDs", "segids")
 _AS_IT_IS = "read by MDAnalysis as it is"
-_FLAGS = 3  # columns of image flags, which may follow
-_ONE_AT_A_TIME = RLock()  # readers of MDAnalysis move
+_ONE_AT_A_TIME = RLock()
 
 
 class Topology(NamedTuple):
@@ -124,7 +120,7 @@ def index_by_library(path: Path, n_atoms: int | None) -> Trajectory:
 @contextmanager
 def open_by_library(path: str | Path, n_atoms: int | None) -> Iterator[Any]:
     """Open a file for MDAnalysis, whose reader is kept, as it builds its index anew."""
-    with _ONE_AT_A_TIME, quiet():
+    with quiet():
         yield _reader(str(Path(path).absolute()), n_atoms, stamp(path))
 
 
@@ -137,35 +133,32 @@ def read_by_library(reader: Any, file: Trajectory, number: int) -> Frame:
 
 def times_of_reader(reader: Any) -> Floats:
     """Return the times of all frames of MDAnalysis in ps, NaN where it only counts frames."""
-    count, first = int(reader.n_frames), reader[0]
-    if "time" not in first.data:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of readers that know no time between frames
-            try:
-                return np.asarray(
-                    float(first.time) + float(first.dt) * np.arange(count), np.float64
-                )
-            except UserWarning:
-                first.data.pop("dt", None)
-                return np.full(count, np.nan)
-    return np.array([float(reader[number].time) for number in range(count)])
+    numbers, first = np.arange(reader.n_frames, dtype=np.float64), reader[0]
+    if "time" in first.data:
+        return np.array([float(step.time) for step in reader])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of readers that know no time between frames
+        try:
+            times: Floats = float(first.time) + float(first.dt) * numbers
+        except UserWarning:
+            first.data.pop("dt", None)
+            return numbers * np.nan
+    return times
 
 
-def box_of_step(step: Any) -> Floats | None:
-    """Return the box vectors of a time step of MDAnalysis."""
-    if step.dimensions is None:
-        return None
-    given = np.asarray(step.dimensions, np.float64)
+def box_of_step(step: Any) -> Floats:
+    """Return the box vectors of a time step of MDAnalysis, zeros where it has none."""
+    given = np.zeros(6) if step.dimensions is None else np.asarray(step.dimensions, np.float64)
     return cell_box(given[:3], given[3:])
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence MDAnalysis, also readers that could not open a file and stumble when they go."""
+    """Silence MDAnalysis, whose readers move, so that it is asked by one thread at a time."""
     before = sys.unraisablehook
-    with warnings.catch_warnings():
+    with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sys.unraisablehook = lambda _: None
+        sys.unraisablehook = lambda _: None  # of readers that could not open a file, when they go
         try:
             yield
         finally:
@@ -177,35 +170,27 @@ def _reader(path: str, n_atoms: int | None, changed: tuple[int, int]) -> Any:
     from MDAnalysis.coordinates.core import get_reader_for
 
     del changed  # another file under the same name is opened anew
-    return get_reader_for(path)(path, n_atoms=n_atoms, **_options(Path(path)))
+    try:
+        reader = get_reader_for(path)
+    except ValueError:  # with a list of all that there are
+        raise ValueError("MDAnalysis knows no coordinates of this kind") from None
+    return reader(path, n_atoms=n_atoms, **_options(Path(path)))
 
 
 def _options(path: Path) -> dict[str, str]:
-    """Return the columns of atoms of a LAMMPS data file for MDAnalysis, which guesses wrongly."""
+    """Return the columns of atoms of a LAMMPS data file for MDAnalysis, which guesses wrongly.
+
+    Where the file names no style, they follow from their number, with 3 image flags or without.
+    """
     if kind(path) not in LAMMPS_DATA:
         return {}
     lines = iter(read_bytes(path).decode("latin-1").splitlines())
     title = next((line for line in lines if line.split()[:1] == ["Atoms"]), "")
-    words = (line.partition("#")[0].split() for line in lines)
-    rows = list(takewhile(lambda row: row[0].isdigit(), filter(None, words)))
-    columns = _STYLES.get(title.partition("#")[2].strip().partition(" ")[0], "")
-    if columns and rows and len(rows[0]) >= len(columns.split()):
-        return {"atom_style": columns}
-    fitting = {columns for columns in _STYLES.values() if _fits(columns.split(), rows)}
-    if len(fitting) != 1:
-        raise ValueError(
-            "the columns of its atoms are unknown: name their style, as in 'Atoms # charge'"
-        )
-    return {"atom_style": fitting.pop()}
-
-
-def _fits(columns: list[str], rows: list[list[str]]) -> bool:
-    """Return whether rows have as many columns, and whole numbers above 0 as ids and types."""
-    whole = [place for place, name in enumerate(columns) if name in {"id", "type"}]
-    molecules = [place for place, name in enumerate(columns) if name == "resid"]
-    return all(
-        len(row) in {len(columns), len(columns) + _FLAGS}
-        and all(row[place].isdigit() and row[place] != "0" for place in whole)
-        and all(row[place].isdigit() for place in molecules)
-        for row in rows
-    )
+    row = next(filter(None, (line.partition("#")[0].split() for line in lines)), [])
+    n_columns, third = len(row) - 3 * (len(row) > 7), row[2] if len(row) > 2 else ""
+    likely = {5: "atomic", 6: "charge" * ("." in third), 7: "full" * third.isdigit()}
+    named = title.partition("#")[2].strip().partition(" ")[0]
+    columns = _STYLES.get(named) or _STYLES.get(likely.get(n_columns, ""), "")
+    if not columns or len(row) < len(columns.split()):
+        raise ValueError("the columns of atoms are unknown: name their style, as 'Atoms # charge'")
+    return {"atom_style": columns}
