@@ -14,6 +14,7 @@ from tests_next.golden import load_science, systems
 from timme_next import objects, pairs
 from timme_next._arrays import Ints
 from timme_next.confidence.noise import PositionErrors, take_off
+from timme_next.confidence.sampling import Compared
 from timme_next.fluctuations import Fluctuations, measure
 from timme_next.hierarchy import Hierarchy
 from timme_next.hierarchy.linking import link
@@ -60,10 +61,14 @@ class Judged:
     sigma: Fluctuations
     tree: Hierarchy  # of the shown objects
     shown: Ints
-    options: dict[str, Any]  # linkage and noise
+    options: dict[str, Any]  # linkage, metric and noise
     replicas: tuple[int, ...] | None
-    metric: str | None
     golden: dict[str, Any]
+
+    @property
+    def compared(self) -> Compared:
+        """What was compared, and how."""
+        return Compared(self.objects, self.sigma, **self.options)
 
     def of_records(self, key: str) -> list[Any]:
         """Values of one field of all records."""
@@ -96,6 +101,6 @@ def judged(name: str) -> Judged:
     if chosen.objects == "bodies":
         shown = np.flatnonzero(ensemble.atoms.names == "CA")
     tree = link(sigma, linkage=chosen.linkage).restrict(shown)
-    options = {"linkage": chosen.linkage, "noise": noise}
+    options = {"linkage": chosen.linkage, "metric": chosen.metric, "noise": noise}
     golden = load_science(f"confidence-{name}")
-    return Judged(compared, sigma, tree, shown, options, chosen.replicas, chosen.metric, golden)
+    return Judged(compared, sigma, tree, shown, options, chosen.replicas, golden)

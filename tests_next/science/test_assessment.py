@@ -37,12 +37,7 @@ def of_family(made: Family) -> Confidence:
 @pytest.mark.parametrize("name", ["adk-ca", "open-replicas", "hinged", "sphere-tracks"])
 def test_clusters_without_a_plateau_are_those_of_golden_systems(name: str) -> None:
     case = judged(name)
-    found = assess(
-        *(case.objects, case.sigma, case.tree),
-        replicas=case.replicas,
-        metric=case.metric,
-        **case.options,
-    )
+    found = assess(case.objects, case.sigma, case.tree, replicas=case.replicas, **case.options)
     tops = condense(case.tree)
     for place, record in enumerate(found.records):
         if record.size == tops.sizes[place] and record.parent >= 0:

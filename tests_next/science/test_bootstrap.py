@@ -13,6 +13,7 @@ from timme_next import objects, pairs
 from timme_next._arrays import Floats
 from timme_next.confidence import bootstrap
 from timme_next.confidence.bootstrap import Draws, Matches, draw, interval, match, shorten
+from timme_next.confidence.sampling import Compared
 from timme_next.ensemble import Ensemble
 from timme_next.fluctuations import measure
 from timme_next.hierarchy.condensed import condense
@@ -27,13 +28,11 @@ def matched(name: str) -> tuple[Draws, Matches, Matches]:
     n_effective = np.inf if name.startswith("1bnr") else case.golden["sampling.n_effective"]
     n_snapshots = case.objects.ensemble.n_snapshots
     draws = draw(n_snapshots, n_effective, replicas=case.replicas)
-    options: dict[str, Any] = case.options
-    sums = bootstrap.sum_what_matters(
-        case.objects, case.sigma, draws, metric=case.metric, **options
-    )
+    compared = case.compared
+    sums = bootstrap.sum_what_matters(compared, draws)
     masks = condense(case.tree).masks()
     rows = draws.times, shorten(draws)[1]
-    grown = (bootstrap.hierarchies(sums, row, shown=case.shown, **options) for row in rows)
+    grown = (bootstrap.hierarchies(compared, sums, row, shown=case.shown) for row in rows)
     return draws, *(match(masks, trees) for trees in grown)
 
 
@@ -99,13 +98,13 @@ def test_one_snapshot_is_no_length() -> None:
 def test_pairs_left_out_before_resampling_change_no_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     made = objects.points(bodies((20, 20, 20), 80, spans=(30.0, 20.0)).ensemble)
     sigma = measure(made, pairs.all(made))
-    draws = draw(80, 6.0, n_draws=20)
+    compared, draws = Compared(made, sigma), draw(80, 6.0, n_draws=20)
     trees, sizes = [], []
     for few in (10**9, 0):
         monkeypatch.setattr(bootstrap, "_FEW", few)
-        sums = bootstrap.sum_what_matters(made, sigma, draws)
+        sums = bootstrap.sum_what_matters(compared, draws)
         sizes.append(len(sums.pairs))
-        trees.append([*bootstrap.hierarchies(sums, draws.times)])
+        trees.append([*bootstrap.hierarchies(compared, sums, draws.times)])
     assert sizes[1] < sizes[0] / 2
     for one, other in zip(*trees, strict=True):
         np.testing.assert_array_equal(one.parents, other.parents)
@@ -148,4 +147,4 @@ def test_too_many_pairs_of_other_linkages_are_refused(monkeypatch: pytest.Monkey
     made = objects.points(Ensemble.from_array(np.random.default_rng(0).normal(size=(9, 20, 3))))
     sigma = measure(made, pairs.all(made))
     with pytest.raises(ValueError, match="braced linkage needs sums of all 190 pairs"):
-        bootstrap.sum_what_matters(made, sigma, draw(9, 9.0), linkage="braced")
+        bootstrap.sum_what_matters(Compared(made, sigma, "braced"), draw(9, 9.0))

@@ -13,6 +13,7 @@ from tests_next.golden import load_science, systems
 from timme_next import objects, pairs
 from timme_next._arrays import Floats
 from timme_next.confidence.chance import Chance, compare_with_chance, walkers
+from timme_next.confidence.sampling import Compared
 from timme_next.ensemble import Ensemble, Images
 from timme_next.fluctuations import measure
 from timme_next.hierarchy.condensed import lineages
@@ -28,9 +29,10 @@ def test_band_of_golden_systems_is_the_same(name: str) -> None:
     else:
         ensemble, n_draws = ensemble_of(systems.water_drop())[::10], 5
         chosen = pairs.within(objects.points(ensemble), 6.0)
-    index = np.concatenate([*chosen.chunks(10**6)])
+    made = objects.points(ensemble)
+    compared = Compared(made, measure(made, chosen))
     cutoffs = np.array(golden[f"{name}.chance.cutoffs"])[1:-1]  # the ends are heights themselves
-    found = compare_with_chance(ensemble, index, cutoffs, n_draws=n_draws)
+    found = compare_with_chance(compared, cutoffs, n_draws=n_draws)
     for key in ("low", "high", "largest"):
         np.testing.assert_allclose(
             getattr(found, key), np.array(golden[f"{name}.chance.{key}"])[..., 1:-1], atol=1e-12
@@ -87,9 +89,8 @@ def grouped(array: Floats, **options: object) -> tuple[list[int], Chance]:
     made = objects.points(ensemble)
     sigma = measure(made, pairs.all(made))
     found = lineages(link(sigma))
-    return [len(each.sites) for each in found], compare_with_chance(
-        ensemble, sigma.pairs, groups=found
-    )
+    sizes = [len(each.sites) for each in found]
+    return sizes, compare_with_chance(Compared(made, sigma), groups=found)
 
 
 @pytest.mark.parametrize("gaps", [False, True])

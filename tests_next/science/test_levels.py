@@ -27,8 +27,7 @@ def check(found: Silhouettes, golden: dict[str, object], prefix: str = "") -> No
 @pytest.mark.parametrize("name", CHOICES)
 def test_levels_of_golden_systems_are_the_same(name: str) -> None:
     case = judged(name)
-    options = {"metric": case.metric, "noise": case.options["noise"]}
-    shown = measure_shown(case.objects, case.shown, case.sigma, **options)
+    shown = measure_shown(case.compared, case.shown)
     check(silhouettes(case.tree, shown.matrix), case.golden)
 
 

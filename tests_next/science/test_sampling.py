@@ -22,7 +22,7 @@ def test_samples_of_golden_systems_are_as_many(name: str) -> None:
         case.objects,
         case.sigma,
         replicas=case.replicas,
-        metric=case.metric,
+        metric=case.options["metric"],
         noise=case.options["noise"],
     )
     # All pairs are listed in another order than they were: other 300 of the slow ones are taken,

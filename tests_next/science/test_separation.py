@@ -8,6 +8,7 @@ import pytest
 from tests_next.science.golden_cases import CHOICES, judged
 from timme_next import objects, pairs
 from timme_next._arrays import Floats, Ints
+from timme_next.confidence.sampling import Compared
 from timme_next.confidence.separation import Separation, ShownSigma, measure_shown, separate
 from timme_next.ensemble import Ensemble
 from timme_next.fluctuations import measure
@@ -21,8 +22,7 @@ def refuse(_: Ints) -> Floats:
 @pytest.mark.parametrize("name", CHOICES)
 def test_separations_of_golden_systems_are_the_same(name: str) -> None:
     case = judged(name)
-    options = {"metric": case.metric, "noise": case.options["noise"]}
-    known = measure_shown(case.objects, case.shown, case.sigma, **options)
+    known = measure_shown(case.compared, case.shown)
     tree, trusted = condense(case.tree), case.of_records("trusted")
     masks = tree.masks()
     bodies = np.arange(len(tree))[:, None] * masks - ~masks
@@ -59,7 +59,7 @@ def two_balls(turn: float = 0.0, tremble: float = 0.1, seed: int = 0) -> Floats:
 def judged_balls(array: Floats, radius: float = 20.0) -> tuple[Separation, ShownSigma]:
     made = objects.points(Ensemble.from_array(array))
     sigma = measure(made, pairs.within(made, radius))
-    known = measure_shown(made, np.arange(30), sigma)
+    known = measure_shown(Compared(made, sigma), np.arange(30))
     side = np.arange(30) < 15
 
     def resample(index: Ints) -> Floats:
@@ -115,7 +115,7 @@ def test_motion_of_sites_without_pairs_inside_is_unknown() -> None:
     array = two_balls(0.5)[:, [0, 29]]
     made = objects.points(Ensemble.from_array(array))
     sigma = measure(made, pairs.all(made))
-    known, side = measure_shown(made, np.arange(2), sigma), np.array([True, False])
+    known, side = measure_shown(Compared(made, sigma), np.arange(2)), np.array([True, False])
     found = separate((side, ~side), known, bodies=np.array([0, 1]), resample=refuse)
     assert np.isnan([found.excess, found.excess_low, found.inside]).all()
     assert not found.separate

@@ -10,17 +10,17 @@ import pytest
 from tests_next.core.test_golden import ensemble_of
 from tests_next.golden import load_science, systems
 from timme_next import objects, pairs
-from timme_next._arrays import Floats, Ints
+from timme_next._arrays import Floats
+from timme_next.confidence.sampling import Compared
 from timme_next.confidence.windows import cut_windows, sigma_by_time, slide
 from timme_next.ensemble import Ensemble
 from timme_next.fluctuations import measure
-from timme_next.objects import Objects
 
 
 @cache
-def points() -> tuple[Objects, Ints]:
+def clusters() -> Compared:
     made = objects.points(ensemble_of(systems.clusters()))
-    return made, np.concatenate([*pairs.all(made).chunks(10**6)])
+    return Compared(made, measure(made, pairs.all(made)))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_tracks_of_golden_systems_are_the_same(
 ) -> None:
     golden = load_science("confidence-series")
     cutoff = golden[f"open.{name}.cutoff"]
-    found = slide(*points(), n_windows, cutoff=cutoff, replicas=replicas)
+    found = slide(clusters(), n_windows, cutoff=cutoff, replicas=replicas)
     assert found.tracks.tolist() == golden[f"open.{name}.tracks"].tolist()
     for place, window in enumerate(found.windows):
         told = [golden[f"open.{name}.windows.{place}.{end}"] for end in ("start", "stop")]
@@ -45,8 +45,8 @@ def test_who_changes_the_cluster_changes_the_track() -> None:
     array = centres[:, owner] + 0.01 * rng.normal(size=(90, 15, 3))
     array[45:, 0] = centres[45:, 1]  # from the first cluster to the second
     made = objects.points(Ensemble.from_array(array))
-    every = np.concatenate([*pairs.all(made).chunks(10**6)])
-    tracks = slide(made, every, 3, cutoff=0.2, min_size=3).tracks
+    compared = Compared(made, measure(made, pairs.all(made)))
+    tracks = slide(compared, 3, cutoff=0.2, min_size=3).tracks
     assert tracks[0].tolist() == owner.tolist()
     assert tracks[-1].tolist() == [1, *owner[1:]]
 
@@ -55,8 +55,9 @@ def test_sigma_over_a_time_is_the_mean_within_windows() -> None:
     array = np.random.default_rng(1).normal(size=(53, 4, 3)).cumsum(axis=0)
     array[10:14, 2] = np.nan
     made = objects.points(Ensemble.from_array(array, gaps=True))
+    compared = Compared(made, measure(made, pairs.all(made)))
     index = np.array([[0, 1], [0, 2], [1, 3]])
-    found = sigma_by_time(made, index, [5, 20], replicas=[30, 23])
+    found = sigma_by_time(compared, index, [5, 20], replicas=[30, 23])
     for row, time in enumerate([5, 20]):
         for place, (one, other) in enumerate(index):
             r: Floats = np.linalg.norm(array[:, one] - array[:, other], axis=1)
@@ -72,10 +73,9 @@ def test_sigma_over_a_time_is_the_mean_within_windows() -> None:
 
 
 def test_sigma_over_all_snapshots_is_sigma() -> None:
-    made, index = points()
-    found = sigma_by_time(made, index[:50], [300])
-    expected = measure(made, pairs.given(made, index[:50])).sigma
-    np.testing.assert_allclose(found[0], expected, rtol=1e-5)
+    sigma = clusters().sigma
+    found = sigma_by_time(clusters(), sigma.pairs[:50], [300])
+    np.testing.assert_allclose(found[0], sigma.sigma[:50], rtol=1e-5)
 
 
 def test_windows_that_do_not_fit_into_runs_are_refused() -> None:
@@ -88,4 +88,4 @@ def test_windows_that_do_not_fit_into_runs_are_refused() -> None:
 @pytest.mark.parametrize("times", [[1, 5], [31]])
 def test_times_longer_than_all_runs_are_refused(times: list[int]) -> None:
     with pytest.raises(ValueError, match="lags= need 2 to 30 snapshots"):
-        sigma_by_time(points()[0], points()[1][:3], times, replicas=[30] * 10)
+        sigma_by_time(clusters(), np.array([[0, 1]]), times, replicas=[30] * 10)

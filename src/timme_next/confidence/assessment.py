@@ -25,7 +25,13 @@ from timme_next.confidence.bootstrap import (
 )
 from timme_next.confidence.chance import Chance, compare_with_chance
 from timme_next.confidence.levels import Silhouettes, silhouettes
-from timme_next.confidence.sampling import Noise, Sampling, check_replicas, count_independent
+from timme_next.confidence.sampling import (
+    Compared,
+    Noise,
+    Sampling,
+    check_replicas,
+    count_independent,
+)
 from timme_next.confidence.separation import (
     Separation,
     ShownSigma,
@@ -47,7 +53,6 @@ from timme_next.hierarchy.condensed import (
 from timme_next.hierarchy.linking import Linkage
 from timme_next.hierarchy.tree import Hierarchy
 from timme_next.objects import Objects
-from timme_next.parts import PartSums, sum_parts
 
 SOLID, HATCHED = 0.85, 0.75  # support of what is well supported, and of what is tentative
 _SAMPLE = 500  # pairs by which σ of shorter trajectories is compared with that of all
@@ -181,19 +186,19 @@ def assess(  # noqa: PLR0913, what was compared, and how
         seen = indices(shown, len(objects), "shown objects")
     own = hierarchy if hierarchy.n_sites == len(seen) else hierarchy.restrict(seen)
     tree = condense(own, min_size=min_size)
-    options: dict[str, Any] = {"metric": metric, "noise": noise}
+    compared = Compared(objects, sigma, linkage, metric, noise, run)
     runs = check_replicas(objects.ensemble, replicas)
-    sampling = count_independent(objects, sigma, replicas=runs, seed=seed, **options)
-    known = measure_shown(objects, seen, sigma, seed=seed, run=run, **options)
+    sampling = count_independent(
+        objects, sigma, replicas=runs, metric=metric, noise=noise, seed=seed
+    )
+    known = measure_shown(compared, seen, seed=seed)
     levels = silhouettes(own, known.matrix, sites=known.chosen, min_size=min_size)
     groups = lineages(own, min_size=min_size, ends=_ends(own, known))
     records = tuple(map(_record, groups, tree.parents.tolist()))
     level = None
     if chance and objects.ensemble.n_counting >= 3:
-        walked: dict[str, Any] = {"linkage": linkage, "noise": noise, "seed": seed, "run": run}
-        level = compare_with_chance(
-            objects.ensemble, sigma.pairs, groups=groups, shown=seen, large=min_size, **walked
-        )
+        options: dict[str, Any] = {"groups": groups, "shown": seen, "large": min_size}
+        level = compare_with_chance(compared, seed=seed, **options)
         overlaps = level.overlaps.tolist()
         records = tuple(replace(r, chance=o) for r, o in zip(records, overlaps, strict=True))
     if np.isnan(sampling.n_effective) or not groups:
@@ -201,34 +206,27 @@ def assess(  # noqa: PLR0913, what was compared, and how
     n_effective = np.inf if sampling.independent else sampling.n_effective
     n_snapshots = objects.ensemble.n_snapshots
     draws = draw(n_snapshots, n_effective, replicas=runs, n_draws=n_draws, seed=seed)
-    sums = sum_what_matters(objects, sigma, draws, linkage=linkage, run=run, **options)
-    linked: dict[str, Any] = {
-        "quantity": hierarchy.quantity,
-        "linkage": linkage,
-        "noise": noise,
-        "run": run,
-    }
-    linked["shown"] = None if shown is None else seen
+    sums = sum_what_matters(compared, draws)
+    masks = np.array([np.isin(np.arange(len(seen)), record.sites) for record in records])
 
     def match_all(times: Ints) -> Matches:
-        return match(masks, hierarchies(sums, times, **linked))
+        few = None if shown is None else seen
+        quantity = hierarchy.quantity
+        return match(masks, hierarchies(compared, sums, times, shown=few, quantity=quantity))
 
-    masks = np.array([np.isin(np.arange(len(seen)), record.sites) for record in records])
     fractions, shorter = shorten(draws)
     matches, overlaps = match_all(draws.times), match_all(shorter).overlaps
 
-    def sum_listed(pairs: Ints) -> PartSums:
-        return sum_parts(objects, pairs, draws.parts, metric=metric, run=Run(run.engine))
-
     def resample_shown(pairs: Ints) -> Floats:
-        return resample(sum_listed(np.sort(seen[pairs], axis=1)), draws.times, noise)
+        crossing = compared.sum_parts(np.sort(seen[pairs], axis=1), draws.parts)
+        return resample(crossing, draws.times, noise)
 
     records = _judge(records, masks, matches, draws.reach(sampling.n_effective))
     records = _separate(records, masks, known, resample_shown)
     trusted = [place for place, each in enumerate(records) if each.sure == "well supported"]
     rng = np.random.default_rng(seed)
     some = np.sort(rng.choice(len(sigma.pairs), min(_SAMPLE, len(sigma.pairs)), replace=False))
-    sample = sum_listed(sigma.pairs[some])
+    sample = compared.sum_parts(sigma.pairs[some], draws.parts)
     told = converge(fractions, shorter, overlaps[:, trusted], sample, noise)
     return Confidence(sampling, tree, records, levels, told, level)
 

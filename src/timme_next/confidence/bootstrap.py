@@ -16,16 +16,13 @@ import numpy as np
 from scipy import special
 
 from timme_next._arrays import Bools, Floats, Ints, frozen
-from timme_next.confidence.sampling import Noise
-from timme_next.engine.checkpoint import DEFAULT, Run
-from timme_next.engine.metrics import Metric
+from timme_next.confidence.sampling import Compared, Noise
 from timme_next.engine.workers import Threads
 from timme_next.fluctuations import Fluctuations
 from timme_next.hierarchy.linking import Linkage, link
 from timme_next.hierarchy.quantity import SIGMA, Quantity
 from timme_next.hierarchy.tree import Hierarchy, grow, spanning_forest
-from timme_next.objects import Objects
-from timme_next.parts import PartSums, sum_parts
+from timme_next.parts import PartSums
 from timme_next.series import count_drawn, draw_runs
 
 N_PARTS, N_DRAWS, N_LENGTHS = 64, 100, 8
@@ -122,35 +119,25 @@ def shorten(draws: Draws) -> tuple[Floats, Ints]:
     return lengths / n_parts, np.concatenate(rows).astype(np.int64)
 
 
-def sum_what_matters(
-    objects: Objects,
-    sigma: Fluctuations,
-    draws: Draws,
-    *,
-    linkage: Linkage = "single",
-    metric: Metric | None = None,
-    noise: Noise | None = None,
-    run: Run = DEFAULT,
-) -> PartSums:
+def sum_what_matters(compared: Compared, draws: Draws) -> PartSums:
     """Sum the pairs that can be in the hierarchy of some draw over parts of the snapshots.
 
     By single linkage, a pair is in no tree if its smallest σ exceeds the largest σ, over all
     draws, of all edges on some path between its sites. The path is that of the tree of all
     snapshots; of 938,000 contacts of adenylate kinase some thousands are left.
     """
-    keep = None
-    if linkage == "single" and noise is None and len(sigma.pairs) > _FEW:
+    sigma, keep = compared.sigma, None
+    if compared.linkage == "single" and compared.noise is None and len(sigma.pairs) > _FEW:
         edges, _ = spanning_forest(sigma.n_objects, sigma.pairs, sigma.sigma)
         edges = np.sort(edges, axis=1)
-        highest = sum_parts(objects, edges, draws.parts, metric=metric, run=Run(run.engine))
-        bounds = grow(sigma.n_objects, edges, highest.resample(draws.times).max(axis=1))
-        keep = partial(_can_matter, bounds, draws.times)
+        highest = compared.sum_parts(edges, draws.parts).resample(draws.times).max(axis=1)
+        keep = partial(_can_matter, grow(sigma.n_objects, edges, highest), draws.times)
     elif len(sigma.pairs) > MOST_PAIRS:
         raise ValueError(
-            f"support of {linkage} linkage needs sums of all {len(sigma.pairs):,} pairs, at most "
-            f"{MOST_PAIRS:,}: compare pairs within a shorter distance, or use single linkage"
+            f"support of {compared.linkage} linkage needs sums of all {len(sigma.pairs):,} pairs, "
+            f"at most {MOST_PAIRS:,}: compare nearer pairs, or use single linkage without noise="
         )
-    return sum_parts(objects, sigma.pairs, draws.parts, keep=keep, metric=metric, run=run)
+    return compared.sum_parts(sigma.pairs, draws.parts, keep)
 
 
 def _can_matter(bounds: Hierarchy, times: Ints, sums: PartSums) -> Bools:
@@ -169,22 +156,20 @@ def resample(sums: PartSums, times: Ints, noise: Noise | None = None) -> Floats:
 
 
 def hierarchies(
+    compared: Compared,
     sums: PartSums,
     times: Ints,
     *,
     shown: Ints | None = None,
     quantity: Quantity = SIGMA,
-    linkage: Linkage = "single",
-    noise: Noise | None = None,
-    run: Run = DEFAULT,
 ) -> Iterator[Hierarchy]:
     """Yield the hierarchy of each row of counts, as the shown objects see it."""
-    pairs, common = sums.pairs, np.zeros(len(sums.pairs), np.int64)
-    empty = Fluctuations(sums.n_objects, pairs, np.empty(0), common, quantity.unit)
-    grow_one = partial(_grow_one, empty, quantity, linkage)
-    threads = Threads(run.engine.threads_here)
+    n_objects, pairs = sums.n_objects, sums.pairs
+    empty = Fluctuations(n_objects, pairs, np.empty(0), np.zeros(len(pairs), np.int64))
+    grow_one = partial(_grow_one, empty, quantity, compared.linkage)
+    threads = Threads(compared.run.engine.threads_here)
     for some in np.array_split(times, -(-len(times) * len(pairs) // _AT_A_TIME) or 1):
-        sigma = np.sqrt(resample(sums, some, noise))
+        sigma = np.sqrt(resample(sums, some, compared.noise))
         yield from threads.map(grow_one, shown, [*sigma.T])
 
 

@@ -14,15 +14,16 @@ import numpy as np
 
 from timme_next._arrays import Floats, Ints, frozen
 from timme_next.confidence.noise import take_off
-from timme_next.confidence.sampling import Noise
-from timme_next.engine.checkpoint import DEFAULT, Run
+from timme_next.confidence.sampling import Compared
+from timme_next.engine.checkpoint import Run
 from timme_next.ensemble import Ensemble
 from timme_next.ensemble.frames import ArraySource, Frames
 from timme_next.ensemble.unwrapping import molecules_of
 from timme_next.fluctuations import choose_overlap, measure_listed
 from timme_next.hierarchy.condensed import Lineage
 from timme_next.hierarchy.curves import LARGE, count_clusters
-from timme_next.hierarchy.linking import Linkage, link
+from timme_next.hierarchy.linking import link
+from timme_next.hierarchy.tree import Hierarchy
 from timme_next.objects import points
 
 N_DRAWS, _N_CUTOFFS = 20, 200
@@ -46,28 +47,22 @@ class Chance:
         return self.drift <= STEADY
 
 
-def compare_with_chance(  # noqa: PLR0913, as for assess
-    ensemble: Ensemble,
-    pairs: Ints,
+def compare_with_chance(
+    compared: Compared,
     cutoffs: Floats | None = None,
     *,
     groups: Sequence[Lineage] = (),
     shown: Ints | None = None,
     large: int = LARGE,
     n_draws: int = N_DRAWS,
-    linkage: Linkage = "single",
-    noise: Noise | None = None,
     seed: int = 0,
-    run: Run = DEFAULT,
 ) -> Chance:
     """Link independent walkers as the particles of an ensemble were linked.
 
     Parameters
     ----------
-    ensemble : Ensemble
-        Tracks of at least 3 snapshots; boxes and gaps may be there, molecules may not.
-    pairs : ndarray of int, shape (pairs, 2)
-        Pairs of particles that were compared.
+    compared : Compared
+        Points, in boxes or with gaps, but no molecules, seen in at least 3 snapshots.
     cutoffs : ndarray, optional
         Where clusters are counted; evenly between 0 and the largest σ by default.
     groups : sequence of Lineage, optional
@@ -76,21 +71,27 @@ def compare_with_chance(  # noqa: PLR0913, as for assess
         Particles in which clusters are counted; all by default.
     large : int, optional
         The R of P(r ≥ R).
-    n_draws, linkage, noise, seed, run
-        As for :func:`assess`.
+    n_draws, seed : int, optional
+        Number of draws, and seed of the random numbers.
 
     Returns
     -------
     Chance
         Of all draws.
     """
-    rng, options = np.random.default_rng(seed), Run(run.engine)
-    trees = []
+    objects, pairs, rng = compared.objects, compared.sigma.pairs, np.random.default_rng(seed)
+    if not objects.are_points:
+        raise ValueError(
+            f"independent walkers need particles, got {objects.kind}: compare points, or the "
+            "centres of groups"
+        )
+    ensemble, trees = objects.centres(), list[Hierarchy]()
     for _ in range(n_draws):
         made = points(walkers(ensemble, seed=rng))
-        found = measure_listed(made, pairs, choose_overlap(made, None), None, options)
-        found = found if noise is None else take_off(found, noise)[0]
-        tree = link(found, linkage=linkage)
+        run = Run(compared.run.engine)
+        found = measure_listed(made, pairs, choose_overlap(made, None), None, run)
+        found = found if compared.noise is None else take_off(found, compared.noise)[0]
+        tree = link(found, linkage=compared.linkage)
         trees.append(tree if shown is None else tree.restrict(shown))
     top = max(float(tree.heights.max(initial=0.0)) for tree in trees)
     grid = np.linspace(0.0, top, _N_CUTOFFS) if cutoffs is None else np.asarray(cutoffs)

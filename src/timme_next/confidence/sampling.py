@@ -10,12 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from timme_next._arrays import Floats, Ints
+from timme_next._arrays import Bools, Floats, Ints
 from timme_next._text import Described
+from timme_next.engine.checkpoint import DEFAULT, Run
 from timme_next.engine.metrics import Metric, known_metric, measure_distances
 from timme_next.ensemble import Boxes, Ensemble
 from timme_next.fluctuations import Fluctuations
+from timme_next.hierarchy.linking import Linkage
 from timme_next.objects import Objects
+from timme_next.parts import PartSums, sum_parts
 from timme_next.series import effective_size
 
 Noise = Callable[[Ints], Floats]
@@ -24,6 +27,25 @@ Noise = Callable[[Ints], Floats]
 _SLOWEST, _MOST_SERIES = 0.1, 300  # of the pairs, those with the largest σ
 _ROUNDING = 1e-12  # of a coordinate in double precision
 _MOST_VALUES = 30_000_000  # distances that are held
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """What was compared, and how."""
+
+    objects: Objects
+    sigma: Fluctuations  # of the pairs that were linked
+    linkage: Linkage = "single"
+    metric: Metric | None = None
+    noise: Noise | None = None  # that was subtracted from σ
+    run: Run = DEFAULT
+
+    def sum_parts(
+        self, pairs: Ints, parts: Sequence[range], keep: Callable[[PartSums], Bools] | None = None
+    ) -> PartSums:
+        """Return the sums of pairs over parts of the snapshots."""
+        run = Run(self.run.engine)
+        return sum_parts(self.objects, pairs, parts, keep=keep, metric=self.metric, run=run)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -15,11 +15,10 @@ import numpy as np
 from timme_next._arrays import Bools, Floats, Ints, frozen
 from timme_next._kernels.site_motion import fit_sites
 from timme_next.confidence.noise import take_off
-from timme_next.confidence.sampling import Noise
-from timme_next.engine.checkpoint import DEFAULT, Run
-from timme_next.engine.metrics import Metric, known_metric
-from timme_next.fluctuations import Fluctuations, chunk_for, measure_listed
-from timme_next.objects import Objects
+from timme_next.confidence.sampling import Compared
+from timme_next.engine.checkpoint import Run
+from timme_next.engine.metrics import known_metric
+from timme_next.fluctuations import chunk_for, measure_listed
 from timme_next.pairs import sorted_pairs
 
 FEW_CONTACTS = 5  # crossing contacts below which Q says nothing
@@ -83,17 +82,9 @@ class ShownSigma:
         return np.column_stack(np.divmod(keys, n)), sigma, first < np.count_nonzero(near)
 
 
-def measure_shown(
-    objects: Objects,
-    shown: Ints,
-    sigma: Fluctuations,
-    *,
-    metric: Metric | None = None,
-    noise: Noise | None = None,
-    seed: int = 0,
-    run: Run = DEFAULT,
-) -> ShownSigma:
-    """Contacts of shown objects, and σ of all pairs of at most 1,200 of them."""
+def measure_shown(compared: Compared, shown: Ints, *, seed: int = 0) -> ShownSigma:
+    """Return contacts of shown objects, and σ of all pairs of at most 1,200 of them."""
+    objects, sigma, noise = compared.objects, compared.sigma, compared.noise
     n_shown, chosen = len(shown), np.arange(len(shown))
     if n_shown > MOST_SHOWN:
         chosen = np.sort(np.random.default_rng(seed).permutation(n_shown)[:MOST_SHOWN])
@@ -103,9 +94,9 @@ def measure_shown(
     np.fill_diagonal(matrix, 0.0)
     place = np.full(len(objects), -1)
     place[shown[chosen]] = np.arange(len(chosen))
-    metric = known_metric(metric, objects.ensemble)
+    metric = known_metric(compared.metric, objects.ensemble)
     for some in np.array_split(index, -(-len(index) // chunk_for(objects)) or 1):
-        found = measure_listed(objects, some, 2, metric, Run(run.engine))
+        found = measure_listed(objects, some, 2, metric, Run(compared.run.engine))
         found = found if noise is None else take_off(found, noise)[0]
         one, other = place[found.pairs].T
         matrix[one, other] = matrix[other, one] = found.sigma

@@ -7,19 +7,16 @@ most are one track. No window goes from one run into the next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from timme_next._arrays import Floats, Ints, frozen
 from timme_next.confidence.bootstrap import hierarchies
-from timme_next.confidence.sampling import Noise, check_replicas
-from timme_next.engine.metrics import Metric
+from timme_next.confidence.sampling import Compared, check_replicas
 from timme_next.hierarchy.condensed import MIN_SIZE
-from timme_next.objects import Objects, points
-from timme_next.parts import sum_parts
+from timme_next.objects import points
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,28 +29,25 @@ class Windows:
 
 
 def slide(
-    objects: Objects,
-    index: Ints,
+    compared: Compared,
     n_windows: int,
     *,
     cutoff: float,
+    shown: Ints | None = None,
     replicas: Sequence[int] | None = None,
     min_size: int = MIN_SIZE,
-    metric: Metric | None = None,
-    **grown: Any,
 ) -> Windows:
     """Return the clusters of sliding windows at a cutoff, as tracks.
 
-    Pairs of objects are `index` (pairs, 2); further options are those of
-    :func:`~timme_next.confidence.bootstrap.hierarchies`. Tracks are numbered in the order in which
-    they begin, the largest first.
+    Tracks are numbered in the order in which they begin, the largest first.
     """
-    bounds = cut_windows(n_windows, check_replicas(objects.ensemble, replicas))
+    bounds = cut_windows(n_windows, check_replicas(compared.objects.ensemble, replicas))
     halves = [range(a, b) for ends in bounds for a, b in pairwise(ends)]
     whole = [range(a, b) for ends in bounds for a, b in zip(ends[:-2], ends[2:], strict=True)]
     times = np.array([[half.start in window for half in halves] for window in whole], np.int64)
-    sums = sum_parts(objects, index, halves, metric=metric)
-    labels = [tree.cut(cutoff).labels for tree in hierarchies(sums, times, **grown)]
+    sums = compared.sum_parts(compared.sigma.pairs, halves)
+    trees = hierarchies(compared, sums, times, shown=shown)
+    labels = [tree.cut(cutoff).labels for tree in trees]
     large = [np.where(np.bincount(row)[row] >= min_size, row, -1) for row in labels]
     tracks, n_tracks = [np.full(len(large[0]), -1)], 0
     for row in large:
@@ -97,31 +91,29 @@ def cut_windows(n_windows: int, runs: Sequence[int]) -> list[list[int]]:
 
 
 def sigma_by_time(
-    objects: Objects,
+    compared: Compared,
     index: Ints,
     times: Sequence[int],
     *,
     replicas: Sequence[int] | None = None,
-    metric: Metric | None = None,
-    noise: Noise | None = None,
 ) -> Floats:
     """Return σ (times, pairs) within windows of so many snapshots, averaged over windows as σ².
 
     Objects of several sites are compared by their centres.
     """
-    runs = check_replicas(objects.ensemble, replicas)
+    runs = check_replicas(compared.objects.ensemble, replicas)
     if min(times) < 2 or max(times) > max(runs):
         told = ", ".join(map(str, times))
         raise ValueError(f"lags= need 2 to {max(runs)} snapshots, the longest run, got {told}")
-    centres = points(objects.centres())
-    errors = 0.0 if noise is None else noise(index)
+    centres = replace(compared, objects=points(compared.objects.centres()))
+    errors = 0.0 if compared.noise is None else compared.noise(index)
     found = np.empty((len(times), len(index)))
     for row, time in enumerate(times):
         inside, total = np.zeros(len(index)), np.zeros(len(index))
         for begin, end in pairwise(np.cumsum([0, *runs]).tolist()):
             parts = [range(k, k + time) for k in range(begin, end - time + 1, time)]
             if parts:
-                sums = sum_parts(centres, index, parts, metric=metric)
+                sums = centres.sum_parts(index, parts)
                 weights = sums.seen if sums.seen.size else sums.totals[None]
                 shifts = sums.first.astype(np.float64) ** 2 / np.maximum(weights, 1e-30)
                 inside += (sums.second - shifts).sum(axis=1)
