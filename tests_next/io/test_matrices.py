@@ -104,7 +104,7 @@ MARKET = "%%MatrixMarket matrix coordinate real symmetric\n%\n3 3 2\n2 1 0.25\n3
         ("a.csv", "0,1,2\n1,0,2\n", "as many rows as columns"),
         ("a.csv", "0,1\n1\n", "not a matrix of numbers|as many rows"),
         ("a.csv", "0,x\n1,0\n", "not a matrix of numbers"),
-        ("a.mtx", MARKET.replace("0.25", "0,25"), "numbers with points"),
+        ("a.mtx", MARKET.replace("0.25", "0,25"), "numbers with decimal points"),
         ("a.mtx", MARKET.replace("0.25", "\0"), "zero bytes"),
         ("a.mtx", MARKET.replace("3 2 0.75\n", ""), "2 entries of 3 rows announced, 1 found"),
         ("a.mtx", MARKET[:-3], "not a MatrixMarket file"),

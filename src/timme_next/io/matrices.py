@@ -18,7 +18,6 @@ from timme_next._arrays import Floats
 from timme_next._text import one_line
 from timme_next.io.files import TABLES, checked_file, kind, open_npy, read_bytes
 
-_NUMERIC = b"0123456789+-.eE \tinfatyINFATY"  # bytes of numbers, inf and nan among them
 # What a JSON file raises that holds something else than the errors of all pairs.
 _BAD_CONTENT = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
 _PAIRS = ("residue1", "residue2", "distance")  # of the oldest layout of aligned errors
@@ -94,20 +93,22 @@ def read_matrix(path: str | Path) -> Matrix:
 
 def _read_market(path: Path) -> Any:
     data = read_bytes(path)
+    head = data.partition(b"\n")[0]
     lines = [line for line in data.split(b"\n") if line.strip() and not line.startswith(b"%")]
-    odd = b"".join(lines).translate(None, _NUMERIC)  # the parser reads 0,5 as 0
-    if odd or not lines or not data.startswith(b"%%MatrixMarket"):
-        raise ValueError(f"{path}: not a MatrixMarket file of numbers with points: write it again")
+    if b"," in b"".join(lines):  # the parser reads 0,5 as 0
+        raise ValueError(
+            f"{path}: numbers with decimal points are needed, got commas: write it again"
+        )
     try:
         size, _, *listed = map(int, lines[0].split())
-        n_entries = size * (size + 1) // 2 if b"symmetric" in data.split(b"\n")[0] else size * size
+        n_entries = size * (size + 1) // 2 if b"symmetric" in head else size * size
         n_entries = listed[0] if listed else n_entries
         left = memory.available()
         if len(lines) != n_entries + 1 or data[-1:] != b"\n" or (left and 8 * size > left):
             text = f"{n_entries} entries of {size} rows announced, {len(lines) - 1} found"
             raise ValueError(text)  # noqa: TRY301
         matrix = mmread(io.BytesIO(data), spmatrix=False)
-    except (ValueError, OverflowError, StopIteration) as error:
+    except (ValueError, LookupError, OverflowError, StopIteration) as error:
         raise ValueError(f"{path}: not a MatrixMarket file: {one_line(error)}") from None
     return matrix.tocsr() if sparse.issparse(matrix) else matrix
 

@@ -116,7 +116,12 @@ def read_mmcif(path: Path) -> StructureFile:
         return values[places[0] :: len(tags)] if places else [""] * n_atoms
 
     def plain(*names: str) -> Strings:
-        return _plain(np.array(fields(*names), np.str_))
+        """Fields without quotation marks, "" for . and ?."""
+        column = np.array(fields(*names), np.str_)
+        column[(column == ".") | (column == "?")] = ""
+        for quoted in np.flatnonzero(np.isin(column.astype("U1"), ("'", '"', ";"))).tolist():
+            column[quoted] = cif.as_string(column[quoted])
+        return column
 
     texts = {
         "names": plain("auth_atom_id", "label_atom_id"),
@@ -252,14 +257,6 @@ def _read_conect(lines: Lines) -> Links:
     """Serials of linked atoms."""
     first, *others = (_field(lines, k, k + 5).tolist() for k in (6, 11, 16, 21, 26))
     return [pair for other in others for pair in zip(first, other, strict=True) if pair[1].strip()]
-
-
-def _plain(fields: Strings) -> Strings:
-    """Values of an mmCIF file without quotation marks, "" for . and ?."""
-    fields[(fields == ".") | (fields == "?")] = ""
-    for quoted in np.flatnonzero(np.isin(fields.astype("U1"), ("'", '"', ";"))).tolist():
-        fields[quoted] = cif.as_string(fields[quoted])
-    return fields
 
 
 def _find_atoms(path: Path) -> tuple[cif.Block, cif.Loop, str]:

@@ -250,7 +250,7 @@ def _cells(models: Sequence[Model]) -> Floats | None:
     if len(cells) < len(models) or min(min(cell.sizes[:3]) for cell in cells) < _SHORTEST:
         return None
     try:
-        return box_matrices(np.array([cell.sizes for cell in cells]), len(models), 3)
+        return box_matrices([cell.sizes for cell in cells], len(models), 3)
     except ValueError:  # angles that no cell has
         return None
 

@@ -177,7 +177,7 @@ def _find_columns(
 
 def _usual(names: list[str]) -> list[int]:
     """Places of the columns that programs write, none where the table has not all of them."""
-    plain = [_part(name)[0].lower() for name in names]
+    plain = [_UNIT.sub(r"\1", name).lower() for name in names]
 
     def first(*wanted: str) -> list[int]:
         """Place of the first of these names that is there."""
@@ -191,19 +191,13 @@ def _usual(names: list[str]) -> list[int]:
     return places if frame and particle and x and once else []
 
 
-def _part(name: str) -> tuple[str, str]:
-    """Name of a column, and the unit in brackets behind it."""
-    found = _UNIT.fullmatch(name)
-    return (found[1], _unit(found[2].strip())) if found else (name, "")
-
-
 def _unit(word: str) -> str:
-    return unit_label(_UNITS.get(word, word))
+    return unit_label(_UNITS.get(word.strip(), word))
 
 
 def _unit_of(names: Sequence[str], source: str) -> str:
     """Unit that the names of all coordinates state, "" where they state none."""
-    units = {_part(name)[1] for name in names}
+    units = {_unit(found[2]) if (found := _UNIT.fullmatch(name)) else "" for name in names}
     if len(units - {""}) > 1:
         raise ValueError(
             f"{source}: coordinates need one unit, got {', '.join(names)}: convert them"
