@@ -106,22 +106,21 @@ def read_pdb(path: Path) -> StructureFile:
 
 def read_mmcif(path: Path) -> StructureFile:
     """Read all models of an mmCIF file; names of its authors come before those of the PDB."""
-    block, loop, note = _find_atoms(path)
-    tags = [tag.removeprefix("_atom_site.") for tag in loop.tags]
-    values, n_atoms = loop.values, loop.length()
+    block, note = _find_atoms(path)
+    n_atoms = len(block.find_values("_atom_site.Cartn_x"))
 
     def fields(*names: str) -> list[str]:
         """Fields of the first of these columns that is there."""
-        places = [tags.index(name) for name in names if name in tags]
-        return values[places[0] :: len(tags)] if places else [""] * n_atoms
+        columns = (list(block.find_values(f"_atom_site.{name}")) for name in names)
+        return next(filter(None, columns), [""] * n_atoms)
 
     def plain(*names: str) -> Strings:
         """Fields without quotation marks, "" for . and ?."""
-        column = np.array(fields(*names), np.str_)
-        column[(column == ".") | (column == "?")] = ""
-        for quoted in np.flatnonzero(np.isin(column.astype("U1"), ("'", '"', ";"))).tolist():
-            column[quoted] = cif.as_string(column[quoted])
-        return column
+        column = fields(*names)
+        meaning = {field: cif.as_string(field) for field in set(column)}
+        if any(field != text for field, text in meaning.items()):
+            column = [meaning[field] for field in column]
+        return np.array(column, np.str_)
 
     texts = {
         "names": plain("auth_atom_id", "label_atom_id"),
@@ -157,12 +156,11 @@ def _read_models(
     # Occupancies only count where an atom has several locations; they are 1 where unknown.
     occupancies = np.nan_to_num(_reals(table.occupancies), nan=1.0, posinf=1.0, neginf=1.0)
     resids = _residue_numbers(table)
-    _, starts, of_atom = np.unique(table.models, return_index=True, return_inverse=True)
-    groups = np.split(np.argsort(of_atom, kind="stable"), np.cumsum(np.bincount(of_atom))[:-1])
+    bounds = np.flatnonzero(table.models[1:] != table.models[:-1]) + 1
+    groups = np.split(np.arange(len(resids)), bounds)
     cells = [*cells] * len(groups) if len(cells) == 1 else cells
-    models, first = list[Model](), dict[str, npt.NDArray[np.generic]]()
-    for number, which in enumerate(np.argsort(starts).tolist()):
-        own, places = groups[which], coordinates[groups[which]]
+    models, first = list[Model](), dict[str, Strings]()
+    for number, own in enumerate(groups):
         names = {name: column[own] for name, column in table.texts.items()}
         if not models or not all(np.array_equal(first[name], names[name]) for name in names):
             first = names
@@ -170,10 +168,10 @@ def _read_models(
             altlocs = np.strings.strip(names["altlocs"])
             place = {keys[k]: n for n, k in reversed([*enumerate(own.tolist())])} if links else {}
             pairs = [(place[a], place[b]) for a, b in links if a in place and b in place]
-            atoms = _with_links(atoms, places, pairs)
+            atoms = _with_links(atoms, coordinates[own], pairs)
         cell = cells[number] if len(cells) == len(groups) else None
         label = f"{table.path}: model {number + 1}"
-        models.append(Model(label, atoms, altlocs, occupancies[own], places, cell))
+        models.append(Model(label, atoms, altlocs, occupancies[own], coordinates[own], cell))
     return models
 
 
@@ -201,12 +199,11 @@ def _named_atoms(texts: Mapping[str, Strings], resids: Ints) -> Atoms:
     names, symbols, resnames, icodes, chains = (np.strings.strip(texts[each]) for each in columns)
     distinct, of_atom = np.unique(symbols, return_inverse=True)
     known = [symbol.capitalize() for symbol in distinct.tolist()]
-    elements = np.array([symbol if is_element(symbol) else "" for symbol in known])[of_atom]
+    elements = np.array([symbol if is_element(symbol) else "" for symbol in known], "U2")[of_atom]
     # Names that are not in their columns make metals of carbons: CA, CD and HG of amino acids.
     polymer = is_named(resnames, PROTEIN | NUCLEIC | WATER)
     unknown = (elements == "") | (polymer & ~np.isin(elements, _COMMON))
-    if unknown.any():
-        elements = np.where(unknown, guess_elements(names, resnames), elements)
+    elements[unknown] = guess_elements(names[unknown], resnames[unknown])
     if is_coarse_grained(names, resnames):
         elements = np.full(len(names), "")
     masses = element_masses(elements)
@@ -259,26 +256,25 @@ def _read_conect(lines: Lines) -> Links:
     return [pair for other in others for pair in zip(first, other, strict=True) if pair[1].strip()]
 
 
-def _find_atoms(path: Path) -> tuple[cif.Block, cif.Loop, str]:
-    """Block and loop of the atoms of an mmCIF file, and a note if it seems to be cut off."""
+def _find_atoms(path: Path) -> tuple[cif.Block, str]:
+    """Block of an mmCIF file that has atoms, and a note if it seems to be cut off."""
     data = read_bytes(path)
     try:
         document = cif.read_string(data)
     except (RuntimeError, ValueError, IndexError) as error:
         raise ValueError(f"{path}: not a valid mmCIF file: {one_line(error)}") from None
-    found = [block for block in document if len(block.find_loop("_atom_site.Cartn_x"))]
+    found = [block for block in document if len(block.find_values("_atom_site.Cartn_x"))]
     if len(found) != 1:
         raise ValueError(
             f"{path}: one data block with coordinates (_atom_site) is needed, got {len(found)}: "
             "write each structure into a file of its own"
         )
     *_, last = found[0]
-    loop = found[0].find_loop("_atom_site.Cartn_x").get_loop()
     inside = "_atom_site.Cartn_x" in getattr(last.loop, "tags", [])
     inside = inside and not data.rstrip().endswith(b"#")
     if inside and not data.endswith(b"\n"):
         raise ValueError(f"{path}: {_CUT}")
-    return found[0], loop, f"{path}: {_NO_END}" if inside else ""
+    return found[0], f"{path}: {_NO_END}" if inside else ""
 
 
 def _read_links(block: cif.Block) -> Iterator[tuple[Hashable, Hashable]]:

@@ -187,13 +187,13 @@ def _copies(model: Model) -> Ints:
     atom that comes twice in a residue begins none, nor do hydrogens, which may be written apart,
     and alternative locations.
     """
-    keys, runs = model.keys(), residue_index(model.atoms)
+    keys = model.keys()
     heavy = (model.altlocs == "") & ~np.isin(model.atoms.elements, HYDROGENS)
     copies, seen = np.zeros(len(keys), np.int64), defaultdict[str, set[Key]](set)
     telling = np.flatnonzero(heavy).tolist()
     if len({keys[place] for place in telling}) == len(telling):
         return copies
-    current = Counter[str]()
+    current, runs = Counter[str](), residue_index(model.atoms)
     for _, group in groupby(range(len(keys)), runs.__getitem__):
         places = list(group)
         names, of_chain = {keys[place] for place in places if heavy[place]}, keys[places[0]][0]
