@@ -124,21 +124,18 @@ def test_the_same_bits_for_any_number_of_threads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("support", "sibling", "ratio", "sure"),
+    ("support", "ratio", "sure"),
     [
-        (0.9, np.nan, 2.0, "well supported"),
-        (0.8, np.nan, 2.0, "tentative"),
-        (0.7, np.nan, 2.0, "not established"),
-        (0.9, 0.8, 2.0, "tentative"),
-        (0.9, np.nan, 1.2, "not established"),
-        (np.nan, np.nan, 2.0, "well supported"),
+        (0.85, 1.3, "well supported"),
+        (0.84, 2.0, "tentative"),
+        (0.74, 2.0, "not established"),
+        (0.9, 1.2, "not established"),
+        (np.nan, 2.0, "well supported"),
     ],
 )
-def test_support_and_separation_tell_how_sure(
-    support: float, sibling: float, ratio: float, sure: str
-) -> None:
+def test_support_and_separation_tell_how_sure(support: float, ratio: float, sure: str) -> None:
     moving = Separation(ratio, 1.0, 0.5, 4.0, np.nan, 40)
-    record = ClusterRecord(np.arange(9), 0, 0.1, 0.2, 0.7, support, sibling, moving)
+    record = ClusterRecord(np.arange(9), 0, 0.1, 0.2, 0.7, support, moving)
     assert record.sure == sure
     assert replace(record, separation=None).sure == "not established"
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from timme_next._arrays import Bools, Floats, Ints, indices
+from timme_next._arrays import Floats, Ints, indices
 from timme_next._text import Described
 from timme_next.confidence.bootstrap import (
     N_DRAWS,
@@ -70,7 +70,6 @@ class ClusterRecord:
     high: float  # cutoff at which others join them; inf if never
     plateau: float  # log(high / low); 0 where too few sites are outside
     support: float = np.nan  # mean overlap with resampled clusters; NaN of a whole tree
-    sibling_support: float = np.nan  # of what it splits from, if that is less than half of it
     separation: Separation | None = None  # from its siblings; of a whole tree, from all else
     chance: float = np.nan  # overlap with clusters of independent walkers; NaN unknown
     intervals: tuple[tuple[float, float], ...] = ((np.nan, np.nan),) * 2  # 90 % of low and high
@@ -82,15 +81,11 @@ class ClusterRecord:
 
     @property
     def sure(self) -> Sure:
-        """How well it is supported.
-
-        Most of a large cluster is found again in any case, so what it splits from must be found
-        again as well.
-        """
-        least = np.nanmin([self.support, self.sibling_support, 1.0])
-        if self.separation is None or not self.separation.separate or least < HATCHED:
+        """How well it is supported; a whole tree is always found again."""
+        known = self.separation is not None and self.separation.separate
+        if not known or self.support < HATCHED:
             return "not established"
-        return "well supported" if least >= SOLID else "tentative"
+        return "tentative" if self.support < SOLID else "well supported"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -221,8 +216,8 @@ def assess(  # noqa: PLR0913, what was compared, and how
         crossing = compared.sum_parts(np.sort(seen[pairs], axis=1), draws.parts)
         return resample(crossing, draws.times, noise)
 
-    records = _judge(records, masks, matches, draws.reach(sampling.n_effective))
-    records = _separate(records, masks, known, resample_shown)
+    reach = draws.reach(sampling.n_effective)
+    records = _judge(records, matches, reach, known, resample_shown)
     trusted = [place for place, each in enumerate(records) if each.sure == "well supported"]
     rng = np.random.default_rng(seed)
     some = np.sort(rng.choice(len(sigma.pairs), min(_SAMPLE, len(sigma.pairs)), replace=False))
@@ -255,57 +250,37 @@ def _record(group: Lineage, parent: int) -> ClusterRecord:
     return ClusterRecord(group.sites, parent, group.low, group.high, group.width)
 
 
-def _siblings(records: Sequence[ClusterRecord], cluster: int) -> list[int]:
-    """Places of the other parts of the split that a cluster is a part of."""
-    above = records[cluster].parent
-    same = [place for place, each in enumerate(records) if each.parent == above >= 0]
-    return [place for place in same if place != cluster]
-
-
 def _judge(
-    records: Sequence[ClusterRecord], masks: Bools, matches: Matches, reach: float
-) -> tuple[ClusterRecord, ...]:
-    """Add support and intervals."""
-    support, found = matches.support, list[ClusterRecord]()
-    for cluster, record in enumerate(records):
-        overlaps, siblings = matches.overlaps[:, cluster], _siblings(records, cluster)
-        low = interval(record.low, matches.births[:, cluster], overlaps, reach)
-        high = interval(record.high, matches.deaths[:, cluster], overlaps, reach)
-        whole = record.parent < 0 and record.plateau < PLATEAU
-        small = 0 < 2 * masks[siblings].sum() <= record.size
-        found.append(
-            replace(
-                record,
-                support=np.nan if whole else float(support[cluster]),
-                sibling_support=float(support[siblings].max()) if small else np.nan,
-                intervals=(low, high),
-            )
-        )
-    return tuple(found)
-
-
-def _separate(
     records: Sequence[ClusterRecord],
-    masks: Bools,
+    matches: Matches,
+    reach: float,
     known: ShownSigma,
     resample: Callable[[Ints], Floats],
 ) -> tuple[ClusterRecord, ...]:
-    """Add the separation of each cluster from its siblings, or of a whole tree from all else.
+    """Add support, intervals and the separation from siblings; of a tree, from all else.
 
     The lowest splits come first: a side that consists of separate bodies is as stiff as these are.
     """
-    found = list(records)
+    found, masks = list(records), matches.masks
     bodies = np.arange(len(found))[:, None] * masks - ~masks
     for cluster in range(len(found) - 1, -1, -1):
-        siblings, above = _siblings(found, cluster), found[cluster].parent
+        record, overlaps = found[cluster], matches.overlaps[:, cluster]
+        above, whole = record.parent, record.parent < 0
+        siblings = [k for k, other in enumerate(found) if other.parent == above and k != cluster]
+        siblings = [] if whole else siblings
         side, other = masks[cluster], np.asarray(masks[siblings].any(axis=0))
         own = bodies[[cluster, *siblings]].max(axis=0)
-        if above < 0:
+        if whole:
             other = ~side
             own = np.where(other, len(found), own)
+        low = interval(record.low, matches.births[:, cluster], overlaps, reach)
+        high = interval(record.high, matches.deaths[:, cluster], overlaps, reach)
+        support = np.nan if whole and record.plateau < PLATEAU else float(overlaps.mean())
+        record = replace(record, support=support, intervals=(low, high))
         if other.any():
             each = separate((side, other), known, bodies=own, resample=resample, seed=cluster)
-            found[cluster] = replace(found[cluster], separation=each)
-            if above >= 0 and found[cluster].sure == "well supported":
-                bodies[above] = np.where(side | other, own, -1)
+            record = replace(record, separation=each)
+        if not whole and record.sure == "well supported":
+            bodies[above] = np.where(side | other, own, -1)
+        found[cluster] = record
     return tuple(found)

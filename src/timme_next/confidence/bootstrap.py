@@ -58,14 +58,10 @@ class Draws:
 class Matches:
     """The cluster of every tree that overlaps each cluster best."""
 
+    masks: Bools  # (clusters, sites)
     overlaps: Floats  # (trees, clusters), Jaccard
     births: Floats  # (trees, clusters)
     deaths: Floats  # (trees, clusters), inf where it never joins another
-
-    @property
-    def support(self) -> Floats:
-        """Mean overlap of each cluster over all trees."""
-        return np.asarray(self.overlaps.mean(axis=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,7 +179,7 @@ def _grow_one(
 def match(masks: Bools, trees: Iterable[Hierarchy]) -> Matches:
     """Find clusters (clusters, sites) again in trees of the same sites, the lowest of equals."""
     found = [_best(masks, tree) for tree in trees]
-    return Matches(*(frozen(np.stack(arrays)) for arrays in zip(*found, strict=True)))
+    return Matches(masks, *(np.stack(arrays) for arrays in zip(*found, strict=True)))
 
 
 def _best(masks: Bools, tree: Hierarchy) -> tuple[Floats, Floats, Floats]:

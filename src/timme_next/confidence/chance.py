@@ -16,10 +16,11 @@ from timme_next._arrays import Floats, Ints, frozen
 from timme_next.confidence.noise import take_off
 from timme_next.confidence.sampling import Compared
 from timme_next.engine.checkpoint import Run
+from timme_next.engine.metrics import known_metric
 from timme_next.ensemble import Ensemble
 from timme_next.ensemble.frames import ArraySource, Frames
 from timme_next.ensemble.unwrapping import molecules_of
-from timme_next.fluctuations import choose_overlap, measure_listed
+from timme_next.fluctuations import measure_listed
 from timme_next.hierarchy.condensed import Lineage
 from timme_next.hierarchy.curves import LARGE, count_clusters
 from timme_next.hierarchy.linking import link
@@ -86,10 +87,11 @@ def compare_with_chance(
             "centres of groups"
         )
     ensemble, trees = objects.centres(), list[Hierarchy]()
+    metric = known_metric(compared.metric, ensemble)
     for _ in range(n_draws):
         made = points(walkers(ensemble, seed=rng))
         run = Run(compared.run.engine)
-        found = measure_listed(made, pairs, choose_overlap(made, None), None, run)
+        found = measure_listed(made, pairs, 2, metric, run)
         found = found if compared.noise is None else take_off(found, compared.noise)[0]
         tree = link(found, linkage=compared.linkage)
         trees.append(tree if shown is None else tree.restrict(shown))

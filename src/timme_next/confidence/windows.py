@@ -59,8 +59,8 @@ def slide(
 def cut_windows(n_windows: int, runs: Sequence[int]) -> list[list[int]]:
     """Return where halves of windows begin and the last ends, run by run.
 
-    Each run has as many windows as its share of all snapshots, at least one; a window is two
-    neighbouring halves.
+    Each run has about as many windows as its share of all snapshots, at least one; a window is
+    two neighbouring halves.
 
     Examples
     --------
@@ -71,12 +71,8 @@ def cut_windows(n_windows: int, runs: Sequence[int]) -> list[list[int]]:
         raise ValueError(
             f"windows= needs at least {max(2, len(runs))}, and one for each run, got {n_windows}"
         )
-    shares = n_windows * np.asarray(runs) / sum(runs)
+    shares = np.rint(n_windows * np.asarray(runs) / sum(runs))
     counts = np.maximum(shares.astype(np.int64), 1)
-    while counts.sum() < n_windows:
-        counts[np.argmax(shares - counts)] += 1
-    while counts.sum() > n_windows:
-        counts[np.argmin(np.where(counts > 1, shares - counts, np.inf))] -= 1
     for run, (length, count) in enumerate(zip(runs, counts.tolist(), strict=True)):
         if length < 2 * (count + 1):
             raise ValueError(
