@@ -6,9 +6,9 @@ of noise subtracted. The place is the point of the body that stays nearest to a 
 reference, by least squares over both: a ball joint has one, a hinge a line of them.
 
 The error of an axis is the largest of three: what noise within the bodies makes, the spread of
-draws of blocks of snapshots, and half the angle between the axes of both halves of a run (from 50
-snapshots), or what the axes of several runs differ by. The first is exact for white noise, and far
-too small where turns across the axis are slow. The same three are compared for the place.
+draws of blocks of snapshots, and what the axes of both halves of a run (from 50 snapshots), or of
+several runs, differ by. The first is exact for white noise, and far too small where turns across
+the axis are slow. The same three are compared for the place.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from timme_next.series import correlation_time, count_drawn, draw_runs
 
 _TURNING = {"hinge", "screw", "ball", "diffuse"}  # kinds that have an axis
 _WIDE = 30.0  # degrees: axes this far apart are worth a warning
+_CONTRADICTION = 40.0  # degrees: axes of parts farther apart are no samples of one axis
 _CONE = 1.73  # √ln 20: standard deviations that hold 95 % in two directions
 _DRAWS = 200
 _LONG = 50  # snapshots of a run whose halves are compared
@@ -208,12 +209,10 @@ def _axis_error(turns: Turns, poses: Relative, seed: int) -> tuple[float, float,
     # Turns across the axis tilt it, the more so the further the body is turned.
     drawn = turns.axes(_draws((turns.vectors @ sides) * turns.angles[:, None], poses, seed))
     away = np.arccos(np.clip(np.abs(drawn @ turns.axis), 0.0, 1.0))
-    parts, slow, apart = turns.axes(_parts(poses)), 0.0, 0.0
+    parts, slow, apart = turns.axes(_parts(poses)), 0.0, _angle_between_parts(turns, poses)
     if len(parts):
-        middle = np.linalg.eigh(parts.T @ parts)[1][:, -1]
-        tilts = np.arccos(np.clip(np.abs(parts @ middle), 0.0, 1.0))
-        slow = float((tilts**2).sum()) / (len(parts) * (len(parts) - 1))  # of their mean
-        apart = float(np.degrees(2 * tilts.max()))
+        tilts = np.arccos(np.clip(np.abs(parts @ _middle(parts)), 0.0, 1.0))
+        slow = _error_of_mean(tilts[:, None], turns, poses)
     error = float(np.sqrt(max(white, (away**2).mean(), slow) + turned))
     cone = max(float(np.quantile(away, 0.95)), _CONE * error)
     error, cone = np.degrees(np.minimum([error, cone], np.pi / 2)).tolist()
@@ -235,9 +234,39 @@ def _point_error(turns: Turns, place: Place, poses: Relative, *, ball: bool, see
         told = max(told, float((away**2).sum(axis=1).mean()))
         parts = place.places(_parts(poses), rank) @ sides
         if len(parts):
-            slow = ((parts - parts.mean(axis=0)) ** 2).sum() / (len(parts) * (len(parts) - 1))
-            told = max(told, float(slow))
+            told = max(told, _error_of_mean(parts - parts.mean(axis=0), turns, poses))
     return float(np.sqrt(told + laid))
+
+
+def _angle_between_parts(turns: Turns, poses: Relative) -> float:
+    """Largest angle between the axes of two parts, in degrees; 0 without parts."""
+    parts = turns.axes(_parts(poses))
+    cosines = np.abs(parts @ parts.T)
+    return float(np.degrees(np.arccos(np.clip(cosines.min(initial=1.0), 0.0, 1.0))))
+
+
+def _middle(axes: Floats) -> Floats:
+    """Mean direction (3,) of axes, whatever their signs."""
+    found: Floats = np.linalg.eigh(axes.T @ axes)[1][:, -1]
+    return found
+
+
+def _error_of_mean(away: Floats, turns: Turns, poses: Relative) -> float:
+    """Variance of a number of the whole, from what parts (parts, dimensions) differ by.
+
+    An angle that goes once through its range is spread less within each half, where white noise
+    makes larger errors: by so much those of the whole are smaller. Parts whose axes contradict each
+    other are no samples of one axis, and nothing is taken off.
+    """
+    shares, n_parts = _parts(poses), len(away)
+    scatter = float((away**2).sum()) / (n_parts * (n_parts - 1))
+    if _angle_between_parts(turns, poses) > _CONTRADICTION:
+        return scatter
+    spread = shares @ turns.angles**2 - (shares @ turns.angles) ** 2
+    counts = (shares > 0).sum(axis=1)
+    ours = 1 / (turns.variances[0] * len(turns.angles))
+    theirs = float((1 / np.maximum(spread * counts, 1e-300)).mean()) / n_parts
+    return scatter * min(1.0, ours / theirs)
 
 
 def _states(poses: Relative, angles: Floats) -> Screw | None:
