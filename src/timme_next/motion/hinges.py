@@ -266,7 +266,7 @@ def _error_of_mean(away: Floats, turns: Turns, poses: Relative) -> float:
     counts = (shares > 0).sum(axis=1)
     ours = 1 / (turns.variances[0] * len(turns.angles))
     theirs = float((1 / np.maximum(spread * counts, 1e-300)).mean()) / n_parts
-    return scatter * min(1.0, ours / theirs)
+    return scatter * float(min(1.0, ours / theirs))
 
 
 def _states(poses: Relative, angles: Floats) -> Screw | None:

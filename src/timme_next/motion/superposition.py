@@ -298,4 +298,4 @@ def _left_out(shape: Shape) -> Iterator[str]:
     if lost:
         yield f"{lost} snapshots were left out: too few sites of the body are seen in them"
     if ties:
-        yield f"{ties} snapshots were left out: {MIRROR.replace('its', 'the')} of the body"
+        yield f"{ties} snapshots were left out: the mirror image of the body fits as well"
