@@ -172,7 +172,7 @@ export class Chart {
   private drawBottom({ label, range, ticks: given }: Axis): SVGElement[] {
     const { x, y, width, height } = this.box;
     const place = scale(range, x, x + width);
-    const marks = (given ?? ticks(range, width / 70)).flatMap(({ value, text }) => [
+    const marks = (given ?? ticks(range, width / 55)).flatMap(({ value, text }) => [
       s("line", { class: "tick", x1: place(value), x2: place(value), y1: y + height, y2: y + height + 4 }),
       s("text", { x: place(value), y: y + height + 16, "text-anchor": "middle" }, text),
     ]);

@@ -48,25 +48,27 @@ export function clusterRows(state: State, colouring: Colouring): Row[] {
 export function pymolSelection({ scene, hierarchy }: State, cluster: Cluster): string {
   const sites = wholes(scene.shown.sites);
   const [chains, icodes, residues] = [words(scene.sites.chains), words(scene.sites.icodes), wholes(scene.sites.resids)];
-  const members = Array.from(hierarchy.members(cluster), (object) => at(sites, object));
-  if (words(scene.sites.resnames).every((name) => name === "")) return `id ${members.map((site) => site + 1).join("+")}`;
-  const quoted = (chain: string): string => (/^[A-Za-z0-9]+$/.test(chain) ? chain : `"${chain.replace(/["\\]/g, "")}"`);
+  const members = Array.from(hierarchy.members(cluster), (object) => ({ object, site: at(sites, object) }));
+  if (words(scene.sites.resnames).every((name) => name === "")) return `id ${members.map(({ site }) => site + 1).join("+")}`;
   const escaped = (value: number): string => (value < 0 ? `\\${value}` : String(value)); // PyMOL takes -5 for a range
-  const parts = Array.from(runs(members.length, (k) => chains[at(members, k)] === chains[at(members, k - 1)]), (chainRun) => {
-    const inside = members.slice(chainRun.start, chainRun.stop);
-    const follows = (k: number): boolean => {
-      const [before, here] = [at(inside, k - 1), at(inside, k)];
-      return here === before + 1 && !icodes[here] && !icodes[before] && residues[here] === at(residues, before) + 1;
-    };
-    const listed = Array.from(runs(inside.length, follows), ({ start, stop }) => {
-      const [first, last] = [at(inside, start), at(inside, stop - 1)];
-      const from = `${escaped(at(residues, first))}${icodes[first] ?? ""}`;
-      return first === last ? from : `${from}-${escaped(at(residues, last))}`;
-    });
-    const chain = chains[at(inside, 0)] ?? "";
-    return chain ? `(chain ${quoted(chain)} and resi ${listed.join("+")})` : `resi ${listed.join("+")}`;
-  });
-  return parts.join(" or ");
+  // A range of PyMOL takes in residues with insertion codes: only neighbours without any are joined.
+  const follows = (k: number): boolean => {
+    const [before, here] = [at(members, k - 1), at(members, k)];
+    const plain = !icodes[before.site] && !icodes[here.site] && chains[before.site] === chains[here.site];
+    return plain && here.object === before.object + 1 && residues[here.site] === at(residues, before.site) + 1;
+  };
+  const listed = new Map<string, string[]>();
+  for (const { start, stop } of runs(members.length, follows)) {
+    const [first, last] = [at(members, start).site, at(members, stop - 1).site];
+    const from = `${escaped(at(residues, first))}${icodes[first] ?? ""}`;
+    const chain = at(chains, first);
+    listed.set(chain, [...(listed.get(chain) ?? []), first === last ? from : `${from}-${escaped(at(residues, last))}`]);
+  }
+  const quoted = (chain: string): string => (/^[A-Za-z0-9]+$/.test(chain) ? chain : `"${chain.replace(/["\\]/g, "")}"`);
+  return Array.from(listed, ([chain, parts]) => {
+    const resi = `resi ${parts.join("+")}`;
+    return chain ? `(chain ${quoted(chain)} and ${resi})` : resi;
+  }).join(" or ");
 }
 
 const HEADS: [string, string][] = [

@@ -40,6 +40,11 @@ export function shownOfSites({ sites, shown }: Pick<Scene, "sites" | "shown">): 
   return own.map((object, site) => (object >= 0 ? object : (ofResidue.get(key(site)) ?? -1)));
 }
 
+/** Smallest and largest finite mobility. */
+export function mobilityRange(scene: Pick<Scene, "mobility">): [number, number] {
+  return extent(singles(scene.mobility));
+}
+
 export class Colouring {
   readonly shownOfSite: Int32Array;
   private readonly groups: Int32Array | null; // label of each shown object
@@ -50,7 +55,7 @@ export class Colouring {
     const { scene } = state;
     this.groups = scene.groups && wholes(scene.groups.labels);
     this.mobility = singles(scene.mobility);
-    this.range = extent(this.mobility);
+    this.range = mobilityRange(scene);
     this.shownOfSite = shownOfSites(scene);
   }
 

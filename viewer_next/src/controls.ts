@@ -1,8 +1,9 @@
 // Controls of the first picture: Colour by, Cutoff σc, Scales, style, palette.
 
-import { h } from "./dom";
+import { mobilityRange } from "./colours";
+import { h, rampOf } from "./dom";
 import type { Colouring, Palette, State, Style } from "./state";
-import { cutoffText, number } from "./text";
+import { cutoffText, number, withUnit } from "./text";
 
 const COLOURINGS = "Bodies come from the motion as a whole, clusters from pair fluctuations at one cutoff.";
 const CUTOFF = "Pairs whose distance varies by less than σc move together. Drag, or use ↑ ↓.";
@@ -26,6 +27,7 @@ export class Controls {
   private readonly colouring: HTMLSelectElement;
   private readonly scale: HTMLSelectElement;
   private readonly field: HTMLInputElement;
+  private readonly ramp: HTMLElement; // what colours of mobility mean
   private readonly relative = h("span", { class: "count" });
 
   constructor(private readonly state: State) {
@@ -40,7 +42,8 @@ export class Controls {
     const palettes: [Palette, string][] = [["wide", "24 colours"], ["safe", "for any colour vision"]];
     const palette = select("Palette", "Colours of clusters", palettes, (value) => state.setPalette(value));
     this.colouring = colouring.input;
-    this.colours = h("div", { class: "tools" }, colouring.element, ...(scene.space ? [style.element] : []));
+    this.ramp = rampOf(scene.colours.heights, ...mobilityRange(scene).map((value) => withUnit(value, scene.quantity)));
+    this.colours = h("div", { class: "tools" }, colouring.element, ...(scene.space ? [style.element] : []), this.ramp);
 
     this.field = h("input", { type: "number", step: "any", min: 0, change: () => state.setCutoff(this.field.valueAsNumber) });
     const scales = [["", "choose …"] as [string, string], ...scene.scales.map(({ label, cutoff }) => [String(cutoff), `${label} (${number(cutoff)})`] as [string, string])];
@@ -56,6 +59,7 @@ export class Controls {
     const { state } = this;
     const { cutoff, scene } = state;
     this.colouring.value = state.colouring;
+    this.ramp.hidden = state.colouring !== "mobility";
     this.field.value = number(cutoff, 4);
     this.relative.textContent = cutoffText(cutoff, scene).replace(/^.*?= [^=]*/, "").replace("= ", "") || scene.quantity.unit;
     this.scale.value = scene.scales.some((scale) => scale.cutoff === cutoff) ? String(cutoff) : "";

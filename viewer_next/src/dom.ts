@@ -32,6 +32,13 @@ export function swatch(colour: string, look = "solid"): HTMLElement {
   return element;
 }
 
+/** A ramp of colours between what its ends mean. */
+export function rampOf(colours: readonly string[], low = "", high = ""): HTMLElement {
+  const bar = h("span", { class: "colours" });
+  bar.style.background = `linear-gradient(90deg, ${colours.join(", ")})`;
+  return h("span", { class: "ramp" }, low, bar, high);
+}
+
 /** Pairs of label and value, as a list that screen readers announce in pairs. */
 export function factList(facts: readonly (readonly [string, string])[]): HTMLElement {
   return h("dl", { class: "facts" }, ...facts.flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]));

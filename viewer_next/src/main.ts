@@ -96,7 +96,7 @@ function mountScene(host: HTMLElement, scene: Scene, keys: HTMLElement | Documen
       ...(matrix ? [["matrix", matrix.chart.svg] as const] : []),
     ]);
   const csv = (): string => csvText(clusterRows(state, colouring), state.cutoff, scene.quantity);
-  const save = saveMenu(files(scene.title, view, drawn, csv));
+  const save = saveMenu(() => files(scene.title, view, drawn(), csv));
   const help = keyHelp();
   const helpButton = h("button", { type: "button", title: "Keys (?)", "aria-label": "Keys", click: () => help.showModal() }, "?");
   const buttons = h("span", { class: "buttons" }, save, helpButton);
@@ -161,17 +161,12 @@ function followClicks(chart: Chart, state: State): void {
   chart.element.addEventListener("pointermove", follow);
 }
 
-function files(title: string, view: View | null, drawn: () => Map<string, SVGSVGElement>, csv: () => string): { name: string; make: () => Blob | Promise<Blob> }[] {
+/** What can be saved: the structure, the table, and the figures that were drawn. */
+function files(title: string, view: View | null, drawn: Map<string, SVGSVGElement>, csv: () => string): { name: string; make: () => Blob | Promise<Blob> }[] {
   const stem = title.replace(/[^\w.-]+/g, "-") || "timme";
-  const seen = (): [string, SVGSVGElement][] => [...drawn()].filter(([, svg]) => svg.viewBox.baseVal?.width > 0);
-  const find = (id: string): SVGSVGElement => {
-    const found = seen().find(([name]) => name === id);
-    if (!found) throw new Error(`open the tab with ${id} first: it is not drawn yet`);
-    return found[1];
-  };
-  const plots = [...drawn().keys()].flatMap((id) => [
-    { name: `${stem}-${id}.svg`, make: () => new Blob([svgText(find(id))], { type: "image/svg+xml" }) },
-    { name: `${stem}-${id}.png`, make: () => pngOf(find(id)) },
+  const plots = [...drawn].filter(([, svg]) => svg.hasAttribute("viewBox")).flatMap(([id, svg]) => [
+    { name: `${stem}-${id}.svg`, make: () => new Blob([svgText(svg)], { type: "image/svg+xml" }) },
+    { name: `${stem}-${id}.png`, make: () => pngOf(svg) },
   ]);
   const structure = view ? [{ name: `${stem}-structure.png`, make: () => view.image() }] : [];
   return [...structure, { name: `${stem}-clusters.csv`, make: () => new Blob([csv()], { type: "text/csv" }) }, ...plots];

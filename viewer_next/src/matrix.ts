@@ -3,7 +3,7 @@
 import { at } from "./arrays";
 import { Chart } from "./chart";
 import { rgb } from "./colours";
-import { h } from "./dom";
+import { h, rampOf } from "./dom";
 import { type Matrix, octets, wholes } from "./scene";
 import type { State } from "./state";
 import { imageOf } from "./stripes";
@@ -42,6 +42,7 @@ export function joiningMatrix(state: State, size: number, top: number): Uint8Arr
 export class MatrixPanel {
   readonly element: HTMLElement;
   readonly chart: Chart;
+  private readonly scale = h("span");
   private readonly output = h("output", { class: "read" });
   private readonly measured: Uint8Array;
   private joining: Uint8Array | null = null;
@@ -62,18 +63,14 @@ export class MatrixPanel {
       h("option", { value: "joining" }, `Cutoff at which pairs join`),
     );
     this.chart = new Chart({ name: matrix.name, x: this.axis(), y: this.axis(true), lines: [] });
-    this.chart.element.classList.add("square");
     this.chart.element.addEventListener("pointermove", (event) => this.read(event));
     this.chart.element.addEventListener("pointerleave", () => {
       this.output.textContent = "";
       state.hover(null);
     });
-    this.scale = h("span", { class: "ramp" });
     this.element = h("div", { class: "matrix" }, h("p", { class: "tools" }, what, this.scale, this.output), this.chart.element);
     this.draw();
   }
-
-  private readonly scale: HTMLElement;
 
   dispose(): void {
     this.chart.dispose();
@@ -109,9 +106,7 @@ export class MatrixPanel {
     });
     const raster = colourImage(cells, size, size);
     this.chart.update({ name: `${matrix.name}, ${size} by ${size}`, x: this.axis(), y: this.axis(true), lines: [], raster });
-    const ramp = h("span", { class: "colours" });
-    ramp.style.background = `linear-gradient(90deg, ${heights.join(", ")})`;
-    this.scale.replaceChildren("0", ramp, withUnit(this.top, this.state.scene.quantity));
+    this.scale.replaceChildren(rampOf(heights, "0", withUnit(this.top, this.state.scene.quantity)));
   }
 
   private read(event: PointerEvent): void {

@@ -56,13 +56,16 @@ export function csvText(rows: readonly Row[], cutoff: number, { unit }: Quantity
   return [heads, ...lines].map((line) => `${line.map(cell).join(",")}\n`).join("");
 }
 
-/** A menu "Save" with one entry for each file. */
-export function saveMenu(entries: { name: string; make: () => Blob | Promise<Blob> }[]): HTMLElement {
+/** A menu "Save" with one entry for each file that can be made when it is opened. */
+export function saveMenu(entries: () => { name: string; make: () => Blob | Promise<Blob> }[]): HTMLElement {
+  const list = h("div");
   const choose = async (name: string, make: () => Blob | Promise<Blob>): Promise<void> => {
     details.open = false;
     download(name, await make());
   };
-  const buttons = entries.map(({ name, make }) => h("button", { type: "button", click: () => void choose(name, make) }, name));
-  const details: HTMLDetailsElement = h("details", { class: "menu" }, h("summary", {}, "Save"), h("div", {}, ...buttons));
+  const fill = (): void => {
+    list.replaceChildren(...entries().map(({ name, make }) => h("button", { type: "button", click: () => void choose(name, make) }, name)));
+  };
+  const details: HTMLDetailsElement = h("details", { class: "menu", toggle: fill }, h("summary", {}, "Save"), list);
   return details;
 }

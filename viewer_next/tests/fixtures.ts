@@ -36,24 +36,43 @@ function spreads(frames: Place[][]): number[][] {
   );
 }
 
-/** Single linkage: leaf order, gaps, levels, and a family for each place, numbered by size. */
-export function linked(sigma: number[][]): { order: number[]; gaps: number[]; levels: number[]; family: number[] } {
-  const size = sigma.length;
+export interface Tree {
+  order: number[];
+  gaps: number[];
+  levels: number[];
+  family: number[];
+}
+
+/** Levels, and a family for each place: clusters that start there, numbered by their size when they join. */
+export function treeOf(order: number[], gaps: number[]): Tree {
+  const sizeAt = (place: number): number => {
+    let stop = place + 1;
+    while (stop < order.length && gaps[stop - 1]! < gaps[place - 1]!) stop++;
+    return stop - place;
+  };
+  const ranked = order.map((_, place) => place).slice(1).sort((a, b) => sizeAt(b) - sizeAt(a) || a - b);
+  return { order, gaps, levels: [...new Set(gaps)].sort((a, b) => a - b), family: order.map((_, place) => ranked.indexOf(place) + 1) };
+}
+
+/** Single linkage: leaf order and the gaps between neighbours in it. */
+export function linked(sigma: number[][]): Tree {
   const pairs = sigma.flatMap((row, i) => row.slice(0, i).map((height, j) => ({ i, j, height })));
-  pairs.sort((a, b) => a.height - b.height);
-  const own = Array.from({ length: size }, (_, leaf) => ({ leaves: [leaf], gaps: [] as number[] }));
-  const younger = new Map<number, number>(); // size of the cluster that starts at a leaf when it joins a larger one
-  for (const { i, j, height } of pairs) {
+  const own = sigma.map((_, leaf) => ({ leaves: [leaf], gaps: [] as number[] }));
+  for (const { i, j, height } of pairs.sort((a, b) => a.height - b.height)) {
     const [a, b] = [own[i]!, own[j]!];
     if (a === b) continue;
     const [large, small] = a.leaves.length >= b.leaves.length ? [a, b] : [b, a];
-    younger.set(small.leaves[0]!, small.leaves.length);
     const joined = { leaves: [...large.leaves, ...small.leaves], gaps: [...large.gaps, height, ...small.gaps] };
     for (const leaf of joined.leaves) own[leaf] = joined;
   }
-  const { leaves, gaps } = own[0]!;
-  const ranked = [...younger].sort((a, b) => b[1] - a[1]).map(([leaf]) => leaf);
-  return { order: leaves, gaps, levels: [...new Set(gaps)].sort((a, b) => a - b), family: leaves.map((leaf) => ranked.indexOf(leaf) + 1) };
+  return treeOf(own[0]!.leaves, own[0]!.gaps);
+}
+
+/** The tree of some objects, numbered anew: the gap between two is the largest gap on the way. */
+export function restricted({ order, gaps }: Tree, kept: number[]): Tree {
+  const places = order.flatMap((object, place) => (kept.includes(object) ? [place] : []));
+  const between = places.slice(1).map((place, k) => Math.max(...gaps.slice(places[k], place)));
+  return treeOf(places.map((place) => kept.indexOf(order[place]!)), between);
 }
 
 const RAMP = ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"];
@@ -75,7 +94,8 @@ export function sceneOf({ title, frames, shown, residues, groups, molecular, box
   const sites = frames[0]!.length;
   const all = spreads(frames);
   const sigma = shown.map((i) => shown.map((j) => all[i]![j]!));
-  const [whole, tree] = [linked(all), linked(sigma)];
+  const whole = linked(all);
+  const tree = restricted(whole, shown);
   const size = shown.length;
   const top = Math.max(...sigma.flat());
   const labels = shown.map((_, object) => groups.findIndex((members) => members.includes(object)));
@@ -130,7 +150,7 @@ export function sceneOf({ title, frames, shown, residues, groups, molecular, box
       labels: pack("i4", labels),
       rows: groups.map((group, k) => ({
         colour: colours[k]!,
-        members: `${group[0]! + 1}-${group.at(-1)! + 1}`,
+        members: `${molecular ? "A " : ""}${group[0]! + 1}-${group.at(-1)! + 1}`,
         size: String(group.length),
         fit: `0.5${k} ${unit}`,
         moves: k ? `${25 + 15 * k}°` : "",
@@ -172,7 +192,7 @@ export function sceneOf({ title, frames, shown, residues, groups, molecular, box
       theory: null,
       chance: { cutoffs: pack("f4", [0, tree.levels.at(-1)!]), largest: pack("f4", [1, 4]) },
     },
-    mobility: pack("f4", shown.map((_, object) => Math.max(0, ...tree.gaps.slice(0, tree.order.indexOf(object))))),
+    mobility: pack("f4", shown.map((_, object) => Math.max(tree.gaps[0]!, ...tree.gaps.slice(0, tree.order.indexOf(object))))),
     matrix: { name: "σ of pairs", size, top, values: pack("u1", sigma.flatMap((row, i) => row.slice(i + 1).map((value) => Math.round((254 * value) / top)))) },
     motion: molecular
       ? {
