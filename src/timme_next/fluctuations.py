@@ -34,7 +34,7 @@ _NEAR_HALF_BOX = 0.9  # of half the width of the box
 _MOST_PAIRS = 100_000_000  # about 6 GB while they are measured
 _LARGEST_MATRIX = 20_000  # objects, 3.2 GB
 _MOST_LISTED = 30_000_000  # pairs; about 2 GB while they are put in order
-_PIECE_BYTES = 1_000_000_000  # of all that is held of the pairs that are measured at a time
+_PIECE_BYTES = 4_000_000_000  # of all that is held of the pairs that are measured at a time
 _AT_ONCE = 10_000_000  # places in a table of snapshots and objects that are compared at a time
 _ROWS = 256  # objects that are compared with all others at a time
 _ARRAYS = "pairs", "sigma", "common"
@@ -180,7 +180,7 @@ def measure(  # noqa: PLR0913, what is measured, and how it is carried out
     pairs : Pairs
         Which pairs are compared.
     chunk : int, optional
-        Pairs that are measured at a time, about; as many as 1 GB is for by default. Fewer take
+        Pairs that are measured at a time, about; as many as 4 GB is for by default. Fewer take
         less memory and more passes over the snapshots, and change nothing in the result.
     min_overlap : int or "auto", optional
         Snapshots in which both objects must be seen; other pairs are left out. By default half of
@@ -226,18 +226,21 @@ def measure(  # noqa: PLR0913, what is measured, and how it is carried out
     size = chunk_for(objects) if chunk is None else chunk
     run = Run.of(workers, client, progress, checkpoint)
     unit = unit_of_distances(metric, objects.ensemble.unit)
-    found, done = Fluctuations(len(objects), *_NOTHING, unit), 0
+    pieces, done = [Fluctuations(len(objects), *_NOTHING, unit)], 0
     key = partial(fingerprint, objects, pairs, overlap, metric, size)
     with run.loop("pieces", key, len(chosen)) as loop:
         if loop.kept:
             kept: Any = loop.kept
-            found = replace(found, **kept | {"n_near_half_box": int(kept["n_near_half_box"])})
+            pieces[0] = replace(
+                pieces[0], **kept | {"n_near_half_box": int(kept["n_near_half_box"])}
+            )
         for index in chosen.chunks(size):
             before, done = done, done + len(index)
             if done > loop.done:
                 piece = _within(run, before, len(index), len(chosen))
-                found = _join(found, measure_listed(objects, index, overlap, metric, piece))
-                loop.advance(done, partial(_state, found))
+                pieces.append(measure_listed(objects, index, overlap, metric, piece))
+                loop.advance(done, lambda: _state(_join(pieces)))
+    found = _join(pieces)
     if len(pairs) > 0 and len(found.sigma) == 0:
         refuse_unmeasured(objects, pairs, overlap)
     warn_near_half_box(found.n_near_half_box, len(found.sigma))
@@ -299,13 +302,15 @@ def measure_listed(
     return Fluctuations(len(objects), *arrays, unit, n_near)
 
 
-def _join(one: Fluctuations, other: Fluctuations) -> Fluctuations:
-    if len(one.sigma) == 0:
-        return other
-    found: dict[str, Any] = {
-        name: frozen(np.concatenate([getattr(one, name), getattr(other, name)])) for name in _ARRAYS
-    }
-    return replace(one, n_near_half_box=one.n_near_half_box + other.n_near_half_box, **found)
+def _join(pieces: list[Fluctuations]) -> Fluctuations:
+    """Return what was found of all pieces, which then stands in their place."""
+    some = [piece for piece in pieces if len(piece.sigma) > 0] or pieces[:1]
+    found: dict[str, Any] = {"n_near_half_box": sum(piece.n_near_half_box for piece in some)}
+    if len(some) > 1:
+        for name in _ARRAYS:
+            found[name] = frozen(np.concatenate([getattr(piece, name) for piece in some]))
+    pieces[:] = [replace(some[0], **found)]
+    return pieces[0]
 
 
 def _state(found: Fluctuations) -> dict[str, npt.NDArray[Any]]:
