@@ -190,14 +190,6 @@ def test_a_heavy_site_is_held_stiller() -> None:
     assert heavy[0] < 0.3 * plain[0]
 
 
-def test_snapshots_are_laid_onto_given_positions() -> None:
-    planted = planted_bodies((30, 20), 5, spans=[40.0], jitter=0.0)
-    turn = Rotation.from_rotvec([0.1, 0.9, 0.4]).as_matrix()
-    onto = planted.places[:30] @ turn.T + 7
-    laid = superpose(planted.ensemble, np.arange(30), onto=onto).ensemble.coordinates()
-    np.testing.assert_allclose(laid[:, :30], [onto] * 5, atol=1e-7)
-
-
 def test_snapshots_without_the_body_are_left_out_and_counted() -> None:
     snapshots = planted_bodies((30, 20), 6, spans=[60.0]).ensemble.coordinates().copy()
     snapshots[2, :28] = np.nan

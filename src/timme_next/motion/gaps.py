@@ -40,15 +40,9 @@ _TINY = np.finfo(float).tiny
 
 
 def gap(
-    snapshots: Floats,
-    pieces: Pieces,
-    start: Ints,
-    *,
-    n_effective: float,
-    cuts: dict[bytes, float],
-    down_to: float = 0.0,
+    snapshots: Floats, pieces: Pieces, start: Ints, n_effective: float, cuts: dict[bytes, float]
 ) -> float:
-    """G of bodies of all sites, NaN for one; below ``down_to``, a number between G and that.
+    """G of bodies of all sites; NaN for one.
 
     ``start`` (sites,) are small pieces, of which parts are made. ``cuts`` keeps what cutting bodies
     gains, by their sites, since numbers of bodies share some.
@@ -57,9 +51,7 @@ def gap(
         return float("nan")
     joining = increases(pieces, all_pairs(pieces.n_bodies)).min()
     cutting = max(_gain_of_noise(pieces, n_effective), _TINY)
-    for body in np.argsort(-pieces.rests, kind="stable"):  # where most is to be gained first
-        if joining / cutting < down_to:
-            break
+    for body in range(pieces.n_bodies):
         members = np.flatnonzero(pieces.labels == body)
         if members.tobytes() not in cuts:
             cuts[members.tobytes()] = _best_cut(take_sites(snapshots, members), start[members])

@@ -202,7 +202,6 @@ class _Search:
     pieces: Ints  # (kept,), small pieces, of which parts of bodies are made
     found: tuple[Pieces, ...]  # bodies of the kept sites, from one body up
     n_effective: float
-    cuts: dict[bytes, float]  # what cutting bodies gains, by their sites: numbers share some
 
     @classmethod
     def of(
@@ -236,13 +235,13 @@ class _Search:
         sorted_bodies = tuple(found[number] for number in sorted(found))
         if n_effective is None:
             n_effective = _count_independent(inner, sorted_bodies[-1], ordered=ordered)
-        return cls(snapshots, kept, inner, base.labels, sorted_bodies, n_effective, {})
+        return cls(snapshots, kept, inner, base.labels, sorted_bodies, n_effective)
 
     def levels(self) -> Iterator[Level]:
         """What each number of bodies accounts for."""
-        sigma = sigma_of(self.inner)
+        sigma, cuts = sigma_of(self.inner), dict[bytes, float]()
         for each in self.found:
-            wide = self.gap(each)
+            wide = gap(self.inner, each, self.pieces, self.n_effective, cuts)
             yield Level(
                 n_bodies=each.n_bodies,
                 gap=wide,
@@ -251,21 +250,6 @@ class _Search:
                 rest=float(np.sqrt(each.rests.sum() / self.inner[:, :, 0].size)),
                 labels=self.with_mobile(each),
             )
-
-    def best(self) -> Pieces:
-        """Bodies as `choose` would choose, with no more computed than is needed."""
-        for each in self.found[:0:-1]:
-            wide = self.gap(each, down_to=GAP) >= GAP
-            if wide and not sharpness(self.inner, each, self.found[0]) < SHARP:
-                return each
-        return self.found[0]
-
-    def gap(self, each: Pieces, *, down_to: float = 0.0) -> float:
-        """G, NaN for one body; below ``down_to``, a number between G and that."""
-        return gap(
-            self.inner, each, self.pieces, n_effective=self.n_effective, cuts=self.cuts,
-            down_to=down_to,
-        )  # fmt: skip
 
     def with_mobile(self, pieces: Pieces) -> Ints:
         """Bodies of all sites; mobile ones join where they are still enough."""
@@ -335,7 +319,8 @@ def _agreement(snapshots: Floats, n_effective: float, *, ordered: bool) -> Agree
         _Search.of(snapshots[block == half], ordered=ordered, n_effective=n_effective / 2)
         for half in (0, 1)
     ]
-    one, other = (half.with_mobile(half.best()) for half in halves)
+    levels = [list(half.levels()) for half in halves]
+    one, other = (each[choose(each)].labels for each in levels)
     both = (one >= 0) & (other >= 0)
     rand = rand_index(one[both], other[both]) if both.any() else float("nan")
     return Agreement((int(one.max()) + 1, int(other.max()) + 1), rand)

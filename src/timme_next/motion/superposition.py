@@ -13,7 +13,7 @@ from timme_next._arrays import Bools, Coordinates, Floats, Ints, frozen, indices
 from timme_next._text import Described
 from timme_next.ensemble import Boxes, Ensemble
 from timme_next.ensemble.frames import Step
-from timme_next.motion.fits import MIRROR, Shape, degeneracy, fit, mean_shape, warnings_of
+from timme_next.motion.fits import Shape, mean_shape, warnings_of
 
 _SEEN = (0.5, 0.75, 0.9, 1.0)  # shares of the snapshots in which sites may have to be seen
 _FEWEST = 4  # sites that may be more than one body
@@ -60,7 +60,6 @@ def superpose(
     on: str | npt.ArrayLike | None = None,
     *,
     weights: Literal["mass"] | npt.ArrayLike | None = None,
-    onto: npt.ArrayLike | None = None,
 ) -> Superposition:
     """Lay all snapshots onto a body: its mean shape, turned as in the first snapshot.
 
@@ -74,8 +73,6 @@ def superpose(
         Sites of the body: a selection, indices, or one truth value for each; all by default.
     weights : "mass" or array_like, optional
         Weights of these sites in the fit; equal by default.
-    onto : array_like, shape (sites of the body, dimensions), optional
-        Positions to lay them onto, instead of the mean shape.
 
     Returns
     -------
@@ -101,12 +98,8 @@ def superpose(
             f"{len(sites)} sites chosen {shape.verdict}: select more sites"
         )
     fitted = np.flatnonzero(shape.poses.unique)
-    turn, origin = np.eye(ensemble.n_dimensions), shape.poses.centres[fitted[0]]
-    if onto is not None:
-        turn, origin = _pose_of(numbers(onto, "positions to lay snapshots onto"), shape)
-    rotations = shape.poses.rotations @ turn.T
-    places = np.asarray(ensemble.frames.numbers, np.int64)
-    step = LaidOnto(places, rotations, shape.poses.centres, origin)
+    poses, places = shape.poses, np.asarray(ensemble.frames.numbers, np.int64)
+    step = LaidOnto(places, poses.rotations, poses.centres, poses.centres[fitted[0]])
     laid = replace(ensemble, frames=ensemble.frames.then(step), images=None)
     if len(fitted) < ensemble.n_snapshots:
         laid = laid[fitted]
@@ -272,23 +265,6 @@ def refuse_torn(ensemble: Ensemble) -> None:
                 f"{ensemble.site_label(int(follows[place]))}: read it with bonds, so that "
                 "molecules are made whole"
             )
-
-
-def _pose_of(positions: Floats, shape: Shape) -> tuple[Floats, Floats]:
-    """Rotation and centre of a shape laid onto positions."""
-    if positions.shape != shape.places.shape:
-        raise ValueError(
-            f"positions to lay {len(shape.places)} sites onto need shape {shape.places.shape}, "
-            f"got {positions.shape}"
-        )
-    pose = fit(shape.places, positions[None], shape.weights)
-    if not pose.unique[0]:
-        why = degeneracy(positions, shape.weights) or MIRROR
-        raise ValueError(
-            f"positions to lay snapshots onto need an orientation, but {why}: give those of more "
-            "sites"
-        )
-    return pose.rotations[0], pose.centres[0]
 
 
 def _left_out(shape: Shape) -> Iterator[str]:

@@ -31,7 +31,6 @@ from timme_next.motion.superposition import (
 
 _MOST = 2000  # snapshots of components
 _MOST_EXPLAINED = 1000  # snapshots of explained variance
-_WIDE = 20  # columns per row from which products of rows are decomposed
 _STILL = 1e-20  # of the squares of positions: variance below it is rounding
 
 
@@ -107,10 +106,7 @@ def principal_components(
     flat = (snapshots - mean).reshape(len(snapshots), -1)
     if (flat**2).sum() <= _STILL * (snapshots**2).sum():
         flat = np.zeros_like(flat)
-    if flat.shape[1] > _WIDE * len(flat):
-        left, values, right = _of_few_rows(flat)
-    else:
-        left, values, right = np.linalg.svd(flat, full_matrices=False)
+    left, values, right = np.linalg.svd(flat, full_matrices=False)
     count = min(len(flat) - 1, flat.shape[1], len(values), n_components or len(values))
     right = right[:count]
     sign = np.sign(right[np.arange(count), np.abs(right).argmax(axis=1)])
@@ -300,16 +296,6 @@ def _first(cumulated: Floats, counts: Ints) -> Floats:
     """Cumulated shares after so many components."""
     found: Floats = np.append(0.0, cumulated)[np.minimum(counts, len(cumulated))]
     return found
-
-
-def _of_few_rows(flat: Floats) -> tuple[Floats, Floats, Floats]:
-    """Singular values and vectors from products of rows, down to 1e-7 of the largest."""
-    squares, left = np.linalg.eigh(flat @ flat.T)
-    values = np.sqrt(np.maximum(squares[::-1], 0.0))
-    known = values > 1e-7 * values[0]
-    known[0] = True  # where nothing moves, there is one mode of no variance
-    values, left = values[known], left[:, ::-1][:, known]
-    return left, values, left.T @ flat / np.maximum(values, np.finfo(float).tiny)[:, None]
 
 
 def _squared_values(flat: Floats) -> Floats:
