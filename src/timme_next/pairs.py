@@ -296,9 +296,8 @@ def sharing(objects: Objects) -> Pairs:
         Pairs with a common member.
     """
     require_objects(objects, "pairs.sharing")
-    membership = objects.membership()
-    common = sparse.triu(membership @ membership.T, 1)
-    return _listed(objects, np.column_stack(common.nonzero()), "with a site in common", 0)
+    shared = sparse.triu(objects.membership() @ objects.membership().T, 1)
+    return _listed(objects, np.column_stack(shared.nonzero()), "with a site in common", 0)
 
 
 def given(objects: Objects, index: npt.ArrayLike, *, min_bonds: int = 0) -> Pairs:
