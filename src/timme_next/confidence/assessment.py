@@ -10,19 +10,8 @@ import numpy as np
 
 from timme_next._arrays import Floats, Ints, indices
 from timme_next._text import Described
-from timme_next.confidence.bootstrap import (
-    N_DRAWS,
-    Convergence,
-    Matches,
-    converge,
-    draw,
-    hierarchies,
-    interval,
-    match,
-    resample,
-    shorten,
-    sum_what_matters,
-)
+from timme_next.confidence import bootstrap
+from timme_next.confidence.bootstrap import Convergence, Matches
 from timme_next.confidence.chance import Chance, compare_with_chance
 from timme_next.confidence.levels import Silhouettes, silhouettes
 from timme_next.confidence.sampling import (
@@ -42,14 +31,8 @@ from timme_next.confidence.separation import (
 from timme_next.engine.checkpoint import DEFAULT, Run
 from timme_next.engine.metrics import Metric
 from timme_next.fluctuations import Fluctuations
-from timme_next.hierarchy.condensed import (
-    MIN_SIZE,
-    PLATEAU,
-    CondensedTree,
-    Lineage,
-    condense,
-    lineages,
-)
+from timme_next.hierarchy import condensed
+from timme_next.hierarchy.condensed import MIN_SIZE, CondensedTree, Lineage
 from timme_next.hierarchy.linking import Linkage
 from timme_next.hierarchy.tree import Hierarchy
 from timme_next.objects import Objects
@@ -120,7 +103,7 @@ def assess(  # noqa: PLR0913, what was compared, and how
     shown: Ints | None = None,
     replicas: Sequence[int] | None = None,
     min_size: int = MIN_SIZE,
-    n_draws: int = N_DRAWS,
+    n_draws: int = bootstrap.N_DRAWS,
     chance: bool = False,
     linkage: Linkage = "single",
     metric: Metric | None = None,
@@ -180,7 +163,7 @@ def assess(  # noqa: PLR0913, what was compared, and how
     if shown is not None:
         seen = indices(shown, len(objects), "shown objects")
     own = hierarchy if hierarchy.n_sites == len(seen) else hierarchy.restrict(seen)
-    tree = condense(own, min_size=min_size)
+    tree = condensed.condense(own, min_size=min_size)
     compared = Compared(objects, sigma, linkage, metric, noise, run)
     runs = check_replicas(objects.ensemble, replicas)
     sampling = count_independent(
@@ -188,8 +171,8 @@ def assess(  # noqa: PLR0913, what was compared, and how
     )
     known = measure_shown(compared, seen, seed=seed)
     levels = silhouettes(own, known.matrix, sites=known.chosen, min_size=min_size)
-    groups = lineages(own, min_size=min_size, ends=_ends(own, known))
-    records = tuple(map(_record, groups, tree.parents.tolist()))
+    groups = condensed.lineages(own, min_size=min_size, ends=_ends(own, known))
+    records = _records(groups, tree)
     level = None
     if chance and objects.ensemble.n_counting >= 3:
         options: dict[str, Any] = {"groups": groups, "shown": seen, "large": min_size}
@@ -200,21 +183,23 @@ def assess(  # noqa: PLR0913, what was compared, and how
         return Confidence(sampling, tree, records, levels, chance=level)
     n_effective = np.inf if sampling.independent else sampling.n_effective
     n_snapshots = objects.ensemble.n_snapshots
-    draws = draw(n_snapshots, n_effective, replicas=runs, n_draws=n_draws, seed=seed)
-    sums = sum_what_matters(compared, draws)
+    draws = bootstrap.draw(n_snapshots, n_effective, replicas=runs, n_draws=n_draws, seed=seed)
+    sums = bootstrap.sum_what_matters(compared, draws)
     masks = np.array([np.isin(np.arange(len(seen)), record.sites) for record in records])
 
     def match_all(times: Ints) -> Matches:
         few = None if shown is None else seen
         quantity = hierarchy.quantity
-        return match(masks, hierarchies(compared, sums, times, shown=few, quantity=quantity))
+        return bootstrap.match(
+            masks, bootstrap.hierarchies(compared, sums, times, shown=few, quantity=quantity)
+        )
 
-    fractions, shorter = shorten(draws)
+    fractions, shorter = bootstrap.shorten(draws)
     matches, overlaps = match_all(draws.times), match_all(shorter).overlaps
 
     def resample_shown(pairs: Ints) -> Floats:
         crossing = compared.sum_parts(np.sort(seen[pairs], axis=1), draws.parts)
-        return resample(crossing, draws.times, noise)
+        return bootstrap.resample(crossing, draws.times, noise)
 
     reach = draws.reach(sampling.n_effective)
     records = _judge(records, matches, reach, known, resample_shown)
@@ -222,7 +207,7 @@ def assess(  # noqa: PLR0913, what was compared, and how
     rng = np.random.default_rng(seed)
     some = np.sort(rng.choice(len(sigma.pairs), min(_SAMPLE, len(sigma.pairs)), replace=False))
     sample = compared.sum_parts(sigma.pairs[some], draws.parts)
-    told = converge(fractions, shorter, overlaps[:, trusted], sample, noise)
+    told = bootstrap.converge(fractions, shorter, overlaps[:, trusted], sample, noise)
     return Confidence(sampling, tree, records, levels, told, level)
 
 
@@ -230,11 +215,10 @@ def levels_of_matrix(
     matrix: Floats, hierarchy: Hierarchy, *, min_size: int = MIN_SIZE
 ) -> Confidence:
     """Return the levels of a ready-made matrix (sites, sites), with records of cutoffs alone."""
-    tree = condense(hierarchy, min_size=min_size)
+    tree = condensed.condense(hierarchy, min_size=min_size)
     found = silhouettes(hierarchy, matrix, min_size=min_size)
-    records = map(_record, lineages(hierarchy, min_size=min_size), tree.parents.tolist())
-    nothing = Sampling(0, np.nan, (), independent=False)
-    return Confidence(nothing, tree, tuple(records), found)
+    records = _records(condensed.lineages(hierarchy, min_size=min_size), tree)
+    return Confidence(Sampling(0, np.nan, (), independent=False), tree, records, found)
 
 
 def _ends(hierarchy: Hierarchy, known: ShownSigma) -> Floats | None:
@@ -246,8 +230,11 @@ def _ends(hierarchy: Hierarchy, known: ShownSigma) -> Floats | None:
     return np.array([median(known.matrix[np.ix_(own, ~own)]) for own in inside])
 
 
-def _record(group: Lineage, parent: int) -> ClusterRecord:
-    return ClusterRecord(group.sites, parent, group.low, group.high, group.width)
+def _records(groups: Sequence[Lineage], tree: CondensedTree) -> tuple[ClusterRecord, ...]:
+    return tuple(
+        ClusterRecord(group.sites, parent, group.low, group.high, group.width)
+        for group, parent in zip(groups, tree.parents.tolist(), strict=True)
+    )
 
 
 def _judge(
@@ -273,9 +260,9 @@ def _judge(
         if whole:
             other = ~side
             own = np.where(other, len(found), own)
-        low = interval(record.low, matches.births[:, cluster], overlaps, reach)
-        high = interval(record.high, matches.deaths[:, cluster], overlaps, reach)
-        support = np.nan if whole and record.plateau < PLATEAU else float(overlaps.mean())
+        low = bootstrap.interval(record.low, matches.births[:, cluster], overlaps, reach)
+        high = bootstrap.interval(record.high, matches.deaths[:, cluster], overlaps, reach)
+        support = np.nan if whole and record.plateau < condensed.PLATEAU else float(overlaps.mean())
         record = replace(record, support=support, intervals=(low, high))
         if other.any():
             each = separate((side, other), known, bodies=own, resample=resample, seed=cluster)

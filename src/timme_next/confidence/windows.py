@@ -121,18 +121,16 @@ def sigma_by_time(
 
 def _continue(before: Ints, labels: Ints, n_tracks: int) -> tuple[Ints, int]:
     """Give clusters the tracks of those before that they overlap most; others begin new ones."""
-    shared, counts = np.unique(np.stack([before, labels]), axis=1, return_counts=True)
-    kept = (shared >= 0).all(axis=0)
-    (olds, news), counts = shared[:, kept], counts[kept]
-    sizes = np.array(
-        [(before == old).sum() + (labels == new).sum() for old, new in zip(olds, news, strict=True)]
-    )
-    tracks: dict[int, int] = {}
-    for place in np.argsort(-counts / (sizes - counts), kind="stable") if len(counts) else []:
-        old, new = int(olds[place]), int(news[place])
-        if new not in tracks and old not in tracks.values():
-            tracks[new] = old
-    for label in np.unique(labels[labels >= 0]).tolist():
-        if label not in tracks:
-            tracks[label], n_tracks = n_tracks, n_tracks + 1
-    return np.array([tracks.get(label, -1) for label in labels.tolist()]), n_tracks
+    olds, news = (np.unique(each[each >= 0]) for each in (before, labels))
+    one, other = before[:, None] == olds, labels[:, None] == news
+    shared = one.T.astype(np.int64) @ other
+    jaccard = shared / (one.sum(axis=0)[:, None] + other.sum(axis=0) - shared)
+    tracks = np.full(len(labels), -1)
+    for _ in range(min(shared.shape)):  # the best pair first, each cluster once
+        old, new = np.unravel_index(jaccard.argmax(), jaccard.shape)
+        if jaccard[old, new] > 0:
+            tracks[other[:, new]] = olds[old]
+            jaccard[old], jaccard[:, new] = 0, 0
+    for label in news[(tracks[:, None] < 0)[other.argmax(axis=0), 0]].tolist():
+        tracks[labels == label], n_tracks = n_tracks, n_tracks + 1
+    return tracks, n_tracks
