@@ -82,16 +82,10 @@ class Evidence:
     @property
     def beyond_chance(self) -> tuple[GroupEvidence, ...]:
         """Groups that stay together over a wide range of cutoffs, as walkers do not."""
-        if self.n_snapshots is not None and self.n_snapshots < FEW_SNAPSHOTS:
-            return ()
-        largest = self.n_sites - self.min_size
-        return tuple(
-            group
-            for group in self.groups
-            if group.width >= PLATEAU
-            and self.min_size <= group.size <= largest
-            and not group.chance >= BY_CHANCE
-        )
+        few = self.n_snapshots is not None and self.n_snapshots < FEW_SNAPSHOTS
+        allowed = range(self.min_size, 0 if few else self.n_sites - self.min_size + 1)
+        wide = [group for group in self.groups if group.width >= PLATEAU and group.size in allowed]
+        return tuple(group for group in wide if not group.chance >= BY_CHANCE)
 
     @property
     def arrested(self) -> bool:
@@ -122,16 +116,11 @@ def decide(evidence: Evidence) -> Kind:
         return _decide_on_bodies(evidence.bodies, evidence.n_independent)
     if evidence.beyond_chance:
         return "groups"
-    network = evidence.network
-    if (
-        network is not None
-        and 2 * network.size >= evidence.n_sites
-        and network.width >= PLATEAU
-        and network.across >= APART * network.inside
-        and network.inside <= LOOSE * network.spacing
-    ):
-        return "network"
-    return "none"
+    found = evidence.network
+    if found is None or found.width < PLATEAU or 2 * found.size < evidence.n_sites:
+        return "none"
+    stiff = found.across >= APART * found.inside and found.inside <= LOOSE * found.spacing
+    return "network" if stiff else "none"
 
 
 def _decide_on_bodies(bodies: BodiesEvidence, n_independent: float) -> Kind:

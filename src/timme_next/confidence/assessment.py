@@ -189,10 +189,7 @@ def assess(  # noqa: PLR0913, what was compared, and how
 
     def match_all(times: Ints) -> Matches:
         few = None if shown is None else seen
-        quantity = hierarchy.quantity
-        return bootstrap.match(
-            masks, bootstrap.hierarchies(compared, sums, times, shown=few, quantity=quantity)
-        )
+        return bootstrap.match(masks, bootstrap.hierarchies(compared, sums, times, shown=few))
 
     fractions, shorter = bootstrap.shorten(draws)
     matches, overlaps = match_all(draws.times), match_all(shorter).overlaps
@@ -265,7 +262,8 @@ def _judge(
         support = np.nan if whole and record.plateau < condensed.PLATEAU else float(overlaps.mean())
         record = replace(record, support=support, intervals=(low, high))
         if other.any():
-            each = separate((side, other), known, bodies=own, resample=resample, seed=cluster)
+            options: dict[str, Any] = {"bodies": own, "whole": whole, "seed": cluster}
+            each = separate((side, other), known, resample=resample, **options)
             record = replace(record, separation=each)
         if not whole and record.sure == "well supported":
             bodies[above] = np.where(side | other, own, -1)

@@ -20,7 +20,6 @@ from timme_next.confidence.sampling import Compared, Noise
 from timme_next.engine.workers import Threads
 from timme_next.fluctuations import Fluctuations
 from timme_next.hierarchy.linking import Linkage, link
-from timme_next.hierarchy.quantity import SIGMA, Quantity
 from timme_next.hierarchy.tree import Hierarchy, grow, spanning_forest
 from timme_next.parts import PartSums
 from timme_next.series import count_drawn, draw_runs
@@ -152,17 +151,12 @@ def resample(sums: PartSums, times: Ints, noise: Noise | None = None) -> Floats:
 
 
 def hierarchies(
-    compared: Compared,
-    sums: PartSums,
-    times: Ints,
-    *,
-    shown: Ints | None = None,
-    quantity: Quantity = SIGMA,
+    compared: Compared, sums: PartSums, times: Ints, *, shown: Ints | None = None
 ) -> Iterator[Hierarchy]:
     """Yield the hierarchy of each row of counts, as the shown objects see it."""
     n_objects, pairs = sums.n_objects, sums.pairs
     empty = Fluctuations(n_objects, pairs, np.empty(0), np.zeros(len(pairs), np.int64))
-    grow_one = partial(_grow_one, empty, quantity, compared.linkage)
+    grow_one = partial(_grow_one, empty, compared.linkage)
     threads = Threads(compared.run.engine.threads_here)
     for some in np.array_split(times, -(-len(times) * len(pairs) // _AT_A_TIME) or 1):
         sigma = np.sqrt(resample(sums, some, compared.noise))
@@ -170,9 +164,9 @@ def hierarchies(
 
 
 def _grow_one(
-    pairs: Fluctuations, quantity: Quantity, linkage: Linkage, shown: Ints | None, sigma: Floats
+    pairs: Fluctuations, linkage: Linkage, shown: Ints | None, sigma: Floats
 ) -> Hierarchy:
-    tree = link(replace(pairs, sigma=sigma), linkage=linkage, quantity=quantity)
+    tree = link(replace(pairs, sigma=sigma), linkage=linkage)
     return tree if shown is None else tree.restrict(shown)
 
 

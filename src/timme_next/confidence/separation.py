@@ -39,7 +39,7 @@ class Separation:
     inside: float  # median σ inside this side
     inside_other: float  # and inside the other
     excess: float  # X: median of σ² over what the motion of single sites explains; NaN unknown
-    excess_low: float  # its 5 % bound over draws, where fewer than 5 contacts cross; else NaN
+    excess_low: float  # its 5 % bound over draws, where it is needed; else NaN
     n_contacts: int  # that cross
 
     @property
@@ -52,11 +52,10 @@ class Separation:
         """Whether the sides move against one another more than their sites do.
 
         By Q, unless X explains it by the motion of single sites; by the bound of X where too few
-        contacts cross.
+        contacts cross, or where all else is no body.
         """
-        if self.n_contacts < FEW_CONTACTS:
-            return self.excess_low > EXCESS
-        return self.ratio >= SOFT and not self.excess < EXCESS
+        by_ratio = self.n_contacts >= FEW_CONTACTS and self.ratio >= SOFT
+        return self.excess_low > EXCESS or (by_ratio and not self.excess < EXCESS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +113,7 @@ def separate(
     *,
     bodies: Ints,
     resample: Callable[[Ints], Floats],
+    whole: bool = False,
     seed: int = 0,
 ) -> Separation:
     """Return the separation of two sets of sites.
@@ -127,7 +127,9 @@ def separate(
     bodies : ndarray of int, shape (sites,)
         Body of each site; pairs within one are inside a side. -1 for sites of none.
     resample : callable
-        σ² (pairs, draws) of pairs (pairs, 2), called only where few contacts cross.
+        σ² (pairs, draws) of pairs (pairs, 2), called only where the bound of X is needed.
+    whole : bool, optional
+        Whether the second side is all else, which may be no body.
     seed : int, optional
         Seed of the random partners.
 
@@ -150,7 +152,7 @@ def separate(
     squares = np.nan_to_num(sigma[rows], nan=0.0, posinf=0.0)[None] ** 2
     excess, motion = _excess(inside, across, squares, np.zeros(len(sites)))
     low = np.nan
-    if n_contacts < FEW_CONTACTS and not np.isnan(excess[0]):
+    if (whole or n_contacts < FEW_CONTACTS) and not np.isnan(excess[0]):
         drawn = np.nan_to_num(resample(pairs[rows]).T, nan=0.0, posinf=0.0)
         low = float(np.quantile(_excess(inside, across, drawn, motion[0])[0], _LOW))
     return Separation(
