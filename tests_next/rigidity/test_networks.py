@@ -327,6 +327,55 @@ def test_carbons_beside_oxygen_or_in_one_residue_are_not_tethered() -> None:
     assert counted(network(one, tethers="none"))["tether"] == 0
 
 
+# ---- stacking ------------------------------------------------------------------------------------
+
+
+def stack(rise: float, *, slide: float = 0.0, tilt: float = 0.0, name: str = "U") -> Ensemble:
+    """Two rings of uracil, the second moved along its normal, sideways, and tilted (degrees)."""
+    names = "N1 C2 N3 C4 C5 C6".split()
+    bonds = f"{chain([*names, 'N1'])} N3-H3"
+    flat = np.vstack([ring(6, 1.37), [0.0, 0.0, 2.4]])[:, [1, 2, 0]]
+    angle = np.deg2rad(tilt)
+    turn = np.array(
+        [[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]]
+    )
+    names.append("H3")
+    places = [dict(zip(names, each, strict=True)) for each in (flat, flat @ turn)]
+    one, other = (molecule(each, bonds, resname=name) for each in places)
+    return joined(one, moved(other, (0.0, rise, slide)))
+
+
+@pytest.mark.parametrize(
+    ("example", "stacked"),
+    [
+        (lambda: stack(3.4), True),
+        (lambda: stack(2.8 - EDGE), False),
+        (lambda: stack(4.2 - EDGE), True),
+        (lambda: stack(4.2 + EDGE), False),
+        (lambda: stack(3.4, slide=4.3), True),  # centres are 5.48 Å apart
+        (lambda: stack(3.4, slide=4.4), False),
+        (lambda: stack(3.4, tilt=31.0), True),
+        (lambda: stack(3.4, tilt=32.5), False),
+        (lambda: stack(3.4, name="PHE"), False),
+    ],
+)
+def test_bases_stack_where_they_lie_on_one_another(example: object, stacked: bool) -> None:
+    assert callable(example)
+    found = network(example(), tethers="none")
+    assert counted(found)["stacking"] == int(stacked)
+    assert counted(network(example(), stacking=False))["stacking"] == 0
+
+
+def test_a_stack_takes_three_of_the_six_modes_between_its_nearest_atoms() -> None:
+    found = network(stack(3.4, slide=1.37, tilt=10.0), tethers="none")
+    ends = found.bonds[found.of_kind("stacking")]
+    places = stack(3.4, slide=1.37, tilt=10.0).snapshot()[0]
+    lengths = np.linalg.norm(places[:6, None] - places[None, 7:13], axis=2)
+    assert np.linalg.norm(np.subtract(*places[ends[0]])) == lengths.min()
+    assert found.bars[found.of_kind("stacking")].tolist() == [3]
+    assert decompose(found).floppy_modes == 3
+
+
 # ---- invariance ----------------------------------------------------------------------------------
 
 
@@ -436,7 +485,7 @@ def test_what_is_no_structure_of_atoms_is_refused() -> None:
 def test_atoms_that_are_not_seen_are_refused() -> None:
     places = np.array([[[0.0, 0.0, 0.0], [np.nan] * 3]])
     pair = Ensemble.from_array(places, atoms=Atoms.unnamed(2, bonds=[(0, 1)]), gaps=True)
-    with pytest.raises(ValueError, match="atom 2 is not seen in snapshot 1"):
+    with pytest.raises(ValueError, match="atom 2 is not seen: leave out"):
         network(pair)
 
 

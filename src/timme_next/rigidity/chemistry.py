@@ -73,8 +73,8 @@ class Structure(Described):
         unseen = np.flatnonzero(~np.isfinite(coordinates).all(axis=1))
         if len(unseen):
             raise ValueError(
-                f"{prefix}atom {ensemble.site_label(int(unseen[0]))} is not seen in snapshot "
-                f"{model + 1}: leave out the atoms or snapshots that are not complete"
+                f"{prefix}atom {ensemble.site_label(int(unseen[0]))} is not seen: leave out atoms "
+                "or snapshots that are not complete"
             )
         images = None if ensemble.images is None else Images(ensemble.images.molecules)
         boxes = Boxes.of(None if box is None else length * box[None], 1, 3, images)

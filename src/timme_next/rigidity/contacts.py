@@ -9,7 +9,8 @@ from gemmi import Element
 
 from timme_next._arrays import Bools, Floats, Ints, Strings
 from timme_next.ensemble.atoms import covalent_radii
-from timme_next.ensemble.residues import residue_index
+from timme_next.ensemble.residues import is_nucleic, residue_index
+from timme_next.ensemble.space import pairs_within
 from timme_next.rigidity.chemistry import Chemistry, Structure
 
 Tethers = Literal["shortest", "all", "none"]
@@ -19,6 +20,10 @@ _TETHER_GAP = 0.5  # Å beyond the sum of radii
 _METAL_GAP = 0.4  # Å beyond the sum of covalent radii, as for covalent bonds
 _LABILE = frozenset("Li Na K Rb Cs Fr".split())  # their shells change within nanoseconds
 _LIGANDS = ("N", "O", "S", "Se")
+
+_BASE_RING = ("N1", "C2", "N3", "C4", "C5", "C6")
+_STACKED, _RISE = 5.5, (2.8, 4.2)  # Å between centres of rings, and along their normals
+_PARALLEL = 0.85  # least cosine of the angle between normals
 
 
 def find_tethers(structure: Structure, chemistry: Chemistry, which: Tethers = "shortest") -> Ints:
@@ -63,6 +68,34 @@ def metal_bonds(structure: Structure, allowed: Bools) -> Ints:
     new = [tuple(sorted(pair)) not in given for pair in bound.tolist()]
     chosen: Ints = bound[np.array(new, np.bool_)]
     return chosen
+
+
+def find_stacks(structure: Structure) -> Ints:
+    """Return the nearest atoms (stacks, 2) of the six-membered rings of nucleic bases that stack.
+
+    Rings stack if their centres are less than 5.5 Å apart, 2.8 to 4.2 Å of it along their normals,
+    which are within 32° of one another.
+    """
+    atoms = structure.atoms
+    members = np.flatnonzero(is_nucleic(atoms) & np.isin(atoms.names, _BASE_RING))
+    _, counts = np.unique(residue_index(atoms)[members], return_counts=True)
+    rings = members[np.repeat(counts, counts) == 6].reshape(-1, 6)
+    first = rings[:, 0]
+    arms = structure.vectors(np.repeat(first, 6), rings.ravel()).reshape(-1, 6, 3)
+    centres = structure.coordinates[first] + arms.mean(axis=1)
+    normals = np.linalg.svd(arms - arms.mean(axis=1, keepdims=True))[2][:, 2]
+    boxes = structure.boxes.select(first)
+    one, other = pairs_within(centres, _STACKED, boxes).T
+    apart = boxes.between(centres[None], one, other)[0]
+    stacked = np.abs(np.einsum("ij,ij->i", normals[one], normals[other])) > _PARALLEL
+    for ends in (one, other):
+        rise = np.abs(np.einsum("ij,ij->i", apart, normals[ends]))
+        stacked &= (rise > _RISE[0]) & (rise < _RISE[1])
+    pairs = np.stack(np.broadcast_arrays(rings[one, :, None], rings[other, None, :]), axis=-1)
+    pairs = pairs[stacked].reshape(-1, 36, 2)
+    lengths = structure.distances(*pairs.reshape(-1, 2).T).reshape(-1, 36)
+    nearest: Ints = pairs[np.arange(len(pairs)), lengths.argmin(axis=1)]
+    return nearest
 
 
 def _shortest(pairs: Ints, lengths: Floats, residues: Ints) -> Bools:

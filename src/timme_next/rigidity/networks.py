@@ -20,7 +20,7 @@ from timme_next.ensemble.residues import is_water
 from timme_next.io.files import read_bytes
 from timme_next.rigidity.checks import notes, refuse_unusable
 from timme_next.rigidity.chemistry import Chemistry, Structure
-from timme_next.rigidity.contacts import Tethers, find_tethers, metal_bonds
+from timme_next.rigidity.contacts import Tethers, find_stacks, find_tethers, metal_bonds
 from timme_next.rigidity.energies import hydrogen_bonds
 
 BARS = {
@@ -31,6 +31,7 @@ BARS = {
     "hydrogen bond": 5,
     "salt bridge": 5,
     "tether": 2,
+    "stacking": 3,
 }
 WITH_ENERGY = ("hydrogen bond", "salt bridge")
 
@@ -100,6 +101,7 @@ def network(
     cutoff: float = 0.0,
     waters: bool = False,
     tethers: Tethers = "shortest",
+    stacking: bool = True,
     progress: Progress | None = None,
 ) -> Network:
     """Return the constraint network of one snapshot.
@@ -125,6 +127,8 @@ def network(
         Tethers join carbons or sulphurs bound to carbon, sulphur and hydrogen only, in different
         residues, more than three bonds apart and closer than their radii and 0.5 Å: the shortest of
         each atom to each residue, all, or none.
+    stacking : bool, optional
+        Whether nucleic bases that lie on one another are held by 3 bars.
     progress : callable, optional
         Called with the steps done and their number.
 
@@ -132,7 +136,7 @@ def network(
     -------
     Network
         Covalent bonds in the order of the atoms, metals, then hydrogen bonds from the strongest on,
-        then tethers; ``notes`` say what is doubtful.
+        then tethers and stacks; ``notes`` say what is doubtful.
 
     Examples
     --------
@@ -154,6 +158,7 @@ def network(
     weak = hydrogen_bonds(structure, chemistry, allowed=allowed, cutoff=weakest)
     run.tell(2, 4)
     tied = find_tethers(structure, chemistry, tethers)
+    stacks = find_stacks(structure)[: None if stacking else 0]
     run.tell(3, 4)
     covalent = structure.atoms.bonds
     sulphur = np.isin(structure.atoms.elements, ("S", "Se"))[covalent].all(axis=1)
@@ -165,6 +170,7 @@ def network(
             np.where(weak.salt_bridges, "salt bridge", "hydrogen bond"),
         ),
         (tied, np.full(len(tied), "tether")),
+        (stacks, np.full(len(stacks), "stacking")),
     )
     kinds = np.concatenate([kind for _, kind in parts])
     energies = np.full(len(kinds), np.nan)
