@@ -194,6 +194,23 @@ def test_sites_never_seen_together_are_refused() -> None:
         bodies(Ensemble.from_array(snapshots, gaps=True))
 
 
+@pytest.mark.parametrize("step", [1.0, 0.0], ids=["line", "point"])
+def test_sites_on_a_line_or_at_a_point_are_refused(step: float) -> None:
+    line = step * np.arange(30)[:, None] * [1.0, 0.5, 0.2]
+    with pytest.raises(ValueError, match="need sites with an orientation"):
+        describe_motion(Ensemble.from_array(np.tile(line + 1.0, (4, 1, 1))))
+
+
+def test_sites_missed_now_and_then_are_found_in_their_bodies() -> None:
+    planted = planted_bodies((30, 20), 400, spans=[40.0])
+    snapshots = planted.ensemble.coordinates().copy()
+    snapshots[np.random.default_rng(0).random((400, 50)) < 0.05] = np.nan
+    found = describe_motion(Ensemble.from_array(snapshots, gaps=True))
+    assert jaccard(found.bodies.labels, planted.labels) > 0.95
+    assert found.hinges[0].range == pytest.approx(40, rel=0.02)
+    assert len(found.hinges[0].frames) > 390  # three quarters of a body suffice
+
+
 def test_molecules_cut_by_a_box_are_refused() -> None:
     snapshots = planted_bodies((60, 40), 5, spans=[30.0]).ensemble.coordinates()
     with pytest.raises(ValueError, match="whole molecules, but in snapshot 1 "):

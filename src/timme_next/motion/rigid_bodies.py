@@ -20,6 +20,7 @@ from timme_next.ensemble import Ensemble
 from timme_next.hierarchy.partition import rand_index, rank_labels
 from timme_next.hierarchy.quantity import Quantity
 from timme_next.hierarchy.tree import Hierarchy, grow
+from timme_next.motion.fits import degeneracy
 from timme_next.motion.gaps import (
     GAP,
     LEAST,
@@ -162,6 +163,13 @@ def bodies(
         )
     given = None if seeds is None else body_labels(seeds, ensemble.n_sites)
     snapshots, seen, _ = some_snapshots(ensemble, _FRAMES)
+    near = snapshots - snapshots[0].mean(axis=0)
+    flaws = [degeneracy(places) for places in near]
+    if all(flaws):
+        raise ValueError(
+            f"{ensemble.prefix}rigid bodies need sites with an orientation, but of the "
+            f"{len(seen)} sites seen {flaws[0]}: select more sites"
+        )
     # Far from the origin, squares of positions would leave few digits for what moves.
     about = np.zeros((*snapshots.shape[:2], 3))
     about[:, :, : ensemble.n_dimensions] = snapshots - snapshots.mean(axis=1, keepdims=True)

@@ -106,6 +106,8 @@ def screw(
     given = np.ones(pair.shape[1]) if weights is None else weights
     words, shapes = list[str](), list[Shape]()
     for name, sites in (("the reference", reference), ("the body", body)):
+        if not len(sites):
+            raise ValueError(f"{name} of a screw needs at least 1 site, got none: select some")
         shapes.append(shape_of(pair[:, sites], given[sites]))
         seen = [each for each in pair[:, sites] if np.isfinite(each).any()]
         flaws = [shapes[-1].verdict, *map(degeneracy, seen)]

@@ -16,6 +16,7 @@ from timme_next.ensemble.frames import Step
 from timme_next.motion.fits import Shape, mean_shape, warnings_of
 
 _SEEN = (0.5, 0.75, 0.9, 1.0)  # shares of the snapshots in which sites may have to be seen
+_LOOKED_AT = 1000  # snapshots where there are gaps
 _FEWEST = 4  # sites that may be more than one body
 _STRETCH = 1e-4  # by which a step along a chain may be longer than to the nearest image
 
@@ -220,8 +221,8 @@ def some_snapshots(
     counting = np.arange(ensemble.n_snapshots)
     if ensemble.weights is not None:
         counting = np.flatnonzero(ensemble.weights)
-    spread = np.linspace(0, len(counting) - 1, min(most, len(counting))).round()
-    chosen = counting[np.unique(spread.astype(np.int64))]
+    # With gaps, most snapshots may not be whole: more are looked at.
+    chosen = _spread(counting, max(most, _LOOKED_AT) if ensemble.gaps else most)
     some = ensemble[chosen]
     refuse_torn(some)
     snapshots = np.asarray(some.coordinates(), np.float64)
@@ -241,7 +242,8 @@ def some_snapshots(
             f"seen, got {whole[0].sum()} with {len(sites[0])} sites: select sites that are mostly "
             "seen"
         )
-    return snapshots[np.ix_(whole[best], sites[best])], sites[best], chosen[whole[best]]
+    rows = _spread(np.flatnonzero(whole[best]), most)
+    return snapshots[np.ix_(rows, sites[best])], sites[best], chosen[rows]
 
 
 def refuse_torn(ensemble: Ensemble) -> None:
@@ -265,6 +267,12 @@ def refuse_torn(ensemble: Ensemble) -> None:
                 f"{ensemble.site_label(int(follows[place]))}: read it with bonds, so that "
                 "molecules are made whole"
             )
+
+
+def _spread(places: Ints, most: int) -> Ints:
+    """At most so many of some places, evenly spread."""
+    spread = np.linspace(0, len(places) - 1, min(most, len(places))).round()
+    return np.asarray(places[np.unique(spread.astype(np.int64))])
 
 
 def _left_out(shape: Shape) -> Iterator[str]:

@@ -205,6 +205,11 @@ def explained_variance(
     clusters = [_clusters(each[seen]) for each in labels]
     n_bodies = np.array([len(np.unique(each[each >= 0])) for each in labels])
     whole = shape_of(snapshots)
+    if not whole.n_fitted:
+        raise ValueError(
+            f"{ensemble.prefix}explaining variance needs sites with an orientation, but of the "
+            f"{len(seen)} sites seen {whole.verdict}: select more sites"
+        )
     away = whole.poses.into(snapshots) - whole.places
     total = float((away**2).sum())
     if total <= _STILL * float((whole.places**2).sum()):
