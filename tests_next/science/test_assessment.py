@@ -103,6 +103,16 @@ def test_clusters_smaller_than_wanted_have_no_records() -> None:
     assert found.chance is not None
 
 
+def test_walkers_do_not_step_from_one_replica_into_the_next() -> None:
+    array, _ = walkers_with_group(40, 12, 0, 60)
+    array[30:] += 500.0
+    near, far = assessed(array, chance=True), assessed(array, chance=True, replicas=[30, 30])
+    assert near.chance is not None
+    assert far.chance is not None
+    # Walkers that jump at other times than their neighbours are 500 √3 apart for a while.
+    assert near.chance.cutoffs[-1] > 100 > far.chance.cutoffs[-1]
+
+
 def test_gaps_leave_a_group_found() -> None:
     array, group = walkers_with_group(60, 16, 3)
     array[np.random.default_rng(1).random(array.shape[:2]) < 0.1] = np.nan

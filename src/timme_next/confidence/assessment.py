@@ -164,8 +164,11 @@ def assess(  # noqa: PLR0913, what was compared, and how
         seen = indices(shown, len(objects), "shown objects")
     own = hierarchy if hierarchy.n_sites == len(seen) else hierarchy.restrict(seen)
     tree = condensed.condense(own, min_size=min_size)
-    compared = Compared(objects, sigma, linkage, metric, noise, run)
     runs = check_replicas(objects.ensemble, replicas)
+    if replicas is not None:
+        numbered = np.repeat(np.arange(len(runs)), runs)
+        objects = replace(objects, ensemble=replace(objects.ensemble, runs=numbered))
+    compared = Compared(objects, sigma, linkage, metric, noise, run)
     sampling = count_independent(
         objects, sigma, replicas=runs, metric=metric, noise=noise, seed=seed
     )
