@@ -175,7 +175,10 @@ def outcome(told: str, case: Case, ends: frozenset[int]) -> str:
     return "fewer" if int(count) < whole and len(case.data) not in ends else "read"
 
 
-def run(count: int, *, beside: bool) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]], list[str]]:
+Outcomes = Counter[tuple[str, str]]
+
+
+def run(count: int, *, beside: bool) -> tuple[Outcomes, Outcomes, list[str]]:
     """Read damaged files; return outcomes by format, those of MDAnalysis, and what is wrong."""
     import MDAnalysis  # noqa: F401, so that no child imports it
 
@@ -208,8 +211,9 @@ def main() -> None:
     """Print a table of what becomes of damaged files."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     ours, theirs, wrong = run(count, beside=True)
+    header = " ".join(f"{name:>9}" for name in OUTCOMES)
     print(f"{'':8} {'TIMME':>58} | {'MDAnalysis':>40}")
-    print(f"{'':8} " + " ".join(f"{name:>9}" for name in OUTCOMES) + " | " + " ".join(f"{name:>9}" for name in OUTCOMES))
+    print(f"{'':8} {header} | {header}")
     for format_ in FILES:
         cells = [f"{table[format_, name]:9d}" for table in (ours, theirs) for name in OUTCOMES]
         print(f"{format_:8} " + " ".join(cells[:6]) + " | " + " ".join(cells[6:]))

@@ -32,8 +32,8 @@ def matched(name: str) -> tuple[Draws, Matches, Matches]:
     sums = bootstrap.sum_what_matters(compared, draws)
     masks = condense(case.tree).masks()
     rows = draws.times, shorten(draws)[1]
-    grown = (bootstrap.hierarchies(compared, sums, row, shown=case.shown) for row in rows)
-    return draws, *(match(masks, trees) for trees in grown)
+    grown = [bootstrap.hierarchies(compared, sums, row, shown=case.shown) for row in rows]
+    return draws, match(masks, grown[0]), match(masks, grown[1])
 
 
 @pytest.mark.parametrize("name", CHOICES)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests_next.core.test_golden import ensemble_of
 from tests_next.families import walkers_with_group
@@ -43,10 +44,10 @@ def stepping(n_snapshots: int = 40, n_sites: int = 6) -> Floats:
     return np.random.default_rng(0).normal(size=(n_snapshots, n_sites, 2)).cumsum(axis=0)
 
 
-def sorted_steps(array: Floats) -> Floats:
+def sorted_steps(array: NDArray[np.floating]) -> Floats:
     """Steps of a track between the snapshots in which it is seen, sorted along x."""
     steps = np.diff(array[np.isfinite(array[:, 0])], axis=0)
-    return steps[np.argsort(steps[:, 0])]
+    return np.asarray(steps[np.argsort(steps[:, 0])], dtype=np.float64)
 
 
 @pytest.mark.parametrize("kind", ["open", "gaps", "box", "runs"])
@@ -78,7 +79,7 @@ def test_walkers_have_nothing_in_common() -> None:
     together = np.repeat(np.random.default_rng(1).normal(size=(400, 1, 2)), 30, axis=1)
     array = walkers(Ensemble.from_array(together.cumsum(axis=0))).coordinates()
     steps = np.diff(array[:, :, 0], axis=0)
-    correlations = np.corrcoef(steps.T)[np.triu_indices(30, 1)]
+    correlations = np.asarray(np.corrcoef(steps.T))[np.triu_indices(30, 1)]
     # Of 435 pairs of 30 shifts among 399, one or two are alike by chance; else 1 / √399 each.
     assert np.median(np.abs(correlations)) < 2 / np.sqrt(399)
 

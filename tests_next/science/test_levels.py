@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from timme_next.confidence.separation import measure_shown
 from timme_next.hierarchy.linking import link
 
 
-def check(found: Silhouettes, golden: dict[str, object], prefix: str = "") -> None:
+def check(found: Silhouettes, golden: dict[str, Any], prefix: str = "") -> None:
     """Compare with frozen silhouettes; sums in another order round differently."""
     prefix += "silhouettes."
     np.testing.assert_allclose(found.values, golden[f"{prefix}values"], atol=1e-6)

@@ -30,7 +30,7 @@ def test_separations_of_golden_systems_are_the_same(name: str) -> None:
         siblings, above = tree.siblings(cluster), tree.parents[cluster]
         if above < 0:
             continue
-        sides = masks[cluster], masks[siblings].any(axis=0)
+        sides = masks[cluster], np.logical_or.reduce(masks[siblings])
         own = bodies[[cluster, *siblings]].max(axis=0)
         found = separate(sides, known, bodies=own, resample=refuse, seed=cluster)
         if trusted[cluster]:

@@ -55,8 +55,8 @@ a and b be the lengths of the coordinates of two sites as they are laid out, in 
 
 **Why the first stage needs no roots.** Of two distances R and R' no longer than M, the squares
 differ by (R + R') |R - R'| ≤ 2M |R - R'|. S is half the mean over W of w w' (R - R')² over all
-pairs of places, so it is no less than the like sum of squared distances, divided by 4M². The test is
-multiplied by the least R, so that nothing is divided. Lengths are in a unit in which coordinates
+pairs of places, so it is no less than the like sum of squared distances, divided by 4M². The test
+is multiplied by the least R, so that nothing is divided. Lengths are in a unit in which coordinates
 are about 1; numbers so small that their products would lose digits prune nothing (``_LEAST``), nor
 does anything that is not a number.
 """

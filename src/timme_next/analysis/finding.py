@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from timme_next._arrays import Ints
 from timme_next.ensemble.atoms import angstroms
 from timme_next.hierarchy.condensed import MIN_SIZE, PLATEAU
 
-Kind = Literal["bodies", "undecided", "one body", "flexible", "groups", "network", "none"]
+Kind = Literal[
+    "bodies", "undecided", "one body", "flexible", "groups", "network", "none",
+    "core", "motion", "agreement",
+]  # fmt: skip
 
 GAP, WEAK_GAP = 6.5, 4.0  # known domains have G of 8.4 to 239, single domains up to 4.5
 SHARP = 0.7  # S of a body that bends evenly is lower
@@ -21,6 +25,27 @@ RIGID_SHARE = 1 / 8  # of the radius of gyration, where the unit of length is un
 FEW_SNAPSHOTS = 8  # two snapshots have plateaus of 2.7 times by chance
 BY_CHANCE, ARRESTED = 0.5, 0.9  # overlap with clusters of independent walkers
 APART, LOOSE = 2.0, 0.15  # σ across a network over that inside; σ inside over the spacing
+
+
+class Fact(NamedTuple):
+    """A number with its baseline, beside its label."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finding:
+    """The answer: what moves together, how many, and how surely."""
+
+    kind: Kind
+    sentence: str  # begins with the title of the result
+    sure: Literal["well supported", "tentative", "not established", "no error bars", ""]
+    facts: tuple[Fact, ...]  # at most six
+    notes: tuple[str, ...]  # at most two
+    labels: Ints  # (shown,), group of each shown object, -1 for none; all pictures colour it
+    names: tuple[str, ...] = ()  # of the groups: "1", "2"
+    cutoff: float | None = None  # of the hierarchy beside it
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,9 +159,8 @@ def assess(  # noqa: PLR0913, what was compared, and how
     >>> [record.size for record in found.trusted]
     [60, 40]
     """
-    seen = np.arange(len(objects))
-    if shown is not None:
-        seen = indices(shown, len(objects), "shown objects")
+    n_objects = len(objects)
+    seen = np.arange(n_objects) if shown is None else indices(shown, n_objects, "shown objects")
     own = hierarchy if hierarchy.n_sites == len(seen) else hierarchy.restrict(seen)
     tree = condensed.condense(own, min_size=min_size)
     runs = check_replicas(objects.ensemble, replicas)
@@ -178,8 +177,7 @@ def assess(  # noqa: PLR0913, what was compared, and how
     records = _records(groups, tree)
     level = None
     if chance and objects.ensemble.n_counting >= 3:
-        options: dict[str, Any] = {"groups": groups, "shown": seen, "large": min_size}
-        level = compare_with_chance(compared, seed=seed, **options)
+        level = compare_with_chance(compared, groups=groups, shown=seen, large=min_size, seed=seed)
         overlaps = level.overlaps.tolist()
         records = tuple(replace(r, chance=o) for r, o in zip(records, overlaps, strict=True))
     if np.isnan(sampling.n_effective) or not groups:
