@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests_next.core.test_golden import ensemble_of
 from tests_next.families import walkers_with_group
@@ -44,7 +44,7 @@ def stepping(n_snapshots: int = 40, n_sites: int = 6) -> Floats:
     return np.random.default_rng(0).normal(size=(n_snapshots, n_sites, 2)).cumsum(axis=0)
 
 
-def sorted_steps(array: NDArray[np.floating]) -> Floats:
+def sorted_steps(array: Any) -> Floats:
     """Steps of a track between the snapshots in which it is seen, sorted along x."""
     steps = np.diff(array[np.isfinite(array[:, 0])], axis=0)
     return np.asarray(steps[np.argsort(steps[:, 0])], dtype=np.float64)
