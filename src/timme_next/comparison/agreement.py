@@ -133,7 +133,7 @@ def agree(
 
     Examples
     --------
-    >>> import timme
+    >>> import timme_next as timme
     >>> tree = timme.link([[0, 1, 9, 9], [1, 0, 5, 9], [9, 5, 0, 2], [9, 9, 2, 0]])
     >>> found = agree(tree, [0, 0, 1, 1], min_size=2)
     >>> found.best_rand, found.best_cutoffs

@@ -31,7 +31,7 @@ _LARGEST = 20_000  # objects of which all pairs are averaged: 1.6 GB
 _REMEDIES = {
     "Analysis": "use its .hierarchy",
     "Hierarchy": "it is linked already",
-    "str": "pass timme.read_matrix(path)",
+    **dict.fromkeys(("str", "PosixPath"), "pass timme.read_matrix(path)"),
     **dict.fromkeys(("Ensemble", "Objects", "Pairs"), "pass timme.measure(objects, pairs)"),
 }
 
