@@ -18,7 +18,7 @@ from timme_next.ensemble.atoms import Atoms
 from timme_next.fluctuations import Fluctuations
 from timme_next.hierarchy.tree import Hierarchy
 from timme_next.motion.correlation import TwoPoint
-from timme_next.motion.motions import Motions
+from timme_next.motion.motions import Motions, SplitMotion
 from timme_next.motion.variance import Components
 from timme_next.rigidity.decomposition import Decomposition
 from timme_next.rigidity.ensemble import Stability, Together
@@ -69,7 +69,7 @@ class Source(Described):
 class Made(Described):
     """How a result was made."""
 
-    recipe: Literal["run", "rigidity", "motion"] = "run"
+    recipe: Literal["run", "rigidity", "motion", "compare"] = "run"
     kind: Literal["molecule", "particles", "matrix"] = "particles"
     title: str = ""  # "1bnr", "4ake → 1ake"
     objects: str = ""  # what was compared: "bodies", "points"
@@ -109,7 +109,9 @@ class Analysis(Described):
     fluctuations: Fluctuations | None = None  # σ of the pairs that were compared
     confidence: Confidence | None = None
     motion: Motions | None = None  # of the shown sites
+    splits: tuple[SplitMotion, ...] = ()  # how clusters of the shown sites move apart
     modes: Components | None = None  # of the shown sites
+    halves: float = np.nan  # how far modes of both halves of a run agree (RMSIP), beside 1
     rigidity: Rigidity | None = None
     windows: Windows | None = None
     lags: Floats | None = None  # (lags, 2): lag in snapshots, median σ within it
