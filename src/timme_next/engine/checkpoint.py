@@ -170,13 +170,6 @@ class Checkpoint:
         return found
 
 
-def announce(progress: Progress | None, what: str) -> None:
-    """Name what is done next to a progress that shows it, which has a method ``begin``."""
-    begin = getattr(progress, "begin", None)
-    if begin is not None:
-        begin(what)
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """How a run is carried out; by default by all cores, telling nobody and saving nothing."""
