@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -46,6 +48,30 @@ class Finding:
     labels: Ints  # (shown,), group of each shown object, -1 for none; all pictures colour it
     names: tuple[str, ...] = ()  # of the groups: "1", "2"
     cutoff: float | None = None  # of the hierarchy beside it
+
+    @property
+    def brief(self) -> str:
+        """What was found, in a few words: "three rigid bodies"."""
+        return re.split(r"[,.;:] | \(|\.$", self.sentence.split(": ", 1)[-1])[0]
+
+    def text(self, width: int = 100) -> str:
+        """Return the sentence, the facts in lines of at most so many characters, and the notes."""
+        facts = (f"{fact.label:<10} {fact.value}" for fact in self.facts)
+        lines = [_wrap(self.sentence, width, others="  ")]
+        lines += (_wrap(line, width, first="  ", others=" " * 13) for line in facts)
+        lines += (_wrap(f"Note: {note}", width, others="  ") for note in self.notes)
+        return "\n".join(lines)
+
+
+def _wrap(text: str, width: int, *, first: str = "", others: str = "") -> str:
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,19 @@ from typing import Literal, Self
 import numpy as np
 
 from timme_next._arrays import Coordinates, Floats, Ints, Strings
-from timme_next._text import Described
+from timme_next._text import Described, counted
+from timme_next.analysis import tables
 from timme_next.analysis.finding import Finding
 from timme_next.analysis.settings import Model, Settings
-from timme_next.confidence.assessment import Confidence
+from timme_next.confidence.assessment import ClusterRecord, Confidence
 from timme_next.confidence.windows import Windows
 from timme_next.ensemble.atoms import Atoms
 from timme_next.fluctuations import Fluctuations
+from timme_next.hierarchy.condensed import condense
 from timme_next.hierarchy.tree import Hierarchy
 from timme_next.motion.correlation import TwoPoint
+from timme_next.motion.fits import shape_of
+from timme_next.motion.hinges import Hinge
 from timme_next.motion.motions import Motions, SplitMotion
 from timme_next.motion.variance import Components
 from timme_next.rigidity.decomposition import Decomposition
@@ -97,6 +101,24 @@ class Rigidity(Described):
     stability: Stability | None = None  # of the shown sites
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """A rigid body, and how it moves against another."""
+
+    name: str  # "1" is the largest
+    members: str  # "A 1-29, 68-115"
+    sites: Ints  # of the shown, ascending
+    chain: str
+    fit: float  # rms distance of its sites from a rigid shape; NaN unknown
+    relative_to: str = ""  # name of the body against which it moves; "" for one held still
+    motion: Hinge | None = None
+
+    @property
+    def angle(self) -> float:
+        """Range of its angles in degrees; NaN for one held still."""
+        return float("nan") if self.motion is None else self.motion.range
+
+
 @dataclass(frozen=True, eq=False, repr=False)  # without slots: properties are kept
 class Analysis(Described):
     """A hierarchy with what it clusters, what was found, and how surely."""
@@ -126,3 +148,62 @@ class Analysis(Described):
     def shown_atoms(self) -> Atoms:
         """Names of the sites that stand for the shown objects."""
         return self.system.sites.take(self.system.object_sites[self.system.shown])
+
+    @cached_property
+    def bodies(self) -> tuple[Body, ...]:
+        """Rigid bodies, the largest first; none where they were not looked for."""
+        motion = self.motion
+        if motion is None:
+            return ()
+        found = motion.bodies
+        moves = {
+            body: (str(other + 1), hinge)
+            for body, other, hinge in zip(
+                motion.moving, motion.relative_to, motion.hinges, strict=True
+            )
+        }
+        return tuple(
+            Body(
+                str(body + 1),
+                tables.runs(self.shown_atoms, found.members(body)),
+                found.members(body),
+                found.chains[body],
+                self._fit(found.members(body)),
+                *moves.get(body, ("", None)),
+            )
+            for body in range(found.n_bodies)
+        )
+
+    @cached_property
+    def clusters(self) -> tuple[ClusterRecord, ...]:
+        """Clusters of the condensed tree, parents before their parts."""
+        if self.confidence is not None:
+            return self.confidence.records
+        tree = condense(self.hierarchy, min_size=max(2, tables.min_size(self)))
+        each = zip(tree.parents.tolist(), tree.births.tolist(), tree.deaths.tolist(), strict=True)
+        return tuple(
+            ClusterRecord(tree.members(place), parent, low, high, 0.0)
+            for place, (parent, low, high) in enumerate(each)
+        )
+
+    @cached_property
+    def sites(self) -> tables.Table:
+        """One row for each shown site."""
+        return tables.sites(self)
+
+    def _fit(self, shown: Ints) -> float:
+        """Rms distance of shown sites from one rigid body, over the snapshots that are kept."""
+        film, sites = self.system.film, self.system.object_sites[self.system.shown]
+        return float("nan") if film is None else shape_of(film[:, sites[shown]]).rest
+
+    def __str__(self) -> str:
+        return repr(self) if self.finding is None else self.finding.text()
+
+    def __repr__(self) -> str:
+        """One line: the source, what was found, and of what."""
+        system = self.system
+        sizes = [counted(len(system.shown), system.shown_name).replace("Cαs", "Cα")]
+        if system.n_snapshots:
+            sizes.append(counted(system.n_snapshots, "snapshot"))
+        found = "" if self.finding is None else f": {self.finding.brief}"
+        return f"<Analysis {self.made.title}{found}; {', '.join(sizes)}>".replace("  ", " ")
