@@ -43,13 +43,6 @@ def require(given: Any, kind: type, step: str, remedies: Mapping[str, str]) -> N
         raise TypeError(f"timme.{step} needs {kind.__name__}, got {got}: {remedy}")
 
 
-def announce(progress: object, what: str) -> None:
-    """Name what is done next to a progress that shows it, which has a method ``begin``."""
-    begin = getattr(progress, "begin", None)
-    if begin is not None:
-        begin(what)
-
-
 class Described:
     """Base of results: two lines in a terminal, a table in a notebook.
 

@@ -207,3 +207,10 @@ class Analysis(Described):
             sizes.append(counted(system.n_snapshots, "snapshot"))
         found = "" if self.finding is None else f": {self.finding.brief}"
         return f"<Analysis {self.made.title}{found}; {', '.join(sizes)}>".replace("  ", " ")
+
+
+def announce(progress: object, what: str) -> None:
+    """Name what is done next to a progress that shows it, which has a method ``begin``."""
+    begin = getattr(progress, "begin", None)
+    if begin is not None:
+        begin(what)
