@@ -53,7 +53,7 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path) -> N
     ("name", "error", "message"),
     [
         (".", IsADirectoryError, "name a file in it"),
-        ("none.pdb", FileNotFoundError, "no such file"),
+        ("none.pdb", FileNotFoundError, "No such file.*check its name"),
         ("empty.pdb", ValueError, "is empty"),
         ("a.rst7", ValueError, "Amber restart file is not supported: .*cpptraj"),
         ("CONFIG", ValueError, "CONFIG is not supported: .*ase convert"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -13,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from timme_next._arrays import Floats, Ints
-from timme_next._text import one_line
 from timme_next.ensemble.atoms import angstroms
 from timme_next.ensemble.frames import Frame
 from timme_next.io.files import (
@@ -44,20 +44,14 @@ class _DcdHead(NamedTuple):
     n_atoms: int
     start: int  # of the first frame
     free: Ints  # (atoms,), that move; the others are in the first frame only
-    n_cell: int  # bytes of the record with the cell, 0 for none
+    types: tuple[np.dtype[Any], np.dtype[Any]]  # of the first frame, and of the others
     first_time: float
     interval: float
 
     def place(self, number: int) -> int:
         """Return where a frame starts."""
-        later = max(0, number - 1) * self.length(1)
-        return self.start + (number > 0) * self.length(0) + later
-
-    def length(self, number: int) -> int:
-        return self.n_cell + 3 * (8 + 4 * self.n_moving(number))
-
-    def n_moving(self, number: int) -> int:
-        return len(self.free) if number else self.n_atoms
+        first, later = (kind.itemsize for kind in self.types)
+        return self.start + (number > 0) * first + max(0, number - 1) * later
 
 
 def index_dcd(path: Path) -> Trajectory:
@@ -69,11 +63,12 @@ def index_dcd(path: Path) -> Trajectory:
 def _walk_dcd(stream: BinaryIO, path: Path) -> Iterator[FrameHead]:
     head, size, number = _dcd_head(str(path), stamp(path)), path.stat().st_size, 0
     while (offset := head.place(number)) < size:
-        mark = struct.unpack(f"{head.order}i", take(stream, offset, 4))[0]
-        if mark != (head.n_cell - 8 if head.n_cell else 4 * head.n_moving(number)):
+        kind = head.types[number > 0]
+        (mark,) = struct.unpack(f"{head.order}i", take(stream, offset, 4))
+        if mark != kind[1].itemsize:
             raise ValueError("it does not start as a DCD frame does")
-        if head.place(number + 1) > size:
-            raise ValueError(f"{head.place(number + 1) - size} bytes are missing")
+        if offset + kind.itemsize > size:
+            raise ValueError(f"{offset + kind.itemsize - size} bytes are missing")
         yield FrameHead(offset, head.n_atoms, head.first_time + number * head.interval)
         number += 1
 
@@ -81,17 +76,17 @@ def _walk_dcd(stream: BinaryIO, path: Path) -> Iterator[FrameHead]:
 def read_dcd(stream: BinaryIO, file: Trajectory, number: int) -> Frame:
     """Return one frame of a DCD file."""
     head = _dcd_head(file.path, file.stamp)
-    data = take(stream, head.place(number), head.length(number))
-    count, cell = head.n_moving(number), np.zeros(6)
-    if head.n_cell:
-        cell = _record(data, 0, f"{head.order}f8", 6).astype(np.float64)
-    starts = [head.n_cell + axis * (8 + 4 * count) for axis in range(3)]
-    axes = [_record(data, start, f"{head.order}f4", count) for start in starts]
-    positions = np.stack(axes, axis=1).astype(np.float32)
-    if count < head.n_atoms:
+    kind = head.types[number > 0]
+    (frame,) = np.frombuffer(take(stream, head.place(number), kind.itemsize), kind)
+    for place in range(1, len(kind.names or ()), 3):  # every record tells its length at both ends
+        if not frame[place - 1] == frame[place + 1] == kind[place].itemsize:
+            raise ValueError("its records have not the length that its atoms take")
+    positions = np.stack([frame[axis] for axis in "xyz"], axis=1).astype(np.float32)
+    if len(positions) < head.n_atoms:
         moving, positions = positions, read_dcd(stream, file, 0).positions
         positions[head.free] = moving
-    return Frame(positions, _dcd_box(cell))
+    cell = frame["cell"] if "cell" in frame.dtype.names else np.zeros(6)
+    return Frame(positions, _dcd_box(cell.astype(np.float64)))
 
 
 @lru_cache(maxsize=8)
@@ -113,26 +108,30 @@ def _dcd_head(path: str, changed: tuple[int, int]) -> _DcdHead:
             raise ValueError("it does not start as a DCD file with three axes does")
         free, count = np.arange(n_atoms), n_atoms - n_fixed
         if n_fixed:
-            data_ = take(stream, start, 8 + 4 * count)
-            free, start = _record(data_, 0, f"{order}i4", count) - 1, start + 8 + 4 * count
-            if len(np.unique(free[(free >= 0) & (free < n_atoms)])) < count:
+            (length,) = struct.unpack(f"{order}i", take(stream, start, 4))
+            free = np.frombuffer(take(stream, start + 4, 4 * count), f"{order}i4") - np.int64(1)
+            start += 8 + 4 * count
+            inside = np.unique(free[(free >= 0) & (free < n_atoms)])
+            if len(inside) < count or length != 4 * count:
                 raise ValueError("its list of free atoms is damaged")
     (delta,) = struct.unpack_from(f"{order}{'f' if charmm else 'd'}", data, 44)
     # VMD, mdtraj and ProDy write a step of 1 whatever it was, LAMMPS one in its own unit.
     known = control[2] > 0 and np.isfinite(delta) and delta > 0 and delta != 1.0
     known = known and b"LAMMPS" not in title and (control[2] == 1 or delta < _LONGEST_STEP)
     first, interval = (step * delta * _AKMA if known else np.nan for step in control[1:3])
-    n_cell = 56 if charmm and control[10] else 0
-    return _DcdHead(order, n_atoms, start, free.astype(np.int64), n_cell, first, interval)
+    records = [(axis, f"{order}f4") for axis in "xyz"]
+    records = [("cell", f"{order}f8"), *records] if charmm and control[10] else records
+    types = _frame_type(records, n_atoms), _frame_type(records, count)
+    return _DcdHead(order, n_atoms, start, free, types, first, interval)
 
 
-def _record(data: bytes, start: int, kind: str, count: int) -> Array:
-    """Return the numbers of one record, which tells its length at both ends."""
-    length = count * np.dtype(kind).itemsize
-    marks = [np.frombuffer(data, f"{kind[0]}i4", 1, start + k)[0] for k in (0, 4 + length)]
-    if marks != [length, length]:
-        raise ValueError(f"a record is of {marks[0]} bytes, and {length} are needed")
-    return np.frombuffer(data, kind, count, start + 4)
+def _frame_type(records: list[tuple[str, str]], count: int) -> np.dtype[Any]:
+    """Return the records of a frame, each between two numbers that tell its length."""
+    parts = list[Any]()
+    for name, kind in records:
+        mark = ("", f"{kind[0]}i4")
+        parts += [mark, (name, kind, (6 if name == "cell" else count,)), mark]
+    return np.dtype(parts)
 
 
 def _dcd_box(cell: Floats) -> Floats:
@@ -168,12 +167,9 @@ def index_netcdf(path: Path) -> Trajectory:
         times = np.full(n_frames, np.nan)
         if shapes.get("time") == (n_frames,):
             times = np.array(file.variables["time"].data, np.float64)
-        bounds = np.lib.array_utils.byte_bounds
-        ends = [
-            (bounds(v.data)[1], bounds(v.data.base)[1]) for v in file.variables.values() if v.isrec
-        ]
-        size = file.variables["coordinates"].data.strides[0]
-        if ends and min(end for _, end in ends) - max(end for end, _ in ends) >= size:
+        own, bounds = file.variables["coordinates"].data, np.lib.array_utils.byte_bounds
+        ends = [bounds(each.data)[1] for each in file.variables.values() if each.isrec]
+        if ends and bounds(own.base)[1] - max(ends) >= own.strides[0]:
             raise ValueError("it holds more frames than its header announces")
     return Trajectory(n_frames, n_atoms, times)
 
@@ -196,14 +192,10 @@ def open_netcdf(path: str | Path) -> Iterator[Any]:
 
     try:
         file: Any = netcdf_file(str(path), "r", mmap=True)
-    except Exception as error:  # noqa: BLE001, the library raises what it stumbles over
-        raise ValueError(
-            f"it is cut off, damaged or no NetCDF 3 file, as cpptraj writes: {one_line(error)[:80]}"
-        ) from None
-    try:
+    except Exception:  # noqa: BLE001, the library raises what it stumbles over
+        raise ValueError("it is cut off, or no NetCDF 3 file as cpptraj writes") from None
+    with closing(file):
         yield file
-    finally:
-        file.close()
 
 
 # ---- H5MD ----------------------------------------------------------------------------------------
@@ -223,16 +215,12 @@ def index_h5md(path: Path) -> Trajectory:
             first = float(time.attrs.get("offset", 0.0))
             each = time[()] if time.shape else first + float(time[()]) * np.arange(n_frames)
             times = np.asarray(each, np.float64) * _PICOSECONDS.get(_unit(time), np.nan)
-        ids = _element(group, "id", 0) if hasattr(group.get("id"), "keys") else None
-        return Trajectory(
-            n_frames,
-            n_atoms,
-            times,
-            unit=unit if _angstrom(unit) is None else "Å",
-            scale=_angstrom(unit) or 1.0,
-            has_images="image" in group,
-            ids=None if ids is None else np.sort(ids.ravel()).astype(np.int64),
-        )
+        found = Trajectory(n_frames, n_atoms, times, has_images="image" in group)
+        scale = 1e10 if unit == "m" else angstroms(unit) if unit else None
+        found = replace(found, unit="Å" if scale else unit, scale=scale or 1.0)
+        if not hasattr(group.get("id"), "keys"):
+            return found
+        return replace(found, ids=np.sort(_element(group, "id", 0).ravel()).astype(np.int64))
 
 
 def read_h5md(file: Any, found: Trajectory, number: int) -> Frame:
@@ -249,13 +237,10 @@ def read_h5md(file: Any, found: Trajectory, number: int) -> Frame:
         ids = _element(group, "id", number).ravel().astype(np.int64)
     box = np.zeros((3, 3))
     if "box" in group and "edges" in group["box"]:
-        edges, unit = np.asarray(_element(group["box"], "edges", number)), _unit(values)
-        own = group["box"]["edges"]
-        stated = _unit(own["value"] if hasattr(own, "keys") else own) or unit
-        if _angstrom(stated) != _angstrom(unit):
-            raise ValueError(
-                f"its box is in {stated}, and its positions are in {unit or 'no unit'}"
-            )
+        edges, own = _element(group["box"], "edges", number), group["box"]["edges"]
+        stated = _unit(own["value"] if hasattr(own, "keys") else own)
+        if stated not in {"", _unit(values)}:
+            raise ValueError(f"its box is in {stated}, its positions in {_unit(values) or 'none'}")
         boundary = np.ravel(group["box"].attrs.get("boundary", ["periodic"] * axes))
         periodic = np.array([_text(kind).lower() == "periodic" for kind in boundary])
         box[:axes, :axes] = np.diag(edges) if edges.ndim == 1 else edges
@@ -296,11 +281,6 @@ def _particles(file: Any) -> Any:
 
 def _unit(element: Any) -> str:
     return _text(element.attrs.get("unit", ""))
-
-
-def _angstrom(unit: str) -> float | None:
-    """Return the length of a unit in Å, None where none is known."""
-    return 1e10 if unit == "m" else angstroms(unit) if unit else None
 
 
 def _text(value: Any) -> str:
@@ -367,11 +347,6 @@ def index_npy(path: Path) -> Trajectory:
     n_frames, n_atoms, axes = open_npy(path).shape
     times = np.full(n_frames, np.nan)
     return Trajectory(n_frames, n_atoms, times, unit="", n_dimensions=axes)
-
-
-def map_npy(path: str | Path) -> AbstractContextManager[Array]:
-    """Map an array into memory."""
-    return nullcontext(open_npy(path))
 
 
 def read_npy(array: Array, file: Trajectory, number: int) -> Frame:

@@ -9,20 +9,19 @@ import os
 import re
 import stat
 import struct
-import tempfile
 import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from timme_next._arrays import Floats, Ints, Strings
+from timme_next._files import write_atomically
 from timme_next._text import one_line
 from timme_next.ensemble.space import cell_vectors
 
@@ -52,11 +51,8 @@ _UNREAD = {  # formats that are refused, each with the way to one that is read
     ".traj": ("ASE's .traj", "pass the list that ase.io.read(file, ':') returns"),
     ".xml": ("XML", "TrackMate exports its spots as a table (Spots, Export to CSV)"),
 }
-# What NumPy raises where the header of an .npy file is damaged.
-_BAD_HEADERS = (ValueError, EOFError, OSError, SyntaxError, TypeError, OverflowError, TokenError)
 _CODE = re.compile(r"[0-9][a-z0-9]{3}|pdb_[0-9a-z]{8}")
 _TIMEOUT = 60.0  # seconds
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class FrameHead(NamedTuple):
@@ -109,15 +105,11 @@ def checked_file(path: str | Path) -> Path:
         if stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError(f"{path}: this is a directory: name a file in it")
         if not stat.S_ISREG(found.st_mode):
-            raise ValueError(
-                f"{path}: a regular file is needed, got a pipe, socket or device: "
-                "save the data to a file first"
-            )
+            raise ValueError(f"{path}: a regular file is needed, no pipe or device: save the data")
         path.open("rb").close()
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: there is no such file: check the name") from None
-    except PermissionError:
-        raise PermissionError(f"{path}: permission denied: make the file readable") from None
+    except (FileNotFoundError, PermissionError) as error:
+        kind_ = type(error)
+        raise kind_(f"{path}: {error.strerror}: check its name and permissions") from None
     if not found.st_size:
         raise ValueError(f"{path}: the file is empty: make or download it again")
     if kind(path) in _UNREAD:
@@ -135,24 +127,19 @@ def stamp(path: str | Path) -> tuple[int, int]:
 def refuse_changed(path: str | Path, before: tuple[int, int]) -> None:
     """Raise an error if a file is no longer the one that had this stamp."""
     if stamp(path) != before:
-        raise ValueError(
-            f"{path}: the file was changed while it was read: wait until it is written, "
-            "then read it again"
-        )
+        raise ValueError(f"{path}: the file was changed while it was read: read it again later")
 
 
 def read_bytes(path: str | Path) -> bytes:
     """Read a whole text file, unpacked, with newlines as its only line ends."""
     path = checked_file(path)
     before = stamp(path)
-    data = _unpack(path, path.read_bytes()).removeprefix(_BYTE_ORDER_MARK)
+    data = _unpack(path, path.read_bytes()).removeprefix(b"\xef\xbb\xbf")  # byte order mark
     refuse_changed(path, before)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # as Excel writes its Unicode texts
         data = data.decode("utf-16", "replace").encode()
-    if b"\0" in data:  # left by a copy that failed; lines are lost there
-        raise ValueError(f"{path}: the file holds zero bytes: make or download it again")
-    if not data.strip():
-        raise ValueError(f"{path}: the file is empty: make or download it again")
+    if b"\0" in data or not data.strip():  # zeros are left by a copy that failed
+        raise ValueError(f"{path}: the file holds zero bytes, or nothing: make it again")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
@@ -161,21 +148,18 @@ def index_frames(heads: Iterator[FrameHead]) -> Trajectory:
     found, damage = list[FrameHead](), ""
     try:
         for head in heads:
-            found.append(head)
-            if head.n_atoms != found[0].n_atoms:
-                found.pop()
+            if found and head.n_atoms != found[0].n_atoms:
                 damage = f"it has {head.n_atoms} atoms, the others have {found[0].n_atoms}"
                 break
+            found.append(head)
     except (ValueError, IndexError, OverflowError, struct.error) as error:
         damage = one_line(error)
     if not found:
         raise ValueError(f"no whole frame was found ({damage or 'the file holds none'})")
-    offsets, _, times, flags = map(np.array, zip(*found, strict=True))
+    offsets, counts, times, flags = map(np.array, zip(*found, strict=True))
+    index = Trajectory(len(found), int(counts[0]), times.astype(np.float64), offsets)
     damage = f"frame {len(found) + 1}: {damage}" if damage else ""
-    times, flagged = times.astype(np.float64), bool(flags.all())
-    return Trajectory(
-        len(found), found[0].n_atoms, times, offsets, has_images=flagged, damage=damage
-    )
+    return replace(index, has_images=bool(flags.all()), damage=damage)
 
 
 def cell_box(lengths: Floats, angles: Floats) -> Floats:
@@ -203,17 +187,16 @@ def open_npy(path: str | Path) -> npt.NDArray[np.number]:
     path = checked_file(path)
     try:
         array: np.memmap[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except _BAD_HEADERS as error:
-        raise ValueError(
-            f"{path}: not an array of numbers ({one_line(error)}): save it with numpy.save as float"
-        ) from None
-    if array.dtype.kind not in "fiu":
-        raise ValueError(f"{path}: not an array of real numbers: save it with numpy.save as float")
-    size, held = array.offset + array.nbytes, path.stat().st_size
-    if size != held:
-        raise ValueError(
-            f"{path}: its header announces {size} bytes, the file holds {held}: save it again"
-        )
+    except Exception as error:  # noqa: BLE001, NumPy evaluates a header, which may be damaged
+        fault = f"not an array of numbers ({one_line(error)})"
+    else:
+        size, held, fault = array.offset + array.nbytes, path.stat().st_size, ""
+        if array.dtype.kind not in "fiu":
+            fault = "not an array of real numbers"
+        elif size != held:
+            fault = f"its header announces {size} bytes, the file holds {held}"
+    if fault:
+        raise ValueError(f"{path}: {fault}: save it with numpy.save as float")
     return array
 
 
@@ -248,7 +231,9 @@ def fetch(code: str, *, cache: str | Path | None = None, server: str | None = No
     path = (base if cache is None else Path(cache).expanduser()) / f"{name}.cif.gz"
     if not path.is_file():
         address = (server or os.environ.get("TIMME_PDB_SERVER") or SERVER).rstrip("/")
-        _keep(_download(f"{address}/{path.name}", name), path)
+        data = _download(f"{address}/{path.name}", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
     return path
 
 
@@ -258,25 +243,16 @@ def _download(address: str, name: str) -> bytes:
     try:
         with urllib.request.urlopen(address, timeout=_TIMEOUT) as answer:  # noqa: S310
             data: bytes = answer.read()
-        whole = b"_atom_site." in gzip.decompress(data)  # with a checksum of all data
+        if b"_atom_site." not in gzip.decompress(data):  # which checks the sum of all data
+            raise OSError("the server sent no structure")  # noqa: TRY301
     except (OSError, EOFError, zlib.error, http.client.HTTPException) as error:
         if isinstance(error, urllib.error.HTTPError):
             error.close()
         raise OSError(
-            f"{address}: the download of {name} failed ({one_line(error)}): "
-            "check the code and the network, or give the file itself"
+            f"{address}: the download of {name} failed ({one_line(error)}): check the code and the "
+            "network, or give the file itself"
         ) from None
-    if not whole:
-        raise ValueError(f"{address}: the server sent no structure: give the file itself")
     return data
-
-
-def _keep(data: bytes, path: Path) -> None:
-    """Write a file under its name in one step, so that no other process reads half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as stream:
-        stream.write(data)
-    Path(stream.name).replace(path)
 
 
 def _unpack(path: Path, data: bytes) -> bytes:
@@ -285,11 +261,8 @@ def _unpack(path: Path, data: bytes) -> bytes:
             return gzip.decompress(data)
         if path.suffix.lower() == ".bz2":  # a text may begin with the mark of this compression
             return bz2.decompress(data)
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise ValueError(
-            f"{path}: the compressed file is damaged or cut off ({one_line(error)}): "
-            "make or download it again"
-        ) from None
+    except (OSError, EOFError, ValueError, zlib.error):
+        raise ValueError(f"{path}: the file is damaged or cut off: download it again") from None
     if path.suffix.lower() == ".gz":
         raise ValueError(f"{path}: not a gzip file: download it again, or name it without .gz")
     return data

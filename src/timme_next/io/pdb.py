@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,34 +29,27 @@ from timme_next.io.structures import Cell, Model, StructureFile
 _COMMON = ("C", "N", "O", "H", "S", "P", "D", "Se")  # elements of polymers
 _CUT = "its last line is cut off: copy or download the file again"
 _NO_END = "the file has no END: check that it is complete"
-_COLUMNS, _END_OF_COORDINATES = 80, 54  # of lines of PDB files
-_AXES = ((30, 38), (38, 46), (46, 54))
+_WIDTH, _END_OF_COORDINATES = 80, 54  # columns of lines of PDB files
+_FIELDS = {
+    "serials": (6, 11), "names": (12, 16), "altlocs": (16, 17), "resnames": (17, 21),
+    "chains": (21, 22), "resids": (22, 26), "icodes": (26, 27), "x": (30, 38), "y": (38, 46),
+    "z": (46, 54), "occupancies": (54, 60), "segments": (72, 76), "elements": (76, 78),
+}  # fmt: skip
 _CELL = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
+# Columns of mmCIF files: names of authors come before those of the PDB.
+_TAGS = {
+    "names": ("auth_atom_id", "label_atom_id"), "elements": ("type_symbol",),
+    "resnames": ("auth_comp_id", "label_comp_id"), "resids": ("auth_seq_id", "label_seq_id"),
+    "icodes": ("pdbx_PDB_ins_code",), "chains": ("auth_asym_id", "label_asym_id"),
+    "altlocs": ("label_alt_id",), "models": ("pdbx_PDB_model_num",),
+}  # fmt: skip
+_NAMES = ("names", "elements", "resnames", "resids", "icodes", "chains", "altlocs")
 _LAST = ("END", "CONECT", "MASTER")  # records that end a whole file
 _LONGEST_LINK = 3.5  # Å: atoms farther apart are not bonded, whatever the file says
 
 Lines = npt.NDArray[np.uint8]  # (lines, 80)
 Links = Sequence[tuple[Hashable, Hashable]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    """Atoms of all models of a file, as they are written there."""
-
-    path: Path
-    rows: Ints  # (atoms,), where each atom is in the file: its line, or its row
-    models: Ints | Strings  # (atoms,), the same for all atoms of a model
-    texts: dict[str, Strings]  # (atoms,) each: fields of Atoms, and altlocs
-    places: Sequence[Sequence[str]]  # three columns
-    occupancies: Sequence[str]
-
-    def error(self, row: int, need: str, got: str) -> ValueError:
-        place = f"{'atom' if kind(self.path) == '.cif' else 'line'} {self.rows[row]}"
-        columns = (self.texts[name] for name in ("names", "resnames", "chains", "resids"))
-        atom = " ".join(" ".join(str(column[row]) for column in columns).split())
-        return ValueError(
-            f"{self.path}: {place} ({atom}): {need}, got {got!r}: repair it or leave out its model"
-        )
+Texts = dict[str, Any]  # by name, (atoms,) each, as a file has them
 
 
 def read_structure(path: Path) -> StructureFile:
@@ -74,38 +68,31 @@ def read_pdb(path: Path) -> StructureFile:
     if is_atom[-1] and len(data) - data.rfind(b"\n") <= _END_OF_COORDINATES:
         raise ValueError(f"{path}: {_CUT}")
     atoms = lines[is_atom]
-    numbers, icodes, chains = _field(atoms, 22, 27), _field(atoms, 26, 27), _field(atoms, 21, 22)
-    five = np.strings.isdigit(numbers)
-    texts = {
-        "names": _field(atoms, 12, 16),
-        "elements": _field(atoms, 76, 78),
-        "resnames": _field(atoms, 17, 21),
-        "resids": np.where(five, numbers, _field(atoms, 22, 26)),
-        "icodes": np.where(five, "", icodes),
-        # Programs of simulations write segments in place of chains.
-        "chains": chains if (chains != " ").any() else _field(atoms, 72, 76),
-        "altlocs": _field(atoms, 16, 17),
-    }
-    ends = np.cumsum(np.isin(words, ("MODEL", "ENDMDL", "END")), dtype=np.int64)[is_atom]
-    axes = [_field(atoms, *columns).tolist() for columns in _AXES]
-    occupancies = _field(atoms, 54, 60).tolist()
-    table = _Table(path, np.flatnonzero(is_atom) + 1, ends, texts, axes, occupancies)
+    texts: Texts = {name: _field(atoms, *columns) for name, columns in _FIELDS.items()}
+    five = np.strings.isdigit(_field(atoms, 22, 27))
+    texts["resids"] = np.where(five, _field(atoms, 22, 27), texts["resids"])
+    texts["icodes"] = np.where(five, "", texts["icodes"])
+    if (texts["chains"] == " ").all():
+        texts["chains"] = texts["segments"]  # of programs of simulations
+    texts["models"] = np.cumsum(np.isin(words, ("MODEL", "ENDMDL", "END")))[is_atom]
+    texts["places"] = np.flatnonzero(is_atom) + 1
     cells = [
         _cell([line[start:stop] for start, stop in _CELL], line[55:66].strip())
-        for line in _field(lines[words == "CRYST1"], 0, _COLUMNS).tolist()
+        for line in _field(lines[words == "CRYST1"], 0, _WIDTH).tolist()
     ]
-    links, serials = _read_conect(lines[words == "CONECT"]), _field(atoms, 6, 11)
-    first = serials[ends == ends[0]]
-    if len(np.unique(first)) < len(first):  # they began again
+    first, *others = (_field(lines[words == "CONECT"], k, k + 5).tolist() for k in range(6, 31, 5))
+    links = [pair for other in others for pair in zip(first, other, strict=True) if pair[1].strip()]
+    serials = texts["serials"][texts["models"] == texts["models"][0]]
+    if len(np.unique(serials)) < len(serials):  # they began again
         links = []
-    models = _read_models(table, cells, serials.tolist() if links else (), links)
+    models = _read_models(path, texts, cells, texts["serials"].tolist(), links)
     last = words[words != ""][-1]
     whole = last in _LAST or (last == "ENDMDL" and len(models) == 1)
     return StructureFile(path, models, "" if whole else f"{path}: {_NO_END}")
 
 
 def read_mmcif(path: Path) -> StructureFile:
-    """Read all models of an mmCIF file; names of its authors come before those of the PDB."""
+    """Read all models of an mmCIF file."""
     block, note = _find_atoms(path)
     n_atoms = len(block.find_values("_atom_site.Cartn_x"))
 
@@ -114,54 +101,43 @@ def read_mmcif(path: Path) -> StructureFile:
         columns = (list(block.find_values(f"_atom_site.{name}")) for name in names)
         return next(filter(None, columns), [""] * n_atoms)
 
-    def plain(*names: str) -> Strings:
-        """Fields without quotation marks, "" for . and ?."""
-        column = fields(*names)
-        meaning = {field: cif.as_string(field) for field in set(column)}
+    texts: Texts = {axis: fields(f"Cartn_{axis}") for axis in "xyz"}
+    texts |= {"occupancies": fields("occupancy"), "places": np.arange(1, n_atoms + 1)}
+    for name, tags in _TAGS.items():
+        column = fields(*tags)
+        meaning = {field: cif.as_string(field) for field in set(column)}  # "" for . and ?
         if any(field != text for field, text in meaning.items()):
             column = [meaning[field] for field in column]
-        return np.array(column, np.str_)
-
-    texts = {
-        "names": plain("auth_atom_id", "label_atom_id"),
-        "elements": plain("type_symbol"),
-        "resnames": plain("auth_comp_id", "label_comp_id"),
-        "resids": plain("auth_seq_id", "label_seq_id"),
-        "icodes": plain("pdbx_PDB_ins_code"),
-        "chains": plain("auth_asym_id", "label_asym_id"),
-        "altlocs": plain("label_alt_id"),
-    }
-    axes, occupancies = [fields(f"Cartn_{axis}") for axis in "xyz"], fields("occupancy")
-    models = plain("pdbx_PDB_model_num")
-    table = _Table(path, np.arange(1, n_atoms + 1), models, texts, axes, occupancies)
+        texts[name] = np.array(column, np.str_)
     names = ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")
     sizes = [cif.as_string(str(block.find_value(f"_cell.{name}"))) for name in names]
     group = cif.as_string(str(block.find_value("_symmetry.space_group_name_H-M")))
-    links, keys = list(_read_links(block)), list[Hashable]()
-    if links:
-        columns = [texts[name].tolist() for name in ("chains", "resids", "icodes", "names")]
-        keys = list(zip(*columns, strict=True))
-    cell = _cell([size.partition("(")[0] for size in sizes], group)
-    return StructureFile(path, _read_models(table, [cell], keys, links), note)
+    columns = [texts[name].tolist() for name in ("chains", "resids", "icodes", "names")]
+    cell, keys = (
+        _cell([size.partition("(")[0] for size in sizes], group),
+        zip(*columns, strict=True),
+    )
+    links = list(_read_links(block))
+    return StructureFile(path, _read_models(path, texts, [cell], [*keys], links), note)
 
 
 def _read_models(
-    table: _Table, cells: Sequence[Cell | None], keys: Sequence[Hashable], links: Links
+    path: Path, texts: Texts, cells: Sequence[Cell | None], keys: Sequence[Hashable], links: Links
 ) -> list[Model]:
     """Models of a file; links are pairs of keys of atoms."""
-    coordinates = np.stack([_reals(column) for column in table.places], axis=1)
+    coordinates = np.stack([_reals(texts[axis]) for axis in "xyz"], axis=1)
     for bad in np.flatnonzero(~np.isfinite(coordinates).all(axis=1)).tolist():
-        got = " ".join(column[bad].strip() for column in table.places)
-        raise table.error(bad, "coordinates must be numbers", got)
+        got = " ".join(texts[axis][bad].strip() for axis in "xyz")
+        raise _error(path, texts, bad, f"coordinates must be numbers, got {got!r}")
     # Occupancies only count where an atom has several locations; they are 1 where unknown.
-    occupancies = np.nan_to_num(_reals(table.occupancies), nan=1.0, posinf=1.0, neginf=1.0)
-    resids = _residue_numbers(table)
-    bounds = np.flatnonzero(table.models[1:] != table.models[:-1]) + 1
-    groups = np.split(np.arange(len(resids)), bounds)
+    occupancies = np.nan_to_num(_reals(texts["occupancies"]), nan=1.0, posinf=1.0, neginf=1.0)
+    resids, numbers = _residue_numbers(path, texts), texts["models"]
+    groups = np.split(np.arange(len(resids)), 1 + np.flatnonzero(numbers[1:] != numbers[:-1]))
     cells = [*cells] * len(groups) if len(cells) == 1 else cells
+    cells = cells if len(cells) == len(groups) else [None] * len(groups)
     models, first = list[Model](), dict[str, Strings]()
-    for number, own in enumerate(groups):
-        names = {name: column[own] for name, column in table.texts.items()}
+    for number, (own, cell) in enumerate(zip(groups, cells, strict=True), start=1):
+        names = {name: texts[name][own] for name in _NAMES}
         if not models or not all(np.array_equal(first[name], names[name]) for name in names):
             first = names
             atoms = _named_atoms(names, resids[own])
@@ -169,15 +145,21 @@ def _read_models(
             place = {keys[k]: n for n, k in reversed([*enumerate(own.tolist())])} if links else {}
             pairs = [(place[a], place[b]) for a, b in links if a in place and b in place]
             atoms = _with_links(atoms, coordinates[own], pairs)
-        cell = cells[number] if len(cells) == len(groups) else None
-        label = f"{table.path}: model {number + 1}"
+        label = f"{path}: model {number}"
         models.append(Model(label, atoms, altlocs, occupancies[own], coordinates[own], cell))
     return models
 
 
-def _residue_numbers(table: _Table) -> Ints:
+def _error(path: Path, texts: Texts, row: int, fault: str) -> ValueError:
+    columns = (str(texts[name][row]) for name in ("names", "resnames", "chains", "resids"))
+    place = f"{'atom' if kind(path) == '.cif' else 'line'} {texts['places'][row]}"
+    atom = " ".join(" ".join(columns).split())
+    return ValueError(f"{path}: {place} ({atom}): {fault}: repair it or leave out its model")
+
+
+def _residue_numbers(path: Path, texts: Texts) -> Ints:
     """Residue numbers; in four columns A000 to ZZZZ follow on 9999, and then a000 to zzzz."""
-    fields = table.texts["resids"]
+    fields: Strings = texts["resids"]
     try:
         return fields.astype(np.int64)
     except ValueError:
@@ -188,24 +170,23 @@ def _residue_numbers(table: _Table) -> Ints:
         try:
             numbers.append(least + int(field, 36) if hybrid else int(field))
         except ValueError:
-            need = "residue numbers must be whole"
-            raise table.error(row, need, field.strip()) from None
+            fault = f"residue numbers must be whole, got {field.strip()!r}"
+            raise _error(path, texts, row, fault) from None
     return np.array(numbers)
 
 
-def _named_atoms(texts: Mapping[str, Strings], resids: Ints) -> Atoms:
+def _named_atoms(texts: Texts, resids: Ints) -> Atoms:
     """Atoms with their elements, guessed from names where they are missing or cannot be."""
     columns = ("names", "elements", "resnames", "icodes", "chains")
     names, symbols, resnames, icodes, chains = (np.strings.strip(texts[each]) for each in columns)
-    distinct, of_atom = np.unique(symbols, return_inverse=True)
-    known = [symbol.capitalize() for symbol in distinct.tolist()]
-    elements = np.array([symbol if is_element(symbol) else "" for symbol in known], "U2")[of_atom]
+    elements = np.strings.capitalize(symbols).astype("U2")
+    wrong = [symbol for symbol in set(symbols.tolist()) if not is_element(symbol.capitalize())]
     # Names that are not in their columns make metals of carbons: CA, CD and HG of amino acids.
     polymer = is_named(resnames, PROTEIN | NUCLEIC | WATER)
-    unknown = (elements == "") | (polymer & ~np.isin(elements, _COMMON))
+    unknown = np.isin(symbols, wrong) | (polymer & ~np.isin(elements, _COMMON))
     elements[unknown] = guess_elements(names[unknown], resnames[unknown])
     if is_coarse_grained(names, resnames):
-        elements = np.full(len(names), "")
+        elements[:] = ""
     masses = element_masses(elements)
     return Atoms(names, elements, resnames, resids, icodes, chains, masses, sorted_bonds(()))
 
@@ -235,12 +216,12 @@ def _cell(fields: Sequence[str], symmetry: str) -> Cell | None:
 
 def _lines(data: bytes) -> Lines:
     """Lines of a PDB file, cut or filled up with blanks to 80 columns."""
-    raw = np.frombuffer(data + b"\n".ljust(_COLUMNS), np.uint8)
+    raw = np.frombuffer(data + b"\n".ljust(_WIDTH), np.uint8)
     ends = np.flatnonzero(raw == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + 1])
-    lines: Lines = np.lib.stride_tricks.sliding_window_view(raw, _COLUMNS)[starts]
-    short = np.flatnonzero(ends - starts < _COLUMNS)
-    beyond = np.arange(_COLUMNS) >= (ends - starts)[short, None]
+    lines: Lines = np.lib.stride_tricks.sliding_window_view(raw, _WIDTH)[starts]
+    short = np.flatnonzero(ends - starts < _WIDTH)
+    beyond = np.arange(_WIDTH) >= (ends - starts)[short, None]
     lines[short] = np.where(beyond, ord(" "), lines[short])
     return lines
 
@@ -248,12 +229,6 @@ def _lines(data: bytes) -> Lines:
 def _field(lines: Lines, start: int, stop: int) -> Strings:
     """Columns of lines as text."""
     return lines[:, start:stop].astype(np.uint32, order="C").view(f"U{stop - start}")[:, 0]
-
-
-def _read_conect(lines: Lines) -> Links:
-    """Serials of linked atoms."""
-    first, *others = (_field(lines, k, k + 5).tolist() for k in (6, 11, 16, 21, 26))
-    return [pair for other in others for pair in zip(first, other, strict=True) if pair[1].strip()]
 
 
 def _find_atoms(path: Path) -> tuple[cif.Block, str]:

@@ -56,24 +56,24 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         default those of trackpy, TrackMate and other programs are found by their names.
     """
     data, source, chosen = read_bytes(path), str(path), _listed(columns)
-    lines = [line for line in _decode(data).split("\n") if line.strip()]
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    lines = [line for line in text.split("\n") if line.strip()]
     plain = [line for line in lines if not line.startswith("#")] or lines
     separator, by_number = _separator(plain[-10:]), _are_numbers(chosen)
     # NumPy writes names in a comment.
-    above = [line.lstrip("# ") for line in (plain[:1] if by_number else lines[:_TITLES])]
-    heads = [_split(line, separator) for line in above]
+    lines = plain if by_number else lines
+    heads = [_split(line.lstrip("# "), separator) for line in lines[: 1 if by_number else _TITLES]]
     names, places, notes = _find_columns(heads, chosen, source)
+    below = heads.index(names) + 1
+    if below > 1:
+        notes.append(f"left out {counted(below - 1, 'line')} above the names of the columns")
+    if by_number and names[0] and is_number(names[places[0]].replace(",", ".")):
+        below = 0  # the first line holds no names; pandas has numbers for names, and none first
+    rows = [line for line in lines[below:] if not line.startswith("#")]
     unit, spots = _unit_of([names[place] for place in places[2:]], source), set(names) >= _TRACKMATE
-    if by_number:
-        # A frame is always a number, but an array that pandas wrote has numbers for names.
-        has_names = not names[0] or not is_number(names[places[0]].replace(",", "."))
-        rows, width = plain[has_names:], len(names)
-    else:
-        below = 1 + heads.index(names)
-        rows = [line for line in lines[below:] if not line.startswith("#")]
-        width = max(k for k, name in enumerate(names, start=1) if name)
-        if below > 1:
-            notes.append(f"left out {counted(below - 1, 'line')} above the names of the columns")
     if spots:  # long names, short names and units follow below the names
         more = [_split(row, separator) + names for row in rows[:3]]
         more = [fields for fields in more if not is_number(fields[places[0]])]
@@ -83,12 +83,10 @@ def read_table(path: Path, columns: Columns = None) -> Ensemble:
         if "" in _split(rows[-1], separator)[: max(places) + 1]:
             raise ValueError(f"{source}: its last row is cut off: copy or write the file again")
         notes.append("its last line has no line end, but all its columns, and is used")
+    if separator in {";", "\t"} and any("," in row for row in rows):
+        notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
+    width = max(k for k, name in enumerate(names, start=1) if name)
     values = _parse(rows, separator, width, places, source)
-    if separator in {";", "\t"}:
-        pointed = [column.replace(",", ".", regex=True) for column in values]
-        if not all(before.equals(after) for before, after in zip(values, pointed, strict=True)):
-            notes.append("commas within numbers are read as decimal signs: 1,234 is 1.234")
-        values = [pointed[0], values[1], *pointed[2:]]
     return _tracks(values, source, unit, notes, spots=spots)
 
 
@@ -111,13 +109,6 @@ def from_dataframe(table: Any, columns: Columns = None) -> Ensemble:
     unit = _unit_of([names[place] for place in places[2:]], "DataFrame")
     values = [table[table.columns[place]].to_numpy() for place in places]
     return _tracks(values, "DataFrame", unit, notes, spots=set(names) >= _TRACKMATE)
-
-
-def _decode(data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
 
 
 def _listed(columns: Columns) -> list[str]:
@@ -166,8 +157,7 @@ def _find_columns(
         shown = ", ".join(heads[0][:12]) + ", …" * (len(heads[0]) > 12)
         raise ValueError(
             f"{source}: columns {', '.join(chosen) or 'frame, particle, x'} are needed, each once, "
-            f"and the table has {shown}: name frame, particle and coordinates, or give their "
-            "numbers from 1 on (columns='1,2,3,4')"
+            f"and the table has {shown}: name them, or give numbers from 1 on (columns='1,2,3,4')"
         )
     taken = [names[place] for place in places]
     if chosen or taken[:3] == ["frame", "particle", "x"]:
@@ -199,9 +189,7 @@ def _unit_of(names: Sequence[str], source: str) -> str:
     """Unit that the names of all coordinates state, "" where they state none."""
     units = {_unit(found[2]) if (found := _UNIT.fullmatch(name)) else "" for name in names}
     if len(units - {""}) > 1:
-        raise ValueError(
-            f"{source}: coordinates need one unit, got {', '.join(names)}: convert them"
-        )
+        raise ValueError(f"{source}: coordinates need one unit, got {', '.join(names)}: convert")
     return units.pop() if len(units) == 1 and units <= _LENGTHS else ""
 
 
@@ -216,15 +204,15 @@ def _parse(
         len(_split(row, separator)) if '"' in row else row.count(separator) + 1 for row in rows
     ]
     for number, (row, count) in enumerate(zip(rows, counts, strict=True), start=1):
-        if count != width and (count < width or any(_split(row, separator)[width:])):
+        if count < width or (count > width and any(_split(row, separator)[width:])):
             raise ValueError(
-                f"{source}: row {number}: {width} columns are needed, got {count}: repair or "
-                "remove it"
+                f"{source}: row {number}: {width} columns are needed, got {count}: repair it"
             )
     try:
         table = pd.read_csv(
             io.StringIO("\n".join(rows)),
             sep=separator,
+            decimal="," if separator in {";", "\t"} else ".",
             names=range(max(counts, default=width)),
             usecols=places,
             dtype={places[1]: str},
@@ -244,40 +232,39 @@ def _tracks(
     values: Sequence[Any], source: str, unit: str, notes: list[str], *, spots: bool
 ) -> Ensemble:
     """Draft ensemble of columns: frame, particle and coordinates."""
-    rows = np.arange(1, len(values[0]) + 1)
     names, particle = _names(values[1])
+    numbers = np.column_stack([_numeric(values[k], source) for k in (0, *range(2, len(values)))])
     kept = (particle >= 0) | (not spots)
-    if not kept.all():
-        n_lost = np.count_nonzero(~kept)
-        notes.append(f"left out {n_lost} of {len(rows)} spots that belong to no track")
     if not kept.any():
         raise ValueError(f"{source}: the table has no rows: rows of tracked particles are needed")
-    numbers = np.column_stack([_numeric(values[k], source) for k in (0, *range(2, len(values)))])
-    rows, particle, frames, positions = (
-        rows[kept],
-        particle[kept],
-        numbers[kept, 0],
-        numbers[kept, 1:],
-    )
-    faults = (particle < 0) | ~np.isfinite(frames) | np.isinf(positions).any(axis=1)
-    for row in rows[faults][:1]:
+    if not kept.all():
+        n_lost = np.count_nonzero(~kept)
+        notes.append(f"left out {n_lost} of {len(kept)} spots that belong to no track")
+    faults = (particle < 0) | ~np.isfinite(numbers[:, 0]) | np.isinf(numbers).any(axis=1)
+    for row in np.flatnonzero(kept & faults)[:1]:
         raise ValueError(
-            f"{source}: row {row}: a frame, a particle and finite coordinates are needed: repair "
-            "or remove it"
+            f"{source}: row {row + 1}: a frame, a particle and finite coordinates are needed"
         )
+    particle, positions = particle[kept], numbers[kept, 1:]
     depth = positions[:, 2:]
     if np.isnan(depth).all() or (spots and np.ptp(depth) == 0):
         positions = positions[:, :2]
-    times, frame = np.unique(frames, return_inverse=True)
+    times, frame = np.unique(numbers[kept, 0], return_inverse=True)
     cell = np.sort(frame * len(names) + particle)
     for twice in cell[1:][np.diff(cell) == 0][:1]:
         when, who = times[twice // len(names)], names[twice % len(names)]
         raise ValueError(
-            f"{source}: particle {who} is in frame {when:.15g} twice: remove one position, or "
-            "link the tracks again"
+            f"{source}: particle {who} is in frame {when:.15g} twice: remove one position"
         )
-    coordinates = _gaps((len(times), len(names), positions.shape[1]), source)
+    shape = (len(times), len(names), positions.shape[1])
+    size, left = 8 * math.prod(shape), memory.available()
+    if left is not None and size > left:
+        raise ValueError(
+            f"{source}: {shape[1]} particles in {shape[0]} frames need {memory.shown(size)}, and "
+            f"{memory.shown(left)} are left: leave out particles that are seen in few frames"
+        )
     seen = ~np.isnan(positions).any(axis=1)  # a half-known position is none
+    coordinates = np.full(shape, np.nan)
     coordinates[frame[seen], particle[seen]] = positions[seen]
     atoms = Atoms.unnamed(len(names))
     if names.dtype.kind in "iuf" and (names == np.floor(names)).all():
@@ -297,24 +284,10 @@ def _tracks(
     )
 
 
-def _gaps(shape: tuple[int, int, int], source: str) -> Floats:
-    """Coordinates of particles that are never seen, if memory holds them."""
-    size, left = 8 * math.prod(shape), memory.available()
-    if left is not None and size > left:
-        raise ValueError(
-            f"{source}: {shape[1]} particles in {shape[0]} frames need {memory.shown(size)}, and "
-            f"{memory.shown(left)} are left: leave out particles that are seen in few frames"
-        )
-    return np.full(shape, np.nan)
-
-
 def _notes(coordinates: Floats, times: Floats, n_unseen: int) -> Iterator[str]:
     steps = np.diff(times)
     if len(steps) and steps.max() > steps.min() * (1 + 1e-9):
-        yield (
-            f"frame numbers {times[0]:.15g} to {times[-1]:.15g} are not evenly spaced: the "
-            f"{len(times)} that occur are the snapshots"
-        )
+        yield f"frame numbers are not evenly spaced: the {len(times)} that occur are the snapshots"
     if n_unseen:
         yield f"{counted(n_unseen, 'row')} without coordinates count as not seen"
     n_gaps = np.count_nonzero(np.isnan(coordinates[:, :, 0]).any(axis=0))
@@ -332,9 +305,8 @@ def _numeric(values: Any, source: str) -> Floats:
         column = pd.Series(values)
         numbers = pd.to_numeric(column, errors="coerce")
     for row in np.flatnonzero(numbers.isna() & column.notna())[:1]:
-        raise ValueError(
-            f"{source}: row {row + 1}: a number is needed, got {str(column.iloc[row])!r}"
-        )
+        got = str(column.iloc[row])
+        raise ValueError(f"{source}: row {row + 1}: a number is needed, got {got!r}")
     return numbers.to_numpy(np.float64, na_value=np.nan)
 
 

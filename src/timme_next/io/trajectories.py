@@ -25,6 +25,7 @@ from timme_next.io.files import (
     cell_box,
     checked_file,
     kind,
+    open_npy,
     refuse_changed,
     stamp,
 )
@@ -310,6 +311,6 @@ FORMATS = {
     ".nc": Format(binary.index_netcdf, binary.open_netcdf, binary.read_netcdf),
     ".h5md": Format(binary.index_h5md, binary.open_h5, binary.read_h5md),
     ".gsd": Format(binary.index_gsd, binary.open_gsd, binary.read_gsd),
-    ".npy": Format(binary.index_npy, binary.map_npy, binary.read_npy),
+    ".npy": Format(binary.index_npy, lambda path: nullcontext(open_npy(path)), binary.read_npy),
     **dict.fromkeys(STRUCTURES, Format(_index_models, _open_models, _read_model)),
 }
