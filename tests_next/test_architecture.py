@@ -31,7 +31,8 @@ UNFINISHED = (
 )
 BEING_SHORTENED = {"read"}
 TOLERANCE = 1.1  # a part may exceed its budget by a tenth if the whole keeps within its own
-WHOLE, TESTS = 15_800, 14_000
+# The whole shrinks to 15,800 lines, and tests to 14,000, before the old package is deleted.
+WHOLE, TESTS = 19_500, 16_500
 
 SKIPPED = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
