@@ -51,9 +51,9 @@ def option(about: str, *flags: str, group: str, default: Any = None, **more: Any
     """
     text, _, usual = about.removesuffix(")").partition(" (default: ")
     last, _, label = flags[-1].partition(" ") if flags else ("", "", "")
-    extra = {"flags": [*flags[:-1], last] if flags else [], "group": group, "label": label}
-    extra |= {"usual": usual, "takes": more.pop("takes", ""), "path": more.pop("path", False)}
-    extra |= {"choices": list(more.pop("choices", ()))}
+    extra: Any = {"flags": [*flags[:-1], last] if flags else [], "label": label, "group": group}
+    usuals: dict[str, Any] = {"takes": "", "path": False, "choices": ()}
+    extra |= {"usual": usual} | {name: more.pop(name, plain) for name, plain in usuals.items()}
     return Field(default, description=text if usual else about, json_schema_extra=extra, **more)
 
 
@@ -99,7 +99,7 @@ def _as_bound(value: Any) -> Any:
 def _as_box(value: Any) -> Any:
     if hasattr(value, "xy"):
         raise ValueError("takes lengths or vectors; pass a box of freud or HOOMD to timme.read")
-    return False if str(value).strip().lower() == "none" else _as_numbers(value)
+    return False if value == "none" else _as_numbers(value)
 
 
 def _as_chains(value: Any) -> Any:
@@ -124,13 +124,8 @@ def _check_errors(value: tuple[float, ...] | None) -> tuple[float, ...] | None:
     return value if value and any(value) else None
 
 
-def _check_rule(value: str) -> str:
-    split_rule(value)
-    return value
-
-
-def _check_memory(value: str) -> str:
-    memory.parse(value, "memory")
+def _check_memory(value: str, info: pydantic.ValidationInfo) -> str:
+    memory.parse(value, f"{info.field_name}=")
     return value
 
 
@@ -144,7 +139,7 @@ Bound = Annotated[int | str | None, BeforeValidator(_as_bound)]
 Stride = Annotated[Annotated[int, Field(ge=1)] | str | None, BeforeValidator(_as_bound)]
 _Rows = tuple[tuple[float, ...], ...] | tuple[tuple[tuple[float, ...], ...], ...]
 Box = Annotated[tuple[float, ...] | _Rows | Literal[False] | None, BeforeValidator(_as_box)]
-Rule = Annotated[Text, AfterValidator(_check_rule)]
+Rule = Annotated[Text, AfterValidator(lambda text: split_rule(text) and text)]
 Memory = Annotated[str, AfterValidator(_check_memory)]
 Chains = Annotated[dict[str, str], BeforeValidator(_as_chains), AfterValidator(_check_chains)]
 
@@ -164,10 +159,9 @@ class Model(pydantic.BaseModel):
     @pydantic.field_validator("*", mode="before")
     @classmethod
     def _read_arrays_and_none(cls, value: Any, info: pydantic.ValidationInfo) -> Any:
-        field = cls.model_fields[str(info.field_name)]
-        if value == "none" and field.default is None and info.field_name != "box":
-            return None
-        return value.tolist() if hasattr(value, "tolist") else value
+        value = value.tolist() if hasattr(value, "tolist") else value
+        unset = value == "none" and info.field_name != "box"
+        return None if unset and cls.model_fields[str(info.field_name)].default is None else value
 
 
 class _Running(Model):
@@ -305,7 +299,7 @@ class MotionSettings(_Trajectories):
     )
     axis_from: Names | None = _motion(
         "Two structures, to measure angles along the transition between them",
-        "--axis-from FILE,FILE", path=True, min_length=2, max_length=2,
+        "--axis-from FILE,FILE", path=True, min_length=2, max_length=2, takes="two files",
     )  # fmt: skip
     superposed: Text | None = _motion(
         "Write snapshots superposed on the body held still to FILE", "--superposed FILE", path=True
@@ -353,7 +347,7 @@ class CompareSettings(_Running):
         "Chains of the first result, and what the second calls them", "--chains A=B,C=D"
     )
     align: Literal["auto", "number", "sequence"] = _reading("Match residues by", default="auto")
-    cutoffs: tuple[float, float] | None = _display(
+    cutoffs: Annotated[tuple[float, float] | None, BeforeValidator(_as_numbers)] = _display(
         "Compare at these two cutoffs, too", "--cutoffs V,V", takes="two numbers such as -0.5,0.06"
     )
 
@@ -380,7 +374,7 @@ def details(model: type[Model], name: str) -> dict[str, Any]:
     return {**extra, "flags": []} if name in model.expert else {**extra}
 
 
-def make(model: type[M], **options: Any) -> M:
+def make(model: type[M], /, **options: Any) -> M:
     """Return checked settings; a ValueError says in one line what is wrong.
 
     Examples
@@ -406,7 +400,8 @@ def first_problem(error: pydantic.ValidationError, model: type[Model] = Settings
         return str(context["error"])
     name, given = str(problem["loc"][0]), repr(problem["input"])
     if kind in {"extra_forbidden", "value_error"}:
-        return f"{name}= {context.get('error', 'is not an option')}"
+        told = str(context.get("error", "is not an option"))
+        return told if told.startswith(name) else f"{name}= {told}"
     limits = {"ge": "at least", "gt": "above", "le": "at most"}
     said = [f"must be {limits[key]} {limit}" for key, limit in context.items() if key in limits]
     if details(model, name)["takes"]:
