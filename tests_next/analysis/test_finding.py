@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from timme_next.analysis.finding import (
+from tests_next.analysis.systems import analysis_of
+from timme_next.analysis.evidence import (
     BodiesEvidence,
     Evidence,
     GroupEvidence,
-    decide,
     rigid_limit,
 )
+from timme_next.analysis.finding import Finding, decide, find
+from timme_next.analysis.sentences import Fact
+from timme_next.synthetic import PlantedBodies, bodies
 
 THREE = BodiesEvidence(3, 14.4, 1.0, (2.2, 1.09, 0.67, 0.64), 1.5, 0.91, 0.97, (3, 3))
 ONE = BodiesEvidence(1, np.nan, np.nan, (0.48,), 1.5, 0.0, 1.0, (1, 1), 2, 3.7)
@@ -140,3 +143,37 @@ def test_the_limit_of_a_fit_is_in_the_unit_of_the_coordinates() -> None:
     assert rigid_limit("Å", 20.0) == 1.5
     assert rigid_limit("nm", 2.0) == pytest.approx(0.15)
     assert rigid_limit("", 16.0) == 2.0
+
+
+def found_in(made: PlantedBodies, **options: Any) -> Finding:
+    return find(analysis_of(made.ensemble, **options))
+
+
+def test_two_bodies_are_told_in_the_words_of_the_specification() -> None:
+    found = found_in(bodies((60, 40), 60, spans=[50.0]), title="made")
+    lines = found.text().splitlines()
+    assert (found.kind, found.sure) == ("bodies", "well supported")
+    assert found.brief == "two rigid bodies"
+    assert lines[0] == (
+        "made: two rigid bodies, well supported. One turns by 50° against the other, as on a hinge."
+    )
+    assert lines[1] == "  bodies     1: 1-60 · 2: 61-100"
+    assert found.labels.tolist() == [0] * 60 + [1] * 40
+    assert found.names == ("1", "2")
+
+
+def test_one_body_and_a_flexible_chain_are_told_apart() -> None:
+    rigid = found_in(bodies((60,), 60, spans=[]))
+    assert rigid.kind == "one body"
+    assert "one rigid body. All 60 sites move together over 60 snapshots" in rigid.sentence
+    loose = found_in(bodies((60,), 60, spans=[], jitter=4.0))
+    assert (loose.kind, loose.brief) == ("flexible", "no rigid body")
+
+
+def test_a_text_has_no_line_beyond_its_width() -> None:
+    long = Fact("bodies", "A 1-29, 68-115, 165-214 " * 9)
+    found = Finding(
+        "none", "made: " + "words " * 30, "", (long,), ("a note " * 30,), np.zeros(3, int)
+    )
+    for width in (60, 100):
+        assert all(len(line) <= width for line in found.text(width).splitlines())

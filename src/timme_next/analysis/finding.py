@@ -5,35 +5,35 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from timme_next._arrays import Ints
-from timme_next.ensemble.atoms import angstroms
-from timme_next.hierarchy.condensed import MIN_SIZE, PLATEAU
+from timme_next.analysis import evidence as made_of
+from timme_next.analysis import sentences
+from timme_next.analysis.evidence import (
+    AGREEMENT,
+    APART,
+    FEW_SAMPLES,
+    GAP,
+    LOOSE,
+    SHARP,
+    WEAK_GAP,
+    BodiesEvidence,
+    Evidence,
+)
+from timme_next.analysis.sentences import Fact
+from timme_next.hierarchy.condensed import PLATEAU
+
+if TYPE_CHECKING:
+    from timme_next.analysis.result import Analysis
 
 Kind = Literal[
     "bodies", "undecided", "one body", "flexible", "groups", "network", "none",
     "core", "motion", "agreement",
 ]  # fmt: skip
-
-GAP, WEAK_GAP = 6.5, 4.0  # known domains have G of 8.4 to 239, single domains up to 4.5
-SHARP = 0.7  # S of a body that bends evenly is lower
-AGREEMENT = 0.75  # adjusted Rand index of bodies found in two halves; chance gives 0
-FEW_SAMPLES = 8.0  # below, motions that were seen once cannot be told from drift
-RIGID = 1.5  # Å, fit of one body; provisional
-RIGID_SHARE = 1 / 8  # of the radius of gyration, where the unit of length is unknown
-FEW_SNAPSHOTS = 8  # two snapshots have plateaus of 2.7 times by chance
-BY_CHANCE, ARRESTED = 0.5, 0.9  # overlap with clusters of independent walkers
-APART, LOOSE = 2.0, 0.15  # σ across a network over that inside; σ inside over the spacing
-
-
-class Fact(NamedTuple):
-    """A number with its baseline, beside its label."""
-
-    label: str
-    value: str
+_MOST_FACTS, _MOST_NOTES = 6, 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,76 +74,6 @@ def _wrap(text: str, width: int, *, first: str = "", others: str = "") -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BodiesEvidence:
-    """Rigid bodies of a molecule."""
-
-    n: int  # that were chosen, 1 for none
-    gap: float  # G of these, beside 6.5
-    sharpness: float  # S of these, beside 0.7; NaN unknown
-    fit: tuple[float, ...]  # rms as one body, as two, …; in the unit of the coordinates
-    fit_limit: float  # 1.5 Å in that unit
-    explained: float  # share of the motion, beside 1
-    agreement: float = np.nan  # of two halves, beside 0.75; NaN unknown
-    counts: tuple[int, ...] = ()  # bodies in each half
-    candidate: int = 1  # best number of bodies that was not chosen
-    candidate_gap: float = np.nan  # its G
-    bends: bool = False  # whether it bends evenly
-
-
-@dataclass(frozen=True, slots=True)
-class GroupEvidence:
-    """A lineage of the condensed tree, beside all that is outside it."""
-
-    size: int
-    low: float  # cutoffs between which it stays the same
-    high: float
-    width: float  # log(high / low), beside 0.5
-    inside: float  # median σ
-    across: float  # median σ to what is outside
-    support: float = np.nan  # beside 0.85
-    chance: float = np.nan  # overlap with clusters of walkers, beside 0.5; NaN: cannot be told
-    spacing: float = np.nan  # mean distance of neighbours
-
-
-@dataclass(frozen=True, slots=True)
-class LargestEvidence:
-    """The largest cluster, beside that of independent walkers at the same cutoff."""
-
-    size: int
-    cutoff: float
-    chance_median: float = np.nan
-    chance_high: float = np.nan  # 95 % of draws are below
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """All numbers that decide, and what they are compared with."""
-
-    n_sites: int
-    n_snapshots: int | None  # None for a ready-made matrix
-    n_independent: float  # samples of the slowest distances, beside 8; NaN unknown
-    independent: bool = False  # models without an order in time
-    bodies: BodiesEvidence | None = None  # of molecules
-    groups: tuple[GroupEvidence, ...] = ()
-    network: GroupEvidence | None = None  # the widest lineage at a tolerance of 10 % in size
-    largest: LargestEvidence | None = None
-    min_size: int = MIN_SIZE
-
-    @property
-    def beyond_chance(self) -> tuple[GroupEvidence, ...]:
-        """Groups that stay together over a wide range of cutoffs, as walkers do not."""
-        few = self.n_snapshots is not None and self.n_snapshots < FEW_SNAPSHOTS
-        allowed = range(self.min_size, 0 if few else self.n_sites - self.min_size + 1)
-        wide = [group for group in self.groups if group.width >= PLATEAU and group.size in allowed]
-        return tuple(group for group in wide if not group.chance >= BY_CHANCE)
-
-    @property
-    def arrested(self) -> bool:
-        """Whether independent walkers form most of the network as well."""
-        return self.network is not None and self.network.chance >= ARRESTED
-
-
 def decide(evidence: Evidence) -> Kind:
     """Return what was found, by the first rule that holds.
 
@@ -159,6 +89,7 @@ def decide(evidence: Evidence) -> Kind:
 
     Examples
     --------
+    >>> from timme_next.analysis.evidence import GroupEvidence
     >>> group = GroupEvidence(20, 0.2, 0.6, 1.1, inside=0.2, across=0.9, chance=0.05)
     >>> decide(Evidence(100, 250, 12.0, groups=(group,)))
     'groups'
@@ -184,7 +115,40 @@ def _decide_on_bodies(bodies: BodiesEvidence, n_independent: float) -> Kind:
     return "one body" if bodies.fit[0] <= bodies.fit_limit else "flexible"
 
 
-def rigid_limit(unit: str, radius_of_gyration: float) -> float:
-    """Return the largest rms fit of a rigid body in a unit of length, 1.5 Å if it is known."""
-    length = angstroms(unit) if unit else None
-    return RIGID_SHARE * radius_of_gyration if length is None else RIGID / length
+def find(analysis: Analysis) -> Finding:
+    """Return what was found in an analysis, in words."""
+    evidence = made_of.gather(analysis)
+    kind = decide(evidence)
+    words = sentences.WORDS[kind](analysis, evidence)
+    title = f"{analysis.made.title}: " if analysis.made.title else ""
+    labels, cutoff = _groups_of(analysis, evidence, kind)
+    return Finding(
+        kind,
+        title + words.sentence,
+        words.sure,
+        tuple(fact for fact in words.facts if fact is not None)[:_MOST_FACTS],
+        tuple(words.notes)[:_MOST_NOTES],
+        labels,
+        tuple(str(number + 1) for number in range(int(labels.max(initial=-1)) + 1)),
+        cutoff,
+    )
+
+
+def _groups_of(analysis: Analysis, evidence: Evidence, kind: Kind) -> tuple[Ints, float | None]:
+    """Group of each shown site, for pictures, and the cutoff of the hierarchy beside it."""
+    cutoff = made_of.first_cutoff(analysis)
+    given = getattr(analysis.made.settings, "cutoff", None) is not None
+    labels = np.full(evidence.n_sites, -1)
+    if evidence.bodies is not None and analysis.motion is not None:
+        level = made_of.candidate(analysis) if kind == "undecided" else None
+        return analysis.motion.bodies.labels if level is None else level.labels, cutoff
+    if kind in ("groups", "network"):
+        groups = evidence.apart if kind == "groups" else (evidence.network,)
+        found = [group for group in groups if group is not None]
+        for number, group in enumerate(found):
+            labels[group.sites] = number
+        return labels, cutoff if given else made_of.common_cutoff(found)
+    if cutoff is not None:
+        cut = analysis.hierarchy.cut(cutoff)
+        labels = np.where(cut.sizes[cut.labels] >= evidence.min_size, cut.labels, -1)
+    return labels, cutoff

@@ -168,7 +168,7 @@ class Analysis(Described):
                 tables.runs(self.shown_atoms, found.members(body)),
                 found.members(body),
                 found.chains[body],
-                self._fit(found.members(body)),
+                self.fit(found.members(body)),
                 *moves.get(body, ("", None)),
             )
             for body in range(found.n_bodies)
@@ -191,8 +191,8 @@ class Analysis(Described):
         """One row for each shown site."""
         return tables.sites(self)
 
-    def _fit(self, shown: Ints) -> float:
-        """Rms distance of shown sites from one rigid body, over the snapshots that are kept."""
+    def fit(self, shown: Ints) -> float:
+        """Rms distance of shown sites from a rigid shape, over the snapshots that are kept."""
         film, sites = self.system.film, self.system.object_sites[self.system.shown]
         return float("nan") if film is None else shape_of(film[:, sites[shown]]).rest
 
