@@ -12,7 +12,7 @@ from tests_next.science import motion_naive as naive
 from tests_next.strategies import seeds
 from timme_next.ensemble import Ensemble
 from timme_next.motion import hinge, principal_components, rmsf, superpose
-from timme_next.motion.fits import degeneracy, fit, mean_shape, shape_of
+from timme_next.motion.fits import degeneracy, fit, shape_of
 from timme_next.synthetic import bodies as planted_bodies
 
 
@@ -55,26 +55,6 @@ def test_the_rest_is_that_of_fits_one_by_one(seed: int, n_snapshots: int) -> Non
     found = shape_of(snapshots)
     expected = naive.rest_of(snapshots)
     assert found.rest**2 * 6 * n_snapshots == pytest.approx(expected, rel=1e-6)
-
-
-@given(seeds, st.integers(2, 3))
-def test_a_mean_shape_is_the_same_block_by_block(seed: int, dimensions: int) -> None:
-    rng = np.random.default_rng(seed)
-    shape = 3 * rng.normal(size=(7, dimensions))
-    turns = np.linalg.qr(rng.normal(size=(9, dimensions, dimensions)))[0]
-    turns[:, :, 0] *= np.linalg.det(turns)[:, None]
-    snapshots = (shape + 0.2 * rng.normal(size=(9, 7, dimensions))) @ turns + 10 * rng.normal(
-        size=(9, 1, dimensions)
-    )
-    snapshots[4] = snapshots[4, :1]  # all at one point: it has no orientation
-    sites, counts = rng.uniform(0.5, 2.0, 7), rng.uniform(0.0, 2.0, 9)
-    whole = mean_shape(lambda: [(snapshots, counts)], sites)
-    cut = [(snapshots[:4], counts[:4]), (snapshots[4:], counts[4:])]
-    parts = mean_shape(lambda: cut, sites)
-    assert whole.n_fitted == parts.n_fitted == 8
-    # Both end where a step is below 1e-10 of the size; what is left of it is a few steps more.
-    np.testing.assert_allclose(whole.places, parts.places, atol=1e-8)
-    np.testing.assert_allclose(whole.squares, parts.squares, atol=1e-8)
 
 
 @given(seeds)
@@ -202,8 +182,6 @@ def test_bad_weights_are_refused() -> None:
     ensemble = planted_bodies((30, 20), 3).ensemble
     with pytest.raises(ValueError, match="one number, not negative, for each of 50 sites"):
         superpose(ensemble, weights=[1.0, 2.0])
-    with pytest.raises(ValueError, match='"mass" or one number'):
-        superpose(ensemble, weights="charge")
 
 
 def test_a_rod_that_noise_alone_turns_about_itself_is_told() -> None:

@@ -267,7 +267,7 @@ def test_only_what_is_clearly_even_counts_as_bending() -> None:
 def test_nearest_rotations_are_those_of_singular_values(seed: int) -> None:
     matrices = np.random.default_rng(seed).normal(size=(20, 3, 3))
     matrices[0] = matrices[1, 2] = 0.0
-    found = nearest_rotations(matrices)
+    found, _ = nearest_rotations(matrices)
     np.testing.assert_allclose(found @ found.swapaxes(1, 2), [np.eye(3)] * 20, atol=1e-9)
     np.testing.assert_allclose(np.linalg.det(found), 1.0, atol=1e-9)
     left, _, right = np.linalg.svd(matrices)

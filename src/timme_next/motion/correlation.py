@@ -23,6 +23,7 @@ from timme_next._arrays import Floats, Ints, frozen, numbers
 from timme_next._text import Described
 from timme_next.ensemble import Boxes, Ensemble
 from timme_next.ensemble.space import pairs_within
+from timme_next.motion.superposition import require_dimensions
 
 _FEWEST = 6  # blocks that give an error: with fewer it is often too small
 _BLOCKS = 10  # of all runs, or more, where they are long enough
@@ -237,10 +238,7 @@ def _checked_edges(edges: npt.ArrayLike) -> Floats:
 
 def _runs(ensemble: Ensemble, lags: Sequence[int]) -> list[Ints]:
     """Snapshots of each run, where lags and dimensions are as they must be."""
-    if ensemble.n_dimensions not in (2, 3):
-        raise ValueError(
-            f"two-point correlations need 2 or 3 dimensions, got {ensemble.n_dimensions}"
-        )
+    require_dimensions(ensemble, "two-point correlations")
     number = np.zeros(ensemble.n_snapshots) if ensemble.runs is None else ensemble.runs
     runs = [np.flatnonzero(number == run) for run in np.unique(number)]
     longest = max(len(own) for own in runs)

@@ -9,7 +9,6 @@ unique rotation: there R is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,18 +17,16 @@ from timme_next._arrays import Bools, Coordinates, Floats, frozen
 from timme_next._kernels import rotations as kernel
 from timme_next._text import Described
 
-Blocks = Callable[[], Iterable[tuple[Coordinates, Floats]]]
-
 MIRROR = "its mirror image fits as well"
 _TIE = 1e-6  # of the largest singular value: below it, directions are undetermined
 _POINT = 1e-13  # of the squares of coordinates: below it is rounding
 _SAME = 1e-12  # of the coordinates: sites no farther apart are at one point
-_CLEAR = 0.0076  # of the size of a matrix: the second singular value where the kernel finds R
+_CLEAR = 0.0044  # of the size of a matrix: the second singular value where the kernel finds R
 _STEPS, _CONVERGED = 200, 1e-10  # of a mean shape; the change in units of its size
 _ROD_NOISE = 0.1  # rad: noise of turns about the length of a body that is worth a warning
 _LOOSE = 0.25  # of the size of a body: a rest worth a warning
 _RANDOM = 0.35  # rad: with more noise, angles are random
-_CHANCE = 1e-4  # probability below which what lies across a rod is no chance
+_MARGIN = 1.5  # times what noise adds to the moment of a line
 _LONG = 10.0  # ratio of moments of inertia from which a body may be a rod
 
 
@@ -66,9 +63,7 @@ class Shape(Described):
     weights: Floats  # (sites,)
     poses: Poses
     squares: Floats  # (sites,), mean square distance of each site from its place; NaN if unseen
-    scatter: Floats  # (dimensions, dimensions), Σ w d dᵀ of the distances d, per snapshot
     n_fitted: int  # snapshots that could be fitted
-    n_lost: int  # snapshots that could not, although every site is seen
     flaw: str  # why the first snapshot has no orientation, or ""
 
     @property
@@ -140,69 +135,69 @@ def fit(shape: Floats, snapshots: Coordinates, weights: Floats | None = None) ->
     return Poses(frozen(rotations), frozen(centres), frozen(ties))
 
 
+def nearest_rotations(matrices: Floats) -> tuple[Floats, Floats]:
+    """Rotations nearest to matrices (matrices, d, d), one of them where there are several.
+
+    Singular values come second, the last with the sign of the determinant; NaN where a clearly
+    positive determinant makes the rotation unique.
+    """
+    flat = np.ascontiguousarray(matrices, dtype=np.float64).reshape(len(matrices), -1)
+    found, known = np.empty_like(flat), np.zeros(len(flat), np.bool_)
+    if matrices.shape[-1] == 3:
+        kernel.to_rotations(flat, found, known)
+    rotations, values = found.reshape(matrices.shape), np.full(matrices.shape[:2], np.nan)
+    if not known.all():
+        left, values[~known], right = np.linalg.svd(matrices[~known])
+        sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
+        left[:, :, -1] *= sign[:, None]
+        values[~known, -1] *= sign
+        rotations[~known] = left @ right
+    return rotations, values
+
+
 def best_rotations(products: Floats, rounding: Floats) -> tuple[Floats, Bools]:
     """Rotations nearest to matrices (snapshots, d, d), NaN where not unique, and mirror ties.
 
     Singular values below ``rounding`` (snapshots,) are taken for 0.
     """
-    if products.shape[-1] != 3:
-        return _by_singular_values(products, rounding)
-    rotations, known = _clear_rotations(products)
-    known &= _CLEAR * np.linalg.norm(products, axis=(1, 2)) > np.sqrt(3) * rounding
-    ties = np.zeros(len(products), np.bool_)
-    if not known.all():
-        rotations[~known], ties[~known] = _by_singular_values(products[~known], rounding[~known])
-    return rotations, ties
+    rotations, values = nearest_rotations(products)
+    clear = np.isnan(values[:, 0]) & (np.linalg.norm(products, axis=(1, 2)) > rounding / _CLEAR)
+    least = np.maximum(_TIE * values[:, 0], rounding)
+    second, gap = values[:, -2], values[:, -2] + values[:, -1]
+    single = clear | ((gap >= least) & (gap > 0))
+    rotations[~single] = np.nan
+    return rotations, ~single & (second >= least) & (second > 0)
 
 
-def nearest_rotations(matrices: Floats) -> Floats:
-    """Rotations nearest to matrices (..., 3, 3); one of them where there are several."""
-    flat = matrices.reshape(-1, 3, 3)
-    found, known = _clear_rotations(flat)
-    if not known.all():
-        left, _, right = np.linalg.svd(flat[~known])
-        left[:, :, -1] *= np.sign(np.linalg.det(left) * np.linalg.det(right))[:, None]
-        found[~known] = left @ right
-    return found.reshape(matrices.shape)
-
-
-def mean_shape(blocks: Blocks, weights: Floats) -> Shape:
+def shape_of(
+    snapshots: Coordinates, weights: Floats | None = None, counts: Floats | None = None
+) -> Shape:
     """Mean shape of a body: fit all snapshots to it, average, and repeat until it stays.
 
-    ``blocks`` yields positions (snapshots, sites, dimensions) and weights (snapshots,) each time it
-    is called, ``weights`` are those of the sites.
+    ``snapshots`` are (snapshots, sites, dimensions), ``weights`` those of the sites, and ``counts``
+    those of the snapshots; all are equal by default.
     """
-    walk = iter(blocks())
-    only = next(walk)
-    if next(walk, None) is None:  # a single block is read once
-        blocks = lambda: [only]  # noqa: E731
-    first = _first_whole(blocks)
-    places = _centred(first, weights)
+    positions = np.asarray(snapshots, np.float64)
+    given = np.ones(positions.shape[1]) if weights is None else weights
+    counted = np.ones(len(positions)) if counts is None else counts
+    first = positions[np.isfinite(positions).all(axis=2).sum(axis=1).argmax()]
+    places = _centred(first, given)
     size = np.sqrt(np.nanmean(places**2)) or 1.0
     for _ in range(_STEPS):
-        total, shift = np.zeros(len(places)), np.zeros_like(places)
-        for _, away, share in _residuals(blocks, places, weights):
-            total += share.sum(axis=0)
-            shift += np.einsum("ts,tsd->sd", share, away)
-        with np.errstate(invalid="ignore"):
-            mean = np.where(np.isfinite(places), places, 0.0) + shift / total[:, None]
-        mean = _centred(np.where(np.isfinite(mean), mean, places), weights)
-        change = np.nanmax(np.abs(mean - places), initial=0.0)
-        new = np.isnan(places) & ~np.isnan(mean)
-        places = mean
-        if not new.any() and change <= _CONVERGED * size:
+        inner = fit(places, positions, given).into(positions)
+        mean = _centred(_mean(inner, counted, instead=places), given)
+        new = np.isnan(places).sum() > np.isnan(mean).sum()
+        change, places = np.nanmax(np.abs(mean - places), initial=0.0), mean
+        if not new and change <= _CONVERGED * size:
             break
-    turn = fit(places, first[None], weights).rotations[0]
+    turn = fit(places, first[None], given).rotations[0]
     if np.isfinite(turn).all():
         places = places @ turn.T
-    return _shape(blocks, places, weights, degeneracy(first, weights))
-
-
-def shape_of(snapshots: Coordinates, weights: Floats | None = None) -> Shape:
-    """Mean shape of a body whose snapshots (snapshots, sites, dimensions) are in memory."""
-    given = np.ones(snapshots.shape[1]) if weights is None else weights
-    positions = np.asarray(snapshots, np.float64)
-    return mean_shape(lambda: [(positions, np.ones(len(positions)))], given)
+    poses = fit(places, positions, given)
+    squares = _mean(((poses.into(positions) - places) ** 2).sum(axis=2, keepdims=True), counted)
+    n_fitted = int((poses.unique & (counted > 0)).sum())
+    flaw = degeneracy(first, given)
+    return Shape(frozen(places), frozen(given), poses, frozen(squares[:, 0]), n_fitted, flaw)
 
 
 def degeneracy(places: Floats, weights: Floats | None = None) -> str:
@@ -230,14 +225,15 @@ def inertia(places: Floats, weights: Floats) -> Floats:
     return found
 
 
-def warnings_of(shape: Shape, name: str) -> list[str]:
-    """Warnings about the orientations of a body, in words."""
-    words = []
-    if rod_noise(shape) > _ROD_NOISE:
-        words.append(f"{name} is nearly a line: turns about its length are uncertain")
-    size = np.sqrt(np.nanmean((shape.places**2).sum(axis=1)))
-    if shape.rest > _LOOSE * size:
-        words.append(f"{name} is hardly rigid: its rest is more than a quarter of its size")
+def warnings_of(*shapes: Shape) -> list[str]:
+    """Warnings about the orientations of a body and its reference, in words."""
+    words = list[str]()
+    for shape, name in zip(shapes, ("the body", "the reference"), strict=False):
+        size = np.sqrt(np.nanmean((shape.places**2).sum(axis=1)))
+        if rod_noise(shape) > _ROD_NOISE:
+            words.append(f"{name} is nearly a line: turns about its length are uncertain")
+        if shape.rest > _LOOSE * size:
+            words.append(f"{name} is hardly rigid: its rest is more than a quarter of its size")
     return words
 
 
@@ -250,120 +246,28 @@ def is_random(turning: Floats, *shapes: Shape) -> bool:
 def rod_noise(shape: Shape) -> float:
     """Noise of turns of a body about its length in rad: inf for a line, 0 if it is not long.
 
-    The mean of a few snapshots of a line is no line: each is turned until its noise lies on that of
-    the others. So what lies across the length must be more alike in all snapshots than noise would
-    be. To the moment of the mean, noise ε adds 2 ε² n / T.
+    The mean of a few snapshots of a line is no line: each is turned until its noise ε lies on that
+    of the others, which adds up to 2 ε² (√n + √T)² / T to the moment about the length (the largest
+    singular value of a random matrix, Marchenko and Pastur 1967).
     """
     if shape.places.shape[1] != 3 or not shape.noise > 0:
         return 0.0
-    moments, directions = np.linalg.eigh(inertia(shape.places, shape.weights))
+    moments = np.linalg.eigvalsh(inertia(shape.places, shape.weights))
     if moments[1] <= _LONG * moments[0]:
         return 0.0
-    known = shape.weights[np.isfinite(shape.places).all(axis=1)]
-    n_free = float(known.sum() ** 2 / (known**2).sum()) - 2  # two define the line
-    sides = directions[:, 1:]
-    mean, about = float(moments[0]), float(np.trace(sides.T @ shape.scatter @ sides))
-    alike = _coherence(mean, about, shape.n_fitted)
-    if shape.n_lost or alike <= _coherence_of_noise(n_free, shape.n_fitted):
-        return float("inf")
-    unit = 2 * shape.noise**2 / shape.n_fitted
-    return float(shape.noise / np.sqrt(max(mean - unit * known.sum(), unit)))
+    count = np.sqrt([np.isfinite(shape.places[:, 0]).sum(), shape.n_fitted])
+    by_noise = 2 * shape.noise**2 * (count.sum() / count[1]) ** 2
+    left = float(moments[0] - _MARGIN * by_noise)
+    return float(shape.noise / np.sqrt(left)) if left > 0 else float("inf")
 
 
-def _coherence(mean: float, about: float, n_snapshots: int) -> float:
-    """r² of one snapshot with the mean of the others, from squares of the mean and about it."""
-    others = n_snapshots - 1
-    shared = max(0.0, mean - about / others)
-    return shared**2 / ((mean + about) * (mean + about / others**2))
-
-
-def _coherence_of_noise(n_free: float, n_snapshots: int) -> float:
-    """Coherence that noise across a line reaches, each snapshot turned to fit the others.
-
-    Across a line are n complex numbers of noise. Two snapshots of them have more than r² with
-    probability (1 − r²)ⁿ⁻¹, however they are turned. The mean of T of them has at most
-    (√n + √T)² / T of the n squares of one, the largest singular value of a random matrix
-    (Marchenko and Pastur 1967).
-    """
-    if n_free <= 1:
-        return 1.0
-    by_chance = -float(np.expm1(np.log(_CHANCE) / (n_free - 1)))
-    reach = (np.sqrt(n_free) + np.sqrt(n_snapshots)) ** 2 / n_snapshots
-    if reach >= n_free:
-        return by_chance
-    return min(by_chance, _coherence(reach, n_free - reach, n_snapshots))
-
-
-def _clear_rotations(matrices: Floats) -> tuple[Floats, Bools]:
-    """Nearest rotations of matrices with a clearly positive determinant, and which these are."""
-    flat = np.ascontiguousarray(matrices, dtype=np.float64).reshape(-1, 9)
-    found, known = np.empty_like(flat), np.empty(len(flat), np.bool_)
-    kernel.to_rotations(flat, found, known)
-    return found.reshape(-1, 3, 3), known
-
-
-def _by_singular_values(products: Floats, rounding: Floats) -> tuple[Floats, Bools]:
-    """Nearest rotations of any matrices, NaN where not unique, and mirror ties."""
-    left, values, right = np.linalg.svd(products)
-    sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
-    left[:, :, -1] *= sign[:, None]
-    rotations = left @ right
-    gap = values[:, -2] + sign * values[:, -1]
-    large = np.maximum(_TIE * values[:, 0], rounding)
-    single = (gap >= large) & (gap > 0)
-    rotations[~single] = np.nan
-    return rotations, ~single & (values[:, -2] >= large) & (values[:, -2] > 0)
-
-
-def _residuals(
-    blocks: Blocks, places: Floats, weights: Floats
-) -> Iterator[tuple[Poses, Floats, Floats]]:
-    """Poses, distances from the places (0 if unseen) and weights of sites, block by block."""
-    about = np.where(np.isfinite(places), places, 0.0)
-    for snapshots, counts in blocks():
-        poses = fit(places, snapshots, weights)
-        inner = poses.into(snapshots)
-        known: Bools = np.asarray(np.isfinite(inner).all(axis=2))
-        yield poses, np.where(known[:, :, None], inner - about, 0.0), counts[:, None] * known
-
-
-def _shape(blocks: Blocks, places: Floats, weights: Floats, flaw: str) -> Shape:
-    """Shape with the poses of all snapshots, and what is left in them."""
-    total, squares, fitted = np.zeros(len(places)), np.zeros(len(places)), 0.0
-    scatter, found = np.zeros((places.shape[1],) * 2), list[Poses]()
-    n_fitted = n_lost = 0
-    residuals = _residuals(blocks, places, weights)
-    for (snapshots, counts), (poses, away, share) in zip(blocks(), residuals, strict=True):
-        total += share.sum(axis=0)
-        squares += np.einsum("ts,tsd->s", share, away**2)
-        flat = away.reshape(-1, places.shape[1])
-        scatter += (flat * (share * weights).reshape(-1, 1)).T @ flat
-        fitted += float(counts[poses.unique].sum())
-        n_fitted += int((poses.unique & (counts > 0)).sum())
-        whole: Bools = np.asarray(np.isfinite(snapshots).all(axis=(1, 2)))
-        n_lost += int((whole & ~poses.unique & (counts > 0)).sum())
-        found.append(poses)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        squares = squares / total
-    names = ("rotations", "centres", "ties")
-    joined = Poses(*(np.concatenate([getattr(each, name) for each in found]) for name in names))
-    scatter /= max(fitted, np.finfo(float).tiny)
-    return Shape(
-        frozen(places), frozen(weights), joined, frozen(squares), frozen(scatter),
-        n_fitted, n_lost, flaw,
-    )  # fmt: skip
-
-
-def _first_whole(blocks: Blocks) -> Floats:
-    """First of the snapshots in which most sites are seen."""
-    best, most = np.empty(0), -1
-    for snapshots, _ in blocks():
-        seen = np.isfinite(snapshots).all(axis=2).sum(axis=1)
-        if seen.max() > most:
-            most, best = int(seen.max()), np.asarray(snapshots[seen.argmax()], np.float64)
-        if most == snapshots.shape[1]:
-            break
-    return best
+def _mean(values: Floats, counts: Floats, instead: Floats | float = np.nan) -> Floats:
+    """Mean (sites, numbers) over the snapshots in which a site is seen, or something instead."""
+    share = counts[:, None] * np.isfinite(values[:, :, 0])
+    total = np.einsum("ts,tsd->sd", share, np.nan_to_num(values))
+    with np.errstate(invalid="ignore"):
+        mean = total / share.sum(axis=0)[:, None]
+    return np.where(np.isfinite(mean), mean, instead)
 
 
 def _centred(places: Floats, weights: Floats) -> Floats:

@@ -13,7 +13,7 @@ the axis are slow. The same three are compared for the place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,14 @@ from timme_next.ensemble import Ensemble
 from timme_next.motion.fits import is_random, warnings_of
 from timme_next.motion.joints import INDEX, Kind, Place, Turns, kind_of, two_states
 from timme_next.motion.poses import Relative, relative
-from timme_next.motion.screws import FAR, UNDETERMINED, Screw, from_rotation, is_far
+from timme_next.motion.screws import (
+    FAR,
+    UNDETERMINED,
+    Screw,
+    from_rotation,
+    is_far,
+    nowhere,
+)
 from timme_next.series import correlation_time, count_drawn, draw_runs
 
 _TURNING = {"hinge", "screw", "ball", "diffuse"}  # kinds that have an axis
@@ -40,25 +47,25 @@ _HALF_TURN = float(np.cos(np.radians(179 / 2)))
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Hinge(Described):
-    """How a body moves against another, in the frame of the other."""
+    """How a body moves against another, in the frame of the other; NaN where undefined."""
 
-    kind: Kind
-    axis: Floats  # (3,), unit vector; NaN where there is none
-    point: Floats  # (3,), of the axis, near the interface; the centre of a ball joint
-    angles: Floats  # (snapshots,), about the axis from the mean, in degrees
-    shifts: Floats  # (snapshots,), along the axis
-    frames: Ints  # (snapshots,), in which both bodies are whole
-    index: float  # share of the axis in all turning, 1 for a pure hinge
-    pitch: float  # shift for a turn by 1 rad
-    axis_error: float  # standard deviation of the direction, in degrees; 0 in a plane
-    axis_cone: float  # half angle that holds the axis at 95 %, in degrees; NaN of two snapshots
-    point_error: float
-    angle_error: float  # standard deviation of one angle, in degrees
-    spread: Floats  # (3,), rms of the rotation vector along the axis and across it, in degrees
-    rest: float  # rms distance across the axis by which the place does not stay
-    move: float  # rms displacement of the centre of the body
-    states: Screw | None  # from one state to the other, where angles have two
-    verdict: str  # warnings, "" if there are none
+    kind: Kind = "undefined"
+    axis: Floats = field(default_factory=nowhere)  # (3,), unit vector
+    point: Floats = field(default_factory=nowhere)  # (3,), near the interface; of a ball joint
+    angles: Floats = field(default_factory=lambda: frozen(np.empty(0)))  # from the mean, in degrees
+    shifts: Floats = field(default_factory=lambda: frozen(np.empty(0)))  # along the axis
+    frames: Ints = field(default_factory=lambda: frozen(np.empty(0, np.int64)))  # bodies are whole
+    index: float = np.nan  # share of the axis in all turning, 1 for a pure hinge
+    pitch: float = np.nan  # shift for a turn by 1 rad
+    axis_error: float = np.nan  # standard deviation of the direction, in degrees; 0 in a plane
+    axis_cone: float = np.nan  # half angle that holds it at 95 %, in degrees; not of two snapshots
+    point_error: float = np.nan
+    angle_error: float = np.nan  # standard deviation of one angle, in degrees
+    spread: Floats = field(default_factory=nowhere)  # (3,), rms along the axis and across, degrees
+    rest: float = np.nan  # rms distance across the axis by which the place does not stay
+    move: float = np.nan  # rms displacement of the centre of the body
+    states: Screw | None = None  # from one state to the other, where angles have two
+    verdict: str = ""  # warnings
 
     @property
     def range(self) -> float:
@@ -131,45 +138,88 @@ def hinge(
     given = None if axis is None else _direction(axis)
     poses = relative(ensemble, body, reference, weights)
     if isinstance(poses, str):
-        return _undefined(poses)
+        return Hinge(verdict=poses)
+    words = warnings_of(poses.body, poses.reference)
     if is_random(poses.turning, poses.body, poses.reference):
-        return _undefined("; ".join([*_shape_warnings(poses), UNDETERMINED]))
+        return Hinge(verdict="; ".join([*words, UNDETERMINED]))
     mean = Rotation.from_matrix(poses.rotations).mean(poses.weights)
     vectors = (Rotation.from_matrix(poses.rotations) * mean.inv()).as_rotvec()
     turns = Turns.of(vectors, poses, given)
     place = Place.of(poses, mean.as_matrix(), turns)
     kind = kind_of(turns, place, poses)
-    known, ball = kind in _TURNING, kind == "ball"
-    nan, nothing = float("nan"), frozen(np.full(3, np.nan))
-    spot = place.dot if ball else place.point
-    error, cone, apart = _axis_error(turns, poses, seed)
-    words = _warnings(turns, poses, kind)
-    if known:
-        words += _axis_warnings(turns, spot, poses, (cone, apart), given)
-    has_error = known and given is None
-    return Hinge(
+    found = Hinge(
         kind=kind,
-        axis=frozen(place.way)
-        if kind == "translation"
-        else frozen(turns.axis)
-        if known
-        else nothing,
-        point=frozen(spot) if known else nothing,
+        axis=frozen(place.way) if kind == "translation" else nowhere(),
         angles=frozen(np.degrees(turns.angles)),
-        shifts=frozen(place.along if known else place.shifts),
+        shifts=frozen(place.shifts),
         frames=frozen(poses.frames),
         index=turns.index,
-        pitch=place.pitch if known else nan,
-        axis_error=error if has_error else nan,
-        axis_cone=cone if has_error else nan,
-        point_error=_point_error(turns, place, poses, ball=ball, seed=seed) if known else nan,
         angle_error=float(np.degrees(np.sqrt(turns.noise[0]))),
         spread=frozen(np.degrees(np.sqrt(np.maximum(turns.variances, 0.0)))),
-        rest=place.rest if known else nan,
         move=place.move,
-        states=_states(poses, np.degrees(turns.angles)) if known else None,
-        verdict="; ".join(words),
+        verdict="; ".join(_warnings(turns, poses) + words),
     )
+    if kind not in _TURNING:
+        return found
+    spot = place.dot if kind == "ball" else place.point
+    error, cone, point_error, apart = _errors(turns, place, poses, ball=kind == "ball", seed=seed)
+    told = _axis_warnings(turns, spot, poses, (cone, apart))
+    if given is not None:
+        share = f"{100 * turns.index:.0f} % of its turning is about the given axis"
+        error, cone, told = np.nan, np.nan, [share] if turns.index < INDEX else []
+    if turns.variances[0] < 25 * turns.noise[0]:
+        told.insert(0, "it turns by little more than its noise")
+    squares = poses.weights @ turns.angles**2
+    return replace(
+        found,
+        axis=frozen(turns.axis),
+        point=frozen(spot),
+        shifts=frozen(place.along),
+        pitch=float(poses.weights @ (place.along * turns.angles) / squares),
+        axis_error=error,
+        axis_cone=cone,
+        point_error=point_error,
+        rest=float(np.sqrt(poses.weights @ (place.across**2).sum(axis=1))),
+        states=_states(poses, np.degrees(turns.angles)),
+        verdict="; ".join([*filter(None, [found.verdict]), *told]),
+    )
+
+
+def _errors(
+    turns: Turns, place: Place, poses: Relative, *, ball: bool, seed: int
+) -> tuple[float, float, float, float]:
+    """Errors of the axis and its cone in degrees, of the place, and the angle between parts."""
+    sides, count = turns.basis[:, 1:], len(turns.angles)
+    spot, across, rank = (place.dot, turns.basis, 6) if ball else (place.point, sides, 5)
+    squares = max(float(turns.variances[0]) * count, 1e-300)
+    axis, point = float(turns.noise[1:].sum()) / squares, poses.shift**2 / squares
+    cone = apart = float("nan")
+    if count > 2:
+        # Turns across the axis tilt it, the more so the further the body is turned.
+        draws = _draws((turns.vectors @ sides) * turns.angles[:, None], poses, seed)
+        parts, share, apart = _parts(turns, poses)
+        drawn = turns.axes(draws)
+        axis = max(axis, _variance(turns.axis, drawn, turns.axes(parts), share))
+        here = (spot - poses.near) @ across
+        drawn_places, places = (place.places(each, rank) @ across for each in (draws, parts))
+        point = max(point, _variance(here, drawn_places, places, share))
+        cone = float(np.quantile(np.linalg.norm(drawn - turns.axis, axis=1), 0.95))
+    # All is seen from the reference as the first fit has laid it.
+    arm = np.cross(np.eye(3), spot - poses.middle) @ across
+    axis += float(np.trace(sides.T @ poses.frame @ sides))
+    point += float(np.trace(arm.T @ poses.frame @ arm))
+    cone = max(cone, _CONE * float(np.sqrt(axis)))
+    error, cone = np.degrees(np.minimum([np.sqrt(axis), cone], np.pi / 2)).tolist()
+    return error, cone, float(np.sqrt(point)), apart
+
+
+def _variance(whole: Floats, drawn: Floats, parts: Floats, share: float) -> float:
+    """Variance of a vector: of draws about it, or of the mean of parts if that is larger."""
+    found = float(((drawn - whole) ** 2).sum(axis=1).mean())
+    if len(parts):
+        scatter = ((parts - parts.mean(axis=0)) ** 2).sum() / (len(parts) * (len(parts) - 1))
+        found = max(found, share * float(scatter))
+    return found
 
 
 def _draws(series: Floats, poses: Relative, seed: int) -> Floats:
@@ -187,86 +237,26 @@ def _draws(series: Floats, poses: Relative, seed: int) -> Floats:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _parts(poses: Relative) -> Floats:
-    """Shares (parts, snapshots) of the halves of a long run, or of several runs; none if short."""
-    n_snapshots, runs = len(poses.frames), poses.runs
-    part = np.arange(n_snapshots) * 2 // n_snapshots
-    if len(runs) == n_snapshots or (len(runs) == 1 and n_snapshots < _LONG) or runs.min() < 3:
-        return np.empty((0, n_snapshots))
-    if len(runs) > 1:
-        part = np.repeat(np.arange(len(runs)), runs)
-    shares = (part == np.arange(part[-1] + 1)[:, None]) * poses.weights
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+def _parts(turns: Turns, poses: Relative) -> tuple[Floats, float, float]:
+    """Shares (parts, snapshots) of the halves of a long run, or of several runs; none if short.
 
-
-def _axis_error(turns: Turns, poses: Relative, seed: int) -> tuple[float, float, float]:
-    """Error of the axis, cone that holds it at 95 %, and angle between the parts, in degrees."""
-    n_snapshots, sides = len(poses.frames), turns.sides
-    turned = float(np.trace(sides.T @ poses.frame @ sides))  # by the first fit
-    white = float(turns.noise[1:].sum()) / max(turns.variances[0] * n_snapshots, 1e-300)
-    if n_snapshots < 3:
-        return float(np.degrees(np.sqrt(white + turned))), float("nan"), 0.0
-    # Turns across the axis tilt it, the more so the further the body is turned.
-    drawn = turns.axes(_draws((turns.vectors @ sides) * turns.angles[:, None], poses, seed))
-    away = np.arccos(np.clip(np.abs(drawn @ turns.axis), 0.0, 1.0))
-    parts, slow, apart = turns.axes(_parts(poses)), 0.0, _angle_between_parts(turns, poses)
-    if len(parts):
-        tilts = np.arccos(np.clip(np.abs(parts @ _middle(parts)), 0.0, 1.0))
-        slow = _error_of_mean(tilts[:, None], turns, poses)
-    error = float(np.sqrt(max(white, (away**2).mean(), slow) + turned))
-    cone = max(float(np.quantile(away, 0.95)), _CONE * error)
-    error, cone = np.degrees(np.minimum([error, cone], np.pi / 2)).tolist()
-    return error, cone, apart
-
-
-def _point_error(turns: Turns, place: Place, poses: Relative, *, ball: bool, seed: int) -> float:
-    """Error of a place: of an axis across it, of a ball joint in all directions."""
-    n_snapshots, rank = len(poses.frames), 6 if ball else 5
-    spot, sides = (place.dot, turns.basis) if ball else (place.point, turns.sides)
-    # All places are seen from the reference as the first fit has laid it.
-    arm = np.cross(np.eye(3), spot - poses.middle)
-    laid = float(np.trace(sides.T @ arm @ poses.frame @ arm.T @ sides))
-    squares = float(poses.weights @ turns.angles**2)
-    told = poses.shift**2 / max(squares * n_snapshots, 1e-300)
-    if n_snapshots > 2:
-        shares = _draws(place.across * turns.angles[:, None], poses, seed)
-        away = (poses.near + place.places(shares, rank) - spot) @ sides
-        told = max(told, float((away**2).sum(axis=1).mean()))
-        parts = place.places(_parts(poses), rank) @ sides
-        if len(parts):
-            told = max(told, _error_of_mean(parts - parts.mean(axis=0), turns, poses))
-    return float(np.sqrt(told + laid))
-
-
-def _angle_between_parts(turns: Turns, poses: Relative) -> float:
-    """Largest angle between the axes of two parts, in degrees; 0 without parts."""
-    parts = turns.axes(_parts(poses))
-    cosines = np.abs(parts @ parts.T)
-    return float(np.degrees(np.arccos(np.clip(cosines.min(initial=1.0), 0.0, 1.0))))
-
-
-def _middle(axes: Floats) -> Floats:
-    """Mean direction (3,) of axes, whatever their signs."""
-    found: Floats = np.linalg.eigh(axes.T @ axes)[1][:, -1]
-    return found
-
-
-def _error_of_mean(away: Floats, turns: Turns, poses: Relative) -> float:
-    """Variance of a number of the whole, from what parts (parts, dimensions) differ by.
-
-    An angle that goes once through its range is spread less within each half, where white noise
-    makes larger errors: by so much those of the whole are smaller. Parts whose axes contradict each
-    other are no samples of one axis, and nothing is taken off.
+    By the second number the variance among parts is that of the whole: an angle that goes once
+    through its range is spread less within each half, where white noise makes larger errors. Parts
+    whose axes contradict each other are no samples of one axis, and nothing is taken off. The last
+    number is the largest angle between their axes, in degrees.
     """
-    shares, n_parts = _parts(poses), len(away)
-    scatter = float((away**2).sum()) / (n_parts * (n_parts - 1))
-    if _angle_between_parts(turns, poses) > _CONTRADICTION:
-        return scatter
+    count, runs = len(poses.frames), poses.runs
+    if len(runs) == count or (len(runs) == 1 and count < _LONG) or runs.min() < 3:
+        return np.empty((0, count)), 1.0, 0.0
+    part = np.repeat(np.arange(len(runs)), runs)
+    part = np.arange(count) * 2 // count if len(runs) == 1 else part
+    shares = (part == np.arange(part[-1] + 1)[:, None]) * poses.weights
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    axes = turns.axes(shares)
+    apart = float(np.degrees(np.arccos(np.clip(np.abs(axes @ axes.T).min(), 0.0, 1.0))))
     spread = shares @ turns.angles**2 - (shares @ turns.angles) ** 2
-    counts = (shares > 0).sum(axis=1)
-    ours = 1 / (turns.variances[0] * len(turns.angles))
-    theirs = float((1 / np.maximum(spread * counts, 1e-300)).mean()) / n_parts
-    return scatter * float(min(1.0, ours / theirs))
+    share = 1 / float((turns.variances[0] / np.maximum(spread, 1e-300)).mean())
+    return shares, 1.0 if apart > _CONTRADICTION else min(1.0, share), apart
 
 
 def _states(poses: Relative, angles: Floats) -> Screw | None:
@@ -282,51 +272,35 @@ def _states(poses: Relative, angles: Floats) -> Screw | None:
     return from_rotation(turn, start, end - start, poses.near, noise)
 
 
-def _warnings(turns: Turns, poses: Relative, kind: str) -> list[str]:
+def _warnings(turns: Turns, poses: Relative) -> list[str]:
     """Warnings about the angles."""
     words, count = list[str](), len(turns.angles)
     if count == 2:
         words.append("two snapshots give no error bar")
     if count < poses.n_snapshots:
         words.append(f"both bodies are whole in {count} of {poses.n_snapshots} snapshots")
-    words += _shape_warnings(poses)
     quaternions = Rotation.from_matrix(poses.rotations).as_quat()
     values = np.linalg.eigvalsh((quaternions * poses.weights[:, None]).T @ quaternions)
     if np.abs(turns.angles).max() > np.radians(170):
         words.append("it turns by about half a turn either way: angles and axis are ambiguous")
     elif values[-1] - values[-2] < _HALF_TURN:  # two mean rotations are as good
         words.append("it turns by half a turn: the axis and its opposite are equally right")
-    if kind in _TURNING and turns.variances[0] < 25 * turns.noise[0]:
-        words.append("it turns by little more than its noise")
     return words
 
 
 def _axis_warnings(
-    turns: Turns,
-    spot: Floats,
-    poses: Relative,
-    spread: tuple[float, float],
-    given: Floats | None,
+    turns: Turns, spot: Floats, poses: Relative, spread: tuple[float, float]
 ) -> list[str]:
     """Warnings about the axis; ``spread`` is its cone, and the angle between parts."""
-    if given is not None:
-        share = f"{100 * turns.index:.0f} % of its turning is about the given axis"
-        return [] if turns.index >= INDEX else [share]
-    words, (cone, apart) = list[str](), spread
-    middle = poses.weights @ poses.centres
+    middle, (cone, apart) = poses.weights @ poses.centres, spread
     away = float(np.linalg.norm(np.cross(spot - middle, turns.axis)))
-    if is_far(away, spot, middle, poses.near):
-        words.append(FAR)
+    words = [FAR] if is_far(away, spot, middle, poses.near) else []
     if apart > _WIDE:
         parts = "both halves" if len(poses.runs) == 1 else "the runs"
         words.append(f"the axis changes: those of {parts} are {apart:.0f}° apart")
     elif cone > _WIDE:
         words.append(f"axis uncertain (±{cone:.0f}°)")
     return words
-
-
-def _shape_warnings(poses: Relative) -> list[str]:
-    return [*warnings_of(poses.body, "the body"), *warnings_of(poses.reference, "the reference")]
 
 
 def _direction(axis: npt.ArrayLike) -> Floats:
@@ -337,12 +311,3 @@ def _direction(axis: npt.ArrayLike) -> Floats:
         )
     unit: Floats = given / np.abs(given).max()
     return unit / np.linalg.norm(unit)
-
-
-def _undefined(verdict: str) -> Hinge:
-    nan, none, empty = float("nan"), frozen(np.full(3, np.nan)), frozen(np.empty(0))
-    frames = frozen(np.empty(0, np.int64))
-    return Hinge(
-        "undefined", none, none, empty, empty, frames, nan, nan, nan, nan, nan, nan, none, nan,
-        nan, None, verdict,
-    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Joints: the axis about which a body turns, the place that stays, and the kind of its motion."""
+"""Joints: how a body turns, the place that stays, and what kind of motion that is."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ Kind = Literal["undefined", "rigid", "translation", "hinge", "screw", "ball", "d
 
 INDEX = 0.9  # of a hinge, and above
 _BETTER = 10.0  # difference of the Bayesian information criterion of two states and one
+_NARROW = 1e-3  # of all values: least width of a state
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,11 +50,6 @@ class Turns:
         return self.basis[:, 0]
 
     @property
-    def sides(self) -> Floats:
-        """Directions across the axis (3, 2)."""
-        return self.basis[:, 1:]
-
-    @property
     def index(self) -> float:
         """Share of the axis in all turning above noise."""
         excess = np.maximum(self.variances - self.noise, 0.0)
@@ -64,8 +60,8 @@ class Turns:
         means = shares @ self.vectors
         products = (self.vectors[:, :, None] * self.vectors[:, None]).reshape(-1, 9)
         scatter = (shares @ products).reshape(-1, 3, 3) - means[:, :, None] * means[:, None]
-        found: Floats = np.linalg.eigh(scatter)[1][:, :, -1]
-        return found
+        found = np.linalg.eigh(scatter)[1][:, :, -1]
+        return np.where(found @ self.axis[:, None] < 0, -found, found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,13 +72,10 @@ class Place:
     dot: Floats  # (3,), the single point that stays nearest to itself
     along: Floats  # (snapshots,), shift along the axis
     across: Floats  # (snapshots, 3), how far the place is from staying, across the axis
-    rest: float  # the same, rms
     loose: float  # what a single fixed point leaves, rms
-    pitch: float
-    corr: float  # of shift and angle
-    move: float  # rms displacement of the centre
     shifts: Floats  # (snapshots,), of the centre along its own main direction
     way: Floats  # (3,), that direction
+    move: float  # rms displacement of the centre
     left: Floats  # (snapshots, 3, 6), equations of the place in the body and in the reference
     right: Floats  # (snapshots, 3)
 
@@ -94,53 +87,40 @@ class Place:
         here = mean.T @ (poses.near - middle)  # the same point, in the body
         left = np.concatenate([poses.rotations, np.tile(-np.eye(3), (len(centres), 1, 1))], axis=2)
         right = -(poses.rotations @ here + centres - poses.near)
-        share = np.sqrt(weights)[:, None, None]
-        matrix, wanted = (left * share).reshape(-1, 6), (right[:, :, None] * share).ravel()
-        line, dot = (_least_squares(matrix, wanted, rank) for rank in (5, 6))
-        after = [-right + np.einsum("tij,j->ti", left, each) for each in (line, dot)]
-        along = after[0] @ turns.axis
-        across = after[0] - along[:, None] * turns.axis
-        along = along - weights @ along
+        line, dot = (_solve(left, right, weights[None], rank)[0] for rank in (5, 6))
+        away, loose = (left @ each - right for each in (line, dot))
+        along = away @ turns.axis
         moved = centres - middle
         scatter = (moved * weights[:, None]).T @ moved
         way = np.linalg.eigh(scatter)[1][:, -1]
         way = way if way @ (centres[-1] - centres[0]) >= 0 else -way
-        squares, product = weights @ turns.angles**2, float(weights @ (along * turns.angles))
-        strength = np.sqrt((weights @ along**2) * squares)
         return cls(
             point=poses.near + line[3:],
             dot=poses.near + dot[3:],
-            along=along,
-            across=across,
-            rest=float(np.sqrt(weights @ (across**2).sum(axis=1))),
-            loose=float(np.sqrt(weights @ (after[1] ** 2).sum(axis=1))),
-            pitch=product / float(squares) if squares > 0 else float("nan"),
-            corr=product / float(strength) if strength > 0 else 0.0,
-            move=float(np.sqrt(np.trace(scatter))),
+            along=along - weights @ along,
+            across=away - along[:, None] * turns.axis,
+            loose=float(np.sqrt(weights @ (loose**2).sum(axis=1))),
             shifts=moved @ way,
             way=way,
+            move=float(np.sqrt(np.trace(scatter))),
             left=left,
             right=right,
         )
 
     def places(self, shares: Floats, rank: int) -> Floats:
         """Places (rows, 3) from the interface, with other shares (rows, snapshots)."""
-        squares = np.einsum("tki,tkj->tij", self.left, self.left).reshape(-1, 36)
-        products = np.einsum("tki,tk->ti", self.left, self.right)
-        values, vectors = np.linalg.eigh((shares @ squares).reshape(-1, 6, 6))
-        values, vectors = values[:, -rank:], vectors[:, :, -rank:]
-        sides = np.einsum("dik,di->dk", vectors, shares @ products)
-        known = values > 1e-12 * values[:, -1:]
-        sides = known * sides / np.where(known, values, 1)
-        found: Floats = np.einsum("dik,dk->di", vectors, sides)
-        return found[:, 3:]
+        return _solve(self.left, self.right, shares, rank)[:, 3:]
 
 
-def _least_squares(matrix: Floats, wanted: Floats, rank: int) -> Floats:
-    """Shortest of the best solutions, the weakest directions left out."""
-    left, values, right = np.linalg.svd(matrix, full_matrices=False)
-    used = min(rank, int((values > 1e-9 * values[0]).sum()))
-    found: Floats = right[:used].T @ ((left[:, :used].T @ wanted) / values[:used])
+def _solve(left: Floats, right: Floats, shares: Floats, rank: int) -> Floats:
+    """Shortest of the best solutions (rows, 6), the weakest directions left out."""
+    squares = np.einsum("tki,tkj->tij", left, left).reshape(-1, 36)
+    products = np.einsum("tki,tk->ti", left, right)
+    values, vectors = np.linalg.eigh((shares @ squares).reshape(-1, 6, 6))
+    values, vectors = values[:, -rank:], vectors[:, :, -rank:]
+    sides = np.einsum("dik,di->dk", vectors, shares @ products)
+    known = values > 1e-12 * values[:, -1:]
+    found: Floats = np.einsum("dik,dk->di", vectors, known * sides / np.where(known, values, 1))
     return found
 
 
@@ -149,10 +129,12 @@ def kind_of(turns: Turns, place: Place, poses: Relative) -> Kind:
     if not (turns.variances > np.maximum(9 * turns.noise, 1e-18)).any():
         return "translation" if place.move > max(3 * poses.shift, 1e-9) else "rigid"
     still = max(3 * poses.shift, 0.25 * place.move)
-    if turns.index >= INDEX and place.rest <= still:
-        reach = abs(place.pitch) * float(np.sqrt(turns.variances[0]))
+    rest = np.sqrt(poses.weights @ (place.across**2).sum(axis=1))
+    if turns.index >= INDEX and rest <= still:
+        covariance = abs(float(poses.weights @ (place.along * turns.angles)))
+        turned, slid = np.sqrt(poses.weights @ np.array([turns.angles, place.along]).T ** 2)
         least = max(0.1 * place.move, 3 * poses.shift / float(np.sqrt(len(poses.frames))))
-        return "screw" if reach > least and abs(place.corr) > 0.7 else "hinge"
+        return "screw" if covariance > turned * max(least, 0.7 * slid) else "hinge"
     return "ball" if turns.index < INDEX and place.loose <= still else "diffuse"
 
 
@@ -160,7 +142,7 @@ def two_states(values: npt.ArrayLike) -> Bools | None:
     """Return which values belong to the upper of two states.
 
     Two Gaussians must be better than one by 10 of the Bayesian information criterion, and values
-    between them rare.
+    between them rare. States are parted where the squares within them are least.
 
     Parameters
     ----------
@@ -177,32 +159,24 @@ def two_states(values: npt.ArrayLike) -> Bools | None:
     >>> two_states([0.0, 0.1, -0.1, 0.05, 5.0, 5.1, 4.9, 5.02, 0.02, 4.95])
     array([False, False, False, False,  True,  True,  True,  True, False,  True])
     """
-    given = numbers(values, "values")
+    given = np.sort(numbers(values, "values"))
     count, extent = len(given), float(np.ptp(given)) if len(given) else 0.0
     if count < 8 or extent == 0:
         return None
-    ranked, below = np.sort(given), np.arange(1, count)
-    total, square = np.cumsum(ranked), np.cumsum(ranked**2)
-    inside = square[-1] - total[:-1] ** 2 / below - (total[-1] - total[:-1]) ** 2 / below[::-1]
-    upper = given > ranked[np.argmin(inside)]
-    belongs, floor = np.column_stack([~upper, upper]).astype(np.float64), 1e-3 * extent
-    for _ in range(100):  # expectation and maximisation
-        weight = np.maximum(belongs.sum(axis=0), 1e-9)
-        means = belongs.T @ given / weight
-        spread = (belongs * (given[:, None] - means) ** 2).sum(axis=0) / weight
-        widths = np.sqrt(np.maximum(spread, floor**2))
-        away = (given[:, None] - means) / widths
-        parts = weight / count * np.exp(-0.5 * away**2) / (np.sqrt(2 * np.pi) * widths)
-        parts = np.maximum(parts, 1e-300)
-        after = parts / parts.sum(axis=1, keepdims=True)
-        if np.abs(after - belongs).max() < 1e-6:
-            break
-        belongs = after
-    one = -0.5 * count * (np.log(2 * np.pi * max(given.var(), floor**2)) + 1)
-    gain = 2 * (np.log(parts.sum(axis=1)).sum() - one) - 3 * np.log(count)  # three parameters more
-    low, high = np.sort(means)
+    below, total = np.arange(1, count), np.cumsum(given - given.mean())[:-1]
+    cut = int((total**2 / (below * below[::-1])).argmax()) + 1
+    lower, upper = given[:cut], given[cut:]
+    two = sum(_gaussian(given, part, extent) for part in (lower, upper))
+    gain = 2 * np.log(two / _gaussian(given, given, extent)).sum() - 3 * np.log(count)
+    low, high = lower.mean(), upper.mean()
     ends = [np.sum(np.abs(given - x) <= (high - low) / 6) for x in (low, (low + high) / 2, high)]
     if gain <= _BETTER or 3 * ends[1] > min(ends[0], ends[2]):
         return None
-    found: Bools = parts[:, means.argmax()] > parts[:, means.argmin()]
-    return found if found.any() and not found.all() else None
+    return np.asarray(numbers(values, "values") >= upper[0])
+
+
+def _gaussian(values: Floats, own: Floats, extent: float) -> Floats:
+    """Density of values as one state has it, of which some are its own."""
+    width = max(own.std(), _NARROW * extent)
+    share = len(own) / len(values)
+    return np.asarray(share / width * np.exp(-0.5 * ((values - own.mean()) / width) ** 2) + 1e-300)

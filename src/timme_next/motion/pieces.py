@@ -242,7 +242,7 @@ def _rotations(shapes: Floats, about: Floats, bounds: Ints, *, flat: bool) -> Fl
     if flat:
         stacked = stacked.copy()
         stacked[:, :, 2, 2] = np.linalg.norm(stacked, axis=(2, 3))
-    return nearest_rotations(stacked)
+    return nearest_rotations(stacked.reshape(-1, 3, 3))[0].reshape(stacked.shape)
 
 
 def _leverages(pieces: Pieces, sites: Ints, own: Ints) -> Floats:

@@ -13,14 +13,13 @@ import numpy.typing as npt
 
 from timme_next._arrays import Bools, Floats, Ints
 from timme_next.ensemble import Ensemble
-from timme_next.motion.fits import MIRROR, Shape, degeneracy
+from timme_next.motion.fits import MIRROR, Shape, shape_of
 from timme_next.motion.screws import in_space, interface_middle, precision, turning_noise
 from timme_next.motion.superposition import (
-    body_shape,
     body_sites,
     refuse_torn,
+    require_dimensions,
     site_weights,
-    superpose,
 )
 
 _WHOLE = 0.75  # of the sites of a body that are ever seen
@@ -52,6 +51,7 @@ def relative(
     weights: npt.ArrayLike | None,
 ) -> Relative | str:
     """Poses of a body as seen from another, or why there are none."""
+    require_dimensions(ensemble, "hinges")
     moving, still = body_sites(ensemble, body), body_sites(ensemble, reference)
     shared = np.intersect1d(moving, still)
     if len(shared):
@@ -59,81 +59,58 @@ def relative(
             f"{ensemble.prefix}{len(shared)} sites are in both the body and the reference, the "
             f"first of them {ensemble.site_label(int(shared[0]))}: give each site to one of them"
         )
-    if ensemble.n_dimensions not in (2, 3):
-        raise ValueError(
-            f"{ensemble.prefix}hinges need 2 or 3 dimensions, got {ensemble.n_dimensions}"
-        )
     refuse_torn(ensemble.select(np.union1d(moving, still)))
-    given = site_weights(ensemble, weights)
-    for sites in (moving, still):
-        given[sites] = site_weights(ensemble.select(sites), given[sites])
-    flaw = degeneracy(np.asarray(ensemble.snapshot()[0][still], np.float64), given[still])
-    if flaw and not ensemble.gaps:
-        return f"the reference has no orientation: {flaw}"
-    try:
-        laid = superpose(ensemble, still, weights=given[still])
-    except ValueError:
-        return f"the reference has no orientation: {flaw or 'it is never whole'}"
-    shape = body_shape(laid.ensemble.select(moving), given[moving])
+    given = site_weights(weights, ensemble.n_sites)
+    counts = np.ones(ensemble.n_snapshots) if ensemble.weights is None else ensemble.weights
+    near, far = (
+        np.asarray(ensemble.select(sites).coordinates(), np.float64) for sites in (still, moving)
+    )
+    core = shape_of(near, site_weights(given[still], len(still)), counts)
+    if not core.n_fitted:
+        return f"the reference has no orientation: {core.verdict}"
+    near, far = (core.poses.into(each) + _origin(core) for each in (near, far))
+    shape = shape_of(far, site_weights(given[moving], len(moving)), counts)
     if not shape.n_fitted:
         return f"the body has no orientation: {shape.verdict}"
-    whole = shape.poses.unique
-    for sites in (moving, still):
-        whole &= _is_whole(laid.ensemble, sites[given[sites] > 0])
-    if laid.ensemble.weights is not None:
-        whole &= laid.ensemble.weights > 0
-    both = np.flatnonzero(whole)
-    if len(both) < 2:
+    whole = _is_whole(near[:, given[still] > 0]) & _is_whole(far[:, given[moving] > 0])
+    frames = np.flatnonzero(shape.poses.unique & whole & (counts > 0))
+    if len(frames) < 2:
         how = "are whole" if ensemble.gaps else "have an orientation"
-        words = f"both bodies {how} in {len(both)} of {ensemble.n_snapshots} snapshots, not in 2"
-        ties = int(shape.poses.ties.sum() + laid.shape.poses.ties.sum())
+        words = f"both bodies {how} in {len(frames)} of {len(counts)} snapshots, not in 2"
+        ties = int(shape.poses.ties.sum() + core.poses.ties.sum())
         return f"{words}; in {ties} {MIRROR}" if ties else words
-    return _poses(ensemble, laid.ensemble, (laid.shape, shape), (still, moving), both)
-
-
-def _poses(
-    ensemble: Ensemble,
-    laid: Ensemble,
-    shapes: tuple[Shape, Shape],
-    sites: tuple[Ints, Ints],
-    both: Ints,
-) -> Relative:
-    """Poses in the snapshots of which both bodies are whole."""
-    reference, body = shapes
-    frames = np.flatnonzero(reference.poses.unique)[both]
-    share = np.ones(len(both)) if laid.weights is None else laid.weights[both]
-    first = np.asarray(laid.snapshot(int(both[0]))[0], np.float64)
-    middle = np.nanmean(first[sites[0]], axis=0)
-    turning, shift = precision(body, reference, body.poses.centres[both].mean(axis=0) - middle)
-    near = interface_middle(first[sites[1]], first[sites[0]])
-    rotations, centres = in_space(body.poses.rotations[both], body.poses.centres[both])
-    middle, near = in_space(body.poses.rotations[:2], np.array([middle, near]))[1]
-    runs = np.ones(len(both), np.int64)
+    centres = shape.poses.centres[frames]
+    middle = np.nanmean(near[frames[0]], axis=0)
+    turning, shift = precision(shape, core, centres.mean(axis=0) - middle)
+    spots = np.array([interface_middle(far[frames[0]], near[frames[0]]), middle])
+    rotations, moved = in_space(shape.poses.rotations[frames], np.concatenate([centres, spots]))
+    runs = np.ones(len(frames), np.int64)
     if not ensemble.independent:
-        counts = np.bincount(np.searchsorted(np.cumsum(ensemble.replicas), frames, side="right"))
-        runs = counts[counts > 0]
+        places = np.searchsorted(np.cumsum(ensemble.replicas), frames, side="right")
+        runs = np.unique(places, return_counts=True)[1]
     return Relative(
         rotations=rotations,
-        centres=centres,
-        weights=share / share.sum(),
+        centres=moved[:-2],
+        weights=counts[frames] / counts[frames].sum(),
         frames=frames,
         runs=runs,
         turning=turning,
-        frame=turning_noise(reference),
+        frame=turning_noise(core),
         shift=shift,
-        near=near,
-        middle=middle,
-        body=body,
-        reference=reference,
+        near=moved[-2],
+        middle=moved[-1],
+        body=shape,
+        reference=core,
         n_snapshots=ensemble.n_counting,
     )
 
 
-def _is_whole(ensemble: Ensemble, sites: Ints) -> Bools:
+def _origin(core: Shape) -> Floats:
+    """Centre of the reference in the first snapshot in which it has an orientation."""
+    return np.asarray(core.poses.centres[core.poses.unique.argmax()])
+
+
+def _is_whole(positions: Floats) -> Bools:
     """In which snapshots most sites of a body are seen, of those that are ever."""
-    if not ensemble.gaps:
-        return np.ones(ensemble.n_snapshots, np.bool_)
-    some = ensemble.select(sites)
-    seen = np.concatenate([np.isfinite(b.coordinates).all(axis=2) for b in some.blocks()])
-    whole: Bools = seen[:, seen.any(axis=0)].mean(axis=1) >= _WHOLE
-    return whole
+    seen: Bools = np.asarray(np.isfinite(positions).all(axis=2))
+    return np.asarray(seen[:, seen.any(axis=0)].mean(axis=1) >= _WHOLE)

@@ -42,7 +42,7 @@ from timme_next.motion.pieces import (
     stillness,
     take_sites,
 )
-from timme_next.motion.superposition import body_labels, some_snapshots
+from timme_next.motion.superposition import body_labels, require_dimensions, some_snapshots
 from timme_next.series import effective_size
 
 REST = Quantity(
@@ -157,10 +157,7 @@ def bodies(
     >>> found.n_bodies, bool((found.labels == planted.labels).mean() > 0.95)
     (2, True)
     """
-    if ensemble.n_dimensions not in (2, 3):
-        raise ValueError(
-            f"{ensemble.prefix}rigid bodies need 2 or 3 dimensions, got {ensemble.n_dimensions}"
-        )
+    require_dimensions(ensemble, "rigid bodies")
     given = None if seeds is None else body_labels(seeds, ensemble.n_sites)
     snapshots, seen, _ = some_snapshots(ensemble, _FRAMES)
     near = snapshots - snapshots[0].mean(axis=0)

@@ -10,7 +10,7 @@ effective rotation of Hingefind (Wriggers and Schulten 1997) are given beside it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ from timme_next._text import Described
 from timme_next.motion.fits import (
     MIRROR,
     Shape,
-    best_rotations,
     degeneracy,
     fit,
     inertia,
@@ -39,20 +38,25 @@ _WINDOW = 5  # residues
 _UNLIKE = 4.6  # χ² of three, 80 %: squared distance from the mean rotation of a body
 
 
+def nowhere() -> Floats:
+    """Return a place or direction (3,) that is not known."""
+    return frozen(np.full(3, np.nan))
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Screw(Described):
     """Motion of a body against another between two snapshots, in the frame of the first."""
 
-    angle: float  # θ in degrees, from 0 to 180; NaN where a body has no orientation
-    axis: Floats  # (3,), unit vector n, right-handed; NaN where there is none
-    shift: float  # d along the axis
-    point: Floats  # (3,), of the axis, nearest to the middle of the interface
-    move: Floats  # (3,), displacement u of the centre of the body
-    distance: float  # of the axis from the centre of the body
-    noise: float  # standard deviation of the angle, in degrees, from the rests of both bodies
-    move_noise: float  # of the displacement
-    kind: str  # rigid, translation, hinge, screw or undefined
-    verdict: str  # warnings, "" if there are none
+    angle: float = np.nan  # θ in degrees, from 0 to 180; NaN where a body has no orientation
+    axis: Floats = field(default_factory=nowhere)  # (3,), unit vector n; NaN where there is none
+    shift: float = np.nan  # d along the axis
+    point: Floats = field(default_factory=nowhere)  # (3,), of the axis, nearest to the interface
+    move: Floats = field(default_factory=nowhere)  # (3,), displacement u of the body's centre
+    distance: float = np.nan  # of the axis from the centre of the body
+    noise: float = np.nan  # standard deviation of the angle, in degrees, from the rests
+    move_noise: float = np.nan  # of the displacement
+    kind: str = "undefined"  # rigid, translation, hinge, screw or undefined
+    verdict: str = ""  # warnings
 
     def nearest(self, place: npt.ArrayLike) -> Floats:
         """Return the point of the axis nearest to a place (3,) in the first snapshot."""
@@ -104,28 +108,27 @@ def screw(
     """
     pair = _pair(before, after)
     given = np.ones(pair.shape[1]) if weights is None else weights
-    words, shapes = list[str](), list[Shape]()
+    shapes = list[Shape]()
     for name, sites in (("the reference", reference), ("the body", body)):
         if not len(sites):
             raise ValueError(f"{name} of a screw needs at least 1 site, got none: select some")
         shapes.append(shape_of(pair[:, sites], given[sites]))
-        seen = [each for each in pair[:, sites] if np.isfinite(each).any()]
-        flaws = [shapes[-1].verdict, *map(degeneracy, seen)]
-        words += [f"{name}: {flaw}" for flaw in flaws if flaw][:1]
-    if words:
-        return _undefined("; ".join(words))
+        seen: Bools = np.asarray(np.isfinite(pair[:, sites]).all(axis=2))
+        flaw = "" if seen.any(axis=1).all() else "it is not seen in both"
+        flaw = flaw or shapes[-1].verdict or max(map(degeneracy, pair[:, sites]))
+        if flaw:
+            return Screw(verdict=f"{name}: {flaw}")
     laid = _laid(pair, reference, given)
     pose = fit(laid[0][body], laid[1][body][None], given[body])
     if not pose.unique[0]:
-        thin = "it is nearly a line" if np.isfinite(pair).all() else "it is not seen in both"
-        return _undefined(f"the body: {MIRROR if pose.ties[0] else thin}")
-    start, end = (_centre(each[body], given[body]) for each in laid)
-    turning, shift = precision(
-        shapes[1], shapes[0], start - _centre(laid[0][reference], given[reference])
+        return Screw(verdict=f"the body: {MIRROR if pose.ties[0] else 'it is nearly a line'}")
+    start, end, still = (
+        _centre(places[sites], given[sites])
+        for places, sites in ((laid[0], body), (laid[1], body), (laid[0], reference))
     )
+    turning, shift = precision(shapes[1], shapes[0], start - still)
     if is_random(turning, *shapes):
-        warnings = [*warnings_of(shapes[1], "the body"), *warnings_of(shapes[0], "the reference")]
-        return _undefined("; ".join([*warnings, UNDETERMINED]))
+        return Screw(verdict="; ".join([*warnings_of(*shapes[::-1]), UNDETERMINED]))
     near = interface_middle(laid[0][body], laid[0][reference])
     turns, (start, move, near) = in_space(pose.rotations, np.array([start, end - start, near]))
     noise = 2 * turning, np.sqrt(2) * shift  # of both snapshots
@@ -141,18 +144,21 @@ def from_rotation(
     the displacement.
     """
     vector = Rotation.from_matrix(rotation).as_rotvec()
-    angle, length, nothing = float(np.linalg.norm(vector)), float(np.linalg.norm(move)), _nothing()
-    axis = vector / angle if angle > 0 else nothing
+    angle, length = float(np.linalg.norm(vector)), float(np.linalg.norm(move))
+    axis = vector / angle if angle > 0 else nowhere()
     turning = float(np.sqrt(axis @ noise[0] @ axis if angle > 0 else np.trace(noise[0]) / 3))
-    told = float(np.degrees(angle)), float(np.degrees(turning))
+    found = Screw(
+        float(np.degrees(angle)),
+        move=frozen(move),
+        noise=float(np.degrees(turning)),
+        move_noise=noise[1],
+    )
     if angle <= max(_FLOOR * turning, 1e-9):
-        moved = length > max(_FLOOR * noise[1], 1e-9)
-        along = move / length if moved else nothing
-        return Screw(
-            told[0], frozen(along), length if moved else 0.0, nothing, frozen(move), float("nan"),
-            told[1], noise[1], "translation" if moved else "rigid",
-            "no rotation above noise" + (", but a shift" if moved else ""),
-        )  # fmt: skip
+        verdict = "no rotation above noise"
+        if length <= max(_FLOOR * noise[1], 1e-9):
+            return replace(found, kind="rigid", shift=0.0, verdict=verdict)
+        found = replace(found, axis=frozen(move / length), shift=length)
+        return replace(found, kind="translation", verdict=f"{verdict}, but a shift")
     shift = float(axis @ move)
     across = move - shift * axis
     point = start + 0.5 * across + 0.5 / np.tan(angle / 2) * np.cross(axis, across)
@@ -162,10 +168,8 @@ def from_rotation(
     if angle > np.radians(179.0):
         verdict = "it turns by half a turn: the axis and its opposite are equally right"
     kind = "screw" if abs(shift) > max(0.1 * length, _FLOOR * noise[1]) else "hinge"
-    return Screw(
-        told[0], frozen(axis), shift, frozen(point), frozen(move), distance, told[1], noise[1],
-        kind, verdict,
-    )  # fmt: skip
+    found = replace(found, axis=frozen(axis), point=frozen(point), distance=distance)
+    return replace(found, kind=kind, shift=shift, verdict=verdict)
 
 
 def closure(found: Screw, before: Floats, body: Ints, reference: Ints) -> float:
@@ -317,9 +321,9 @@ def precision(body: Shape, reference: Shape, away: Floats) -> tuple[Floats, floa
 def turning_noise(shape: Shape) -> Floats:
     """Covariance (3, 3) of the rotation vector of one fit: ε² I⁻¹ in rad²."""
     found = inertia(shape.places, shape.weights)
-    if shape.places.shape[1] == 3:
-        return np.asarray(_variance(shape) * np.linalg.pinv(found, hermitian=True))
-    return np.asarray(_variance(shape) * np.diag([0.0, 0.0, 1 / found[2, 2]]))
+    in_a_plane = np.diag([0.0, 0.0, 1 / found[2, 2]])
+    inverse = np.linalg.pinv(found, hermitian=True) if shape.places.shape[1] == 3 else in_a_plane
+    return np.asarray(_variance(shape) * inverse)
 
 
 def in_space(rotations: Floats, centres: Floats) -> tuple[Floats, Floats]:
@@ -353,37 +357,18 @@ def _laid(pair: Floats, reference: Ints, weights: Floats) -> Floats:
 
 def _centre(places: Floats, weights: Floats) -> Floats:
     known = np.isfinite(places).all(axis=1)
-    centre: Floats = weights[known] @ places[known] / weights[known].sum()
-    return centre
-
-
-def _nothing() -> Floats:
-    return frozen(np.full(3, np.nan))
-
-
-def _undefined(verdict: str) -> Screw:
-    nan, none = float("nan"), _nothing()
-    return Screw(nan, none, nan, none, none, nan, nan, nan, "undefined", verdict)
+    return np.asarray(np.average(places[known], axis=0, weights=weights[known]))
 
 
 def _window_rotations(before: Floats, after: Floats, residues: Ints) -> Floats:
     """Rotation vectors (residues, 3) of five residues each, after one fit; NaN at the ends."""
+    found = np.full((int(residues.max()) + 1, 3), np.nan)
     laid = fit(after, before[None]).out_of(after)[0]
-    middle, count = before.mean(axis=0), int(residues.max()) + 1
-    one, other = before - middle, laid - middle
-    products = (other[:, :, None] * one[:, None]).reshape(-1, 9)
-    columns = [np.ones((len(one), 1)), one, other, products, (other**2).sum(axis=1)[:, None]]
-    sums = np.zeros((count, 17))
-    np.add.at(sums, residues, np.column_stack(columns))
-    found = np.full((count, 3), np.nan)
-    if count < _WINDOW:
-        return found
-    runs = np.lib.stride_tricks.sliding_window_view(sums, _WINDOW, axis=0).sum(axis=2)
-    about = runs[:, 4:7, None] * runs[:, None, 1:4] / runs[:, :1, None]
-    rotations, _ = best_rotations(runs[:, 7:16].reshape(-1, 3, 3) - about, 1e-13 * runs[:, 16])
-    known = np.flatnonzero(np.isfinite(rotations[:, 0, 0]))
-    vectors = Rotation.from_matrix(rotations[known]).as_rotvec()
-    found[known + _WINDOW // 2] = vectors
+    for middle in range(_WINDOW // 2, len(found) - _WINDOW // 2):
+        own = np.abs(residues - middle) <= _WINDOW // 2
+        poses = fit(before[own], laid[None, own])
+        if poses.unique[0]:
+            found[middle] = Rotation.from_matrix(poses.rotations[0]).as_rotvec()
     return found
 
 

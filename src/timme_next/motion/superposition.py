@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from timme_next._arrays import Bools, Coordinates, Floats, Ints, frozen, indices
 from timme_next._text import Described
 from timme_next.ensemble import Boxes, Ensemble
 from timme_next.ensemble.frames import Step
-from timme_next.motion.fits import Shape, mean_shape, warnings_of
+from timme_next.motion.fits import Shape, shape_of, warnings_of
 
 _SEEN = (0.5, 0.75, 0.9, 1.0)  # shares of the snapshots in which sites may have to be seen
 _LOOKED_AT = 1000  # snapshots where there are gaps
@@ -60,11 +59,11 @@ def superpose(
     ensemble: Ensemble,
     on: str | npt.ArrayLike | None = None,
     *,
-    weights: Literal["mass"] | npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
 ) -> Superposition:
     """Lay all snapshots onto a body: its mean shape, turned as in the first snapshot.
 
-    Snapshots are read block by block; no more than one block is held in memory.
+    No more than the body and one block of snapshots are held in memory.
 
     Parameters
     ----------
@@ -72,8 +71,8 @@ def superpose(
         Snapshots; in a periodic box, molecules must be whole.
     on : str or array_like, optional
         Sites of the body: a selection, indices, or one truth value for each; all by default.
-    weights : "mass" or array_like, optional
-        Weights of these sites in the fit; equal by default.
+    weights : array_like, optional
+        Weights of these sites in the fit, such as masses; equal by default.
 
     Returns
     -------
@@ -90,9 +89,9 @@ def superpose(
     """
     sites = body_sites(ensemble, on)
     body = ensemble.select(sites)
-    given = site_weights(body, weights)
+    given = site_weights(weights, len(sites))
     refuse_torn(body)
-    shape = body_shape(body, given)
+    shape = shape_of(body.coordinates(), given, ensemble.weights)
     if not shape.n_fitted:
         raise ValueError(
             f"{ensemble.prefix}superposing needs a body with an orientation, but of the "
@@ -104,8 +103,14 @@ def superpose(
     laid = replace(ensemble, frames=ensemble.frames.then(step), images=None)
     if len(fitted) < ensemble.n_snapshots:
         laid = laid[fitted]
-    notes = (*_left_out(shape), *warnings_of(shape, "the body"))
-    return Superposition(laid, frozen(sites), shape, notes)
+    ties = int(shape.poses.ties.sum())
+    lost = ensemble.n_snapshots - len(fitted) - ties
+    reasons = (
+        (lost, "too few sites of the body are seen in them"),
+        (ties, "the mirror image of the body fits as well"),
+    )
+    notes = [f"{count} snapshots were left out: {why}" for count, why in reasons if count]
+    return Superposition(laid, frozen(sites), shape, (*notes, *warnings_of(shape)))
 
 
 def rmsf(ensemble: Ensemble) -> Floats:
@@ -126,31 +131,13 @@ def rmsf(ensemble: Ensemble) -> Floats:
     >>> rmsf(Ensemble.from_array([[[0.0, 0, 0]], [[2.0, 0, 0]]]))
     array([1.])
     """
-    first = np.full((ensemble.n_sites, ensemble.n_dimensions), np.nan)
-    total, square = np.zeros((2, ensemble.n_sites))
-    shift = np.zeros(first.shape)
-    for block in ensemble.blocks():
-        seen: Bools = np.asarray(np.isfinite(block.coordinates).all(axis=2))
-        new = np.isnan(first[:, 0]) & seen.any(axis=0)  # squares are of small numbers
-        first[new] = block.coordinates[seen.argmax(axis=0), np.arange(len(new))][new]
-        away = np.where(seen[:, :, None], block.coordinates - first, 0.0)
-        share = block.weights[:, None] * seen
-        total += share.sum(axis=0)
-        shift += np.einsum("ts,tsd->sd", share, away)
-        square += np.einsum("ts,tsd->s", share, away**2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        variance = square / total - ((shift / total[:, None]) ** 2).sum(axis=1)
-    found: Floats = np.sqrt(np.maximum(variance, 0.0))
-    return found
-
-
-def body_shape(body: Ensemble, weights: Floats) -> Shape:
-    """Mean shape of all sites of an ensemble, read block by block."""
-
-    def blocks() -> Iterable[tuple[Coordinates, Floats]]:
-        return ((block.coordinates, block.weights) for block in body.blocks())
-
-    return mean_shape(blocks, weights)
+    positions = np.asarray(ensemble.coordinates(), np.float64)
+    weights = np.ones(len(positions)) if ensemble.weights is None else ensemble.weights
+    share = weights[:, None] * np.isfinite(positions[:, :, 0])
+    with np.errstate(invalid="ignore"):
+        share = (share / share.sum(axis=0))[:, :, None]
+    away = np.nan_to_num(positions - (share * np.nan_to_num(positions)).sum(axis=0))
+    return np.asarray(np.sqrt((share * away**2).sum(axis=(0, 2))))
 
 
 def body_sites(ensemble: Ensemble, on: str | npt.ArrayLike | None) -> Ints:
@@ -164,25 +151,25 @@ def body_sites(ensemble: Ensemble, on: str | npt.ArrayLike | None) -> Ints:
     return sites
 
 
-def site_weights(body: Ensemble, weights: Literal["mass"] | npt.ArrayLike | None) -> Floats:
-    """Weights (sites,) of the sites of a body in fits, with mean 1."""
-    if weights is None:
-        return np.ones(body.n_sites)
-    if isinstance(weights, str) and weights != "mass":
-        raise ValueError(f'weights are "mass" or one number for each site, got {weights!r}')
-    given = body.sites.masses if isinstance(weights, str) else numbers(weights, "weights")
-    if given is None:
-        raise ValueError('weights="mass" needs masses, but the sites have none: give numbers')
-    wrong = ~(np.isfinite(given) & (given >= 0))
-    if given.shape != (body.n_sites,) or wrong.any() or not given.any():
-        got = f"shape {given.shape}" if given.shape != (body.n_sites,) else "all 0"
-        got = f"{given[wrong][0]:g}" if got == "all 0" and wrong.any() else got
+def site_weights(weights: npt.ArrayLike | None, n_sites: int) -> Floats:
+    """Weights (sites,) in fits, with mean 1."""
+    given = np.ones(n_sites) if weights is None else numbers(weights, "weights")
+    if given.shape != (n_sites,) or not (given >= 0).all() or not 0 < given.sum() < np.inf:
+        got = f"{given.min():g}" if given.shape == (n_sites,) else f"shape {given.shape}"
         raise ValueError(
-            f"weights need one number, not negative, for each of {body.n_sites} sites, and at "
+            f"weights need one number, not negative, for each of {n_sites} sites, and at "
             f"least one above 0, got {got}"
         )
     scaled: Floats = given / given.mean()
     return scaled
+
+
+def require_dimensions(ensemble: Ensemble, what: str) -> None:
+    """Refuse ensembles that are neither in space nor in a plane."""
+    if ensemble.n_dimensions not in (2, 3):
+        raise ValueError(
+            f"{ensemble.prefix}{what} need 2 or 3 dimensions, got {ensemble.n_dimensions}"
+        )
 
 
 def body_labels(given: npt.ArrayLike, n_sites: int) -> Ints:
@@ -211,13 +198,14 @@ def some_snapshots(
     sites, chosen : ndarray of int
         Which sites and snapshots these are.
     """
-    if ensemble.n_snapshots < 2 or ensemble.n_sites < (1 if all_sites else _FEWEST):
-        what, count = ("snapshots", 2) if ensemble.n_snapshots < 2 else ("sites", _FEWEST)
-        got = ensemble.n_snapshots if what == "snapshots" else ensemble.n_sites
-        remedy = "read more models or frames" if what == "snapshots" else "select more of them"
-        raise ValueError(
-            f"{ensemble.prefix}rigid motion needs at least {count} {what}, got {got}: {remedy}"
-        )
+    fewest = 1 if all_sites else _FEWEST
+    counts = (("snapshots", ensemble.n_snapshots, 2), ("sites", ensemble.n_sites, fewest))
+    for what, got, needed in counts:
+        if got < needed:
+            raise ValueError(
+                f"{ensemble.prefix}rigid motion needs at least {needed} {what}, got {got}: read or "
+                "select more of them"
+            )
     counting = np.arange(ensemble.n_snapshots)
     if ensemble.weights is not None:
         counting = np.flatnonzero(ensemble.weights)
@@ -227,23 +215,18 @@ def some_snapshots(
     refuse_torn(some)
     snapshots = np.asarray(some.coordinates(), np.float64)
     seen: Bools = np.asarray(np.isfinite(snapshots).all(axis=2))
-    sites = [np.flatnonzero(seen.mean(axis=0) >= share) for share in _SEEN]
-    sites = [np.arange(ensemble.n_sites)] if all_sites else sites
-    whole = [seen[:, each].all(axis=1) for each in sites]
-    fewest = 1 if all_sites else _FEWEST
-    kept = [
-        int(rows.sum()) * len(each) * (rows.sum() > 1 and len(each) >= fewest)
-        for rows, each in zip(whole, sites, strict=True)
-    ]
-    best = int(np.argmax(kept))
-    if not kept[best]:
+    kept, best = 0, (counting[:0], counting[:0])
+    for share in (0.0,) if all_sites else _SEEN:
+        sites = np.flatnonzero(seen.mean(axis=0) >= share)
+        whole = np.flatnonzero(seen[:, sites].all(axis=1))
+        if len(whole) > 1 and len(sites) >= fewest and len(whole) * len(sites) > kept:
+            kept, best = len(whole) * len(sites), (_spread(whole, most), sites)
+    if not kept:
         raise ValueError(
             f"{ensemble.prefix}rigid motion needs at least 2 snapshots in which the same sites are "
-            f"seen, got {whole[0].sum()} with {len(sites[0])} sites: select sites that are mostly "
-            "seen"
+            "seen, got fewer: select sites that are mostly seen"
         )
-    rows = _spread(np.flatnonzero(whole[best]), most)
-    return snapshots[np.ix_(rows, sites[best])], sites[best], chosen[rows]
+    return snapshots[np.ix_(*best)], best[1], chosen[best[0]]
 
 
 def refuse_torn(ensemble: Ensemble) -> None:
@@ -273,13 +256,3 @@ def _spread(places: Ints, most: int) -> Ints:
     """At most so many of some places, evenly spread."""
     spread = np.linspace(0, len(places) - 1, min(most, len(places))).round()
     return np.asarray(places[np.unique(spread.astype(np.int64))])
-
-
-def _left_out(shape: Shape) -> Iterator[str]:
-    """Notes on snapshots that could not be laid onto the body."""
-    ties = int(shape.poses.ties.sum())
-    lost = len(shape.poses.ties) - int(shape.poses.unique.sum()) - ties
-    if lost:
-        yield f"{lost} snapshots were left out: too few sites of the body are seen in them"
-    if ties:
-        yield f"{ties} snapshots were left out: the mirror image of the body fits as well"
