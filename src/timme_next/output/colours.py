@@ -90,16 +90,16 @@ def family_colours(
     """
     chosen = np.full(hierarchy.n_sites, -1)
     number = families(hierarchy)
-    for group in range(0 if groups is None else int(groups.max(initial=-1)) + 1):
+    n_groups = 0 if groups is None else int(groups.max(initial=-1)) + 1
+    for group in range(n_groups):
         members = np.asarray(groups == group)
         shared = hierarchy.sum_over_nodes(members)
         jaccard = shared / np.maximum(hierarchy.sizes + np.count_nonzero(members) - shared, 1)
         family = number[hierarchy.starts[jaccard.argmax()]]
         if jaccard.max(initial=0.0) > SAME and chosen[family] < 0:
             chosen[family] = group % len(palette)
-    waiting = chosen < 0
-    free = np.setdiff1d(np.arange(len(palette)), chosen)
-    free = free if len(free) else np.arange(len(palette))
+    waiting, every = chosen < 0, np.arange(len(palette))
+    free = every[n_groups:] if n_groups < len(palette) // 2 else every
     chosen[waiting] = free[np.arange(waiting.sum()) % len(free)]
     return frozen(np.array(palette)[chosen])
 

@@ -1,0 +1,199 @@
+"""What figures share: their size and letters, the axis of cutoffs and the axis of sites."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from timme_next._arrays import Ints, Strings
+from timme_next.analysis.result import Analysis
+from timme_next.hierarchy.curves import Curves, count_clusters
+from timme_next.hierarchy.quantity import Quantity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT = 5.2, 3.4  # inches
+SMALL, NORMAL = 8, 9  # points
+_DPI = 200
+_STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """The shown objects along an axis: by number as residues are, or else in leaf order."""
+
+    order: Ints  # (places,), shown object at each
+    numbers: Ints  # (places,), written at each
+    chains: Strings  # (places,)
+    label: str
+
+    @property
+    def bounds(self) -> Ints:
+        """Places at which a chain starts, and the end of the last."""
+        changes = np.flatnonzero(self.chains[1:] != self.chains[:-1]) + 1
+        return np.concatenate([[0], changes, [len(self.chains)]])
+
+
+def places_of(analysis: Analysis) -> Places:
+    """Return the order of the shown objects along an axis, as the settings say."""
+    system, shown = analysis.system, analysis.system.shown
+    wanted = getattr(analysis.made.settings, "order", "auto")
+    if wanted == "labels" or (wanted != "sequence" and not system.sequential):
+        blank = np.full(len(shown), "")
+        numbers = np.arange(1, len(shown) + 1)
+        name = f"{system.shown_name.capitalize()}s, in the order of the hierarchy"
+        return Places(analysis.hierarchy.order, numbers, blank, name)
+    atoms = analysis.shown_atoms
+    name = f"Residue ({system.shown_name})" if (atoms.resnames != "").all() else system.shown_name
+    label = name[:1].upper() + name[1:]
+    return Places(np.arange(len(shown)), atoms.resids, atoms.chains, label)
+
+
+def new_figure(height: float = HEIGHT, width: float = WIDTH) -> Figure:
+    """Return an empty figure that belongs to no window."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def new_axes(ax: Axes | None = None, height: float = HEIGHT, width: float = WIDTH) -> Axes:
+    """Return the axes that were given, or axes in a figure of their own."""
+    return set_letters(new_figure(height, width).add_subplot()) if ax is None else ax
+
+
+def set_letters(axes: Axes) -> Axes:
+    """Give new axes letters that can be read in print."""
+    axes.tick_params(labelsize=SMALL, width=0.7, length=3)
+    axes.xaxis.label.set_fontsize(NORMAL)
+    axes.yaxis.label.set_fontsize(NORMAL)
+    for spine in axes.spines.values():
+        spine.set_linewidth(0.7)
+    return axes
+
+
+def image(made: Any, kind: str) -> bytes:
+    """Return a figure, or that of axes, as PNG, SVG or PDF; the same bytes each time."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = made if hasattr(made, "savefig") else made.get_figure(root=True)
+    FigureCanvasAgg(figure)
+    buffer, dates = io.BytesIO(), {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with mpl.rc_context({"svg.hashsalt": "timme"}):
+        figure.savefig(buffer, format=kind, dpi=_DPI, metadata=dates.get(kind))
+    return buffer.getvalue()
+
+
+_BESIDE: dict[str, Any] = {
+    "beside": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
+    "above": {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)},
+    "below": {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17)},
+}
+
+
+def draw_legend(axes: Axes, where: str, **options: Any) -> None:
+    """Draw a legend beside, above or below the axes, where it covers nothing, or in a corner."""
+    look: dict[str, Any] = {"frameon": False, "fontsize": SMALL, "handlelength": 1.4}
+    axes.legend(**_BESIDE.get(where, {"loc": where}), **look, columnspacing=1.2, **options)
+
+
+def count(analysis: Analysis) -> Curves:
+    """Count clusters at all cutoffs, with the least size of the settings."""
+    large = int(getattr(analysis.made.settings, "min_size", 10))
+    return count_clusters(analysis.hierarchy, large=large)
+
+
+def cutoff_limits(counted: Curves, cutoff: float | None = None) -> tuple[float, float]:
+    """Return the range of cutoffs worth drawing.
+
+    It ends a quarter beyond the level at which the largest cluster has 95 % of its final size: a
+    few loose ends, such as the termini of a protein, would press all else into a corner.
+    """
+    finite = np.isfinite(counted.cutoffs)
+    levels, largest = counted.cutoffs[finite], counted.largest[finite]
+    if not len(levels):
+        return 0.0, 1.0
+    settled = levels[np.argmax(largest >= 0.95 * largest[-1])]
+    margin = 0.05 * np.ptp(levels)
+    low = levels[0] - margin
+    if levels[0] >= 0:
+        low = 0.0 if levels[0] < 0.6 * settled else max(0.0, levels[0] - (settled - levels[0]) / 4)
+    high = min(levels[-1] + margin, settled + 0.25 * (settled - low))
+    if cutoff is not None:
+        high = max(high, cutoff + 0.1 * (cutoff - low))
+    return float(low), float(high if high > low else low + 1)
+
+
+def draw_cutoffs(
+    axes: Axes, which: Literal["x", "y"], analysis: Analysis, limits: tuple[float, float]
+) -> None:
+    """Label an axis of cutoffs, draw that of the finding, and σ/a on the opposite side."""
+    quantity, length = analysis.hierarchy.quantity, analysis.made.length
+    cutoff = None if analysis.finding is None else analysis.finding.cutoff
+    label = with_unit(symbol(quantity.cutoff_name), quantity.unit)
+    axes.set(**{f"{which}lim": limits, f"{which}label": label})
+    if cutoff is not None and limits[0] <= cutoff <= limits[1]:
+        line = axes.axhline if which == "y" else axes.axvline
+        line(cutoff, color="white", linewidth=2.2, alpha=0.6)
+        line(cutoff, color="black", linewidth=0.9, linestyle=(0, (4, 2)))
+    if length and quantity.is_length:
+        _draw_opposite(axes, which, quantity, length)
+
+
+def _draw_opposite(axes: Axes, which: str, quantity: Quantity, length: float) -> None:
+    functions: Any = (lambda x: x / length, lambda x: x * length)
+    words = f"{symbol(quantity.cutoff)} / $a$,  $a$ = {length:g} {quantity.unit}".rstrip()
+    if which == "x":
+        opposite = axes.secondary_xaxis("top", functions=functions)
+        opposite.set_xlabel(words, fontsize=NORMAL)
+    else:
+        opposite = axes.secondary_yaxis("right", functions=functions)
+        opposite.set_ylabel(words, fontsize=NORMAL)
+    opposite.tick_params(labelsize=SMALL, width=0.7, length=3)
+
+
+def symbol(text: str) -> str:
+    r"""Set a letter with an index as a formula; other words stay as they are.
+
+    Examples
+    --------
+    >>> print(symbol("σc"), symbol("E cutoff"))
+    $\sigma_\mathrm{c}$ E cutoff
+    """
+    if len(text) > 2:
+        return text.replace("$", r"\$")
+    index = rf"_\mathrm{{{text[1:]}}}" if text[1:] else ""
+    return f"${text[0].replace('σ', chr(92) + 'sigma')}{index}$"
+
+
+def with_unit(words: str, unit: str) -> str:
+    """Return the label of an axis: words, and a unit in brackets if there is one."""
+    return f"{words} ({unit})" if unit else words
+
+
+def draw_places(axes: Axes, places: Places) -> None:
+    """Label the horizontal axis, on which place k reaches from k to k + 1, and its chains."""
+    n_places, numbers, chains = len(places.order), places.numbers, places.chains
+    axes.set(xlim=(0, n_places), xlabel=places.label)
+    new = np.append(True, (np.diff(numbers) != 0) | (chains[1:] != chains[:-1]))
+    steps = _STEPS[np.count_nonzero(new) <= 8 * _STEPS]
+    step = int(steps[0]) if len(steps) else 10 ** int(np.ceil(np.log10(n_places / 8)))
+    ticks = np.flatnonzero((numbers % step == 0) & new)
+    axes.set_xticks(ticks + 0.5, [str(number) for number in numbers[ticks]])
+    if len(places.bounds) == 2:
+        return
+    for start, stop in pairwise(places.bounds):
+        if start:
+            axes.axvline(start, color="black", linewidth=0.7)
+        if stop - start >= 0.03 * n_places:
+            place, where = ((start + stop) / 2, 1.0), axes.get_xaxis_transform()
+            axes.annotate(
+                str(chains[start]), place, (0, 2), xycoords=where, textcoords="offset points",
+                ha="center", va="bottom", fontsize=SMALL, parse_math=False, annotation_clip=False,
+            )  # fmt: skip
