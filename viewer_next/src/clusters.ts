@@ -34,8 +34,8 @@ export function clusterRows(state: State, colouring: Colouring): Row[] {
       size: cluster.stop - cluster.start,
       colour: colouring.ofFamily(cluster.family),
       members: ranges(hierarchy.members(cluster), names, chains),
-      forms: number(branch?.forms ?? cluster.formed),
-      joins: branch?.joins === null ? "never" : number(branch?.joins ?? cluster.joined),
+      forms: number(cluster.formed),
+      joins: number(cluster.joined),
       support: branch?.support ?? "",
       separation: branch?.separation ?? "",
       look: branch?.look ?? "plain",
@@ -71,11 +71,11 @@ export function pymolSelection({ scene, hierarchy }: State, cluster: Cluster): s
   }).join(" or ");
 }
 
-const HEADS: [string, string][] = [
+const heads = (cutoff: string): [string, string][] => [
   ["Cluster", ""],
   ["Size", ""],
-  ["Forms at σc", "Smallest cutoff at which the cluster is complete."],
-  ["Joins at σc", "Cutoff at which it becomes part of a larger cluster."],
+  [`Forms at ${cutoff}`, "Smallest cutoff at which the cluster is complete."],
+  [`Joins at ${cutoff}`, "Cutoff at which it becomes part of a larger cluster."],
   ["Support", "How well this cluster is recovered in resampled data."],
   ["Separation", "Median σ to the sibling ÷ median σ inside."],
 ];
@@ -94,9 +94,9 @@ export class ClusterTable {
     private readonly colouring: Colouring,
     private readonly zoom: (shown: Iterable<number>) => void,
   ) {
-    const { word } = state.scene.shown;
-    const heads = [...HEADS, [word[0]!.toUpperCase() + word.slice(1), ""] as [string, string]];
-    const head = h("tr", {}, ...heads.map(([name, title]) => h("th", { scope: "col", title: title || null }, name)));
+    const { shown, quantity } = state.scene;
+    const all = [...heads(quantity.cutoff), [shown.word[0]!.toUpperCase() + shown.word.slice(1), ""] as [string, string]];
+    const head = h("tr", {}, ...all.map(([name, title]) => h("th", { scope: "col", title: title || null }, name)));
     const scroller = h("div", { class: "scroller", tabindex: 0 }, h("table", {}, h("thead", {}, head), this.body));
     this.element = h("div", { class: "clusters" }, this.summary, scroller, this.more, this.detail);
     this.refresh();

@@ -47,23 +47,22 @@ export function mobilityRange(scene: Pick<Scene, "mobility">): [number, number] 
 
 export class Colouring {
   readonly shownOfSite: Int32Array;
+  private readonly families: string[]; // colour of each
   private readonly groups: Int32Array | null; // label of each shown object
   private readonly mobility: Float32Array;
   private readonly range: [number, number]; // of finite mobility
 
   constructor(private readonly state: State) {
     const { scene } = state;
+    this.families = words(scene.colours.families);
     this.groups = scene.groups && wholes(scene.groups.labels);
     this.mobility = singles(scene.mobility);
     this.range = mobilityRange(scene);
     this.shownOfSite = shownOfSites(scene);
   }
 
-  /** Colour of a family: dark blue for the core, then the palette, repeated. */
   ofFamily(family: number): string {
-    const { colours } = this.state.scene;
-    const palette = colours[this.state.palette];
-    return family === 0 ? colours.core : at(palette, (family - 1) % palette.length);
+    return at(this.families, family);
   }
 
   /** Label of a shown object among what is coloured now, or -1; in mobility everything is one. */

@@ -8,32 +8,15 @@ import { h } from "./dom";
 import { factsCard, heading } from "./finding";
 import { pageRoot } from "./main";
 import { colourImage } from "./matrix";
-import { type Comparison, singles, wholes } from "./scene";
+import { type Comparison, singles } from "./scene";
 import { State } from "./state";
-import { number } from "./text";
-
-/** Colours of the second result: each family takes that of its match in the first. */
-class MatchedColouring extends Colouring {
-  constructor(
-    state: State,
-    private readonly matched: Int32Array,
-  ) {
-    super(state);
-  }
-
-  override ofFamily(family: number): string {
-    return super.ofFamily(this.matched?.[family] ?? family);
-  }
-}
+import { cutoffText } from "./text";
 
 export function mountComparison(host: HTMLElement, comparison: Comparison): { dispose(): void } {
   const life = new AbortController();
   const root = pageRoot(host, life.signal, () => {});
   const [first, second] = comparison.pair.map((scene) => new State({ ...scene, groups: null })) as [State, State];
-  const plots = [
-    new Dilution(first, new Colouring(first)),
-    new Dilution(second, new MatchedColouring(second, wholes(comparison.matched))),
-  ] as const;
+  const plots = [new Dilution(first, new Colouring(first)), new Dilution(second, new Colouring(second))] as const;
   const states = [first, second] as const;
   const read = h("p", { class: "read", "aria-live": "polite" });
   const chart = agreementChart(comparison, states, read);
@@ -64,8 +47,7 @@ function agreementChart({ agreement }: Comparison, states: readonly [State, Stat
   const { heights } = states[0].scene.colours;
   const colour = (value: number): string => at(heights, Math.floor(Math.min(0.999, Math.max(0, value)) * heights.length));
   const cells = Array.from({ length: down * across }, (_, k) => colour(at(rand, (down - 1 - Math.floor(k / across)) * across + (k % across))));
-  const symbol = states[0].scene.quantity.symbol;
-  const axis = (state: State, of: Float32Array): Spec["x"] => ({ label: `${symbol}c of ${state.scene.title}`, range: extent(of) });
+  const axis = (state: State, of: Float32Array): Spec["x"] => ({ label: `${state.scene.quantity.cutoff} of ${state.scene.title}`, range: extent(of) });
   const chart = new Chart({
     name: "Adjusted Rand index of both results at all pairs of cutoffs",
     x: axis(states[1], cutoffs[1]),
@@ -77,7 +59,7 @@ function agreementChart({ agreement }: Comparison, states: readonly [State, Stat
   const tell = (): void => {
     const [one, other] = [nearest(cutoffs[0], states[0].cutoff), nearest(cutoffs[1], states[1].cutoff)];
     const value = at(rand, one * across + other);
-    read.textContent = `Agreement at ${symbol}c = ${number(states[0].cutoff)} and ${number(states[1].cutoff)}: ${value.toFixed(2)} of 1`;
+    read.textContent = `Agreement at ${cutoffText(states[0].cutoff, states[0].scene)} and ${cutoffText(states[1].cutoff, states[1].scene)}: ${value.toFixed(2)} of 1`;
   };
   for (const state of states) state.onChange((change) => change === "cutoff" && tell());
   chart.element.addEventListener("pointerdown", (event) => {

@@ -1,8 +1,8 @@
-// Controls of the first picture: Colour by, Cutoff σc, Scales, style, palette.
+// Controls of the first picture: Colour by, Cutoff σc, Scales, style.
 
 import { mobilityRange } from "./colours";
 import { h, rampOf } from "./dom";
-import type { Colouring, Palette, State, Style } from "./state";
+import type { Colouring, State, Style } from "./state";
 import { cutoffText, number, withUnit } from "./text";
 
 const COLOURINGS = "Bodies come from the motion as a whole, clusters from pair fluctuations at one cutoff.";
@@ -32,26 +32,24 @@ export class Controls {
 
   constructor(private readonly state: State) {
     const { scene } = state;
-    const what = { bodies: "rigid bodies", groups: "groups", network: "network" };
+    const what = { bodies: "rigid bodies", groups: "groups", network: "network", core: "rigid clusters" };
     const colourings: [Colouring, string][] = scene.groups ? [["groups", what[scene.groups.what]]] : [];
-    colourings.push(["clusters", "clusters at σc"], ["mobility", "mobility"]);
+    colourings.push(["clusters", `clusters at ${scene.quantity.cutoff}`], ["mobility", "mobility"]);
     const colouring = select("Colour by", `${COLOURINGS} Mobility: ${MOBILITY}`, colourings, (value) => state.setColouring(value));
     const styles: [Style, string][] = [["sticks", scene.space?.molecular ? "sticks" : "points"], ["spheres", "spheres"]];
     if (scene.space?.cif) styles.unshift(["cartoon", "cartoon"]);
     const style = select("Draw", "How sites are drawn", styles, (value) => state.setStyle(value));
-    const palettes: [Palette, string][] = [["wide", "24 colours"], ["safe", "for any colour vision"]];
-    const palette = select("Palette", "Colours of clusters", palettes, (value) => state.setPalette(value));
     this.colouring = colouring.input;
     this.ramp = rampOf(scene.colours.heights, ...mobilityRange(scene).map((value) => withUnit(value, scene.quantity)));
     this.colours = h("div", { class: "tools" }, colouring.element, ...(scene.space ? [style.element] : []), this.ramp);
 
-    this.field = h("input", { type: "number", step: "any", min: 0, change: () => state.setCutoff(this.field.valueAsNumber) });
+    this.field = h("input", { type: "number", step: "any", change: () => state.setCutoff(this.field.valueAsNumber) });
     const scales = [["", "choose …"] as [string, string], ...scene.scales.map(({ label, cutoff }) => [String(cutoff), `${label} (${number(cutoff)})`] as [string, string])];
     const scale = select("Scales", SCALES, scales, (value) => value && state.setCutoff(Number(value)));
     this.scale = scale.input;
     scale.element.hidden = scene.scales.length === 0;
-    const cutoff = h("label", { title: CUTOFF }, `Cutoff ${scene.quantity.symbol}c`, this.field);
-    this.cutoffs = h("div", { class: "tools" }, cutoff, this.relative, scale.element, palette.element);
+    const cutoff = h("label", { title: CUTOFF }, `Cutoff ${scene.quantity.cutoff}`, this.field);
+    this.cutoffs = h("div", { class: "tools" }, cutoff, this.relative, scale.element);
     this.update();
   }
 

@@ -14,7 +14,7 @@ export interface Figure {
 }
 
 function cutoffLabel({ quantity }: Scene): string {
-  return `Cutoff ${quantity.symbol}c${quantity.unit ? ` (${quantity.unit})` : ""}`;
+  return `Cutoff ${quantity.cutoff}${quantity.unit ? ` (${quantity.unit})` : ""}`;
 }
 
 /** Values at each level, after one below all levels. */
@@ -83,7 +83,7 @@ function mobilityFigure({ scene }: State): Figure {
     spec: {
       name: `Mobility: cutoff at which each of the ${shown.word} joins the core`,
       x: { label: shown.label, range: [-0.5, order.length - 0.5], ticks },
-      y: { label: `Joins the core at ${scene.quantity.symbol}c`, range },
+      y: { label: `Joins the core at ${scene.quantity.cutoff}`, range },
       lines: [{ name: "", colour: colours.core, kind: "dots", x: Float64Array.from(order, (_, place) => place), y }],
     },
   };
@@ -138,8 +138,8 @@ export function convergenceFigure({ scene }: State): Figure | null {
 export function windowFigure({ scene }: State, image: (colours: string[], width: number, height: number) => string): Figure | null {
   const { windows } = scene.sampling;
   if (!windows) return null;
-  const [order, tracks, { wide, core, rest }] = [wholes(scene.shown.order), wholes(windows.tracks), scene.colours];
-  const colourOf = (track: number): string => (track < 0 ? rest : track === 0 ? core : at(wide, (track - 1) % wide.length));
+  const [order, tracks, { palette, rest }] = [wholes(scene.shown.order), wholes(windows.tracks), scene.colours];
+  const colourOf = (track: number): string => (track < 0 ? rest : at(palette, track % palette.length));
   const rows = windows.windows.map((_, row) => Array.from(order, (object) => colourOf(at(tracks, row * order.length + object))));
   const from = at(windows.windows, 0)[0];
   const to = at(windows.windows, windows.windows.length - 1)[1];

@@ -48,7 +48,7 @@ export class Dilution {
       role: "slider",
       tabindex: 0,
       "aria-orientation": "vertical",
-      "aria-label": "Cutoff σc",
+      "aria-label": `Cutoff ${state.scene.quantity.cutoff}`,
     });
     this.chart = new Chart(this.spec(), ROOM);
     this.chart.overlay.append(this.strip, this.marks);
@@ -92,13 +92,13 @@ export class Dilution {
       .map((place) => ({ value: place + 0.5, text: String(numbers[place]) }));
     const unit = quantity.unit ? ` (${quantity.unit})` : "";
     const right = length && {
-      label: `${quantity.symbol}c / ${length.name}`,
+      label: `${quantity.cutoff} / ${length.name}`,
       range: [this.range[0] / length.value, this.range[1] / length.value] as [number, number],
     };
     return {
       name: `Dilution plot: clusters of ${size} ${shown.word} at cutoffs from ${number(this.range[0])} to ${number(this.range[1])}${unit}`,
       x: { label: shown.label, range: [0, size], ticks },
-      y: { label: `Cutoff ${quantity.symbol}c${unit}`, range: this.range },
+      y: { label: `Cutoff ${quantity.cutoff}${unit}`, range: this.range },
       ...(right ? { right } : {}),
       lines: [],
     };

@@ -6,6 +6,7 @@ import type { Finding, Groups } from "./scene";
 const HEADS = {
   bodies: { row: "Body", members: "Residues", fit: "Fit", moves: "Moves by" },
   groups: { row: "Group", members: "Members", fit: "Inside", moves: "To others" },
+  core: { row: "Cluster", members: "Residues", fit: "Fit", moves: "Moves by" },
   network: { row: "Network", members: "Members", fit: "Inside", moves: "To others" },
 };
 

@@ -77,7 +77,7 @@ function mountScene(host: HTMLElement, scene: Scene, keys: HTMLElement | Documen
   const cards = (...figures: (Figure | null)[]): HTMLElement[] => figures.flatMap((figure) => (figure ? [card(figure)] : []));
 
   const entries: Tab[] = [
-    { id: "clusters", title: "Clusters at σc", panel: clusters.element },
+    { id: "clusters", title: `Clusters at ${scene.quantity.cutoff}`, panel: clusters.element },
     { id: "curves", title: "Curves", panel: h("div", { class: "panel" }, ...cards(...curveFigures(state))) },
   ];
   if (matrix) entries.push({ id: "matrix", title: "Matrix", panel: matrix.element });

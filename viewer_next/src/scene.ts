@@ -40,12 +40,10 @@ export interface Scene {
 }
 
 export interface Colours {
-  bodies: string[];
-  groups: string[];
-  core: string; // of family 0
+  core: string; // of the first group, and of curves
   rest: string;
-  wide: string[]; // of families 1, 2, …, repeated
-  safe: string[]; // the same, for readers with any colour vision
+  palette: string[]; // of groups 0, 1, …, repeated
+  families: Words; // of each family; one that matches a group has its colour
   heights: string[]; // ramp from small to large σ
   sizes: string[]; // one for each of curves.sizes
   theory: string;
@@ -53,13 +51,14 @@ export interface Colours {
 
 export interface Quantity {
   symbol: string; // σ
+  cutoff: string; // symbol of a cutoff, σc
   unit: string;
   words: string; // fluctuation of distance
   isLength: boolean;
 }
 
 export interface Finding {
-  kind: "bodies" | "undecided" | "one body" | "flexible" | "groups" | "network" | "none";
+  kind: string; // bodies, one body, groups, …
   sentence: string;
   badge: string;
   size: string; // 214 Cα · 98 snapshots
@@ -70,7 +69,7 @@ export interface Finding {
 
 /** What the first picture shows; labels (i4) are of shown objects, -1 for none. */
 export interface Groups {
-  what: "bodies" | "groups" | "network";
+  what: "bodies" | "groups" | "network" | "core";
   labels: Packed;
   rows: { colour: string; members: string; size: string; fit: string; moves: string }[];
 }
@@ -171,13 +170,12 @@ export interface Space {
   snapshots: number[]; // number of each frame, from 1
 }
 
-/** A comparison: two scenes, matched families, and the agreement of their clusters. */
+/** A comparison: two scenes, in which matched clusters have one colour, and the agreement of their clusters. */
 export interface Comparison {
   format: number;
   title: string;
   finding: Finding;
   pair: [Scene, Scene];
-  matched: Packed; // i4: for each family of the second, the family of the first whose colour it takes
   agreement: { cutoffs: [Packed, Packed]; rand: Packed }; // f4; rand is (first, second)
 }
 

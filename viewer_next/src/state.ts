@@ -5,7 +5,6 @@ import { type Cluster, type Cut, Hierarchy } from "./hierarchy";
 import { type Look, type Scene, words } from "./scene";
 
 export type Colouring = "groups" | "clusters" | "mobility";
-export type Palette = "wide" | "safe";
 export type Style = "cartoon" | "sticks" | "spheres";
 export type Change = "cutoff" | "colour" | "style" | "frame" | "select" | "hover";
 
@@ -15,7 +14,6 @@ export class State {
   readonly chains: string[];
   cut: Cut;
   colouring: Colouring;
-  palette: Palette = "wide";
   style: Style;
   frame = 0;
   superposed: boolean;
@@ -77,11 +75,6 @@ export class State {
   setColouring(colouring: Colouring): void {
     if (colouring === "groups" && !this.scene.groups) return;
     this.colouring = colouring;
-    this.tell("colour");
-  }
-
-  setPalette(palette: Palette): void {
-    this.palette = palette;
     this.tell("colour");
   }
 

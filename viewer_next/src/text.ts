@@ -48,7 +48,7 @@ export function shorten(text: string, length: number): string {
 
 export function cutoffText(cutoff: number, { quantity, length }: Scene): string {
   const relative = length && cutoff > 0 ? ` = ${number(cutoff / length.value)} ${length.name}` : "";
-  return `${quantity.symbol}c = ${withUnit(cutoff, quantity)}${relative}`;
+  return `${quantity.cutoff} = ${withUnit(cutoff, quantity)}${relative}`;
 }
 
 export function messageOf(error: unknown): string {

@@ -82,12 +82,6 @@ test("sites of one cluster have one colour at every level, that of its row in th
   }
 });
 
-test("colours of families repeat after the palette, and the core keeps its own", () => {
-  const colouring = new Colouring(new State(molecule()));
-  const { core, wide } = molecule().colours;
-  assert.deepEqual([0, 1, wide.length, wide.length + 1].map((family) => colouring.ofFamily(family)), [core, wide[0], wide.at(-1), wide[0]]);
-});
-
 test("a row of stripes has the colours of the clusters at its cutoff", () => {
   const state = new State({ ...particles(), clusters: [] });
   const colouring = new Colouring(state);

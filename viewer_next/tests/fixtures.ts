@@ -77,7 +77,6 @@ export function restricted({ order, gaps }: Tree, kept: number[]): Tree {
 
 const RAMP = ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"];
 const WIDE = ["#d62728", "#f2a900", "#2ca02c", "#8e44ad", "#17a2b8", "#f078e1", "#a5874b", "#0f69e1"];
-const SAFE = ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d55e00", "#f0e442", "#882255", "#44aa99"];
 
 interface System {
   title: string;
@@ -127,8 +126,8 @@ export function sceneOf({ title, frames, shown, residues, groups, molecular, box
   return {
     format: 6,
     title,
-    colours: { bodies: colours, groups: colours, core: "#00008b", rest: "#bdbdbd", wide: WIDE, safe: SAFE, heights: RAMP, sizes: RAMP.slice(0, 4), theory: "#888888" },
-    quantity: { symbol: "σ", unit, words: "fluctuation of distance", isLength: true },
+    colours: { core: "#00008b", rest: "#bdbdbd", palette: colours, families: packWords(tree.family.map((family) => colours[family % colours.length]!)), heights: RAMP, sizes: RAMP.slice(0, 4), theory: "#888888" },
+    quantity: { symbol: "σ", cutoff: "σc", unit, words: "fluctuation of distance", isLength: true },
     length: { value: 3.8, name: molecular ? "Cα–Cα" : "a" },
     finding: {
       kind: molecular ? "bodies" : "groups",
@@ -295,5 +294,5 @@ export function comparison(): Comparison {
     sentence: "first and second: the same three bodies; agreement 0.94 of 1 (by chance 0.02).",
   };
   const agreement = { cutoffs: [pack("f4", cutoffs[0]), pack("f4", cutoffs[1])] as [Packed, Packed], rand: pack("f4", rand) };
-  return { format: 6, title: "first and second", finding, pair, matched: pack("i4", Array.from({ length: 60 }, (_, k) => k)), agreement };
+  return { format: 6, title: "first and second", finding, pair, agreement };
 }
