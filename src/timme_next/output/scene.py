@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from timme_next.ensemble.residues import is_nucleic, is_protein
 from timme_next.hierarchy.condensed import condense
 from timme_next.hierarchy.curves import count_clusters, suggest
 from timme_next.hierarchy.stripes import families
-from timme_next.output import colours, space
+from timme_next.output import axes, colours, space
 
 FORMAT = 6
 _EXACT = {"gaps", "levels"}  # which the page compares with cutoffs
@@ -50,7 +50,6 @@ def scene(analysis: Analysis) -> Scene:
     """
     tree, whole, made = analysis.hierarchy, analysis.atom_hierarchy, analysis.made
     large = tables.min_size(analysis)
-    counted = count_clusters(tree, large=large)
     suggested = suggest(tree, large=large, min_size=max(2, large))
     cutoff = suggested[-1][0] if suggested else float(np.median(np.append(tree.levels, 0.0)))
     if analysis.finding is not None and analysis.finding.cutoff is not None:
@@ -58,7 +57,7 @@ def scene(analysis: Analysis) -> Scene:
     shown = np.full(whole.n_sites, -1)
     shown[analysis.system.shown] = np.arange(tree.n_sites)
     length = {"value": made.length, "name": made.length_name} if made.length else None
-    limits = _limits(counted.cutoffs[1:], counted.largest[1:], cutoff)
+    limits = axes.cutoff_limits(axes.count(analysis), cutoff)
     levels = {"order": tree.order, "gaps": tree.gaps, "levels": tree.levels}
     found: Scene = plain(
         {
@@ -212,43 +211,13 @@ def _scales(analysis: Analysis, suggested: list[tuple[float, str]]) -> list[Scen
 
 
 def _sites(analysis: Analysis) -> Scene:
-    columns = ("names", "elements", "resnames", "resids", "icodes", "chains")
-    atoms = analysis.system.sites
-    return {"objects": analysis.system.site_objects} | {
-        name: getattr(atoms, name) for name in columns
-    }
-
-
-class _Places(NamedTuple):
-    order: Ints  # (shown,), shown object at each place
-    numbers: Ints  # (shown,), written at each place
-    label: str
-
-
-def _places(analysis: Analysis) -> _Places:
-    system, wanted = analysis.system, getattr(analysis.made.settings, "order", "auto")
-    if wanted == "labels" or (wanted == "auto" and not system.sequential):
-        order = analysis.hierarchy.order
-        return _Places(order, np.arange(1, len(order) + 1), "Site label")
-    atoms = analysis.shown_atoms
-    residues = bool((atoms.resnames != "").all())
-    name = "Residue number" if residues else f"{system.shown_name.capitalize()} number"
-    return _Places(np.arange(len(atoms)), atoms.resids, name)
-
-
-def _limits(levels: Any, largest: Any, cutoff: float) -> tuple[float, float]:
-    if not len(levels):
-        return 0.0, 1.0
-    settled = float(levels[np.argmax(largest >= 0.95 * largest[-1])])
-    margin = 0.05 * float(np.ptp(levels))
-    low = 0.0 if levels[0] >= 0 else float(levels[0]) - margin
-    high = min(float(levels[-1]) + margin, settled + 0.25 * (settled - low))
-    high = max(high, cutoff + 0.1 * (cutoff - low))
-    return low, high if high > low else low + 1
+    names = ("names", "elements", "resnames", "resids", "icodes", "chains")
+    columns = {name: getattr(analysis.system.sites, name) for name in names}
+    return {"objects": analysis.system.site_objects} | columns
 
 
 def _shown(analysis: Analysis) -> Scene:
-    system, atoms, places = analysis.system, analysis.shown_atoms, _places(analysis)
+    system, atoms, places = analysis.system, analysis.shown_atoms, axes.places_of(analysis)
     numbers = np.char.add(atoms.resids.astype(np.str_), atoms.icodes)
     named = len({*zip(atoms.chains.tolist(), numbers.tolist(), strict=True)}) == len(numbers)
     polymer = is_protein(atoms) | is_nucleic(atoms)
@@ -323,7 +292,7 @@ def _matrix(analysis: Analysis) -> Scene | None:
     measured, system = analysis.fluctuations, analysis.system
     if measured is None:
         return None
-    order = _places(analysis).order
+    order = axes.places_of(analysis).order
     size = min(len(order), _MOST_BINS)
     bins = np.full(len(system.names), -1)
     bins[system.shown[order]] = np.arange(len(order)) * size // len(order)
@@ -357,8 +326,8 @@ def _motion(analysis: Analysis) -> Scene | None:
         known = f"; axis known to ±{hinge.axis_cone:.0f}°" if hinge.axis_cone > 0 else ""
         text = f"{turns}; slides {tables.slide(hinge):.1f} {unit}{known}"
         facts.append([f"body {body.name}", text if count else hinge.kind])
-    axes = [space.axis(analysis, k, body, hinge) for k, body, hinge in moving]
-    return {"axes": [axis for axis in axes if axis], "angles": angles, "facts": facts}
+    arrows = [space.axis(analysis, k, body, hinge) for k, body, hinge in moving]
+    return {"axes": [arrow for arrow in arrows if arrow], "angles": angles, "facts": facts}
 
 
 def _sampling(analysis: Analysis) -> Scene:
