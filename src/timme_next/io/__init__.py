@@ -124,15 +124,16 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     for name in others:
         raise TypeError(f"timme.read takes no {name}=: write {_KEYWORDS.get(name, 'another')}=")
     given = _box_of(box)
-    first, last = runs.bound_of(start, "start"), runs.bound_of(stop, "stop")
-    pick = partial(runs.choose, start=first, stop=last, step=runs.bound_of(step, "step"))
+    slice_ = {"start": start, "stop": stop, "step": step}
+    bounds: Any = {name: runs.bound_of(given_, name) for name, given_ in slice_.items()}
+    pick = partial(runs.choose, **bounds)
     options = {"columns": columns, "common_atoms": common_atoms, "allow_truncated": allow_truncated}
     draft, in_cells = _open(source, trajectories, options, pick, box_given=given is not None)
     opens = given is False or (in_cells and given is None)
     if unwrap and opens:
         raise ValueError(
-            f"{draft.prefix}unwrap=True needs a periodic box, for which the cell of a structure is "
-            "not taken: give it (box=), or leave out unwrap=True"
+            f"{draft.prefix}unwrap=True needs a periodic box, and the cell of a structure is none: "
+            "give it (box=), or leave out unwrap=True"
         )
     every: Sequence[int] = range(draft.n_snapshots)
     kept, through, starts = every, every, list[int]()
@@ -151,25 +152,18 @@ def read(  # noqa: PLR0913, a reader has as many options as there are kinds of f
     if unwrap or opens:
         ensemble, flagged = _apply_flags(ensemble, starts)
     ensemble = with_whole_molecules(ensemble, complexes=not (unwrap or opens), together=unwrap)
-    if unwrap:
-        ensemble = replace(ensemble, images=fixed_images(ensemble))
+    ensemble = replace(ensemble, images=fixed_images(ensemble)) if unwrap else ensemble
     ensemble = _select(ensemble, source, select)
-    frames = ensemble.frames
-    later = [place for place in np.searchsorted(through, starts).tolist() if place < len(through)]
+    frames, numbers = ensemble.frames, np.searchsorted(starts, kept, side="right")
+    later = [at for at in np.searchsorted(through, starts).tolist() if 0 < at < len(through)]
     if unwrap or (flagged and later):
-        frames = frames.then(
-            unwrap_molecules(
-                frames,
-                molecules_of(ensemble),
-                starts=[place for place in later if place],
-                flagged=flagged,
-                progress=progress,
-                prefix=ensemble.prefix,
-            )
+        molecules, prefix = molecules_of(ensemble), ensemble.prefix
+        unwrapped = unwrap_molecules(
+            frames, molecules, starts=later, flagged=flagged, progress=progress, prefix=prefix
         )
+        frames = frames.then(unwrapped)
     if opens:
         frames, ensemble = frames.then(OpenSpace()), replace(ensemble, images=None)
-    numbers = np.searchsorted(starts, kept, side="right")
     return replace(
         ensemble,
         frames=frames.keep(runs.as_range(np.searchsorted(through, kept).tolist())),
@@ -211,14 +205,13 @@ def _open(
         table = kinds[0] in TABLES
         return read_table(paths[0], options["columns"]) if table else _from_npy(paths[0]), False
     _refuse_unused(options, name, "allow_truncated")
-    in_a_row = len(set(kinds)) == 1 and kinds[0] in _IN_A_ROW
-    if (len(named) > 1 or kinds[0] in _BARE) and not in_a_row:
+    in_a_row, bare = len(set(kinds)) == 1 and kinds[0] in _IN_A_ROW, kinds[0] in _BARE
+    if (len(named) > 1 or bare) and not in_a_row:
         raise ValueError(
-            f"{name}: a list of files is of structures, or of trajectories of one kind: give a "
-            "topology first, and then its trajectories"
+            f"{name}: files in a list are structures, or trajectories of one kind: give a topology "
+            "first, and then its trajectories"
         )
-    cut = options["allow_truncated"]
-    return from_trajectories(paths, bare=kinds[0] in _BARE, cut=cut), False
+    return from_trajectories(paths, bare=bare, cut=options["allow_truncated"]), False
 
 
 def _from_object(source: Any, options: dict[str, Any]) -> Ensemble:
@@ -227,16 +220,9 @@ def _from_object(source: Any, options: dict[str, Any]) -> Ensemble:
         raise TypeError("an Ensemble is read already: slice its snapshots, or select sites of it")
     if isinstance(source, Iterator) and not hasattr(source, "ts"):
         source = list(source)  # such as ase.io.iread gives them, each once
-    if objects.is_group(source):
-        return objects.from_universe(source.universe)
-    if objects.is_mdtraj(source):
-        return objects.from_mdtraj(source)
-    if objects.is_ase(source):
-        return objects.from_ase(source)
     if hasattr(source, "columns"):
         return from_dataframe(source, options["columns"])
-    objects.refuse_no_array(source)
-    return Ensemble.from_array(source)
+    return objects.from_object(source) or Ensemble.from_array(source)
 
 
 def _from_npy(path: Path) -> Ensemble:
@@ -248,8 +234,8 @@ def _from_npy(path: Path) -> Ensemble:
 
 
 def _located(path: str | Path) -> Path:
-    code = str(path)[4:] if str(path).lower().startswith("pdb:") else ""
-    return fetch(code) if code else checked_file(path)
+    is_code = str(path).lower().startswith("pdb:")
+    return fetch(str(path)[4:]) if is_code else checked_file(path)
 
 
 def _refuse_unused(options: dict[str, Any], source: str, used: str) -> None:
@@ -263,19 +249,18 @@ def _choose(
 ) -> tuple[Ensemble, Sequence[int], Sequence[int], list[int]]:
     """Return the draft with notes, snapshots that are kept and read, and starts of runs."""
     source, times, notes = draft.frames.source, draft.frames.times, list(draft.notes)
-    name = draft.sources[0] if draft.sources else "array"
-    files, has_clock = [0], name != "DataFrame" and kind(Path(name)) not in TABLES
+    name, clock, files = draft.sources[0] if draft.sources else "array", times, [0]
     if isinstance(source, FileSource):
         files = source.firsts[:-1].tolist()
-        has_clock = not any(file.in_steps for file in source.files)
+    if draft.gaps or (isinstance(source, FileSource) and any(f.in_steps for f in source.files)):
+        clock = np.full(len(times), np.nan)  # of tables, frames only count
 
     def are_same(one: int, other: int) -> bool:
-        (before, after), boxes = source.read([one, other], None)
-        same = boxes is None or np.array_equal(boxes[0], boxes[1], equal_nan=True)
-        return same and np.array_equal(before, after, equal_nan=True)
+        points, boxes = source.read([one, other], None)
+        pairs = [points] if boxes is None else [points, boxes]
+        return all(np.array_equal(pair[0], pair[1], equal_nan=True) for pair in pairs)
 
     starts, repeats = runs.find_runs(times, files, are_same)
-    clock = times if has_clock else np.full(len(times), np.nan)
     kept = pick(clock, starts, repeats, source=name)
     if repeats:
         notes.append(f"{name}: {counted(len(repeats), 'snapshot')} repeat others and count once")
@@ -285,9 +270,7 @@ def _choose(
             "overlap: replicas='one' joins them"
         )
     elif len(files) > 1 and np.isnan(times).any() and not draft.independent:
-        notes.append(
-            f"{len(files)} trajectories without times count as one run: replicas= tells others"
-        )
+        notes.append(f"{len(files)} files without times count as one run: replicas= tells others")
     through = runs.choose_through(kept, starts, repeats) if unwrap else kept
     return replace(draft, notes=tuple(notes)), kept, through, starts
 
@@ -333,10 +316,7 @@ def _with_bonds(ensemble: Ensemble, bonds: str | npt.ArrayLike) -> Ensemble:
     if beads and bonds != "file" and not len(atoms.bonds):
         notes.append(f"{prefix}no bonds of coarse-grained beads are guessed: a TPR or PSF has them")
     if bonds == "guess" and not possible:
-        raise ValueError(
-            f"{prefix}bonds are guessed from elements and a unit such as Å, and one of them is "
-            "missing: leave out bonds='guess'"
-        )
+        raise ValueError(f"{prefix}bonds='guess' needs elements and a unit such as Å: leave it out")
     # PDB and mmCIF files list unusual bonds only, and mdtraj knows those of standard residues.
     source = Path(prefix.partition(",")[0].removesuffix(": "))
     few = not len(atoms.bonds) or kind(source) in STRUCTURES or source.name == objects.MDTRAJ

@@ -50,6 +50,19 @@ class UniverseSource:
         return np.array(found), boxes
 
 
+def from_object(source: Any) -> Ensemble | None:
+    """Return what an object of another library holds, None for arrays."""
+    first = source[0] if isinstance(source, list | tuple) and source else source
+    if is_group(source):
+        return from_universe(source.universe)
+    if all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_vectors")):
+        return from_mdtraj(source)
+    if all(hasattr(first, name) for name in ("get_chemical_symbols", "cell", "pbc")):
+        return from_ase(source)
+    _refuse_no_array(source)
+    return None
+
+
 def is_group(source: object) -> bool:
     """Return whether an object is a Universe or an AtomGroup of MDAnalysis."""
     universe = getattr(source, "universe", None)
@@ -74,11 +87,6 @@ def from_universe(universe: Any) -> Ensemble:
     return _draft(shown, atoms, unit, sources or ("Universe",))
 
 
-def is_mdtraj(source: object) -> bool:
-    """Return whether an object is an mdtraj Trajectory."""
-    return all(hasattr(source, name) for name in ("xyz", "topology", "unitcell_vectors"))
-
-
 def from_mdtraj(source: Any) -> Ensemble:
     """Return the atoms and frames of an mdtraj Trajectory, in nm."""
     vectors, topology = source.unitcell_vectors, source.topology
@@ -88,29 +96,20 @@ def from_mdtraj(source: Any) -> Ensemble:
         return _draft(frames, Atoms.unnamed(source.n_atoms), "nm", (MDTRAJ,))
     table, bonds = topology.to_dataframe()
     names = {column: table[column].to_numpy().astype(np.str_) for column in table}
-    elements = np.where(names["element"] == "VS", "", names["element"])
+    elements, blank = (
+        np.where(names["element"] == "VS", "", names["element"]),
+        np.full(len(table), ""),
+    )
     chains = [
-        getattr(chain, "chain_id", None) or chr(65 + k % 26)
-        for k, chain in enumerate(topology.chains)
+        getattr(each, "chain_id", None) or chr(65 + k % 26)
+        for k, each in enumerate(topology.chains)
     ]
     own = np.array(chains, np.str_)[table["chainID"].to_numpy()]
-    atoms = Atoms(
-        names["name"],
-        elements,
-        names["resName"],
-        table["resSeq"].to_numpy().astype(np.int64),
-        np.full(len(table), ""),
-        np.where(names["segmentID"] == "", own, names["segmentID"]),
-        element_masses(elements),
-        sorted_bonds(bonds[:, :2]),
-    )
+    own = np.where(names["segmentID"] == "", own, names["segmentID"])
+    resids, masses = table["resSeq"].to_numpy().astype(np.int64), element_masses(elements)
+    names_, resnames, pairs = names["name"], names["resName"], sorted_bonds(bonds[:, :2])
+    atoms = Atoms(names_, elements, resnames, resids, blank, own, masses, pairs)
     return _draft(frames, atoms, "nm", (MDTRAJ,))
-
-
-def is_ase(source: Any) -> bool:
-    """Return whether an object is an Atoms of ASE or a list of them."""
-    first = source[0] if isinstance(source, list | tuple) and source else source
-    return all(hasattr(first, name) for name in ("get_chemical_symbols", "cell", "pbc"))
 
 
 def from_ase(source: Any) -> Ensemble:
@@ -120,8 +119,7 @@ def from_ase(source: Any) -> Ensemble:
     for number, each in enumerate(frames, start=1):
         if not symbols or list(each.get_chemical_symbols()) != symbols:
             raise ValueError(
-                f"ASE Atoms: snapshot {number} has not the {len(symbols)} elements of the first in "
-                "their order: give snapshots of the same atoms"
+                f"ASE Atoms: snapshot {number} has other atoms than the first: give the same atoms"
             )
     names, found = np.array(symbols, np.str_), Atoms.unnamed(len(symbols))
     elements = np.where(names == "X", "", names)
@@ -144,7 +142,7 @@ def box_of_library(box: Any) -> Any:
     return (tilts * np.array([box.Lx, box.Ly, box.Lz])[:, None] * periodic[:, None])[None]
 
 
-def refuse_no_array(source: object) -> None:
+def _refuse_no_array(source: object) -> None:
     """Refuse objects that NumPy would take for arrays of what they happen to hold."""
     for item in source if isinstance(source, list | tuple) else [source]:
         remedy = "pass a file, an array, a DataFrame, a Universe, an mdtraj Trajectory or Atoms"

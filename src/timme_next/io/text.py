@@ -306,3 +306,6 @@ def _numbers(lines: list[bytes], columns: tuple[str, ...], names: list[str]) -> 
     if len(found) != len(lines):
         raise ValueError("coordinates are missing")
     return found
+
+
+HEADS = {".gro": read_gro_head, ".xyz": read_xyz_head, ".lammpstrj": read_dump_head}

@@ -63,7 +63,7 @@ def read_topology(path: Path) -> Topology:
             atoms = atoms_of_group(group)
     except Exception as error:  # noqa: BLE001, parsers raise what they stumble over
         raise ValueError(
-            f"{path}: not a topology that can be read ({one_line(error)[:200]}): give a PDB, "
+            f"{path}: not a topology that can be read ({one_line(error)[:120]}): give a PDB, "
             "mmCIF, GRO, PSF, TPR, PRMTOP, LAMMPS data or similar file"
         ) from None
     if kind(path) not in LAMMPS_DATA:
@@ -82,24 +82,19 @@ def atoms_of_group(group: Any) -> Atoms:
     names = names if named else texts["types"]
     if named or all(map(is_element, set(names.tolist()))):
         guessed = guess_elements(names, resnames)
-        elements = np.where(elements == "", guessed, np.char.capitalize(elements))
+        elements = np.where(elements == "", guessed, np.strings.capitalize(elements))
     if is_coarse_grained(names, resnames):
         elements = np.full(count, "")
     chains = texts["chainIDs"] if (texts["chainIDs"] != "").any() else texts["segids"]
+    chains = np.where(chains == "SYSTEM", "", chains)
     masses = np.asarray(getattr(group, "masses", np.zeros(count)), np.float64)
+    masses = np.where(masses > 0, masses, element_masses(elements))
+    resids = np.asarray(getattr(group, "resids", np.arange(1, count + 1)), np.int64)
     bonds, places = getattr(group, "bonds", None), np.full(group.universe.atoms.n_atoms, -1)
     places[group.ix] = np.arange(count)
     pairs = places[np.asarray(bonds.indices if bonds else (), np.int64).reshape(-1, 2)]
-    return Atoms(
-        names,
-        elements,
-        resnames,
-        np.asarray(getattr(group, "resids", np.arange(1, count + 1)), np.int64),
-        texts["icodes"],
-        np.where(chains == "SYSTEM", "", chains),
-        np.where(masses > 0, masses, element_masses(elements)),
-        sorted_bonds(pairs[(pairs >= 0).all(axis=1)]),
-    )
+    pairs = sorted_bonds(pairs[(pairs >= 0).all(axis=1)])
+    return Atoms(names, elements, resnames, resids, texts["icodes"], chains, masses, pairs)
 
 
 def _texts(group: Any, name: str) -> Strings:
@@ -133,17 +128,16 @@ def read_by_library(reader: Any, file: Trajectory, number: int) -> Frame:
 
 def times_of_reader(reader: Any) -> Floats:
     """Return the times of all frames of MDAnalysis in ps, NaN where it only counts frames."""
-    numbers, first = np.arange(reader.n_frames, dtype=np.float64), reader[0]
+    first = reader[0]
     if "time" in first.data:
         return np.array([float(step.time) for step in reader])
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of readers that know no time between frames
         try:
-            times: Floats = float(first.time) + float(first.dt) * numbers
+            return np.asarray(float(first.time) + float(first.dt) * np.arange(reader.n_frames))
         except UserWarning:
             first.data.pop("dt", None)
-            return numbers * np.nan
-    return times
+            return np.full(reader.n_frames, np.nan)
 
 
 def box_of_step(step: Any) -> Floats:

@@ -81,8 +81,7 @@ class FileSource:
             boxes[row] = 0.0 if box is None else box
             if unfold and images is not None:
                 if not images.any():
-                    if at_zero != number - 1:
-                        self._refuse_reset(number)
+                    self._refuse_reset(number, at_zero)
                     at_zero = number
                 positions = apply_image_flags(positions, images, box)
             if positions.dtype.itemsize > found.dtype.itemsize:
@@ -98,16 +97,15 @@ class FileSource:
                 for number in np.asarray(numbers)[owners == owner].tolist():
                     yield number, read(number - int(self.firsts[owner]))
 
-    def _refuse_reset(self, number: int) -> None:
+    def _refuse_reset(self, number: int, at_zero: int) -> None:
         """Refuse image flags that are all 0 after a snapshot in which some were not."""
-        if number in {0, *self.starts}:
+        if number - 1 == at_zero or number in {0, *self.starts}:
             return
         for _, frame in self._frames([number - 1]):
             if frame.images is not None and frame.images.any():
                 raise ValueError(
-                    f"{self.files[0].path}: image flags are 0 for all atoms in snapshot "
-                    f"{number + 1:,}, and were not before: read the parts before and after it by "
-                    "themselves (start=, stop=)"
+                    f"{self.files[0].path}: image flags of all atoms are 0 from snapshot "
+                    f"{number + 1:,} on: read what is before and after it apart (start=, stop=)"
                 )
 
 
@@ -117,7 +115,7 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
     ``n_atoms`` is the number of atoms, for formats that do not tell it.
     """
     path = checked_file(path)
-    before, format_ = stamp(path), kind(path)[1:].upper()
+    before, again = stamp(path), "copy or write the file again"
     try:
         if kind(path) in _BINARY and path.suffix.lower() in {".gz", ".bz2"}:
             raise ValueError("it is compressed: unpack it first")  # noqa: TRY301
@@ -125,19 +123,16 @@ def index_file(path: Path, n_atoms: int | None = None, *, cut: bool = False) -> 
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001, libraries raise what they stumble over
-        raise ValueError(
-            f"{path}: not a {format_} file that can be read: {one_line(error)[:200]}: copy or "
-            "write the file again"
-        ) from None
-    whole = f"the {found.n_frames} whole frames before it"
-    if found.damage and not cut:
-        raise ValueError(
-            f"{path}: {found.damage}: copy or write the file again; allow_truncated=True goes on "
-            f"with {whole}"
-        )
-    note = f"{found.damage}; {whole} are used" if found.damage else found.note
-    absolute = str(path.absolute())
-    return replace(found, path=absolute, note=f"{path}: {note}" if note else "", stamp=before)
+        name, fault = kind(path)[1:].upper(), one_line(error)[:200]
+        raise ValueError(f"{path}: not a {name} file that can be read: {fault}: {again}") from None
+    note, whole = found.note, f"the {found.n_frames} whole frames before it"
+    if found.damage:
+        note = f"{found.damage}; {whole} are used"
+        if not cut:
+            remedy = f"{again}; allow_truncated=True goes on with {whole}"
+            raise ValueError(f"{path}: {found.damage}: {remedy}")
+    note = f"{path}: {note}" if note else ""
+    return replace(found, path=str(path.absolute()), note=note, stamp=before)
 
 
 def refuse_other_atoms(file: Trajectory, topology: Topology, name: str) -> None:
@@ -153,13 +148,10 @@ def refuse_other_atoms(file: Trajectory, topology: Topology, name: str) -> None:
         moved = np.flatnonzero(own != names)  # programs spell names differently
         same = Counter(own[moved].tolist()) & Counter(names[moved].tolist())
         if 2 * same.total() > len(moved):
-            place = int(moved[0])
+            place = moved[0]
             fault = f"atom {place + 1} is {own[place]}, and {names[place]} in {name}"
     if fault:
-        raise ValueError(
-            f"{file.path}: {fault}: topology and trajectories need the same atoms in the same "
-            "order; choose the matching files"
-        )
+        raise ValueError(f"{file.path}: {fault}: files of the same atoms in one order are needed")
 
 
 def from_trajectories(paths: Sequence[Path], *, bare: bool, cut: bool) -> Ensemble:
@@ -176,7 +168,6 @@ def from_trajectories(paths: Sequence[Path], *, bare: bool, cut: bool) -> Ensemb
         topology = topology or _topology_of(own)
         alone = all(file.n_frames == 1 for file in (own, *files))  # each a snapshot
         files = [own, *files] if alike and (bare or alone or own.n_frames > 1) else files
-    atoms, ids, molecules = topology
     for file in files:
         refuse_other_atoms(file, topology, str(first.absolute()))
     notes = [file.note for file in files if file.note]
@@ -185,17 +176,16 @@ def from_trajectories(paths: Sequence[Path], *, bare: bool, cut: bool) -> Ensemb
     units = {file.unit for file in files}
     if kind(first) in LAMMPS_DATA and ".dcd" in {kind(path) for path in others}:
         units = {""}  # that of the simulation
-    return Ensemble(
-        frames=Frames.of(FileSource(tuple(files))),
-        atoms=atoms,
-        site_atoms=np.arange(len(atoms)),
-        unit=units.pop() if len(units) == 1 else "",
+    unit, atoms = units.pop() if len(units) == 1 else "", topology.atoms
+    frames, sources = Frames.of(FileSource(tuple(files))), tuple(map(str, paths))
+    draft = Ensemble(frames, atoms, np.arange(len(atoms)), unit, sources=sources)
+    return replace(
+        draft,
         independent=alike and not bare and all(file.n_frames == 1 for file in files),
         rounding=max(file.rounding for file in files),
-        sources=tuple(map(str, paths)),
         notes=tuple(notes),
-        molecules=molecules,
-        numbers=ids,
+        molecules=topology.molecules,
+        numbers=topology.ids,
     )
 
 
@@ -205,13 +195,8 @@ def _topology_of(file: Trajectory) -> Topology:
     if file.names is not None:
         elements = guess_elements(file.names, atoms.resnames)
         resids = np.ones(file.n_atoms, np.int64) if file.ids is None else file.ids
-        atoms = replace(
-            atoms,
-            names=file.names,
-            elements=elements,
-            masses=element_masses(elements),
-            resids=resids,
-        )
+        atoms = replace(atoms, names=file.names, elements=elements, resids=resids)
+        atoms = replace(atoms, masses=element_masses(elements))
     return Topology(atoms, file.ids, file.molecules)
 
 
@@ -238,22 +223,19 @@ def _opened(file: Trajectory) -> Iterator[Callable[[int], Frame]]:
 
 def _in_order(frame: Frame, file: Trajectory) -> Frame:
     """Return a frame with its atoms in the order of ids, or refuse other names than the first's."""
-    if len(frame.positions) != file.n_atoms:
-        raise ValueError(f"it has {len(frame.positions)} atoms, the others have {file.n_atoms}")
-    if (frame.ids is None) != (file.ids is None):
-        raise ValueError("it has no ids as others have, or others have none")
-    if frame.ids is not None and file.ids is not None:
-        order = np.argsort(frame.ids, kind="stable")
-        if (frame.ids[order] != file.ids).any() or (np.diff(file.ids) == 0).any():
+    positions, ids, names = frame.positions, frame.ids, frame.names
+    if len(positions) != file.n_atoms or (ids is None) != (file.ids is None):
+        raise ValueError(f"it has not the {file.n_atoms} atoms of the others, or no ids")
+    if ids is not None and file.ids is not None:
+        order = np.argsort(ids, kind="stable")
+        if (ids[order] != file.ids).any() or (np.diff(file.ids) == 0).any():
             raise ValueError("its ids are not those of the first frame, or some are there twice")
         images = None if frame.images is None else frame.images[order]
-        return Frame(frame.positions[order], frame.box, images)
-    if frame.names is not None and file.names is not None:
-        for place in np.flatnonzero(frame.names != file.names).tolist():
-            raise ValueError(
-                f"its atom {place + 1} is {frame.names[place]}, which is {file.names[place]} in "
-                "the first frame, and no ids tell which is which"
-            )
+        return Frame(positions[order], frame.box, images)
+    if names is not None and file.names is not None and (names != file.names).any():
+        place = np.flatnonzero(names != file.names)[0]
+        fault = f"its atom {place + 1} is {names[place]}, and {file.names[place]} in the first"
+        raise ValueError(f"{fault} frame, and no ids tell which is which")
     return frame
 
 
@@ -273,44 +255,33 @@ def _index_models(path: Path) -> Trajectory:
     return Trajectory(len(models), len(names), times, rounding=0.001, names=names)
 
 
-def _open_models(path: str) -> AbstractContextManager[list[Model]]:
-    return nullcontext(_models(path, stamp(path)))
-
-
 @lru_cache(maxsize=1)
 def _models(path: str, changed: tuple[int, int]) -> list[Model]:
     del changed  # another file under the same name is read anew
     return read_structure(Path(path)).models
 
 
-def _read_model(models: list[Model], file: Trajectory, number: int) -> Frame:
-    del file
-    model = models[number]
+def _read_model(path: str, file: Trajectory, number: int) -> Frame:
+    model = _models(path, file.stamp)[number]
     sizes = np.array(model.cell.sizes if model.cell else np.zeros(6))
     return Frame(model.coordinates, cell_box(sizes[:3], sizes[3:]), names=model.atoms.names)
 
 
-def _text(head: text.ReadHead) -> Format:
-    read = partial(text.read_text, head)
-    return Format(partial(text.index_text, head), text.open_text, read)
-
-
-def _xdr(head: xdr.ReadHead) -> Format:
-    read = partial(xdr.read_xdr, head)
-    return Format(partial(xdr.index_xdr, head), partial(open, mode="rb"), read)
-
-
+_open = partial(open, mode="rb")
 _BINARY = frozenset((".xtc", ".trr", ".dcd", ".nc", ".h5md", ".gsd", ".npy"))
 FORMATS = {
-    ".xtc": _xdr(xdr.read_xtc_head),
-    ".trr": _xdr(xdr.read_trr_head),
-    ".gro": _text(text.read_gro_head),
-    ".xyz": _text(text.read_xyz_head),
-    ".lammpstrj": _text(text.read_dump_head),
-    ".dcd": Format(binary.index_dcd, partial(open, mode="rb"), binary.read_dcd),
+    **{
+        name: Format(partial(xdr.index_xdr, head), _open, partial(xdr.read_xdr, head))
+        for name, head in ((".xtc", xdr.read_xtc_head), (".trr", xdr.read_trr_head))
+    },
+    **{
+        name: Format(partial(text.index_text, head), text.open_text, partial(text.read_text, head))
+        for name, head in text.HEADS.items()
+    },
+    ".dcd": Format(binary.index_dcd, _open, binary.read_dcd),
     ".nc": Format(binary.index_netcdf, binary.open_netcdf, binary.read_netcdf),
     ".h5md": Format(binary.index_h5md, binary.open_h5, binary.read_h5md),
     ".gsd": Format(binary.index_gsd, binary.open_gsd, binary.read_gsd),
     ".npy": Format(binary.index_npy, lambda path: nullcontext(open_npy(path)), binary.read_npy),
-    **dict.fromkeys(STRUCTURES, Format(_index_models, _open_models, _read_model)),
+    **dict.fromkeys(STRUCTURES, Format(_index_models, nullcontext, _read_model)),
 }
