@@ -16,7 +16,8 @@ from timme_next.analysis.evidence import (
     rigid_limit,
 )
 from timme_next.analysis.finding import Finding, decide, find
-from timme_next.analysis.sentences import Fact
+from timme_next.analysis.phrases import Fact
+from timme_next.io import read
 from timme_next.synthetic import PlantedBodies, bodies
 
 THREE = BodiesEvidence(3, 14.4, 1.0, (2.2, 1.09, 0.67, 0.64), 1.5, 0.91, 0.97, (3, 3))
@@ -177,3 +178,25 @@ def test_a_text_has_no_line_beyond_its_width() -> None:
     )
     for width in (60, 100):
         assert all(len(line) <= width for line in found.text(width).splitlines())
+
+
+def test_a_group_among_walkers_is_told_at_its_plateau() -> None:
+    rng = np.random.default_rng(0)
+    steps = rng.normal(scale=0.5, size=(80, 60, 2))
+    steps[:, :15] = steps[:, :1]
+    tracks = np.cumsum(steps, axis=0) + rng.uniform(0, 50, (60, 2))
+    tracks[:, :15] += rng.normal(scale=0.15, size=(80, 15, 2))
+    found = find(analysis_of(read(tracks, unit="µm"), molecule=False, chance=True))
+    assert (found.kind, found.sure) == ("groups", "well supported")
+    assert found.sentence == (
+        "made: one group moves together, well supported: 15 of 60 sites (1-15). The other 45 do not."
+    )
+    assert found.labels.tolist() == [0] * 15 + [-1] * 45
+    assert found.facts[0].value.startswith("the same 15 from σc = 0.2")  # √2 · 0.15 of each pair
+
+
+def test_walkers_alone_are_no_group() -> None:
+    tracks = np.cumsum(np.random.default_rng(0).normal(size=(60, 40, 2)), axis=0)
+    found = find(analysis_of(read(tracks), molecule=False, chance=True))
+    assert found.kind == "none"
+    assert "no lasting clusters. Of 40 sites at most" in found.sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,6 +94,13 @@ class Evidence:
     min_size: int = MIN_SIZE
 
     @property
+    def molecule(self) -> BodiesEvidence:
+        """Evidence of bodies, where there is any."""
+        if self.bodies is None:
+            raise ValueError("sentences about bodies need evidence of bodies, got none")
+        return self.bodies
+
+    @property
     def beyond_chance(self) -> tuple[GroupEvidence, ...]:
         """Groups that stay together over a wide range of cutoffs, as walkers do not."""
         few = self.n_snapshots is not None and self.n_snapshots < FEW_SNAPSHOTS
@@ -127,8 +134,7 @@ def gather(analysis: Analysis) -> Evidence:
     system, judged = analysis.system, analysis.confidence
     sampling = None if judged is None else judged.sampling
     molecule = analysis.made.kind == "molecule" and analysis.motion is not None
-    cutoff = first_cutoff(analysis)
-    return Evidence(
+    found = Evidence(
         len(system.shown),
         system.n_snapshots or None,
         np.nan if sampling is None else sampling.n_effective,
@@ -136,9 +142,10 @@ def gather(analysis: Analysis) -> Evidence:
         bodies=_bodies(analysis) if molecule else None,
         groups=() if molecule else _groups(analysis),
         network=None if molecule else _network(analysis),
-        largest=None if molecule or cutoff is None else _largest(analysis, cutoff),
         min_size=tables.min_size(analysis),
     )
+    cutoff = common_cutoff(found.apart) if found.apart else first_cutoff(analysis)
+    return found if cutoff is None else replace(found, largest=_largest(analysis, cutoff))
 
 
 def first_cutoff(analysis: Analysis) -> float | None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from timme_next._arrays import Ints
+from timme_next.analysis import body_sentences, group_sentences
 from timme_next.analysis import evidence as made_of
-from timme_next.analysis import sentences
 from timme_next.analysis.evidence import (
     AGREEMENT,
     APART,
@@ -23,10 +23,13 @@ from timme_next.analysis.evidence import (
     BodiesEvidence,
     Evidence,
 )
-from timme_next.analysis.sentences import Fact
+from timme_next.analysis.phrases import Fact, Sure, Words
+from timme_next.analysis.tables import min_size
 from timme_next.hierarchy.condensed import PLATEAU
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from timme_next.analysis.result import Analysis
 
 Kind = Literal[
@@ -42,7 +45,7 @@ class Finding:
 
     kind: Kind
     sentence: str  # begins with the title of the result
-    sure: Literal["well supported", "tentative", "not established", "no error bars", ""]
+    sure: Sure
     facts: tuple[Fact, ...]  # at most six
     notes: tuple[str, ...]  # at most two
     labels: Ints  # (shown,), group of each shown object, -1 for none; all pictures colour it
@@ -115,40 +118,61 @@ def _decide_on_bodies(bodies: BodiesEvidence, n_independent: float) -> Kind:
     return "one body" if bodies.fit[0] <= bodies.fit_limit else "flexible"
 
 
+_WORDS: dict[Kind, Callable[[Analysis, Evidence], Words]] = {
+    "bodies": body_sentences.bodies,
+    "undecided": body_sentences.undecided,
+    "one body": body_sentences.one_body,
+    "flexible": body_sentences.flexible,
+    "motion": body_sentences.motion,
+    "groups": group_sentences.groups,
+    "network": group_sentences.network,
+    "none": group_sentences.none,
+}
+
+
 def find(analysis: Analysis) -> Finding:
     """Return what was found in an analysis, in words."""
+    if analysis.rigidity is not None:
+        energy = analysis.rigidity.cutoff
+        labels = _clusters_at(analysis, energy)
+        return _finding("core", analysis.made.title, group_sentences.core(analysis), labels, energy)
     evidence = made_of.gather(analysis)
     kind = decide(evidence)
-    words = sentences.WORDS[kind](analysis, evidence)
-    title = f"{analysis.made.title}: " if analysis.made.title else ""
+    if analysis.made.recipe == "motion" and evidence.bodies is not None and evidence.bodies.n > 1:
+        kind = "motion"
+    words = _WORDS[kind](analysis, evidence)
     labels, cutoff = _groups_of(analysis, evidence, kind)
-    return Finding(
-        kind,
-        title + words.sentence,
-        words.sure,
-        tuple(fact for fact in words.facts if fact is not None)[:_MOST_FACTS],
-        tuple(words.notes)[:_MOST_NOTES],
-        labels,
-        tuple(str(number + 1) for number in range(int(labels.max(initial=-1)) + 1)),
-        cutoff,
-    )
+    return _finding(kind, analysis.made.title, words, labels, cutoff)
+
+
+def _finding(kind: Kind, title: str, words: Words, labels: Ints, cutoff: float | None) -> Finding:
+    facts = tuple(fact for fact in words.facts if fact is not None)[:_MOST_FACTS]
+    names = tuple(str(number + 1) for number in range(int(labels.max(initial=-1)) + 1))
+    sentence = f"{title}: {words.sentence}" if title else words.sentence
+    notes = tuple(words.notes)[:_MOST_NOTES]
+    return Finding(kind, sentence, words.sure, facts, notes, labels, names, cutoff)
 
 
 def _groups_of(analysis: Analysis, evidence: Evidence, kind: Kind) -> tuple[Ints, float | None]:
     """Group of each shown site, for pictures, and the cutoff of the hierarchy beside it."""
     cutoff = made_of.first_cutoff(analysis)
     given = getattr(analysis.made.settings, "cutoff", None) is not None
-    labels = np.full(evidence.n_sites, -1)
     if evidence.bodies is not None and analysis.motion is not None:
         level = made_of.candidate(analysis) if kind == "undecided" else None
         return analysis.motion.bodies.labels if level is None else level.labels, cutoff
     if kind in ("groups", "network"):
         groups = evidence.apart if kind == "groups" else (evidence.network,)
         found = [group for group in groups if group is not None]
+        labels = np.full(evidence.n_sites, -1)
         for number, group in enumerate(found):
             labels[group.sites] = number
         return labels, cutoff if given else made_of.common_cutoff(found)
-    if cutoff is not None:
-        cut = analysis.hierarchy.cut(cutoff)
-        labels = np.where(cut.sizes[cut.labels] >= evidence.min_size, cut.labels, -1)
-    return labels, cutoff
+    if cutoff is None:
+        return np.full(evidence.n_sites, -1), None
+    return _clusters_at(analysis, cutoff), cutoff
+
+
+def _clusters_at(analysis: Analysis, cutoff: float) -> Ints:
+    """Clusters of shown sites at a cutoff, -1 for those that are too small to count."""
+    cut = analysis.hierarchy.cut(cutoff)
+    return np.where(cut.sizes[cut.labels] >= min_size(analysis), cut.labels, -1)

@@ -253,8 +253,8 @@ def _motion_row(hinge: Hinge | None, unit: str) -> dict[str, Any]:
 
 
 def slide(hinge: Hinge | None) -> float:
-    """Return how far a body slides along its axis: the range of its shifts."""
-    return float(np.ptp(hinge.shifts)) if hinge is not None and len(hinge.shifts) else float("nan")
+    """Return how far a body slides along its axis over its range of angles."""
+    return float("nan") if hinge is None else abs(hinge.pitch * np.radians(hinge.range))
 
 
 def angles(analysis: Analysis) -> Table:

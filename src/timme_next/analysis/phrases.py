@@ -1,0 +1,134 @@
+"""Phrases of a finding: numbers with their units, and facts that several kinds share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from timme_next.analysis.evidence import Evidence
+from timme_next.ensemble.atoms import unit_label
+from timme_next.hierarchy.condensed import PLATEAU
+from timme_next.hierarchy.curves import count_clusters
+
+if TYPE_CHECKING:
+    from timme_next.analysis.result import Analysis
+
+Sure = Literal["well supported", "tentative", "not established", "no error bars", ""]
+
+_ENOUGH = 30  # independent samples for exact cutoffs
+_NUMBERS = "no one two three four five six seven eight nine ten".split()
+
+
+class Fact(NamedTuple):
+    """A number with its baseline, beside its label."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is said of a finding."""
+
+    sentence: str
+    facts: Sequence[Fact | None]
+    notes: Sequence[str] = ()
+    sure: Sure = ""
+
+
+def number(count: int) -> str:
+    """Return a number in words up to ten: "three", "1,024"."""
+    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else f"{count:,}"
+
+
+def value(x: float, unit: str = "") -> str:
+    """Return a cutoff or a fit with its unit: "0.029 Å", "0.67 Å", "3.62 Å"."""
+    size = abs(x)
+    digits = f"{x:.2g}" if size < 0.01 else f"{x:.3f}" if size < 0.15 else f"{x:.2f}"
+    return f"{f'{x:.3g}' if size >= 100 else digits} {unit_label(unit)}".rstrip()
+
+
+def sigma(x: float, unit: str = "") -> str:
+    """Return a σ with two digits: "0.20 Å", "3.4 µm"."""
+    decimals = 0 if x >= 9.95 else 1 if x >= 0.995 else 2
+    digits = f"{x:.1g}" if x < 0.01 else f"{x:.{decimals}f}"
+    return f"{digits} {unit_label(unit)}".rstrip()
+
+
+def times(x: float) -> str:
+    """Return a ratio: "3.8×", "15×"."""
+    return f"{x:.1f}×" if x < 9.95 else f"{x:,.0f}×"
+
+
+def percent(share: float) -> str:
+    """Return a share: "91 %"."""
+    return f"{100 * share:.0f} %"
+
+
+def samples(count: float) -> str:
+    """Return a number of independent samples: "about 2 independent samples"."""
+    whole = max(1, round(count))
+    return f"about {whole:,} independent sample{'s' * (whole != 1)}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return a list in a sentence: "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def noun(analysis: Analysis, count: int = 2) -> str:
+    """Return what the shown sites are: "residues", "particle"."""
+    name = {"Cα": "residue"}.get(analysis.system.shown_name, analysis.system.shown_name)
+    return name if count == 1 else f"{name}s"
+
+
+def energy(x: float) -> str:
+    """Return an energy of bonds: "−1.5"."""
+    return f"{x:.2g}".replace("-", "−")
+
+
+def hierarchy(analysis: Analysis, found: Evidence) -> Fact | None:
+    """Level worth a look beside bodies; else where half, and nearly all, of the sites join."""
+    tree, size = analysis.hierarchy, found.min_size
+    levels = () if analysis.confidence is None else analysis.confidence.silhouettes.standing_out
+    if levels and found.bodies is not None and found.bodies.n > 1:
+        sizes = [s for s in tree.cut(levels[0].cutoff).sizes.tolist() if s >= size]
+        if len(sizes) > 1:
+            where = f"at {cutoff(analysis, levels[0].cutoff)}"
+            some = listed([*map(str, sizes[:4]), *["…"] * (len(sizes) > 4)])
+            clusters = f"{number(len(sizes))} clusters of {some} {noun(analysis)}"
+            return Fact("hierarchy", f"{where} {clusters}; σ joins bodies through hinges")
+    if found.n_snapshots == 2:
+        return None
+    counted = count_clusters(tree, large=size, sizes=())
+    places = [
+        np.flatnonzero(c >= x)
+        for c, x in ((counted.large_fraction, 0.5), (counted.largest_fraction, 0.95))
+    ]
+    if not all(len(place) for place in places):
+        return None
+    half, most = (float(counted.cutoffs[place[0]]) for place in places)
+    if 0 < half < most < half * np.exp(PLATEAU):
+        low, high = value(half), value(most, tree.unit)
+        factor = f"a factor of {most / half:.1f}: no scale stands out"
+        forms = f"forms between {tree.quantity.cutoff} = {low} and {high}"
+        return Fact("hierarchy", f"{forms}, {factor}")
+    joins = f"at {cutoff(analysis, half)}, 95 % in one at {value(most, tree.unit)}"
+    return Fact("hierarchy", f"half of the {noun(analysis)} in clusters of ≥ {size} {joins}")
+
+
+def cutoff(analysis: Analysis, x: float) -> str:
+    """Return a cutoff with its symbol: "σc = 0.039 Å"."""
+    tree = analysis.hierarchy
+    return f"{tree.quantity.cutoff} = {value(x, tree.unit)}"
+
+
+def sampling(found: Evidence) -> Fact | None:
+    """Return how many independent samples there are, beside those that are enough."""
+    if found.independent or np.isnan(found.n_independent):
+        return None
+    enough = f"; {_ENOUGH} are enough for exact cutoffs" * (found.n_independent < _ENOUGH)
+    return Fact("sampling", f"{samples(found.n_independent)} of the slowest motion{enough}")
