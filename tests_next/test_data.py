@@ -32,6 +32,7 @@ def test_other_files_are_refused_with_the_names_of_all() -> None:
 @pytest.mark.parametrize(
     ("system", "shape", "unit", "periodic"),
     [
+        (data.kinase, (150, 1656, 3), "Å", 0),
         (data.barnase_md, (250, 1700, 3), "Å", 0),
         (partial(data.barnase_md, dense=True), (100, 1700, 3), "Å", 0),
         (data.water_drop, (200, 1000, 3), "Å", 0),

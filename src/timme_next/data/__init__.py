@@ -15,9 +15,9 @@ import numpy as np
 from timme_next.ensemble import Ensemble
 from timme_next.io import read
 
-__all__ = ["barnase_md", "crowd", "path", "records", "ring_road", "spheres", "water_drop"]
+__all__ = ["barnase_md", "crowd", "kinase", "path", "records", "ring_road", "spheres", "water_drop"]
 
-_FOLDER = Path(__file__).parents[2] / "timme" / "data" / "files"
+_FOLDERS = Path(__file__).parent / "files", Path(__file__).parents[2] / "timme" / "data" / "files"
 
 
 def records() -> dict[str, Any]:
@@ -33,7 +33,8 @@ def records() -> dict[str, Any]:
     >>> records()["ring_road"]["script"]
     'examples/simulate/ring_road.py'
     """
-    return {each.stem: json.loads(each.read_text("utf-8")) for each in _FOLDER.glob("*.json")}
+    found = [each for folder in _FOLDERS for each in folder.glob("*.json")]
+    return {each.stem: json.loads(each.read_text("utf-8")) for each in found}
 
 
 def path(file: str) -> Path:
@@ -57,7 +58,27 @@ def path(file: str) -> Path:
     known = [name for record in records().values() for name in record["files"]]
     if file not in known:
         raise ValueError(f"the files are {', '.join(sorted(known))}, got {file!r}")
-    return _FOLDER / file
+    return next(folder / file for folder in _FOLDERS if (folder / file).is_file())
+
+
+def kinase() -> Ensemble:
+    """Return adenylate kinase closing: a structure-based simulation with two states.
+
+    Its contacts are those of the open crystal structure 4AKE and of the closed 1AKE, which the
+    model is told; the path between them and the fluctuations about it are its own. Times are those
+    of the model, not of the enzyme.
+
+    Returns
+    -------
+    Ensemble
+        Heavy atoms of chain A in 150 snapshots, in open space.
+
+    Examples
+    --------
+    >>> kinase().n_sites
+    1656
+    """
+    return _trajectory("kinase", dense=False)
 
 
 def barnase_md(*, dense: bool = False) -> Ensemble:
