@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 from timme_next._files import write_atomically
 from timme_next.analysis import tables
 from timme_next.analysis.result import Analysis
-from timme_next.output import matrices, motion_plots, plots
+from timme_next.output import matrices, motion_plots, plots, structures, viewers
 from timme_next.output.axes import image
 from timme_next.output.page import is_built, report_html
 
@@ -65,6 +65,14 @@ def _has(name: str) -> Callable[[Any], bool]:
     return test
 
 
+def _is_molecule(analysis: Analysis) -> bool:
+    return analysis.made.kind == "molecule" and analysis.system.coordinates.shape[1] == 3
+
+
+def _is_in_space(analysis: Analysis) -> bool:
+    return analysis.made.kind == "particles" and analysis.system.coordinates.shape[1] > 0
+
+
 FILES = [
     File(
         "report.html",
@@ -77,6 +85,11 @@ FILES = [
     File("levels.csv", "clusters at every cutoff, beside chance", _always, tables.levels),
     File("bodies.csv", "one row for each rigid body", _has("motion"), tables.bodies),
     File("angles.csv", "angle of each body in each snapshot", _moves, tables.angles),
+    File("structure.cif", "first snapshot, with groups and clusters", _is_molecule, structures.cif),
+    File("view.pml", "PyMOL: bodies, clusters, modes", _is_molecule, viewers.pymol),
+    File("view.cxc", "the same for ChimeraX", _is_molecule, viewers.chimerax),
+    File("view.tcl", "the same for VMD", _is_molecule, viewers.vmd),
+    File("sites.extxyz", "particles with groups, for OVITO", _is_in_space, structures.extxyz),
     File("finding.png", "the finding in one figure, for a talk", _always, plots.finding),
     File("dilution.png", "clusters at every cutoff", _always, plots.dilution),
 ]
@@ -107,6 +120,15 @@ _FIGURES = {  # on demand
     "lags": ("σ against time", _has("lags"), motion_plots.lags),
 }
 FILES += [File(f"figures/{name}.png", *rest, full=True) for name, rest in _FIGURES.items()]
+_LISTS = {
+    "structure.pdb": ("first snapshot as PDB", structures.fits_pdb, structures.pdb),
+    "figures/mode.pdb": ("film along the largest mode", _has("modes"), structures.mode_film),
+    "groups/groups.ndx": ("groups of GROMACS", _has("system.numbers"), structures.ndx),
+    "groups/groups.plumed": ("groups of PLUMED", _has("system.numbers"), structures.plumed),
+    "groups/groups.cxc": ("groups of ChimeraX", _is_molecule, structures.chimerax_groups),
+    "groups/groups.dump": ("dump of LAMMPS", _is_in_space, structures.dump),
+}
+FILES += [File(name, *rest, full=True) for name, rest in _LISTS.items()]
 COMPARISON_FILES: list[File] = []
 
 

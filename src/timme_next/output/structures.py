@@ -1,0 +1,358 @@
+"""Structures whose columns carry groups and clusters, and lists of these for other programs.
+
+The B-factor is the group of the finding and the occupancy the cluster at its cutoff, both counted
+from 1; 0 stands for none.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timme_next._arrays import Bools, Floats, Ints
+from timme_next.analysis.result import Analysis
+from timme_next.analysis.tables import min_size
+from timme_next.ensemble import Ensemble
+from timme_next.ensemble.atoms import Atoms
+from timme_next.ensemble.residues import residue_index
+from timme_next.output.colours import finding_labels
+
+if TYPE_CHECKING:
+    import gemmi
+
+MOST_PDB = 99_999  # atoms that a PDB file can number
+_FRAMES = 21  # of the film of a mode
+_ASCII = str.maketrans("σÅµ→−", "sAu>-")
+_CHAIN, _RESIDUE, _ATOM = "A", "UNX", "X"  # of what has no name
+
+
+def groups_of_sites(analysis: Analysis) -> Ints:
+    """Return the group of each site, 0 for none; a residue has that of its shown site."""
+    system, labels = analysis.system, finding_labels(analysis) + 1
+    if analysis.made.kind == "molecule":
+        residue = residue_index(system.sites)
+        of_residues = np.zeros(residue.max(initial=-1) + 1, np.int64)
+        of_residues[residue[system.object_sites[system.shown]]] = labels
+        return of_residues[residue]
+    of_objects = np.zeros(len(system.names) + 1, np.int64)
+    of_objects[system.shown] = labels
+    return of_objects[system.site_objects]
+
+
+def clusters_of_sites(analysis: Analysis) -> Ints:
+    """Return the cluster of each site at the cutoff of the finding, 0 in small ones.
+
+    What is not shown takes the cluster of the shown objects with which it moves.
+    """
+    system = analysis.system
+    cutoff = None if analysis.finding is None else analysis.finding.cutoff
+    if cutoff is None:
+        return np.zeros(len(system.site_objects), np.int64)
+    shown, every = analysis.hierarchy.cut(cutoff), analysis.atom_hierarchy.cut(cutoff).labels
+    numbers = np.where(shown.sizes >= min_size(analysis), np.arange(len(shown.sizes)) + 1, 0)
+    of_clusters = np.zeros(every.max() + 1, np.int64)
+    of_clusters[every[system.shown]] = numbers[shown.labels]
+    return np.append(of_clusters[every], 0)[system.site_objects]
+
+
+def seen(analysis: Analysis) -> Ints:
+    """Return the sites seen in the first snapshot, which structure files hold."""
+    return np.flatnonzero(np.isfinite(analysis.system.coordinates).all(axis=1))
+
+
+def positions(analysis: Analysis) -> Floats:
+    """Return where these sites are (sites, 3): in Å if the unit is nm, else in their own unit."""
+    known = np.asarray(analysis.system.coordinates[seen(analysis), :3], np.float64)
+    return np.pad(known, ((0, 0), (0, 3 - known.shape[1]))) * scale(analysis.system.unit)
+
+
+def scale(unit: str) -> float:
+    """Return the factor from a unit to that of structure files."""
+    return 10.0 if unit == "nm" else 1.0
+
+
+def title(analysis: Analysis) -> str:
+    """Return what the columns mean, in printable ASCII."""
+    cutoff = None if analysis.finding is None else analysis.finding.cutoff
+    at = "no cutoff" if cutoff is None else analysis.hierarchy.quantity.cutoff_text(cutoff)
+    columns = f"B-factor = group of the finding, occupancy = cluster at {at}"
+    plain = f"{analysis.made.title}: {columns}, both from 1, 0 for none".translate(_ASCII)
+    return re.sub(r"[^ -~]+", "?", plain)
+
+
+def _word(name: str, default: str) -> str:
+    """Return a name that may stand in a column: no blanks, quotes or control characters."""
+    return re.sub(r"[^!#-&(-~]+", "_", str(name).strip()) or default
+
+
+def _model(
+    atoms: Atoms, sites: Ints, places: Floats, columns: tuple[Ints, Ints], number: int = 1
+) -> gemmi.Model:
+    """Return a model of some sites, with their B-factors and occupancies."""
+    import gemmi
+
+    model, residues = gemmi.Model(number), residue_index(atoms)
+    for _, run in groupby(range(len(sites)), key=lambda row: residues[sites[row]]):
+        rows = list(run)
+        first = int(sites[rows[0]])
+        name = _word(atoms.chains[first], _CHAIN)
+        if not len(model) or model[-1].name != name:
+            model.add_chain(gemmi.Chain(name))
+        residue = gemmi.Residue()
+        residue.name = _word(atoms.resnames[first], _RESIDUE)
+        residue.seqid = gemmi.SeqId(int(atoms.resids[first]), str(atoms.icodes[first])[:1] or " ")
+        known = gemmi.find_tabulated_residue(residue.name)
+        polymer = known.found() and (known.is_amino_acid() or known.is_nucleic_acid())
+        residue.het_flag = "A" if polymer else "H"
+        if not polymer:
+            residue.subchain = name
+        for row in rows:
+            atom = gemmi.Atom()
+            atom.name = _word(atoms.names[sites[row]], _ATOM)
+            atom.element = gemmi.Element(str(atoms.elements[sites[row]]) or "X")
+            atom.pos = gemmi.Position(*places[row].tolist())
+            atom.serial = row + 1
+            atom.b_iso, atom.occ = (float(column[sites[row]]) for column in columns)
+            residue.add_atom(atom)
+        model[-1].add_residue(residue)
+    return model
+
+
+def _structure(models: list[gemmi.Model]) -> gemmi.Structure:
+    import gemmi
+
+    made = gemmi.Structure()
+    made.name = "timme"
+    for model in models:
+        made.add_model(model)
+    if any(residue.het_flag == "A" for chain in made[0] for residue in chain):
+        made.setup_entities()  # so that viewers know the polymers
+        made.assign_label_seq_id()
+    return made
+
+
+def structure(analysis: Analysis) -> gemmi.Structure:
+    """Return the first snapshot with groups and clusters in its columns."""
+    columns = groups_of_sites(analysis), clusters_of_sites(analysis)
+    sites, box = seen(analysis), analysis.system.box
+    made = _structure([_model(analysis.system.sites, sites, positions(analysis), columns)])
+    if box is not None and box.shape == (3, 3) and np.linalg.det(box):
+        lengths = np.linalg.norm(box, axis=1)
+        cosines = np.clip((box @ box.T / np.outer(lengths, lengths))[[1, 0, 0], [2, 2, 1]], -1, 1)
+        sides = lengths * scale(analysis.system.unit)
+        made.cell.set(*sides.tolist(), *np.degrees(np.arccos(cosines)).tolist())
+        made.spacegroup_hm = "P 1"
+    made.info["_struct.title"] = title(analysis)
+    return made
+
+
+def cif(analysis: Analysis) -> str:
+    """Return the first snapshot as mmCIF."""
+    return _mmcif(structure(analysis))
+
+
+def _mmcif(made: gemmi.Structure) -> str:
+    import gemmi
+
+    groups = gemmi.MmcifOutputGroups(True)  # noqa: FBT003, all of them
+    groups.cell = groups.symmetry = made.cell.is_crystal()
+    return str(made.make_mmcif_document(groups).as_string())
+
+
+def fits_pdb(analysis: Analysis) -> bool:
+    """Return whether atoms, names, numbers and coordinates fit the columns of a PDB file."""
+    sites, atoms = seen(analysis), analysis.system.sites.take(seen(analysis))
+    if analysis.made.kind != "molecule" or not 0 < len(sites) <= MOST_PDB:
+        return False
+    widths = ((atoms.chains, 1), (atoms.resnames, 3), (atoms.names, 4))
+    places = positions(analysis)
+    fit = places.max() < 9999 and places.min() > -999
+    fit &= atoms.resids.max() <= 9999 and atoms.resids.min() >= -999
+    return bool(fit) and all(np.char.str_len(names).max() <= most for names, most in widths)
+
+
+def pdb(analysis: Analysis) -> str:
+    """Return the first snapshot as PDB, which has room for 999 groups and clusters."""
+    return _pdb(structure(analysis))
+
+
+def _pdb(made: gemmi.Structure) -> str:
+    import gemmi
+
+    # Ends of chains take no serial number, so that atoms have the same in both formats.
+    options = gemmi.PdbWriteOptions(cryst1_record=made.cell.is_crystal(), numbered_ter=False)
+    return str(made.make_pdb_string(options))
+
+
+def mode_film(analysis: Analysis) -> str:
+    """Return a film along the first principal component, two standard deviations each way."""
+    modes, shown = analysis.modes, analysis.system.object_sites[analysis.system.shown]
+    if modes is None:
+        raise ValueError("this result has no principal components: use timme motion")
+    sites, way = analysis.system.sites, 2 * modes.modes[0] * np.sqrt(modes.variances[0])
+    none = np.zeros(len(sites), np.int64)
+    steps = np.sin(np.linspace(0, 2 * np.pi, _FRAMES, endpoint=False))
+    films = [(modes.mean + step * way) * scale(analysis.system.unit) for step in steps]
+    columns = groups_of_sites(analysis), none
+    return _pdb(
+        _structure([_model(sites, shown, film, columns, k + 1) for k, film in enumerate(films)])
+    )
+
+
+def write_snapshots(ensemble: Ensemble, path: str | Path) -> Path:
+    """Write all snapshots, such as superposed ones, as PDB, mmCIF, XTC or DCD.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Snapshots in 3 dimensions in which all sites are seen.
+    path : path
+        File to write; its suffix is the format.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+    """
+    target, unit = Path(path), scale(ensemble.unit)
+    kind = target.suffix.lower()
+    if kind not in (".pdb", ".cif", ".xtc", ".dcd"):
+        raise ValueError(f"{target}: snapshots are written as .pdb, .cif, .xtc or .dcd")
+    if ensemble.gaps or ensemble.n_dimensions != 3:
+        raise ValueError(f"{target}: needs sites in 3 dimensions that are seen in all snapshots")
+    films = (np.asarray(x, np.float64) * unit for b in ensemble.blocks() for x in b.coordinates)
+    if kind in (".pdb", ".cif"):
+        every, none = np.arange(ensemble.n_sites), np.zeros(ensemble.n_sites, np.int64)
+        models = [
+            _model(ensemble.sites, every, film, (none, none + 1), number)
+            for number, film in enumerate(films, start=1)
+        ]
+        made = _structure(models)
+        target.write_text(_pdb(made) if kind == ".pdb" else _mmcif(made), encoding="utf-8")
+        return target
+    import MDAnalysis
+
+    universe = MDAnalysis.Universe.empty(ensemble.n_sites, trajectory=True)
+    with MDAnalysis.Writer(str(target), n_atoms=ensemble.n_sites) as writer:
+        for film in films:
+            universe.atoms.positions = film
+            writer.write(universe.atoms)
+    return target
+
+
+def extxyz(analysis: Analysis) -> str:
+    """Return the first snapshot as extended XYZ with groups and clusters, for OVITO."""
+    system, sites, places = analysis.system, seen(analysis), positions(analysis)
+    head = "Properties=id:I:1:species:S:1:pos:R:3:group:I:1:cluster:I:1"
+    vectors, low, periodic = _cell(system.box, places, scale(system.unit))
+    lattice, origin = (" ".join(f"{x:.9g}" for x in part.ravel()) for part in (vectors, low))
+    flags = " ".join("T" if each else "F" for each in periodic)
+    lines = [str(len(sites)), f'{head} Lattice="{lattice}" Origin="{origin}" pbc="{flags}"']
+    species = [_word(name, _ATOM) for name in system.sites.elements[sites]]
+    lines += [f"{a} {s} {b}" for (a, b), s in zip(_rows(analysis), species, strict=True)]
+    return "\n".join([*lines, ""])
+
+
+def dump(analysis: Analysis) -> str:
+    """Return the first snapshot as a dump of LAMMPS with groups and clusters."""
+    system, sites, places = analysis.system, seen(analysis), positions(analysis)
+    kinds = np.unique(system.sites.names[sites], return_inverse=True)[1] + 1
+    vectors, low, periodic = _cell(system.box, places, scale(system.unit))
+    flags = " ".join("pp" if each else "ff" for each in periodic)
+    bounds, rows = f"ITEM: BOX BOUNDS {flags}", np.column_stack([low, low + np.diag(vectors)])
+    if (vectors != np.diag(np.diag(vectors))).any():
+        bounds = f"ITEM: BOX BOUNDS abc origin {flags}"
+        rows = np.column_stack([vectors, low])
+    lines = ["ITEM: TIMESTEP", "0", "ITEM: NUMBER OF ATOMS", str(len(sites)), bounds]
+    lines += [" ".join(f"{x:.9g}" for x in row) for row in rows]
+    lines.append("ITEM: ATOMS id type x y z group cluster")
+    lines += [f"{a} {t} {b}" for (a, b), t in zip(_rows(analysis), kinds.tolist(), strict=True)]
+    return "\n".join([*lines, ""])
+
+
+def _rows(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return the id of each site, and its place, group and cluster."""
+    sites, columns = seen(analysis), (groups_of_sites(analysis), clusters_of_sites(analysis))
+    places = [" ".join(f"{x:.9g}" for x in row) for row in positions(analysis)]
+    own = zip(
+        _numbers(analysis)[sites], places, *(column[sites] for column in columns), strict=True
+    )
+    return [(str(number), f"{place} {group} {cluster}") for number, place, group, cluster in own]
+
+
+def _cell(box: Floats | None, places: Floats, unit: float) -> tuple[Floats, Floats, Bools]:
+    """Return the vectors of a box, its origin, and which are periodic; open ones hold all sites."""
+    vectors = np.zeros((3, 3))
+    if box is not None:
+        n = min(3, len(box))
+        vectors[:n, :n] = box[:n, :n] * unit
+    periodic: Bools = np.asarray(vectors.any(axis=1))
+    spread = np.maximum(np.ptp(places, axis=0), 1.0)
+    vectors[~periodic] = np.diag(spread)[~periodic]
+    origin: Floats = np.where(periodic, 0.0, places.min(axis=0))
+    return vectors, origin, periodic
+
+
+def _numbers(analysis: Analysis) -> Ints:
+    known = analysis.system.numbers
+    return np.arange(1, len(analysis.system.sites) + 1) if known is None else known
+
+
+def _named(analysis: Analysis) -> list[tuple[str, Ints]]:
+    """Return the sites of each group and cluster under names of our own."""
+    found = list[tuple[str, Ints]]()
+    for name, column in (
+        ("group", groups_of_sites(analysis)),
+        ("cluster", clusters_of_sites(analysis)),
+    ):
+        for number in range(1, int(column.max(initial=0)) + 1):
+            found.append((f"{name}_{number}", np.flatnonzero(column == number)))
+    return [(name, sites) for name, sites in found if len(sites)]
+
+
+def ndx(analysis: Analysis) -> str:
+    """Return groups and clusters as index groups of GROMACS, in the user's own atom numbers."""
+    lines = [f"; {title(analysis)}"]
+    for name, sites in _named(analysis):
+        members = np.sort(_numbers(analysis)[sites]).tolist()
+        lines.append(f"[ {name} ]")
+        lines += [" ".join(map(str, members[at : at + 15])) for at in range(0, len(members), 15)]
+    return "\n".join([*lines, ""])
+
+
+def plumed(analysis: Analysis) -> str:
+    """Return groups and clusters as groups of PLUMED, to be included."""
+    lines = [f"# {title(analysis)}"]
+    for name, sites in _named(analysis):
+        numbers = _ranges(np.sort(_numbers(analysis)[sites]).tolist())
+        lines.append(f"{name}: GROUP ATOMS={','.join(numbers)}")
+    return "\n".join([*lines, ""])
+
+
+def chimerax_groups(analysis: Analysis) -> str:
+    """Return names of groups and clusters in ChimeraX, by residues of the user's own structure."""
+    atoms, lines = analysis.system.sites, [f"# {title(analysis)}"]
+    for name, sites in _named(analysis):
+        parts = []
+        for chain in dict.fromkeys(atoms.chains[sites].tolist()):
+            if re.fullmatch(r"\w*", chain):  # others cannot be named in ChimeraX
+                own = sites[atoms.chains[sites] == chain]
+                numbers = _ranges(np.unique(atoms.resids[own]).tolist())
+                parts.append(f"{'/' * bool(chain)}{chain}:{','.join(numbers)}")
+        if parts:
+            lines.append(f"name {name} {' | '.join(parts)}")
+    return "\n".join([*lines, ""])
+
+
+def _ranges(numbers: list[int]) -> list[str]:
+    """Return ascending numbers as ranges; below 0 a range would be read as something else."""
+    found = list[str]()
+    for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        own = [number for _, number in run]
+        long = len(own) > 1 and own[0] >= 0
+        found += [f"{own[0]}-{own[-1]}"] if long else [str(number) for number in own]
+    return found
