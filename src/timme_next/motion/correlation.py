@@ -4,10 +4,9 @@ D_rr(r, τ) is the mean of (Δ·r̂)(Δ'·r̂) over pairs at a distance r, with 
 within the lag τ, and D_⊥ the mean of what is across r̂, per direction. In an incompressible fluid in
 three dimensions D_rr = kTτ/(2πηr) and D_⊥ is half of it; films decay as ln r.
 
-Errors come from blocks of displacements, since pairs of one snapshot are not independent. Blocks
-are at least as long as the lag and stay within a run. Neighbouring blocks still share steps, so
-their scatter is too small; it is corrected by what it would be if steps were independent: products
-of two displacements that begin k apart are then correlated by (1 − k/lag)².
+Errors come from blocks of displacements within a run, since pairs of one snapshot are not
+independent. Neighbouring blocks share steps; they are two lags long at least, so that this makes
+errors too small by 6 % at most.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import block_diag
 
 from timme_next._arrays import Floats, Ints, frozen, numbers
 from timme_next._text import Described
@@ -27,6 +25,7 @@ from timme_next.motion.superposition import require_dimensions
 
 _FEWEST = 6  # blocks that give an error: with fewer it is often too small
 _BLOCKS = 10  # of all runs, or more, where they are long enough
+_LONG = 2  # lags of a block
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -89,8 +88,8 @@ def two_point(
     Returns
     -------
     TwoPoint
-        Over pairs that are seen at both ends of a lag; errors are NaN, with a note, where there are
-        fewer than 6 blocks.
+        Over pairs that are seen at both ends of a lag; errors are NaN where there are fewer than 6
+        blocks, so lags of more than a thirteenth of the snapshots have none.
 
     Examples
     --------
@@ -107,124 +106,111 @@ def two_point(
     unwrapped[weights == 0] = np.nan
     matrices = [matrix for block in ensemble.blocks() if (matrix := block.boxes) is not None]
     boxes = Boxes.of(np.concatenate(matrices) if matrices else None, *positions.shape[::2])
-    moves = [_Moves.of(runs, int(lag)) for lag in lags]
-    sums = [
-        _sums((positions, unwrapped), boxes, bounds, each, weights, drift=drift) for each in moves
-    ]
-
-    def mean(name: str, counts: str) -> tuple[Floats, Floats]:
-        with np.errstate(invalid="ignore"):
-            values = [each[name].sum(axis=0) / each[counts].sum(axis=0) for each in sums]
-        pairs = zip(sums, moves, strict=True)
-        errors = [_error(each[name], each[counts], move.shared) for each, move in pairs]
-        return frozen(np.array(values)), frozen(np.array(errors))
-
-    msd, msd_error = mean("square", "seen")
-    r, weight, n_pairs = (
-        np.array([each[name].sum(axis=0) for each in sums]) for name in ("r", "count", "pairs")
-    )
+    tracks = _Tracks(positions, unwrapped, boxes, bounds, weights, drift)
+    sums = [tracks.sums(*_displacements(runs, int(lag))) for lag in lags]
+    means = np.array([_ratio(*each[:2]) for each in sums])  # (lags, 3, bins + 1)
+    errors = np.array([_error(*each[:2]) for each in sums])
+    counts = np.array([each[1][:, 1:].sum(axis=0) for each in sums])
     with np.errstate(invalid="ignore"):
-        distances = r.sum(axis=0) / weight.sum(axis=0)
-    found = TwoPoint(
-        frozen(np.asarray(lags, np.int64)), frozen(bounds), frozen(distances),
-        *mean("rr", "count"), *mean("pp", "count"), frozen(n_pairs.astype(np.int64)),
-        msd[:, 0], msd_error[:, 0], ensemble.n_dimensions, (),
-    )  # fmt: skip
-    return replace(found, notes=_notes(found, drift=drift))
+        distances = np.nansum(means[:, 2, 1:] * counts, axis=0) / counts.sum(axis=0)
+    notes = ("the mean displacement was subtracted: independent particles move apart",)
+    return TwoPoint(
+        lags=frozen(np.asarray(lags, np.int64)),
+        edges=frozen(bounds),
+        distances=frozen(distances),
+        along=frozen(means[:, 0, 1:]),
+        along_error=frozen(errors[:, 0, 1:]),
+        across=frozen(means[:, 1, 1:]),
+        across_error=frozen(errors[:, 1, 1:]),
+        counts=frozen(np.array([each[2] for each in sums])),
+        msd=frozen(means[:, 0, 0]),
+        msd_error=frozen(errors[:, 0, 0]),
+        n_dimensions=ensemble.n_dimensions,
+        notes=notes if drift else (),
+    )
+
+
+def _displacements(runs: Sequence[Ints], lag: int) -> tuple[Ints, Ints, Ints]:
+    """Snapshots in which displacements begin and end, and the block of each."""
+    long = [own for own in runs if len(own) > lag]
+    total = sum(len(own) - lag for own in long)
+    blocks, n_blocks = list[Ints](), 0
+    for count in (len(own) - lag for own in long):
+        wanted = -(-_BLOCKS * count // total)  # rounded up
+        own = np.arange(count) * max(1, min(wanted, count // (_LONG * lag))) // count
+        blocks.append(own + n_blocks)
+        n_blocks += int(own[-1]) + 1
+    begins, ends = (
+        np.concatenate([own[part] for own in long])
+        for part in (slice(None, -lag), slice(lag, None))
+    )
+    return begins, ends, np.concatenate(blocks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Moves:
-    """Displacements within a lag, in blocks that are independent as far as may be."""
+class _Tracks:
+    """Tracks of particles, and how displacements are counted."""
 
-    begins: Ints  # (displacements,), snapshots
-    ends: Ints  # (displacements,), a lag later in the same run
-    blocks: Ints  # (displacements,)
-    shared: Floats  # (blocks, blocks), covariance of sums over blocks if steps are independent
+    positions: Floats  # (snapshots, sites, dimensions), in the box
+    unwrapped: Floats
+    boxes: Boxes
+    edges: Floats
+    weights: Floats  # (snapshots,)
+    drift: bool
 
-    @classmethod
-    def of(cls, runs: Sequence[Ints], lag: int) -> _Moves:
-        long = [own for own in runs if len(own) > lag]
-        counts = [len(own) - lag for own in long]
-        wanted = [-(-_BLOCKS * count // sum(counts)) for count in counts]  # rounded up
-        cuts = [
-            np.linspace(0, count, max(1, min(most, count // lag)) + 1).astype(int)
-            for most, count in zip(wanted, counts, strict=True)
-        ]
-        sizes = np.concatenate([np.diff(cut) for cut in cuts])
-        shared = block_diag(*(_shared(cut, lag) for cut in cuts))
-        begins, ends = (
-            np.concatenate([own[part] for own in long])
-            for part in (slice(None, -lag), slice(lag, None))
-        )
-        return cls(begins, ends, np.repeat(np.arange(len(sizes)), sizes), shared)
+    def sums(self, begins: Ints, ends: Ints, blocks: Ints) -> tuple[Floats, Floats, Ints]:
+        """Sums (blocks, 3, bins + 1) of D_rr, D_⊥ and r, weights and numbers of pairs.
 
-
-def _shared(cut: Ints, lag: int) -> Floats:
-    """Covariance of sums over neighbouring blocks, of products of displacements."""
-    correlation = np.clip(1 - np.arange(cut[-1]) / lag, 0, None) ** 2
-    # Of all pairs of the first 0, 1, 2, … displacements; those of two blocks are differences.
-    squares = np.concatenate([[0.0], np.cumsum(2 * np.cumsum(correlation) - 1)])
-    spans = squares[np.abs(cut[:, None] - cut)]
-    covariance: Floats = spans[1:, :-1] + spans[:-1, 1:] - spans[:-1, :-1] - spans[1:, 1:]
-    return covariance / 2
-
-
-def _sums(
-    tracks: tuple[Floats, Floats],
-    boxes: Boxes,
-    edges: Floats,
-    moves: _Moves,
-    weights: Floats,
-    *,
-    drift: bool,
-) -> dict[str, Floats]:
-    """Sums (blocks, bins) over pairs; tracks are positions in the box, and unwrapped."""
-    positions, unwrapped = tracks
-    n_blocks, n_bins = len(moves.shared), len(edges) - 1
-    found = {name: np.zeros((n_blocks, n_bins)) for name in ("rr", "pp", "r", "count", "pairs")}
-    found |= {name: np.zeros((n_blocks, 1)) for name in ("square", "seen")}
-    for start, end, block in zip(moves.begins, moves.ends, moves.blocks, strict=True):
-        seen = np.flatnonzero(np.isfinite(unwrapped[[start, end]]).all(axis=(0, 2)))
-        moved = unwrapped[end, seen] - unwrapped[start, seen]
-        if drift and len(seen):
-            moved = moved - moved.mean(axis=0)
-        found["square"][block] += weights[start] * (moved**2).sum()
-        found["seen"][block] += weights[start] * len(seen)
-        frame = slice(start, start + 1)
-        around = replace(boxes, matrices=boxes.matrices[frame], inverses=boxes.inverses[frame])
-        places = positions[start, seen]
-        pairs = pairs_within(places, float(edges[-1]), around)
-        vectors = around.between(places[None], *pairs.T)[0]
-        apart = np.linalg.norm(vectors, axis=1)
-        bins = np.searchsorted(edges, apart, side="right") - 1
-        good = (bins >= 0) & (bins < n_bins) & (apart > 0)
-        unit, bins, apart = vectors[good] / apart[good, None], bins[good], apart[good]
-        one, other = moved[pairs[good, 0]], moved[pairs[good, 1]]
-        along = (one * unit).sum(axis=1) * (other * unit).sum(axis=1)
-        across = ((one * other).sum(axis=1) - along) / (places.shape[1] - 1)
-        counted = np.bincount(bins, minlength=n_bins)
-        found["pairs"][block] += counted
-        found["count"][block] += weights[start] * counted
-        for name, values in (("rr", along), ("pp", across), ("r", apart)):
-            found[name][block] += weights[start] * np.bincount(bins, values, n_bins)
-    return found
+        The first bin is of particles, with their squared displacements.
+        """
+        n_blocks, n_bins = int(blocks[-1]) + 1, len(self.edges) - 1
+        found = np.zeros((n_blocks, 3, n_bins + 1))
+        counts, n_pairs = np.zeros((n_blocks, n_bins + 1)), np.zeros(n_bins, np.int64)
+        for start, end, block in zip(begins, ends, blocks, strict=True):
+            moved = self.unwrapped[end] - self.unwrapped[start]
+            seen = np.flatnonzero(np.isfinite(moved[:, 0]))
+            moved = moved[seen] - (moved[seen].mean(axis=0) if self.drift and len(seen) else 0.0)
+            frame = slice(start, start + 1)
+            around = replace(
+                self.boxes,
+                matrices=self.boxes.matrices[frame],
+                inverses=self.boxes.inverses[frame],
+            )
+            places = self.positions[start, seen]
+            pairs = pairs_within(places, float(self.edges[-1]), around)
+            vectors = around.between(places[None], *pairs.T)[0]
+            apart = np.linalg.norm(vectors, axis=1)
+            bins = np.searchsorted(self.edges, apart, side="right")
+            good = (bins > 0) & (bins <= n_bins) & (apart > 0)
+            unit, bins, apart = vectors[good] / apart[good, None], bins[good], apart[good]
+            one, other = moved[pairs[good, 0]], moved[pairs[good, 1]]
+            along = (one * unit).sum(axis=1) * (other * unit).sum(axis=1)
+            across = ((one * other).sum(axis=1) - along) / (places.shape[1] - 1)
+            weight, count = self.weights[start], np.bincount(bins, minlength=n_bins + 1)
+            n_pairs += count[1:]
+            count[0] = len(seen)
+            counts[block] += weight * count
+            found[block, 0, 0] += weight * (moved**2).sum()
+            for place, values in enumerate((along, across, apart)):
+                found[block, place] += weight * np.bincount(bins, values, n_bins + 1)
+        return found, counts, n_pairs
 
 
-def _error(sums: Floats, counts: Floats, shared: Floats) -> Floats:
-    """Standard error (bins,) of a ratio of sums over blocks; NaN where too few blocks count."""
+def _ratio(sums: Floats, counts: Floats) -> Floats:
+    """Means (3, bins + 1) over all blocks; NaN where nothing counts."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums.sum(axis=0) / counts.sum(axis=0))
+
+
+def _error(sums: Floats, counts: Floats) -> Floats:
+    """Standard errors (3, bins + 1) of these means; NaN where too few blocks count."""
+    away = sums - _ratio(sums, counts) * counts[:, None]
     squares = (counts**2).sum(axis=0)
-    n_blocks = counts.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1)
-    found = np.full(counts.shape[1], np.nan)
-    for place in np.flatnonzero(np.round(n_blocks) >= _FEWEST):
-        met = counts[:, place] > 0
-        count, own = counts[met, place], shared[np.ix_(met, met)]
-        away = sums[met, place] - sums[met, place].sum() / count.sum() * count
-        # Variance of the mean over what is left in blocks once their mean is subtracted.
-        left = np.eye(len(count)) - count[:, None] / count.sum()
-        wide = own.sum() / np.trace(left @ own @ left.T)
-        found[place] = np.sqrt((away**2).sum() * wide) / count.sum()
-    return found
+    with np.errstate(invalid="ignore", divide="ignore"):
+        n_blocks = counts.sum(axis=0) ** 2 / squares
+        wide = 1 / (1 - 1 / n_blocks)  # the mean was subtracted
+        found = np.sqrt((away**2).sum(axis=0) * wide) / counts.sum(axis=0)
+    return np.where(np.round(n_blocks) >= _FEWEST, found, np.nan)
 
 
 def _checked_edges(edges: npt.ArrayLike) -> Floats:
@@ -246,19 +232,3 @@ def _runs(ensemble: Ensemble, lags: Sequence[int]) -> list[Ints]:
         within = " within the longest run" if len(runs) > 1 else ""
         raise ValueError(f"lags range from 1 to {longest - 1} snapshots{within}, got {list(lags)}")
     return runs
-
-
-def _notes(found: TwoPoint, *, drift: bool) -> tuple[str, ...]:
-    """What to know of the drift, and where there are no errors."""
-    notes = ["the mean displacement was subtracted: independent particles move apart"] * drift
-    lost, sparse = np.isnan(found.msd_error), (found.counts > 0) & np.isnan(found.along_error)
-    if lost.any():
-        named = ", ".join(map(str, found.lags[lost]))
-        notes.append(f"no errors at lag {named}: fewer than {_FEWEST} blocks are as long")
-    n_sparse = int(sparse[~lost].any(axis=0).sum())
-    if n_sparse:
-        notes.append(
-            f"no errors at {n_sparse} of {sparse.shape[1]} distances: nearly all of their pairs "
-            f"are seen in fewer than {_FEWEST} blocks"
-        )
-    return tuple(notes)
