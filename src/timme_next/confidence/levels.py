@@ -30,8 +30,6 @@ class Level(Described):
     cutoff: float  # in the unit of the heights
     silhouette: float
     sizes: tuple[int, ...]  # of its large clusters, largest first
-    low: float  # cutoffs between which as many large clusters live
-    high: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -96,28 +94,22 @@ def _all_values(hierarchy: Hierarchy, matrix: Floats, chosen: Ints, min_size: in
     known = np.isfinite(matrix) & ~np.eye(len(matrix), dtype=bool)
     # Σ σ of each chosen site with those of a cluster, and how many of these pairs are known.
     held = np.stack([np.where(known, matrix, 0.0), known.astype(np.float64)])
-    n_sites = hierarchy.n_sites
     sums = {int(site): held[:, :, place] for place, site in enumerate(chosen)}
-    owner = np.full(len(chosen), -1)  # the large cluster of each chosen site
-    place_of = np.full(n_sites, -1)
-    place_of[chosen] = np.arange(len(chosen))
-    parts: list[list[int]] = [[] for _ in hierarchy.parents]
-    for node, above in enumerate(hierarchy.parents.tolist()):
-        if above >= 0:
-            parts[above].append(node)
-    nothing = np.zeros((2, len(chosen)))
-    values, alive, begin = list[float](), set[int](), n_sites
-    for end in n_sites + np.searchsorted(hierarchy.heights, hierarchy.levels, side="right"):
+    owner = np.full(hierarchy.n_sites, -1)  # the large cluster of each site
+    nothing, values, alive = np.zeros((2, len(chosen))), list[float](), set[int]()
+    begin = hierarchy.n_sites
+    ranked = np.argsort(hierarchy.parents, kind="stable")
+    firsts = np.searchsorted(hierarchy.parents[ranked], np.arange(len(ranked) + 1))
+    for end in begin + np.searchsorted(hierarchy.heights, hierarchy.levels, side="right"):
         for node in range(begin, int(end)):
-            sums[node] = np.sum([sums.pop(part, nothing) for part in parts[node]], axis=0)
-            alive.difference_update(parts[node])
+            parts = ranked[firsts[node] : firsts[node + 1]].tolist()
+            sums[node] = np.sum([sums.pop(part, nothing) for part in parts], axis=0)
+            alive.difference_update(parts)
             if hierarchy.sizes[node] >= min_size:
                 alive.add(node)
-                start = hierarchy.starts[node]
-                members = place_of[hierarchy.order[start : start + hierarchy.sizes[node]]]
-                owner[members[members >= 0]] = node
+                owner[hierarchy.members(node)] = node
         begin = int(end)
-        values.append(_value(sorted(alive), sums, owner))
+        values.append(_value(sorted(alive), sums, owner[chosen]))
     return np.array(values)
 
 
@@ -140,16 +132,18 @@ def _value(alive: list[int], sums: dict[int, Floats], owner: Ints) -> float:
 def _peaks(hierarchy: Hierarchy, values: Floats, min_size: int) -> tuple[Level, ...]:
     """The highest local maxima, of which no two show nearly the same."""
     lasting = _blur(hierarchy.levels, values).round(9)  # a flat slope has no peaks by rounding
-    before = np.concatenate([[-np.inf], lasting[:-1]])
-    after = np.concatenate([lasting[1:], [-np.inf]])
+    before, after = np.append(-np.inf, lasting[:-1]), np.append(lasting[1:], -np.inf)
     peaks = np.flatnonzero((values > 0) & (lasting >= before) & (lasting > after))
-    counts = _count_large(hierarchy, min_size)
+    ends = np.append(hierarchy.levels, hierarchy.levels[-1])
     chosen, cuts = list[Level](), list[Ints]()
     for peak in peaks[np.argsort(-lasting[peaks], kind="stable")]:
-        level = _level(hierarchy, values, counts, int(peak), min_size)
-        labels = _large_labels(hierarchy, level.cutoff, min_size)
+        cutoff = float(ends[peak] + ends[peak + 1]) / 2
+        cut = hierarchy.cut(cutoff)
+        alone = len(cut.sizes) + np.arange(len(cut.labels))
+        labels = np.where(cut.sizes[cut.labels] < min_size, alone, cut.labels)
         if all(rand_index(labels, other) < _ALIKE for other in cuts):
-            chosen.append(level)
+            large = tuple(cut.sizes[cut.sizes >= min_size].tolist())
+            chosen.append(Level(cutoff, float(values[peak]), large))
             cuts.append(labels)
         if len(chosen) == _N_LEVELS:
             break
@@ -169,30 +163,3 @@ def _blur(cutoffs: Floats, values: Floats) -> Floats:
     ends = np.clip([middle / (1 + _BREADTH), middle * (1 + _BREADTH)], bounds[0], bounds[-1])
     begin, end = np.interp(ends, bounds, total)
     return np.asarray((end - begin) / np.maximum(ends[1] - ends[0], 1e-300))
-
-
-def _count_large(hierarchy: Hierarchy, min_size: int) -> Ints:
-    """Number of large clusters at each level."""
-    large = hierarchy.sizes >= min_size
-    bounds = [np.sort(each[large]) for each in (hierarchy.births, hierarchy.deaths)]
-    born, dead = (np.searchsorted(each, hierarchy.levels, side="right") for each in bounds)
-    return born - dead
-
-
-def _level(hierarchy: Hierarchy, values: Floats, counts: Ints, peak: int, min_size: int) -> Level:
-    """The level of a peak, and how far as many large clusters reach."""
-    levels = np.append(hierarchy.levels, hierarchy.levels[-1])
-    others = np.flatnonzero(counts != counts[peak])
-    low = int(others[others < peak].max(initial=-1)) + 1
-    high = int(others[others > peak].min(initial=len(counts)))
-    cutoff = float(levels[peak] + levels[peak + 1]) / 2
-    sizes = hierarchy.cut(cutoff).sizes
-    large = tuple(sizes[sizes >= min_size].tolist())
-    return Level(cutoff, float(values[peak]), large, float(levels[low]), float(levels[high]))
-
-
-def _large_labels(hierarchy: Hierarchy, cutoff: float, min_size: int) -> Ints:
-    """Labels of large clusters; all other sites are alone."""
-    cut = hierarchy.cut(cutoff)
-    small = cut.sizes[cut.labels] < min_size
-    return np.where(small, len(cut.sizes) + np.arange(len(cut.labels)), cut.labels)
