@@ -116,10 +116,7 @@ def describe_motion(
         still if reference is not None else _largest_of_chain(ensemble, found, body)
         for body in moving
     )
-    pairs = [
-        (found.members(body), found.members(other))
-        for body, other in zip(moving, fixed, strict=True)
-    ]
+    pairs = [*zip(map(found.members, moving), map(found.members, fixed), strict=True)]
     known = tuple[Screw, ...]()
     if transition is not None:
         given = np.asarray(transition, np.float64)
@@ -132,6 +129,10 @@ def describe_motion(
     transitions = tuple(
         _transition(ensemble, each, *pair) for each, pair in zip(hinges, pairs, strict=True)
     )
+    bends = [
+        _bending_sites(ensemble, found, body, each)
+        for body, each in zip(moving, transitions, strict=True)
+    ]
     return Motions(
         bodies=found,
         reference=still,
@@ -139,7 +140,7 @@ def describe_motion(
         relative_to=fixed,
         hinges=hinges,
         transitions=transitions,
-        bending=_bending_sites(ensemble, found, moving, transitions),
+        bending=np.unique(np.concatenate([np.empty(0, np.int64), *bends])),
         explained=explained_variance(ensemble, [level.labels for level in found.levels]),
         fluctuation=frozen(rmsf(superpose(ensemble, found.members(still)).ensemble)),
         known=known,
@@ -211,30 +212,17 @@ def _transition(ensemble: Ensemble, motion: Hinge, body: Ints, core: Ints) -> Tr
     return Transition((ends[0], ends[1]), made, effective, closing, ratio)
 
 
-def _bending_sites(
-    ensemble: Ensemble,
-    found: Bodies,
-    moving: tuple[int, ...],
-    transitions: tuple[Transition | None, ...],
-) -> Ints:
-    """Sites that bend at the boundaries of moving bodies, where each is one residue of a chain."""
-    atoms, bends = ensemble.sites, list[Ints]()
-    named = ensemble.n_dimensions == 3 and bool((atoms.names != "").all())
-    for chain in np.unique(atoms.chains) if named else []:
-        sites = np.flatnonzero(atoms.chains == chain)
-        if (np.diff(atoms.resids[sites]) < 0).any() or len(set(atoms.names[sites].tolist())) > 1:
-            continue
-        for body, made in zip(moving, transitions, strict=True):
-            labels = found.labels[sites]
-            if made is None or found.chains[body] != chain:
-                continue
-            before, after = (
-                np.asarray(ensemble.snapshot(frame)[0], np.float64)[sites] for frame in made.frames
-            )
-            if np.isfinite(before).all() and np.isfinite(after).all():
-                near = bending_residues(before, after, np.arange(len(sites)), labels)
-                bends.append(sites[near])
-    return np.unique(np.concatenate(bends)) if bends else np.empty(0, np.int64)
+def _bending_sites(ensemble: Ensemble, found: Bodies, body: int, made: Transition | None) -> Ints:
+    """Sites that bend at the boundaries of a body, if its chain has one named site a residue."""
+    atoms = ensemble.sites
+    sites = np.flatnonzero(atoms.chains == found.chains[body])
+    backbone = len(np.unique(atoms.names[sites])) == 1 and atoms.names[sites[0]] != ""
+    if made is None or not backbone or (np.diff(atoms.resids[sites]) < 0).any():
+        return sites[:0]
+    pair = [np.asarray(ensemble.snapshot(frame)[0], np.float64)[sites] for frame in made.frames]
+    if pair[0].shape[1] != 3 or not np.isfinite(pair).all():
+        return sites[:0]
+    return sites[bending_residues(*pair, np.arange(len(sites)), found.labels[sites])]
 
 
 def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Screw:

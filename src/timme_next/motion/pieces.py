@@ -249,10 +249,7 @@ def _leverages(pieces: Pieces, sites: Ints, own: Ints) -> Floats:
     """Share of each site in the pose of its body, mean over three coordinates."""
     traces = np.trace(pieces.moments, axis1=1, axis2=2)
     inertias = traces[:, None, None] * np.eye(3) - pieces.moments
-    if (np.linalg.det(inertias) > 1e-9 * np.trace(inertias, axis1=1, axis2=2) ** 3).all():
-        inverse = np.linalg.inv(inertias)[own]
-    else:  # a line or a point
-        inverse = np.linalg.pinv(inertias, hermitian=True)[own]
+    inverse = np.linalg.pinv(inertias, hermitian=True)[own]  # of a line or a point as well
     places = pieces.places[sites]
     # The trace of [x]× I⁻¹ [x]×ᵀ is |x|² tr I⁻¹ − x I⁻¹ x.
     turning = (places**2).sum(axis=1) * np.trace(inverse, axis1=1, axis2=2)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from timme_next._arrays import Bools, Floats, Ints, frozen
+from timme_next._arrays import Floats, Ints, frozen
 from timme_next._text import Described
 from timme_next.ensemble import Ensemble
 from timme_next.motion.fits import fit, shape_of
@@ -170,10 +170,10 @@ def rmsip(first: Components, second: Components, *, n_components: int = 10) -> f
     return float(np.sqrt(((one[:count] @ other[:count].T) ** 2).sum() / count))
 
 
-def explained_variance(
-    ensemble: Ensemble, levels: Sequence[npt.ArrayLike], *, learned: npt.ArrayLike | None = None
-) -> Explained:
+def explained_variance(ensemble: Ensemble, levels: Sequence[npt.ArrayLike]) -> Explained:
     """Return how much of the variance rigid bodies account for, level by level.
+
+    Shapes and modes learned from alternate tenths of the snapshots are tried on the others.
 
     Parameters
     ----------
@@ -182,9 +182,6 @@ def explained_variance(
         are seldom seen are left out.
     levels : sequence of array_like of int, shape (sites,)
         Body of each site, such as cuts of a hierarchy; -1 for sites by themselves.
-    learned : array_like of bool, shape (snapshots,), optional
-        Snapshots from which shapes and modes are learned for the others; alternate tenths by
-        default.
 
     Returns
     -------
@@ -200,8 +197,8 @@ def explained_variance(
     (array([1, 2]), True)
     """
     labels = [body_labels(level, ensemble.n_sites) for level in levels]
-    snapshots, seen, chosen = some_snapshots(ensemble, _MOST_EXPLAINED)
-    train = _training(learned, chosen, ensemble.n_snapshots)
+    snapshots, seen, _ = some_snapshots(ensemble, _MOST_EXPLAINED)
+    train = np.arange(len(snapshots)) // max(1, len(snapshots) // 10) % 2 == 0
     clusters = [_clusters(each[seen]) for each in labels]
     n_bodies = np.array([len(np.unique(each[each >= 0])) for each in labels])
     whole = shape_of(snapshots)
@@ -222,7 +219,7 @@ def explained_variance(
     finite = 1 - _sums(several, lambda each: _rest(snapshots[:, each], snapshots[:, each])) / total
     flat = away.reshape(len(away), -1)
     flat = flat - flat.mean(axis=0)
-    squares = np.cumsum(_squared_values(flat))
+    squares = np.cumsum(np.linalg.svd(flat, compute_uv=False) ** 2)
     inner = _first(squares / squares[-1], freedom)
     held_out = outer = np.full(len(labels), np.nan)
     if 1 < train.sum() < len(train):
@@ -301,23 +298,3 @@ def _first(cumulated: Floats, counts: Ints) -> Floats:
     """Cumulated shares after so many components."""
     found: Floats = np.append(0.0, cumulated)[np.minimum(counts, len(cumulated))]
     return found
-
-
-def _squared_values(flat: Floats) -> Floats:
-    """Squares of singular values, the largest first, from the smaller product."""
-    product = flat @ flat.T if len(flat) < flat.shape[1] else flat.T @ flat
-    return np.asarray(np.maximum(np.linalg.eigvalsh(product)[::-1], 0.0))
-
-
-def _training(learned: npt.ArrayLike | None, chosen: Ints, n_snapshots: int) -> Bools:
-    """Which of the chosen snapshots are learned from."""
-    if learned is None:
-        count = len(chosen)
-        return np.asarray(np.arange(count) // max(1, count // 10) % 2 == 0)
-    given: Bools = np.asarray(learned, dtype=np.bool_)
-    if given.shape != (n_snapshots,):
-        raise ValueError(
-            f"learned needs a truth value for each of {n_snapshots} snapshots, got shape "
-            f"{given.shape}"
-        )
-    return np.asarray(given[chosen])
