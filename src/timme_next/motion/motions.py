@@ -219,10 +219,10 @@ def _bending_sites(ensemble: Ensemble, found: Bodies, body: int, made: Transitio
     backbone = len(np.unique(atoms.names[sites])) == 1 and atoms.names[sites[0]] != ""
     if made is None or not backbone or (np.diff(atoms.resids[sites]) < 0).any():
         return sites[:0]
-    pair = [np.asarray(ensemble.snapshot(frame)[0], np.float64)[sites] for frame in made.frames]
-    if pair[0].shape[1] != 3 or not np.isfinite(pair).all():
+    before, after = (np.asarray(ensemble.snapshot(k)[0], np.float64)[sites] for k in made.frames)
+    if before.shape[1] != 3 or not np.isfinite([before, after]).all():
         return sites[:0]
-    return sites[bending_residues(*pair, np.arange(len(sites)), found.labels[sites])]
+    return sites[bending_residues(before, after, np.arange(len(sites)), found.labels[sites])]
 
 
 def _known_screw(pair: Floats, ensemble: Ensemble, body: Ints, core: Ints) -> Screw:
