@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -143,6 +143,13 @@ def find(analysis: Analysis) -> Finding:
     words = _WORDS[kind](analysis, evidence)
     labels, cutoff = _groups_of(analysis, evidence, kind)
     return _finding(kind, analysis.made.title, words, labels, cutoff)
+
+
+def agreement(comparison: Any) -> Finding:
+    """Return whether two results agree, in words; labels are clusters of the first."""
+    words, cut = group_sentences.agreement(comparison), comparison.agreement.clusters.first
+    large = cut.sizes[cut.labels] >= min_size(comparison.first)
+    return _finding("agreement", "", words, np.where(large, cut.labels, -1), cut.cutoff)
 
 
 def _finding(kind: Kind, title: str, words: Words, labels: Ints, cutoff: float | None) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _RIGID = 2.0  # median σ between groups over that inside, from which they are rigid bodies
 _ENERGIES = (-0.1, -0.5, -1.0, -1.5, -2.0, -3.0)  # kcal/mol, of a dilution in a few words
+_ALIKE = 0.05  # p below which two results agree beyond chance
+_LONG = 40  # characters of a list of sites that were left out
 _WALKERS = "independent walkers with the same steps"
 
 
@@ -271,3 +273,60 @@ def core(analysis: Analysis) -> Words:
         )
         sentence += f" {largest} of {n} {many}."
     return Words(sentence, facts, notes, "" if rigid.together is not None else "no error bars")
+
+
+def agreement(comparison: Any) -> Words:
+    """Whether two results cluster the same sites alike, beyond chance."""
+    found, common = comparison.agreement, comparison.common
+    results, names = (comparison.first, comparison.second), comparison.names
+    first, second = (f"{name}{_origin(each)}" for name, each in zip(names, results, strict=True))
+    best, chance, overlap = found.best_rand, found.chance, found.clusters
+    index = f"adjusted Rand index {best:.2f}"
+    sentence = f"{first} and {second}: {index}; too few sites for a chance level."
+    facts: list[Fact | None] = []
+    if chance is not None:
+        alike = chance.p < _ALIKE and best > chance.high
+        beside = f"chance {chance.median:.2f} (p = {chance.p:.2g})"
+        sentence = f"{first} and {second} agree beyond chance: {index}, {beside}."
+        if not alike:
+            sentence = f"{first} and {second} do not agree beyond chance: {best:.2f}, {beside}."
+    cutoffs = overlap.first.cutoff, overlap.second.cutoff
+    where = [cutoff(each, x) for each, x in zip(results, cutoffs, strict=True)]
+    facts.append(Fact("best at", f"{' with '.join(where)}, over all pairs of cutoffs"))
+    cores = overlap.first.labels == 0, overlap.second.labels == 0
+    sizes = [np.count_nonzero(core) for core in cores]
+    both, many = np.count_nonzero(cores[0] & cores[1]), noun(comparison.first)
+    shared = f"{sizes[0]} in {names[0]}, {sizes[1]} in {names[1]}"
+    facts.append(Fact("shared", f"{both} {many} are in the largest cluster of both ({shared})"))
+    if chance is not None:
+        how = "shifted along the chain" if comparison.first.system.sequential else "permuted"
+        draws = f"the same search with {names[1]} {how}, {len(chance.rand)} times"
+        facts.append(Fact("chance", f"{draws}: 95 % below {chance.high:.2f}"))
+    facts.append(Fact("sites", _matched(comparison)))
+    changed = comparison.difference
+    if changed is not None and (changed.gained or changed.lost):
+        bonds = f"{len(changed.gained)} only in {names[1]}, {len(changed.lost)} only in {names[0]}"
+        facts.append(Fact("bonds", f"hydrogen bonds: {bonds}"))
+    return Words(sentence, facts, [note for note in common.notes if "are in both" not in note])
+
+
+def _origin(analysis: Analysis) -> str:
+    """What a result was made from, where that is no run over time."""
+    sampling = None if analysis.confidence is None else analysis.confidence.sampling
+    models = sampling is not None and sampling.independent and sampling.n_snapshots > 2
+    return " (bonds)" if analysis.rigidity is not None else " (NMR)" if models else ""
+
+
+def _matched(comparison: Any) -> str:
+    """How many sites were matched, and which were left out."""
+    common, told = comparison.common, list[str]()
+    pairs = (comparison.first, common.first), (comparison.second, common.second)
+    for each, rows in pairs:
+        left = np.setdiff1d(np.arange(len(each.shown_atoms)), rows)
+        some = tables.runs(each.shown_atoms, left)
+        if len(left):
+            told.append(f"{each.made.title} {some}" if len(some) <= _LONG else f"{len(left)} more")
+    one, other = (each.shown_atoms.resnames[rows] for each, rows in pairs)
+    same = ", all with the same residue names" * bool((one == other).all() and (one != "").all())
+    left_out = f"; left out: {', '.join(told)}" if told else ""
+    return f"{len(common.first)} {comparison.first.system.shown_name} matched{same}{left_out}"
