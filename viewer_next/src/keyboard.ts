@@ -48,7 +48,8 @@ export function listen(where: HTMLElement | Document, help: HTMLDialogElement, a
 
 /** Fields, buttons and lists keep the keys that they need. */
 function taken(target: HTMLElement, key: string): boolean {
-  if (target.closest("dialog, select, textarea, input:not([type=checkbox])")) return key !== "Escape";
+  if (target.closest("dialog")) return true;
+  if (target.closest("select, textarea, input:not([type=checkbox])")) return key !== "Escape";
   if (target.closest("button, input, summary")) return key === " ";
   return target.classList.contains("scroller") && /^(Arrow|Page)/.test(key);
 }

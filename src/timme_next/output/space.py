@@ -40,7 +40,7 @@ def space(analysis: Analysis) -> Part:
     step = max(finest, reach / _MOST_STEPS)
     steps = np.rint((frames - centre) / step)
     steps[np.isnan(steps).any(axis=2)] = MISSING
-    numbers = np.zeros(1, np.int64) if system.film_frames is None else system.film_frames
+    numbers = np.arange(len(frames)) if system.film_frames is None else system.film_frames
     contacts, heights = _contacts(analysis)
     return {
         "dimensions": system.coordinates.shape[1],

@@ -1,0 +1,41 @@
+"""The interactive page in a notebook, as a widget (extra ``jupyter``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from timme_next._text import require
+from timme_next.analysis.result import Analysis
+from timme_next.output.page import page_part, scene_json
+
+
+def show(analysis: Analysis, *, height: int = 760) -> Any:
+    """Show the page of a result in a notebook.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What to show.
+    height : int, optional
+        Height of the page in pixels.
+
+    Returns
+    -------
+    anywidget.AnyWidget
+        A widget that Jupyter shows.
+    """
+    require(analysis, Analysis, "show", {"other": "run timme.analyse first"})
+    script, style = page_part("widget.js"), page_part("page.css")
+    try:
+        import anywidget
+        from traitlets import Unicode
+    except ImportError:
+        raise ImportError(
+            "a page in a notebook needs anywidget: pip install 'pytimme[jupyter]'"
+        ) from None
+
+    class Page(anywidget.AnyWidget):
+        _esm, _css = script, style
+        scene, height = Unicode().tag(sync=True), Unicode().tag(sync=True)
+
+    return Page(scene=scene_json(analysis), height=f"{int(height)}px")
