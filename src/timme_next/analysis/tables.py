@@ -73,17 +73,16 @@ class Table:
     def csv(self) -> str:
         """Return the text of a csv file, in which no cell is a formula of a spreadsheet."""
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self._cells())
+        csv.writer(text, lineterminator="\n").writerows(self.cells())
         return text.getvalue()
 
-    def _cells(self) -> Iterable[list[str]]:
-        for row in zip(*self.columns.values(), strict=True):
-            yield [_cell(value) for value in row]
+    def cells(self) -> list[list[str]]:
+        """Return all cells as texts, the headers first."""
+        rows = zip(*self.columns.values(), strict=True)
+        return [list(self.columns), *([_cell(value) for value in row] for row in rows)]
 
     def _repr_html_(self) -> str:
-        rows = [list(self.columns), *list(self._cells())[:_ROWS]]
+        rows = self.cells()[: _ROWS + 1]
         if len(self) > _ROWS:
             rows.append(["…"] * len(self.columns))
         lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)

@@ -27,6 +27,7 @@ from timme_next.analysis.result import Analysis
 from timme_next.output import matrices, motion_plots, plots, structures, viewers
 from timme_next.output.axes import image
 from timme_next.output.page import is_built, report_html
+from timme_next.output.summary import summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +74,12 @@ def _is_in_space(analysis: Analysis) -> bool:
     return analysis.made.kind == "particles" and analysis.system.coordinates.shape[1] > 0
 
 
+def _summary(result: Any) -> str:
+    return summary(result, [(file.name, file.about) for file in files_of(result, full=False)])
+
+
 FILES = [
+    File("summary.txt", "the answer, and all that led to it", _always, _summary),
     File(
         "report.html",
         "the interactive page, for any browser, offline",
@@ -129,7 +135,7 @@ _LISTS = {
     "groups/groups.dump": ("dump of LAMMPS", _is_in_space, structures.dump),
 }
 FILES += [File(name, *rest, full=True) for name, rest in _LISTS.items()]
-COMPARISON_FILES: list[File] = []
+COMPARISON_FILES = [FILES[0]]
 
 
 def files_of(result: Any, *, full: bool = True) -> list[File]:
