@@ -26,7 +26,10 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "settings.json").rea
 RENAMED = {"start": "begin", "stop": "end", "show": "shown"}
 # merged with others, or gone; of rigidity, the cutoff is an energy and always given
 DROPPED = {
-    *(f"Settings.{name}" for name in ("large", "radius", "neighbours", "trusted", "trust_images")),
+    *(
+        f"Settings.{name}"
+        for name in ("large", "radius", "neighbours", "trusted", "trust_images", "windows", "lags")
+    ),
     *(f"RigidSettings.{name}" for name in ("large", "cutoff", "length")),
 }
 CHANGED = {"min_size": 10, "palette": "safe", "ensemble": False}
@@ -95,7 +98,6 @@ def test_options_of_commands_are_those_of_the_product(model: type[Model]) -> Non
         ("min_overlap", "auto", "auto"),
         ("confidence", "none", None),
         ("bonds", "none", "none"),
-        ("lags", 5, (5,)),
         ("pairs", "contact:8.5", "contact:8.5"),
         ("pairs", "C:/pairs.csv", "C:/pairs.csv"),
     ],

@@ -85,7 +85,7 @@ def test_names_of_the_user_are_no_commands() -> None:
     scripts = [
         [make(molecule(title=title, chain=chain, resname=chain[:2] or "GLY"))
          for make in (viewers.pymol, viewers.chimerax, viewers.vmd, structures.ndx,
-                      structures.plumed, structures.chimerax_groups)]
+                      structures.chimerax_groups)]
         for title, chain in (("made", "A"), (HOSTILE, HOSTILE))
     ]  # fmt: skip
     for usual, hostile in zip(*scripts, strict=True):
@@ -121,7 +121,6 @@ def test_index_groups_are_in_the_numbers_of_the_user() -> None:
     found = re.search(r"\[ group_2 \]\n(.*)\n", structures.ndx(analysis))
     assert found is not None
     assert found[1].split() == ["1009", "1010", "1011"]
-    assert "group_2: GROUP ATOMS=1009-1011\n" in structures.plumed(analysis)
     assert "name group_2 /A:4\n" in structures.chimerax_groups(analysis)
 
 
@@ -138,18 +137,11 @@ def test_particles_are_read_back_with_their_groups(tmp_path: Path, n_dimensions:
     finding = Finding("groups", "found", "", (), (), labels, (), 0.5)
     tree = grow(30, np.array([[k, k + 1] for k in range(11)]), np.full(11, 0.2))
     analysis = Analysis(system, tree, finding=finding)
-    for name, text in (
-        ("a.extxyz", structures.extxyz(analysis)),
-        ("a.dump", structures.dump(analysis)),
-    ):
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "a.extxyz").write_text(structures.extxyz(analysis), encoding="utf-8")
     read = ase_io.read(tmp_path / "a.extxyz")
     assert read.arrays["group"].tolist() == read.arrays["cluster"].tolist() == (labels + 1).tolist()
     assert np.allclose(read.positions[:, :n_dimensions], places)
     assert read.pbc.tolist() == [True] * n_dimensions + [False] * (3 - n_dimensions)
-    assert np.allclose(
-        ase_io.read(tmp_path / "a.dump", format="lammps-dump-text").positions[:, :2], places[:, :2]
-    )
 
 
 @pytest.mark.parametrize("kind", [".pdb", ".cif", ".xtc", ".dcd"])

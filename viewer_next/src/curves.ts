@@ -133,25 +133,3 @@ export function convergenceFigure({ scene }: State): Figure | null {
     },
   };
 }
-
-/** Cluster of each shown object in sliding windows of the frames, as an image of windows by places. */
-export function windowFigure({ scene }: State, image: (colours: string[], width: number, height: number) => string): Figure | null {
-  const { windows } = scene.sampling;
-  if (!windows) return null;
-  const [order, tracks, { palette, rest }] = [wholes(scene.shown.order), wholes(windows.tracks), scene.colours];
-  const colourOf = (track: number): string => (track < 0 ? rest : at(palette, track % palette.length));
-  const rows = windows.windows.map((_, row) => Array.from(order, (object) => colourOf(at(tracks, row * order.length + object))));
-  const from = at(windows.windows, 0)[0];
-  const to = at(windows.windows, windows.windows.length - 1)[1];
-  return {
-    id: "windows",
-    title: "Clusters in sliding windows",
-    spec: {
-      name: "Clusters in sliding windows of the snapshots",
-      x: { label: scene.shown.label, range: [0, order.length] },
-      y: { label: "Snapshot", range: [from, to] },
-      lines: [],
-      raster: image(rows.reverse().flat(), order.length, rows.length),
-    },
-  };
-}

@@ -6,13 +6,13 @@ import { ClusterTable, clusterRows } from "./clusters";
 import { Colouring } from "./colours";
 import { mountComparison } from "./comparison";
 import { Controls } from "./controls";
-import { angleFigure, convergenceFigure, curveFigures, type Figure, windowFigure } from "./curves";
+import { angleFigure, convergenceFigure, curveFigures, type Figure } from "./curves";
 import { Dilution } from "./dilution";
 import { factList, h } from "./dom";
 import { Film } from "./film";
 import { factsCard, groupTable, heading } from "./finding";
 import { keyHelp, listen } from "./keyboard";
-import { colourImage, MatrixPanel } from "./matrix";
+import { MatrixPanel } from "./matrix";
 import { samplingPanel } from "./sampling";
 import { csvText, pngOf, saveMenu, svgText } from "./save";
 import { checkFormat, type Comparison, type Scene, wholes } from "./scene";
@@ -85,7 +85,7 @@ function mountScene(host: HTMLElement, scene: Scene, keys: HTMLElement | Documen
     const facts = h("div", { class: "words" }, factList(scene.motion.facts));
     entries.push({ id: "motion", title: "Motion", panel: h("div", { class: "panel" }, facts, ...cards(angleFigure(state))) });
   }
-  const figures = cards(convergenceFigure(state), windowFigure(state, colourImage));
+  const figures = cards(convergenceFigure(state));
   entries.push({ id: "sampling", title: "Sampling", panel: samplingPanel(scene, figures) });
   entries.push({ id: "about", title: "About this result", panel: aboutPanel(scene) });
 

@@ -149,7 +149,6 @@ export interface Motion {
 export interface Sampling {
   facts: Fact[];
   convergence: { x: Packed; y: Packed; xLabel: string; yLabel: string } | null; // f4
-  windows: { cutoff: number; windows: [number, number][]; tracks: Packed } | null; // i4 (windows, shown), -1 for none
 }
 
 export interface Space {

@@ -14,7 +14,6 @@ from timme_next.analysis import tables
 from timme_next.analysis.finding import Finding
 from timme_next.analysis.settings import Model, Settings
 from timme_next.confidence.assessment import ClusterRecord, Confidence
-from timme_next.confidence.windows import Windows
 from timme_next.ensemble.atoms import Atoms
 from timme_next.fluctuations import Fluctuations
 from timme_next.hierarchy.condensed import condense
@@ -135,8 +134,6 @@ class Analysis(Described):
     modes: Components | None = None  # of the shown sites
     halves: float = np.nan  # how far modes of both halves of a run agree (RMSIP), beside 1
     rigidity: Rigidity | None = None
-    windows: Windows | None = None
-    lags: Floats | None = None  # (lags, 2): lag in snapshots, median σ within it
     correlation: TwoPoint | None = None
 
     @cached_property

@@ -280,8 +280,6 @@ class Settings(_Trajectories):
     chance: bool | None = _confidence(
         "Compare with independent walkers (default: for few particles in open space)"
     )
-    windows: int | None = _confidence("Follow clusters over this many sliding windows", ge=2)
-    lags: Counts | None = _confidence("Measure σ again over these numbers of snapshots")
     cutoff: float | None = _display("Report the clusters at this σc, too", "--cutoff VALUE")
     length: float | None = _display(
         "Length a of the axis σ/a (default: 1.54 Å with carbon, 0.96 Å for water)", gt=0

@@ -122,17 +122,17 @@ _FIGURES = {  # on demand
     "modes": ("variance of principal components", _has("modes"), motion_plots.modes),
     "covariance": ("correlation of displacements", _has("modes"), matrices.covariance),
     "two-point": ("correlation against distance", _has("correlation"), motion_plots.two_point),
-    "windows": ("clusters in windows of time", _has("windows"), motion_plots.windows),
-    "lags": ("σ against time", _has("lags"), motion_plots.lags),
 }
 FILES += [File(f"figures/{name}.png", *rest, full=True) for name, rest in _FIGURES.items()]
 _LISTS = {
     "structure.pdb": ("first snapshot as PDB", structures.fits_pdb, structures.pdb),
     "figures/mode.pdb": ("film along the largest mode", _has("modes"), structures.mode_film),
-    "groups/groups.ndx": ("groups of GROMACS", _has("system.numbers"), structures.ndx),
-    "groups/groups.plumed": ("groups of PLUMED", _has("system.numbers"), structures.plumed),
+    "groups/groups.ndx": (
+        "groups of GROMACS",
+        _has("system.numbers"),
+        structures.ndx,
+    ),
     "groups/groups.cxc": ("groups of ChimeraX", _is_molecule, structures.chimerax_groups),
-    "groups/groups.dump": ("dump of LAMMPS", _is_in_space, structures.dump),
 }
 FILES += [File(name, *rest, full=True) for name, rest in _LISTS.items()]
 COMPARISON_FILES = [FILES[0]]

@@ -1,4 +1,4 @@
-"""Figures of motion: bodies, their angles, principal components, correlation, windows and lags."""
+"""Figures of motion: bodies, their angles, principal components and correlation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from timme_next.output.axes import (
     draw_places,
     new_axes,
     places_of,
-    symbol,
     with_unit,
 )
 from timme_next.output.colours import group_colours, palette_of
@@ -126,33 +125,4 @@ def two_point(analysis: Analysis, ax: Axes | None = None) -> Axes:
     axes.set_xlabel(with_unit("Distance", unit))
     axes.set_ylabel(with_unit("Correlation / lag", f"{unit}²" if unit else ""))
     draw_legend(axes, "beside")
-    return axes
-
-
-def windows(analysis: Analysis, ax: Axes | None = None) -> Axes:
-    """Draw the cluster of each site in every window; grey in small clusters."""
-    from matplotlib.colors import to_rgb
-
-    found, axes, places = analysis.windows, new_axes(ax), places_of(analysis)
-    if found is None:
-        raise ValueError("this result has no windows: add windows=")
-    colours = group_colours(int(found.tracks.max(initial=-1)) + 1, palette_of(analysis))
-    pixels = np.array([to_rgb(str(colour)) for colour in colours])[found.tracks[:, places.order]]
-    n_windows, n_places = found.tracks.shape
-    extent = (0, n_places, 0.5, n_windows + 0.5)
-    axes.imshow(pixels, aspect="auto", interpolation="nearest", extent=extent, origin="lower")
-    draw_places(axes, places)
-    axes.set_ylabel("Window")
-    return axes
-
-
-def lags(analysis: Analysis, ax: Axes | None = None) -> Axes:
-    """Draw the median σ of pairs against the time over which snapshots are compared."""
-    axes, found = new_axes(ax, 0.75 * HEIGHT), analysis.lags
-    if found is None:
-        raise ValueError("this result has no σ of shorter times: add lags=")
-    axes.plot(*found.T, "o-", color="#00008b", markersize=4)
-    words = f"{symbol(analysis.hierarchy.quantity.symbol)} of the median pair"
-    axes.set(xscale="log", yscale="log", xlabel="Snapshots compared")
-    axes.set_ylabel(with_unit(words, analysis.hierarchy.unit))
     return axes

@@ -331,9 +331,9 @@ def _motion(analysis: Analysis) -> Scene | None:
 
 
 def _sampling(analysis: Analysis) -> Scene:
-    known, windows = analysis.confidence, analysis.windows
+    known = analysis.confidence
     facts = [["snapshots", f"{analysis.system.n_snapshots:,}"]]
-    drawn: Scene = {"convergence": None, "windows": None}
+    drawn: Scene = {"convergence": None}
     if known is not None and len(known.sampling.replicas) > 1:
         facts.append(["runs", ", ".join(f"{n:,} snapshots" for n in known.sampling.replicas)])
     if known is not None and math.isfinite(known.sampling.n_effective):
@@ -343,10 +343,6 @@ def _sampling(analysis: Analysis) -> Scene:
         x, y = 100 * known.convergence.fractions, known.convergence.forward
         label = f"Median {analysis.hierarchy.quantity.symbol} ÷ that of all data"
         drawn["convergence"] = {"x": x, "y": y, "xLabel": "Data used (%)", "yLabel": label}
-    if windows is not None:
-        spans = [(each.start + 1, each.stop) for each in windows.windows]
-        tracks = {"windows": spans, "tracks": windows.tracks}
-        drawn["windows"] = {"cutoff": windows.cutoff} | tracks
     return {"facts": facts} | drawn
 
 

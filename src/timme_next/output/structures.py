@@ -245,56 +245,31 @@ def write_snapshots(ensemble: Ensemble, path: str | Path) -> Path:
 
 
 def extxyz(analysis: Analysis) -> str:
-    """Return the first snapshot as extended XYZ with groups and clusters, for OVITO."""
+    """Return the first snapshot as extended XYZ with groups and clusters, for OVITO.
+
+    An open axis of the box gets the spread of the sites as its length.
+    """
     system, sites, places = analysis.system, seen(analysis), positions(analysis)
-    head = "Properties=id:I:1:species:S:1:pos:R:3:group:I:1:cluster:I:1"
-    vectors, low, periodic = _cell(system.box, places, scale(system.unit))
-    lattice, origin = (" ".join(f"{x:.9g}" for x in part.ravel()) for part in (vectors, low))
-    flags = " ".join("T" if each else "F" for each in periodic)
-    lines = [str(len(sites)), f'{head} Lattice="{lattice}" Origin="{origin}" pbc="{flags}"']
-    species = [_word(name, _ATOM) for name in system.sites.elements[sites]]
-    lines += [f"{a} {s} {b}" for (a, b), s in zip(_rows(analysis), species, strict=True)]
-    return "\n".join([*lines, ""])
-
-
-def dump(analysis: Analysis) -> str:
-    """Return the first snapshot as a dump of LAMMPS with groups and clusters."""
-    system, sites, places = analysis.system, seen(analysis), positions(analysis)
-    kinds = np.unique(system.sites.names[sites], return_inverse=True)[1] + 1
-    vectors, low, periodic = _cell(system.box, places, scale(system.unit))
-    flags = " ".join("pp" if each else "ff" for each in periodic)
-    bounds, rows = f"ITEM: BOX BOUNDS {flags}", np.column_stack([low, low + np.diag(vectors)])
-    if (vectors != np.diag(np.diag(vectors))).any():
-        bounds = f"ITEM: BOX BOUNDS abc origin {flags}"
-        rows = np.column_stack([vectors, low])
-    lines = ["ITEM: TIMESTEP", "0", "ITEM: NUMBER OF ATOMS", str(len(sites)), bounds]
-    lines += [" ".join(f"{x:.9g}" for x in row) for row in rows]
-    lines.append("ITEM: ATOMS id type x y z group cluster")
-    lines += [f"{a} {t} {b}" for (a, b), t in zip(_rows(analysis), kinds.tolist(), strict=True)]
-    return "\n".join([*lines, ""])
-
-
-def _rows(analysis: Analysis) -> list[tuple[str, str]]:
-    """Return the id of each site, and its place, group and cluster."""
-    sites, columns = seen(analysis), (groups_of_sites(analysis), clusters_of_sites(analysis))
-    places = [" ".join(f"{x:.9g}" for x in row) for row in positions(analysis)]
-    own = zip(
-        _numbers(analysis)[sites], places, *(column[sites] for column in columns), strict=True
-    )
-    return [(str(number), f"{place} {group} {cluster}") for number, place, group, cluster in own]
-
-
-def _cell(box: Floats | None, places: Floats, unit: float) -> tuple[Floats, Floats, Bools]:
-    """Return the vectors of a box, its origin, and which are periodic; open ones hold all sites."""
     vectors = np.zeros((3, 3))
-    if box is not None:
-        n = min(3, len(box))
-        vectors[:n, :n] = box[:n, :n] * unit
+    if system.box is not None:
+        n = min(3, len(system.box))
+        vectors[:n, :n] = system.box[:n, :n] * scale(system.unit)
     periodic: Bools = np.asarray(vectors.any(axis=1))
-    spread = np.maximum(np.ptp(places, axis=0), 1.0)
-    vectors[~periodic] = np.diag(spread)[~periodic]
-    origin: Floats = np.where(periodic, 0.0, places.min(axis=0))
-    return vectors, origin, periodic
+    vectors[~periodic] = np.diag(np.maximum(np.ptp(places, axis=0), 1.0))[~periodic]
+    origin = np.where(periodic, 0.0, places.min(axis=0))
+    lattice, corner = (" ".join(f"{x:.9g}" for x in part.ravel()) for part in (vectors, origin))
+    flags = " ".join("T" if each else "F" for each in periodic)
+    head = "Properties=id:I:1:species:S:1:pos:R:3:group:I:1:cluster:I:1"
+    columns = (
+        _numbers(analysis)[sites],
+        (_word(name, _ATOM) for name in system.sites.elements[sites]),
+        (" ".join(f"{x:.9g}" for x in place) for place in places),
+        groups_of_sites(analysis)[sites],
+        clusters_of_sites(analysis)[sites],
+    )
+    rows = (" ".join(map(str, row)) for row in zip(*columns, strict=True))
+    first = f'{head} Lattice="{lattice}" Origin="{corner}" pbc="{flags}"'
+    return "\n".join([str(len(sites)), first, *rows, ""])
 
 
 def _numbers(analysis: Analysis) -> Ints:
@@ -321,15 +296,6 @@ def ndx(analysis: Analysis) -> str:
         members = np.sort(_numbers(analysis)[sites]).tolist()
         lines.append(f"[ {name} ]")
         lines += [" ".join(map(str, members[at : at + 15])) for at in range(0, len(members), 15)]
-    return "\n".join([*lines, ""])
-
-
-def plumed(analysis: Analysis) -> str:
-    """Return groups and clusters as groups of PLUMED, to be included."""
-    lines = [f"# {title(analysis)}"]
-    for name, sites in _named(analysis):
-        numbers = _ranges(np.sort(_numbers(analysis)[sites]).tolist())
-        lines.append(f"{name}: GROUP ATOMS={','.join(numbers)}")
     return "\n".join([*lines, ""])
 
 
