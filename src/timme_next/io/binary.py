@@ -6,25 +6,16 @@ import struct
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from timme_next._arrays import Floats, Ints
+from timme_next._arrays import Floats
 from timme_next.ensemble.atoms import angstroms
 from timme_next.ensemble.frames import Frame
-from timme_next.io.files import (
-    FrameHead,
-    Trajectory,
-    cell_box,
-    index_frames,
-    open_npy,
-    stamp,
-    take,
-)
+from timme_next.io.files import Trajectory, cell_box, open_npy, take
 
 _AKMA = 0.04888821  # ps, the unit of time of CHARMM
 _LONGEST_STEP = 0.98  # AKMA, of integrators; other programs write 1, 0, or units of their own
@@ -37,101 +28,40 @@ Array = npt.NDArray[Any]
 # ---- DCD -----------------------------------------------------------------------------------------
 
 
-class _DcdHead(NamedTuple):
-    """What a DCD file tells of all frames."""
-
-    order: str  # of bytes, "<" or ">"
-    n_atoms: int
-    start: int  # of the first frame
-    free: Ints  # (atoms,), that move; the others are in the first frame only
-    types: tuple[np.dtype[Any], np.dtype[Any]]  # of the first frame, and of the others
-    first_time: float
-    interval: float
-
-    def place(self, number: int) -> int:
-        """Return where a frame starts."""
-        first, later = (kind.itemsize for kind in self.types)
-        return self.start + (number > 0) * first + max(0, number - 1) * later
-
-
 def index_dcd(path: Path) -> Trajectory:
     """Find the whole frames of a DCD file of CHARMM, NAMD and others."""
-    with path.open("rb") as stream:
-        return index_frames(_walk_dcd(stream, path))
-
-
-def _walk_dcd(stream: BinaryIO, path: Path) -> Iterator[FrameHead]:
-    head, size, number = _dcd_head(str(path), stamp(path)), path.stat().st_size, 0
-    while (offset := head.place(number)) < size:
-        kind = head.types[number > 0]
-        (mark,) = struct.unpack(f"{head.order}i", take(stream, offset, 4))
-        if mark != kind[1].itemsize:
-            raise ValueError("it does not start as a DCD frame does")
-        if offset + kind.itemsize > size:
-            raise ValueError(f"{offset + kind.itemsize - size} bytes are missing")
-        yield FrameHead(offset, head.n_atoms, head.first_time + number * head.interval)
-        number += 1
-
-
-def read_dcd(stream: BinaryIO, file: Trajectory, number: int) -> Frame:
-    """Return one frame of a DCD file."""
-    head = _dcd_head(file.path, file.stamp)
-    kind = head.types[number > 0]
-    (frame,) = np.frombuffer(take(stream, head.place(number), kind.itemsize), kind)
-    for place in range(1, len(kind.names or ()), 3):  # every record tells its length at both ends
-        if not frame[place - 1] == frame[place + 1] == kind[place].itemsize:
-            raise ValueError("its records have not the length that its atoms take")
-    positions = np.stack([frame[axis] for axis in "xyz"], axis=1).astype(np.float32)
-    if len(positions) < head.n_atoms:
-        moving, positions = positions, read_dcd(stream, file, 0).positions
-        positions[head.free] = moving
-    cell = frame["cell"] if "cell" in frame.dtype.names else np.zeros(6)
-    return Frame(positions, _dcd_box(cell.astype(np.float64)))
-
-
-@lru_cache(maxsize=8)
-def _dcd_head(path: str, changed: tuple[int, int]) -> _DcdHead:
-    del changed  # another file under the same name is read anew
-    with Path(path).open("rb") as stream:
-        data = take(stream, 0, 92)
-        order = "<" if data[:4] == struct.pack("<i", 84) else ">"
-        control = struct.unpack_from(f"{order}20i", data, 8)
-        # Some programs count the lines of the title rightly, and its length wrongly.
-        length, lines = struct.unpack(f"{order}2i", take(stream, 92, 8))
-        stream.seek(100 + 4 + 80 * lines)
-        length = 4 + 80 * lines if stream.read(4) == struct.pack(f"{order}i", 4) else length
-        title = take(stream, 96, min(max(length, 0), 1_000_000))
-        mark, n_atoms, end = struct.unpack(f"{order}3i", take(stream, 100 + length, 12))
-        n_fixed, charmm, start = control[8], control[19] != 0, 112 + length
-        four = charmm and control[11]
-        if data[4:8] != b"CORD" or (mark, end) != (4, 4) or not 0 <= n_fixed < n_atoms or four:
-            raise ValueError("it does not start as a DCD file with three axes does")
-        free, count = np.arange(n_atoms), n_atoms - n_fixed
-        if n_fixed:
-            (length,) = struct.unpack(f"{order}i", take(stream, start, 4))
-            free = np.frombuffer(take(stream, start + 4, 4 * count), f"{order}i4") - np.int64(1)
-            start += 8 + 4 * count
-            inside = np.unique(free[(free >= 0) & (free < n_atoms)])
-            if len(inside) < count or length != 4 * count:
-                raise ValueError("its list of free atoms is damaged")
-    (delta,) = struct.unpack_from(f"{order}{'f' if charmm else 'd'}", data, 44)
+    with open_dcd(path) as file:
+        head, n_frames, sizes = file.header, file.n_frames, (file._firstframesize, file._framesize)  # noqa: SLF001
+        spare = path.stat().st_size - file._header_size - sizes[0] - (n_frames - 1) * sizes[1]  # noqa: SLF001
+    if n_frames < 1 or head["natoms"] < 1:
+        raise ValueError("it holds no whole frame")
     # VMD, mdtraj and ProDy write a step of 1 whatever it was, LAMMPS one in its own unit.
-    known = control[2] > 0 and np.isfinite(delta) and delta > 0 and delta != 1.0
-    known = known and b"LAMMPS" not in title and (control[2] == 1 or delta < _LONGEST_STEP)
-    first, interval = (step * delta * _AKMA if known else np.nan for step in control[1:3])
-    records = [(axis, f"{order}f4") for axis in "xyz"]
-    records = [("cell", f"{order}f8"), *records] if charmm and control[10] else records
-    types = _frame_type(records, n_atoms), _frame_type(records, count)
-    return _DcdHead(order, n_atoms, start, free, types, first, interval)
+    every, delta = head["nsavc"], head["delta"]
+    known = every > 0 and 0 < delta < np.inf and delta != 1.0 and "LAMMPS" not in head["remarks"]
+    known = known and (every == 1 or delta < _LONGEST_STEP)
+    steps = head["istart"] + every * np.arange(n_frames)
+    times = steps * (delta * _AKMA if known else np.nan)
+    damage = f"frame {n_frames + 1}: {sizes[1] - spare} bytes are missing" if spare else ""
+    return Trajectory(n_frames, head["natoms"], times, damage=damage)
 
 
-def _frame_type(records: list[tuple[str, str]], count: int) -> np.dtype[Any]:
-    """Return the records of a frame, each between two numbers that tell its length."""
-    parts = list[Any]()
-    for name, kind in records:
-        mark = ("", f"{kind[0]}i4")
-        parts += [mark, (name, kind, (6 if name == "cell" else count,)), mark]
-    return np.dtype(parts)
+@contextmanager
+def open_dcd(path: str | Path) -> Iterator[Any]:
+    """Open a DCD file; atoms that never move are in its first frame only, which is read first."""
+    from MDAnalysis.lib.formats.libdcd import DCDFile
+
+    with DCDFile(str(path)) as file:
+        if file._framesize != file._firstframesize:  # noqa: SLF001
+            file.read()
+        yield file
+
+
+def read_dcd(file: Any, found: Trajectory, number: int) -> Frame:
+    """Return one frame of a DCD file."""
+    del found
+    file.seek(number)
+    frame = file.read()
+    return Frame(frame.xyz, _dcd_box(frame.unitcell))
 
 
 def _dcd_box(cell: Floats) -> Floats:

@@ -278,7 +278,7 @@ FORMATS = {
         name: Format(partial(text.index_text, head), text.open_text, partial(text.read_text, head))
         for name, head in text.HEADS.items()
     },
-    ".dcd": Format(binary.index_dcd, _open, binary.read_dcd),
+    ".dcd": Format(binary.index_dcd, binary.open_dcd, binary.read_dcd),
     ".nc": Format(binary.index_netcdf, binary.open_netcdf, binary.read_netcdf),
     ".h5md": Format(binary.index_h5md, binary.open_h5, binary.read_h5md),
     ".gsd": Format(binary.index_gsd, binary.open_gsd, binary.read_gsd),
