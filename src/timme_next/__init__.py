@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from timme_next import comparison, hierarchy, objects, pairs, synthetic, theory
+    from timme_next.analysis.result import Analysis, Comparison
+    from timme_next.analysis.store import load, save
     from timme_next.ensemble import Atoms, Ensemble
     from timme_next.fluctuations import Fluctuations, TooFewSnapshotsError, measure
     from timme_next.hierarchy.clustering import cluster
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 
 _MODULES = ("comparison", "hierarchy", "objects", "pairs", "synthetic", "theory")
 _HOMES = {  # modules of the public names, imported when a name is first used
+    "Analysis": "analysis.result",
     "Atoms": "ensemble",
+    "Comparison": "analysis.result",
     "Ensemble": "ensemble",
     "Fluctuations": "fluctuations",
     "Hierarchy": "hierarchy.tree",
@@ -30,11 +34,15 @@ _HOMES = {  # modules of the public names, imported when a name is first used
     "TooFewSnapshotsError": "fluctuations",
     "cluster": "hierarchy.clustering",
     "link": "hierarchy.linking",
+    "load": "analysis.store",
     "measure": "fluctuations",
+    "save": "analysis.store",
 }
 
 __all__ = [
+    "Analysis",
     "Atoms",
+    "Comparison",
     "Ensemble",
     "Fluctuations",
     "Hierarchy",
@@ -47,9 +55,11 @@ __all__ = [
     "comparison",
     "hierarchy",
     "link",
+    "load",
     "measure",
     "objects",
     "pairs",
+    "save",
     "synthetic",
     "theory",
 ]

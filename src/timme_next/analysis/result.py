@@ -8,11 +8,14 @@ from typing import Literal, Self
 
 import numpy as np
 
-from timme_next._arrays import Coordinates, Floats, Ints, Strings
+from timme_next._arrays import Coordinates, Floats, Ints, Strings, indices
 from timme_next._text import Described, counted
 from timme_next.analysis import tables
 from timme_next.analysis.finding import Finding
 from timme_next.analysis.settings import Model, Settings
+from timme_next.comparison.agreement import Agreement
+from timme_next.comparison.differences import Difference
+from timme_next.comparison.sites import Common
 from timme_next.confidence.assessment import ClusterRecord, Confidence
 from timme_next.ensemble.atoms import Atoms
 from timme_next.fluctuations import Fluctuations
@@ -136,6 +139,23 @@ class Analysis(Described):
     rigidity: Rigidity | None = None
     correlation: TwoPoint | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse names and places of another system than that of the hierarchy."""
+        system, n_objects = self.system, self.atom_hierarchy.n_sites
+        n_sites, shown = len(system.sites), indices(system.shown, n_objects, "shown objects")
+        fits = [
+            system.names.shape == system.object_sites.shape == (n_objects,),
+            system.site_objects.shape == system.coordinates.shape[:1] == (n_sites,),
+            ((system.object_sites >= 0) & (system.object_sites < n_sites)).all(),
+            ((system.site_objects >= -1) & (system.site_objects < n_objects)).all(),
+            system.film is None or system.film.shape[1:] == system.coordinates.shape,
+            system.numbers is None or system.numbers.shape == (n_sites,),
+            self.motion is None or self.motion.bodies.labels.shape == shown.shape,
+            self.finding is None or self.finding.labels.shape == shown.shape,
+        ]
+        if not all(fits):
+            raise ValueError(f"a result needs one system, got arrays that do not fit: {system!r}")
+
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """The hierarchy of the shown objects."""
@@ -204,6 +224,29 @@ class Analysis(Described):
             sizes.append(counted(system.n_snapshots, "snapshot"))
         found = "" if self.finding is None else f": {self.finding.brief}"
         return f"<Analysis {self.made.title}{found}; {', '.join(sizes)}>".replace("  ", " ")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison(Described):
+    """Two results of the same sites, and how far their clusters agree."""
+
+    first: Analysis
+    second: Analysis
+    common: Common  # places among the shown sites of both
+    agreement: Agreement  # of these sites
+    names: tuple[str, str]  # of the results
+    made: Made
+    difference: Difference | None = None  # of two results of one quantity
+    notes: tuple[str, ...] = ()
+    finding: Finding | None = None
+
+    def __str__(self) -> str:
+        return repr(self) if self.finding is None else self.finding.text()
+
+    def __repr__(self) -> str:
+        """One line: the results and how far they agree."""
+        rand = f"adjusted Rand index {self.agreement.best_rand:.2f}"
+        return f"<Comparison {' and '.join(self.names)}: {rand}; {len(self.common.first)} sites>"
 
 
 def announce(progress: object, what: str) -> None:

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from timme_next._files import write_atomically
-from timme_next.analysis import tables
+from timme_next.analysis import store, tables
 from timme_next.analysis.result import Analysis
+from timme_next.analysis.store import RESULT
 from timme_next.output import matrices, motion_plots, plots, structures, viewers
 from timme_next.output.axes import image
 from timme_next.output.page import is_built, report_html
@@ -32,7 +33,6 @@ from timme_next.output.summary import summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-RESULT = "result.npz"  # by which a folder is known as one of ours
 _IMAGES = (".png", ".svg", ".pdf")
 _LEAST_SPACE = 1_000_000  # bytes, less than the smallest result needs
 
@@ -86,6 +86,7 @@ FILES = [
         lambda _: is_built(),
         report_html,
     ),
+    File(RESULT, "everything, to show, compare and export again", _always, store.to_bytes),
     File("sites.csv", "one row for each site that is shown", _always, tables.sites),
     File("clusters.csv", "one row for each cluster of the hierarchy", _always, tables.clusters),
     File("levels.csv", "clusters at every cutoff, beside chance", _always, tables.levels),
@@ -135,7 +136,7 @@ _LISTS = {
     "groups/groups.cxc": ("groups of ChimeraX", _is_molecule, structures.chimerax_groups),
 }
 FILES += [File(name, *rest, full=True) for name, rest in _LISTS.items()]
-COMPARISON_FILES = [FILES[0]]
+COMPARISON_FILES = [file for file in FILES if file.name in ("summary.txt", RESULT)]
 
 
 def files_of(result: Any, *, full: bool = True) -> list[File]:
