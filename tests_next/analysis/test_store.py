@@ -25,7 +25,7 @@ from timme_next.rigidity import Network
 NUMBERS = np.array([0.1, np.nan, -np.inf, np.inf, 1e-300])
 TEXT = "Å σ\n\"'=1+1\x00</script>\ud7ff𝛔"
 TREE = link([[0.0, 1.5, 2.5], [1.5, 0.0, np.inf], [2.5, np.inf, 0.0]])
-PLAIN = {int: -(2**40), float: np.float64(np.nan), str: TEXT, bool: True, range: range(3, 9, 2)}
+PLAIN = {int: -(2**40), float: np.float64(np.nan), str: TEXT, bool: True}
 ARRAYS = {
     np.float64: NUMBERS,
     np.floating: NUMBERS.astype(np.float32),
@@ -34,7 +34,7 @@ ARRAYS = {
     np.str_: np.array([TEXT, ""]),
 }
 SETTINGS = (
-    Settings(box=(10, 20, 30), noise="auto", windows=4, begin="10ns"),
+    Settings(box=(10, 20, 30), noise="auto", begin="10ns"),
     RigiditySettings(energy=-0.5, tethers="none"),
     CompareSettings(chains={"A": "B"}, cutoffs=(-0.5, 0.06)),
 )
@@ -44,8 +44,15 @@ def system() -> System:
     names, every = np.array(["a", "b", TEXT]), np.arange(3)
     film = np.arange(36, dtype=np.float32).reshape(4, 3, 3)
     places = (names, every, every, Atoms.unnamed(3, bonds=[(0, 1)]), film[0], every)
-    frames = {"box": 20 * np.eye(3), "film": film, "film_frames": np.arange(4)}
+    frames: dict[str, Any] = {"box": 20 * np.eye(3), "film": film, "film_frames": np.arange(4)}
     return System(*places, unit="nm", n_snapshots=9, numbers=every, **frames)
+
+
+MADE: dict[Any, Any] = {
+    System: system(),
+    Hierarchy: replace(TREE, quantity=Quantity("E", unit="kcal/mol", of_distances=True)),
+    Network: Network(3, np.array([[0, 2]]), np.array([5]), np.array(["tether"]), NUMBERS[:1]),
+}
 
 
 def value_of(hint: Any, settings: Model) -> Any:
@@ -62,14 +69,8 @@ def value_of(hint: Any, settings: Model) -> Any:
         return tuple(value_of(one, settings) for one in inside if one is not ...)
     if NoneType in inside:
         return value_of(next(one for one in inside if one is not NoneType), settings)
-    if kind is System:
-        return system()
-    if kind is Model:
-        return settings
-    if kind is Hierarchy:
-        return replace(TREE, quantity=Quantity("E", unit="kcal/mol", of_distances=True))
-    if kind is Network:
-        return Network(3, np.array([[0, 2]]), np.array([5]), np.array(["tether"]), NUMBERS[:1])
+    if kind in MADE or kind is Model:
+        return MADE.get(kind, settings)
     hints = get_type_hints(kind)
     names = [f.name for f in fields(kind) if f.init] if is_dataclass(kind) else kind._fields
     if kind is Analysis:
@@ -92,7 +93,7 @@ def differences(one: Any, other: Any, name: str) -> list[str]:
     if isinstance(one, tuple):
         pairs = enumerate(zip(one, other, strict=True))
         return [found for k, pair in pairs for found in differences(*pair, f"{name}.{k}")]
-    same = one == other or (one != one and other != other)
+    same = str(one) == str(other) if isinstance(one, float) else one == other
     return [] if same and isinstance(one, type(other)) else [name]
 
 
@@ -142,6 +143,14 @@ def npy(array: Any, *, pickled: bool = False) -> bytes:
     return made.getvalue()
 
 
+def claims(shape: tuple[int, ...]) -> bytes:
+    """Header of an array without data."""
+    made = io.BytesIO()
+    header: Any = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(made, header)
+    return made.getvalue()
+
+
 class Malicious:
     """Stops the test run if it is unpickled."""
 
@@ -157,10 +166,7 @@ BAD_MEMBERS: dict[str, tuple[str, bytes]] = {
     "numbers for names": ("analysis.system.names.npy", npy(np.arange(3))),
     "sites of another system": ("analysis.system.object_sites.npy", npy(np.array([0, 1, 7]))),
     "negative sites": ("analysis.system.object_sites.npy", npy(np.array([0, 1, -2]))),
-    "an array far larger than the file": (
-        "analysis.lags.npy",
-        npy(np.zeros(2)).replace(b"(2,), ", b"(2" + b"0" * 14 + b",), "),
-    ),
+    "an array far larger than its data": ("analysis.system.film.npy", claims((10**14, 3, 3))),
     "nested text": ("result.json", b"[" * 100_000),
     "another text": ("result.json", b'{"a": 1}'),
     "a list": ("result.json", b"[1, 2]"),
@@ -178,8 +184,8 @@ BAD_VALUES: dict[str, Callable[[Any], object]] = {
     "yes for a number": lambda a: a["system"].update(n_snapshots=True),
     "a number for text": lambda a: a["made"].update(title=5),
     "an unknown recipe": lambda a: a["made"].update(recipe="cake"),
-    "an unknown model": lambda a: a["made"]["settings"].__setitem__(0, "pydantic"),
-    "a setting out of range": lambda a: a["made"]["settings"][1].update(min_size=-3),
+    "an unknown model": lambda a: a["made"].update(settings={"pydantic": {}}),
+    "a setting out of range": lambda a: a["made"]["settings"]["Settings"].update(min_size=-3),
     "a missing part": lambda a: a["motion"].pop("bodies"),
     "too many numbers": lambda a: a["motion"]["transitions"][0].update(frames=[1, 2, 3]),
     "a missing array": lambda a: a["splits"].append(a["splits"][0]),
@@ -215,7 +221,8 @@ def test_a_damaged_file_is_refused_or_holds_the_same(content: bytes, tmp_path: P
     for _ in range(200):
         data = np.frombuffer(content, np.uint8).copy()
         data[rng.integers(len(data), size=rng.integers(1, 20))] = rng.integers(256)
-        path.write_bytes(data[: rng.choice([len(data), rng.integers(len(data))])].tobytes())
+        end = len(data) if rng.random() < 0.5 else int(rng.integers(len(data)))
+        path.write_bytes(data[:end].tobytes())
         try:
             assert store.to_bytes(store.load(path)) == content
         except ValueError as error:
@@ -234,7 +241,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
 def test_what_a_newer_version_added_is_named_and_left_out(content: bytes, tmp_path: Path) -> None:
     def add(text: Any) -> None:
         text["result"]["motion"]["jerk"] = [1]
-        text["result"]["made"]["settings"][1]["colour"] = "red"
+        text["result"]["made"]["settings"]["Settings"]["colour"] = "red"
 
     path = tmp_path / "newer.npz"
     path.write_bytes(with_text(content, add))

@@ -23,8 +23,15 @@ from timme_next import memory
 from timme_next._arrays import frozen
 from timme_next._files import write_atomically
 from timme_next._text import require
-from timme_next.analysis import settings
 from timme_next.analysis.result import Analysis, Comparison
+from timme_next.analysis.settings import (
+    CompareSettings,
+    Model,
+    MotionSettings,
+    RigiditySettings,
+    Settings,
+    make,
+)
 
 FORMAT = 4
 RESULT = "result.npz"  # in the folder of a run
@@ -32,7 +39,9 @@ RESULT = "result.npz"  # in the folder of a run
 _TEXT = "result.json"  # the member with all that is no array
 _LEVEL = 3  # of compression; 6 takes 2.5 times as long and saves a fifteenth
 _KINDS: dict[str, type[Analysis | Comparison]] = {"analysis": Analysis, "comparison": Comparison}
-_NUMBERS: dict[Any, tuple[type, ...]] = {float: (float, int)}  # types in JSON
+_SETTINGS: dict[str, type[Model]] = {
+    kind.__name__: kind for kind in (Settings, MotionSettings, RigiditySettings, CompareSettings)
+}
 _Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -121,18 +130,15 @@ def _flatten(value: Any, name: str, arrays: _Arrays) -> Any:
     if isinstance(value, np.ndarray):
         arrays[name] = value
         return "array"
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, range):
-        return [value.start, value.stop, value.step]
-    if isinstance(value, settings.Model):
-        return [type(value).__name__, value.model_dump(mode="json")]
-    if is_dataclass(value) or hasattr(value, "_fields"):
-        each = {field: getattr(value, field) for field in _field_types(type(value))}
+    if isinstance(value, Model):
+        return {type(value).__name__: value.model_dump(mode="json")}
+    kind: Any = type(value)
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
+        each = {field: getattr(value, field) for field in _field_types(kind)}
         return {field: _flatten(one, f"{name}.{field}", arrays) for field, one in each.items()}
     if isinstance(value, tuple):
         return [_flatten(one, f"{name}.{place}", arrays) for place, one in enumerate(value)]
-    return value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @cache
@@ -155,45 +161,44 @@ class _Reader:
         if kind is UnionType:
             (one,) = (each for each in inside if each is not NoneType)
             return None if text is None else self.rebuild(one, text, name)
-        if kind is np.ndarray:
-            return self._array(get_args(inside[1])[0], name)
         if kind is tuple:
             each = inside[:1] * len(text) if inside[-1] is ... else inside
             parts = enumerate(zip(each, text, strict=True))
             return tuple(self.rebuild(one, part, f"{name}.{k}") for k, (one, part) in parts)
-        if kind is range:
-            return range(*text)
-        if kind is settings.Model:
-            return self._settings(*text, name)
         if is_dataclass(kind) or hasattr(kind, "_fields"):
             types = _field_types(kind)
-            known = self._known(text, types, name)
-            return kind(
-                **{key: self.rebuild(types[key], known[key], f"{name}.{key}") for key in known}
+            known = self._known(text, types, name).items()
+            return kind(**{key: self.rebuild(types[key], x, f"{name}.{key}") for key, x in known})
+        if kind is Model:
+            ((model, values),) = text.items()
+            return make(
+                _SETTINGS[model], **self._known(values, _SETTINGS[model].model_fields, name)
             )
-        fits = text in inside if kind is Literal else type(text) in _NUMBERS.get(kind, (kind,))
-        if not fits:
-            raise ValueError(name)
-        return float(text) if kind is float else text
+        return (
+            self._read_array(inside, name) if kind is np.ndarray else _checked(text, kind, inside)
+        )
 
-    def _array(self, scalar: Any, name: str) -> npt.NDArray[Any]:
+    def _read_array(self, inside: tuple[Any, ...], name: str) -> npt.NDArray[Any]:
         with self._archive.open(f"{name}.npy") as member:
             array = np.lib.format.read_array(member, allow_pickle=False)
+        (scalar,) = get_args(inside[1])
         if not np.issubdtype(array.dtype, get_origin(scalar) or scalar):
             raise ValueError(name)
         return frozen(array)
-
-    def _settings(self, model: str, text: dict[str, Any], name: str) -> settings.Model:
-        kind = getattr(settings, model)
-        if not issubclass(kind, settings.Model):
-            raise ValueError(name)
-        made: settings.Model = kind.model_validate(self._known(text, kind.model_fields, name))
-        return made
 
     def _known(self, text: dict[str, Any], names: Any, name: str) -> dict[str, Any]:
         """Return what this version knows; names of the rest are kept for a note."""
         self._unknown += [f"{name}.{key}" for key in text if key not in names]
         return {key: value for key, value in text.items() if key in names}
+
+
+def _checked(text: Any, kind: Any, allowed: tuple[Any, ...]) -> Any:
+    """Return a text, a number or a truth value of a type."""
+    if kind is float and type(text) is int:
+        text = float(text)
+    if not (text in allowed if kind is Literal else type(text) is kind):
+        raise ValueError(kind)
+    return text
 
 
 def _refuse_bombs(archive: zipfile.ZipFile) -> None:
