@@ -1,0 +1,151 @@
+"""What surrounds a run on a terminal: progress, checkpoints and signals, and the answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+from timme_next.cli.options import in_options
+
+if TYPE_CHECKING:
+    from timme_next.engine.checkpoint import Checkpoint
+
+_PHASE = "{desc} …"
+_SHARE = "{desc}  {percentage:.0f} %  ({remaining_s:.0f} s left)"
+_INTERVAL = "TIMME_CHECKPOINT_INTERVAL"  # environment variable, seconds between two savings
+
+
+class Progress:
+    """One line on a terminal: what is done, how much of it, and the time left."""
+
+    def __init__(self) -> None:
+        from tqdm import tqdm
+
+        self._bar = tqdm(leave=False, disable=None, bar_format=_PHASE, total=1, dynamic_ncols=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def begin(self, phase: str) -> None:
+        """Name what is done next."""
+        self._bar.bar_format = _PHASE
+        self._bar.set_description_str(phase)
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how much is done."""
+        if done < self._bar.n or total != self._bar.total:
+            self._bar.reset(total)
+        self._bar.bar_format = _SHARE if 0 < done < total else _PHASE
+        self._bar.update(done - self._bar.n)
+
+
+@contextmanager
+def work_on(folder: Path, *, overwrite: bool) -> Iterator[tuple[Progress, Checkpoint]]:
+    """Keep a folder for a run, show its progress, and save it when it is interrupted."""
+    from timme_next.engine.checkpoint import Checkpoint
+    from timme_next.output.folder import checkpoint_of, claim
+
+    path, interval = checkpoint_of(folder), _interval()
+    with (
+        claim(folder, overwrite=overwrite),
+        Checkpoint(path, resume=True, interval=interval) as checkpoint,
+        interruptible(checkpoint),
+        _name_compilation(),
+        Progress() as progress,
+    ):
+        yield progress, checkpoint
+
+
+@contextmanager
+def interruptible(checkpoint: Checkpoint | None = None) -> Iterator[None]:
+    """Save and end in good order on the first signal, and at once on the second."""
+    received: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        if len(received) > 1:
+            click.echo("timme: interrupted twice, ended at once", err=True)
+            os._exit(128 + number)
+        if checkpoint is None or not checkpoint.stop():
+            raise KeyboardInterrupt
+
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    except BaseException:  # within a kernel, an interrupt becomes another error
+        if not received:
+            raise
+        saved = checkpoint is not None and checkpoint.path.exists()
+        what = "the same command goes on from here" if saved else "nothing was written"
+        click.echo(f"timme: interrupted, {what}", err=True)
+        sys.exit(128 + received[0])
+    finally:
+        for each, old in before.items():
+            signal.signal(each, old)
+
+
+def _interval() -> float:
+    text = os.environ.get(_INTERVAL) or "30"
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        raise ValueError(f"{_INTERVAL} takes a number of seconds, got {text!r}") from None
+
+
+@contextmanager
+def _name_compilation() -> Iterator[None]:
+    """Name the one reason why a first run takes longer: kernels are being compiled."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        shown = not sys.stderr.isatty()
+
+        def on_start(self, _: object) -> None:
+            if not self.shown:
+                self.shown = True
+                say("compiling, once after installation …")
+
+        def on_end(self, _: object) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
+
+
+def say(line: str) -> None:
+    """Print a line where errors go, above the line of progress."""
+    from tqdm import tqdm
+
+    tqdm.write(line, file=sys.stderr)
+
+
+def print_answer(result: Any, folder: Path | str, *, verbose: bool = False) -> None:
+    """Print the finding of a result, or all of its summary, and where its files are."""
+    from timme_next.output.folder import files_of
+    from timme_next.output.summary import answer, summary
+
+    model = type(result.made.settings)
+    if (finding := result.finding) is not None:
+        facts = tuple(fact._replace(value=in_options(fact.value, model)) for fact in finding.facts)
+        notes = tuple(in_options(note, model) for note in finding.notes)
+        result = replace(result, finding=replace(finding, facts=facts, notes=notes))
+    first, *others = answer(result, str(folder)).splitlines()
+    if verbose:
+        files = [(file.name, file.about) for file in files_of(result, full=False)]
+        others = [*in_options(summary(result, files), model).splitlines()[1:], others[-1]]
+    click.echo("\n".join([click.style(first, bold=True), *others]))
